@@ -1,0 +1,3 @@
+"""Printworks: the print-fulfilment service that anyone can run."""
+
+__version__ = "0.1.0"
