@@ -1,0 +1,67 @@
+"""Column types that mean the same on SQLite and on PostgreSQL."""
+
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+
+from sqlalchemy import JSON, BigInteger, DateTime, Dialect, Integer, Text
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.types import TypeDecorator
+
+# SQLite numbers rows by itself only in a column declared INTEGER.
+RowId = BigInteger().with_variant(Integer(), "sqlite")
+
+Json = JSON().with_variant(JSONB(), "postgresql")
+
+
+class Moment(TypeDecorator[datetime]):
+    """An aware datetime in UTC; SQLite keeps it as readable text without a zone."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Store UTC, whatever zone the value came in."""
+        if value is None:
+            return None
+        utc = value.astimezone(UTC)
+        return utc.replace(tzinfo=None) if dialect.name == "sqlite" else utc
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Return an aware datetime in UTC."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if dialect.name == "sqlite" else value.astimezone(UTC)
+
+
+class Duration(TypeDecorator[timedelta]):
+    """A timedelta, stored as whole milliseconds."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: timedelta | None, dialect: Dialect) -> int | None:  # noqa: ARG002
+        """Store milliseconds."""
+        return None if value is None else value // timedelta(milliseconds=1)
+
+    def process_result_value(self, value: int | None, dialect: Dialect) -> timedelta | None:  # noqa: ARG002
+        """Return a timedelta."""
+        return None if value is None else timedelta(milliseconds=value)
+
+
+class Choice(TypeDecorator[StrEnum]):
+    """A member of an enumeration, stored as its text."""
+
+    impl = Text
+    cache_ok = True
+
+    def __init__(self, choices: type[StrEnum]) -> None:
+        super().__init__()
+        self.choices = choices
+
+    def process_bind_param(self, value: StrEnum | None, dialect: Dialect) -> str | None:  # noqa: ARG002
+        """Store the text."""
+        return None if value is None else value.value
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> StrEnum | None:  # noqa: ARG002
+        """Return the member."""
+        return None if value is None else self.choices(value)

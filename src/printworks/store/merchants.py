@@ -1,0 +1,78 @@
+"""Merchants and the keys they show."""
+
+import hashlib
+import hmac
+from datetime import datetime, timedelta
+from typing import Final
+
+import msgspec
+from sqlalchemy import Connection, bindparam, or_, select
+
+from printworks.store.tables import api_keys, merchants
+
+
+class Merchant(msgspec.Struct, frozen=True):
+    """Whose request or job it is."""
+
+    id: int
+    code: str
+    name: str
+    clock_offset: timedelta
+
+
+class ApiKey(msgspec.Struct, frozen=True):
+    """What is remembered of a key: never the key itself."""
+
+    merchant_code: str
+    hint: str
+    created_at: datetime
+    expires_at: datetime | None
+
+
+_is_valid = or_(api_keys.c.expires_at.is_(None), api_keys.c.expires_at > bindparam("now"))
+
+# On the path of every request, so it is built once.
+_KEYS_OF_MERCHANT: Final = (
+    select(
+        merchants.c.id,
+        merchants.c.code,
+        merchants.c.name,
+        merchants.c.clock_offset,
+        api_keys.c.hash,
+    )
+    .join_from(merchants, api_keys)
+    .where(merchants.c.code == bindparam("code"), _is_valid)
+)
+# What is compared when there are fewer keys, so that it takes as long as with two.
+_NO_KEYS: Final = ("0" * 64, "0" * 64)
+
+
+def hash_key(key: str) -> str:
+    """Return what is stored of a key."""
+    return hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def find_merchant_by_key(db: Connection, code: str, key: str, *, now: datetime) -> Merchant | None:
+    """Return the merchant with this code if the key is one of its valid ones."""
+    shown = hash_key(key)
+    # Some text, a zero byte for one, is an error to PostgreSQL and not merely unknown.
+    code = code if code.isascii() and code.isalnum() else ""
+    rows = db.execute(_KEYS_OF_MERCHANT, {"code": code, "now": now}).all()
+    found = None
+    for row in rows:
+        if hmac.compare_digest(row.hash, shown):
+            found = Merchant(row.id, row.code, row.name, row.clock_offset)
+    for nothing in _NO_KEYS[len(rows) :]:
+        hmac.compare_digest(nothing, shown)
+    return found
+
+
+def list_valid_keys(db: Connection, *, now: datetime) -> list[ApiKey]:
+    """Return every key that opens a door now, by merchant and oldest first."""
+    query = (
+        select(merchants.c.code, api_keys.c.hint, api_keys.c.created_at, api_keys.c.expires_at)
+        .join_from(merchants, api_keys)
+        .where(_is_valid)
+        .order_by(merchants.c.id, api_keys.c.id)
+    )
+    return [ApiKey(*row) for row in db.execute(query, {"now": now})]

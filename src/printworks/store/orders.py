@@ -1,0 +1,157 @@
+"""Orders as they are remembered. Every query takes the merchant: others' orders do not exist."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from sqlalchemy import Connection, Row, bindparam, insert, select, update
+
+from printworks.errors import NotFound
+from printworks.rules.orders import OrderStatus, Payment, ShippingMethod
+from printworks.store.tables import merchants, orders
+
+# SQLite's and PostgreSQL's largest row number; a larger id is nobody's.
+LARGEST_ID: Final = 2**63 - 1
+
+
+class Order(msgspec.Struct, frozen=True):
+    """An order, in the words of the core."""
+
+    id: int
+    merchant_id: int
+    status: OrderStatus
+    merchant_order_id: str | None
+    recipient_name: str | None
+    address1: str | None
+    address2: str | None
+    town_or_city: str | None
+    state_or_county: str | None
+    postal_code: str | None
+    destination_country: str | None
+    mobile_telephone: str | None
+    telephone: str | None
+    email: str | None
+    shipping_method: ShippingMethod
+    payment: Payment
+    payment_token: str | None
+    packing_slip_url: str | None
+    invoice_amount_net: int
+    invoice_tax: int
+    invoice_currency: str | None
+    error_message: str | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class NewOrder(msgspec.Struct, frozen=True, kw_only=True):
+    """What a merchant says of an order when making it."""
+
+    recipient_name: str | None
+    destination_country: str | None
+    shipping_method: ShippingMethod
+    payment: Payment = Payment.INVOICE_ME
+    merchant_order_id: str | None = None
+    address1: str | None = None
+    address2: str | None = None
+    town_or_city: str | None = None
+    state_or_county: str | None = None
+    postal_code: str | None = None
+    mobile_telephone: str | None = None
+    telephone: str | None = None
+    email: str | None = None
+    packing_slip_url: str | None = None
+    invoice_amount_net: int = 0
+    invoice_tax: int = 0
+    invoice_currency: str | None = None
+
+
+class OrderPage(NamedTuple):
+    """Some of a merchant's orders, and how many there are in all."""
+
+    orders: list[Order]
+    total: int
+
+
+_COLUMNS: Final = [orders.c[name] for name in Order.__struct_fields__]
+# Built once: an engine that meets the same object again need not compile it again.
+_ONE = select(*_COLUMNS).where(
+    orders.c.id == bindparam("id"), orders.c.merchant_id == bindparam("merchant_id")
+)
+_TOTAL = select(merchants.c.order_count).where(merchants.c.id == bindparam("merchant_id"))
+_PAGE = (
+    select(*_COLUMNS)
+    .where(
+        orders.c.merchant_id == bindparam("merchant_id"),
+        orders.c.ordinal <= bindparam("newest"),
+    )
+    .order_by(orders.c.ordinal.desc())
+    .limit(bindparam("limit"))
+)
+_NEXT_ORDINAL = (
+    update(merchants)
+    .where(merchants.c.id == bindparam("merchant"))
+    .values(order_count=merchants.c.order_count + 1)
+    .returning(merchants.c.order_count)
+)
+_INSERT = insert(orders).returning(orders.c.id)
+
+
+def _read(row: Row[Any]) -> Order:
+    return Order(*tuple(row))
+
+
+def get_order(db: Connection, merchant_id: int, order_id: int) -> Order:
+    """Return an order of this merchant."""
+    row = None
+    if 0 < order_id <= LARGEST_ID:
+        row = db.execute(_ONE, {"id": order_id, "merchant_id": merchant_id}).one_or_none()
+    if row is None:
+        raise NotFound("The order with the specified id was not found")
+    return _read(row)
+
+
+def list_orders(db: Connection, merchant_id: int, *, limit: int, start: int) -> OrderPage:
+    """Return the merchant's orders, newest first, after skipping `start` of them."""
+    total = db.execute(_TOTAL, {"merchant_id": merchant_id}).scalar_one()
+    newest = total - start
+    if limit == 0 or newest <= 0:
+        return OrderPage([], total)
+    rows = db.execute(_PAGE, {"merchant_id": merchant_id, "newest": newest, "limit": limit})
+    return OrderPage([_read(row) for row in rows], total)
+
+
+def insert_order(
+    db: Connection,
+    merchant_id: int,
+    new: NewOrder,
+    *,
+    status: OrderStatus,
+    payment_token: str | None,
+    now: datetime,
+) -> Order:
+    """Add an order as the merchant's newest."""
+    ordinal = db.execute(_NEXT_ORDINAL, {"merchant": merchant_id}).scalar_one()
+    values: dict[str, Any] = {
+        **msgspec.structs.asdict(new),
+        "merchant_id": merchant_id,
+        "status": status,
+        "payment_token": payment_token,
+        "error_message": None,
+        "created_at": now,
+        "updated_at": now,
+    }
+    order_id = db.execute(_INSERT, {**values, "ordinal": ordinal}).scalar_one()
+    return Order(id=order_id, **values)
+
+
+def update_order(db: Connection, order: Order, values: Mapping[str, object]) -> Order | None:
+    """Change an order if it is still in the status in which it was read; else return None."""
+    changed = db.execute(
+        update(orders)
+        .where(orders.c.id == order.id, orders.c.status == order.status)
+        .values(**values)
+    )
+    if changed.rowcount == 0:
+        return None
+    return msgspec.structs.replace(order, **values)

@@ -1,0 +1,65 @@
+"""SQLite as we use it: safe settings on every connection, and transactions that say what they are.
+
+Two dialects, because the kind of transaction must be known when it begins, and because an
+engine event in its place would slow down every statement.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from pysqlite3 import dbapi2
+from sqlalchemy.dialects import registry
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+
+# Below this, two connections that write and checkpoint at once can corrupt a WAL database.
+OLDEST: Final = (3, 51, 3)
+VERSION: Final[tuple[int, ...]] = dbapi2.sqlite_version_info
+
+# FULL is a promise: NORMAL loses acknowledged orders when the power goes.
+PRAGMAS: Final = (
+    "busy_timeout=30000",
+    "journal_mode=WAL",
+    "synchronous=FULL",
+    "foreign_keys=ON",
+    "cache_size=-16384",
+)
+
+
+class ReadingDialect(SQLiteDialect_pysqlite):
+    """Everything in one transaction is seen as of one moment."""
+
+    supports_statement_cache = True
+    begin = "BEGIN"
+
+    @classmethod
+    def import_dbapi(cls) -> Any:
+        """Use a driver that brings its own, newer SQLite."""
+        return dbapi2
+
+    def on_connect(self) -> Callable[[Any], None]:
+        """Prepare each new connection."""
+        inherited = super().on_connect()
+
+        def prepare(connection: Any) -> None:
+            inherited(connection)
+            # The driver must not begin transactions by itself: `do_begin` does.
+            connection.isolation_level = None
+            for pragma in PRAGMAS:
+                connection.execute(f"PRAGMA {pragma}")
+
+        return prepare
+
+    def do_begin(self, dbapi_connection: Any) -> None:
+        """Begin a transaction of this dialect's kind."""
+        dbapi_connection.execute(self.begin)
+
+
+class WritingDialect(ReadingDialect):
+    """Takes the writer's place at once: no transaction fails half-way because another writes."""
+
+    supports_statement_cache = True
+    begin = "BEGIN IMMEDIATE"
+
+
+registry.register("sqlite.reading", __name__, "ReadingDialect")
+registry.register("sqlite.writing", __name__, "WritingDialect")

@@ -1,0 +1,186 @@
+"""Everything that is remembered: one table after the other, with the reason for each index."""
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+
+from printworks.rules.orders import OrderStatus, Payment, ShippingMethod
+from printworks.store.columns import Choice, Duration, Json, Moment, RowId
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+merchants = Table(
+    "merchants",
+    metadata,
+    Column("id", RowId, primary_key=True),
+    # What the merchant sends as its id: not guessable, and says nothing about the others.
+    Column("code", Text, nullable=False, unique=True),
+    Column("name", Text, nullable=False),
+    # How many orders the merchant has ever made; the newest order has this ordinal.
+    Column("order_count", BigInteger, nullable=False, server_default=text("0")),
+    # Sandbox only: how far this merchant's clock is ahead of the real one.
+    Column("clock_offset", Duration, nullable=False, server_default=text("0")),
+    Column("created_at", Moment, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+api_keys = Table(
+    "api_keys",
+    metadata,
+    Column("id", RowId, primary_key=True),
+    Column("merchant_id", ForeignKey("merchants.id"), nullable=False, index=True),
+    # SHA-256 of a key with 256 random bits: nothing to guess, so nothing slower is needed.
+    Column("hash", Text, nullable=False, unique=True),
+    Column("hint", Text, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("expires_at", Moment),
+    sqlite_autoincrement=True,
+)
+
+orders = Table(
+    "orders",
+    metadata,
+    Column("id", RowId, primary_key=True),
+    Column("merchant_id", ForeignKey("merchants.id"), nullable=False),
+    # The merchant's first, second, third ... order, without gaps: it is the total, the
+    # sort order and the page position at once, so that a list costs the same at any depth.
+    Column("ordinal", BigInteger, nullable=False),
+    Column("status", Choice(OrderStatus), nullable=False),
+    Column("merchant_order_id", Text),
+    Column("recipient_name", Text),
+    Column("address1", Text),
+    Column("address2", Text),
+    Column("town_or_city", Text),
+    Column("state_or_county", Text),
+    Column("postal_code", Text),
+    Column("destination_country", Text),
+    Column("mobile_telephone", Text),
+    Column("telephone", Text),
+    Column("email", Text),
+    Column("shipping_method", Choice(ShippingMethod), nullable=False),
+    Column("payment", Choice(Payment), nullable=False),
+    # The unguessable part of the address at which the recipient pays.
+    Column("payment_token", Text, unique=True),
+    Column("packing_slip_url", Text),
+    Column("invoice_amount_net", BigInteger, nullable=False),
+    Column("invoice_tax", BigInteger, nullable=False),
+    Column("invoice_currency", Text),
+    Column("error_message", Text),
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    UniqueConstraint("merchant_id", "ordinal"),
+    sqlite_autoincrement=True,
+)
+
+order_events = Table(
+    "order_events",
+    metadata,
+    Column("id", RowId, primary_key=True),
+    Column("order_id", ForeignKey("orders.id"), nullable=False, index=True),
+    Column("kind", Text, nullable=False),
+    # What was true at that moment: whoever tells of the event later reads it here.
+    Column("facts", Json, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+idempotency_keys = Table(
+    "idempotency_keys",
+    metadata,
+    Column("merchant_id", ForeignKey("merchants.id"), primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("fingerprint", Text, nullable=False),
+    # Until then the first request may still be running; afterwards, without an answer,
+    # its process died before it did anything, and the next request takes its place.
+    Column("claimed_until", Moment, nullable=False),
+    Column("claim", Text, nullable=False),
+    Column("answer_status", Integer),
+    Column("answer_media_type", Text),
+    Column("answer_body", LargeBinary),
+    # For the sweep that forgets old keys.
+    Column("created_at", Moment, nullable=False, index=True),
+)
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("id", RowId, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("merchant_id", ForeignKey("merchants.id")),
+    # Kind and merchant: what waits in one lane shares one limit in flight.
+    Column("lane", Text, nullable=False),
+    Column("args", Json, nullable=False),
+    Column("state", Text, nullable=False),
+    # In real time, also for a merchant whose clock is ahead.
+    Column("due_at", Moment, nullable=False),
+    # How often it was claimed, counted before it runs: a job that kills its process stops too.
+    Column("attempts", Integer, nullable=False, server_default=text("0")),
+    # Grows with every claim and never shrinks: only the latest claim may report.
+    Column("fence", BigInteger, nullable=False, server_default=text("0")),
+    Column("worker", Text),
+    Column("lease_until", Moment),
+    Column("dedupe_key", Text, unique=True),
+    # The request that caused it, for whoever reads the logs.
+    Column("request_id", Text),
+    Column("last_error", Text),
+    Column("created_at", Moment, nullable=False),
+    Column("finished_at", Moment),
+    CheckConstraint(
+        "state IN ('scheduled', 'due', 'running', 'done', 'failed', 'cancelled')", name="state"
+    ),
+    sqlite_autoincrement=True,
+)
+
+# Each state has an index of its own and no more: 100,000 sleepers cost a claim nothing.
+Index(
+    "ix_jobs_scheduled",
+    jobs.c.due_at,
+    sqlite_where=jobs.c.state == "scheduled",
+    postgresql_where=jobs.c.state == "scheduled",
+)
+Index(
+    "ix_jobs_due",
+    jobs.c.lane,
+    jobs.c.due_at,
+    jobs.c.id,
+    sqlite_where=jobs.c.state == "due",
+    postgresql_where=jobs.c.state == "due",
+)
+Index(
+    "ix_jobs_running",
+    jobs.c.lane,
+    sqlite_where=jobs.c.state == "running",
+    postgresql_where=jobs.c.state == "running",
+)
+Index(
+    "ix_jobs_finished",
+    jobs.c.finished_at,
+    sqlite_where=jobs.c.finished_at.is_not(None),
+    postgresql_where=jobs.c.finished_at.is_not(None),
+)
+# A merchant's sleepers, for the sandbox clock that brings them forward.
+Index(
+    "ix_jobs_merchant_scheduled",
+    jobs.c.merchant_id,
+    sqlite_where=jobs.c.state == "scheduled",
+    postgresql_where=jobs.c.state == "scheduled",
+)
