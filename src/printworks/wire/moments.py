@@ -1,0 +1,8 @@
+"""How moments look on the wire: UTC, to the millisecond, without a zone."""
+
+from datetime import UTC, datetime
+
+
+def show_moment(moment: datetime) -> str:
+    """Write a moment as `2020-06-05T17:19:43.367`."""
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds")

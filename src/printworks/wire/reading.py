@@ -1,0 +1,194 @@
+"""Reads what merchants send, generously, into a shape that the rest can rely on.
+
+Member names and enumeration values are taken in any case, numbers and booleans also as text,
+and unknown members are ignored. What cannot be read is refused with a sentence that names
+the member.
+
+Absent, null and empty differ:
+
+- absent: the member's default; a member without one is required;
+- null: as absent, but where the shape allows `UNSET` it means "keep what is stored";
+- empty text: None where the shape allows it ("cleared"); else as absent.
+"""
+
+import functools
+import re
+import types
+from collections.abc import Callable, Mapping
+from decimal import ROUND_HALF_UP, Decimal
+from enum import StrEnum
+from typing import Annotated, Any, Final, NamedTuple, TypeVar, Union, get_args, get_origin
+from typing import get_type_hints as get_hints
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from printworks.catalogue.countries import COUNTRIES
+from printworks.errors import BadInput
+
+S = TypeVar("S", bound=Struct)
+
+
+class Reader(NamedTuple):
+    """How one kind of member is read: takes its name and what was sent, or refuses."""
+
+    read: Callable[[str, object], object]
+
+
+# What JSON calls a number, and not all that Python does.
+_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,2})?")
+LARGEST_AMOUNT: Final = 10**12
+
+
+def _read_text(name: str, value: object, longest: int) -> str:
+    # A reference or a postcode may arrive as a number.
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str):
+        raise BadInput(f"`{name}` must be text.")
+    if len(value) > longest:
+        raise BadInput(f"`{name}` must have at most {longest} characters.")
+    if not value.isprintable() and any(_is_control(character) for character in value):
+        raise BadInput(f"`{name}` contains a control character.")
+    return value
+
+
+def _is_control(character: str) -> bool:
+    return (character < " " and character not in "\t\n\r") or "\x7f" <= character < "\xa0"
+
+
+def text(longest: int) -> Reader:
+    """Read a text of at most so many characters."""
+    return Reader(functools.partial(_read_text, longest=longest))
+
+
+def _read_number(name: str, value: object) -> Decimal:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str) or not _NUMBER.fullmatch(value.strip()):
+        raise BadInput(f"`{name}` must be a number.")
+    return Decimal(value.strip())
+
+
+def _read_amount(name: str, value: object) -> int:
+    number = _read_number(name, value)
+    if not 0 <= number <= LARGEST_AMOUNT:
+        raise BadInput(f"`{name}` must be between 0 and {LARGEST_AMOUNT}.")
+    return int(number.to_integral_value(ROUND_HALF_UP))
+
+
+def _read_country(name: str, value: object) -> str:
+    code = _read_text(name, value, longest=100).strip().upper()
+    if code not in COUNTRIES:
+        raise BadInput(f"`{name}` is wrong: Country with code {code} not found.")
+    return code
+
+
+def _read_url(name: str, value: object) -> str:
+    url = _read_text(name, value, longest=2000).strip()
+    try:
+        parts = urlsplit(url)
+        is_absolute = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        is_absolute = False
+    if not is_absolute or any(character.isspace() for character in url):
+        raise BadInput(f"`{name}` must be an absolute http or https address.")
+    return url
+
+
+def _read_currency(name: str, value: object) -> str:
+    code = _read_text(name, value, longest=100).strip().upper()
+    if not (len(code) == len("GBP") and code.isascii() and code.isalpha()):
+        raise BadInput(f"`{name}` must be a currency code of three letters, such as GBP.")
+    return code
+
+
+Amount = Annotated[int, Meta(ge=0, le=LARGEST_AMOUNT), Reader(_read_amount)]
+CountryCode = Annotated[str, Meta(pattern="^[A-Za-z]{2}$"), Reader(_read_country)]
+CurrencyCode = Annotated[str, Meta(pattern="^[A-Za-z]{3}$"), Reader(_read_currency)]
+Url = Annotated[str, Meta(max_length=2000), Reader(_read_url)]
+
+
+def read_choice(choices: type[StrEnum], name: str, value: object) -> StrEnum:
+    """Find the member whose text this is, in any case."""
+    found = None
+    if isinstance(value, str):
+        found = _by_lower_text(choices).get(value.strip().lower())
+    if found is None:
+        raise BadInput(f"`{name}` must be one of {', '.join(choices)}.")
+    return found
+
+
+@functools.cache
+def _by_lower_text(choices: type[StrEnum]) -> Mapping[str, StrEnum]:
+    return {choice.value.lower(): choice for choice in choices}
+
+
+def read_integer(name: str, value: object, *, lowest: int, highest: int) -> int:
+    """Read a whole number and bring it within bounds."""
+    number = _read_number(name, value)
+    if number != number.to_integral_value():
+        raise BadInput(f"`{name}` must be a whole number.")
+    return int(min(max(number, Decimal(lowest)), Decimal(highest)))
+
+
+class _Member(NamedTuple):
+    name: str
+    read: Callable[[str, object], object]
+    is_required: bool
+    may_be_unset: bool
+    may_be_cleared: bool
+
+
+@functools.cache
+def _members(shape: type[Struct]) -> tuple[_Member, ...]:
+    hints = get_hints(shape, include_extras=True)
+    return tuple(
+        _Member(
+            name=field.name,
+            read=_reader_of(hints[field.name]),
+            is_required=field.required,
+            may_be_unset=UnsetType in get_args(hints[field.name]),
+            may_be_cleared=types.NoneType in get_args(hints[field.name]),
+        )
+        for field in msgspec.structs.fields(shape)
+    )
+
+
+def _reader_of(hint: Any) -> Callable[[str, object], object]:
+    origin = get_origin(hint)
+    if origin in (Union, types.UnionType):
+        only = [part for part in get_args(hint) if part not in (types.NoneType, UnsetType)]
+        return _reader_of(only[0])
+    if origin is Annotated:
+        return next(part.read for part in get_args(hint) if isinstance(part, Reader))
+    if isinstance(hint, type) and issubclass(hint, StrEnum):
+        return functools.partial(read_choice, hint)
+    message = f"No reader for {hint}."
+    raise TypeError(message)
+
+
+def read(shape: type[S], sent: object) -> S:
+    """Read a body into a shape, or say which member is missing or wrong."""
+    if not isinstance(sent, Mapping):
+        raise BadInput("The body must be an object with named members.")
+    given = by_lower_name(sent)
+    values: dict[str, object] = {}
+    for member in _members(shape):
+        value = given.get(member.name.lower(), UNSET)
+        if value is None and member.may_be_unset:
+            values[member.name] = UNSET
+        elif value == "" and member.may_be_cleared:
+            values[member.name] = None
+        elif value is UNSET or value is None or value == "":
+            if member.is_required:
+                raise BadInput(f"`{member.name}` is required.")
+        else:
+            values[member.name] = member.read(member.name, value)
+    return shape(**values)
+
+
+def by_lower_name(sent: Mapping[Any, object]) -> dict[str, object]:
+    """Make members findable whatever the case in which their names came."""
+    return {str(name).lower(): value for name, value in sent.items()}

@@ -1,0 +1,247 @@
+"""Orders as 3.0 shows and takes them. Here `countryCode` is where the parcel goes."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, Final, Self
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from printworks.rules.orders import PERMISSIONS, OrderStatus, Payment, ShippingMethod
+from printworks.store.orders import NewOrder, Order, OrderPage
+from printworks.wire.moments import show_moment
+from printworks.wire.reading import Amount, CountryCode, CurrencyCode, Url, text
+
+Line = Annotated[str, Meta(max_length=255), text(255)]
+Telephone = Annotated[str, Meta(max_length=50), text(50)]
+Email = Annotated[str, Meta(max_length=254), text(254)]
+
+
+class CreateOrder(msgspec.Struct, frozen=True, kw_only=True):
+    """What makes an order."""
+
+    recipientName: Line
+    countryCode: CountryCode
+    preferredShippingMethod: ShippingMethod
+    merchantOrderId: Line | None = None
+    address1: Line | None = None
+    address2: Line | None = None
+    addressTownOrCity: Line | None = None
+    stateOrCounty: Line | None = None
+    postalOrZipCode: Line | None = None
+    payment: Payment = Payment.INVOICE_ME
+    packingSlipUrl: Url | None = None
+    mobileTelephone: Telephone | None = None
+    telephone: Telephone | None = None
+    email: Email | None = None
+    invoiceAmountNet: Amount = 0
+    invoiceTax: Amount = 0
+    invoiceCurrency: CurrencyCode | None = None
+
+    def to_new_order(self) -> NewOrder:
+        """Say it in the words of the core."""
+        return NewOrder(**{core: getattr(self, name) for name, core in CORE_NAMES.items()})
+
+
+class UpdateOrder(msgspec.Struct, frozen=True, kw_only=True):
+    """What changes an order: null or nothing keeps what is stored, empty text clears it."""
+
+    recipientName: Line | UnsetType
+    countryCode: CountryCode | UnsetType
+    preferredShippingMethod: ShippingMethod | UnsetType
+    merchantOrderId: Line | UnsetType | None = UNSET
+    address1: Line | UnsetType | None = UNSET
+    address2: Line | UnsetType | None = UNSET
+    addressTownOrCity: Line | UnsetType | None = UNSET
+    stateOrCounty: Line | UnsetType | None = UNSET
+    postalOrZipCode: Line | UnsetType | None = UNSET
+    payment: Payment | UnsetType = UNSET
+    packingSlipUrl: Url | UnsetType | None = UNSET
+    mobileTelephone: Telephone | UnsetType | None = UNSET
+    telephone: Telephone | UnsetType | None = UNSET
+    email: Email | UnsetType | None = UNSET
+    invoiceAmountNet: Amount | UnsetType = UNSET
+    invoiceTax: Amount | UnsetType = UNSET
+    invoiceCurrency: CurrencyCode | UnsetType | None = UNSET
+
+    def to_changes(self) -> dict[str, object]:
+        """Say it in the words of the core, without what is to be kept."""
+        wanted = {core: getattr(self, name) for name, core in CORE_NAMES.items()}
+        return {core: value for core, value in wanted.items() if value is not UNSET}
+
+
+# How 3.0 calls what the core calls otherwise.
+CORE_NAMES: Final[Mapping[str, str]] = {
+    "recipientName": "recipient_name",
+    "countryCode": "destination_country",
+    "preferredShippingMethod": "shipping_method",
+    "merchantOrderId": "merchant_order_id",
+    "address1": "address1",
+    "address2": "address2",
+    "addressTownOrCity": "town_or_city",
+    "stateOrCounty": "state_or_county",
+    "postalOrZipCode": "postal_code",
+    "payment": "payment",
+    "packingSlipUrl": "packing_slip_url",
+    "mobileTelephone": "mobile_telephone",
+    "telephone": "telephone",
+    "email": "email",
+    "invoiceAmountNet": "invoice_amount_net",
+    "invoiceTax": "invoice_tax",
+    "invoiceCurrency": "invoice_currency",
+}
+
+
+class WantedStatus(StrEnum):
+    """The statuses that a merchant may ask for."""
+
+    CANCELLED = OrderStatus.CANCELLED.value
+    AWAITING_PAYMENT = OrderStatus.AWAITING_PAYMENT.value
+    SUBMITTED = OrderStatus.SUBMITTED.value
+
+
+class SetStatus(msgspec.Struct, frozen=True):
+    """The status that an order should have."""
+
+    status: WantedStatus
+
+
+class ShipmentOut(msgspec.Struct, frozen=True):
+    """A parcel, planned or on its way."""
+
+    shipmentId: str | None
+    isTracked: bool
+    trackingNumber: str | None
+    trackingUrl: str | None
+    earliestEstimatedArrivalDate: str | None
+    latestEstimatedArrivalDate: str | None
+    shippedOn: str | None
+    carrier: str | None
+    photoIds: list[int]
+
+
+class ShippingInfoOut(msgspec.Struct, frozen=True):
+    """What shipping costs, and in which parcels."""
+
+    price: int
+    shipments: list[ShipmentOut]
+
+
+class ImageOut(msgspec.Struct, frozen=True):
+    """A picture to print."""
+
+    id: int
+    sku: str
+    url: str | None
+    status: str
+    copies: int
+    sizing: str
+    price: int
+    priceToUser: int | None
+    md5Hash: str | None
+    previewUrl: str | None
+    thumbnailUrl: str | None
+    attributes: dict[str, str]
+    errorMessage: str | None
+
+
+class OrderOut(msgspec.Struct, frozen=True):
+    """An order with every member that the contract names."""
+
+    id: int
+    merchantOrderId: str | None
+    recipientName: str | None
+    address1: str | None
+    address2: str | None
+    addressTownOrCity: str | None
+    stateOrCounty: str | None
+    postalOrZipCode: str | None
+    countryCode: str | None
+    mobileTelephone: str | None
+    price: int
+    status: OrderStatus
+    shippingInfo: ShippingInfoOut
+    payment: Payment
+    paymentUrl: str | None
+    images: list[ImageOut]
+    preferredShippingMethod: ShippingMethod
+    created: str
+    lastUpdated: str
+    canCancel: bool
+    canHold: bool
+    canUpdateShipping: bool
+    canUpdateImages: bool
+    errorMessage: str | None
+    invoiceAmountNet: int
+    invoiceTax: int
+    invoiceCurrency: str | None
+    packingSlipUrl: str | None
+    tag: str | None
+
+    @classmethod
+    def of(cls, order: Order, public_url: str) -> Self:
+        """Show an order."""
+        permissions = PERMISSIONS[order.status]
+        return cls(
+            id=order.id,
+            merchantOrderId=order.merchant_order_id,
+            recipientName=order.recipient_name,
+            address1=order.address1,
+            address2=order.address2,
+            addressTownOrCity=order.town_or_city,
+            stateOrCounty=order.state_or_county,
+            postalOrZipCode=order.postal_code,
+            countryCode=order.destination_country,
+            mobileTelephone=order.mobile_telephone,
+            # An order costs nothing before it has an image.
+            price=0,
+            status=order.status,
+            shippingInfo=ShippingInfoOut(price=0, shipments=[]),
+            payment=order.payment,
+            paymentUrl=_payment_url(order, public_url),
+            images=[],
+            preferredShippingMethod=order.shipping_method,
+            created=show_moment(order.created_at),
+            lastUpdated=show_moment(order.updated_at),
+            canCancel=permissions.cancel,
+            canHold=permissions.hold,
+            canUpdateShipping=permissions.update_shipping,
+            # Images can be added, but 3.0 has no way to remove them again.
+            canUpdateImages=False,
+            errorMessage=order.error_message,
+            invoiceAmountNet=order.invoice_amount_net,
+            invoiceTax=order.invoice_tax,
+            invoiceCurrency=order.invoice_currency,
+            packingSlipUrl=order.packing_slip_url,
+            tag=None,
+        )
+
+
+def _payment_url(order: Order, public_url: str) -> str | None:
+    if order.payment is not Payment.INVOICE_RECIPIENT:
+        return None
+    return f"{public_url}/pay/{order.payment_token}"
+
+
+class SummaryLine(msgspec.Struct, frozen=True):
+    """A figure with its name."""
+
+    label: str
+    value: str
+
+
+class OrderListOut(msgspec.Struct, frozen=True):
+    """A page of orders, and how many there are in all."""
+
+    content: list[OrderOut]
+    count: int
+    summary: list[SummaryLine]
+
+    @classmethod
+    def of(cls, page: OrderPage, public_url: str) -> Self:
+        """Show a page of orders."""
+        return cls(
+            content=[OrderOut.of(order, public_url) for order in page.orders],
+            count=page.total,
+            summary=[SummaryLine("Orders", str(page.total))],
+        )
