@@ -1,0 +1,113 @@
+"""One line for each thing that happened: JSON for machines, columns on a terminal.
+
+A message is fixed words, the facts are fields: `log.info("order created", order=42)`.
+Never log keys, names, addresses or bodies.
+"""
+
+import logging
+import sys
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any, Final, Protocol
+
+import msgspec
+import structlog
+
+Facts = MutableMapping[str, Any]
+
+_context: ContextVar[Mapping[str, Any]] = ContextVar("facts", default=MappingProxyType({}))
+
+
+class LogSettings(Protocol):
+    """What the logs need to know of the settings."""
+
+    @property
+    def log_level(self) -> str:
+        """The least important message that is still written."""
+
+    @property
+    def log_format(self) -> str:
+        """One of `auto`, `console` and `json`."""
+
+
+@contextmanager
+def context(**facts: Any) -> Iterator[None]:
+    """Add these facts to every line that this task or thread writes in the block."""
+    # Our own variable: structlog's copies the whole context for every line.
+    token = _context.set({**_context.get(), **facts})
+    try:
+        yield
+    finally:
+        _context.reset(token)
+
+
+def configure(settings: LogSettings) -> None:
+    """Send all logs of this process, those of libraries included, to standard error."""
+    is_console = settings.log_format == "console" or (
+        settings.log_format == "auto" and sys.stderr.isatty()
+    )
+    level = logging.getLevelNamesMapping()[settings.log_level.upper()]
+    structlog.configure(
+        processors=[_add_context, *(_FOR_PEOPLE if is_console else _FOR_MACHINES)],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr)
+        if is_console
+        else structlog.BytesLoggerFactory(sys.stderr.buffer),
+        cache_logger_on_first_use=True,
+    )
+    # Libraries say at `info` what only their authors want to know.
+    logging.basicConfig(
+        handlers=[_FromLibraries()],
+        level=level if settings.log_level == "debug" else max(level, logging.WARNING),
+        force=True,
+    )
+    # It warns of every malformed body, which anybody may send as often as they like.
+    logging.getLogger("python_multipart").setLevel(logging.ERROR)
+
+
+class _FromLibraries(logging.Handler):
+    """Hands what libraries log to the same place and form."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write the library's message as one line of ours."""
+        try:
+            structlog.get_logger().log(
+                record.levelno,
+                record.getMessage(),
+                logger=record.name,
+                exc_info=record.exc_info or None,
+            )
+        except Exception:  # noqa: BLE001  (a library must not fail because its message did)
+            self.handleError(record)
+
+
+def _add_context(_logger: object, level: str, facts: Facts) -> Facts:
+    # The encoder writes a datetime ten times faster than `isoformat` does.
+    return {
+        "at": datetime.now(UTC),
+        "level": level,
+        "event": facts["event"],
+        **_context.get(),
+        **facts,
+    }
+
+
+def _encode(_logger: object, _level: str, facts: Facts) -> bytes:
+    return _encoder.encode(facts)
+
+
+def _shorten_time(_logger: object, _level: str, facts: Facts) -> Facts:
+    return {**facts, "at": f"{facts['at']:%H:%M:%S}"}
+
+
+_encoder: Final = msgspec.json.Encoder(enc_hook=str)
+_FOR_MACHINES: Final[list[Callable[..., Any]]] = [structlog.processors.format_exc_info, _encode]
+_FOR_PEOPLE: Final[list[Callable[..., Any]]] = [
+    _shorten_time,
+    structlog.dev.ConsoleRenderer(
+        timestamp_key="at", exception_formatter=structlog.dev.plain_traceback, pad_event_to=24
+    ),
+]

@@ -1,0 +1,164 @@
+"""Letting merchants in, and changing their keys."""
+
+import re
+import threading
+from datetime import datetime, timedelta
+
+import pytest
+from sqlalchemy import Connection, select
+
+from printworks.actions.merchants import NewMerchant, add_merchant, list_merchants, rotate_key
+from printworks.errors import BadInput, NotFound
+from printworks.store.database import Database
+from printworks.store.merchants import find_merchant_by_key, list_valid_keys
+from printworks.store.tables import api_keys
+
+DAY = timedelta(days=1)
+
+
+def a_merchant(db: Connection, *, now: datetime) -> NewMerchant:
+    """Let somebody in."""
+    return add_merchant(db, "Somebody", environment="sandbox", now=now)
+
+
+def rotate(db: Connection, new: NewMerchant, *, wait: timedelta, now: datetime) -> str:
+    """Give the merchant another key."""
+    return rotate_key(db, new.merchant.code, old_key_valid_for=wait, environment="sandbox", now=now)
+
+
+def opens(database: Database, code: str, key: str, *, now: datetime) -> bool:
+    """Say whether the credentials are accepted."""
+    with database.reading() as db:
+        return find_merchant_by_key(db, code, key, now=now) is not None
+
+
+def test_a_new_merchant_is_found_by_its_code_and_key(database: Database, now: datetime) -> None:
+    with database.writing() as db:
+        new = add_merchant(db, " Some shop ", environment="sandbox", now=now)
+
+    with database.reading() as db:
+        found = find_merchant_by_key(db, new.merchant.code, new.api_key, now=now)
+        assert found == new.merchant
+        assert found.name == "Some shop"
+        assert list_merchants(db) == [found]
+
+
+@pytest.mark.parametrize("environment", ["sandbox", "live"])
+def test_credentials_have_the_promised_form(
+    database: Database, now: datetime, environment: str
+) -> None:
+    with database.writing() as db:
+        new = add_merchant(db, "Somebody", environment=environment, now=now)
+
+    assert re.fullmatch(r"[0-9a-hjkmnp-tv-z]{10}", new.merchant.code)
+    assert re.fullmatch(rf"pw_{environment}_[A-Za-z0-9_-]{{43}}", new.api_key)
+
+
+def test_the_key_itself_is_not_stored(database: Database, now: datetime) -> None:
+    with database.writing() as db:
+        new = a_merchant(db, now=now)
+        [row] = db.execute(select(api_keys)).all()
+
+    assert new.api_key not in str(row)
+    assert row.hint == new.api_key[-4:]
+    assert len(row.hash) == 64
+
+
+@pytest.mark.parametrize("name", ["", "   ", "x" * 201, "two\nlines"])
+def test_a_name_that_cannot_be_shown_is_refused(
+    database: Database, now: datetime, name: str
+) -> None:
+    with database.writing() as db, pytest.raises(BadInput, match="`name` must be 1 to 200"):
+        add_merchant(db, name, environment="sandbox", now=now)
+
+
+@pytest.mark.parametrize("key", ["", "pw_sandbox_wrong", "\x00", "\udcff"])
+def test_a_wrong_key_opens_nothing(database: Database, now: datetime, key: str) -> None:
+    with database.writing() as db:
+        new = a_merchant(db, now=now)
+
+    assert not opens(database, new.merchant.code, key, now=now)
+
+
+@pytest.mark.parametrize("code", ["", "zzzzzzzzzz", "\x00", "\udcff", "x' OR 1=1 --"])
+def test_an_unknown_merchant_opens_nothing(database: Database, now: datetime, code: str) -> None:
+    with database.writing() as db:
+        new = a_merchant(db, now=now)
+
+    assert not opens(database, code, new.api_key, now=now)
+
+
+def test_somebody_elses_key_opens_nothing(database: Database, now: datetime) -> None:
+    with database.writing() as db:
+        mine = a_merchant(db, now=now)
+        theirs = a_merchant(db, now=now)
+
+    assert not opens(database, mine.merchant.code, theirs.api_key, now=now)
+
+
+def test_after_a_rotation_both_keys_work_for_a_while(database: Database, now: datetime) -> None:
+    with database.writing() as db:
+        new = a_merchant(db, now=now)
+        second = rotate(db, new, wait=DAY, now=now)
+
+    just_before, later = now + DAY - timedelta(seconds=1), now + DAY
+    assert opens(database, new.merchant.code, new.api_key, now=just_before)
+    assert not opens(database, new.merchant.code, new.api_key, now=later)
+    assert opens(database, new.merchant.code, second, now=later)
+
+
+def test_a_wait_of_nothing_ends_the_old_key_at_once(database: Database, now: datetime) -> None:
+    with database.writing() as db:
+        new = a_merchant(db, now=now)
+        second = rotate(db, new, wait=timedelta(0), now=now)
+
+    assert not opens(database, new.merchant.code, new.api_key, now=now)
+    assert opens(database, new.merchant.code, second, now=now)
+
+
+def test_at_most_two_keys_work_at_once(database: Database, now: datetime) -> None:
+    with database.writing() as db:
+        new = a_merchant(db, now=now)
+        second = rotate(db, new, wait=DAY, now=now)
+        third = rotate(db, new, wait=DAY, now=now)
+
+    assert not opens(database, new.merchant.code, new.api_key, now=now)
+    assert opens(database, new.merchant.code, second, now=now)
+    assert opens(database, new.merchant.code, third, now=now)
+
+
+def test_rotations_at_the_same_moment_leave_two_keys(database: Database, now: datetime) -> None:
+    with database.writing() as db:
+        new = a_merchant(db, now=now)
+
+    def rotate_once() -> None:
+        with database.writing() as db:
+            rotate(db, new, wait=DAY, now=now)
+
+    threads = [threading.Thread(target=rotate_once) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    with database.reading() as db:
+        assert len(list_valid_keys(db, now=now)) == 2
+
+
+def test_the_key_of_an_unknown_merchant_cannot_be_rotated(
+    database: Database, now: datetime
+) -> None:
+    with database.writing() as db, pytest.raises(NotFound, match="There is no merchant 'nobody'"):
+        rotate_key(db, "nobody", old_key_valid_for=timedelta(0), environment="sandbox", now=now)
+
+
+def test_the_list_of_keys_shows_when_each_ends(database: Database, now: datetime) -> None:
+    with database.writing() as db:
+        new = a_merchant(db, now=now)
+        second = rotate(db, new, wait=DAY, now=now)
+        listed = list_valid_keys(db, now=now)
+
+    assert [(key.hint, key.expires_at) for key in listed] == [
+        (new.api_key[-4:], now + DAY),
+        (second[-4:], None),
+    ]
