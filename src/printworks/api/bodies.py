@@ -1,0 +1,177 @@
+"""Bodies in: JSON, form or multipart, by Content-Type; whatever is wrong with one is refused."""
+
+import codecs
+import io
+import re
+from collections.abc import Iterable
+from email.message import Message
+from typing import IO, Any, Final, NamedTuple
+from urllib.parse import parse_qsl
+
+import msgspec
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import Field, File, FormParser
+
+from printworks.errors import BadInput, UnknownMediaType
+
+DEEPEST: Final = 32
+MOST_FIELDS: Final = 1000
+_CHUNK: Final = 65536
+# A codec that anybody may name must be a character set, and one that real clients use.
+_CHARSETS: Final = frozenset(
+    {"utf-8", "ascii", "iso8859-1", "cp1252", "utf-16", "utf-16-le", "utf-16-be"}
+)
+_NESTED_NAME: Final = re.compile(r"(?P<outer>[^\[\]]+)\[(?P<inner>[^\[\]]*)\]")
+
+
+class UploadedFile(NamedTuple):
+    """A part of a multipart body that has a file name."""
+
+    name: str
+    content: IO[bytes]
+
+
+def parse_body(content_type: str, body: bytes, upload: IO[bytes] | None = None) -> object:
+    """Turn a body into plain mappings, lists, texts and numbers."""
+    if upload is None and not body.strip():
+        return {}
+    header = Message()
+    header["Content-Type"] = content_type or _guess_type(body)
+    media_type = header.get_content_type()
+    charset = _find_charset(header)
+    if media_type == "multipart/form-data":
+        return _parse_multipart(header, upload or io.BytesIO(body), charset)
+    content = body if upload is None else upload.read()
+    if media_type == "application/json" or media_type.endswith("+json"):
+        return _parse_json(content, charset)
+    if media_type == "application/x-www-form-urlencoded":
+        return parse_form(_decode(content, charset), charset)
+    message = (
+        f"The content type {media_type} is not understood here; send application/json, "
+        "application/x-www-form-urlencoded or multipart/form-data."
+    )
+    raise UnknownMediaType(message)
+
+
+def close_files(body: object) -> None:
+    """Let go of the files that came with a body."""
+    if isinstance(body, dict):
+        for value in body.values():
+            if isinstance(value, UploadedFile):
+                value.content.close()
+
+
+def parse_form(text: str, charset: str = "utf-8") -> dict[str, object]:
+    """Read a form or a query string; `attributes[finish]=matte` becomes a nested member."""
+    try:
+        pairs = parse_qsl(
+            text,
+            keep_blank_values=True,
+            encoding=charset,
+            errors="strict",
+            max_num_fields=MOST_FIELDS,
+        )
+    except UnicodeDecodeError:
+        raise BadInput(f"The form is not valid {charset}.") from None
+    except ValueError:
+        raise BadInput(f"The form has more than {MOST_FIELDS} fields.") from None
+    return _nest(pairs)
+
+
+def _guess_type(body: bytes) -> str:
+    looks_like_json = body.lstrip()[:1] in (b"{", b"[")
+    return "application/json" if looks_like_json else "application/x-www-form-urlencoded"
+
+
+def _find_charset(header: Message) -> str:
+    named = header.get_param("charset", "utf-8")
+    try:
+        charset = codecs.lookup(str(named)).name
+    except (LookupError, ValueError):
+        charset = ""
+    if charset not in _CHARSETS:
+        raise BadInput("The charset of the Content-Type is not known; send UTF-8.")
+    return charset
+
+
+def _decode(content: bytes, charset: str) -> str:
+    try:
+        return content.decode(charset)
+    except UnicodeDecodeError:
+        raise BadInput(f"The body is not valid {charset}.") from None
+
+
+def _parse_json(content: bytes, charset: str) -> object:
+    if charset != "utf-8":
+        content = _decode(content, charset).encode()
+    try:
+        value = msgspec.json.decode(content.removeprefix(codecs.BOM_UTF8))
+    except (msgspec.DecodeError, UnicodeDecodeError) as wrong:
+        raise BadInput(f"The body is not valid JSON: {wrong}.") from None
+    except RecursionError:
+        raise BadInput("The body is nested too deeply.") from None
+    _check_depth(value)
+    return value
+
+
+def _check_depth(value: object) -> None:
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [inner for outer in level for inner in _inside(outer)]
+        if not level:
+            return
+    raise BadInput("The body is nested too deeply.")
+
+
+def _inside(value: object) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+def _parse_multipart(header: Message, content: IO[bytes], charset: str) -> dict[str, object]:
+    boundary = header.get_param("boundary")
+    if not isinstance(boundary, str) or not boundary:
+        raise BadInput("The Content-Type of a multipart body must name its boundary.")
+    parts: list[tuple[str, object]] = []
+
+    def on_field(field: Field) -> None:
+        name = _decode(field.field_name or b"", charset)
+        parts.append((name, _decode(field.value or b"", charset)))
+
+    def on_file(file: File) -> None:
+        file.file_object.seek(0)
+        name = _decode(file.field_name or b"", charset)
+        parts.append(
+            (name, UploadedFile(_decode(file.file_name or b"", charset), file.file_object))
+        )
+
+    try:
+        parser = FormParser(
+            "multipart/form-data",
+            on_field,
+            on_file,
+            boundary=boundary.encode(),
+            config={"MAX_FIELDS": MOST_FIELDS},
+        )
+        while chunk := content.read(_CHUNK):
+            parser.write(chunk)
+        parser.finalize()
+    except (FormParserError, UnicodeEncodeError) as wrong:
+        close_files(dict(parts))
+        raise BadInput(f"The multipart body is malformed: {wrong}") from None
+    return _nest(parts)
+
+
+def _nest(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:
+    fields: dict[str, object] = {}
+    for name, value in pairs:
+        nested = _NESTED_NAME.fullmatch(name)
+        if nested is None:
+            fields[name] = value
+            continue
+        inner = fields.setdefault(nested["outer"], {})
+        if not isinstance(inner, dict):
+            inner = fields[nested["outer"]] = {}
+        inner[nested["inner"]] = value
+    return fields

@@ -1,0 +1,99 @@
+"""An endpoint as a line in a table that can be read beside the contract."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from sqlalchemy import Connection
+
+from printworks.errors import (
+    BadCredentials,
+    BadInput,
+    KeyUsedBefore,
+    NotFound,
+    ServiceError,
+    StillRunning,
+    UnknownMediaType,
+    WrongState,
+)
+from printworks.store.merchants import Merchant
+
+# What a refusal usually is; an endpoint's line may say otherwise.
+USUAL_STATUS: Final[Mapping[type[ServiceError], int]] = {
+    BadInput: 400,
+    BadCredentials: 401,
+    WrongState: 403,
+    NotFound: 404,
+    StillRunning: 409,
+    UnknownMediaType: 415,
+    KeyUsedBefore: 422,
+}
+
+
+class Call(msgspec.Struct, frozen=True):
+    """All that a handler gets to know of a request."""
+
+    db: Connection
+    merchant: Merchant
+    now: datetime
+    path: Mapping[str, str]
+    query: Mapping[str, object]
+    body: object
+    public_url: str
+    request_id: str
+
+    def number(self, name: str) -> int:
+        """Return a number from the path; 0, which is nobody's, when it is none."""
+        digits = self.path[name]
+        is_number = digits.isascii() and digits.isdigit() and len(digits) < len(str(2**63)) + 1
+        return int(digits) if is_number else 0
+
+
+class QueryParameter(NamedTuple):
+    """A parameter in the query string, for the reference."""
+
+    name: str
+    meaning: str
+    default: int
+    highest: int | None = None
+
+
+class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
+    """One operation: where it is, what it takes, what it shows and how it refuses."""
+
+    method: str
+    path: str
+    handler: Callable[[Call], Any]
+    summary: str
+    shows: Any
+    takes: type[msgspec.Struct] | None = None
+    query: tuple[QueryParameter, ...] = ()
+    # The contract's own error statuses, for the reference.
+    refuses: tuple[type[ServiceError], ...] = ()
+    statuses: Mapping[type[ServiceError], int] = {}
+    # A body with a file in it may be much larger than others.
+    takes_file: bool = False
+
+    @property
+    def writes(self) -> bool:
+        """Say whether the operation may change something."""
+        return self.method != "GET"
+
+    def status_of(self, refusal: ServiceError) -> int:
+        """Return the HTTP status that this endpoint gives to a refusal."""
+        kind = type(refusal)
+        return self.statuses.get(kind) or USUAL_STATUS[kind]
+
+
+class Family(msgspec.Struct, frozen=True, kw_only=True):
+    """The endpoints under one version, and how that version says no."""
+
+    version: str
+    endpoints: tuple[Endpoint, ...]
+    refuse: Callable[[Endpoint | None, int, str], Any]
+
+    @property
+    def prefix(self) -> str:
+        """The first segment of every path."""
+        return f"v{self.version}"

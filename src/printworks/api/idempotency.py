@@ -1,0 +1,114 @@
+"""The same key and the same request give the same answer, and happen once."""
+
+import hashlib
+import secrets
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import Connection
+
+from printworks.api.exchange import Request, Response
+from printworks.errors import BadInput, KeyUsedBefore, ServiceError, StillRunning
+from printworks.store import idempotency as store
+from printworks.store.database import Database
+from printworks.store.idempotency import Claim
+from printworks.store.merchants import Merchant
+
+LONGEST_KEY: Final = 255
+# No request runs this long; one that has no answer by then died with its process.
+RUNS_AT_MOST: Final = timedelta(minutes=2)
+
+
+def answer_once(
+    database: Database,
+    merchant: Merchant,
+    request: Request,
+    perform: Callable[[Connection], Response],
+    refuse: Callable[[ServiceError], Response],
+    *,
+    now: datetime,
+) -> Response:
+    """Perform a request that carries a key, unless it was performed before.
+
+    The answer is kept in the transaction in which the thing happens: there is never one
+    without the other. A refusal is kept too; a failure of ours is not.
+    """
+    key = _read_key(request)
+    claim = Claim(merchant.id, key, secrets.token_hex(8))
+    known = _claim_or_recall(database, claim, _fingerprint(request), now=now)
+    if known is not None:
+        return known
+    try:
+        with database.writing() as db:
+            response = perform(db)
+            _keep(db, claim, response)
+    except ServiceError as refusal:
+        response = refuse(refusal)
+        with database.writing() as db:
+            _keep(db, claim, response)
+    except BaseException:
+        with database.writing() as db:
+            store.give_up_claim(db, claim)
+        raise
+    return response
+
+
+def _read_key(request: Request) -> str:
+    key = request.headers["idempotency-key"].strip()
+    if not key or len(key) > LONGEST_KEY or not key.isprintable():
+        message = f"The Idempotency-Key must have 1 to {LONGEST_KEY} printable characters."
+        raise BadInput(message)
+    return key
+
+
+def _fingerprint(request: Request) -> str:
+    parts = (
+        request.method.encode(),
+        request.path.lower().rstrip("/").encode(),
+        request.query.encode(),
+        request.headers.get("content-type", "").encode(),
+        request.body,
+    )
+    whole = hashlib.sha256()
+    for part in parts:
+        whole.update(len(part).to_bytes(8, "big") + part)
+    if request.upload is not None:
+        while chunk := request.upload.read(65536):
+            whole.update(chunk)
+        request.upload.seek(0)
+    return whole.hexdigest()
+
+
+def _claim_or_recall(
+    database: Database, claim: Claim, fingerprint: str, *, now: datetime
+) -> Response | None:
+    with database.writing() as db:
+        is_mine = store.claim_key(
+            db, claim, fingerprint=fingerprint, now=now, until=now + RUNS_AT_MOST
+        )
+        first = None if is_mine else store.find_request(db, claim.merchant_id, claim.key)
+    if is_mine:
+        return None
+    if first is None:
+        raise StillRunning("The request with this Idempotency-Key was just given up; try again.")
+    if first.fingerprint != fingerprint:
+        message = "This Idempotency-Key came with another request before; use a new one."
+        raise KeyUsedBefore(message)
+    if first.answer_status is None:
+        message = "The first request with this Idempotency-Key is still running; try again later."
+        raise StillRunning(message)
+    return Response(
+        first.answer_status,
+        first.answer_media_type or "",
+        first.answer_body or b"",
+        (("Idempotent-Replayed", "true"),),
+    )
+
+
+def _keep(db: Connection, claim: Claim, response: Response) -> None:
+    kept = store.keep_answer(
+        db, claim, status=response.status, media_type=response.media_type, body=response.body
+    )
+    if not kept:
+        raise StillRunning("Another request with this Idempotency-Key took over; try again.")

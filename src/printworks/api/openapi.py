@@ -1,0 +1,156 @@
+"""Writes the OpenAPI 3.1 document of a version from its endpoint table and its shapes."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from printworks import __version__
+from printworks.api.endpoints import USUAL_STATUS, Endpoint, Family
+
+_IN_PATH: Final = re.compile(r"\{(\w+)\}")
+_BODY_TYPES: Final = (
+    "application/json",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data",
+)
+_MEANINGS: Final = {
+    200: "It happened; here is what it came to.",
+    400: "A parameter is missing or wrong; the message names it.",
+    401: "The credentials are missing or wrong.",
+    403: "Not possible in the state in which the thing is now.",
+    404: "There is no such thing, or it is not yours.",
+    408: "The body did not arrive in time.",
+    409: "The first request with this Idempotency-Key is still running.",
+    413: "The body is too large.",
+    415: "The body is in a format that is not understood here.",
+    422: "This Idempotency-Key came with another request before.",
+    500: "Something went wrong here; the message holds the request id.",
+    503: "Too busy at the moment; `Retry-After` says when to try again.",
+}
+# What an operation may answer whatever it does.
+_ALWAYS: Final = (400, 401, 500, 503)
+_WITH_BODY: Final = (408, 409, 413, 415, 422)
+
+_INTRODUCTION: Final = """\
+Create an order, add images to it, check it, submit it. Success is always HTTP 200.
+
+Member names and enumeration values are read in any case, numbers may come as text, unknown
+members are ignored. Answers are JSON, or XML when `Accept` ranks it higher.
+"""
+
+
+def describe(family: Family, *, header_prefix: str) -> dict[str, Any]:
+    """Return the document of one version."""
+    shapes = _collect_shapes(family)
+    references, components = msgspec.json.schema_components(
+        shapes, ref_template="#/components/schemas/{name}"
+    )
+    schema_of = dict(zip(map(repr, shapes), references, strict=True))
+    paths: dict[str, dict[str, Any]] = {}
+    for endpoint in family.endpoints:
+        operation = _describe_operation(family, endpoint, lambda shape: schema_of[repr(shape)])
+        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = operation
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Printworks print order service",
+            "version": f"{family.version} ({__version__})",
+            "description": _INTRODUCTION,
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": f"/{family.prefix}"}],
+        "security": [{"merchantId": [], "apiKey": []}],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {
+                "merchantId": _header_scheme(f"{header_prefix}MerchantId"),
+                "apiKey": _header_scheme(f"{header_prefix}REST-API-Key"),
+            },
+            "schemas": components,
+        },
+    }
+
+
+def encode(document: dict[str, Any]) -> bytes:
+    """Write a document so that a change shows as changed lines."""
+    return json.dumps(document, indent=2, ensure_ascii=False).encode() + b"\n"
+
+
+def _header_scheme(name: str) -> dict[str, str]:
+    return {"type": "apiKey", "in": "header", "name": name}
+
+
+def statuses_of(endpoint: Endpoint) -> list[int]:
+    """List every status that an endpoint may answer, success first."""
+    own = [endpoint.statuses.get(kind) or USUAL_STATUS[kind] for kind in endpoint.refuses]
+    edge = [*_ALWAYS, *(_WITH_BODY if endpoint.writes else ())]
+    return [200, *sorted({*own, *edge})]
+
+
+def _collect_shapes(family: Family) -> list[Any]:
+    shapes: dict[str, Any] = {}
+    for endpoint in family.endpoints:
+        refusals = (
+            _refusal_shape(family, endpoint, status) for status in statuses_of(endpoint)[1:]
+        )
+        for shape in (endpoint.takes, endpoint.shows, *refusals):
+            if shape is not None:
+                shapes[repr(shape)] = shape
+    return list(shapes.values())
+
+
+def _refusal_shape(family: Family, endpoint: Endpoint, status: int) -> type:
+    return type(family.refuse(endpoint, status, ""))
+
+
+def _describe_operation(
+    family: Family, endpoint: Endpoint, schema_of: Callable[[Any], dict[str, Any]]
+) -> dict[str, Any]:
+    answers = {}
+    for status in statuses_of(endpoint):
+        shape = endpoint.shows if status == 200 else _refusal_shape(family, endpoint, status)
+        answers[str(status)] = {
+            "description": _MEANINGS[status],
+            "content": {"application/json": {"schema": schema_of(shape)}, "application/xml": {}},
+        }
+    operation: dict[str, Any] = {
+        "operationId": endpoint.handler.__name__,
+        "summary": endpoint.summary,
+        "tags": [endpoint.path.split("/")[1]],
+        "parameters": _describe_parameters(endpoint),
+        "responses": answers,
+    }
+    if endpoint.takes is not None:
+        content = {"schema": schema_of(endpoint.takes)}
+        operation["requestBody"] = {
+            "required": True,
+            "content": dict.fromkeys(_BODY_TYPES, content),
+        }
+    return operation
+
+
+def _describe_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
+    in_path = [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "integer", "minimum": 1}}
+        for name in _IN_PATH.findall(endpoint.path)
+    ]
+    in_query = [
+        {
+            "name": parameter.name,
+            "in": "query",
+            "description": parameter.meaning,
+            "schema": {"type": "integer", "default": parameter.default, "minimum": 0}
+            | ({} if parameter.highest is None else {"maximum": parameter.highest}),
+        }
+        for parameter in endpoint.query
+    ]
+    key = {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "description": "Makes a repeated request answer as the first did, and happen once.",
+        "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+    }
+    return [*in_path, *in_query, *([key] if endpoint.writes else [])]

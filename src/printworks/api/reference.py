@@ -1,0 +1,49 @@
+"""The reference that comes with the service: the OpenAPI documents and a page to read them."""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from printworks.api.endpoints import Family
+from printworks.api.openapi import describe, encode
+from printworks.settings import Settings
+
+_VIEWER: Final = Path(str(resources.files("printworks.api").joinpath("viewer")))
+# The viewer styles its elements directly; scripts come from here alone.
+_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; font-src data:; connect-src 'self'; frame-ancestors 'none'"
+)
+
+
+def reference_routes(families: Iterable[Family], settings: Settings) -> Sequence[BaseRoute]:
+    """Return the document and the page of each version."""
+    page = _VIEWER.joinpath("page.html").read_text()
+    routes: list[BaseRoute] = []
+    for family in families:
+        prefix = f"/{family.prefix}"
+        document = encode(describe(family, header_prefix=settings.header_prefix))
+        routes += [
+            Route(f"{prefix}/openapi.json", _show(document, "application/json", {})),
+            Route(
+                f"{prefix}/docs",
+                _show(page.encode(), "text/html", {"Content-Security-Policy": _POLICY}),
+            ),
+            Mount(f"{prefix}/docs", StaticFiles(directory=_VIEWER)),
+        ]
+    return routes
+
+
+def _show(
+    body: bytes, media_type: str, headers: Mapping[str, str]
+) -> Callable[[Request], Awaitable[Response]]:
+    async def show(_request: Request) -> Response:
+        return Response(body, media_type=media_type, headers=dict(headers))
+
+    return show

@@ -1,0 +1,85 @@
+"""Finds the endpoint for a path, whatever its case and with or without a trailing slash."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from printworks.api.endpoints import Endpoint, Family
+
+
+class Found(NamedTuple):
+    """An endpoint, and the parts of the path that it names."""
+
+    family: Family
+    endpoint: Endpoint
+    path: dict[str, str]
+
+
+class NoSuchMethod(NamedTuple):
+    """The path exists, but not for this method."""
+
+    family: Family
+    allowed: tuple[str, ...]
+
+
+class NoSuchPath(NamedTuple):
+    """No endpoint of the family has this path."""
+
+    family: Family
+
+
+class _Route(NamedTuple):
+    family: Family
+    # A literal segment in lower case, or None where any text may stand.
+    segments: tuple[str | None, ...]
+    names: tuple[str, ...]
+    endpoints: dict[str, Endpoint]
+
+
+class Router:
+    """Knows the paths of every mounted version."""
+
+    def __init__(self, families: Iterable[Family]) -> None:
+        self._families = {family.prefix: family for family in families}
+        # Whose way of saying no is used where no version is named.
+        self._first = next(iter(self._families.values()))
+        # By version and number of segments: few enough to try one after the other.
+        self._routes: dict[tuple[str, int], list[_Route]] = {}
+        for family in self._families.values():
+            for endpoint in family.endpoints:
+                self._add(family, endpoint)
+
+    def _add(self, family: Family, endpoint: Endpoint) -> None:
+        parts = _split(endpoint.path)
+        segments = tuple(None if part.startswith("{") else part.lower() for part in parts)
+        same_length = self._routes.setdefault((family.prefix, len(segments)), [])
+        for route in same_length:
+            if route.segments == segments:
+                route.endpoints[endpoint.method] = endpoint
+                return
+        params = tuple(part[1:-1] for part in parts if part.startswith("{"))
+        same_length.append(_Route(family, segments, params, {endpoint.method: endpoint}))
+
+    def owns(self, path: str) -> bool:
+        """Say whether a path belongs to one of the versions."""
+        return _split(path)[0].lower() in self._families
+
+    def find(self, method: str, path: str) -> Found | NoSuchMethod | NoSuchPath:
+        """Find the endpoint for a request."""
+        version, *parts = _split(path)
+        version = version.lower()
+        lower = [part.lower() for part in parts]
+        for route in self._routes.get((version, len(parts)), ()):
+            if all(want in (None, got) for want, got in zip(route.segments, lower, strict=True)):
+                return self._pick(route, method, parts)
+        return NoSuchPath(self._families.get(version, self._first))
+
+    def _pick(self, route: _Route, method: str, parts: list[str]) -> Found | NoSuchMethod:
+        endpoint = route.endpoints.get("GET" if method == "HEAD" else method)
+        if endpoint is None:
+            return NoSuchMethod(route.family, tuple(sorted(route.endpoints)))
+        values = [part for want, part in zip(route.segments, parts, strict=True) if want is None]
+        return Found(route.family, endpoint, dict(zip(route.names, values, strict=True)))
+
+
+def _split(path: str) -> list[str]:
+    return path.removeprefix("/").removesuffix("/").split("/")

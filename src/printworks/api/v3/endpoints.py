@@ -1,0 +1,79 @@
+"""The operations of 3.0, in the order of the contract."""
+
+from typing import Any, Final
+
+from printworks.api.endpoints import Endpoint, Family, QueryParameter
+from printworks.api.v3 import countries, orders
+from printworks.errors import BadInput, NotFound, WrongState
+from printworks.wire.v3.countries import CountryOut
+from printworks.wire.v3.envelope import Envelope, Nothing, refuse
+from printworks.wire.v3.orders import CreateOrder, OrderListOut, OrderOut, SetStatus, UpdateOrder
+
+_PAGING: Final = (
+    QueryParameter("limit", "How many orders to show.", 100, 250),
+    QueryParameter("start", "How many of the newest orders to skip.", 0),
+    QueryParameter("count", "Another name of `limit`.", 100, 250),
+    QueryParameter("offset", "Another name of `start`.", 0),
+)
+
+ENDPOINTS: Final = (
+    Endpoint(
+        method="GET",
+        path="/orders/{id}",
+        handler=orders.get_order,
+        summary="Get one order",
+        shows=Envelope[OrderOut],
+        refuses=(NotFound,),
+    ),
+    Endpoint(
+        method="GET",
+        path="/orders",
+        handler=orders.list_orders,
+        summary="List orders, newest first",
+        query=_PAGING,
+        shows=Envelope[OrderListOut],
+        refuses=(BadInput, NotFound),
+    ),
+    Endpoint(
+        method="POST",
+        path="/orders",
+        handler=orders.create_order,
+        summary="Create an order",
+        takes=CreateOrder,
+        shows=Envelope[OrderOut],
+        refuses=(BadInput,),
+    ),
+    Endpoint(
+        method="PUT",
+        path="/orders/{id}",
+        handler=orders.update_order,
+        summary="Update an order that is NotYetSubmitted",
+        takes=UpdateOrder,
+        shows=Envelope[OrderOut],
+        refuses=(BadInput, WrongState, NotFound),
+    ),
+    Endpoint(
+        method="POST",
+        path="/orders/{id}/status",
+        handler=orders.set_status,
+        summary="Submit or cancel an order, or let its recipient pay",
+        takes=SetStatus,
+        shows=Envelope[Nothing],
+        refuses=(BadInput, WrongState, NotFound),
+    ),
+    Endpoint(
+        method="GET",
+        path="/countries",
+        handler=countries.list_countries,
+        summary="List countries",
+        shows=Envelope[list[CountryOut]],
+    ),
+)
+
+
+def _refuse(_endpoint: Endpoint | None, status: int, message: str) -> Any:
+    # 3.0 says no in the same words whatever was asked.
+    return refuse(status, message)
+
+
+V3_0: Final = Family(version="3.0", endpoints=ENDPOINTS, refuse=_refuse)

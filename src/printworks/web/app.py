@@ -1,0 +1,78 @@
+"""Puts the web process together: the API's edge, the pages, and their beginning and end."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from printworks.api.endpoints import Family
+from printworks.api.reference import reference_routes
+from printworks.api.routing import NoSuchPath, Router
+from printworks.api.service import Service
+from printworks.api.v3.endpoints import V3_0
+from printworks.clock import Clock, system_clock
+from printworks.dashboard.start import start_routes
+from printworks.settings import Settings
+from printworks.store.database import Database
+from printworks.web.edge import Edge, Scope, Send
+from printworks.web.pages import Pages
+from printworks.web.pool import ThreadPool
+from printworks.web.receiving import Receive
+
+# Every version that is served, side by side.
+FAMILIES: Final = (V3_0,)
+
+
+class Application:
+    """The whole web process as one ASGI application."""
+
+    def __init__(self, settings: Settings, clock: Clock, families: Sequence[Family]) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._router = Router(families)
+        self._pages = Pages([*start_routes(settings), *reference_routes(families, settings)])
+        self._database: Database | None = None
+        self._pool: ThreadPool | None = None
+        self._edge: Edge | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or follow the server's start and stop."""
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+            return
+        found = self._router.find(scope["method"], scope["path"])
+        if isinstance(found, NoSuchPath) and self._is_page(scope["path"]):
+            await self._pages(scope, receive, send)
+        elif self._edge is not None:
+            await self._edge.answer(found, scope, receive, send)
+
+    def _is_page(self, path: str) -> bool:
+        return not self._router.owns(path) or self._pages.owns(path)
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        await receive()
+        self.start()
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        self.stop()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    def start(self) -> None:
+        """Open the database and start the threads; in the process and loop that will use them."""
+        settings = self._settings
+        self._database = Database(settings.database_url, connections=settings.web_threads)
+        self._pool = ThreadPool(threads=settings.web_threads, queue=settings.web_queue)
+        service = Service(self._database, settings, self._clock)
+        self._edge = Edge(service, self._pool, settings)
+
+    def stop(self) -> None:
+        """Finish what was begun, and close the database."""
+        if self._pool is not None:
+            self._pool.close()
+        if self._database is not None:
+            self._database.close()
+
+
+def build_app(
+    settings: Settings, clock: Clock = system_clock, families: Sequence[Family] = FAMILIES
+) -> Application:
+    """Return the application for the server to run."""
+    return Application(settings, clock, families)

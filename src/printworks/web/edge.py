@@ -1,0 +1,168 @@
+"""The asynchronous edge: reads a request within limits, and hands it whole to a thread.
+
+Nothing here waits for anything but the network, so that a thousand stalled clients cost a
+normal one nothing.
+"""
+
+import re
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
+from typing import Any, Final
+
+import msgspec
+import structlog
+
+from printworks.api.endpoints import Endpoint
+from printworks.api.exchange import Request, Response
+from printworks.api.routing import Found, NoSuchMethod, NoSuchPath
+from printworks.api.service import Service
+from printworks.settings import Settings
+from printworks.web.pool import PoolFull, ThreadPool
+from printworks.web.receiving import (
+    BodyStalled,
+    BodyTooLarge,
+    ClientGone,
+    Limits,
+    Receive,
+    read_body,
+    spool_body,
+)
+
+Scope = dict[str, Any]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+
+log = structlog.get_logger(__name__)
+
+_HAS_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
+_GOOD_REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
+ON_EVERY_ANSWER: Final = (
+    (b"strict-transport-security", b"max-age=31536000"),
+    (b"x-content-type-options", b"nosniff"),
+)
+# The rest of the request was not read, so the connection is of no further use.
+_CLOSE: Final = ("Connection", "close")
+
+
+class Edge:
+    """Answers for every version of the API."""
+
+    def __init__(self, service: Service, pool: ThreadPool, settings: Settings) -> None:
+        self._service = service
+        self._pool = pool
+        self._spool_folder = settings.data
+        self._small = Limits(settings.json_limit, settings.body_timeout, settings.request_timeout)
+        # A large body may take as long as a slow line needs, but must keep coming.
+        self._large = Limits(
+            settings.upload_limit, settings.body_timeout, 15 * settings.request_timeout
+        )
+
+    async def answer(
+        self,
+        found: Found | NoSuchMethod | NoSuchPath,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        """Answer one request for what the router found."""
+        began = time.perf_counter()
+        request = begin_request(scope)
+        try:
+            if isinstance(found, Found):
+                response = await self._answer(found, request, receive)
+            else:
+                response = self._refuse_path(found, request)
+        except ClientGone:
+            log.info("client gone", method=request.method, request_id=request.request_id)
+            return
+        await _send(scope, send, request, response)
+        log.info(
+            "request",
+            method=request.method,
+            path=found.endpoint.path if isinstance(found, Found) else None,
+            status=response.status,
+            ms=round((time.perf_counter() - began) * 1000, 2),
+            request_id=request.request_id,
+        )
+
+    async def _answer(self, found: Found, request: Request, receive: Receive) -> Response:
+        family, endpoint, path = found
+        limits = self._large if endpoint.takes_file else self._small
+        refuse = partial(self._service.refuse, family, endpoint, request)
+        try:
+            if endpoint.takes_file:
+                work = partial(self._service.refuse_stranger, family, endpoint, request)
+                refusal = await self._pool.run(work)
+                if refusal is not None:
+                    return refusal
+            if request.method in _HAS_BODY:
+                request = await self._receive(endpoint, request, receive, limits)
+            return await self._pool.run(
+                partial(self._service.answer, family, endpoint, path, request)
+            )
+        except PoolFull:
+            return refuse(503, "The service is busy; try again in a second.", ("Retry-After", "1"))
+        except BodyTooLarge:
+            return refuse(413, f"The body must have at most {limits.size} bytes.", _CLOSE)
+        except BodyStalled:
+            return refuse(408, "The body did not arrive in time.", _CLOSE)
+        finally:
+            if request.upload is not None:
+                request.upload.close()
+
+    async def _receive(
+        self, endpoint: Endpoint, request: Request, receive: Receive, limits: Limits
+    ) -> Request:
+        if endpoint.takes_file:
+            upload = await spool_body(receive, request.headers, limits, self._spool_folder)
+            return msgspec.structs.replace(request, upload=upload)
+        body = await read_body(receive, request.headers, limits)
+        return msgspec.structs.replace(request, body=body)
+
+    def _refuse_path(self, found: NoSuchMethod | NoSuchPath, request: Request) -> Response:
+        if isinstance(found, NoSuchMethod):
+            allowed = ", ".join(found.allowed)
+            message = f"{request.method} is not possible here, only {allowed}."
+            return self._service.refuse(
+                found.family, None, request, 405, message, ("Allow", allowed)
+            )
+        message = "There is nothing at this address."
+        return self._service.refuse(found.family, None, request, 404, message)
+
+
+def begin_request(scope: Scope) -> Request:
+    """Read the head of a request."""
+    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+    request_id = headers.get("x-request-id", "")
+    if not _GOOD_REQUEST_ID.fullmatch(request_id):
+        request_id = secrets.token_hex(12)
+    return Request(
+        method=scope["method"],
+        path=scope["path"],
+        query=scope["query_string"].decode("latin-1"),
+        headers=headers,
+        body=b"",
+        request_id=request_id,
+    )
+
+
+def _own_headers(response: Response, http_version: str) -> Iterator[tuple[bytes, bytes]]:
+    for name, value in response.headers:
+        # HTTP/2 has no such header: there each request has a stream of its own.
+        if name != "Connection" or http_version.startswith("1"):
+            yield name.lower().encode(), value.encode()
+
+
+async def _send(scope: Scope, send: Send, request: Request, response: Response) -> None:
+    body = b"" if request.method == "HEAD" else response.body
+    headers = [
+        (b"content-type", response.media_type.encode()),
+        (b"content-length", str(len(response.body)).encode()),
+        (b"x-request-id", request.request_id.encode()),
+        (b"cache-control", b"no-store"),
+        *ON_EVERY_ANSWER,
+        *_own_headers(response, scope["http_version"]),
+    ]
+    await send({"type": "http.response.start", "status": response.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

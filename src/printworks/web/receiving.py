@@ -1,0 +1,86 @@
+"""Reads a request's body within limits of size and time; the rest of the service gets it whole."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from pathlib import Path
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any, Final, NamedTuple
+
+Receive = Callable[[], Awaitable[Any]]
+
+_IN_MEMORY: Final = 1_000_000
+
+
+class Limits(NamedTuple):
+    """How much of a body is read, and for how long."""
+
+    size: int
+    stall: timedelta
+    total: timedelta
+
+
+class BodyTooLarge(Exception):
+    """The body is larger than it may be."""
+
+
+class BodyStalled(Exception):
+    """The body did not arrive in time."""
+
+
+class ClientGone(Exception):
+    """The client went away before its request was complete."""
+
+
+async def read_body(receive: Receive, headers: dict[str, str], limits: Limits) -> bytes:
+    """Return a body that fits in memory."""
+    _check_announced(headers, limits)
+    pieces: list[bytes] = []
+    await _receive_all(receive, limits, pieces.append)
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+async def spool_body(
+    receive: Receive, headers: dict[str, str], limits: Limits, folder: Path
+) -> IO[bytes]:
+    """Return a body that may be too large for memory as a file that nobody else sees."""
+    _check_announced(headers, limits)
+    # Closed by whoever reads it, or when nobody refers to it any more.
+    spool: IO[bytes] = SpooledTemporaryFile(max_size=_IN_MEMORY, dir=str(folder))  # noqa: SIM115
+    try:
+        await _receive_all(receive, limits, spool.write)
+    except BaseException:
+        spool.close()
+        raise
+    spool.seek(0)
+    return spool
+
+
+def _check_announced(headers: dict[str, str], limits: Limits) -> None:
+    announced = headers.get("content-length", "")
+    if announced.isdigit() and int(announced) > limits.size:
+        raise BodyTooLarge
+
+
+async def _receive_all(receive: Receive, limits: Limits, keep: Callable[[bytes], object]) -> None:
+    now = asyncio.get_running_loop().time
+    deadline = now() + limits.total.total_seconds()
+    stall = limits.stall.total_seconds()
+    size = 0
+    try:
+        # One timer for both limits: each piece that arrives puts it off, but not for ever.
+        async with asyncio.timeout_at(min(now() + stall, deadline)) as timer:
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientGone
+                piece = message.get("body", b"")
+                size += len(piece)
+                if size > limits.size:
+                    raise BodyTooLarge
+                keep(piece)
+                if not message.get("more_body", False):
+                    return
+                timer.reschedule(min(now() + stall, deadline))
+    except TimeoutError:
+        raise BodyStalled from None

@@ -1,0 +1,141 @@
+"""Whatever arrives: what can be understood is, and nothing else becomes an error of ours."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.api.client import Client
+from tests.api.conftest import an_order
+from tests.api.malformed_bodies import GOOD, JSON, malformed_bodies
+
+MALFORMED = list(malformed_bodies())
+
+
+def test_there_are_enough_malformed_bodies() -> None:
+    assert len(MALFORMED) >= 150
+    assert len({(content_type, body) for _, content_type, body in MALFORMED}) == len(MALFORMED)
+
+
+def test_every_malformed_body_is_refused_and_changes_nothing(v3: Client) -> None:
+    order = v3.post("/orders", an_order()).data
+    accepted = []
+
+    for name, content_type, body in MALFORMED:
+        for method, path in (("POST", "/orders"), ("PUT", f"/orders/{order['id']}")):
+            answer = v3.request(method, path, body, {"Content-Type": content_type})
+            if answer.status not in (400, 413, 415) or not answer.error:
+                accepted.append((name, method, answer.status))
+
+    assert accepted == []
+    assert v3.get("/orders").data["content"] == [order]
+
+
+def test_no_malformed_body_gets_through_to_the_status(v3: Client) -> None:
+    order = v3.post("/orders", an_order()).data
+    path = f"/orders/{order['id']}/status"
+
+    statuses = {
+        v3.request("POST", path, body, {"Content-Type": content_type}).status
+        for _, content_type, body in MALFORMED
+    }
+
+    assert statuses <= {400, 413, 415}
+    assert v3.get(f"/orders/{order['id']}").data == order
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body"),
+    [
+        (JSON, json.dumps(GOOD).encode()),
+        (f"{JSON}; charset=utf-8", json.dumps(GOOD).encode()),
+        (f"{JSON};charset=UTF-8", json.dumps(GOOD).encode()),
+        ("APPLICATION/JSON", json.dumps(GOOD).encode()),
+        ("application/vnd.shop+json", json.dumps(GOOD).encode()),
+        ("", json.dumps(GOOD).encode()),
+        (JSON, b"\xef\xbb\xbf" + json.dumps(GOOD).encode()),
+        (JSON, b"  \n" + json.dumps(GOOD).encode() + b"\n"),
+        (f"{JSON}; charset=utf-16", json.dumps(GOOD).encode("utf-16")),
+        (f"{JSON}; charset=iso-8859-1", json.dumps(GOOD).encode("latin-1")),
+        (
+            "application/x-www-form-urlencoded",
+            b"recipientName=Mary+Fox&countryCode=GB&preferredShippingMethod=Standard",
+        ),
+        ("", b"recipientName=Mary%20Fox&countryCode=GB&preferredShippingMethod=Standard"),
+        (
+            "application/x-www-form-urlencoded; charset=utf-8",
+            b"recipientName=wrong&recipientName=Mary+Fox&countryCode=GB&preferredShippingMethod=Standard&",
+        ),
+        (
+            "multipart/form-data; boundary=XX",
+            b'--XX\r\nContent-Disposition: form-data; name="recipientName"\r\n\r\nMary Fox\r\n'
+            b'--XX\r\nContent-Disposition: form-data; name="countryCode"\r\n\r\nGB\r\n'
+            b'--XX\r\nContent-Disposition: form-data; name="preferredShippingMethod"\r\n\r\n'
+            b"Standard\r\n--XX--\r\n",
+        ),
+    ],
+)
+def test_every_reasonable_way_to_say_it_is_understood(
+    v3: Client, content_type: str, body: bytes
+) -> None:
+    headers = {"Content-Type": content_type} if content_type else {}
+
+    order = v3.request("POST", "/orders", body, headers).data
+
+    assert order["recipientName"] == "Mary Fox"
+    assert order["countryCode"] == "GB"
+
+
+def test_text_of_every_script_survives(v3: Client) -> None:
+    name = "Zoë 山田 Ωмега 🖼 <b>&amp;</b> 'x' \"y\""
+
+    by_json = v3.post("/orders", an_order(recipientName=name)).data
+    by_form = v3.post_form("/orders", an_order(recipientName=name)).data
+
+    assert by_json["recipientName"] == by_form["recipientName"] == name
+
+
+def test_a_body_over_the_limit_is_too_large(v3: Client) -> None:
+    body = json.dumps(an_order(address1="x" * 1_000_001)).encode()
+
+    answer = v3.request("POST", "/orders", body, {"Content-Type": JSON})
+
+    assert answer.status == 413
+    assert answer.error == "The body must have at most 1000000 bytes."
+    assert answer.headers["connection"] == "close"
+
+
+def test_a_body_that_announces_too_much_is_not_read(v3: Client) -> None:
+    headers = {"Content-Type": JSON, "Content-Length": "1000000000000"}
+
+    assert v3.request("POST", "/orders", b"{}", headers).status == 413
+
+
+@pytest.mark.parametrize("body", [b"", b"   ", b"{}"])
+def test_an_empty_body_is_an_empty_object(v3: Client, body: bytes) -> None:
+    answer = v3.request("POST", "/orders", body, {"Content-Type": JSON})
+
+    assert answer.status == 400
+    assert answer.error == "`recipientName` is required."
+
+
+def test_xml_is_not_parsed(v3: Client) -> None:
+    bomb = b'<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>'
+
+    answer = v3.request("POST", "/orders", bomb, {"Content-Type": "application/xml"})
+
+    assert answer.status == 415
+    assert "application/json" in answer.error
+
+
+def test_members_that_are_none_of_the_clients_business_are_ignored(v3: Client) -> None:
+    hostile: dict[str, Any] = {
+        "merchant_id": 1,
+        "ordinal": 0,
+        "__class__": "x",
+        "payment_token": "x",
+    }
+
+    order = v3.post("/orders", an_order(**hostile)).data
+
+    assert v3.get("/orders").data["content"] == [order]

@@ -1,0 +1,140 @@
+"""Idempotency-Key: the same request twice happens once, and is answered the same."""
+
+import threading
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from printworks.store.database import Database
+from printworks.store.idempotency import Claim, claim_key
+from tests.api.client import Answer, Client
+from tests.api.conftest import MovableClock, an_order
+
+
+def create(client: Client, key: str, **members: Any) -> Answer:
+    return client.post("/orders", an_order(**members), Idempotency_Key=key)
+
+
+def test_the_same_request_gets_the_stored_answer_and_happens_once(
+    v3: Client, clock: MovableClock
+) -> None:
+    first = create(v3, "key-1")
+    clock.advance(days=1)
+
+    again = create(v3, "key-1")
+
+    assert again.status == 200
+    assert again.body == first.body
+    assert again.headers["idempotent-replayed"] == "true"
+    assert v3.get("/orders").data["count"] == 1
+
+
+def test_another_request_with_the_same_key_is_refused(v3: Client) -> None:
+    create(v3, "key-1")
+
+    another = create(v3, "key-1", recipientName="Tom Fox")
+
+    assert another.status == 422
+    assert "another request" in another.error
+    assert v3.get("/orders").data["count"] == 1
+
+
+def test_keys_of_different_merchants_have_nothing_to_do_with_each_other(
+    v3: Client, somebody_else: Client
+) -> None:
+    mine, theirs = create(v3, "key-1"), create(somebody_else, "key-1")
+
+    assert mine.data["id"] != theirs.data["id"]
+
+
+def test_a_refusal_is_kept_too(v3: Client) -> None:
+    order = v3.post("/orders", an_order()).data
+    path = f"/orders/{order['id']}/status"
+    refused = v3.post(path, {"status": "Submitted"}, Idempotency_Key="key-1")
+    v3.post(path, {"status": "Cancelled"})
+
+    again = v3.post(path, {"status": "Submitted"}, Idempotency_Key="key-1")
+
+    assert refused.status == again.status == 403
+    assert again.body == refused.body
+
+
+def test_a_put_may_carry_a_key(v3: Client) -> None:
+    order = v3.post("/orders", an_order()).data
+    path = f"/orders/{order['id']}"
+
+    first = v3.put(path, an_order(recipientName="Tom Fox"), Idempotency_Key="key-1")
+    v3.put(path, an_order(recipientName="Ann Fox"))
+    again = v3.put(path, an_order(recipientName="Tom Fox"), Idempotency_Key="key-1")
+
+    assert again.body == first.body
+    assert v3.get(path).data["recipientName"] == "Ann Fox"
+
+
+@pytest.mark.parametrize("key", ["", "   ", "x" * 256, "a\tb"])
+def test_a_key_that_is_none_is_refused(v3: Client, key: str) -> None:
+    answer = create(v3, key)
+
+    assert answer.status == 400
+    assert "Idempotency-Key" in answer.error
+
+
+class TestWhileTheFirstIsRunning:
+    @pytest.fixture
+    def under_way(self, v3: Client, database: Database, clock: MovableClock) -> Client:
+        """A merchant whose first request with key-1 has not been answered."""
+        create(v3, "key-1")
+        with database.writing() as db:
+            db.exec_driver_sql("UPDATE idempotency_keys SET answer_status = NULL")
+        return v3
+
+    def test_the_same_request_is_asked_to_wait(self, under_way: Client) -> None:
+        answer = create(under_way, "key-1")
+
+        assert answer.status == 409
+        assert "still running" in answer.error
+
+    def test_it_takes_the_place_of_one_that_died(
+        self, under_way: Client, clock: MovableClock
+    ) -> None:
+        clock.advance(minutes=2)
+
+        assert create(under_way, "key-1").status == 200
+        assert create(under_way, "key-1").headers["idempotent-replayed"] == "true"
+
+
+def test_only_one_of_many_takes_a_key(v3: Client, database: Database, clock: MovableClock) -> None:
+    with database.reading() as db:
+        merchant_id = db.exec_driver_sql("SELECT id FROM merchants").scalar_one()
+    taken = []
+
+    def take(number: int) -> None:
+        claim = Claim(merchant_id, "key-1", str(number))
+        with database.writing() as db:
+            until = clock.now + timedelta(minutes=2)
+            taken.append(claim_key(db, claim, fingerprint="x", now=clock.now, until=until))
+
+    threads = [threading.Thread(target=take, args=[number]) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(taken) == [False] * 7 + [True]
+
+
+def test_eight_at_once_make_one_order(v3: Client) -> None:
+    answers: list[Answer] = []
+    threads = [
+        threading.Thread(target=lambda: answers.append(create(v3, "key-1"))) for _ in range(8)
+    ]
+
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert {answer.status for answer in answers} <= {200, 409}
+    assert len({answer.body for answer in answers if answer.status == 200}) == 1
+    assert v3.get("/orders").data["count"] == 1

@@ -1,0 +1,202 @@
+"""The edge keeps its limits: of size, of time, and of how many may wait."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from printworks.api.bodies import UploadedFile
+from printworks.api.endpoints import Call, Endpoint, Family
+from printworks.api.v3.endpoints import V3_0
+from printworks.settings import Settings
+from printworks.store.database import Database
+from printworks.web.app import build_app
+from printworks.web.pool import PoolFull, ThreadPool
+from printworks.wire.v3.envelope import Envelope
+from tests.api.client import Client, Server, make_scope
+from tests.api.conftest import MovableClock, sign_up
+
+
+class Doors:
+    """Endpoints that do what real ones must never do."""
+
+    def __init__(self) -> None:
+        self.may_leave = threading.Event()
+
+    def wait(self, _call: Call) -> Envelope[str]:
+        """Hold a thread until the test lets go."""
+        self.may_leave.wait(30)
+        return Envelope("done")
+
+    def fail(self, _call: Call) -> Envelope[str]:
+        """Fail with something that must not be shown."""
+        message = "secret detail"
+        raise RuntimeError(message)
+
+    def measure(self, call: Call) -> Envelope[int]:
+        """Say how large the uploaded file is."""
+        assert isinstance(call.body, dict)
+        file = next(value for value in call.body.values() if isinstance(value, UploadedFile))
+        return Envelope(len(file.content.read()))
+
+    def family(self) -> Family:
+        """Return them as a version."""
+        lines: list[dict[str, Any]] = [
+            {"method": "GET", "path": "/wait", "handler": self.wait, "shows": Envelope[str]},
+            {"method": "GET", "path": "/fail", "handler": self.fail, "shows": Envelope[str]},
+            {"method": "POST", "path": "/fail", "handler": self.fail, "shows": Envelope[str]},
+            {
+                "method": "POST",
+                "path": "/measure",
+                "handler": self.measure,
+                "shows": Envelope[int],
+                "takes_file": True,
+            },
+        ]
+        endpoints = tuple(Endpoint(summary="", **line) for line in lines)
+        return Family(version="test", endpoints=endpoints, refuse=V3_0.refuse)
+
+
+@pytest.fixture
+def doors() -> Doors:
+    return Doors()
+
+
+@pytest.fixture
+def client(sqlite_database: Database, tmp_path: Path, doors: Doors) -> Iterator[Client]:
+    given = {
+        "PRINTWORKS_WEB_THREADS": "2",
+        "PRINTWORKS_WEB_QUEUE": "3",
+        "PRINTWORKS_BODY_TIMEOUT": "1s",
+        "PRINTWORKS_UPLOAD_LIMIT": "3000000",
+    }
+    settings = Settings.load(tmp_path, given)
+    url = sqlite_database.url.render_as_string()
+    settings = msgspec.structs.replace(settings, database_url=url)
+    server = Server(build_app(settings, MovableClock(), (doors.family(),)))
+    known = sign_up(server, sqlite_database, "Alice")
+    yield Client(server, "/vtest", known.credentials)
+    doors.may_leave.set()
+    server.close()
+
+
+def test_a_full_pool_answers_503_at_once_and_works_again_later(
+    client: Client, doors: Doors
+) -> None:
+    with ThreadPoolExecutor(6) as callers:
+        # Two are worked on, three may wait: whichever comes last is one too many.
+        asked = [callers.submit(client.get, "/wait") for _ in range(6)]
+        refused = next(as_completed(asked)).result()
+        doors.may_leave.set()
+        answered = [each.result().status for each in asked]
+
+    assert sorted(answered) == [200] * 5 + [503]
+    assert refused.headers["retry-after"] == "1"
+    assert refused.error == "The service is busy; try again in a second."
+    assert client.get("/wait").status == 200
+
+
+def test_a_failure_of_ours_shows_nothing_but_the_request_id(client: Client) -> None:
+    for method in ("GET", "POST"):
+        answer = client.request(method, "/fail")
+
+        assert answer.status == 500
+        assert (
+            answer.error
+            == f"Something went wrong here. Quote the request id {answer.headers['x-request-id']}."
+        )
+
+
+def test_a_failure_with_an_idempotency_key_may_be_tried_again(client: Client) -> None:
+    statuses = [client.post("/fail", {}, Idempotency_Key="key-1").status for _ in range(2)]
+
+    assert statuses == [500, 500]
+
+
+def test_a_body_that_stalls_is_answered_408_and_the_connection_closed(client: Client) -> None:
+    headers = {**client.credentials, "Content-Type": "application/json", "Content-Length": "100"}
+    scope = make_scope("POST", "/vtest/fail", headers)
+    half = {"type": "http.request", "body": b'{"half":', "more_body": True}
+
+    answer = client.server.run(client.server.ask(scope, [half]))
+
+    assert answer.status == 408
+    assert answer.error == "The body did not arrive in time."
+    assert answer.headers["connection"] == "close"
+
+
+def test_a_client_that_goes_away_gets_nothing_and_breaks_nothing(client: Client) -> None:
+    scope = make_scope("POST", "/vtest/fail", client.credentials)
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    client.server.run(client.server.app(scope, receive, send))
+
+    assert sent == []
+
+
+class TestUploading:
+    def body(self, size: int) -> tuple[bytes, dict[str, str]]:
+        content = (
+            b'--XX\r\nContent-Disposition: form-data; name="image"; filename="a.jpg"\r\n\r\n'
+            + b"x" * size
+            + b"\r\n--XX--\r\n"
+        )
+        return content, {"Content-Type": "multipart/form-data; boundary=XX"}
+
+    def test_a_large_file_arrives_whole(self, client: Client) -> None:
+        content, headers = self.body(2_500_000)
+
+        assert client.request("POST", "/measure", content, headers).data == 2_500_000
+
+    def test_a_file_over_the_limit_is_too_large(self, client: Client) -> None:
+        content, headers = self.body(3_000_000)
+
+        assert client.request("POST", "/measure", content, headers).status == 413
+
+    def test_a_strangers_file_is_not_even_read(self, client: Client) -> None:
+        scope = make_scope("POST", "/vtest/measure", {"Content-Type": "multipart/form-data"})
+
+        # Nothing of the body ever arrives: whoever waited for it would get 408.
+        answer = client.server.run(client.server.ask(scope, []))
+
+        assert answer.status == 401
+
+    def test_an_upload_may_carry_an_idempotency_key(self, client: Client) -> None:
+        content, headers = self.body(1_500_000)
+        answers = [
+            client.request("POST", "/measure", content, {**headers, "Idempotency-Key": "k"})
+            for _ in range(2)
+        ]
+
+        assert json.loads(answers[1].body) == json.loads(answers[0].body)
+        assert answers[1].headers["idempotent-replayed"] == "true"
+
+
+def test_the_pool_hands_on_results_and_errors() -> None:
+    async def story() -> None:
+        pool = ThreadPool(threads=2, queue=1)
+        assert await pool.run(lambda: 42) == 42
+        with pytest.raises(ZeroDivisionError):
+            await pool.run(lambda: 1 // 0)
+        gate = threading.Event()
+        held = [pool.run(gate.wait) for _ in range(3)]
+        with pytest.raises(PoolFull):
+            await pool.run(gate.wait)
+        held[0].cancel()
+        gate.set()
+        assert await asyncio.gather(*held[1:]) == [True, True]
+        pool.close()
+
+    asyncio.run(story())
