@@ -1,0 +1,113 @@
+# Everything a developer or CI runs. `make` alone lists the commands.
+#
+# Each command does its own set-up: a virtual environment in .venv, and the packages of
+# requirements/*.txt, pinned by hash. `make lock` writes those files anew from pyproject.toml;
+# --universal makes them fit every platform and Python, --no-emit-index-url keeps the address
+# of a private mirror out of them.
+
+PYTHON ?= python3
+
+SHELL := /bin/sh
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
+INSTALL := $(PIP) install -qq --require-hashes
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-header
+BUILD_NEEDS := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"])
+WRITE_OPENAPI := import sys; \
+	from printworks.api.openapi import describe, encode; \
+	from printworks.api.v3.endpoints import V3_0; \
+	from printworks.settings import SETTINGS; \
+	prefix = SETTINGS["header_prefix"].default; \
+	sys.stdout.buffer.write(encode(describe(V3_0, header_prefix=prefix)))
+
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-dev setup-bench serve test test-quick check format bench openapi docs lock
+
+help: ## List the commands.
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /:/' | \
+		while IFS=: read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
+
+setup: .venv/.runtime ## Install what the service needs; leaves .venv/bin/printworks.
+	@:
+
+setup-dev: .venv/.dev ## Install what the tests and checks need, too.
+	@:
+
+setup-bench: .venv/.bench
+	@:
+
+serve: setup ## Start the service and show its address and a demo merchant.
+	@$(BIN)/printworks serve
+
+test: check ## Run everything that CI runs: all checks, then all tests on both databases.
+	$(BIN)/python -m pytest -n auto
+
+test-quick: setup-dev ## Run the tests without the slow ones (kills, floods, fuzzing).
+	$(BIN)/python -m pytest -n auto -m "not slow"
+
+check: setup-dev ## Check format, lint, types and the direction of imports.
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: setup-dev ## Format the code and repair what can be repaired.
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+bench: setup ## Measure, against a bare server, a usual peer and bare INSERTs.
+	$(BIN)/python -m bench.run
+
+openapi: setup ## Write docs/api/openapi-v3.0.json anew.
+	@mkdir -p docs/api
+	@$(BIN)/python -c '$(WRITE_OPENAPI)' > docs/api/openapi-v3.0.json.new
+	mv docs/api/openapi-v3.0.json.new docs/api/openapi-v3.0.json
+
+docs: setup ## Write docs/operate/settings.md anew.
+	$(BIN)/python -m printworks.cli.reference > docs/operate/settings.md.new
+	mv docs/operate/settings.md.new docs/operate/settings.md
+
+lock: setup-bench ## Write requirements/*.txt anew; add UPGRADE=--upgrade for newer releases.
+	$(BIN)/python -c '$(BUILD_NEEDS)' | $(COMPILE) $(UPGRADE) -o requirements/build.txt -
+	$(COMPILE) $(UPGRADE) -o requirements/runtime.txt pyproject.toml
+	$(COMPILE) $(UPGRADE) -c requirements/runtime.txt --extra dev -o requirements/dev.txt \
+		pyproject.toml
+	$(COMPILE) $(UPGRADE) -c requirements/runtime.txt --extra bench -o requirements/bench.txt \
+		pyproject.toml
+
+.venv/.runtime: requirements/build.txt requirements/runtime.txt pyproject.toml
+	@$(MAKE) --no-print-directory .venv-usable
+	@echo "Installing the packages of Printworks ..."
+	@$(INSTALL) -r requirements/build.txt -r requirements/runtime.txt
+	@$(PIP) install -qq --no-deps --no-build-isolation -e .
+	@touch $@
+
+.venv/.dev: .venv/.runtime requirements/dev.txt
+	@echo "Installing the packages for tests and checks ..."
+	@$(INSTALL) -r requirements/dev.txt
+	@touch $@
+
+.venv/.bench: .venv/.runtime requirements/bench.txt
+	@echo "Installing the packages for the benchmark ..."
+	@$(INSTALL) -r requirements/bench.txt
+	@touch $@
+
+# An environment that was interrupted in the making, or whose Python is gone, is made anew.
+.PHONY: .venv-usable
+.venv-usable:
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || { \
+		$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+			echo "Printworks needs Python 3.11 or later; name one with: make PYTHON=/path/to/python3" >&2; \
+			exit 1; }; \
+		if ! $(PYTHON) -c 'import ensurepip, venv' 2>/dev/null && \
+			[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+			echo "Installing python3-venv ..."; \
+			apt-get update -qq && \
+				DEBIAN_FRONTEND=noninteractive apt-get install -qq -y python3-venv >/dev/null; \
+		fi; \
+		$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+			echo "Python's venv module is missing; on Debian: apt-get install python3-venv" >&2; \
+			exit 1; }; \
+		echo "Making a virtual environment in .venv ..."; \
+		rm -rf .venv && $(PYTHON) -m venv .venv; }

@@ -1,0 +1,55 @@
+"""The commands, put together."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from printworks import __version__
+from printworks.cli import doctor, jobs, merchants, processes
+
+app = typer.Typer(
+    name="printworks",
+    help="The print-fulfilment service that anyone can run.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command()(processes.serve)
+app.command()(processes.web)
+app.command()(processes.work)
+app.command()(processes.migrate)
+app.command()(doctor.doctor)
+app.add_typer(merchants.merchant_app, name="merchant")
+app.add_typer(merchants.key_app, name="key")
+app.add_typer(jobs.app, name="jobs")
+
+
+def _print_version(*, wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"printworks {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def choose_data(
+    context: typer.Context,
+    *,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data",
+            metavar="DIR",
+            envvar="PRINTWORKS_DATA",
+            help="The folder in which everything lives (./data by default).",
+        ),
+    ] = None,
+    version: Annotated[  # noqa: ARG001  (handled as soon as it is read)
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", is_eager=True, callback=_print_version
+        ),
+    ] = False,
+) -> None:
+    """Remember the data folder for the command that follows."""
+    context.obj = data

@@ -1,0 +1,29 @@
+"""`printworks doctor`: is this installation well, and what to do if not."""
+
+import typer
+
+from printworks.cli.options import Data, Json, load_settings, make_console, print_json
+
+
+def doctor(context: typer.Context, *, data: Data = None, json: Json = False) -> None:
+    """Check settings, database, durability, TLS, clock and disk; say what to do. Exit 1 on FAIL."""
+    from rich.text import Text
+
+    from printworks.cli.checks import Finding, Verdict, examine
+    from printworks.clock import system_clock
+    from printworks.settings import BadSetting
+
+    try:
+        findings = list(examine(load_settings(context, data), now=system_clock()))
+    except BadSetting as error:
+        findings = [Finding("settings", Verdict.FAIL, str(error))]
+    if json:
+        print_json(findings)
+    else:
+        console = make_console()
+        colours = {Verdict.OK: "green", Verdict.WARN: "yellow", Verdict.FAIL: "bold red"}
+        for finding in findings:
+            verdict = (f"{finding.verdict:<5}", colours[finding.verdict])
+            console.print(Text.assemble(verdict, f" {finding.check:<15}", finding.message))
+    if any(finding.verdict is Verdict.FAIL for finding in findings):
+        raise typer.Exit(1)

@@ -1,0 +1,30 @@
+"""What the operator reads when a command fails for a reason that we know."""
+
+
+def explain(error: Exception) -> str | None:
+    """Return one sentence for an expected failure, or None if the failure is ours."""
+    # Imported here: a command that succeeds does not need to know them all.
+    from sqlalchemy import exc
+
+    from printworks.errors import ServiceError
+    from printworks.settings import BadSetting
+    from printworks.store.database import DatabaseUnusable
+    from printworks.web.server import AddressUnusable
+    from printworks.web.tls import TlsUnusable
+
+    match error:
+        case BadSetting() | DatabaseUnusable() | TlsUnusable() | AddressUnusable():
+            return str(error)
+        case ServiceError():
+            return error.message
+        case exc.OperationalError() | exc.TimeoutError():
+            return f"The database cannot be used: {_first_line(error)}"
+        case OSError() if error.filename is not None:
+            return f"{error.filename}: {error.strerror}."
+        case _:
+            return None
+
+
+def _first_line(error: Exception) -> str:
+    # Without the statement and its values, which follow on the next lines.
+    return str(getattr(error, "orig", error)).strip().splitlines()[0]

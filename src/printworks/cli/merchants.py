@@ -1,0 +1,135 @@
+"""`printworks merchant` and `printworks key`: who may use the API."""
+
+from datetime import datetime, timedelta
+from typing import Annotated
+
+import typer
+
+from printworks.cli.options import (
+    Data,
+    Json,
+    load_settings,
+    make_console,
+    open_database,
+    print_json,
+)
+
+merchant_app = typer.Typer(help="Merchants: let one in, list them.", no_args_is_help=True)
+key_app = typer.Typer(help="API keys: give a merchant a new one, list them.", no_args_is_help=True)
+
+
+@merchant_app.command("add")
+def add(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="What the merchant is called.")],
+    *,
+    data: Data = None,
+    json: Json = False,
+) -> None:
+    """Let a merchant in, and print its id and its API key, which is shown this once."""
+    from printworks.actions.merchants import add_merchant
+    from printworks.clock import system_clock
+
+    settings = load_settings(context, data)
+    with open_database(settings) as database, database.writing() as db:
+        new = add_merchant(db, name, environment=settings.environment, now=system_clock())
+    _show_key(new.merchant.code, new.api_key, json=json)
+
+
+@merchant_app.command("list")
+def list_all(context: typer.Context, *, data: Data = None, json: Json = False) -> None:
+    """List all merchants, oldest first."""
+    from rich.table import Table
+
+    from printworks.actions.merchants import list_merchants
+
+    with open_database(load_settings(context, data)) as database, database.reading() as db:
+        found = list_merchants(db)
+    if json:
+        print_json([{"merchantId": merchant.code, "name": merchant.name} for merchant in found])
+        return
+    table = Table("merchant id", "name", box=None)
+    for merchant in found:
+        table.add_row(merchant.code, merchant.name)
+    make_console().print(table if found else "There is no merchant yet.")
+
+
+@key_app.command("rotate")
+def rotate(
+    context: typer.Context,
+    merchant_id: Annotated[str, typer.Argument(help="The merchant's id.")],
+    *,
+    old_key_valid_for: Annotated[
+        str, typer.Option(metavar="30s|10m|24h|30d|0", help="How long the old key still works.")
+    ] = "24h",
+    data: Data = None,
+    json: Json = False,
+) -> None:
+    """Give a merchant a new API key, and print it; the old one works for a while longer."""
+    from printworks.actions.merchants import rotate_key
+    from printworks.cli.demo import replace_demo_key
+    from printworks.clock import system_clock
+
+    settings = load_settings(context, data)
+    with open_database(settings) as database, database.writing() as db:
+        key = rotate_key(
+            db,
+            merchant_id,
+            old_key_valid_for=_read_duration(old_key_valid_for),
+            environment=settings.environment,
+            now=system_clock(),
+        )
+    replace_demo_key(settings.data, merchant_id, key)
+    _show_key(merchant_id, key, json=json)
+
+
+@key_app.command("list")
+def list_keys(context: typer.Context, *, data: Data = None, json: Json = False) -> None:
+    """List the API keys that work now, by their last four characters."""
+    from rich.table import Table
+
+    from printworks.clock import system_clock
+    from printworks.store.merchants import list_valid_keys
+
+    with open_database(load_settings(context, data)) as database, database.reading() as db:
+        found = list_valid_keys(db, now=system_clock())
+    if json:
+        print_json(
+            [
+                {
+                    "merchantId": key.merchant_code,
+                    "endsWith": key.hint,
+                    "createdAt": key.created_at,
+                    "expiresAt": key.expires_at,
+                }
+                for key in found
+            ]
+        )
+        return
+    table = Table("merchant id", "key", "made", "ends", box=None)
+    for key in found:
+        ends = _write(key.expires_at) if key.expires_at else "never"
+        table.add_row(key.merchant_code, f"...{key.hint}", _write(key.created_at), ends)
+    make_console().print(table if found else "There is no key yet.")
+
+
+def _show_key(merchant_id: str, api_key: str, *, json: bool) -> None:
+    if json:
+        print_json({"merchantId": merchant_id, "apiKey": api_key})
+        return
+    console = make_console()
+    console.print(f"merchant id  {merchant_id}\nAPI key      {api_key}", style="bold")
+    console.print("Keep the key: only its fingerprint is stored.", style="dim")
+
+
+def _read_duration(text: str) -> timedelta:
+    from printworks.settings import parse_duration
+
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+def _write(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M} UTC"

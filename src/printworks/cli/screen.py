@@ -1,0 +1,70 @@
+"""What `printworks serve` shows once the service answers."""
+
+import shlex
+import sys
+
+from rich.text import Text
+
+from printworks import __version__
+from printworks.cli.demo import Credentials
+from printworks.cli.options import make_console
+from printworks.settings import Settings
+from printworks.web.tls import ca_file
+
+
+def welcome(settings: Settings, demo: Credentials | None) -> None:
+    """Show the addresses, the demo merchant and a first command to try."""
+    console = make_console()
+    console.print()
+    console.print(f"Printworks {__version__} is running ({settings.environment}).", style="bold")
+    console.print()
+    for label, value in _facts(settings, demo):
+        console.print(Text.assemble((f"  {label:<12}", "dim"), (value, "cyan")))
+    console.print()
+    if demo is None:
+        console.print("Let a merchant in:  printworks merchant add NAME")
+    else:
+        console.print("Try it:")
+        console.print()
+        # As it is, without a style or a line break: it will be copied.
+        sys.stdout.write(f"{write_curl(settings, demo)}\n")
+    console.print()
+    console.print("Ctrl-C stops it.", style="dim")
+    console.print()
+    sys.stdout.flush()
+
+
+def _facts(settings: Settings, demo: Credentials | None) -> list[tuple[str, str]]:
+    facts = [
+        ("API", f"{settings.public_url}/v3.0"),
+        ("Reference", f"{settings.public_url}/v3.0/docs"),
+        ("Dashboard", f"{settings.public_url}/"),
+    ]
+    if demo is not None:
+        facts += [("Merchant id", demo.merchant_id), ("API key", demo.api_key)]
+    if _has_local_ca(settings):
+        facts.append(("CA file", str(ca_file(settings.data))))
+    if settings.behind_proxy:
+        facts.append(("Listening on", settings.behind_proxy))
+    return facts
+
+
+def write_curl(settings: Settings, demo: Credentials) -> str:
+    """Return a command line that lists the demo merchant's orders."""
+    trust = ["--cacert", str(ca_file(settings.data))] if _has_local_ca(settings) else []
+    prefix = settings.header_prefix
+    return shlex.join(
+        [
+            "curl",
+            *trust,
+            "-H",
+            f"{prefix}MerchantId: {demo.merchant_id}",
+            "-H",
+            f"{prefix}REST-API-Key: {demo.api_key}",
+            f"{settings.public_url}/v3.0/orders",
+        ]
+    )
+
+
+def _has_local_ca(settings: Settings) -> bool:
+    return not settings.behind_proxy and settings.tls_cert is None

@@ -1,0 +1,182 @@
+"""The web process: Granian in front of the application, and where it listens."""
+
+import multiprocessing
+import os
+import resource
+import signal
+import socket
+import stat
+import sys
+import threading
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import structlog
+from granian.constants import HTTPModes, Interfaces, Loops, SSLProtocols
+from granian.http import HTTP1Settings, HTTP2Settings
+from granian.log import LogLevels
+from granian.server import MPServer
+
+from printworks import log
+from printworks.clock import system_clock
+from printworks.settings import Settings
+from printworks.web.tls import prepare_tls
+
+# A connection costs little while it waits: stalled clients must not use up the places.
+CONNECTIONS: Final = 10_000
+LARGEST_HEADERS: Final = 64 * 1024
+HEADERS_WITHIN: Final = timedelta(seconds=10)
+
+
+class AddressUnusable(Exception):
+    """Nobody can listen where the settings say; the message says why."""
+
+
+class Address(NamedTuple):
+    """Where to listen: a unix socket, or an IP address with a port."""
+
+    socket: Path | None
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        """Write it as the settings do."""
+        if self.socket is not None:
+            return f"unix:{self.socket}"
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+def find_address(settings: Settings) -> Address:
+    """Return where the settings say to listen, names resolved."""
+    proxied = settings.behind_proxy
+    if proxied.startswith("unix:"):
+        return Address(settings.data / proxied.removeprefix("unix:"), "", 0)
+    host, port = settings.host, settings.port
+    if proxied:
+        host, _, digits = proxied.rpartition(":")
+        host, port = host.strip("[]"), int(digits)
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except OSError as error:
+        message = f"`host` is {host!r}, which cannot be resolved: {error}."
+        raise AddressUnusable(message) from error
+    return Address(None, str(found[0][4][0]), port)
+
+
+def check_address(settings: Settings) -> None:
+    """Raise `AddressUnusable` if somebody listens there already, or nobody may."""
+    address = find_address(settings)
+    if address.socket is not None:
+        _clear_socket(address.socket)
+        return
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    with socket.socket(family) as probe:
+        # Granian's sockets share a port without a word; this one does not.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((address.host, address.port))
+        except OSError as error:
+            message = (
+                f"Cannot listen on {address}: {error.strerror}. Stop the program that uses it, "
+                "or choose another address with PRINTWORKS_HOST and PRINTWORKS_PORT."
+            )
+            raise AddressUnusable(message) from error
+
+
+def _clear_socket(path: Path) -> None:
+    """Remove the socket of a process that was killed; refuse if somebody answers."""
+    if not path.exists():
+        return
+    with socket.socket(socket.AF_UNIX) as probe:
+        if not stat.S_ISSOCK(path.stat().st_mode) or probe.connect_ex(str(path)) == 0:
+            message = f"Cannot listen on unix:{path}: it is in use."
+            raise AddressUnusable(message)
+    path.unlink()
+
+
+def serve_web(settings: Settings) -> None:
+    """Answer requests until SIGTERM or SIGINT; exit with 1 if the processes keep dying."""
+    # Imported before the fork, so that the processes share the memory.
+    import printworks.web.app  # noqa: F401
+
+    log.configure(settings)
+    _allow_many_files()
+    address = find_address(settings)
+    tls = prepare_tls(settings, now=system_clock())
+    if sys.platform == "linux":
+        multiprocessing.set_start_method("fork", force=True)
+    MPServer(
+        "printworks",
+        address=address.host,
+        port=address.port,
+        uds=address.socket,
+        uds_permissions=0o666,
+        ssl_cert=tls.cert if tls else None,
+        ssl_key=tls.key if tls else None,
+        ssl_protocol_min=SSLProtocols.tls12,
+        workers=settings.web_processes,
+        respawn_failed_workers=True,
+        workers_kill_timeout=max(1, round(settings.stop_timeout.total_seconds())),
+        **_GRANIAN,
+    ).serve(target_loader=partial(_load_app, settings), wrap_loader=False)
+
+
+_GRANIAN: Final[dict[str, Any]] = {
+    "interface": Interfaces.ASGI,
+    "loop": Loops.uvloop,
+    "http": HTTPModes.auto,
+    "websockets": False,
+    "backlog": 4096,
+    "backpressure": CONNECTIONS,
+    "http1_settings": HTTP1Settings(
+        header_read_timeout=HEADERS_WITHIN // timedelta(milliseconds=1),
+        max_buffer_size=LARGEST_HEADERS,
+    ),
+    "http2_settings": HTTP2Settings(
+        max_headers_size=LARGEST_HEADERS, keep_alive_interval=30_000, keep_alive_timeout=20
+    ),
+    "log_level": LogLevels.warning,
+    # Whatever Granian says goes the way of all logs.
+    "log_dictconfig": {
+        "formatters": {},
+        "handlers": {},
+        "loggers": {"_granian": {"propagate": True}, "granian.access": {"propagate": True}},
+    },
+}
+
+
+def _load_app(settings: Settings) -> Any:
+    from printworks.web.app import build_app
+
+    log.configure(settings)
+    stop_with_parent()
+    return build_app(settings)
+
+
+def stop_with_parent() -> None:
+    """Stop this process when the one that started it dies, however it dies."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        # Brothers and sisters that were forked later hold the other end of what `join` waits
+        # for, so the parent's number is looked at as well.
+        while os.getppid() == parent.pid:
+            parent.join(0.5)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, name="parent-watch", daemon=True).start()
+
+
+def _allow_many_files() -> None:
+    """Raise the limit of open files as far as the system lets us; a connection is one."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 4 * CONNECTIONS if hard == resource.RLIM_INFINITY else min(hard, 4 * CONNECTIONS)
+    if soft < wanted:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        except (OSError, ValueError):
+            structlog.get_logger().warning("open files stay limited", limit=soft)

@@ -1,0 +1,141 @@
+"""What all commands have in common, `migrate` and `doctor`."""
+
+import json
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from printworks.store.database import Database
+from tests.cli.program import run
+from tests.running import find_free_port
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["serve"],
+        ["web"],
+        ["work"],
+        ["migrate"],
+        ["doctor"],
+        ["merchant", "add"],
+        ["merchant", "list"],
+        ["key", "rotate"],
+        ["key", "list"],
+        ["jobs", "list"],
+    ],
+)
+def test_every_command_has_help(words: list[str]) -> None:
+    ended = run(*words, "--help")
+
+    assert ended.code == 0
+    assert "--data" in ended.said
+
+
+@pytest.mark.parametrize("command", ["serve", "web", "work", "migrate"])
+def test_a_wrong_setting_stops_the_start_with_one_sentence(command: str, tmp_path: Path) -> None:
+    ended = run(command, "--data", tmp_path, port="many")
+
+    assert ended.code == 1
+    assert ended.complained == (
+        "printworks: PRINTWORKS_PORT must be a whole number from 1 to 65535, not 'many'.\n"
+    )
+
+
+@pytest.mark.parametrize("backend", ["postgresql"])
+@pytest.mark.parametrize("command", ["serve", "web", "work"])
+def test_an_out_of_date_postgresql_is_refused(
+    command: str, blank_database_url: str, tmp_path: Path
+) -> None:
+    port = str(find_free_port())
+
+    ended = run(command, "--data", tmp_path, database_url=blank_database_url, port=port)
+
+    assert ended.code == 1
+    assert "run `printworks migrate`" in ended.complained
+
+
+def test_migrate_brings_an_empty_database_up_to_date(
+    blank_database_url: str, tmp_path: Path
+) -> None:
+    first = run("migrate", "--data", tmp_path, database_url=blank_database_url)
+    second = run("migrate", "--data", tmp_path, database_url=blank_database_url)
+    merchants = run("merchant", "list", "--data", tmp_path, database_url=blank_database_url)
+
+    assert "The database is now at revision" in first.said
+    assert "The database was up to date" in second.said
+    assert merchants.said == "There is no merchant yet.\n"
+
+
+def test_a_database_of_a_newer_program_is_refused(database: Database, tmp_path: Path) -> None:
+    with database.writing() as db:
+        db.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    url = database.url.render_as_string(hide_password=False)
+
+    ended = run("merchant", "list", "--data", tmp_path, database_url=url)
+
+    with database.writing() as db:
+        db.execute(text("UPDATE alembic_version SET version_num = '0001'"))
+    assert ended.code == 1
+    assert "newer than this program's" in ended.complained
+
+
+def test_a_database_that_nobody_answers_for_is_one_sentence(tmp_path: Path) -> None:
+    url = "postgresql://somebody:hush@127.0.0.1:9/printworks"
+
+    ended = run("merchant", "list", "--data", tmp_path, database_url=url)
+
+    assert ended.code == 1
+    assert ended.complained.startswith("printworks: The database cannot be used: connection failed")
+    assert ended.complained.count("\n") == 1
+    assert "hush" not in ended.complained
+
+
+def test_the_doctor_finds_a_good_installation_well(database_url: str, tmp_path: Path) -> None:
+    ended = run("doctor", "--json", "--data", tmp_path, database_url=database_url)
+
+    verdicts = {finding["check"]: finding["verdict"] for finding in json.loads(ended.said)}
+    assert verdicts["database"] == verdicts["schema"] == verdicts["TLS"] == "ok"
+    # The PostgreSQL of the tests is quick because it does not wait for the disk.
+    assert verdicts["durability"] == ("ok" if database_url.startswith("sqlite") else "FAIL")
+    assert ended.code == ("FAIL" in verdicts.values())
+
+
+def test_the_doctor_changes_nothing(tmp_path: Path) -> None:
+    data = tmp_path / "nothing"
+
+    ended = run("doctor", "--data", data)
+
+    assert ended.code == 0
+    assert "the first start makes it" in ended.said
+    assert not data.exists()
+
+
+def test_the_doctor_says_what_to_do_about_old_tables(
+    blank_database_url: str, tmp_path: Path
+) -> None:
+    if blank_database_url.startswith("sqlite"):
+        Path(blank_database_url.removeprefix("sqlite:///")).touch()
+
+    ended = run("doctor", "--data", tmp_path, database_url=blank_database_url)
+
+    assert ended.code == 1
+    assert "FAIL  schema" in ended.said
+    assert "run `printworks migrate`" in ended.said
+
+
+def test_the_doctor_finds_a_certificate_without_its_key(tmp_path: Path) -> None:
+    run("merchant", "add", "A shop", "--data", tmp_path)
+
+    ended = run("doctor", "--data", tmp_path, tls_cert="/nowhere.pem", tls_key="/nowhere.key")
+
+    assert ended.code == 1
+    assert "FAIL  TLS" in ended.said
+
+
+def test_the_doctor_reports_a_wrong_setting(tmp_path: Path) -> None:
+    ended = run("doctor", "--data", tmp_path, environment="test")
+
+    assert ended.code == 1
+    assert ended.said.startswith("FAIL  settings       PRINTWORKS_ENVIRONMENT must be")

@@ -1,0 +1,85 @@
+"""`printworks merchant` and `printworks key`."""
+
+import json
+from pathlib import Path
+
+from tests.cli.program import run
+
+
+def test_adding_a_merchant_prints_one_line_of_json(database_url: str, tmp_path: Path) -> None:
+    ended = run(
+        "merchant", "add", "A shop", "--json", "--data", tmp_path, database_url=database_url
+    )
+
+    assert ended.code == 0
+    assert ended.said.count("\n") == 1
+    assert list(json.loads(ended.said)) == ["merchantId", "apiKey"]
+
+
+def test_a_merchant_can_be_added_before_the_first_start(tmp_path: Path) -> None:
+    data = tmp_path / "new" / "data"
+
+    ended = run("merchant", "add", "A shop", "--data", data)
+
+    assert ended.code == 0
+    assert "pw_sandbox_" in ended.said
+    assert data.stat().st_mode & 0o777 == 0o700
+
+
+def test_the_data_folder_may_be_named_before_or_after_or_in_the_environment(
+    tmp_path: Path,
+) -> None:
+    added = json.loads(run("merchant", "add", "A [shop]", "--json", "--data", tmp_path).said)
+
+    before = run("--data", tmp_path, "merchant", "list")
+    after = run("merchant", "list", "--data", tmp_path)
+    around = run("merchant", "list", "--json", data=str(tmp_path))
+
+    assert before.said == after.said
+    assert "A [shop]" in before.said
+    assert json.loads(around.said) == [{"merchantId": added["merchantId"], "name": "A [shop]"}]
+
+
+def test_the_folder_named_on_the_command_line_wins_over_the_environment(tmp_path: Path) -> None:
+    run("merchant", "add", "A shop", "--data", tmp_path / "mine")
+
+    ended = run("--data", tmp_path / "mine", "merchant", "list", data=str(tmp_path / "other"))
+
+    assert "A shop" in ended.said
+    assert not (tmp_path / "other").exists()
+
+
+def test_rotating_a_key_prints_the_new_one_and_lists_both(tmp_path: Path) -> None:
+    added = json.loads(run("merchant", "add", "A shop", "--json", "--data", tmp_path).said)
+    merchant = added["merchantId"]
+
+    rotated = json.loads(run("key", "rotate", merchant, "--json", "--data", tmp_path).said)
+    listed = json.loads(run("key", "list", "--json", "--data", tmp_path).said)
+
+    assert rotated["merchantId"] == merchant
+    assert [key["endsWith"] for key in listed] == [added["apiKey"][-4:], rotated["apiKey"][-4:]]
+    assert [key["expiresAt"] is None for key in listed] == [False, True]
+
+
+def test_a_leaked_key_can_be_ended_at_once(tmp_path: Path) -> None:
+    added = json.loads(run("merchant", "add", "A shop", "--json", "--data", tmp_path).said)
+
+    run("key", "rotate", added["merchantId"], "--old-key-valid-for", "0", "--data", tmp_path)
+
+    listed = run("key", "list", "--data", tmp_path).said
+    assert f"...{added['apiKey'][-4:]}" not in listed
+    assert "never" in listed
+
+
+def test_an_unknown_merchant_is_one_sentence(tmp_path: Path) -> None:
+    ended = run("key", "rotate", "nobody", "--data", tmp_path)
+
+    assert (ended.code, ended.said) == (1, "")
+    assert ended.complained == "printworks: There is no merchant 'nobody'.\n"
+
+
+def test_a_wrong_duration_is_explained(tmp_path: Path) -> None:
+    ended = run("key", "rotate", "x", "--old-key-valid-for", "soon", "--data", tmp_path)
+
+    assert ended.code == 2
+    assert "'soon' is not a duration such as 30s" in ended.complained

@@ -1,0 +1,234 @@
+"""`printworks serve`: one command runs everything, and stops it cleanly."""
+
+import http.client
+import json
+import os
+import re
+import shlex
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import run, started, wait_until
+from tests.running import Service, find_free_port
+
+
+def read_screen(service: Service) -> dict[str, str]:
+    """Return what the welcome says, by its labels."""
+    found = re.findall(r"^  (\S+(?: \S+)?) +(\S+)$", service.log.read_text(), re.MULTILINE)
+    return dict(found)
+
+
+def read_curl(service: Service) -> str:
+    """Return the command line that the welcome offers."""
+    [line] = [line for line in service.log.read_text().splitlines() if line.startswith("curl ")]
+    return line
+
+
+def test_the_welcome_shows_addresses_and_credentials_that_work(tmp_path: Path) -> None:
+    with started(tmp_path / "data") as service:
+        shown = read_screen(service)
+        words = shlex.split(read_curl(service))
+
+        headers = dict(words[i + 1].split(": ") for i, word in enumerate(words) if word == "-H")
+        with service.client() as client:
+            answer = client.send("GET", "/v3.0/orders", headers=headers)
+
+    assert answer.status == 200
+    assert shown["API"] == f"https://localhost:{service.port}/v3.0"
+    assert shown["Dashboard"] == f"https://localhost:{service.port}/"
+    assert shown["Merchant id"] == headers["X-Service-MerchantId"]
+    assert shown["API key"] == headers["X-Service-REST-API-Key"]
+    assert words[words.index("--cacert") + 1] == shown["CA file"]
+    assert words[-1] == f"{shown['API']}/orders"
+
+
+def test_the_demo_merchant_is_the_same_at_the_next_start(tmp_path: Path) -> None:
+    with started(tmp_path / "data") as service:
+        first = read_screen(service)
+    with started(tmp_path / "data") as service:
+        second = read_screen(service)
+
+    assert second["Merchant id"] == first["Merchant id"]
+    assert second["API key"] == first["API key"]
+    assert (tmp_path / "data" / "demo-merchant.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_rotated_demo_key_is_shown_at_the_next_start(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with started(data) as service:
+        merchant = read_screen(service)["Merchant id"]
+    rotated = json.loads(run("key", "rotate", merchant, "--json", "--data", data).said)
+
+    with started(data) as service:
+        shown = read_screen(service)
+
+    assert shown["Merchant id"] == merchant
+    assert shown["API key"] == rotated["apiKey"]
+
+
+def test_a_live_service_has_no_demo_merchant(tmp_path: Path) -> None:
+    with started(
+        tmp_path / "data", environment="live", public_url="https://print.example"
+    ) as service:
+        said = service.log.read_text()
+
+    assert "printworks merchant add NAME" in said
+    assert not (tmp_path / "data" / "demo-merchant.json").exists()
+
+
+def test_a_second_serve_on_the_same_data_folder_is_refused(tmp_path: Path) -> None:
+    with started(tmp_path / "data"):
+        ended = run("serve", "--data", tmp_path / "data", port=str(find_free_port()))
+
+    assert ended.code == 1
+    assert ended.complained == (
+        f"printworks: `printworks serve` is already running on {tmp_path / 'data'}.\n"
+    )
+
+
+@pytest.mark.parametrize("command", ["serve", "web"])
+def test_a_port_in_use_is_one_sentence(command: str, tmp_path: Path) -> None:
+    port = find_free_port()
+    with socket.create_server(("127.0.0.1", port)):
+        ended = run(command, "--data", tmp_path, port=str(port))
+
+    assert ended.code == 1
+    assert ended.complained.startswith(
+        f"printworks: Cannot listen on 127.0.0.1:{port}: Address already in use."
+    )
+    assert ended.complained.count("\n") == 1
+
+
+def test_plain_http_gets_no_answer(tmp_path: Path) -> None:
+    with started(tmp_path / "data") as service:
+        plain = http.client.HTTPConnection("127.0.0.1", service.port, timeout=10)
+        plain.request("GET", "/v3.0/orders")
+
+        with pytest.raises((http.client.HTTPException, ConnectionError)):
+            plain.getresponse()
+
+        plain.close()
+
+
+def test_headers_that_are_too_large_are_refused(tmp_path: Path) -> None:
+    with started(tmp_path / "data") as service, service.client() as client:
+        answer = client.send("GET", "/v3.0/orders", headers={"X-Much": "x" * 70_000})
+
+    assert answer.status == 431
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stop_finishes_the_request_in_flight(tmp_path: Path, number: signal.Signals) -> None:
+    with started(tmp_path / "data") as service:
+        merchant = service.add_merchant()
+        with service.connect() as slow:
+            begin_a_post(slow, {**merchant.headers, "Connection": "close"})
+            service.process.send_signal(number)
+            wait_until(lambda: not is_accepting(service))
+            slow.sendall(b"{" + b" " * 98 + b"}")
+            answer = b"".join(iter(lambda: slow.recv(4096), b""))
+
+        code = service.process.wait(30)
+
+    assert answer.startswith(b"HTTP/1.1 ")
+    assert b'"statusCode"' in answer
+    assert code == 0
+
+
+def test_a_second_signal_kills(tmp_path: Path) -> None:
+    with started(tmp_path / "data") as service, service.connect() as slow:
+        begin_a_post(slow, service.add_merchant().headers)
+        service.process.send_signal(signal.SIGINT)
+        wait_until(lambda: not is_accepting(service))
+        service.process.send_signal(signal.SIGINT)
+
+        code = service.process.wait(5)
+
+    assert code == 1
+
+
+def test_a_web_process_that_was_killed_is_started_again(tmp_path: Path) -> None:
+    with started(tmp_path / "data") as service:
+        [first] = service.find_web_processes()
+
+        os.kill(first, signal.SIGKILL)
+
+        wait_until(lambda: service.find_web_processes() not in ([], [first]))
+        with service.client() as client:
+            assert client.get("/v3.0/countries").status == 401
+
+
+def test_processes_end_with_a_supervisor_that_was_killed(tmp_path: Path) -> None:
+    with started(tmp_path / "data") as service:
+        service.process.kill()
+
+        wait_until(lambda: not is_accepting(service))
+
+        ended = run("doctor", "--data", tmp_path / "data")
+    assert ended.code == 0
+
+
+def test_a_process_that_cannot_start_ends_the_service(tmp_path: Path) -> None:
+    script = f"""
+import os, sys
+from pathlib import Path
+from printworks.cli.supervisor import Supervisor
+from printworks.settings import Settings
+
+settings = Settings.load(Path({str(tmp_path)!r}), {{"PRINTWORKS_PORT": "{find_free_port()}"}})
+sys.exit(Supervisor(settings, {{"web": lambda _: os._exit(3)}}, when_ready=print).run())
+"""
+
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+
+    assert ended.returncode == 1
+    assert ended.stdout.count("process ended") == 5
+    assert "printworks: The web process ended 5 times soon after its start" in ended.stderr
+
+
+def test_behind_a_proxy_it_speaks_plain_http_on_a_unix_socket(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+
+    with (
+        started(data, behind_proxy="unix:web.sock", public_url="https://print.example") as service,
+        socket.socket(socket.AF_UNIX) as proxy,
+    ):
+        proxy.connect(str(data / "web.sock"))
+        proxy.sendall(b"GET /v3.0/orders HTTP/1.1\r\nHost: print.example\r\n\r\n")
+        answer = proxy.recv(4096)
+        shown = read_screen(service)
+
+    assert answer.startswith(b"HTTP/1.1 401 ")
+    assert shown["API"] == "https://print.example/v3.0"
+    assert "CA file" not in shown
+    assert not (data / "tls").exists()
+
+
+def begin_a_post(connection: ssl.SSLSocket, headers: Mapping[str, str]) -> None:
+    """Send a request but for its body of a hundred bytes, and wait until the service asks for it."""
+    named = {
+        "Host": "localhost",
+        "Content-Type": "application/json",
+        "Content-Length": "100",
+        "Expect": "100-continue",
+        **headers,
+    }
+    lines = ["POST /v3.0/orders HTTP/1.1", *(f"{name}: {value}" for name, value in named.items())]
+    connection.sendall("\r\n".join([*lines, "", ""]).encode())
+    assert connection.recv(4096).startswith(b"HTTP/1.1 100 ")
+
+
+def is_accepting(service: Service) -> bool:
+    """Say whether a new connection is answered."""
+    try:
+        service.connect().close()
+    except OSError:
+        return False
+    return True
