@@ -61,6 +61,8 @@ class Database:
         else:
             self.engine = create_engine(
                 self.url.set(drivername="postgresql+psycopg"),
+                # A statement that fails is logged, and its values may be personal.
+                hide_parameters=True,
                 pool_size=connections,
                 max_overflow=0,
                 pool_timeout=10,
@@ -81,13 +83,15 @@ class Database:
         self._queue = WriterQueue(path.with_name(path.name + "-writers"))
         reading = self.url.set(drivername="sqlite+reading")
         writing = self.url.set(drivername="sqlite+writing")
-        self._readers = create_engine(reading, pool_size=connections, max_overflow=0)
+        self._readers = create_engine(
+            reading, pool_size=connections, max_overflow=0, hide_parameters=True
+        )
         # The queue lets in one at a time.
-        self.engine = create_engine(writing, pool_size=1, max_overflow=0)
+        self.engine = create_engine(writing, pool_size=1, max_overflow=0, hide_parameters=True)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Read committed rows; on SQLite all from one moment."""
+        """Read what is committed; each statement sees what is so when it runs."""
         with self._readers.connect() as connection:
             yield connection
 

@@ -105,7 +105,7 @@ def get_order(db: Connection, merchant_id: int, order_id: int) -> Order:
     """Return an order of this merchant."""
     row = None
     if 0 < order_id <= LARGEST_ID:
-        row = db.execute(_ONE, {"id": order_id, "merchant_id": merchant_id}).one_or_none()
+        row = db.execute(_ONE, {"id": order_id, "merchant_id": merchant_id}).first()
     if row is None:
         raise NotFound("The order with the specified id was not found")
     return _read(row)

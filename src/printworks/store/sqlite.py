@@ -26,10 +26,13 @@ PRAGMAS: Final = (
 
 
 class ReadingDialect(SQLiteDialect_pysqlite):
-    """Everything in one transaction is seen as of one moment."""
+    """Each statement sees what is committed when it runs, and needs no transaction around it.
+
+    Every call into SQLite gives the interpreter away and takes it back, and `BEGIN` and
+    `ROLLBACK` would be two calls more than the one query that most reads are.
+    """
 
     supports_statement_cache = True
-    begin = "BEGIN"
 
     @classmethod
     def import_dbapi(cls) -> Any:
@@ -42,23 +45,35 @@ class ReadingDialect(SQLiteDialect_pysqlite):
 
         def prepare(connection: Any) -> None:
             inherited(connection)
-            # The driver must not begin transactions by itself: `do_begin` does.
+            # The driver must not begin transactions by itself.
             connection.isolation_level = None
-            for pragma in PRAGMAS:
+            for pragma in (*PRAGMAS, *self.more_pragmas):
                 connection.execute(f"PRAGMA {pragma}")
 
         return prepare
 
+    more_pragmas: tuple[str, ...] = ("query_only=ON",)
+
     def do_begin(self, dbapi_connection: Any) -> None:
-        """Begin a transaction of this dialect's kind."""
-        dbapi_connection.execute(self.begin)
+        """Begin nothing."""
+
+    def do_rollback(self, dbapi_connection: Any) -> None:
+        """There is nothing to roll back."""
 
 
 class WritingDialect(ReadingDialect):
     """Takes the writer's place at once: no transaction fails half-way because another writes."""
 
     supports_statement_cache = True
-    begin = "BEGIN IMMEDIATE"
+    more_pragmas = ()
+
+    def do_begin(self, dbapi_connection: Any) -> None:
+        """Wait for the writer's place, and take it."""
+        dbapi_connection.execute("BEGIN IMMEDIATE")
+
+    def do_rollback(self, dbapi_connection: Any) -> None:
+        """Give everything up."""
+        dbapi_connection.rollback()
 
 
 registry.register("sqlite.reading", __name__, "ReadingDialect")

@@ -1,0 +1,142 @@
+"""From samples to a table for people and a file for programs."""
+
+import json
+import os
+import platform
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+
+from pysqlite3 import dbapi2 as sqlite
+from rich.console import Console
+from rich.table import Table
+
+from bench.wrk import Sample
+
+RESULTS: Final = Path(__file__).with_name("results")
+QUIET_LOAD: Final = 0.5
+PACKAGES: Final = ("granian", "msgspec", "sqlalchemy", "starlette", "uvloop")
+
+
+@dataclass(frozen=True)
+class Budget:
+    """One promise: what came out, how far the rounds lay apart, and what is allowed."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    at_least: float | None = None
+    at_most: float | None = None
+
+    @property
+    def is_met(self) -> bool:
+        """Say whether the promise is kept; what promises nothing always is."""
+        return (self.at_least is None or self.value >= self.at_least) and (
+            self.at_most is None or self.value <= self.at_most
+        )
+
+    @property
+    def limit(self) -> str:
+        """The promise in writing."""
+        if self.at_least is not None:
+            return f"≥ {self.at_least:g}"
+        return "" if self.at_most is None else f"≤ {self.at_most:g}"
+
+
+def compare(
+    name: str, ours: Sequence[float], theirs: Sequence[float], **limits: float | None
+) -> Budget:
+    """Set our figure against theirs, round by round."""
+    ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
+    return Budget(name, median(ratios), min(ratios), max(ratios), **limits)
+
+
+def state(name: str, figures: Sequence[float], **limits: float | None) -> Budget:
+    """Set our figure against a fixed limit."""
+    return Budget(name, median(figures), min(figures), max(figures), **limits)
+
+
+def describe_machine(folder: Path) -> dict[str, Any]:
+    """Return what the figures depend on, and nothing that says whose machine it is."""
+    wrk = subprocess.run(["wrk", "--version"], capture_output=True, text=True).stdout.split()
+    return {
+        "cores": os.cpu_count(),
+        "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
+        "kernel": platform.release(),
+        "python": platform.python_version(),
+        "sqlite": sqlite.sqlite_version,
+        "wrk": wrk[1] if len(wrk) > 1 else "?",
+        **{package: version(package) for package in PACKAGES},
+        "flush_ms": round(_time_a_flush(folder), 3),
+        "load_at_start": round(os.getloadavg()[0], 2),
+    }
+
+
+def _time_a_flush(folder: Path) -> float:
+    """Return how long the disk takes to promise that 4 kB are safe, in milliseconds."""
+    laps = []
+    with tempfile.TemporaryFile(dir=folder) as file:
+        for _ in range(200):
+            file.write(bytes(4096))
+            file.flush()
+            started = time.perf_counter()
+            os.fdatasync(file.fileno())
+            laps.append((time.perf_counter() - started) * 1000)
+    return median(laps)
+
+
+def summarise(samples: Mapping[str, Sequence[Sample]]) -> dict[str, dict[str, Any]]:
+    """Return the medians of all rounds, and the rounds."""
+    return {
+        name: {
+            "per_second": median(sample.per_second for sample in rounds),
+            "p50_ms": median(sample.p50 for sample in rounds),
+            "p99_ms": median(sample.p99 for sample in rounds),
+            "rounds": [asdict(sample) for sample in rounds],
+        }
+        for name, rounds in samples.items()
+    }
+
+
+def write(result: dict[str, Any], budgets: Sequence[Budget]) -> None:
+    """Keep the figures under today's date and as the latest."""
+    lines = [{**asdict(budget), "is_met": budget.is_met} for budget in budgets]
+    today = datetime.now(UTC).date().isoformat()
+    text = json.dumps({"date": today, **result, "budgets": lines}, indent=2) + "\n"
+    RESULTS.mkdir(exist_ok=True)
+    for name in (f"{today}.json", "latest.json"):
+        (RESULTS / name).write_text(text)
+
+
+def show(result: dict[str, Any], budgets: Sequence[Budget]) -> None:
+    """Print the tables."""
+    console = Console()
+    for title in ("throughput", "growth", "pace"):
+        if title in result:
+            console.print(_measured(title, result[title]))
+    table = Table("ratio or figure", "median", "rounds", "budget", "", title="budgets")
+    for budget in budgets:
+        verdict = ("[green]met" if budget.is_met else "[red]missed") if budget.limit else ""
+        spread = f"{budget.low:.3g} to {budget.high:.3g}"
+        table.add_row(budget.name, f"{budget.value:.3g}", spread, budget.limit, verdict)
+    console.print(table)
+    if result["machine"]["load_at_start"] > QUIET_LOAD:
+        console.print("[yellow]The machine was busy with something else: trust no single ratio.")
+
+
+def _measured(title: str, lines: Mapping[str, Mapping[str, Any]]) -> Table:
+    table = Table("what", title=title)
+    for heading in ("requests/s", "p50 ms", "p99 ms"):
+        table.add_column(heading, justify="right")
+    for name, line in lines.items():
+        rate = f"{line['per_second']:,.0f}" if "per_second" in line else ""
+        table.add_row(name, rate, f"{line['p50_ms']:.2f}", f"{line['p99_ms']:.2f}")
+    return table

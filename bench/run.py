@@ -1,0 +1,253 @@
+"""Measures the service against its budgets: run `python -m bench.run` from the repository."""
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from rich.console import Console
+from rich.progress import track
+
+from bench import report, tools
+from bench.pace import drive_at
+from bench.report import Budget
+from bench.seeds import seed_folder
+from bench.servers import (
+    Certificate,
+    Plan,
+    make_certificate,
+    plan_fastapi,
+    plan_hello,
+    plan_product,
+    serving,
+)
+from bench.workload import ORDER_BODY
+from bench.wrk import Sample, Target, drive
+
+FEW: Final = 1_000
+PARTS: Final = ("throughput", "growth", "pace", "start")
+
+Samples = dict[str, list[Sample]]
+
+
+@dataclass
+class Bench:
+    """One run: how it is done, where it keeps its files, and what came out so far."""
+
+    work: Path
+    certificate: Certificate
+    rounds: int
+    seconds: float
+    connections: int
+    processes: int
+    many: int
+    result: dict[str, Any] = field(default_factory=dict)
+    budgets: list[Budget] = field(default_factory=list)
+
+    def plan(self, name: str, order_count: int) -> Plan:
+        """Make a data folder of the product and plan to serve it."""
+        credentials = seed_folder(self.work / name, order_count)
+        return plan_product(
+            self.work / name, self.certificate, credentials, processes=self.processes
+        )
+
+    @contextmanager
+    def serving(self, **plans: Plan) -> Iterator[None]:
+        """Run several servers side by side; only the one that is measured has work."""
+        with ExitStack() as running:
+            for name, plan in plans.items():
+                running.enter_context(serving(plan, self.work / f"{name}.log"))
+            yield
+
+    def interleave(self, title: str, measures: Mapping[str, Callable[[], Sample]]) -> Samples:
+        """Measure all in turn, round after round, so that noise meets everybody alike."""
+        samples: Samples = {name: [] for name in measures}
+        for measure in measures.values():
+            measure()
+        turns = [name for _ in range(self.rounds) for name in measures]
+        for name in track(turns, title, console=Console(stderr=True)):
+            samples[name].append(measures[name]())
+        self.result[title] = report.summarise(samples)
+        return samples
+
+
+def measure_throughput(bench: Bench) -> None:
+    """Measure GET and create against the peers and against bare INSERTs."""
+    body = bench.work / "order.json"
+    body.write_text(json.dumps(ORDER_BODY))
+    ours = bench.plan("ours", FEW)
+    hello = plan_hello(bench.certificate, processes=bench.processes)
+    fastapi = plan_fastapi(
+        bench.work / "fastapi.db", bench.certificate, processes=bench.processes, order_count=FEW
+    )
+    seed_folder(bench.work / "inserts", FEW)
+
+    def ask(plan: Plan) -> Callable[[], Sample]:
+        path = "/v3.0/orders/%d" if plan is not hello else "/"
+        return _driving(bench, Target(plan.port, path, plan.credentials, last_id=FEW))
+
+    def create(plan: Plan) -> Callable[[], Sample]:
+        return _driving(bench, Target(plan.port, "/v3.0/orders", plan.credentials, "POST", body))
+
+    with bench.serving(hello=hello, ours=ours, fastapi=fastapi):
+        samples = bench.interleave(
+            "throughput",
+            {
+                "hello": ask(hello),
+                "GET order, ours": ask(ours),
+                "GET order, FastAPI": ask(fastapi),
+                "bare INSERTs": _inserting(bench, "driver"),
+                "create order, ours": create(ours),
+                "create order, FastAPI": create(fastapi),
+                "INSERTs through the store": _inserting(bench, "store"),
+                "bare INSERTs of all rows": _inserting(bench, "rows"),
+            },
+        )
+    bench.budgets += _judge_throughput(samples)
+
+
+def _driving(bench: Bench, target: Target) -> Callable[[], Sample]:
+    return lambda: drive(target, connections=bench.connections, seconds=bench.seconds)
+
+
+def _inserting(bench: Bench, way: str) -> Callable[[], Sample]:
+    path = bench.work / "inserts" / "printworks.db"
+    command = [sys.executable, "-m", "bench.inserts", way, str(path), str(bench.seconds)]
+
+    def measure() -> Sample:
+        ended = subprocess.run(command, cwd=tools.ROOT, stdout=subprocess.PIPE, check=True)
+        return Sample(**json.loads(ended.stdout))
+
+    return measure
+
+
+def _judge_throughput(samples: Samples) -> list[Budget]:
+    def ratio(name: str, one: str, other: str, at_least: float | None = None) -> Budget:
+        ours = [sample.per_second for sample in samples[one]]
+        theirs = [sample.per_second for sample in samples[other]]
+        return report.compare(name, ours, theirs, at_least=at_least)
+
+    get, create = "GET order, ours", "create order, ours"
+    return [
+        ratio("GET / hello", get, "hello", 0.25),
+        ratio("GET / FastAPI", get, "GET order, FastAPI", 5),
+        ratio("create / bare INSERTs", create, "bare INSERTs", 0.4),
+        ratio("create / INSERTs through the store", create, "INSERTs through the store"),
+        ratio("create / bare INSERTs of all rows", create, "bare INSERTs of all rows"),
+        ratio("create / FastAPI", create, "create order, FastAPI"),
+    ]
+
+
+def measure_growth(bench: Bench) -> None:
+    """Measure the same requests with few and with many orders, one at a time."""
+    few, many = bench.plan("few", FEW), bench.plan("many", bench.many)
+
+    def ask(plan: Plan, path: str, last_id: int = 1) -> Callable[[], Sample]:
+        target = Target(plan.port, path, plan.credentials, last_id=last_id)
+        return lambda: drive(target, connections=1, seconds=bench.seconds)
+
+    page, deep = "/v3.0/orders?limit=100", f"/v3.0/orders?limit=100&start={bench.many * 9 // 10}"
+    with bench.serving(few=few, many=many):
+        samples = bench.interleave(
+            "growth",
+            {
+                "GET, few orders": ask(few, "/v3.0/orders/%d", FEW),
+                "GET, many orders": ask(many, "/v3.0/orders/%d", bench.many),
+                "list, few orders": ask(few, page),
+                "list, many orders": ask(many, page),
+                "list, many orders, deep": ask(many, deep),
+            },
+        )
+
+    def ratio(name: str, one: str, other: str) -> Budget:
+        ours, theirs = ([sample.p50 for sample in samples[key]] for key in (one, other))
+        return report.compare(name, ours, theirs, at_most=1.3)
+
+    bench.budgets += [
+        ratio("GET, many / few orders", "GET, many orders", "GET, few orders"),
+        ratio("list, many / few orders", "list, many orders", "list, few orders"),
+        ratio("list, deep / first page", "list, many orders, deep", "list, many orders"),
+    ]
+
+
+def measure_pace(bench: Bench) -> None:
+    """Measure latencies at a fixed rate of mixed requests."""
+    plan = bench.plan("pace", FEW)
+    with bench.serving(pace=plan):
+        drive_at(plan, per_second=200, seconds=2, last_id=FEW)
+        paced = drive_at(plan, per_second=200, seconds=15, last_id=FEW)
+    bench.result["pace"] = {
+        f"{kind}, at 200 mixed requests/s": {"p50_ms": found.p50, "p99_ms": found.p99}
+        for kind, found in paced.items()
+    }
+    slowest = paced["create"].p99
+    bench.budgets.append(report.state("create p99 at 200/s, ms", [slowest], at_most=250))
+
+
+def measure_start(bench: Bench) -> None:
+    """Measure how long a start on an existing data folder takes."""
+    plan = bench.plan("start", FEW)
+    waits = []
+    for _ in range(6):
+        with serving(plan, bench.work / "start.log") as seconds:
+            waits.append(seconds)
+    # The first one makes what the others find.
+    bench.result["start"] = {"seconds": waits[1:], "first": waits[0]}
+    bench.budgets.append(report.state("start to first answer, s", waits[1:], at_most=2))
+
+
+def main() -> None:
+    """Run the parts that were asked for, print the tables, write the files."""
+    options = _read_options()
+    tools.prepare()
+    work = tools.ROOT / "bench" / ".work"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir()
+    (work / ".gitignore").write_text("*\n")
+    bench = Bench(
+        work,
+        make_certificate(work),
+        options.rounds,
+        options.seconds,
+        options.connections,
+        options.processes,
+        options.many,
+    )
+    how = {name: getattr(bench, name) for name in ("rounds", "seconds", "connections", "processes")}
+    bench.result |= {"machine": report.describe_machine(work), "how": {**how, "many": bench.many}}
+    measures = (measure_throughput, measure_growth, measure_pace, measure_start)
+    try:
+        for part, measure in zip(PARTS, measures, strict=True):
+            if part in options.only:
+                measure(bench)
+    finally:
+        if not options.keep:
+            shutil.rmtree(work)
+    report.show(bench.result, bench.budgets)
+    if set(options.only) == set(PARTS):
+        report.write(bench.result, bench.budgets)
+    if options.check and not all(budget.is_met for budget in bench.budgets):
+        sys.exit(1)
+
+
+def _read_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=3, help="length of one measurement")
+    parser.add_argument("--connections", type=int, default=32)
+    parser.add_argument("--processes", type=int, default=1, help="web processes of each server")
+    parser.add_argument("--many", type=int, default=1_000_000, help="orders of the large folder")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--keep", action="store_true", help="keep the work folder and its logs")
+    parser.add_argument("--check", action="store_true", help="fail when a budget is missed")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

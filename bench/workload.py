@@ -1,0 +1,17 @@
+"""What is sent and stored, the same for everybody who is measured."""
+
+from typing import Final
+
+ORDER_BODY: Final = {
+    "merchantOrderId": "web-48213",
+    "recipientName": "A Recipient",
+    "address1": "1 Sample Street",
+    "address2": "Flat 2",
+    "addressTownOrCity": "Sampletown",
+    "stateOrCounty": "Sampleshire",
+    "postalOrZipCode": "SA1 1AA",
+    "countryCode": "GB",
+    "mobileTelephone": "01234567890",
+    "preferredShippingMethod": "Standard",
+    "payment": "InvoiceMe",
+}
