@@ -1,0 +1,111 @@
+"""Which kinds of work wait for later, how much each may cost, and what follows a failure."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+
+class JobState(StrEnum):
+    """Where a job is: scheduled → due → running → done, failed or cancelled."""
+
+    SCHEDULED = "scheduled"
+    DUE = "due"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class JobKind(StrEnum):
+    """What can be promised; each kind has a policy here and a handler in the worker."""
+
+    FORGET_JOBS = "forget-jobs"
+    FORGET_IDEMPOTENCY_KEYS = "forget-idempotency-keys"
+
+
+# An operator may ask for another try in these states, and call a job off in those. A running
+# job is in somebody's hands: it can be neither.
+MAY_RETRY: Final = frozenset({JobState.SCHEDULED, JobState.FAILED, JobState.CANCELLED})
+MAY_CANCEL: Final = frozenset({JobState.SCHEDULED, JobState.DUE})
+
+
+class Acknowledge(StrEnum):
+    """How success is written down.
+
+    GROUPED is several times quicker, but a worker that is killed runs its last few jobs
+    again. SINGLY is for work that hurts when it happens twice.
+    """
+
+    GROUPED = "grouped"
+    SINGLY = "singly"
+
+
+class Policy(msgspec.Struct, frozen=True, kw_only=True):
+    """What one kind of job may cost."""
+
+    # Jobs of one merchant that run at the same time, over all workers: a receiver that
+    # hangs holds up nobody but the merchant it belongs to.
+    in_flight: int
+    # Counted when a job is claimed, so that one which kills its worker comes to an end too.
+    attempts: int
+    timeout: timedelta
+    acknowledge: Acknowledge
+    # From the attempts so far to the wait before the next one; None gives up.
+    wait_after: Callable[[int], timedelta | None]
+
+
+class Retry(msgspec.Struct, frozen=True):
+    """Try again after a wait."""
+
+    wait: timedelta
+
+
+class GiveUp(msgspec.Struct, frozen=True):
+    """Leave the job to a person."""
+
+
+class Hopeless(Exception):
+    """Raised by a handler when another try would end the same way."""
+
+
+def decide(policy: Policy, attempts: int, error: BaseException) -> Retry | GiveUp:
+    """Say what follows when a job has failed, this having been its so-manieth attempt."""
+    if isinstance(error, Hopeless) or attempts >= policy.attempts:
+        return GiveUp()
+    wait = policy.wait_after(attempts)
+    return GiveUp() if wait is None else Retry(wait)
+
+
+def doubling(first: timedelta, *, longest: timedelta) -> Callable[[int], timedelta]:
+    """Return waits of which each is twice the one before, up to the longest."""
+
+    def wait_after(attempts: int) -> timedelta:
+        # No more doublings than the longest wait needs: a timedelta can overflow.
+        doublings = min(attempts - 1, (longest // first).bit_length())
+        return min(longest, first * (1 << doublings))
+
+    return wait_after
+
+
+_SWEEP: Final = Policy(
+    in_flight=1,
+    attempts=5,
+    timeout=timedelta(minutes=10),
+    acknowledge=Acknowledge.GROUPED,
+    wait_after=doubling(timedelta(minutes=1), longest=timedelta(minutes=10)),
+)
+
+POLICIES: Final[Mapping[str, Policy]] = {
+    JobKind.FORGET_JOBS: _SWEEP,
+    JobKind.FORGET_IDEMPOTENCY_KEYS: _SWEEP,
+}
+
+HOURLY: Final = (JobKind.FORGET_JOBS, JobKind.FORGET_IDEMPOTENCY_KEYS)
+
+
+def hourly_key(kind: JobKind, now: datetime) -> str:
+    """Return the dedupe key of this hour: whoever promises first, it happens once."""
+    return f"{kind}:{now:%Y-%m-%dT%H}"

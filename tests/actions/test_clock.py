@@ -1,0 +1,72 @@
+"""A sandbox merchant moves its clock, and whatever waits for it comes nearer."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select
+
+from printworks.actions.clock import advance_clock
+from printworks.errors import BadInput
+from printworks.store.database import Database
+from printworks.store.merchants import Merchant
+from printworks.store.tables import merchants
+from tests.factories import NOON
+from tests.worker.queues import add_merchant, claim_some, promise_one
+
+DAY = timedelta(days=1)
+
+
+def read_offset(database: Database, merchant: Merchant) -> timedelta:
+    """Return how far the merchant's clock is ahead."""
+    with database.reading() as db:
+        wanted = select(merchants.c.clock_offset).where(merchants.c.id == merchant.id)
+        offset: timedelta = db.execute(wanted).scalar_one()
+    return offset
+
+
+def test_a_moved_clock_moves_the_merchants_jobs_and_nobody_elses(database: Database) -> None:
+    mover, other = add_merchant(database, "Mover"), add_merchant(database, "Other")
+    moved = promise_one(database, mover, wait=5 * DAY)
+    promise_one(database, other, wait=5 * DAY)
+
+    with database.writing() as db:
+        its_time = advance_clock(db, mover, 5 * DAY, now=NOON)
+
+    assert its_time == NOON + 5 * DAY
+    assert [job.id for job in claim_some(database, now=NOON).jobs] == [moved]
+    assert read_offset(database, mover) == 5 * DAY
+    assert read_offset(database, other) == timedelta(0)
+
+
+def test_moves_add_up_even_when_the_second_knows_nothing_of_the_first(
+    database: Database,
+) -> None:
+    merchant = add_merchant(database)
+    promise_one(database, merchant, wait=2 * DAY)
+
+    with database.writing() as db:
+        advance_clock(db, merchant, DAY, now=NOON)
+        its_time = advance_clock(db, merchant, DAY, now=NOON)
+
+    assert its_time == NOON + 2 * DAY
+    assert len(claim_some(database, now=NOON).jobs) == 1
+
+
+def test_clock_and_jobs_move_by_the_same_whole_milliseconds(database: Database) -> None:
+    merchant = add_merchant(database)
+    promise_one(database, merchant, wait=timedelta(milliseconds=2))
+
+    with database.writing() as db:
+        its_time = advance_clock(db, merchant, timedelta(microseconds=1900), now=NOON)
+
+    assert its_time == NOON + timedelta(milliseconds=1)
+    assert claim_some(database, now=NOON).next_due_at == NOON + timedelta(milliseconds=1)
+
+
+def test_no_clock_goes_back(database: Database) -> None:
+    merchant = add_merchant(database)
+
+    with pytest.raises(BadInput), database.writing() as db:
+        advance_clock(db, merchant, -DAY, now=NOON)
+
+    assert read_offset(database, merchant) == timedelta(0)

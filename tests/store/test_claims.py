@@ -1,0 +1,291 @@
+"""Claiming: in turn, within the limits, and never the same job twice at a time."""
+
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import select
+
+from printworks.store.claims import LARGEST_CLAIM, WAKE_AT_ONCE, share_out
+from printworks.store.database import Database
+from printworks.store.jobs import finish, release
+from printworks.store.tables import jobs
+from tests.factories import NOON
+from tests.worker.queues import (
+    KIND,
+    LEASE,
+    add_merchant,
+    claim_one,
+    claim_some,
+    list_states,
+    promise_many,
+    promise_one,
+    read,
+)
+
+HOUR = timedelta(hours=1)
+SECOND = timedelta(seconds=1)
+
+
+def test_an_empty_queue_gives_nothing(database: Database) -> None:
+    claimed = claim_some(database)
+
+    assert claimed.jobs == []
+    assert not claimed.has_more
+    assert claimed.next_due_at is None
+
+
+def test_a_scheduled_job_is_not_claimed_before_it_is_due(database: Database) -> None:
+    promise_one(database, wait=HOUR)
+
+    too_early = claim_some(database, now=NOON + HOUR - SECOND)
+    in_time = claim_some(database, now=NOON + HOUR)
+
+    assert too_early.jobs == []
+    assert too_early.next_due_at == NOON + HOUR
+    assert len(in_time.jobs) == 1
+
+
+def test_the_oldest_of_a_lane_come_first(database: Database) -> None:
+    later = promise_one(database, now=NOON + SECOND)
+    sooner = promise_one(database, now=NOON)
+
+    claimed = claim_some(database, now=NOON + SECOND)
+
+    assert [job.id for job in claimed.jobs] == [sooner, later]
+
+
+def test_a_claimed_job_is_not_claimed_again(database: Database) -> None:
+    promise_many(database, 10)
+
+    first = claim_some(database, 6, worker="first")
+    second = claim_some(database, 6, worker="second")
+
+    taken = [job.id for job in (*first.jobs, *second.jobs)]
+    assert len(first.jobs) == 6
+    assert len(taken) == len(set(taken)) == 10
+
+
+def test_more_sleepers_than_one_claim_wakes_all_wake_in_the_end(database: Database) -> None:
+    with database.writing() as db:
+        db.execute(
+            jobs.insert(),
+            [
+                {
+                    "kind": KIND,
+                    "lane": f"{KIND}:",
+                    "args": {},
+                    "state": "scheduled",
+                    "due_at": NOON,
+                    "created_at": NOON,
+                }
+            ]
+            * (WAKE_AT_ONCE + 1),
+        )
+
+    first = claim_some(database, 1, in_flight=1)
+    claim_some(database, 1, in_flight=1)
+
+    assert first.has_more
+    assert Counter(list_states(database)) == {"due": WAKE_AT_ONCE, "running": 1}
+
+
+class TestLimits:
+    def test_a_merchant_has_no_more_in_flight_than_its_kind_allows(
+        self, database: Database
+    ) -> None:
+        busy, other = add_merchant(database, "Busy"), add_merchant(database, "Other")
+        promise_many(database, 10, busy)
+        promise_many(database, 10, other)
+
+        first = claim_some(database, in_flight=3)
+        second = claim_some(database, in_flight=3, worker="second")
+
+        per_merchant = Counter(job.merchant_id for job in first.jobs)
+        assert per_merchant == {busy.id: 3, other.id: 3}
+        assert second.jobs == []
+        assert not second.has_more
+
+    def test_a_finished_job_makes_room_for_the_next(self, database: Database) -> None:
+        promise_many(database, 3)
+        first = claim_some(database, in_flight=1)
+
+        with database.writing() as db:
+            finish(db, [job.claim for job in first.jobs], now=NOON)
+
+        assert len(claim_some(database, in_flight=1).jobs) == 1
+
+    def test_the_limit_holds_when_workers_claim_at_the_same_time(self, database: Database) -> None:
+        merchants = [add_merchant(database, name) for name in ("One", "Two", "Three")]
+        for merchant in merchants:
+            promise_many(database, 40, merchant)
+        workers = [f"worker {number}" for number in range(4)]
+        together = threading.Barrier(len(workers))
+        too_many: list[dict[str, int]] = []
+
+        def work(worker: str) -> list[int]:
+            done: list[int] = []
+            cursor = ""
+            together.wait()
+            while len(done) < 20:
+                claimed = claim_some(database, 5, worker=worker, cursor=cursor, in_flight=4)
+                cursor = claimed.cursor
+                running = count_running(database)
+                if any(count > 4 for count in running.values()):
+                    too_many.append(running)
+                with database.writing() as db:
+                    finish(db, [job.claim for job in claimed.jobs], now=NOON)
+                done += [job.id for job in claimed.jobs]
+            return done
+
+        with ThreadPoolExecutor(len(workers)) as threads:
+            done = [job_id for ids in threads.map(work, workers) for job_id in ids]
+
+        assert too_many == []
+        assert len(done) == len(set(done)) >= 80
+
+    def test_one_claim_takes_no_more_than_one_statement_can(self, database: Database) -> None:
+        promise_many(database, LARGEST_CLAIM + 1)
+
+        claimed = claim_some(database, 10_000)
+
+        assert len(claimed.jobs) == LARGEST_CLAIM
+        assert claimed.has_more
+
+
+class TestFairness:
+    def test_a_merchant_with_a_thousand_jobs_does_not_starve_another(
+        self, database: Database
+    ) -> None:
+        loud, quiet = add_merchant(database, "Loud"), add_merchant(database, "Quiet")
+        promise_many(database, 1000, loud)
+        last_in_line = promise_one(database, quiet)
+
+        claimed = claim_some(database, 8)
+
+        assert last_in_line in [job.id for job in claimed.jobs]
+        assert claimed.has_more
+
+    def test_lanes_take_turns_when_there_is_one_slot(self, database: Database) -> None:
+        merchants = [add_merchant(database, name) for name in ("One", "Two", "Three")]
+        for merchant in merchants:
+            promise_many(database, 3, merchant)
+
+        served, cursor = [], ""
+        for _ in range(6):
+            claimed = claim_some(database, 1, cursor=cursor)
+            cursor = claimed.cursor
+            served += [job.merchant_id for job in claimed.jobs]
+
+        assert Counter(served) == {merchant.id: 2 for merchant in merchants}
+        assert len(set(served[:3])) == 3
+
+    def test_full_lanes_do_not_hide_the_others(self, database: Database) -> None:
+        full = [add_merchant(database, f"Full {number}") for number in range(40)]
+        for merchant in full:
+            promise_many(database, 2, merchant)
+        claim_some(database, 40, in_flight=1)
+        free = promise_one(database, add_merchant(database, "Free"))
+
+        claimed = claim_some(database, 1, in_flight=1, worker="second")
+
+        assert [job.id for job in claimed.jobs] == [free]
+
+    @given(
+        slots=st.integers(0, 50),
+        room=st.dictionaries(st.text(max_size=3), st.integers(-2, 9), max_size=12),
+    )
+    def test_slots_are_shared_out_evenly_and_none_is_wasted(
+        self, slots: int, room: dict[str, int]
+    ) -> None:
+        shares = share_out(slots, room)
+
+        free = {lane: max(count, 0) for lane, count in room.items()}
+        given_to = {lane: shares.get(lane, 0) for lane in room}
+        poorest = min((given_to[lane] for lane in room if given_to[lane] < free[lane]), default=99)
+        assert sum(shares.values()) == min(slots, sum(free.values()))
+        assert all(given_to[lane] <= free[lane] for lane in room)
+        assert all(count <= poorest + 1 for count in given_to.values())
+
+
+class TestUnknownKinds:
+    def test_they_stay_for_a_worker_that_knows_them(self, database: Database) -> None:
+        unknown = promise_one(database, kind="from-the-future")
+        known = promise_one(database)
+
+        claimed = claim_some(database)
+
+        assert [job.id for job in claimed.jobs] == [known]
+        assert read(database, unknown).state == "due"
+        assert read(database, unknown).attempts == 0
+
+    def test_many_of_them_hide_the_others_only_for_a_few_claims(self, database: Database) -> None:
+        for number in range(60):
+            promise_one(database, add_merchant(database, f"Shop {number}"), kind="future")
+        known = promise_one(database)
+
+        claimed = claim_some(database, 1)
+        looks = 1
+        while not claimed.jobs and claimed.has_more:
+            claimed = claim_some(database, 1, cursor=claimed.cursor)
+            looks += 1
+
+        assert [job.id for job in claimed.jobs] == [known]
+        assert 1 < looks < 6
+
+
+class TestDeadWorkers:
+    def test_their_jobs_return_when_the_lease_ends(self, database: Database) -> None:
+        job_id = promise_one(database)
+        claim_one(database, worker="dead")
+
+        too_early = claim_some(database, worker="alive", now=NOON + LEASE - SECOND)
+        in_time = claim_some(database, worker="alive", now=NOON + LEASE)
+
+        assert too_early.jobs == []
+        assert [job.attempts for job in in_time.jobs] == [2]
+        assert "The worker dead did not report" in read(database, job_id).last_error
+
+    def test_a_job_that_kills_its_workers_stops_after_its_attempts(
+        self, database: Database
+    ) -> None:
+        job_id = promise_one(database)
+        for attempt in range(3):
+            claim_one(database, now=NOON + attempt * LEASE, attempts=3)
+
+        claimed = claim_some(database, now=NOON + 3 * LEASE, attempts=3)
+
+        stored = read(database, job_id)
+        assert claimed.jobs == []
+        assert stored.state == "failed"
+        assert stored.last_error.startswith("Not tried again after 3 attempts")
+        assert stored.finished_at == NOON + 3 * LEASE
+
+    def test_attempts_are_counted_when_a_job_is_claimed(self, database: Database) -> None:
+        job_id = promise_one(database)
+
+        claim_one(database)
+
+        assert read(database, job_id).attempts == 1
+
+    def test_each_claim_has_a_higher_fence(self, database: Database) -> None:
+        promise_one(database)
+        fences = []
+        for turn in range(4):
+            job = claim_one(database, now=NOON + turn * LEASE, attempts=9)
+            fences.append(job.claim.fence)
+            if turn % 2:
+                with database.writing() as db:
+                    release(db, [job.claim])
+
+        assert fences == sorted(set(fences))
+
+
+def count_running(database: Database) -> dict[str, int]:
+    """Return how many jobs run in each lane, at one moment."""
+    with database.reading() as db:
+        lanes = db.execute(select(jobs.c.lane).where(jobs.c.state == "running")).scalars()
+        return dict(Counter(lanes))

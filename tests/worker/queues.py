@@ -1,0 +1,94 @@
+"""A queue to test with: policies, promises and claims in a line each."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import select
+
+from printworks.rules.jobs import Acknowledge, Policy
+from printworks.store.claims import Claimed, claim
+from printworks.store.database import Database
+from printworks.store.jobs import Job, JobRow, get_job, promise
+from printworks.store.merchants import Merchant
+from printworks.store.tables import jobs
+from tests.factories import NOON, a_merchant
+
+KIND: Final = "print-nothing"
+LEASE: Final = timedelta(seconds=30)
+
+
+def a_policy(**values: Any) -> Policy:
+    """Allow much, and state what matters."""
+    usual = {
+        "in_flight": 1000,
+        "attempts": 5,
+        "timeout": timedelta(seconds=30),
+        "acknowledge": Acknowledge.GROUPED,
+        "wait_after": lambda _: timedelta(minutes=1),
+    }
+    return Policy(**{**usual, **values})
+
+
+def add_merchant(database: Database, name: str = "A shop") -> Merchant:
+    """Add a merchant in a transaction of its own."""
+    with database.writing() as db:
+        return a_merchant(db, name)
+
+
+def promise_one(
+    database: Database, merchant: Merchant | None = None, *, kind: str = KIND, **values: Any
+) -> int:
+    """Promise one job in a transaction of its own and return its number."""
+    with database.writing() as db:
+        job_id = promise(db, kind, {}, merchant=merchant, **{"now": NOON, **values})
+    assert job_id is not None
+    return job_id
+
+
+def promise_many(database: Database, count: int, merchant: Merchant | None = None) -> list[int]:
+    """Promise that many jobs in one transaction and return their numbers."""
+    with database.writing() as db:
+        ids = [promise(db, KIND, {}, merchant=merchant, now=NOON) for _ in range(count)]
+    return [job_id for job_id in ids if job_id is not None]
+
+
+def claim_some(
+    database: Database,
+    slots: int = 32,
+    *,
+    worker: str = "first",
+    cursor: str = "",
+    now: datetime = NOON,
+    policies: Mapping[str, Policy] | None = None,
+    **policy: Any,
+) -> Claimed:
+    """Claim jobs, of the usual kind unless policies are given."""
+    with database.writing() as db:
+        return claim(
+            db,
+            policies or {KIND: a_policy(**policy)},
+            worker=worker,
+            slots=slots,
+            cursor=cursor,
+            lease=LEASE,
+            now=now,
+        )
+
+
+def claim_one(database: Database, **values: Any) -> Job:
+    """Claim the only job there is."""
+    (job,) = claim_some(database, **values).jobs
+    return job
+
+
+def read(database: Database, job_id: int) -> JobRow:
+    """Return a job as it is stored."""
+    with database.reading() as db:
+        return get_job(db, job_id)
+
+
+def list_states(database: Database) -> Sequence[str]:
+    """Return the states of all jobs, oldest first."""
+    with database.reading() as db:
+        return db.execute(select(jobs.c.state).order_by(jobs.c.id)).scalars().all()

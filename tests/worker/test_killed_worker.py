@@ -1,0 +1,65 @@
+"""A worker that is killed again and again loses nothing."""
+
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from printworks.store.database import Database
+from tests.worker.queues import add_merchant, list_states, promise_many
+from tests.worker.victim import SLOTS
+
+JOBS: Final = 2000
+MERCHANTS: Final = 20
+KILLS: Final = 20
+ROOT: Final = Path(__file__).parents[2]
+
+
+def live(database_url: str, *, until: int | None) -> list[int]:
+    """Run a worker, until it has begun that many jobs and is killed, or to its own end."""
+    begun = []
+    command = [sys.executable, "-m", "tests.worker.victim", database_url]
+    with subprocess.Popen(
+        command,
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            begun.append(int(line))
+            if len(begun) == until:
+                process.kill()
+    assert process.returncode == (0 if until is None else -9)
+    return begun
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+def test_twenty_kills_in_two_thousand_jobs_lose_none(database_url: str) -> None:
+    database = Database(database_url)
+    promised = [
+        job_id
+        for number in range(MERCHANTS)
+        for job_id in promise_many(
+            database, JOBS // MERCHANTS, add_merchant(database, f"Shop {number}")
+        )
+    ]
+
+    begun = [
+        job_id for _ in range(KILLS) for job_id in live(database_url, until=JOBS // (KILLS + 1))
+    ]
+    begun += live(database_url, until=None)
+
+    states = Counter(list_states(database))
+    database.close()
+    duplicates = len(begun) - len(set(begun))
+    sys.stdout.write(f"{duplicates} of {JOBS} jobs ran again\n")
+    assert states == {"done": JOBS}
+    assert set(begun) == set(promised)
+    # Only what was in flight or not yet reported at a kill runs again.
+    assert duplicates <= KILLS * 3 * SLOTS

@@ -1,0 +1,99 @@
+"""Sweeps forget what is old enough, and nothing else."""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from sqlalchemy import insert, select
+
+from printworks.rules.jobs import HOURLY, POLICIES, JobKind
+from printworks.settings import Settings
+from printworks.store.database import Database
+from printworks.store.tables import idempotency_keys, jobs
+from printworks.worker import HANDLERS
+from printworks.worker.loop import Context, Worker
+from printworks.worker.sweeps import ROWS_AT_ONCE
+from tests.factories import NOON
+from tests.worker.queues import KIND, add_merchant, promise_one
+from tests.worker.running import noon
+
+SECOND = timedelta(seconds=1)
+
+
+def test_every_kind_has_a_handler_and_nothing_else_does() -> None:
+    assert set(HANDLERS) == set(JobKind)
+
+
+def test_jobs_that_ended_long_ago_are_forgotten(database: Database) -> None:
+    keep = Settings(data=Path()).keep_finished_jobs
+    add_ended_jobs(database, ROWS_AT_ONCE + 1, finished_at=NOON - keep - SECOND)
+    add_ended_jobs(database, 1, finished_at=NOON - keep)
+    promise_one(database, now=NOON - 2 * keep, kind="never-run")
+
+    sweep(database)
+
+    with database.reading() as db:
+        left = db.execute(select(jobs.c.kind).where(jobs.c.kind.not_in(HOURLY))).scalars().all()
+    assert sorted(left) == ["never-run", KIND]
+
+
+def test_old_idempotency_keys_are_forgotten(database: Database) -> None:
+    keep = Settings(data=Path()).keep_idempotency_keys
+    merchant_id = add_merchant(database).id
+    add_key(database, merchant_id, "old", NOON - keep - SECOND)
+    add_key(database, merchant_id, "young", NOON - keep)
+
+    sweep(database)
+
+    with database.reading() as db:
+        assert db.execute(select(idempotency_keys.c.key)).scalars().all() == ["young"]
+
+
+def sweep(database: Database) -> None:
+    """Run this hour's sweeps."""
+
+    async def run() -> None:
+        with ThreadPoolExecutor(2) as threads:
+            worker = Worker(
+                Context(database, Settings(data=Path()), noon, threads),
+                handlers=HANDLERS,
+                policies=POLICIES,
+                slots=4,
+                lease=timedelta(seconds=30),
+                stop_timeout=SECOND,
+                hourly=HOURLY,
+            )
+            assert await worker.drain() == len(HOURLY)
+
+    asyncio.run(run())
+
+
+def add_ended_jobs(database: Database, count: int, *, finished_at: datetime) -> None:
+    """Add jobs that ended then."""
+    row = {
+        "kind": KIND,
+        "lane": f"{KIND}:",
+        "args": {},
+        "state": "done",
+        "due_at": finished_at,
+        "created_at": finished_at,
+        "finished_at": finished_at,
+    }
+    with database.writing() as db:
+        db.execute(insert(jobs), [row] * count)
+
+
+def add_key(database: Database, merchant_id: int, key: str, created_at: datetime) -> None:
+    """Add an idempotency key that was used then."""
+    with database.writing() as db:
+        db.execute(
+            insert(idempotency_keys).values(
+                merchant_id=merchant_id,
+                key=key,
+                fingerprint="f",
+                claimed_until=created_at,
+                claim="c",
+                created_at=created_at,
+            )
+        )

@@ -1,0 +1,65 @@
+"""A worker process that is made to be killed: says which job it begins, and ends when all are done."""
+
+import asyncio
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+import structlog
+from sqlalchemy import select
+
+from printworks.clock import system_clock
+from printworks.settings import Settings
+from printworks.store.database import Database
+from printworks.store.jobs import Job
+from printworks.store.tables import jobs
+from printworks.worker.loop import Context, Worker
+from tests.worker.queues import KIND, a_policy
+
+SLOTS: Final = 32
+LEASE: Final = timedelta(seconds=1)
+# The same job may be in flight at many a kill.
+POLICY: Final = a_policy(in_flight=4, attempts=50)
+
+
+async def say_so(_context: Context, job: Job) -> None:
+    """Take a moment; running twice is what the test counts."""
+    os.write(sys.stdout.fileno(), f"{job.id}\n".encode())
+    await asyncio.sleep(0.005)
+
+
+def is_all_done(database: Database) -> bool:
+    """Say whether nothing is left to do."""
+    unfinished = select(jobs.c.id).where(jobs.c.finished_at.is_(None)).limit(1)
+    with database.reading() as db:
+        return db.execute(unfinished).one_or_none() is None
+
+
+async def work(database: Database, threads: ThreadPoolExecutor) -> None:
+    """Work until all is done."""
+    context = Context(database, Settings(data=Path()), system_clock, threads)
+    worker = Worker(
+        context,
+        handlers={KIND: say_so},
+        policies={KIND: POLICY},
+        slots=SLOTS,
+        lease=LEASE,
+        stop_timeout=LEASE,
+    )
+    stop = asyncio.Event()
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(worker.run(stop))
+        while not await context.in_thread(is_all_done, database):
+            await asyncio.sleep(0.05)
+        stop.set()
+
+
+if __name__ == "__main__":
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+    opened = Database(sys.argv[1])
+    with ThreadPoolExecutor(4) as pool:
+        asyncio.run(work(opened, pool))
+    opened.close()
