@@ -241,7 +241,7 @@ def _read_options() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=3, help="length of one measurement")
     parser.add_argument("--connections", type=int, default=32)
-    parser.add_argument("--processes", type=int, default=1, help="web processes of each server")
+    parser.add_argument("--processes", type=int, default=2, help="web processes of each server")
     parser.add_argument("--many", type=int, default=1_000_000, help="orders of the large folder")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--keep", action="store_true", help="keep the work folder and its logs")

@@ -83,8 +83,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         str, Meta(min_length=1, max_length=100, description="What the catalogue is called.")
     ] = "service direct"
     web_processes: Annotated[
-        Annotated[int, Meta(ge=1, le=256)], Meta(description="Processes that answer requests.")
-    ] = 1
+        Annotated[int, Meta(ge=1, le=256)],
+        Meta(description="Processes that answer requests: one goes on while another restarts."),
+    ] = 2
+    web_bind_cores: Annotated[
+        bool,
+        Meta(description="Keep the threads of each web process on one core (Linux); quicker."),
+    ] = True
     web_threads: Annotated[
         Annotated[int, Meta(ge=1, le=256)],
         Meta(description="Requests that each process works on at the same time."),
@@ -294,6 +299,7 @@ def describe_allowed(setting: Setting) -> str:
         metas = [meta for meta in setting.kind.__metadata__ if meta.ge is not None]
         return f"a whole number from {metas[0].ge} to {metas[0].le}"
     return {
+        bool: "`true` or `false`",
         timedelta: "a duration such as 30s, 10m, 24h or 30d",
         Path: "a path",
         str: "text of 1 to 100 characters",

@@ -186,7 +186,7 @@ class TestUploading:
 
 def test_the_pool_hands_on_results_and_errors() -> None:
     async def story() -> None:
-        pool = ThreadPool(threads=2, queue=1)
+        pool = ThreadPool("test", threads=2, queue=1)
         assert await pool.run(lambda: 42) == 42
         with pytest.raises(ZeroDivisionError):
             await pool.run(lambda: 1 // 0)

@@ -1,6 +1,7 @@
 """Bodies in: JSON, form or multipart, by Content-Type; whatever is wrong with one is refused."""
 
 import codecs
+import functools
 import io
 import re
 from collections.abc import Iterable
@@ -17,6 +18,7 @@ from printworks.errors import BadInput, UnknownMediaType
 DEEPEST: Final = 32
 MOST_FIELDS: Final = 1000
 _CHUNK: Final = 65536
+_NESTING: Final = (dict, list)
 # A codec that anybody may name must be a character set, and one that real clients use.
 _CHARSETS: Final = frozenset(
     {"utf-8", "ascii", "iso8859-1", "cp1252", "utf-16", "utf-16-le", "utf-16-be"}
@@ -35,12 +37,9 @@ def parse_body(content_type: str, body: bytes, upload: IO[bytes] | None = None) 
     """Turn a body into plain mappings, lists, texts and numbers."""
     if upload is None and not body.strip():
         return {}
-    header = Message()
-    header["Content-Type"] = content_type or _guess_type(body)
-    media_type = header.get_content_type()
-    charset = _find_charset(header)
+    media_type, charset, boundary = _read_type(content_type or _guess_type(body))
     if media_type == "multipart/form-data":
-        return _parse_multipart(header, upload or io.BytesIO(body), charset)
+        return _parse_multipart(boundary, upload or io.BytesIO(body), charset)
     content = body if upload is None else upload.read()
     if media_type == "application/json" or media_type.endswith("+json"):
         return _parse_json(content, charset)
@@ -83,6 +82,15 @@ def _guess_type(body: bytes) -> str:
     return "application/json" if looks_like_json else "application/x-www-form-urlencoded"
 
 
+# Clients send the same header with every request.
+@functools.lru_cache(maxsize=256)
+def _read_type(content_type: str) -> tuple[str, str, str]:
+    header = Message()
+    header["Content-Type"] = content_type
+    boundary = header.get_param("boundary", "")
+    return header.get_content_type(), _find_charset(header), str(boundary)
+
+
 def _find_charset(header: Message) -> str:
     named = header.get_param("charset", "utf-8")
     try:
@@ -117,21 +125,20 @@ def _parse_json(content: bytes, charset: str) -> object:
 def _check_depth(value: object) -> None:
     level = [value]
     for _ in range(DEEPEST):
-        level = [inner for outer in level for inner in _inside(outer)]
+        level = [inner for outer in level for inner in _inside(outer) if type(inner) in _NESTING]
         if not level:
             return
     raise BadInput("The body is nested too deeply.")
 
 
-def _inside(value: object) -> Iterable[Any]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
+def _inside(value: Any) -> Iterable[Any]:
+    if type(value) not in _NESTING:
+        return ()
+    return value.values() if type(value) is dict else value
 
 
-def _parse_multipart(header: Message, content: IO[bytes], charset: str) -> dict[str, object]:
-    boundary = header.get_param("boundary")
-    if not isinstance(boundary, str) or not boundary:
+def _parse_multipart(boundary: str, content: IO[bytes], charset: str) -> dict[str, object]:
+    if not boundary:
         raise BadInput("The Content-Type of a multipart body must name its boundary.")
     parts: list[tuple[str, object]] = []
 

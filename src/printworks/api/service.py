@@ -1,14 +1,14 @@
 """From a whole request to a whole answer: who asks, what for, in one transaction."""
 
-from collections.abc import Callable, Mapping
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 import structlog
 from sqlalchemy import Connection
 
 from printworks.api.answers import render
 from printworks.api.bodies import close_files, parse_body, parse_form
-from printworks.api.credentials import Credentials
+from printworks.api.credentials import Credentials, Shown
 from printworks.api.endpoints import Call, Endpoint, Family
 from printworks.api.exchange import Request, Response
 from printworks.api.idempotency import answer_once
@@ -23,6 +23,26 @@ log = structlog.get_logger(__name__)
 
 _CHALLENGE: Final = ("WWW-Authenticate", 'ApiKey realm="Printworks"')
 
+Perform = Callable[[Connection], Response]
+
+
+class Asked(NamedTuple):
+    """A request and the line of the table that it is for."""
+
+    family: Family
+    endpoint: Endpoint
+    path: Mapping[str, str]
+    request: Request
+
+
+class _Read(NamedTuple):
+    """A request that changes something, read and ready for its transaction."""
+
+    shown: Shown
+    known: Merchant
+    query: Mapping[str, object]
+    body: object
+
 
 class Service:
     """Answers requests; safe to use from many threads."""
@@ -33,33 +53,57 @@ class Service:
         self._clock = clock
         self._credentials = Credentials(database, settings.header_prefix)
 
-    def answer(
-        self, family: Family, endpoint: Endpoint, path: Mapping[str, str], request: Request
-    ) -> Response:
+    def answer(self, asked: Asked) -> Response:
         """Do what is asked, or say why not."""
-
-        def refuse(refusal: ServiceError) -> Response:
-            return self._refuse_with(refusal, family, endpoint, request)
-
         try:
-            perform = self._change if endpoint.writes else self._look
-            return perform(endpoint, path, request, refuse)
-        except ServiceError as refusal:
-            return refuse(refusal)
-        except Exception:
-            log.exception("request failed", request_id=request.request_id, path=endpoint.path)
-            message = f"Something went wrong here. Quote the request id {request.request_id}."
-            return self.refuse(family, endpoint, request, 500, message)
+            return self._change(asked) if asked.endpoint.writes else self._look(asked)
+        except Exception as error:  # noqa: BLE001  (nothing may get past this)
+            return self._answer_error(asked, error)
 
-    def refuse_stranger(
-        self, family: Family, endpoint: Endpoint, request: Request
-    ) -> Response | None:
+    def may_share(self, asked: Asked) -> bool:
+        """Say whether a request may be one of several that are answered together."""
+        return (
+            self._database.is_sqlite
+            and asked.endpoint.writes
+            and not asked.endpoint.takes_file
+            and "idempotency-key" not in asked.request.headers
+        )
+
+    def answer_together(self, group: Sequence[Asked]) -> list[Response]:
+        """Answer several requests in one transaction, each as if it were alone.
+
+        SQLite makes one transaction durable at a time; sharing it is what lets many clients
+        create orders at once. One request's refusal takes nothing from the others.
+        """
+        answers: dict[int, Response] = {}
+        works: dict[int, Perform] = {}
+        for place, asked in enumerate(group):
+            try:
+                works[place] = self._performing(asked, self._read(asked))
+            except Exception as error:  # noqa: BLE001  (nothing may get past this)
+                answers[place] = self._answer_error(asked, error)
+        outcomes = self._write_together(list(works.values()))
+        for place, outcome in zip(works, outcomes, strict=True):
+            answers[place] = (
+                self._answer_error(group[place], outcome)
+                if isinstance(outcome, Exception)
+                else outcome
+            )
+        return [answers[place] for place in range(len(group))]
+
+    def _write_together(self, works: Sequence[Perform]) -> Sequence[Response | Exception]:
+        try:
+            return self._database.write_together(works)
+        except Exception as error:  # noqa: BLE001  (nothing may get past this)
+            return [error] * len(works)
+
+    def refuse_stranger(self, asked: Asked) -> Response | None:
         """Refuse wrong credentials before a large body is read; None if they are right."""
         try:
-            shown = self._credentials.read(request.headers)
+            shown = self._credentials.read(asked.request.headers)
             self._credentials.verify_quickly(shown, now=self._clock())
         except ServiceError as refusal:
-            return self._refuse_with(refusal, family, endpoint, request)
+            return self._answer_error(asked, refusal)
         return None
 
     def refuse(
@@ -75,67 +119,68 @@ class Service:
         shape = family.refuse(endpoint, status, message)
         return render(status, shape, request.headers.get("accept", ""), headers)
 
-    def _refuse_with(
-        self, refusal: ServiceError, family: Family, endpoint: Endpoint, request: Request
-    ) -> Response:
-        is_stranger = isinstance(refusal, BadCredentials)
-        status = endpoint.status_of(refusal)
-        headers = (_CHALLENGE,) if is_stranger else ()
-        return self.refuse(family, endpoint, request, status, refusal.message, *headers)
+    def _answer_error(self, asked: Asked, error: Exception) -> Response:
+        family, endpoint, _, request = asked
+        if isinstance(error, ServiceError):
+            status = endpoint.status_of(error)
+            headers = (_CHALLENGE,) if isinstance(error, BadCredentials) else ()
+            return self.refuse(family, endpoint, request, status, error.message, *headers)
+        log.error(
+            "request failed", request_id=request.request_id, path=endpoint.path, exc_info=error
+        )
+        message = f"Something went wrong here. Quote the request id {request.request_id}."
+        return self.refuse(family, endpoint, request, 500, message)
 
-    def _look(
-        self,
-        endpoint: Endpoint,
-        path: Mapping[str, str],
-        request: Request,
-        _refuse: Callable[[ServiceError], Response],
-    ) -> Response:
-        now = self._clock()
-        shown = self._credentials.read(request.headers)
-        merchant = self._credentials.verify_quickly(shown, now=now)
-        query = parse_form(request.query) if request.query else {}
+    def _look(self, asked: Asked) -> Response:
+        shown = self._credentials.read(asked.request.headers)
+        merchant = self._credentials.verify_quickly(shown, now=self._clock())
+        query = parse_form(asked.request.query) if asked.request.query else {}
         with self._database.reading() as db:
-            return self._perform(db, merchant, endpoint, path, request, query, {})
+            return self._perform(db, merchant, asked, query, {})
 
-    def _change(
-        self,
-        endpoint: Endpoint,
-        path: Mapping[str, str],
-        request: Request,
-        refuse: Callable[[ServiceError], Response],
-    ) -> Response:
+    def _change(self, asked: Asked) -> Response:
+        read = self._read(asked)
+        perform = self._performing(asked, read)
+        try:
+            if "idempotency-key" not in asked.request.headers:
+                with self._database.writing() as db:
+                    return perform(db)
+            return answer_once(
+                self._database,
+                read.known,
+                asked.request,
+                perform,
+                lambda refusal: self._answer_error(asked, refusal),
+                now=self._clock(),
+            )
+        finally:
+            close_files(read.body)
+
+    def _read(self, asked: Asked) -> _Read:
+        request = asked.request
         shown = self._credentials.read(request.headers)
         # Strangers must not queue for the writer's place.
         known = self._credentials.verify_quickly(shown, now=self._clock())
         query = parse_form(request.query) if request.query else {}
-        body = self._read_body(request, query)
-
-        def perform(db: Connection) -> Response:
-            merchant = self._credentials.verify(db, shown, now=self._clock())
-            return self._perform(db, merchant, endpoint, path, request, query, body)
-
-        try:
-            if "idempotency-key" in request.headers:
-                now = self._clock()
-                return answer_once(self._database, known, request, perform, refuse, now=now)
-            with self._database.writing() as db:
-                return perform(db)
-        finally:
-            close_files(body)
-
-    def _read_body(self, request: Request, query: Mapping[str, object]) -> object:
         content_type = request.headers.get("content-type", "")
         body = parse_body(content_type, request.body, request.upload)
         # Some clients send the fields of a PUT in its query string, with an empty body.
-        return query if request.method == "PUT" and not body else body
+        if request.method == "PUT" and not body:
+            body = query
+        return _Read(shown, known, query, body)
+
+    def _performing(self, asked: Asked, read: _Read) -> Perform:
+        def perform(db: Connection) -> Response:
+            merchant = self._credentials.verify(db, read.shown, now=self._clock())
+            return self._perform(db, merchant, asked, read.query, read.body)
+
+        return perform
 
     def _perform(
         self,
         db: Connection,
         merchant: Merchant,
-        endpoint: Endpoint,
-        path: Mapping[str, str],
-        request: Request,
+        asked: Asked,
         query: Mapping[str, object],
         body: object,
     ) -> Response:
@@ -143,10 +188,10 @@ class Service:
             db=db,
             merchant=merchant,
             now=self._clock() + merchant.clock_offset,
-            path=path,
+            path=asked.path,
             query=by_lower_name(query),
             body=body,
             public_url=self._public_url,
-            request_id=request.request_id,
+            request_id=asked.request.request_id,
         )
-        return render(200, endpoint.handler(call), request.headers.get("accept", ""))
+        return render(200, asked.endpoint.handler(call), asked.request.headers.get("accept", ""))

@@ -8,15 +8,26 @@ and rolls back when it raises.
 import fcntl
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Self
+from typing import Any, Final, Self, TypeVar
 
+import msgspec
 from sqlalchemy import Connection, Engine, create_engine, make_url
 from sqlalchemy.engine import URL
 
 from printworks.store import sqlite
+
+T = TypeVar("T")
+
+_OPTIONS: Final[dict[str, Any]] = {
+    "max_overflow": 0,
+    # A statement that fails is logged, and its values may be personal.
+    "hide_parameters": True,
+    "json_serializer": lambda value: msgspec.json.encode(value).decode(),
+    "json_deserializer": msgspec.json.decode,
+}
 
 
 class DatabaseUnusable(Exception):
@@ -59,14 +70,8 @@ class Database:
         if self.is_sqlite:
             self._open_sqlite(connections)
         else:
-            self.engine = create_engine(
-                self.url.set(drivername="postgresql+psycopg"),
-                # A statement that fails is logged, and its values may be personal.
-                hide_parameters=True,
-                pool_size=connections,
-                max_overflow=0,
-                pool_timeout=10,
-            )
+            address = self.url.set(drivername="postgresql+psycopg")
+            self.engine = create_engine(address, pool_size=connections, pool_timeout=10, **_OPTIONS)
             self._readers = self.engine.execution_options(isolation_level="AUTOCOMMIT")
 
     def _open_sqlite(self, connections: int) -> None:
@@ -83,11 +88,9 @@ class Database:
         self._queue = WriterQueue(path.with_name(path.name + "-writers"))
         reading = self.url.set(drivername="sqlite+reading")
         writing = self.url.set(drivername="sqlite+writing")
-        self._readers = create_engine(
-            reading, pool_size=connections, max_overflow=0, hide_parameters=True
-        )
+        self._readers = create_engine(reading, pool_size=connections, **_OPTIONS)
         # The queue lets in one at a time.
-        self.engine = create_engine(writing, pool_size=1, max_overflow=0, hide_parameters=True)
+        self.engine = create_engine(writing, pool_size=1, **_OPTIONS)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -100,6 +103,32 @@ class Database:
         """Open one transaction: it commits when the block ends and rolls back when it raises."""
         with self._queue or nullcontext(), self.engine.begin() as connection:
             yield connection
+
+    def write_together(self, works: Sequence[Callable[[Connection], T]]) -> list[T | Exception]:
+        """Do several pieces of work in one transaction; each happens wholly or not at all.
+
+        Return what each returned, or the exception that undid it. When this raises, none of
+        them happened.
+        """
+        if not works:
+            return []
+        with self.writing() as db:
+            return [self._attempt(db, work) for work in works]
+
+    def _attempt(self, db: Connection, work: Callable[[Connection], T]) -> T | Exception:
+        driver: Any = db.connection.dbapi_connection
+        driver.execute("SAVEPOINT alone")
+        try:
+            result = work(db)
+        except Exception as error:
+            # A full disk, for one, ends the whole transaction and not only this part of it.
+            if self.is_sqlite and not driver.in_transaction:
+                raise
+            driver.execute("ROLLBACK TO SAVEPOINT alone")
+            driver.execute("RELEASE SAVEPOINT alone")
+            return error
+        driver.execute("RELEASE SAVEPOINT alone")
+        return result
 
     def close(self) -> None:
         """Close every connection."""

@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 from sqlalchemy import Connection, bindparam, or_, select
 
+from printworks.store.prepared import Prepared
 from printworks.store.tables import api_keys, merchants
 
 
@@ -31,8 +32,7 @@ class ApiKey(msgspec.Struct, frozen=True):
 
 _is_valid = or_(api_keys.c.expires_at.is_(None), api_keys.c.expires_at > bindparam("now"))
 
-# On the path of every request, so it is built once.
-_KEYS_OF_MERCHANT: Final = (
+_KEYS_OF_MERCHANT: Final = Prepared(
     select(
         merchants.c.id,
         merchants.c.code,
@@ -57,11 +57,11 @@ def find_merchant_by_key(db: Connection, code: str, key: str, *, now: datetime) 
     shown = hash_key(key)
     # Some text, a zero byte for one, is an error to PostgreSQL and not merely unknown.
     code = code if code.isascii() and code.isalnum() else ""
-    rows = db.execute(_KEYS_OF_MERCHANT, {"code": code, "now": now}).all()
+    rows = _KEYS_OF_MERCHANT.all(db, {"code": code, "now": now})
     found = None
-    for row in rows:
-        if hmac.compare_digest(row.hash, shown):
-            found = Merchant(row.id, row.code, row.name, row.clock_offset)
+    for *merchant, stored in rows:
+        if hmac.compare_digest(stored, shown):
+            found = Merchant(*merchant)
     for nothing in _NO_KEYS[len(rows) :]:
         hmac.compare_digest(nothing, shown)
     return found

@@ -5,10 +5,11 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, Row, bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from printworks.errors import NotFound
 from printworks.rules.orders import OrderStatus, Payment, ShippingMethod
+from printworks.store.prepared import Prepared
 from printworks.store.tables import merchants, orders
 
 # SQLite's and PostgreSQL's largest row number; a larger id is nobody's.
@@ -74,12 +75,15 @@ class OrderPage(NamedTuple):
 
 
 _COLUMNS: Final = [orders.c[name] for name in Order.__struct_fields__]
-# Built once: an engine that meets the same object again need not compile it again.
-_ONE = select(*_COLUMNS).where(
-    orders.c.id == bindparam("id"), orders.c.merchant_id == bindparam("merchant_id")
+_ONE: Final = Prepared(
+    select(*_COLUMNS).where(
+        orders.c.id == bindparam("id"), orders.c.merchant_id == bindparam("merchant_id")
+    )
 )
-_TOTAL = select(merchants.c.order_count).where(merchants.c.id == bindparam("merchant_id"))
-_PAGE = (
+_TOTAL: Final = Prepared(
+    select(merchants.c.order_count).where(merchants.c.id == bindparam("merchant_id"))
+)
+_PAGE: Final = Prepared(
     select(*_COLUMNS)
     .where(
         orders.c.merchant_id == bindparam("merchant_id"),
@@ -88,37 +92,37 @@ _PAGE = (
     .order_by(orders.c.ordinal.desc())
     .limit(bindparam("limit"))
 )
-_NEXT_ORDINAL = (
+_NEXT_ORDINAL: Final = Prepared(
     update(merchants)
     .where(merchants.c.id == bindparam("merchant"))
     .values(order_count=merchants.c.order_count + 1)
     .returning(merchants.c.order_count)
 )
-_INSERT = insert(orders).returning(orders.c.id)
-
-
-def _read(row: Row[Any]) -> Order:
-    return Order(*tuple(row))
+_INSERT: Final = Prepared(
+    insert(orders)
+    .values({name: bindparam(name) for name in orders.c.keys() if name != "id"})  # noqa: SIM118
+    .returning(orders.c.id)
+)
 
 
 def get_order(db: Connection, merchant_id: int, order_id: int) -> Order:
     """Return an order of this merchant."""
     row = None
     if 0 < order_id <= LARGEST_ID:
-        row = db.execute(_ONE, {"id": order_id, "merchant_id": merchant_id}).first()
+        row = _ONE.first(db, {"id": order_id, "merchant_id": merchant_id})
     if row is None:
         raise NotFound("The order with the specified id was not found")
-    return _read(row)
+    return Order(*row)
 
 
 def list_orders(db: Connection, merchant_id: int, *, limit: int, start: int) -> OrderPage:
     """Return the merchant's orders, newest first, after skipping `start` of them."""
-    total = db.execute(_TOTAL, {"merchant_id": merchant_id}).scalar_one()
+    (total,) = _TOTAL.one(db, {"merchant_id": merchant_id})
     newest = total - start
     if limit == 0 or newest <= 0:
         return OrderPage([], total)
-    rows = db.execute(_PAGE, {"merchant_id": merchant_id, "newest": newest, "limit": limit})
-    return OrderPage([_read(row) for row in rows], total)
+    rows = _PAGE.all(db, {"merchant_id": merchant_id, "newest": newest, "limit": limit})
+    return OrderPage([Order(*row) for row in rows], total)
 
 
 def insert_order(
@@ -131,7 +135,7 @@ def insert_order(
     now: datetime,
 ) -> Order:
     """Add an order as the merchant's newest."""
-    ordinal = db.execute(_NEXT_ORDINAL, {"merchant": merchant_id}).scalar_one()
+    (ordinal,) = _NEXT_ORDINAL.one(db, {"merchant": merchant_id})
     values: dict[str, Any] = {
         **msgspec.structs.asdict(new),
         "merchant_id": merchant_id,
@@ -141,7 +145,7 @@ def insert_order(
         "created_at": now,
         "updated_at": now,
     }
-    order_id = db.execute(_INSERT, {**values, "ordinal": ordinal}).scalar_one()
+    (order_id,) = _INSERT.one(db, {**values, "ordinal": ordinal})
     return Order(id=order_id, **values)
 
 

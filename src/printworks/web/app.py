@@ -1,5 +1,6 @@
 """Puts the web process together: the API's edge, the pages, and their beginning and end."""
 
+import threading
 from collections.abc import Sequence
 from typing import Final
 
@@ -12,9 +13,9 @@ from printworks.clock import Clock, system_clock
 from printworks.dashboard.start import start_routes
 from printworks.settings import Settings
 from printworks.store.database import Database
+from printworks.web.cores import keep_on
 from printworks.web.edge import Edge, Scope, Send
 from printworks.web.pages import Pages
-from printworks.web.pool import ThreadPool
 from printworks.web.receiving import Receive
 
 # Every version that is served, side by side.
@@ -24,13 +25,19 @@ FAMILIES: Final = (V3_0,)
 class Application:
     """The whole web process as one ASGI application."""
 
-    def __init__(self, settings: Settings, clock: Clock, families: Sequence[Family]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock,
+        families: Sequence[Family],
+        core: int | None,
+    ) -> None:
         self._settings = settings
+        self._core = core
         self._clock = clock
         self._router = Router(families)
         self._pages = Pages([*start_routes(settings), *reference_routes(families, settings)])
         self._database: Database | None = None
-        self._pool: ThreadPool | None = None
         self._edge: Edge | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -38,11 +45,20 @@ class Application:
         if scope["type"] == "lifespan":
             await self._live(receive, send)
             return
+        if self._core is not None:
+            self._settle(self._core)
         found = self._router.find(scope["method"], scope["path"])
         if isinstance(found, NoSuchPath) and self._is_page(scope["path"]):
             await self._pages(scope, receive, send)
         elif self._edge is not None:
             await self._edge.answer(found, scope, receive, send)
+
+    def _settle(self, core: int) -> None:
+        # With the first request and not at the start: the server's own threads, which are
+        # begun after ours, would be bound with them.
+        self._core = None
+        if self._edge is not None:
+            keep_on(core, [threading.get_native_id(), *self._edge.native_ids])
 
     def _is_page(self, path: str) -> bool:
         return not self._router.owns(path) or self._pages.owns(path)
@@ -58,21 +74,24 @@ class Application:
     def start(self) -> None:
         """Open the database and start the threads; in the process and loop that will use them."""
         settings = self._settings
-        self._database = Database(settings.database_url, connections=settings.web_threads)
-        self._pool = ThreadPool(threads=settings.web_threads, queue=settings.web_queue)
-        service = Service(self._database, settings, self._clock)
-        self._edge = Edge(service, self._pool, settings)
+        # One more than the threads that answer alone: the one that answers together.
+        connections = settings.web_threads + 1
+        self._database = Database(settings.database_url, connections=connections)
+        self._edge = Edge(Service(self._database, settings, self._clock), settings)
 
     def stop(self) -> None:
         """Finish what was begun, and close the database."""
-        if self._pool is not None:
-            self._pool.close()
+        if self._edge is not None:
+            self._edge.close()
         if self._database is not None:
             self._database.close()
 
 
 def build_app(
-    settings: Settings, clock: Clock = system_clock, families: Sequence[Family] = FAMILIES
+    settings: Settings,
+    clock: Clock = system_clock,
+    families: Sequence[Family] = FAMILIES,
+    core: int | None = None,
 ) -> Application:
-    """Return the application for the server to run."""
-    return Application(settings, clock, families)
+    """Return the application for the server to run, if need be on one core."""
+    return Application(settings, clock, families, core)

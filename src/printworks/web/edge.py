@@ -14,12 +14,11 @@ from typing import Any, Final
 import msgspec
 import structlog
 
-from printworks.api.endpoints import Endpoint
 from printworks.api.exchange import Request, Response
 from printworks.api.routing import Found, NoSuchMethod, NoSuchPath
-from printworks.api.service import Service
+from printworks.api.service import Asked, Service
 from printworks.settings import Settings
-from printworks.web.pool import PoolFull, ThreadPool
+from printworks.web.pool import GroupThread, PoolFull, ThreadPool
 from printworks.web.receiving import (
     BodyStalled,
     BodyTooLarge,
@@ -48,15 +47,28 @@ _CLOSE: Final = ("Connection", "close")
 class Edge:
     """Answers for every version of the API."""
 
-    def __init__(self, service: Service, pool: ThreadPool, settings: Settings) -> None:
+    def __init__(self, service: Service, settings: Settings) -> None:
         self._service = service
-        self._pool = pool
+        self._pool = ThreadPool("core", threads=settings.web_threads, queue=settings.web_queue)
+        self._writer: GroupThread[Asked, Response] = GroupThread(
+            "writer", service.answer_together, queue=settings.web_queue
+        )
         self._spool_folder = settings.data
         self._small = Limits(settings.json_limit, settings.body_timeout, settings.request_timeout)
         # A large body may take as long as a slow line needs, but must keep coming.
         self._large = Limits(
             settings.upload_limit, settings.body_timeout, 15 * settings.request_timeout
         )
+
+    @property
+    def native_ids(self) -> list[int]:
+        """The numbers by which the kernel knows the threads."""
+        return [*self._pool.native_ids, *self._writer.native_ids]
+
+    def close(self) -> None:
+        """Finish what was begun."""
+        self._pool.close()
+        self._writer.close()
 
     async def answer(
         self,
@@ -87,38 +99,40 @@ class Edge:
         )
 
     async def _answer(self, found: Found, request: Request, receive: Receive) -> Response:
-        family, endpoint, path = found
-        limits = self._large if endpoint.takes_file else self._small
-        refuse = partial(self._service.refuse, family, endpoint, request)
+        asked = Asked(found.family, found.endpoint, found.path, request)
+        limits = self._large if asked.endpoint.takes_file else self._small
+        refuse = partial(self._service.refuse, asked.family, asked.endpoint, request)
         try:
-            if endpoint.takes_file:
-                work = partial(self._service.refuse_stranger, family, endpoint, request)
-                refusal = await self._pool.run(work)
+            if asked.endpoint.takes_file:
+                refusal = await self._pool.run(partial(self._service.refuse_stranger, asked))
                 if refusal is not None:
                     return refusal
             if request.method in _HAS_BODY:
-                request = await self._receive(endpoint, request, receive, limits)
-            return await self._pool.run(
-                partial(self._service.answer, family, endpoint, path, request)
-            )
+                asked = await self._receive(asked, receive, limits)
+            return await self._hand_over(asked)
         except PoolFull:
             return refuse(503, "The service is busy; try again in a second.", ("Retry-After", "1"))
         except BodyTooLarge:
             return refuse(413, f"The body must have at most {limits.size} bytes.", _CLOSE)
         except BodyStalled:
             return refuse(408, "The body did not arrive in time.", _CLOSE)
-        finally:
-            if request.upload is not None:
-                request.upload.close()
 
-    async def _receive(
-        self, endpoint: Endpoint, request: Request, receive: Receive, limits: Limits
-    ) -> Request:
-        if endpoint.takes_file:
+    async def _receive(self, asked: Asked, receive: Receive, limits: Limits) -> Asked:
+        request = asked.request
+        if asked.endpoint.takes_file:
             upload = await spool_body(receive, request.headers, limits, self._spool_folder)
-            return msgspec.structs.replace(request, upload=upload)
+            return asked._replace(request=msgspec.structs.replace(request, upload=upload))
         body = await read_body(receive, request.headers, limits)
-        return msgspec.structs.replace(request, body=body)
+        return asked._replace(request=msgspec.structs.replace(request, body=body))
+
+    async def _hand_over(self, asked: Asked) -> Response:
+        try:
+            if self._service.may_share(asked):
+                return await self._writer.run(asked)
+            return await self._pool.run(partial(self._service.answer, asked))
+        finally:
+            if asked.request.upload is not None:
+                asked.request.upload.close()
 
     def _refuse_path(self, found: NoSuchMethod | NoSuchPath, request: Request) -> Response:
         if isinstance(found, NoSuchMethod):

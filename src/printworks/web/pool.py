@@ -1,21 +1,25 @@
-"""A bounded pool of threads for the synchronous core, with a cheap way back to the event loop."""
+"""Bounded threads for the synchronous core, with a cheap way back to the event loop."""
 
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable
-from queue import SimpleQueue
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Sequence
+from queue import Empty, SimpleQueue
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 T = TypeVar("T")
+Work = TypeVar("Work")
+
+# Few enough that others can be read and answered while a group is being written.
+LARGEST_GROUP: Final = 8
 
 
 class PoolFull(Exception):
     """So many requests are waiting that another would only wait in vain."""
 
 
-class _Task(NamedTuple):
-    work: Callable[[], Any]
+class _Task(NamedTuple, Generic[Work]):
+    work: Work
     future: asyncio.Future[Any]
 
 
@@ -25,33 +29,38 @@ class _Outcome(NamedTuple):
     error: BaseException | None
 
 
-class ThreadPool:
-    """Runs functions in threads; use it from one event loop.
+class _Threads(Generic[Work]):
+    """Threads that take work from one queue; use it from one event loop.
 
     The standard executor wakes the event loop once for every result, which costs more than a
     query. Here all results that are ready travel together, and an idle loop is woken once.
     """
 
-    def __init__(self, *, threads: int, queue: int) -> None:
+    def __init__(self, name: str, *, threads: int, queue: int) -> None:
         self._loop = asyncio.get_running_loop()
         self._most = threads + queue
         self._under_way = 0
-        self._tasks: SimpleQueue[_Task | None] = SimpleQueue()
+        self._tasks: SimpleQueue[_Task[Work] | None] = SimpleQueue()
         self._outcomes: deque[_Outcome] = deque()
         self._is_woken = False
         self._threads = [
-            threading.Thread(target=self._work, name=f"core-{number}", daemon=True)
+            threading.Thread(target=self._work, name=f"{name}-{number}", daemon=True)
             for number in range(threads)
         ]
         for thread in self._threads:
             thread.start()
 
-    def run(self, work: Callable[[], T]) -> asyncio.Future[T]:
-        """Run a function in a thread; raise `PoolFull` at once rather than wait for long."""
+    @property
+    def native_ids(self) -> list[int]:
+        """The numbers by which the kernel knows the threads."""
+        return [thread.native_id for thread in self._threads if thread.native_id is not None]
+
+    def submit(self, work: Work) -> asyncio.Future[Any]:
+        """Queue work for a thread; raise `PoolFull` at once rather than wait for long."""
         if self._under_way >= self._most:
             raise PoolFull
         self._under_way += 1
-        future: asyncio.Future[T] = self._loop.create_future()
+        future: asyncio.Future[Any] = self._loop.create_future()
         self._tasks.put(_Task(work, future))
         return future
 
@@ -64,17 +73,15 @@ class ThreadPool:
         self._deliver()
 
     def _work(self) -> None:
-        while (task := self._tasks.get()) is not None:
-            try:
-                outcome = _Outcome(task.future, task.work(), None)
-            except BaseException as error:  # noqa: BLE001  (it is raised again where it is awaited)
-                outcome = _Outcome(task.future, None, error)
-            self._outcomes.append(outcome)
-            # Two threads may both wake the loop; that costs a little and loses nothing,
-            # because the flag is cleared before the outcomes are taken.
-            if not self._is_woken:
-                self._is_woken = True
-                self._loop.call_soon_threadsafe(self._deliver)
+        raise NotImplementedError
+
+    def _return(self, outcomes: Sequence[_Outcome]) -> None:
+        self._outcomes.extend(outcomes)
+        # Two threads may both wake the loop; that costs a little and loses nothing, because
+        # the flag is cleared before the outcomes are taken.
+        if not self._is_woken:
+            self._is_woken = True
+            self._loop.call_soon_threadsafe(self._deliver)
 
     def _deliver(self) -> None:
         self._is_woken = False
@@ -88,3 +95,66 @@ class ThreadPool:
                 future.set_result(result)
             else:
                 future.set_exception(error)
+
+
+class ThreadPool(_Threads[Callable[[], Any]]):
+    """Runs functions, as many at a time as there are threads."""
+
+    def run(self, work: Callable[[], T]) -> asyncio.Future[T]:
+        """Run a function in a thread."""
+        return self.submit(work)
+
+    def _work(self) -> None:
+        while (task := self._tasks.get()) is not None:
+            try:
+                outcome = _Outcome(task.future, task.work(), None)
+            except BaseException as error:  # noqa: BLE001  (it is raised again where it is awaited)
+                outcome = _Outcome(task.future, None, error)
+            self._return([outcome])
+
+
+class GroupThread(_Threads[Work], Generic[Work, T]):
+    """One thread that takes all the work that waits, and does it together.
+
+    While a group is being written others queue up, and become the next group: the busier it
+    is, the larger the groups, and nobody waits for company.
+    """
+
+    def __init__(
+        self, name: str, work_on: Callable[[Sequence[Work]], Sequence[T]], *, queue: int
+    ) -> None:
+        self._work_on = work_on
+        super().__init__(name, threads=1, queue=queue)
+
+    def run(self, work: Work) -> asyncio.Future[T]:
+        """Do this together with whatever else waits."""
+        return self.submit(work)
+
+    def _work(self) -> None:
+        is_open = True
+        while is_open:
+            group, is_open = self._take_group()
+            if group:
+                self._return(self._do(group))
+
+    def _take_group(self) -> tuple[list[_Task[Work]], bool]:
+        group: list[_Task[Work]] = []
+        task = self._tasks.get()
+        while task is not None:
+            group.append(task)
+            if len(group) == LARGEST_GROUP:
+                return group, True
+            try:
+                task = self._tasks.get_nowait()
+            except Empty:
+                return group, True
+        return group, False
+
+    def _do(self, group: Sequence[_Task[Work]]) -> list[_Outcome]:
+        try:
+            results = self._work_on([task.work for task in group])
+        except BaseException as error:  # noqa: BLE001  (it is raised again where it is awaited)
+            return [_Outcome(task.future, None, error) for task in group]
+        return [
+            _Outcome(task.future, result, None) for task, result in zip(group, results, strict=True)
+        ]

@@ -62,25 +62,28 @@ def _check_announced(headers: dict[str, str], limits: Limits) -> None:
         raise BodyTooLarge
 
 
-async def _receive_all(receive: Receive, limits: Limits, keep: Callable[[bytes], object]) -> None:
-    now = asyncio.get_running_loop().time
-    deadline = now() + limits.total.total_seconds()
-    stall = limits.stall.total_seconds()
-    size = 0
+async def _within(seconds: float, receive: Receive) -> Any:
     try:
-        # One timer for both limits: each piece that arrives puts it off, but not for ever.
-        async with asyncio.timeout_at(min(now() + stall, deadline)) as timer:
-            while True:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    raise ClientGone
-                piece = message.get("body", b"")
-                size += len(piece)
-                if size > limits.size:
-                    raise BodyTooLarge
-                keep(piece)
-                if not message.get("more_body", False):
-                    return
-                timer.reschedule(min(now() + stall, deadline))
+        async with asyncio.timeout(seconds):
+            return await receive()
     except TimeoutError:
         raise BodyStalled from None
+
+
+async def _receive_all(receive: Receive, limits: Limits, keep: Callable[[bytes], object]) -> None:
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + limits.total.total_seconds()
+    stall = limits.stall.total_seconds()
+    size = 0
+    more = True
+    while more:
+        wait = min(stall, deadline - loop.time())
+        message = await _within(wait, receive)
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        piece = message.get("body", b"")
+        size += len(piece)
+        if size > limits.size:
+            raise BodyTooLarge
+        keep(piece)
+        more = message.get("more_body", False)

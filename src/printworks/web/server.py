@@ -22,6 +22,7 @@ from granian.server import MPServer
 from printworks import log
 from printworks.clock import system_clock
 from printworks.settings import Settings
+from printworks.web.cores import choose_core
 from printworks.web.tls import prepare_tls
 
 # A connection costs little while it waits: stalled clients must not use up the places.
@@ -107,7 +108,7 @@ def serve_web(settings: Settings) -> None:
     tls = prepare_tls(settings, now=system_clock())
     if sys.platform == "linux":
         multiprocessing.set_start_method("fork", force=True)
-    MPServer(
+    _Server(
         "printworks",
         address=address.host,
         port=address.port,
@@ -147,12 +148,21 @@ _GRANIAN: Final[dict[str, Any]] = {
 }
 
 
-def _load_app(settings: Settings) -> Any:
+class _Server(MPServer):
+    """Granian, with processes that know which of several they are."""
+
+    def _spawn_worker(self, idx: int, target: Any, callback_loader: Any) -> Any:  # type: ignore[override]
+        return super()._spawn_worker(idx, target, partial(callback_loader, idx))
+
+
+def _load_app(settings: Settings, number: int) -> Any:
     from printworks.web.app import build_app
 
     log.configure(settings)
     stop_with_parent()
-    return build_app(settings)
+    # Services that share a machine have different ports, and begin with different cores.
+    core = choose_core(number, first=settings.port) if settings.web_bind_cores else None
+    return build_app(settings, core=core)
 
 
 def stop_with_parent() -> None:

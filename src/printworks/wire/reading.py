@@ -136,24 +136,30 @@ def read_integer(name: str, value: object, *, lowest: int, highest: int) -> int:
 class _Member(NamedTuple):
     name: str
     read: Callable[[str, object], object]
-    is_required: bool
     may_be_unset: bool
     may_be_cleared: bool
 
 
+class _Plan(NamedTuple):
+    # By name in lower case.
+    members: Mapping[str, _Member]
+    required: tuple[str, ...]
+
+
 @functools.cache
-def _members(shape: type[Struct]) -> tuple[_Member, ...]:
+def _plan(shape: type[Struct]) -> _Plan:
     hints = get_hints(shape, include_extras=True)
-    return tuple(
-        _Member(
-            name=field.name,
-            read=_reader_of(hints[field.name]),
-            is_required=field.required,
-            may_be_unset=UnsetType in get_args(hints[field.name]),
-            may_be_cleared=types.NoneType in get_args(hints[field.name]),
+    members = {
+        name.lower(): _Member(
+            name=name,
+            read=_reader_of(hint),
+            may_be_unset=UnsetType in get_args(hint),
+            may_be_cleared=types.NoneType in get_args(hint),
         )
-        for field in msgspec.structs.fields(shape)
-    )
+        for name, hint in hints.items()
+    }
+    fields = msgspec.structs.fields(shape)
+    return _Plan(members, tuple(field.name for field in fields if field.required))
 
 
 def _reader_of(hint: Any) -> Callable[[str, object], object]:
@@ -173,20 +179,29 @@ def read(shape: type[S], sent: object) -> S:
     """Read a body into a shape, or say which member is missing or wrong."""
     if not isinstance(sent, Mapping):
         raise BadInput("The body must be an object with named members.")
-    given = by_lower_name(sent)
+    plan = _plan(shape)
     values: dict[str, object] = {}
-    for member in _members(shape):
-        value = given.get(member.name.lower(), UNSET)
-        if value is None and member.may_be_unset:
-            values[member.name] = UNSET
-        elif value == "" and member.may_be_cleared:
-            values[member.name] = None
-        elif value is UNSET or value is None or value == "":
-            if member.is_required:
-                raise BadInput(f"`{member.name}` is required.")
+    for sent_name, value in sent.items():
+        member = plan.members.get(str(sent_name).lower())
+        if member is None:
+            continue
+        if value is None or value == "":
+            _note_nothing(values, member, value)
         else:
             values[member.name] = member.read(member.name, value)
+    for name in plan.required:
+        if name not in values:
+            raise BadInput(f"`{name}` is required.")
     return shape(**values)
+
+
+def _note_nothing(values: dict[str, object], member: _Member, value: object) -> None:
+    """Let null keep what is stored and empty text clear it, where the shape allows that."""
+    values.pop(member.name, None)
+    if value is None and member.may_be_unset:
+        values[member.name] = UNSET
+    elif value == "" and member.may_be_cleared:
+        values[member.name] = None
 
 
 def by_lower_name(sent: Mapping[Any, object]) -> dict[str, object]:
