@@ -74,6 +74,9 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     statuses: Mapping[type[ServiceError], int] = {}
     # A body with a file in it may be much larger than others.
     takes_file: bool = False
+    # Must not share a transaction with other requests: it changes the merchant itself, or
+    # needs more than one transaction.
+    alone: bool = False
 
     @property
     def writes(self) -> bool:

@@ -65,6 +65,7 @@ class Service:
         return (
             self._database.is_sqlite
             and asked.endpoint.writes
+            and not asked.endpoint.alone
             and not asked.endpoint.takes_file
             and "idempotency-key" not in asked.request.headers
         )
@@ -77,9 +78,10 @@ class Service:
         """
         answers: dict[int, Response] = {}
         works: dict[int, Perform] = {}
+        verified: dict[Shown, Merchant] = {}
         for place, asked in enumerate(group):
             try:
-                works[place] = self._performing(asked, self._read(asked))
+                works[place] = self._performing(asked, self._read(asked), verified)
             except Exception as error:  # noqa: BLE001  (nothing may get past this)
                 answers[place] = self._answer_error(asked, error)
         outcomes = self._write_together(list(works.values()))
@@ -140,7 +142,7 @@ class Service:
 
     def _change(self, asked: Asked) -> Response:
         read = self._read(asked)
-        perform = self._performing(asked, read)
+        perform = self._performing(asked, read, {})
         try:
             if "idempotency-key" not in asked.request.headers:
                 with self._database.writing() as db:
@@ -169,9 +171,13 @@ class Service:
             body = query
         return _Read(shown, known, query, body)
 
-    def _performing(self, asked: Asked, read: _Read) -> Perform:
+    def _performing(self, asked: Asked, read: _Read, verified: dict[Shown, Merchant]) -> Perform:
         def perform(db: Connection) -> Response:
-            merchant = self._credentials.verify(db, read.shown, now=self._clock())
+            # Whoever was verified in a transaction that writes stays so until its end.
+            merchant = verified.get(read.shown)
+            if merchant is None:
+                merchant = self._credentials.verify(db, read.shown, now=self._clock())
+                verified[read.shown] = merchant
             return self._perform(db, merchant, asked, read.query, read.body)
 
         return perform

@@ -11,7 +11,7 @@ T = TypeVar("T")
 Work = TypeVar("Work")
 
 # Few enough that others can be read and answered while a group is being written.
-LARGEST_GROUP: Final = 8
+LARGEST_GROUP: Final = 16
 
 
 class PoolFull(Exception):
