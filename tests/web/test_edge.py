@@ -1,6 +1,5 @@
 """The edge keeps its limits: of size, of time, and of how many may wait."""
 
-import asyncio
 import json
 import threading
 from collections.abc import Iterator
@@ -17,7 +16,6 @@ from printworks.api.v3.endpoints import V3_0
 from printworks.settings import Settings
 from printworks.store.database import Database
 from printworks.web.app import build_app
-from printworks.web.pool import PoolFull, ThreadPool
 from printworks.wire.v3.envelope import Envelope
 from tests.api.client import Client, Server, make_scope
 from tests.api.conftest import MovableClock, sign_up
@@ -182,21 +180,3 @@ class TestUploading:
 
         assert json.loads(answers[1].body) == json.loads(answers[0].body)
         assert answers[1].headers["idempotent-replayed"] == "true"
-
-
-def test_the_pool_hands_on_results_and_errors() -> None:
-    async def story() -> None:
-        pool = ThreadPool("test", threads=2, queue=1)
-        assert await pool.run(lambda: 42) == 42
-        with pytest.raises(ZeroDivisionError):
-            await pool.run(lambda: 1 // 0)
-        gate = threading.Event()
-        held = [pool.run(gate.wait) for _ in range(3)]
-        with pytest.raises(PoolFull):
-            await pool.run(gate.wait)
-        held[0].cancel()
-        gate.set()
-        assert await asyncio.gather(*held[1:]) == [True, True]
-        pool.close()
-
-    asyncio.run(story())
