@@ -18,11 +18,7 @@ PROGRAM: Final = Path(sys.executable).with_name("printworks")
 def prepare() -> None:
     """Install whatever is missing."""
     _prepare_wrk()
-    _prepare_peers(
-        ROOT / "requirements" / "bench.txt",
-        # What SQLAlchemy needs for its asynchronous side and the product does not.
-        ROOT / "bench" / "peers" / "requirements.txt",
-    )
+    _prepare_peers(ROOT / "requirements" / "bench.txt")
 
 
 def _prepare_wrk() -> None:
@@ -36,15 +32,14 @@ def _prepare_wrk() -> None:
     )
 
 
-def _prepare_peers(*requirements: Path) -> None:
+def _prepare_peers(requirements: Path) -> None:
     """Keep the peers' packages out of the product's own environment."""
-    wanted = hashlib.sha256(b"".join(file.read_bytes() for file in requirements)).hexdigest()
+    wanted = hashlib.sha256(requirements.read_bytes()).hexdigest()
     installed = PEERS_VENV / "installed"
     if installed.exists() and installed.read_text() == wanted:
         return
     venv.create(PEERS_VENV, clear=True, with_pip=True)
     (PEERS_VENV / ".gitignore").write_text("*\n")
     install = [str(PEERS_PYTHON), "-m", "pip", "install", "-qq", "--require-hashes"]
-    listed = [word for file in requirements for word in ("-r", str(file))]
-    subprocess.run([*install, *listed], check=True)
+    subprocess.run([*install, "-r", str(requirements)], check=True)
     installed.write_text(wanted)
