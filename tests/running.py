@@ -37,8 +37,14 @@ class Answer:
 
     @property
     def data(self) -> Any:
-        """The part of a 3.0 answer that the caller wants."""
+        """What a successful answer of 3.0 holds."""
+        assert self.status == 200, self.body
         return self.json()["data"]
+
+    @property
+    def error(self) -> str:
+        """What a refusal says."""
+        return str(self.json()["errorMessage"])
 
 
 @dataclass(frozen=True)

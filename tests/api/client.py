@@ -14,34 +14,11 @@ import jsonschema_rs
 from printworks.api.openapi import describe
 from printworks.api.routing import Found, NoSuchMethod, Router
 from printworks.web.app import FAMILIES, Application
+from tests.running import Answer
 
 T = TypeVar("T")
 
 ROUTER: Final = Router(FAMILIES)
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What came back."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-    def json(self) -> Any:
-        """Read the body as JSON."""
-        return json.loads(self.body)
-
-    @property
-    def data(self) -> Any:
-        """What a successful answer of 3.0 holds."""
-        assert self.status == 200, self.body
-        return self.json()["data"]
-
-    @property
-    def error(self) -> str:
-        """What a refusal says."""
-        return str(self.json()["errorMessage"])
 
 
 class Server:

@@ -8,8 +8,9 @@ import pytest
 
 from printworks.store.database import Database
 from printworks.store.idempotency import Claim, claim_key
-from tests.api.client import Answer, Client
+from tests.api.client import Client
 from tests.api.conftest import MovableClock, an_order
+from tests.running import Answer
 
 
 def create(client: Client, key: str, **members: Any) -> Answer:
