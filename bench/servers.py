@@ -25,7 +25,7 @@ SECONDS_TO_STOP: Final = 30
 
 # The options of the product's own Granian, in the words of its command line.
 GRANIAN: Final = (
-    *("--interface", "asgi", "--loop", "uvloop", "--http", "auto", "--no-ws"),
+    *("--interface", "asgi", "--loop", "uvloop", "--http", "1", "--no-ws"),
     *("--backlog", "4096", "--backpressure", "10000", "--http1-header-read-timeout", "10000"),
     *("--ssl-protocol-min", "tls1.2", "--log-level", "warning"),
 )

@@ -99,8 +99,8 @@ def test_another_method_is_refused_with_those_that_are_possible(v3: Client) -> N
     answer = v3.request("DELETE", "/orders")
 
     assert answer.status == 405
-    assert answer.headers["allow"] == "GET, POST"
-    assert answer.error == "DELETE is not possible here, only GET, POST."
+    assert answer.headers["allow"] == "GET, HEAD, POST"
+    assert answer.error == "DELETE is not possible here, only GET, HEAD, POST."
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,11 @@ from datetime import timedelta
 
 import pytest
 
-from printworks.actions.merchants import rotate_key
+from printworks.actions.merchants import add_merchant, rotate_key
 from printworks.store.database import Database
 from tests.api.client import Client
 from tests.api.conftest import MovableClock, an_order
+from tests.factories import NOON
 
 ID = "X-Service-MerchantId"
 KEY = "X-Service-REST-API-Key"
@@ -104,3 +105,12 @@ def test_a_revoked_key_writes_no_more_and_reads_for_two_seconds_at_most(
 
     clock.advance(seconds=2)
     assert v3.get("/orders").status == 401
+
+
+def test_a_key_of_the_other_environment_opens_nothing(v3: Client, database: Database) -> None:
+    with database.writing() as db:
+        live = add_merchant(db, "Alice in live", environment="live", now=NOON)
+    elsewhere = Client(v3.server, "/v3.0", {ID: live.merchant.code, KEY: live.api_key})
+
+    assert elsewhere.get("/orders").status == 401
+    assert elsewhere.post("/orders", an_order()).status == 401

@@ -4,6 +4,8 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from printworks.api.openapi import describe, encode, statuses_of
 from printworks.api.v3.endpoints import V3_0
 from printworks.errors import ServiceError
@@ -82,3 +84,8 @@ def test_the_reference_page_needs_nothing_from_outside(stranger: Client) -> None
     assert "connect-src 'self'" in page.headers["content-security-policy"]
     for name in ("swagger-ui-bundle.js", "swagger-ui.css", "open.js"):
         assert stranger.get(f"/docs/{name}").status == 200
+
+
+@pytest.mark.parametrize("path", ["/docs/", "/DOCS", "/openapi.json/", "/OpenAPI.json"])
+def test_the_documents_are_found_like_everything_else(stranger: Client, path: str) -> None:
+    assert stranger.get(path).status == 200

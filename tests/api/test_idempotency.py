@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from printworks.actions.merchants import rotate_key
 from printworks.store.database import Database
 from printworks.store.idempotency import Claim, claim_key
 from tests.api.client import Client
@@ -71,6 +72,43 @@ def test_a_put_may_carry_a_key(v3: Client) -> None:
 
     assert again.body == first.body
     assert v3.get(path).data["recipientName"] == "Ann Fox"
+
+
+def test_a_refusal_of_the_credentials_is_not_kept(
+    v3: Client, database: Database, clock: MovableClock
+) -> None:
+    v3.get("/orders")
+    with database.writing() as db:
+        new_key = rotate_key(
+            db,
+            v3.credentials["X-Service-MerchantId"],
+            old_key_valid_for=timedelta(0),
+            environment="sandbox",
+            now=clock.now,
+        )
+    renewed = Client(v3.server, "/v3.0", {**v3.credentials, "X-Service-REST-API-Key": new_key})
+
+    assert create(v3, "key-1").status == 401
+    assert create(renewed, "key-1").status == 200
+
+
+def test_a_multipart_request_with_another_boundary_is_the_same_request(v3: Client) -> None:
+    def send(boundary: str, name: str) -> Answer:
+        fields = an_order(recipientName=name).items()
+        parts = [
+            f'--{boundary}\r\nContent-Disposition: form-data; name="{key}"\r\n\r\n{value}\r\n'
+            for key, value in fields
+        ]
+        body = "".join(parts) + f"--{boundary}--\r\n"
+        content_type = f"multipart/form-data; boundary={boundary}"
+        headers = {"Content-Type": content_type, "Idempotency-Key": "key-1"}
+        return v3.request("POST", "/orders", body.encode(), headers)
+
+    first, again, another = send("one", "Mary"), send("two", "Mary"), send("three", "Tom")
+
+    assert first.status == 200
+    assert again.body == first.body
+    assert another.status == 422
 
 
 @pytest.mark.parametrize("key", ["", "   ", "x" * 256, "a\tb"])

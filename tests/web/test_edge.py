@@ -180,3 +180,25 @@ class TestUploading:
 
         assert json.loads(answers[1].body) == json.loads(answers[0].body)
         assert answers[1].headers["idempotent-replayed"] == "true"
+
+
+def test_a_body_that_is_too_large_is_read_to_its_end_before_the_answer(client: Client) -> None:
+    scope = make_scope("POST", "/vtest/fail", client.credentials)
+    pieces = [{"type": "http.request", "body": b"x" * 500_000, "more_body": True}] * 5
+    last = {"type": "http.request", "body": b"", "more_body": False}
+    waiting = iter([*pieces, last])
+
+    answer = client.server.run(client.server.ask(scope, waiting))
+
+    assert answer.status == 413
+    assert next(waiting, None) is None
+
+
+def test_a_client_that_asks_first_is_refused_at_once(client: Client) -> None:
+    headers = {"Content-Length": "5000000", "Expect": "100-continue"}
+    scope = make_scope("POST", "/vtest/fail", {**client.credentials, **headers})
+
+    # Nothing of the body ever arrives: whoever waited for it would get 408.
+    answer = client.server.run(client.server.ask(scope, []))
+
+    assert answer.status == 413

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 
 import msgspec
 from python_multipart.exceptions import FormParserError
-from python_multipart.multipart import Field, File, FormParser
+from python_multipart.multipart import Field, File, FormParser, MultipartState
 
 from printworks.errors import BadInput, UnknownMediaType
 
@@ -19,10 +19,15 @@ DEEPEST: Final = 32
 MOST_FIELDS: Final = 1000
 _CHUNK: Final = 65536
 _NESTING: Final = (dict, list)
-# A codec that anybody may name must be a character set, and one that real clients use.
-_CHARSETS: Final = frozenset(
-    {"utf-8", "ascii", "iso8859-1", "cp1252", "utf-16", "utf-16-le", "utf-16-be"}
-)
+# What real clients use. Python is not asked for others: it remembers every name it is asked
+# for, and some of its codecs are no character sets.
+_CHARSETS: Final = {
+    **dict.fromkeys(("utf-8", "utf8"), "utf-8"),
+    **dict.fromkeys(("us-ascii", "ascii"), "ascii"),
+    **dict.fromkeys(("iso-8859-1", "iso8859-1", "latin-1", "latin1"), "latin-1"),
+    **dict.fromkeys(("windows-1252", "cp1252"), "cp1252"),
+    **{name: name for name in ("utf-16", "utf-16le", "utf-16be")},
+}
 _NESTED_NAME: Final = re.compile(r"(?P<outer>[^\[\]]+)\[(?P<inner>[^\[\]]*)\]")
 
 
@@ -63,6 +68,8 @@ def close_files(body: object) -> None:
 def parse_form(text: str, charset: str = "utf-8") -> dict[str, object]:
     """Read a form or a query string; `attributes[finish]=matte` becomes a nested member."""
     try:
+        # Bytes that are no text at all came through as surrogates.
+        text.encode()
         pairs = parse_qsl(
             text,
             keep_blank_values=True,
@@ -70,7 +77,7 @@ def parse_form(text: str, charset: str = "utf-8") -> dict[str, object]:
             errors="strict",
             max_num_fields=MOST_FIELDS,
         )
-    except UnicodeDecodeError:
+    except UnicodeError:
         raise BadInput(f"The form is not valid {charset}.") from None
     except ValueError:
         raise BadInput(f"The form has more than {MOST_FIELDS} fields.") from None
@@ -92,12 +99,9 @@ def _read_type(content_type: str) -> tuple[str, str, str]:
 
 
 def _find_charset(header: Message) -> str:
-    named = header.get_param("charset", "utf-8")
-    try:
-        charset = codecs.lookup(str(named)).name
-    except (LookupError, ValueError):
-        charset = ""
-    if charset not in _CHARSETS:
+    named = str(header.get_param("charset", "utf-8"))
+    charset = _CHARSETS.get(named.lower().replace("_", "-"))
+    if charset is None:
         raise BadInput("The charset of the Content-Type is not known; send UTF-8.")
     return charset
 
@@ -137,37 +141,53 @@ def _inside(value: Any) -> Iterable[Any]:
     return value.values() if type(value) is dict else value
 
 
+class _Parts:
+    """Collects the parts of a multipart body."""
+
+    def __init__(self, charset: str) -> None:
+        self.found: list[tuple[str, object]] = []
+        self._charset = charset
+
+    def add_field(self, field: Field) -> None:
+        """Take a part that is text."""
+        self._add(field.field_name, _decode(field.value or b"", self._charset))
+
+    def add_file(self, file: File) -> None:
+        """Take a part that has a file name."""
+        file.file_object.seek(0)
+        name = _decode(file.file_name or b"", self._charset)
+        self._add(file.field_name, UploadedFile(name, file.file_object))
+
+    def _add(self, name: bytes | None, value: object) -> None:
+        if len(self.found) == MOST_FIELDS:
+            raise BadInput(f"The form has more than {MOST_FIELDS} fields.")
+        self.found.append((_decode(name or b"", self._charset), value))
+
+
 def _parse_multipart(boundary: str, content: IO[bytes], charset: str) -> dict[str, object]:
     if not boundary:
         raise BadInput("The Content-Type of a multipart body must name its boundary.")
-    parts: list[tuple[str, object]] = []
-
-    def on_field(field: Field) -> None:
-        name = _decode(field.field_name or b"", charset)
-        parts.append((name, _decode(field.value or b"", charset)))
-
-    def on_file(file: File) -> None:
-        file.file_object.seek(0)
-        name = _decode(file.field_name or b"", charset)
-        parts.append(
-            (name, UploadedFile(_decode(file.file_name or b"", charset), file.file_object))
-        )
-
+    parts = _Parts(charset)
     try:
-        parser = FormParser(
-            "multipart/form-data",
-            on_field,
-            on_file,
-            boundary=boundary.encode(),
-            config={"MAX_FIELDS": MOST_FIELDS},
-        )
-        while chunk := content.read(_CHUNK):
-            parser.write(chunk)
-        parser.finalize()
+        _feed(boundary, content, parts)
     except (FormParserError, UnicodeEncodeError) as wrong:
-        close_files(dict(parts))
+        close_files(dict(parts.found))
         raise BadInput(f"The multipart body is malformed: {wrong}") from None
-    return _nest(parts)
+    except BadInput:
+        close_files(dict(parts.found))
+        raise
+    return _nest(parts.found)
+
+
+def _feed(boundary: str, content: IO[bytes], parts: _Parts) -> None:
+    parser = FormParser(
+        "multipart/form-data", parts.add_field, parts.add_file, boundary=boundary.encode()
+    )
+    while chunk := content.read(_CHUNK):
+        parser.write(chunk)
+    parser.finalize()
+    if getattr(parser.parser, "state", None) is not MultipartState.END:
+        raise BadInput("The multipart body ends before its last boundary.")
 
 
 def _nest(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from sqlalchemy import Connection
 
 from printworks.errors import BadCredentials
+from printworks.settings import Settings
 from printworks.store.database import Database
 from printworks.store.merchants import Merchant, find_merchant_by_key, hash_key
 
@@ -26,8 +27,11 @@ class Shown(NamedTuple):
 class Credentials:
     """Verifies merchants, and remembers for a moment whom it has verified."""
 
-    def __init__(self, database: Database, header_prefix: str) -> None:
+    def __init__(self, database: Database, settings: Settings) -> None:
         self._database = database
+        header_prefix = settings.header_prefix
+        # A key says for which environment it was made, and opens no other.
+        self._key_begins = f"pw_{settings.environment}_"
         self._id_header = f"{header_prefix}MerchantId".lower()
         self._key_header = f"{header_prefix}REST-API-Key".lower()
         self._refusal = (
@@ -37,11 +41,11 @@ class Credentials:
         self._verified: dict[tuple[str, str], tuple[datetime, Merchant]] = {}
 
     def read(self, headers: Mapping[str, str]) -> Shown:
-        """Return what the headers show; refuse if anything is missing."""
+        """Return what the headers show; refuse if anything is missing or for elsewhere."""
         shown = Shown(
             headers.get(self._id_header, "").strip(), headers.get(self._key_header, "").strip()
         )
-        if not shown.code or not shown.key:
+        if not shown.code or not shown.key.startswith(self._key_begins):
             raise BadCredentials(self._refusal)
         return shown
 

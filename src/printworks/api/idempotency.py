@@ -8,8 +8,9 @@ from typing import Final
 
 from sqlalchemy import Connection
 
+from printworks.api.bodies import UploadedFile
 from printworks.api.exchange import Request, Response
-from printworks.errors import BadInput, KeyUsedBefore, ServiceError, StillRunning
+from printworks.errors import BadCredentials, BadInput, KeyUsedBefore, ServiceError, StillRunning
 from printworks.store import idempotency as store
 from printworks.store.database import Database
 from printworks.store.idempotency import Claim
@@ -18,6 +19,7 @@ from printworks.store.merchants import Merchant
 LONGEST_KEY: Final = 255
 # No request runs this long; one that has no answer by then died with its process.
 RUNS_AT_MOST: Final = timedelta(minutes=2)
+_NOT_KEPT: Final = (BadCredentials, StillRunning)
 
 
 def answer_once(
@@ -27,30 +29,32 @@ def answer_once(
     perform: Callable[[Connection], Response],
     refuse: Callable[[ServiceError], Response],
     *,
+    body: object,
     now: datetime,
 ) -> Response:
     """Perform a request that carries a key, unless it was performed before.
 
     The answer is kept in the transaction in which the thing happens: there is never one
-    without the other. A refusal is kept too; a failure of ours is not.
+    without the other. A refusal is kept too; a failure of ours is not, and neither is what
+    has nothing to do with the request itself.
     """
     key = _read_key(request)
     claim = Claim(merchant.id, key, secrets.token_hex(8))
-    known = _claim_or_recall(database, claim, _fingerprint(request), now=now)
+    known = _claim_or_recall(database, claim, _fingerprint(request, body), now=now)
     if known is not None:
         return known
     try:
         with database.writing() as db:
             response = perform(db)
             _keep(db, claim, response)
-    except ServiceError as refusal:
-        response = refuse(refusal)
+    except BaseException as error:
+        if not isinstance(error, ServiceError) or isinstance(error, _NOT_KEPT):
+            with database.writing() as db:
+                store.give_up_claim(db, claim)
+            raise
+        response = refuse(error)
         with database.writing() as db:
             _keep(db, claim, response)
-    except BaseException:
-        with database.writing() as db:
-            store.give_up_claim(db, claim)
-        raise
     return response
 
 
@@ -62,22 +66,31 @@ def _read_key(request: Request) -> str:
     return key
 
 
-def _fingerprint(request: Request) -> str:
-    parts = (
+def _fingerprint(request: Request, body: object) -> str:
+    content_type = request.headers.get("content-type", "")
+    content = [content_type.encode(), request.body]
+    if content_type.lower().startswith("multipart/") and isinstance(body, dict):
+        # Clients choose another boundary each time: what counts is what it parts.
+        content = [part for name, value in body.items() for part in (name.encode(), _digest(value))]
+    head = [
         request.method.encode(),
         request.path.lower().rstrip("/").encode(),
-        request.query.encode(),
-        request.headers.get("content-type", "").encode(),
-        request.body,
-    )
+        request.query.encode(errors="surrogateescape"),
+    ]
     whole = hashlib.sha256()
-    for part in parts:
+    for part in (*head, *content):
         whole.update(len(part).to_bytes(8, "big") + part)
-    if request.upload is not None:
-        while chunk := request.upload.read(65536):
-            whole.update(chunk)
-        request.upload.seek(0)
     return whole.hexdigest()
+
+
+def _digest(value: object) -> bytes:
+    if not isinstance(value, UploadedFile):
+        return repr(value).encode()
+    whole = hashlib.sha256(value.name.encode())
+    while chunk := value.content.read(65536):
+        whole.update(chunk)
+    value.content.seek(0)
+    return whole.digest()
 
 
 def _claim_or_recall(

@@ -33,7 +33,11 @@ def reference_routes(families: Iterable[Family], settings: Settings) -> Sequence
             Route(f"{prefix}/openapi.json", _show(document, "application/json", {})),
             Route(
                 f"{prefix}/docs",
-                _show(page.encode(), "text/html", {"Content-Security-Policy": _POLICY}),
+                _show(
+                    page.format(prefix=prefix).encode(),
+                    "text/html",
+                    {"Content-Security-Policy": _POLICY},
+                ),
             ),
             Mount(f"{prefix}/docs", StaticFiles(directory=_VIEWER)),
         ]

@@ -76,7 +76,8 @@ class Router:
     def _pick(self, route: _Route, method: str, parts: list[str]) -> Found | NoSuchMethod:
         endpoint = route.endpoints.get("GET" if method == "HEAD" else method)
         if endpoint is None:
-            return NoSuchMethod(route.family, tuple(sorted(route.endpoints)))
+            also = {"HEAD"} if "GET" in route.endpoints else set()
+            return NoSuchMethod(route.family, tuple(sorted({*route.endpoints, *also})))
         values = [part for want, part in zip(route.segments, parts, strict=True) if want is None]
         return Found(route.family, endpoint, dict(zip(route.names, values, strict=True)))
 

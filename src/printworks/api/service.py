@@ -21,6 +21,9 @@ from printworks.wire.reading import by_lower_name
 
 log = structlog.get_logger(__name__)
 
+# What may be read in the one thread that writes; a larger body would keep others waiting.
+LARGEST_SHARED_BODY: Final = 16_384
+
 _CHALLENGE: Final = ("WWW-Authenticate", 'ApiKey realm="Printworks"')
 
 Perform = Callable[[Connection], Response]
@@ -51,7 +54,7 @@ class Service:
         self._database = database
         self._public_url = settings.public_url
         self._clock = clock
-        self._credentials = Credentials(database, settings.header_prefix)
+        self._credentials = Credentials(database, settings)
 
     def answer(self, asked: Asked) -> Response:
         """Do what is asked, or say why not."""
@@ -67,6 +70,7 @@ class Service:
             and asked.endpoint.writes
             and not asked.endpoint.alone
             and not asked.endpoint.takes_file
+            and len(asked.request.body) <= LARGEST_SHARED_BODY
             and "idempotency-key" not in asked.request.headers
         )
 
@@ -153,6 +157,7 @@ class Service:
                 asked.request,
                 perform,
                 lambda refusal: self._answer_error(asked, refusal),
+                body=read.body,
                 now=self._clock(),
             )
         finally:

@@ -1,5 +1,6 @@
 """The command line: `printworks <command>`."""
 
+import os
 import sys
 
 
@@ -8,6 +9,8 @@ def main() -> None:
     from printworks.cli.app import app
     from printworks.cli.failures import explain
 
+    # What is made from here on is for the operator alone: it holds names and addresses.
+    os.umask(0o077)
     try:
         app()
     except Exception as error:

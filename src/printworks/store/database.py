@@ -71,7 +71,14 @@ class Database:
             self._open_sqlite(connections)
         else:
             address = self.url.set(drivername="postgresql+psycopg")
-            self.engine = create_engine(address, pool_size=connections, pool_timeout=10, **_OPTIONS)
+            self.engine = create_engine(
+                address,
+                pool_size=connections,
+                pool_timeout=10,
+                # A server that was restarted must not cost each old connection a request.
+                pool_pre_ping=True,
+                **_OPTIONS,
+            )
             self._readers = self.engine.execution_options(isolation_level="AUTOCOMMIT")
 
     def _open_sqlite(self, connections: int) -> None:

@@ -75,11 +75,11 @@ class OrderPage(NamedTuple):
 
 
 _COLUMNS: Final = [orders.c[name] for name in Order.__struct_fields__]
-_ONE: Final = Prepared(
-    select(*_COLUMNS).where(
-        orders.c.id == bindparam("id"), orders.c.merchant_id == bindparam("merchant_id")
-    )
+_THIS = select(*_COLUMNS).where(
+    orders.c.id == bindparam("id"), orders.c.merchant_id == bindparam("merchant_id")
 )
+_ONE: Final = Prepared(_THIS)
+_ONE_TO_CHANGE: Final = Prepared(_THIS.with_for_update())
 _TOTAL: Final = Prepared(
     select(merchants.c.order_count).where(merchants.c.id == bindparam("merchant_id"))
 )
@@ -107,9 +107,22 @@ _INSERT: Final = Prepared(
 
 def get_order(db: Connection, merchant_id: int, order_id: int) -> Order:
     """Return an order of this merchant."""
+    return _find(_ONE, db, merchant_id, order_id)
+
+
+def get_order_to_change(db: Connection, merchant_id: int, order_id: int) -> Order:
+    """Return an order of this merchant as it stays until the transaction ends.
+
+    Others who want to change it wait, so that nobody changes what somebody else has just
+    changed without having seen it. SQLite has one writer at a time anyway.
+    """
+    return _find(_ONE_TO_CHANGE, db, merchant_id, order_id)
+
+
+def _find(statement: Prepared, db: Connection, merchant_id: int, order_id: int) -> Order:
     row = None
     if 0 < order_id <= LARGEST_ID:
-        row = _ONE.first(db, {"id": order_id, "merchant_id": merchant_id})
+        row = statement.first(db, {"id": order_id, "merchant_id": merchant_id})
     if row is None:
         raise NotFound("The order with the specified id was not found")
     return Order(*row)

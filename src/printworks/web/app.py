@@ -15,7 +15,7 @@ from printworks.settings import Settings
 from printworks.store.database import Database
 from printworks.web.cores import keep_on
 from printworks.web.edge import Edge, Scope, Send
-from printworks.web.pages import Pages
+from printworks.web.pages import Pages, normal_path
 from printworks.web.receiving import Receive
 
 # Every version that is served, side by side.
@@ -49,7 +49,7 @@ class Application:
             self._settle(self._core)
         found = self._router.find(scope["method"], scope["path"])
         if isinstance(found, NoSuchPath) and self._is_page(scope["path"]):
-            await self._pages(scope, receive, send)
+            await self._pages({**scope, "path": normal_path(scope["path"])}, receive, send)
         elif self._edge is not None:
             await self._edge.answer(found, scope, receive, send)
 
@@ -61,7 +61,7 @@ class Application:
             keep_on(core, [threading.get_native_id(), *self._edge.native_ids])
 
     def _is_page(self, path: str) -> bool:
-        return not self._router.owns(path) or self._pages.owns(path)
+        return not self._router.owns(path) or self._pages.owns(normal_path(path))
 
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()

@@ -25,6 +25,7 @@ from printworks.web.receiving import (
     ClientGone,
     Limits,
     Receive,
+    discard_body,
     read_body,
     spool_body,
 )
@@ -113,6 +114,7 @@ class Edge:
         except PoolFull:
             return refuse(503, "The service is busy; try again in a second.", ("Retry-After", "1"))
         except BodyTooLarge:
+            await discard_body(receive, request.headers, limits)
             return refuse(413, f"The body must have at most {limits.size} bytes.", _CLOSE)
         except BodyStalled:
             return refuse(408, "The body did not arrive in time.", _CLOSE)
@@ -154,7 +156,7 @@ def begin_request(scope: Scope) -> Request:
     return Request(
         method=scope["method"],
         path=scope["path"],
-        query=scope["query_string"].decode("latin-1"),
+        query=scope["query_string"].decode("utf-8", "surrogateescape"),
         headers=headers,
         body=b"",
         request_id=request_id,

@@ -13,7 +13,13 @@ from starlette.routing import BaseRoute, Match
 
 from printworks.web.edge import ON_EVERY_ANSWER, begin_request
 
-_NOT_FOUND = "<!doctype html><title>Not found</title><p>There is nothing at this address.</p>"
+_REFUSAL = "<!doctype html><title>{status}</title><p>{sentence}</p>"
+_SENTENCES = {404: "There is nothing at this address.", 405: "This page can only be looked at."}
+
+
+def normal_path(path: str) -> str:
+    """Return a path as the pages have theirs: in small letters, without a slash at the end."""
+    return path.lower().rstrip("/") or "/"
 
 
 class Pages:
@@ -26,6 +32,7 @@ class Pages:
             middleware=[Middleware(GZipMiddleware)],
             exception_handlers={HTTPException: _show_refusal},
         )
+        self._app.router.redirect_slashes = False
 
     def owns(self, path: str) -> bool:
         """Say whether one of the pages is at this path."""
@@ -53,4 +60,6 @@ class Pages:
 def _show_refusal(_request: Request, refusal: Exception) -> Response:
     status = refusal.status_code if isinstance(refusal, HTTPException) else 500
     headers = refusal.headers if isinstance(refusal, HTTPException) else None
-    return HTMLResponse(_NOT_FOUND, status_code=status, headers=headers)
+    sentence = _SENTENCES.get(status, "Something went wrong here.")
+    page = _REFUSAL.format(status=status, sentence=sentence)
+    return HTMLResponse(page, status_code=status, headers=headers)

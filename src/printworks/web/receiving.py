@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
@@ -10,6 +11,9 @@ from typing import IO, Any, Final, NamedTuple
 Receive = Callable[[], Awaitable[Any]]
 
 _IN_MEMORY: Final = 1_000_000
+# How much of a body that is too large is still read, and thrown away: many clients look at
+# the answer only after they have sent everything.
+_MOST_DISCARDED: Final = 10_000_000
 
 
 class Limits(NamedTuple):
@@ -60,6 +64,17 @@ def _check_announced(headers: dict[str, str], limits: Limits) -> None:
     announced = headers.get("content-length", "")
     if announced.isdigit() and int(announced) > limits.size:
         raise BodyTooLarge
+
+
+async def discard_body(receive: Receive, headers: dict[str, str], limits: Limits) -> None:
+    """Read on until the client has said everything, unless that would be too much."""
+    announced = headers.get("content-length", "")
+    is_hopeless = announced.isdigit() and int(announced) > _MOST_DISCARDED
+    if is_hopeless or headers.get("expect", "").lower() == "100-continue":
+        return
+    with suppress(BodyTooLarge, BodyStalled, ClientGone):
+        enough = limits._replace(size=_MOST_DISCARDED)
+        await _receive_all(receive, enough, lambda _piece: None)
 
 
 async def _within(seconds: float, receive: Receive) -> Any:

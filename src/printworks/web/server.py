@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 import structlog
 from granian.constants import HTTPModes, Interfaces, Loops, SSLProtocols
-from granian.http import HTTP1Settings, HTTP2Settings
+from granian.http import HTTP1Settings
 from granian.log import LogLevels
 from granian.server import MPServer
 
@@ -127,16 +127,14 @@ def serve_web(settings: Settings) -> None:
 _GRANIAN: Final[dict[str, Any]] = {
     "interface": Interfaces.ASGI,
     "loop": Loops.uvloop,
-    "http": HTTPModes.auto,
+    # HTTP/1.1 alone: an idle HTTP/2 connection keeps Granian from stopping.
+    "http": HTTPModes.http1,
     "websockets": False,
     "backlog": 4096,
     "backpressure": CONNECTIONS,
     "http1_settings": HTTP1Settings(
         header_read_timeout=HEADERS_WITHIN // timedelta(milliseconds=1),
         max_buffer_size=LARGEST_HEADERS,
-    ),
-    "http2_settings": HTTP2Settings(
-        max_headers_size=LARGEST_HEADERS, keep_alive_interval=30_000, keep_alive_timeout=20
     ),
     "log_level": LogLevels.warning,
     # Whatever Granian says goes the way of all logs.

@@ -8,7 +8,7 @@ Absent, null and empty differ:
 
 - absent: the member's default; a member without one is required;
 - null: as absent, but where the shape allows `UNSET` it means "keep what is stored";
-- empty text: None where the shape allows it ("cleared"); else as absent.
+- empty text, or nothing but blanks: None where the shape allows it ("cleared"); else as absent.
 """
 
 import functools
@@ -37,7 +37,7 @@ class Reader(NamedTuple):
 
 
 # What JSON calls a number, and not all that Python does.
-_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,2})?")
+_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,400}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,2})?")
 LARGEST_AMOUNT: Final = 10**12
 
 
@@ -185,7 +185,7 @@ def read(shape: type[S], sent: object) -> S:
         member = plan.members.get(str(sent_name).lower())
         if member is None:
             continue
-        if value is None or value == "":
+        if value is None or (isinstance(value, str) and not value.strip()):
             _note_nothing(values, member, value)
         else:
             values[member.name] = member.read(member.name, value)
@@ -200,7 +200,7 @@ def _note_nothing(values: dict[str, object], member: _Member, value: object) -> 
     values.pop(member.name, None)
     if value is None and member.may_be_unset:
         values[member.name] = UNSET
-    elif value == "" and member.may_be_cleared:
+    elif value is not None and member.may_be_cleared:
         values[member.name] = None
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.client import Client
+from tests.api.client import Client, make_scope
 from tests.api.conftest import MovableClock, an_order
 
 EVERY_MEMBER = {
@@ -32,6 +32,13 @@ FULL_ORDER = {
     "invoiceTax": 240,
     "invoiceCurrency": "GBP",
 }
+
+
+def scope_with_query(client: Client, order_id: int, query: bytes) -> dict[str, Any]:
+    """Describe a PUT with raw bytes in its query string."""
+    scope = make_scope("PUT", f"/v3.0/orders/{order_id}", client.credentials)
+    scope["query_string"] = query
+    return scope
 
 
 class TestCreating:
@@ -69,7 +76,7 @@ class TestCreating:
         assert order["created"] == order["lastUpdated"] == "2026-11-15T12:00:00.367"
 
     @pytest.mark.parametrize("name", ["recipientName", "countryCode", "preferredShippingMethod"])
-    @pytest.mark.parametrize("value", ["absent", None, ""])
+    @pytest.mark.parametrize("value", ["absent", None, "", "  "])
     def test_a_required_member_that_is_missing_is_named(
         self, v3: Client, name: str, value: Any
     ) -> None:
@@ -275,6 +282,7 @@ class TestListing:
     @pytest.mark.parametrize(
         ("query", "shown"),
         [("limit=0", 0), ("limit=-5", 0), ("start=-5", 3), ("start=3", 0), ("start=99999999999999999999", 0),
+            (f"start=1{'0' * 60}", 0),
          ("limit=", 3), ("limit=2&start=", 2), ("limit=1000000", 3), ("limit=2.0", 2)],
     )  # fmt: skip
     def test_values_out_of_bounds_are_brought_within(
@@ -349,6 +357,30 @@ class TestUpdating:
         assert changed["address1"] == "1 High Street"
         assert changed["address2"] is None
 
+    def test_empty_text_brings_a_member_that_is_never_without_a_value_back_to_its_default(
+        self, v3: Client
+    ) -> None:
+        order = v3.post("/orders", {**FULL_ORDER, "payment": "InvoiceRecipient"}).data
+        body = an_order(invoiceAmountNet="", invoiceTax="", invoiceCurrency="", payment="")
+
+        changed = v3.put(f"/orders/{order['id']}", body).data
+
+        assert changed["invoiceAmountNet"] == changed["invoiceTax"] == 0
+        assert changed["invoiceCurrency"] is None
+        assert changed["payment"] == "InvoiceMe"
+
+    def test_text_in_the_query_string_need_not_be_escaped(self, v3: Client) -> None:
+        order = v3.post("/orders", FULL_ORDER).data
+        query = "recipientName=Z\u00fcrich&countryCode=CH&preferredShippingMethod=Budget"
+
+        empty = [{"type": "http.request", "body": b""}]
+        good, bad = (scope_with_query(v3, order["id"], raw) for raw in (query.encode(), b"a=\xff"))
+        sent = v3.server.run(v3.server.ask(good, empty))
+        broken = v3.server.run(v3.server.ask(bad, empty))
+
+        assert sent.data["recipientName"] == "Z\u00fcrich"
+        assert broken.status == 400
+
     @pytest.mark.parametrize("name", ["recipientName", "countryCode", "preferredShippingMethod"])
     def test_what_creation_wants_is_wanted_here_too(self, v3: Client, name: str) -> None:
         order = v3.post("/orders", FULL_ORDER).data
@@ -386,7 +418,7 @@ class TestUpdating:
         order = v3.post("/orders", FULL_ORDER).data
         v3.post(f"/orders/{order['id']}/status", {"status": "Cancelled"})
 
-        answer = v3.put(f"/orders/{order['id']}", an_order(recipientName="Tom Fox"))
+        answer = v3.put(f"/orders/{order['id']}", {"recipientName": "Tom Fox"})
 
         assert answer.status == 403
         assert "Cancelled" in answer.error

@@ -4,6 +4,7 @@ from typing import Final
 
 from printworks.actions import orders as actions
 from printworks.api.endpoints import Call
+from printworks.rules.orders import check_change
 from printworks.store import orders as store
 from printworks.store.orders import Order
 from printworks.wire.reading import read, read_integer
@@ -30,7 +31,8 @@ _STATUS_ACTIONS: Final = {
 
 def get_order(call: Call) -> Envelope[OrderOut]:
     """Show one order."""
-    return Envelope(OrderOut.of(find_order(call), call.public_url))
+    order = store.get_order(call.db, call.merchant.id, call.number("id"))
+    return Envelope(OrderOut.of(order, call.public_url))
 
 
 def list_orders(call: Call) -> Envelope[OrderListOut]:
@@ -43,11 +45,12 @@ def list_orders(call: Call) -> Envelope[OrderListOut]:
 
 def _paging(call: Call, names: tuple[str, ...], usual: int, highest: int) -> int:
     # Both names of each parameter are documented.
-    for name in names:
-        value = call.query.get(name, "")
-        if value != "":
-            return read_integer(name, value, lowest=0, highest=highest)
-    return usual
+    given = [
+        read_integer(name, call.query[name], lowest=0, highest=highest)
+        for name in names
+        if call.query.get(name, "") != ""
+    ]
+    return given[0] if given else usual
 
 
 def create_order(call: Call) -> Envelope[OrderOut]:
@@ -59,7 +62,8 @@ def create_order(call: Call) -> Envelope[OrderOut]:
 
 def update_order(call: Call) -> Envelope[OrderOut]:
     """Change an order."""
-    order = find_order(call)
+    order = find_order_to_change(call)
+    check_change(order.status)
     changes = read(UpdateOrder, call.body).to_changes()
     changed = actions.change_order(call.db, order, changes, now=call.now)
     return Envelope(OrderOut.of(changed, call.public_url))
@@ -67,12 +71,12 @@ def update_order(call: Call) -> Envelope[OrderOut]:
 
 def set_status(call: Call) -> Envelope[Nothing]:
     """Submit or cancel an order, or let its recipient pay."""
-    order = find_order(call)
+    order = find_order_to_change(call)
     wanted = read(SetStatus, call.body).status
     _STATUS_ACTIONS[wanted](call.db, order, now=call.now)
     return Envelope(Nothing())
 
 
-def find_order(call: Call) -> Order:
+def find_order_to_change(call: Call) -> Order:
     """Return the order that the path names, if it is the merchant's."""
-    return store.get_order(call.db, call.merchant.id, call.number("id"))
+    return store.get_order_to_change(call.db, call.merchant.id, call.number("id"))

@@ -1,6 +1,6 @@
-// Shows the document that lies beside this page; asks nobody else for anything.
+// Shows the document that the page names; asks nobody else for anything.
 window.ui = SwaggerUIBundle({
-  url: "openapi.json",
+  url: document.getElementById("reference").dataset.document,
   dom_id: "#reference",
   deepLinking: true,
   validatorUrl: null,

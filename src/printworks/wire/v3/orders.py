@@ -55,19 +55,23 @@ class UpdateOrder(msgspec.Struct, frozen=True, kw_only=True):
     addressTownOrCity: Line | UnsetType | None = UNSET
     stateOrCounty: Line | UnsetType | None = UNSET
     postalOrZipCode: Line | UnsetType | None = UNSET
-    payment: Payment | UnsetType = UNSET
+    payment: Payment | UnsetType | None = UNSET
     packingSlipUrl: Url | UnsetType | None = UNSET
     mobileTelephone: Telephone | UnsetType | None = UNSET
     telephone: Telephone | UnsetType | None = UNSET
     email: Email | UnsetType | None = UNSET
-    invoiceAmountNet: Amount | UnsetType = UNSET
-    invoiceTax: Amount | UnsetType = UNSET
+    invoiceAmountNet: Amount | UnsetType | None = UNSET
+    invoiceTax: Amount | UnsetType | None = UNSET
     invoiceCurrency: CurrencyCode | UnsetType | None = UNSET
 
     def to_changes(self) -> dict[str, object]:
         """Say it in the words of the core, without what is to be kept."""
         wanted = {core: getattr(self, name) for name, core in CORE_NAMES.items()}
-        return {core: value for core, value in wanted.items() if value is not UNSET}
+        return {
+            core: WHEN_CLEARED.get(core) if value is None else value
+            for core, value in wanted.items()
+            if value is not UNSET
+        }
 
 
 # How 3.0 calls what the core calls otherwise.
@@ -89,6 +93,14 @@ CORE_NAMES: Final[Mapping[str, str]] = {
     "invoiceAmountNet": "invoice_amount_net",
     "invoiceTax": "invoice_tax",
     "invoiceCurrency": "invoice_currency",
+}
+
+
+# What is never without a value goes back to the one it had by default.
+WHEN_CLEARED: Final[Mapping[str, object]] = {
+    "payment": Payment.INVOICE_ME,
+    "invoice_amount_net": 0,
+    "invoice_tax": 0,
 }
 
 
