@@ -30,6 +30,10 @@ _MEANINGS: Final = {
     500: "Something went wrong here; the message holds the request id.",
     503: "Too busy at the moment; `Retry-After` says when to try again.",
 }
+_HEADERS: Final = {
+    401: {"WWW-Authenticate": "How to show who is asking."},
+    503: {"Retry-After": "After how many seconds to try again."},
+}
 # What an operation may answer whatever it does.
 _ALWAYS: Final = (400, 401, 500, 503)
 _WITH_BODY: Final = (408, 409, 413, 415, 422)
@@ -114,6 +118,7 @@ def _describe_operation(
         shape = endpoint.shows if status == 200 else _refusal_shape(family, endpoint, status)
         answers[str(status)] = {
             "description": _MEANINGS[status],
+            "headers": _describe_headers(status),
             "content": {"application/json": {"schema": schema_of(shape)}, "application/xml": {}},
         }
     operation: dict[str, Any] = {
@@ -130,6 +135,14 @@ def _describe_operation(
             "content": dict.fromkeys(_BODY_TYPES, content),
         }
     return operation
+
+
+def _describe_headers(status: int) -> dict[str, Any]:
+    meanings = {"X-Request-Id": "Names this request in our logs.", **_HEADERS.get(status, {})}
+    return {
+        name: {"description": meaning, "schema": {"type": "string"}}
+        for name, meaning in meanings.items()
+    }
 
 
 def _describe_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
