@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from difflib import get_close_matches
-from ipaddress import ip_address
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from types import UnionType
 from typing import (
@@ -33,6 +33,7 @@ FILE_NAME: Final = "printworks.toml"
 
 Count = Annotated[int, Meta(ge=1, le=1_000_000_000)]
 Port = Annotated[int, Meta(ge=1, le=65535)]
+Networks = tuple[IPv4Network | IPv6Network, ...]
 
 
 class BadSetting(Exception):
@@ -82,6 +83,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     catalogue_name: Annotated[
         str, Meta(min_length=1, max_length=100, description="What the catalogue is called.")
     ] = "service direct"
+    catalogue: Annotated[
+        Path | None,
+        Meta(description="A folder with your own catalogue, in place of the one that is built in."),
+    ] = None
     web_processes: Annotated[
         Annotated[int, Meta(ge=1, le=256)],
         Meta(description="Processes that answer requests: one goes on while another restarts."),
@@ -116,6 +121,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     upload_limit: Annotated[
         Count, Meta(description="Largest body with a file in it, in bytes.")
     ] = 100_000_000
+    outbound_allow_networks: Annotated[
+        Networks,
+        Meta(description="Networks that images and callbacks may use although not public."),
+    ] = ()
     stop_timeout: Annotated[
         timedelta, Meta(description="How long a stop waits for requests and jobs in flight.")
     ] = timedelta(seconds=20)
@@ -207,6 +216,10 @@ def format_duration(duration: timedelta) -> str:
     return f"{seconds}s"
 
 
+def _parse_networks(text: str) -> Networks:
+    return tuple(ip_network(part.strip()) for part in text.split(","))
+
+
 def _from_file(data: Path) -> Iterator[Given]:
     path = data / FILE_NAME
     try:
@@ -269,6 +282,8 @@ def _read(given: Given, data: Path) -> Any:
 
 
 def _convert(value: Any, kind: Any) -> Any:
+    if _plain(kind) == Networks:
+        return _parse_networks(msgspec.convert(value, str))
     if _plain(kind) is not timedelta:
         return msgspec.convert(value, kind, strict=False, dec_hook=_path)
     duration = parse_duration(value)
@@ -302,6 +317,7 @@ def describe_allowed(setting: Setting) -> str:
         bool: "`true` or `false`",
         timedelta: "a duration such as 30s, 10m, 24h or 30d",
         Path: "a path",
+        Networks: "networks with commas between them, such as `10.1.0.0/16, fd12::/48`",
         str: "text of 1 to 100 characters",
     }[plain]
 

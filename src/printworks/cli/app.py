@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from printworks import __version__
-from printworks.cli import doctor, jobs, merchants, processes
+from printworks.cli import catalogue, doctor, jobs, merchants, processes
 
 app = typer.Typer(
     name="printworks",
@@ -23,6 +23,7 @@ app.command()(doctor.doctor)
 app.add_typer(merchants.merchant_app, name="merchant")
 app.add_typer(merchants.key_app, name="key")
 app.add_typer(jobs.app, name="jobs")
+app.add_typer(catalogue.app, name="catalogue")
 
 
 def _print_version(*, wanted: bool) -> None:

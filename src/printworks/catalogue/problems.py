@@ -1,0 +1,61 @@
+"""What is wrong with a catalogue: every mistake of a folder, each with its file and line."""
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import NamedTuple
+
+from printworks.settings import BadSetting
+
+
+class Mistake(Exception):
+    """A value is wrong; the message is a sentence, and whoever catches it knows the line."""
+
+
+class Problem(NamedTuple):
+    """A mistake, and where it is; line 0 means the whole file."""
+
+    file: str
+    line: int
+    sentence: str
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place}: {self.sentence}"
+
+
+class BadCatalogue(BadSetting):
+    """A folder is no catalogue; the message has a line for each of its problems."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        lines = (str(problem) for problem in problems)
+        super().__init__("\n".join(("The catalogue cannot be used.", *lines)))
+        self.problems = tuple(problems)
+
+
+class Problems:
+    """Collects what is wrong, each thing once."""
+
+    def __init__(self) -> None:
+        self._found: dict[Problem, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def add(self, file: str, line: int, sentence: str) -> None:
+        """Remember a problem."""
+        self._found[Problem(file, line, sentence)] = None
+
+    def check(self) -> None:
+        """Raise `BadCatalogue` if there is any, in the order of files and lines."""
+        if self._found:
+            raise BadCatalogue(sorted(self._found))
+
+
+def suggest(word: str, known: Sequence[str]) -> str:
+    """Return the end of a sentence that says what was probably meant, or what there is."""
+    close = get_close_matches(word, known, n=1)
+    if close:
+        return f"; did you mean `{close[0]}`?"
+    if not known:
+        return "."
+    return f"; known are {', '.join(f'`{name}`' for name in known)}."

@@ -1,0 +1,214 @@
+"""`printworks catalogue`: what is sold, and whether a folder of your own is right."""
+
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from printworks.cli.options import Data, Json, load_settings, make_console, print_json
+
+if TYPE_CHECKING:
+    from printworks.catalogue.problems import BadCatalogue
+    from printworks.catalogue.products import Product, QualityLevel
+    from printworks.catalogue.snapshot import Catalogue
+
+WIDEST: Final = 240
+
+app = typer.Typer(help="The catalogue: check it, list it, look one up.", no_args_is_help=True)
+
+
+@app.command()
+def check(
+    context: typer.Context,
+    folder: Annotated[
+        Path | None,
+        typer.Argument(metavar="[DIR]", help="The folder; by default the one that is in use."),
+    ] = None,
+    *,
+    data: Data = None,
+    json: Json = False,
+) -> None:
+    """Read a catalogue and report everything that is wrong with it, by file and line."""
+    from printworks.catalogue.problems import BadCatalogue
+    from printworks.catalogue.snapshot import Catalogue
+
+    try:
+        found = Catalogue.load(folder) if folder else _load(context, data)
+    except BadCatalogue as error:
+        _report(error, json=json)
+        raise typer.Exit(1) from error
+    if json:
+        print_json({"products": len(found.products), "problems": []})
+        return
+    countries = frozenset[str]().union(*(product.sold_to for product in found.products))
+    make_console().print(
+        f"The catalogue is right: {len(found.products)} products of {len(found.kinds)} kinds, "
+        f"sold to {len(countries)} countries, priced in {', '.join(found.currencies)}."
+    )
+
+
+@app.command("list")
+def list_products(
+    context: typer.Context,
+    *,
+    country: Annotated[
+        str | None, typer.Option(metavar="GB", help="Only what is sold to this country.")
+    ] = None,
+    quality: Annotated[
+        str | None, typer.Option(metavar="Pro|Standard", help="Only this quality level.")
+    ] = None,
+    kind: Annotated[str | None, typer.Option(help="Only this kind, such as `canvas`.")] = None,
+    data: Data = None,
+    json: Json = False,
+) -> None:
+    """List what is sold; prices are those of the country, or the usual ones without it."""
+    catalogue = _load(context, data)
+    at = _read_country(country) if country else None
+    level = _read_quality(quality) if quality else None
+    if kind is not None:
+        _check_kind(kind, catalogue)
+    found = [
+        product
+        for product in (catalogue.list_sold_to(at) if at else catalogue.products)
+        if (level is None or level in product.quality_levels) and kind in (None, product.kind)
+    ]
+    if json:
+        print_json([_describe(product) for product in found])
+    else:
+        _print_table(found, catalogue, at)
+
+
+@app.command()
+def show(
+    context: typer.Context,
+    sku: Annotated[str, typer.Argument(help="The product's sku, in capitals or not.")],
+    *,
+    data: Data = None,
+    json: Json = False,
+) -> None:
+    """Show everything about a product."""
+    catalogue = _load(context, data)
+    product = catalogue.find_product(sku)
+    if product is None:
+        from printworks.errors import NotFound
+
+        raise NotFound(_explain_unknown(sku, catalogue))
+    facts = _describe(product)
+    if json:
+        print_json(facts)
+        return
+    for name, value in facts.items():
+        make_console().print(f"{name:<17} {_write(value)}")
+
+
+def _report(error: "BadCatalogue", *, json: bool) -> None:
+    if json:
+        problems = [problem._asdict() for problem in error.problems]
+        print_json({"products": None, "problems": problems})
+        return
+    for problem in error.problems:
+        make_console().print(str(problem))
+    number = len(error.problems)
+    make_console().print("1 problem." if number == 1 else f"{number} problems.", style="bold")
+
+
+def _load(context: typer.Context, data: Path | None) -> "Catalogue":
+    from printworks.catalogue.snapshot import DEFAULT_FOLDER, Catalogue
+
+    return Catalogue.load(load_settings(context, data).catalogue or DEFAULT_FOLDER)
+
+
+def _read_country(code: str) -> str:
+    from printworks.catalogue.countries import COUNTRIES
+    from printworks.errors import NotFound
+
+    if code.upper() not in COUNTRIES:
+        message = f"Country with code {code} not found"
+        raise NotFound(message)
+    return code.upper()
+
+
+def _read_quality(name: str) -> "QualityLevel":
+    from printworks.catalogue.products import QualityLevel
+    from printworks.errors import NotFound
+
+    for level in QualityLevel:
+        if level.casefold() == name.casefold():
+            return level
+    message = f"QualityLevel {name} not found"
+    raise NotFound(message)
+
+
+def _check_kind(kind: str, catalogue: "Catalogue") -> None:
+    from printworks.errors import NotFound
+
+    if kind not in catalogue.kinds:
+        message = f"There is no kind {kind!r}; there are {', '.join(catalogue.kinds)}."
+        raise NotFound(message)
+
+
+def _explain_unknown(sku: str, catalogue: "Catalogue") -> str:
+    known = [product.sku for product in catalogue.products]
+    close = get_close_matches(sku.upper(), known, n=3)
+    meant = f"; did you mean {' or '.join(close)}?" if close else "."
+    return f"SKU not in catalogue: {sku}{meant}"
+
+
+def _print_table(found: "list[Product]", catalogue: "Catalogue", country: str | None) -> None:
+    from rich.table import Table
+
+    table = Table("sku", "type", "quality", "description", "band", box=None)
+    for currency in catalogue.currencies:
+        table.add_column(currency, justify="right")
+    for product in found:
+        prices = [
+            product.find_price(currency, country=country)
+            if country
+            else product.base_prices.get(currency)
+            for currency in catalogue.currencies
+        ]
+        table.add_row(
+            product.sku,
+            product.type_name,
+            ", ".join(product.quality_levels),
+            product.description,
+            product.shipping_band,
+            *("" if price is None else f"{price / 100:.2f}" for price in prices),
+        )
+    console = make_console()
+    # As wide as it needs to be: half a sku is of no use to anybody.
+    console.width = max(console.width, WIDEST)
+    console.print(table if found else "There is no such product.")
+
+
+def _describe(product: "Product") -> dict[str, Any]:
+    return {
+        "sku": product.sku,
+        "type": product.type_name,
+        "qualityLevels": product.quality_levels,
+        "description": product.description,
+        "kind": product.kind,
+        "imageSize": str(product.image_size),
+        "fullSize": str(product.full_size),
+        "units": product.units,
+        "recommendedPixels": str(product.recommended_pixels),
+        "shippingBand": product.shipping_band,
+        "attributes": {choice.name: choice.valid_values for choice in product.attributes},
+        "prices": dict(product.base_prices),
+        "pricesByCountry": {
+            f"{currency}-{country}": price
+            for (currency, country), price in product.prices_by_country.items()
+        },
+        "soldTo": sorted(product.sold_to),
+    }
+
+
+def _write(value: Any) -> str:
+    from printworks.catalogue.countries import COUNTRIES
+
+    if isinstance(value, dict):
+        return "; ".join(f"{name} {_write(part)}" for name, part in value.items())
+    if isinstance(value, list | tuple):
+        return "everywhere" if len(value) == len(COUNTRIES) else ", ".join(value)
+    return str(value)

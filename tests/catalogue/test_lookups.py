@@ -1,0 +1,114 @@
+"""Looking things up in a catalogue, and refusing choices that a product does not offer."""
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from printworks.catalogue.countries import COUNTRIES
+from printworks.catalogue.products import Currency, Product, QualityLevel, check_attributes
+from printworks.catalogue.snapshot import Catalogue
+from printworks.errors import BadInput
+
+CATALOGUE = Catalogue.load()
+
+products = st.sampled_from(CATALOGUE.products)
+countries = st.sampled_from(list(COUNTRIES))
+qualities = st.sampled_from(QualityLevel)
+
+
+@given(products, st.sampled_from([str.lower, str.upper, str.swapcase]))
+def test_a_product_is_found_by_its_sku_in_any_case(
+    product: Product, write: Callable[[str], str]
+) -> None:
+    assert CATALOGUE.find_product(write(product.sku)) is product
+
+
+@given(products, countries, qualities)
+def test_a_type_is_found_exactly_where_its_product_is_offered(
+    product: Product, country: str, quality: QualityLevel
+) -> None:
+    is_offered = country in product.sold_to and quality in product.quality_levels
+
+    for name in product.type_names:
+        found = CATALOGUE.find_type(name.upper(), quality=quality, country=country.lower())
+        assert (found is product) == is_offered
+
+
+@given(countries, qualities)
+def test_what_is_listed_for_a_country_is_what_can_be_found_there(
+    country: str, quality: QualityLevel
+) -> None:
+    listed = {product.sku for product in CATALOGUE.list_sold_to(country, quality=quality)}
+
+    for product in CATALOGUE.products:
+        found = CATALOGUE.find_type(product.type_name, quality=quality, country=country)
+        assert (found is product) == (product.sku in listed)
+
+
+@given(products, countries, st.sampled_from(Currency))
+def test_a_product_has_a_price_exactly_where_it_is_sold(
+    product: Product, country: str, currency: Currency
+) -> None:
+    price = product.find_price(currency, country=country)
+
+    assert (price is not None) == product.is_sold_to(country)
+
+
+def test_a_list_without_a_quality_has_both() -> None:
+    pro = CATALOGUE.list_sold_to("GB", quality=QualityLevel.PRO)
+    standard = CATALOGUE.list_sold_to("GB", quality=QualityLevel.STANDARD)
+
+    skus = {product.sku for product in CATALOGUE.list_sold_to("GB")}
+
+    assert skus == {product.sku for product in (*pro, *standard)}
+
+
+def test_a_type_can_be_asked_for_by_the_sku_with_underscores() -> None:
+    found = CATALOGUE.find_type("GLOBAL_PHO_4X6_PRO", quality=QualityLevel.PRO, country="GB")
+
+    assert found is CATALOGUE.get_product("GLOBAL-PHO-4X6-PRO")
+
+
+def test_an_unknown_sku_is_refused() -> None:
+    assert CATALOGUE.find_product("nothing") is None
+    with pytest.raises(BadInput, match=r"^SKU not in catalogue$"):
+        CATALOGUE.get_product("nothing")
+
+
+def test_a_snapshot_cannot_be_changed() -> None:
+    product = CATALOGUE.products[0]
+
+    with pytest.raises(AttributeError):
+        product.sku = "OTHER"  # type: ignore[misc]
+    with pytest.raises(AttributeError):
+        CATALOGUE.products = ()  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        product.base_prices[Currency.GBP] = 1  # type: ignore[index]
+
+
+def test_an_offered_choice_passes() -> None:
+    check_attributes(CATALOGUE.get_product("FRA-INSTA-30X30"), {"frameColour": "black"})
+
+
+def test_no_choice_passes() -> None:
+    check_attributes(CATALOGUE.get_product("FRA-INSTA-30X30"), {})
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        ({"colour": "black"}, "Invalid attribute name colour"),
+        (
+            {"frameColour": "gold"},
+            "Value of 'gold' supplied for attribute 'frameColour' isn't in the list of "
+            "supported values. Valid values are: [white,black]",
+        ),
+    ],
+)
+def test_a_choice_that_is_not_offered_is_refused(chosen: dict[str, str], message: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        check_attributes(CATALOGUE.get_product("FRA-INSTA-30X30"), chosen)
+
+    assert caught.value.message == message

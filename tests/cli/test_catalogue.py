@@ -1,0 +1,163 @@
+"""`printworks catalogue`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.catalogue.folders import a_folder, a_product
+from tests.cli.program import run
+
+
+@pytest.mark.parametrize("command", ["check", "list", "show"])
+def test_every_command_has_help(command: str) -> None:
+    ended = run("catalogue", command, "--help")
+
+    assert ended.code == 0
+    assert "--data" in ended.said
+
+
+def test_the_built_in_catalogue_is_right(tmp_path: Path) -> None:
+    ended = run("catalogue", "check", "--data", tmp_path)
+
+    assert ended.code == 0
+    assert ended.said.startswith("The catalogue is right: 6")
+
+
+def test_checking_a_folder_reports_every_problem_on_a_line(tmp_path: Path) -> None:
+    folder = a_folder(tmp_path, a_product(band='"Boxes"', units='"mm"'))
+
+    ended = run("catalogue", "check", folder, "--data", tmp_path)
+
+    assert ended.code == 1
+    assert ended.said.splitlines() == [
+        "products.toml:6: `Boxes` is not in `bands`; known are `Prints`, `Canvas`.",
+        "products.toml:10: `mm` is no value of `units`; known are `inches`, `cm`.",
+        "2 problems.",
+    ]
+
+
+def test_problems_can_be_read_by_programs(tmp_path: Path) -> None:
+    folder = a_folder(tmp_path, a_product(units='"mm"'))
+
+    ended = run("catalogue", "check", folder, "--json", "--data", tmp_path)
+
+    assert ended.code == 1
+    assert json.loads(ended.said)["problems"] == [
+        {
+            "file": "products.toml",
+            "line": 10,
+            "sentence": "`mm` is no value of `units`; known are `inches`, `cm`.",
+        }
+    ]
+
+
+def test_a_right_folder_says_so_to_programs(tmp_path: Path) -> None:
+    folder = a_folder(tmp_path, a_product())
+
+    ended = run("catalogue", "check", folder, "--json", "--data", tmp_path)
+
+    assert (ended.code, json.loads(ended.said)) == (0, {"products": 1, "problems": []})
+
+
+def test_the_setting_chooses_another_folder(tmp_path: Path) -> None:
+    a_folder(tmp_path, a_product())
+
+    ended = run("catalogue", "list", "--json", "--data", tmp_path, catalogue="catalogue")
+
+    assert [product["sku"] for product in json.loads(ended.said)] == ["PHOTO-4X6"]
+
+
+def test_a_wrong_folder_in_the_setting_is_explained(tmp_path: Path) -> None:
+    folder = a_folder(tmp_path, a_product(units='"mm"'))
+
+    ended = run("catalogue", "list", "--data", tmp_path, catalogue=str(folder))
+
+    assert (ended.code, ended.said) == (1, "")
+    assert ended.complained == (
+        "printworks: The catalogue cannot be used.\n"
+        "products.toml:10: `mm` is no value of `units`; known are `inches`, `cm`.\n"
+    )
+
+
+def test_a_list_can_be_narrowed_to_country_quality_and_kind(tmp_path: Path) -> None:
+    ended = run(
+        *("catalogue", "list", "--country", "au", "--quality", "standard", "--kind", "canvas"),
+        *("--json", "--data", tmp_path),
+    )
+
+    found = json.loads(ended.said)
+    assert "AU-CAN-125-20X30" in {product["sku"] for product in found}
+    assert {product["kind"] for product in found} == {"canvas"}
+    assert all("AU" in product["soldTo"] for product in found)
+    assert all("Standard" in product["qualityLevels"] for product in found)
+
+
+def test_a_list_shows_whole_skus_and_prices(tmp_path: Path) -> None:
+    ended = run("catalogue", "list", "--country", "NZ", "--kind", "canvas", "--data", tmp_path)
+
+    [line] = [line for line in ended.said.splitlines() if "AU-CAN-125-20X30" in line]
+    assert line.split()[-4:] == ["30.50", "39.50", "36.00", "63.00"]
+
+
+def test_a_list_without_a_country_shows_the_usual_prices(tmp_path: Path) -> None:
+    ended = run("catalogue", "list", "--kind", "canvas", "--data", tmp_path)
+
+    [line] = [line for line in ended.said.splitlines() if "AU-CAN-125-20X30" in line]
+    assert line.split()[-1] == "59.50"
+
+
+def test_an_empty_list_says_so(tmp_path: Path) -> None:
+    ended = run(
+        *("catalogue", "list", "--country", "GB", "--kind", "acrylic"), *("--data", tmp_path)
+    )
+
+    assert (ended.code, ended.said) == (0, "There is no such product.\n")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "sentence"),
+    [
+        ("--country", "ZZ", "Country with code ZZ not found"),
+        ("--quality", "Best", "QualityLevel Best not found"),
+        ("--kind", "hat", "There is no kind 'hat'; there are print, poster, "),
+    ],
+)
+def test_an_unknown_filter_is_explained(
+    option: str, value: str, sentence: str, tmp_path: Path
+) -> None:
+    ended = run("catalogue", "list", option, value, "--data", tmp_path)
+
+    assert (ended.code, ended.said) == (1, "")
+    assert ended.complained.startswith(f"printworks: {sentence}")
+
+
+def test_a_product_is_shown_with_everything(tmp_path: Path) -> None:
+    ended = run("catalogue", "show", "fra-insta-30x30", "--data", tmp_path)
+
+    assert ended.code == 0
+    assert "attributes        frameColour white, black\n" in ended.said
+    assert "soldTo            everywhere\n" in ended.said
+
+
+def test_a_product_can_be_read_by_programs(tmp_path: Path) -> None:
+    ended = run("catalogue", "show", "AU-CAN-125-20X30", "--json", "--data", tmp_path)
+
+    product = json.loads(ended.said)
+    assert (product["imageSize"], product["fullSize"]) == ("22.75x32.75", "20x30")
+    assert product["recommendedPixels"] == "3413x4913"
+    assert product["soldTo"] == ["AU", "NZ"]
+
+
+def test_an_unknown_sku_is_answered_with_close_ones(tmp_path: Path) -> None:
+    ended = run("catalogue", "show", "GLOBAL-PHO-4X66-PRO", "--data", tmp_path)
+
+    assert (ended.code, ended.said) == (1, "")
+    assert ended.complained.startswith("printworks: SKU not in catalogue: GLOBAL-PHO-4X66-PRO;")
+    assert "GLOBAL-PHO-4X6-PRO" in ended.complained
+
+
+def test_a_sku_like_no_other_is_unknown(tmp_path: Path) -> None:
+    ended = run("catalogue", "show", "?", "--data", tmp_path)
+
+    assert ended.complained == "printworks: SKU not in catalogue: ?.\n"
