@@ -1,0 +1,128 @@
+"""Which files may be decoded at all, told by their first bytes and by their structure.
+
+Reads bytes only: no decoder has seen the file when this has an opinion.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Final, NamedTuple, Protocol
+
+
+class Format(StrEnum):
+    """A kind of file that can be printed."""
+
+    JPEG = "JPEG"
+    PNG = "PNG"
+    TIFF = "TIFF"
+    WEBP = "WebP"
+
+
+class Loader(NamedTuple):
+    """How the image library reads a format."""
+
+    # The function, and its class, which is the one to leave unblocked.
+    operation: str
+    unblock: str
+
+
+# By name: left to itself the library would take another loader for a JPEG with a gain map.
+LOADERS: Final[Mapping[Format, Loader]] = {
+    Format.JPEG: Loader("jpegload", "VipsForeignLoadJpegFile"),
+    Format.PNG: Loader("pngload", "VipsForeignLoadPngFile"),
+    Format.TIFF: Loader("tiffload", "VipsForeignLoadTiffFile"),
+    Format.WEBP: Loader("webpload", "VipsForeignLoadWebpFile"),
+}
+
+EVERY_FORMAT: Final = frozenset(Format)
+
+# Cameras and encoders write about ten; each costs a walk over the whole picture.
+MOST_SCANS: Final = 64
+
+_PNG: Final = b"\x89PNG\r\n\x1a\n"
+_PNG_END: Final = b"\0\0\0\0IEND\xaeB`\x82"
+_SCAN: Final = b"\xff\xda"
+_JPEG_END: Final = b"\xff\xd9"
+# Between a marker's letter and its data; these few have no length.
+_ALONE: Final = frozenset({0x01, *range(0xD0, 0xD9)})
+
+
+class Contents(Protocol):
+    """Bytes, or a file mapped into memory."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, part: slice, /) -> bytes: ...
+
+    def find(self, what: bytes, start: int = ..., end: int = ..., /) -> int:
+        """Return the first place of these bytes, or -1."""
+
+    def rfind(self, what: bytes, start: int = ..., end: int = ..., /) -> int:
+        """Return the last place of these bytes, or -1."""
+
+
+def find_format(head: bytes) -> Format | None:
+    """Tell the format from the first 12 bytes, or None when it is not one of ours."""
+    if head.startswith(b"\xff\xd8\xff"):
+        return Format.JPEG
+    if head.startswith(_PNG):
+        return Format.PNG
+    if head.startswith((b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")):
+        return Format.TIFF
+    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+        return Format.WEBP
+    return None
+
+
+def find_damage(kind: Format, contents: Contents) -> str | None:
+    """Say what is wrong with the structure of a file, or None when it looks whole.
+
+    Decoders forgive an end that is missing when it is near enough to the last row.
+    """
+    match kind:
+        case Format.JPEG:
+            return _find_jpeg_damage(contents)
+        case Format.PNG:
+            return None if contents.rfind(_PNG_END) > 0 else "The end of the file is missing."
+        case Format.WEBP:
+            promised = int.from_bytes(contents[4:8], "little") + 8
+            return None if len(contents) >= promised else "The end of the file is missing."
+        case Format.TIFF:
+            # Has no end; a strip that is missing is noticed when it is read.
+            return None
+
+
+def _find_jpeg_damage(contents: Contents) -> str | None:
+    start = _find_first_scan(contents)
+    if start is None:
+        return "The file has no picture in it."
+    # What follows the end is tolerated: phones append a second picture or a film.
+    if contents.rfind(_JPEG_END, start) < 0:
+        return "The end of the file is missing."
+    # In picture data 0xff is always followed by zero or a restart marker.
+    scans, place = 0, start
+    while place >= 0:
+        scans += 1
+        if scans > MOST_SCANS:
+            return f"The picture is made of more than {MOST_SCANS} scans."
+        place = contents.find(_SCAN, place + 2)
+    return None
+
+
+def _find_first_scan(contents: Contents) -> int | None:
+    """Walk over the headers, which may hold a thumbnail with scans of its own."""
+    place = 2
+    while len(head := contents[place : place + 4]) == 4:
+        if head[0] != 0xFF:
+            # Stray bytes between segments; decoders look for the next marker as well.
+            place = contents.find(b"\xff", place)
+            if place < 0:
+                return None
+        elif head[1] == 0xDA:
+            return place
+        elif head[1] in (0x00, 0xFF):
+            place += 1
+        elif head[1] in _ALONE:
+            place += 2
+        else:
+            place += 2 + int.from_bytes(head[2:4], "big")
+    return None

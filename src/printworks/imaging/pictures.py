@@ -1,0 +1,200 @@
+"""A file as a picture: opened by the right loader, within limits, and brought to sRGB.
+
+Only for use inside the jail: this is where bytes from strangers meet a decoder.
+"""
+
+import mmap
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import pyvips
+
+from printworks.imaging.formats import LOADERS, Format, find_damage, find_format
+from printworks.imaging.messages import MIB, Colour, Facts
+from printworks.rules.sizing import Pixels
+
+T = TypeVar("T")
+
+LONGEST_SIDE: Final = 30_000
+MOST_PIXELS: Final = 200_000_000
+MOST_BANDS: Final = 5
+# What a decoder may hold when it cannot work line by line; the rest of the child's memory is
+# the library itself and the lines under way.
+MOST_HELD: Final = 640 * MIB
+
+# Said of pictures in which nothing is missing; every other warning refuses the picture.
+HARMLESS: Final = re.compile(
+    r"extraneous bytes before marker|unknown JFIF revision|"
+    r"Invalid SOS parameters|Unknown Adobe color transform"
+)
+
+_BYTES: Final = {"uchar": 1, "char": 1, "ushort": 2, "short": 2, "uint": 4, "int": 4, "float": 4}
+_WHITE: Final = {"uchar": 255.0, "ushort": 65535.0}
+
+
+class Refusal(Exception):
+    """The picture is at fault; the message says how, in a sentence for the merchant."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A file whose header was read and found acceptable; no pixel was decoded yet."""
+
+    path: Path
+    format: Format
+    header: Any
+
+    @property
+    def stored(self) -> Pixels:
+        """Its size as it lies in the file."""
+        return Pixels(self.header.width, self.header.height)
+
+    @property
+    def orientation(self) -> int:
+        """The camera's note of how it was held."""
+        noted = self.header.get("orientation") if self.header.get_typeof("orientation") else 1
+        return noted if 1 <= noted <= 8 else 1
+
+    @property
+    def pixels(self) -> Pixels:
+        """Its size as a person sees it."""
+        return self.stored.turned() if self.orientation >= 5 else self.stored
+
+    def load(self, *, fail_on: str, shrink: int = 1) -> Any:
+        """Open it for one pass from top to bottom, on white where it is transparent.
+
+        Only a JPEG can be shrunk by its decoder. `fail_on` belongs here: the library's
+        own functions for thumbnails ignore it.
+        """
+        options = {"shrink": shrink} if shrink > 1 else {}
+        image = _open(self.path, self.format, fail_on=fail_on, **options)
+        if not image.hasalpha():
+            return image
+        white = 0.0 if image.interpretation == "cmyk" else _WHITE.get(image.format, 1.0)
+        return image.flatten(background=[white])
+
+    def facts(self, colour: Colour) -> Facts:
+        """Describe it."""
+        header = self.header
+        return Facts(
+            format=self.format,
+            width=self.pixels.width,
+            height=self.pixels.height,
+            orientation=self.orientation,
+            dpi=round(header.xres * 25.4, 2),
+            colour_space=header.interpretation,
+            bands=header.bands,
+            has_alpha=bool(header.hasalpha()),
+            has_profile=_has_profile(header),
+            colour=colour,
+        )
+
+
+def open_picture(path: Path, formats: frozenset[Format]) -> Picture:
+    """Read the header of a file, and refuse what is foreign, cut off or too large."""
+    kind = _find_format(path, formats)
+    try:
+        picture = Picture(path, kind, _open(path, kind, fail_on="none"))
+    except pyvips.Error as error:
+        raise Refusal("The header of the picture is damaged.") from error
+    _check_size(picture)
+    return picture
+
+
+def decode(work: Callable[[str], T]) -> T:
+    """Do something with a picture, strictly; forgive only what is known to be harmless.
+
+    `error` would let half a picture pass that only has its end marker.
+    """
+    try:
+        try:
+            return work("warning")
+        except pyvips.Error as error:
+            if not _is_harmless(error):
+                raise
+            return work("error")
+    except pyvips.Error as error:
+        if "out of memory" in str(error) or "allocate" in str(error):
+            raise Refusal("The picture needs too much memory.") from error
+        raise Refusal("The picture is damaged or incomplete.") from error
+
+
+def _is_harmless(error: Exception) -> bool:
+    # The first line names the operation, each of the others is a complaint of the decoder.
+    complaints = [line for line in str(error).splitlines()[1:] if line.strip()]
+    return bool(complaints) and all(HARMLESS.search(line) for line in complaints)
+
+
+def to_srgb(image: Any) -> tuple[Any, Colour]:
+    """Bring a picture to 8 bits of sRGB, and say by which step.
+
+    Profiles are asked only when there is one: for an untagged picture the library would
+    take a detour that costs three times as much and changes nothing.
+    """
+    is_cmyk = image.interpretation == "cmyk"
+    if _has_profile(image):
+        try:
+            return image.icc_transform("srgb", embedded=True), "embedded-profile"
+        except pyvips.Error:
+            # A profile of another colour space, or a broken one, is as good as none.
+            image = image.copy()
+            image.remove("icc-profile-data")
+    if is_cmyk:
+        return image.icc_transform("srgb", input_profile="cmyk"), "default-cmyk-profile"
+    if image.interpretation == "srgb" and image.format == "uchar":
+        return image, "none"
+    return image.colourspace("srgb").cast("uchar"), "to-srgb"
+
+
+def _find_format(path: Path, formats: frozenset[Format]) -> Format:
+    with path.open("rb") as file:
+        kind = find_format(file.read(12))
+        if kind is None or kind not in formats:
+            names = ", ".join(sorted(formats))
+            raise Refusal(f"The file is not a picture of a format that is accepted: {names}.")
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as contents:
+            damage = find_damage(kind, contents)
+    if damage is not None:
+        raise Refusal(damage)
+    return kind
+
+
+def _open(path: Path, kind: Format, **options: Any) -> Any:
+    load = getattr(pyvips.Image, LOADERS[kind].operation)
+    return load(str(path), access="sequential", **options)
+
+
+def _check_size(picture: Picture) -> None:
+    header, size = picture.header, picture.stored
+    if max(size) > LONGEST_SIDE or size.width * size.height > MOST_PIXELS:
+        raise Refusal(
+            f"The picture has {size.width} x {size.height} pixels; at most {LONGEST_SIDE} on a "
+            f"side and {MOST_PIXELS // 1_000_000} million in all can be printed."
+        )
+    if header.bands > MOST_BANDS:
+        raise Refusal(f"The picture has {header.bands} channels; at most {MOST_BANDS} are known.")
+    if size.width * size.height * _held_for_pixel(picture) > MOST_HELD:
+        raise Refusal("The picture needs too much memory for the way in which it is stored.")
+
+
+def _held_for_pixel(picture: Picture) -> int:
+    """How many bytes its decoder holds for every pixel; 0 when it works line by line."""
+    header = picture.header
+    match picture.format:
+        case Format.JPEG:
+            return 2 * header.bands if header.get_typeof("jpeg-multiscan") else 0
+        case Format.PNG:
+            is_interlaced = header.get_typeof("interlaced")
+            return header.bands * _BYTES.get(header.format, 8) if is_interlaced else 0
+        case Format.WEBP:
+            return 8
+        case Format.TIFF:
+            # Its strips may be anything; the limit of the process decides.
+            return 0
+
+
+def _has_profile(image: Any) -> bool:
+    return bool(image.get_typeof("icc-profile-data"))

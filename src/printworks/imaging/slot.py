@@ -1,0 +1,135 @@
+"""One zygote as seen by those who ask it: started when needed, ended when it does not answer."""
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+import structlog
+
+from printworks.imaging.messages import Ready, Report, Task
+
+log = structlog.get_logger(__name__)
+
+ZYGOTE: Final = ("-m", "printworks.imaging.zygote")
+
+# A zygote ends a child that is late; should it fail to, it is ended itself.
+GRACE: Final = 2.0
+START: Final = 30.0
+LONGEST_REPORT: Final = 262_144
+
+# Nothing of ours but these: what is not there cannot be stolen. One thread for each child,
+# since there is one child for each core; no spilling of large pictures to the disk, so that
+# the limit of memory decides; a largest side beyond our own limit, because
+# our refusal is the better sentence.
+ENVIRONMENT: Final = {
+    "LANG": "C.UTF-8",
+    "VIPS_CONCURRENCY": "1",
+    "VIPS_DISC_THRESHOLD": "64g",
+    "VIPS_MAX_COORD": "65536",
+    "VIPS_WARNING": "0",
+    "MALLOC_ARENA_MAX": "2",
+}
+_KEPT: Final = ("PYTHONPATH", "LD_LIBRARY_PATH")
+
+_read_ready = msgspec.json.Decoder(Ready).decode
+_read_report = msgspec.json.Decoder(Report).decode
+
+_is_said = threading.Event()
+
+
+class ZygoteDied(Exception):
+    """It ended, or had to be ended, before it answered."""
+
+
+class Slot:
+    """Room for one picture at a time; use it from one thread at a time."""
+
+    def __init__(self, zygote: Sequence[str]) -> None:
+        self._program = [sys.executable, "-P", *zygote]
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def ask(self, task: Task) -> Report:
+        """Have a child do the task; raise `ZygoteDied` if that ends the zygote as well."""
+        try:
+            process = self._start() if self._process is None else self._process
+            _write(process, msgspec.json.encode(task) + b"\n")
+            return _read_report(_read_line(process, task.limits.wall_seconds + GRACE))
+        except (OSError, EOFError, msgspec.DecodeError) as error:
+            self.stop()
+            raise ZygoteDied(f"The zygote died or fell silent: {type(error).__name__}.") from error
+        except BaseException:
+            # Its answer would be taken for that to the next question.
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """End the zygote and its child, if there are any."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+        self._process = subprocess.Popen(  # noqa: S603  (our own program)
+            self._program,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+            env={**kept, **ENVIRONMENT},
+            # Interrupting the service at a terminal must not reach it; ending its group must.
+            start_new_session=True,
+        )
+        _report_means(_read_ready(_read_line(self._process, START)))
+        return self._process
+
+
+def _report_means(means: Ready) -> None:
+    if (means.landlock and means.seccomp) or _is_said.is_set():
+        return
+    _is_said.set()
+    log.warning(
+        "pictures are decoded with fewer walls around them than this service knows to build",
+        landlock=means.landlock,
+        seccomp=means.seccomp,
+    )
+
+
+def _write(process: subprocess.Popen[bytes], line: bytes) -> None:
+    pipe = process.stdin
+    if pipe is None:
+        raise EOFError
+    while line:
+        line = line[pipe.write(line) or 0 :]
+
+
+def _read_line(process: subprocess.Popen[bytes], seconds: float) -> bytes:
+    pipe = process.stdout
+    if pipe is None:
+        raise EOFError
+    until = time.monotonic() + seconds
+    poll = select.poll()
+    poll.register(pipe, select.POLLIN)
+    line = b""
+    while not line.endswith(b"\n"):
+        left = until - time.monotonic()
+        if left <= 0 or not poll.poll(left * 1000):
+            raise TimeoutError
+        part = os.read(pipe.fileno(), LONGEST_REPORT)
+        if not part or len(line) > LONGEST_REPORT:
+            raise EOFError
+        line += part
+    return line

@@ -1,0 +1,274 @@
+"""What takes over a child stays in the child, and ends with it."""
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from printworks.imaging.jail import find_means
+from printworks.imaging.messages import MIB, Limits
+from printworks.imaging.studio import CannotBeProcessed, Invalid, Prepared, Rejected, Studio
+from printworks.rules.sizing import Sizing
+from tests.imaging import treacherous
+from tests.imaging.pictures import AREA, a_noisy_picture, as_jpeg, written
+
+LIMITS = Limits(memory=1024 * MIB, cpu_seconds=1, wall_seconds=2.0, file_size=4 * MIB)
+
+needs_landlock = pytest.mark.skipif(not find_means().landlock, reason="the kernel has no Landlock")
+needs_seccomp = pytest.mark.skipif(not find_means().seccomp, reason="the kernel has no seccomp")
+
+Attempt = Callable[[str], Prepared | Rejected]
+
+
+@pytest.fixture(scope="module")
+def treacherous_studio() -> Iterator[Studio]:
+    with Studio(slots=1, prepare_limits=LIMITS, zygote=[treacherous.__file__]) as studio:
+        yield studio
+
+
+@pytest.fixture
+def attempt(treacherous_studio: Studio, tmp_path: Path, out: Path) -> Attempt:
+    """Have a child try something."""
+
+    def attempt(deed: str) -> Prepared | Rejected:
+        written(tmp_path, b"secret", "neighbour")
+        source = written(tmp_path, deed.encode())
+        return treacherous_studio.prepare(source, AREA, Sizing.CROP, out)
+
+    return attempt
+
+
+@pytest.mark.parametrize(
+    ("deed", "verdict"),
+    [
+        ("crash", CannotBeProcessed("The child was ended by SIGSEGV.")),
+        ("hang", CannotBeProcessed("The child took too long.")),
+        ("leave", CannotBeProcessed("The child ended without an answer.")),
+        ("swell", Invalid("The picture needs too much memory.")),
+        ("lie", CannotBeProcessed("The child did not write what it should have.")),
+        ("invent", CannotBeProcessed("The child's answer makes no sense.")),
+        ("flood", CannotBeProcessed("A file could not be read or written: File too large.")),
+    ],
+)
+def test_whatever_a_child_does_becomes_a_verdict(
+    deed: str, verdict: Rejected, attempt: Attempt
+) -> None:
+    assert attempt(deed) == verdict
+
+
+def test_a_child_that_is_busy_for_too_long_is_ended(tmp_path: Path, out: Path) -> None:
+    source = written(tmp_path, b"spin")
+    patient = Limits(memory=1024 * MIB, cpu_seconds=1, wall_seconds=60)
+    with Studio(slots=1, prepare_limits=patient, zygote=[treacherous.__file__]) as studio:
+        verdict = studio.prepare(source, AREA, Sizing.CROP, out)
+
+    assert verdict == CannotBeProcessed("The child used up its time on the processor.")
+
+
+def test_a_child_that_babbles_is_cut_short(attempt: Attempt) -> None:
+    assert isinstance(attempt("babble"), CannotBeProcessed)
+
+
+def test_a_verdict_on_one_is_none_on_the_next(attempt: Attempt) -> None:
+    attempt("crash")
+
+    assert attempt("lie") == CannotBeProcessed("The child did not write what it should have.")
+
+
+@needs_seccomp
+def test_a_child_reaches_nobody(attempt: Attempt) -> None:
+    verdict = attempt("reach_out")
+
+    assert isinstance(verdict, Invalid), verdict
+    assert json.loads(verdict.reason) == []
+
+
+@needs_landlock
+def test_a_child_has_no_files_but_its_own(attempt: Attempt) -> None:
+    verdict = attempt("pry")
+
+    assert isinstance(verdict, Invalid), verdict
+    assert json.loads(verdict.reason) == ["read own", "write own", "remove own"]
+
+
+def test_a_child_inherits_no_secrets(
+    attempt: Attempt, treacherous_studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PRINTWORKS_SECRET", "secret")
+
+    verdict = attempt("show_environment")
+
+    assert isinstance(verdict, Invalid), verdict
+    allowed = ("VIPS_", "LANG", "LC_", "MALLOC_", "PYTHONPATH", "LD_LIBRARY_PATH")
+    assert all(name.startswith(allowed) for name in json.loads(verdict.reason))
+
+
+def test_a_child_that_is_killed_costs_its_picture_only(
+    attempt: Attempt, treacherous_studio: Studio
+) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        verdict = pool.submit(attempt, "hang")
+        os.kill(_wait_for_child_of(_wait_for_zygote(treacherous.__file__)), signal.SIGKILL)
+
+        assert verdict.result(10) == CannotBeProcessed("The child was ended by SIGKILL.")
+    assert attempt("lie") == CannotBeProcessed("The child did not write what it should have.")
+
+
+def test_a_zygote_that_is_killed_takes_its_child_along_and_is_replaced(attempt: Attempt) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        verdict = pool.submit(attempt, "hang")
+        zygote = _wait_for_zygote(treacherous.__file__)
+        orphan = _wait_for_child_of(zygote)
+        os.kill(zygote, signal.SIGKILL)
+
+        # Tried once more, by another.
+        assert verdict.result(20) == CannotBeProcessed("The child took too long.")
+    assert not _is_alive(orphan)
+
+
+def test_a_picture_survives_the_death_of_an_idle_zygote(tmp_path: Path, out: Path) -> None:
+    source = written(tmp_path, as_jpeg(a_noisy_picture()))
+    with Studio(slots=1) as studio:
+        before = studio.prepare(source, AREA, Sizing.CROP, out)
+        os.kill(_wait_for_zygote("printworks.imaging.zygote"), signal.SIGKILL)
+
+        after = studio.prepare(source, AREA, Sizing.CROP, out)
+
+    assert isinstance(before, Prepared), before
+    assert isinstance(after, Prepared), after
+
+
+def test_a_zygote_that_stops_answering_is_replaced(tmp_path: Path, out: Path) -> None:
+    source = written(tmp_path, as_jpeg(a_noisy_picture()))
+    limits = Limits(memory=1024 * MIB, cpu_seconds=1, wall_seconds=0.5)
+    with Studio(slots=1, prepare_limits=limits) as studio:
+        studio.prepare(source, AREA, Sizing.CROP, out)
+        os.kill(_wait_for_zygote("printworks.imaging.zygote"), signal.SIGSTOP)
+
+        prepared = studio.prepare(source, AREA, Sizing.CROP, out)
+
+    assert isinstance(prepared, Prepared), prepared
+
+
+def test_a_zygote_that_cannot_start_is_a_verdict_too(tmp_path: Path, out: Path) -> None:
+    source = written(tmp_path, as_jpeg(a_noisy_picture()))
+    with Studio(slots=1, zygote=["-c", "raise SystemExit(1)"]) as studio:
+        verdict = studio.prepare(source, AREA, Sizing.CROP, out)
+
+    assert verdict == CannotBeProcessed("The zygote died or fell silent: EOFError.")
+
+
+def test_missing_walls_are_reported_once(tmp_path: Path, out: Path) -> None:
+    source = written(tmp_path, as_jpeg(a_noisy_picture()))
+    bare = """print('{"landlock": 0, "seccomp": false}')"""
+    with capture_logs() as lines, Studio(slots=1, zygote=["-c", bare]) as studio:
+        for _ in range(2):
+            studio.prepare(source, AREA, Sizing.CROP, out)
+
+    assert [(line["landlock"], line["seccomp"]) for line in lines] == [(0, False)]
+
+
+def test_a_closed_studio_says_so(tmp_path: Path, out: Path) -> None:
+    source = written(tmp_path, as_jpeg(a_noisy_picture()))
+    with Studio(slots=1) as studio:
+        pass
+
+    with pytest.raises(RuntimeError, match="closed"):
+        studio.prepare(source, AREA, Sizing.CROP, out)
+
+
+def test_several_threads_share_a_studio(tmp_path: Path) -> None:
+    source = written(tmp_path, as_jpeg(a_noisy_picture()))
+
+    def prepare(number: int) -> Prepared | Rejected:
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        return studio.prepare(source, AREA, Sizing.CROP, folder)
+
+    with Studio(slots=2) as studio, ThreadPoolExecutor(6) as pool:
+        results = list(pool.map(prepare, range(24)))
+
+    assert all(isinstance(result, Prepared) for result in results)
+
+
+def test_a_closed_studio_leaves_no_process_behind(tmp_path: Path, out: Path) -> None:
+    source = written(tmp_path, as_jpeg(a_noisy_picture()))
+    with Studio(slots=2) as studio:
+        studio.prepare(source, AREA, Sizing.CROP, out)
+        zygote = _wait_for_zygote("printworks.imaging.zygote")
+
+    assert not _is_alive(zygote)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "verdict"),
+    [
+        ("missing", None, CannotBeProcessed("There is no such file.")),
+        ("empty", b"", Invalid("The file is empty.")),
+    ],
+)
+def test_a_file_that_is_missing_or_empty_needs_no_child(
+    name: str, data: bytes | None, verdict: Rejected, studio: Studio, tmp_path: Path, out: Path
+) -> None:
+    if data is not None:
+        written(tmp_path, data, name)
+
+    assert studio.prepare(tmp_path / name, AREA, Sizing.CROP, out) == verdict
+
+
+def test_a_folder_that_is_missing_is_a_verdict(studio: Studio, tmp_path: Path) -> None:
+    source = written(tmp_path, as_jpeg(a_noisy_picture()))
+
+    verdict = studio.prepare(source, AREA, Sizing.CROP, tmp_path / "nowhere")
+
+    assert verdict == CannotBeProcessed("There is no folder to write to.")
+
+
+def _wait_for_zygote(program: str) -> int:
+    """Find the youngest of our own processes that runs this program."""
+    return _wait_for(
+        lambda: [
+            pid
+            for pid in _children_of(os.getpid())
+            if program in Path(f"/proc/{pid}/cmdline").read_text()
+        ]
+    )
+
+
+def _wait_for_child_of(pid: int) -> int:
+    return _wait_for(lambda: _children_of(pid))
+
+
+def _wait_for(find: Callable[[], list[int]]) -> int:
+    until = time.monotonic() + 10
+    while time.monotonic() < until:
+        if found := find():
+            return found[-1]
+        time.sleep(0.01)
+    raise TimeoutError
+
+
+def _children_of(parent: int) -> list[int]:
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == parent and fields[0] != "Z":
+            found.append(int(folder.name))
+    return sorted(found)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
