@@ -1,0 +1,309 @@
+"""Fetches files from addresses that merchants name, and sends callbacks to them, within limits."""
+
+import asyncio
+import hashlib
+import socket
+import ssl
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from datetime import timedelta
+from types import SimpleNamespace, TracebackType
+from typing import Any, Final, NamedTuple, Self
+
+import aiohttp
+from aiohttp import ClientResponse, ClientSession, ClientTimeout, TCPConnector, TraceConfig
+from aiohttp.http import HttpProcessingError
+from yarl import URL
+
+from printworks import __version__
+from printworks.net.errors import BadAddress, BadAnswer, NotThere, TooLarge
+from printworks.net.failures import CUT_SHORT, Progress, translate_failures
+from printworks.net.guard import Guard
+from printworks.net.names import LookUp, Names
+from printworks.net.unpacking import Unpacker
+from printworks.net.urls import follow, read_url
+
+USER_AGENT: Final = f"Printworks/{__version__}"
+CONNECT_WITHIN: Final = timedelta(seconds=10)
+POST_WITHIN: Final = timedelta(seconds=15)
+KEEP_OF_ANSWER: Final = 64 * 1024
+
+REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+# The next try may find it otherwise: time-outs, too many requests, and a server's own trouble.
+PASSING: Final = frozenset({408, 421, 423, 425, 429})
+
+_LEADS_NOWHERE: Final = "The address redirects to one that cannot be used."
+
+
+class Limits(NamedTuple):
+    """How much of our time and space an answer may take."""
+
+    size: int = 100_000_000
+    total: timedelta = timedelta(minutes=2)
+    stall: timedelta = timedelta(seconds=15)
+    connect: timedelta = CONNECT_WITHIN
+    redirects: int = 3
+
+
+USUAL: Final = Limits()
+
+
+class Fetched(NamedTuple):
+    """What came; a 304 came without a file. Size and hashes are those of the file unpacked."""
+
+    status: int
+    url: str
+    content_type: str
+    etag: str
+    last_modified: str
+    size: int
+    md5: str
+    sha256: str
+
+
+class Posted(NamedTuple):
+    """What a receiver said: its status, the beginning of its answer, and when to come again."""
+
+    status: int
+    answer: bytes
+    duration: timedelta
+    retry_after: str
+
+
+class Outbound:
+    """The client; one for a process, opened in a running event loop: `async with Outbound(…)`.
+
+    No proxy and no netrc of the environment is used, and no cookie is kept.
+    """
+
+    def __init__(
+        self,
+        guard: Guard,
+        *,
+        connections: int = 256,
+        connections_per_host: int = 32,
+        tls: ssl.SSLContext | None = None,
+        look_up: LookUp = socket.getaddrinfo,
+    ) -> None:
+        self._names = Names(guard, look_up=look_up)
+        connector = TCPConnector(
+            resolver=self._names,
+            socket_factory=guard,
+            use_dns_cache=False,
+            limit=connections,
+            limit_per_host=connections_per_host,
+            # Most servers close an idle connection after 5 s; a request that is just then on
+            # its way would be lost.
+            keepalive_timeout=4,
+            ssl=tls or True,
+        )
+        self._session = ClientSession(
+            connector=connector,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            trust_env=False,
+            auto_decompress=False,
+            headers={"User-Agent": USER_AGENT, "Accept-Encoding": "identity"},
+            trace_configs=[_watch_connections()],
+        )
+
+    async def __aenter__(self) -> Self:
+        """Return the client, ready."""
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close every connection."""
+        await self.close()
+
+    async def close(self) -> None:
+        """Close every connection; requests in flight fail."""
+        await self._session.close()
+        await self._names.close()
+
+    async def fetch(
+        self,
+        address: str,
+        *,
+        into: Callable[[bytes], object],
+        limits: Limits = USUAL,
+        headers: Mapping[str, str] | None = None,
+    ) -> Fetched:
+        """Write the file at an address into `into`; raise an `OutboundError` if that fails.
+
+        After a failure `into` has got the beginning of something: throw it away. A 304 is a
+        result if `headers` ask for one (`If-None-Match`, `If-Modified-Since`).
+        """
+        url = read_url(address)
+        progress = Progress()
+        timeout = ClientTimeout(
+            connect=limits.connect.total_seconds(), sock_read=limits.stall.total_seconds()
+        )
+        with translate_failures(progress):
+            async with asyncio.timeout(limits.total.total_seconds()):
+                for _ in range(limits.redirects + 1):
+                    async with self._ask("GET", url, progress, timeout, headers or {}) as response:
+                        if response.status not in REDIRECTS:
+                            return await _receive(response, into, limits, headers or {})
+                        url = _find_next(response)
+            message = f"The address redirects more than {limits.redirects} times."
+            raise BadAnswer(message, is_permanent=True)
+
+    async def post(
+        self,
+        address: str,
+        body: bytes,
+        headers: Mapping[str, str],
+        *,
+        timeout: timedelta = POST_WITHIN,
+        keep: int = KEEP_OF_ANSWER,
+    ) -> Posted:
+        """Send a body and return what was said; a redirect is an answer like any other.
+
+        Raise an `OutboundError` if no status came in time. Once it has, what follows of the
+        answer is kept as far as it comes in time.
+        """
+        url = read_url(address)
+        began = asyncio.get_running_loop().time()
+        until = began + timeout.total_seconds()
+        limit = ClientTimeout(connect=min(CONNECT_WITHIN, timeout).total_seconds())
+        progress = Progress()
+        with translate_failures(progress):
+            async with AsyncExitStack() as stack:
+                async with asyncio.timeout_at(until):
+                    response = await stack.enter_async_context(
+                        self._ask("POST", url, progress, limit, headers, body)
+                    )
+                return Posted(
+                    status=response.status,
+                    answer=await _read_beginning(response, keep, until=until),
+                    duration=timedelta(seconds=asyncio.get_running_loop().time() - began),
+                    retry_after=response.headers.get("Retry-After", ""),
+                )
+
+    @asynccontextmanager
+    async def _ask(
+        self,
+        method: str,
+        url: URL,
+        progress: Progress,
+        timeout: ClientTimeout,
+        headers: Mapping[str, str],
+        body: bytes | None = None,
+    ) -> AsyncIterator[ClientResponse]:
+        response = await self._request(
+            method, url, progress, data=body, headers=headers, timeout=timeout
+        )
+        progress.is_answered = True
+        try:
+            yield response
+        finally:
+            # Closes the connection unless the answer was read to its end.
+            response.release()
+
+    async def _request(
+        self, method: str, url: URL, progress: Progress, **options: Any
+    ) -> ClientResponse:
+        while True:
+            progress.begin(url)
+            try:
+                return await self._session.request(
+                    method, url, allow_redirects=False, trace_request_ctx=progress, **options
+                )
+            except aiohttp.ClientConnectionError as error:
+                # A server may close an idle connection at the moment in which it is used
+                # again: that is nobody's failure. A new connection ends the loop.
+                if isinstance(error, TimeoutError) or not progress.is_reused:
+                    raise
+
+
+def _watch_connections() -> TraceConfig:
+    """Note the moment from which slowness is the other side's, and no longer the way there."""
+
+    async def note_new(_session: ClientSession, context: SimpleNamespace, _facts: object) -> None:
+        context.trace_request_ctx.is_connected = True
+
+    async def note_old(_session: ClientSession, context: SimpleNamespace, _facts: object) -> None:
+        context.trace_request_ctx.is_connected = True
+        context.trace_request_ctx.is_reused = True
+
+    watch = TraceConfig()
+    watch.on_connection_create_end.append(note_new)
+    watch.on_connection_reuseconn.append(note_old)
+    return watch
+
+
+def _find_next(response: ClientResponse) -> URL:
+    """Return where a redirect leads; never from https to http, where anybody could listen in."""
+    try:
+        url = follow(response.url, response.headers["Location"])
+    except (KeyError, BadAddress) as error:
+        detail = f"{type(error).__name__}: {error}"
+        raise BadAnswer(_LEADS_NOWHERE, detail=detail, is_permanent=True) from error
+    if response.url.scheme == "https" and url.scheme != "https":
+        raise BadAnswer(_LEADS_NOWHERE, detail="from https to http", is_permanent=True)
+    return url
+
+
+async def _receive(
+    response: ClientResponse,
+    into: Callable[[bytes], object],
+    limits: Limits,
+    asked: Mapping[str, str],
+) -> Fetched:
+    _check_status(response, is_conditional=any(name.lower().startswith("if-") for name in asked))
+    md5, sha256, size = hashlib.md5(usedforsecurity=False), hashlib.sha256(), 0
+    if response.status == 200:
+        async for piece in _read_whole(response, limits.size):
+            size += len(piece)
+            md5.update(piece)
+            sha256.update(piece)
+            into(piece)
+    return Fetched(
+        status=response.status,
+        url=str(response.url),
+        content_type=response.headers.get("Content-Type", ""),
+        etag=response.headers.get("ETag", ""),
+        last_modified=response.headers.get("Last-Modified", ""),
+        size=size,
+        md5=md5.hexdigest(),
+        sha256=sha256.hexdigest(),
+    )
+
+
+def _check_status(response: ClientResponse, *, is_conditional: bool) -> None:
+    status = response.status
+    if status == 200 or (status == 304 and is_conditional):
+        return
+    if status in (404, 410):
+        raise NotThere(f"status {status}")
+    message = f"The address answered with status {status} instead of a file."
+    raise BadAnswer(message, is_permanent=status < 500 and status not in PASSING)
+
+
+async def _read_whole(response: ClientResponse, limit: int) -> AsyncIterator[bytes]:
+    """Yield the body unpacked; stop at the limit, as it was sent and as it is unpacked."""
+    if response.content_length is not None and response.content_length > limit:
+        raise TooLarge(f"{response.content_length} bytes announced")
+    unpacker = Unpacker(response.headers.get("Content-Encoding", ""), limit=limit)
+    protocol = response.connection.protocol if response.connection else None
+    async for data in response.content.iter_any():
+        for piece in unpacker.unpack(data):
+            yield piece
+    unpacker.finish()
+    # Bytes beyond the announced length that came with the last of the others.
+    if protocol is not None and isinstance(protocol.exception(), HttpProcessingError):
+        raise BadAnswer(CUT_SHORT, detail="more bytes than announced")
+
+
+async def _read_beginning(response: ClientResponse, keep: int, *, until: float) -> bytes:
+    """Return the first bytes of an answer, as many as come in time."""
+    answer = bytearray()
+    with suppress(aiohttp.ClientError, TimeoutError, ConnectionError):
+        async with asyncio.timeout_at(until):
+            while len(answer) < keep and (piece := await response.content.read(keep - len(answer))):
+                answer += piece
+    return bytes(answer)

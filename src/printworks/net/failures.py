@@ -1,0 +1,97 @@
+"""Turns whatever goes wrong on the way into one of our errors, and logs what we keep to ourselves."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from ssl import SSLError
+from typing import Final
+
+import structlog
+from aiohttp import (
+    ClientConnectorError,
+    ClientError,
+    ClientPayloadError,
+    ClientResponseError,
+    ClientSSLError,
+    InvalidURL,
+)
+from yarl import URL
+
+from printworks.net.errors import (
+    BadAddress,
+    BadAnswer,
+    BadCertificate,
+    OutboundError,
+    Refused,
+    TimedOut,
+    Unreachable,
+)
+from printworks.net.guard import Forbidden
+
+CUT_SHORT: Final = "The answer of the address broke off or cannot be read."
+
+
+class Progress:
+    """How far a request has come; what a failure means depends on it."""
+
+    def __init__(self) -> None:
+        self.host = ""
+        self.is_connected = False
+        self.is_reused = False
+        self.is_answered = False
+
+    def begin(self, url: URL) -> None:
+        """Start anew with this address."""
+        self.host = url.raw_host or ""
+        self.is_connected = False
+        self.is_reused = False
+        self.is_answered = False
+
+
+@contextmanager
+def translate_failures(progress: Progress) -> Iterator[None]:
+    """Raise an `OutboundError` for whatever fails on the line, and log its detail.
+
+    Trouble of our own, such as a full disk, passes as it is.
+    """
+    try:
+        yield
+    except OutboundError as error:
+        _log(error, progress)
+        raise
+    except (ClientError, TimeoutError, ConnectionError, SSLError) as error:
+        found = _translate(error, progress)
+        _log(found, progress)
+        raise found from error
+
+
+def _log(error: OutboundError, progress: Progress) -> None:
+    structlog.get_logger().info(
+        "outbound request failed",
+        host=progress.host,
+        error=type(error).__name__,
+        detail=error.detail or error.message,
+    )
+
+
+def _translate(error: Exception, progress: Progress) -> OutboundError:
+    detail = _describe(error)
+    if isinstance(error, ClientSSLError):
+        return BadCertificate(detail)
+    if isinstance(error, TimeoutError):
+        return TimedOut(detail) if progress.is_connected else Unreachable(detail)
+    if isinstance(error, ClientConnectorError):
+        is_ours = isinstance(error.os_error, Forbidden)
+        return Refused(str(error.os_error)) if is_ours else Unreachable(detail)
+    if isinstance(error, InvalidURL):
+        return BadAddress("The address cannot be read.")
+    if progress.is_answered or isinstance(error, ClientPayloadError | ClientResponseError):
+        return BadAnswer(CUT_SHORT, detail=detail)
+    return Unreachable(detail)
+
+
+def _describe(error: Exception) -> str:
+    """Name the error without what may be secret: the whole address, or a piece of the answer."""
+    text = error.message if isinstance(error, ClientResponseError) else str(error)
+    first = text.partition("\n")[0]
+    return f"{type(error).__name__}: {re.sub(r'https?://[^ ]+', '...', first)[:200]}"

@@ -1,0 +1,86 @@
+"""Decides, socket by socket, with whom we talk.
+
+aiohttp asks the guard for every socket, with the address to which it will be connected: after
+the look-up of the name, whatever the encoding of the address, and for every redirect. There is
+no later look-up that could find another address.
+"""
+
+import socket
+from collections.abc import Collection
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from typing import Final, Self
+from urllib.parse import urlsplit
+
+from aiohttp import AddrInfoType
+
+from printworks.net.addresses import METADATA, is_forbidden, read_address
+from printworks.settings import Settings, is_loopback
+
+PORTS: Final = frozenset({80, 443})
+_LOOPBACK: Final = (IPv4Network("127.0.0.0/8"), IPv6Network("::1/128"))
+
+
+class Forbidden(PermissionError):
+    """The guard gives no socket for this address; the text is for the log."""
+
+
+class Guard:
+    """Gives sockets for ordinary public addresses on ports 80 and 443, and for what is allowed.
+
+    A network that is allowed, and loopback if it is, may be reached on any port, by its own
+    addresses alone: an IPv6 address with such an IPv4 address inside remains forbidden.
+    """
+
+    def __init__(
+        self,
+        allowed_networks: Collection[IPv4Network | IPv6Network] = (),
+        *,
+        allow_loopback: bool = False,
+    ) -> None:
+        self._allowed = (*allowed_networks, *(_LOOPBACK if allow_loopback else ()))
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """Return the guard that fits the deployment."""
+        return cls(
+            settings.outbound_allow_networks,
+            allow_loopback=is_private_sandbox(settings),
+        )
+
+    def check(self, address: str, port: int) -> None:
+        """Raise `Forbidden` unless we may connect to this address and port."""
+        found = read_address(address)
+        if found is not None and self._is_allowed(found):
+            return
+        why = is_forbidden(address)
+        if why is None and port not in PORTS:
+            why = "port"
+        if why is not None:
+            message = f"{address} port {port} is forbidden: {why}."
+            raise Forbidden(message)
+
+    def __call__(self, info: AddrInfoType) -> socket.socket:
+        """Make a socket for an address as `getaddrinfo` gives it; the factory for aiohttp."""
+        family, kind, protocol, _, where = info
+        if family not in (socket.AF_INET, socket.AF_INET6):
+            message = f"Address family {family} is forbidden."
+            raise Forbidden(message)
+        self.check(str(where[0]), int(where[1]))
+        return socket.socket(family, kind, protocol)
+
+    def _is_allowed(self, address: IPv4Address | IPv6Address) -> bool:
+        return address not in METADATA and any(address in network for network in self._allowed)
+
+
+def is_private_sandbox(settings: Settings) -> bool:
+    """Say whether nobody but the people on this machine can use the API, and nothing is real.
+
+    A proxy in front, or an address for merchants that is not this machine's, means that others
+    can: to them our loopback is a place that they must not reach through us.
+    """
+    return (
+        settings.environment == "sandbox"
+        and is_loopback(settings.host)
+        and not settings.behind_proxy
+        and is_loopback(urlsplit(settings.public_url).hostname or "")
+    )

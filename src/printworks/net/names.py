@@ -1,0 +1,55 @@
+"""Looks up names in threads of its own, and turns down a name with any forbidden address."""
+
+import asyncio
+import socket
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, Final
+
+from aiohttp.abc import AbstractResolver, ResolveResult
+
+from printworks.net.guard import Guard
+
+# A name server that is silent holds a thread for many seconds; the event loop's few threads
+# would make everybody wait for it.
+THREADS: Final = 32
+
+LookUp = Callable[..., Sequence[tuple[Any, ...]]]
+
+
+class Names(AbstractResolver):
+    """The resolver for aiohttp.
+
+    One answer that is forbidden spoils the name, whatever the others are: only somebody who
+    tries a trick publishes both. The guard looks again at the one that is used.
+    """
+
+    def __init__(self, guard: Guard, *, look_up: LookUp) -> None:
+        self._guard = guard
+        self._look_up = look_up
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="names")
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        """Return every address of a name; raise `OSError` if there is none, or a forbidden one."""
+        ask = partial(self._look_up, host, port, family=family, type=socket.SOCK_STREAM)
+        answers = await asyncio.get_running_loop().run_in_executor(self._threads, ask)
+        for *_, where in answers:
+            self._guard.check(str(where[0]), port)
+        return [
+            ResolveResult(
+                hostname=host,
+                host=where[0],
+                port=port,
+                family=found,
+                proto=protocol,
+                flags=socket.AI_NUMERICHOST,
+            )
+            for found, _, protocol, _, where in answers
+        ]
+
+    async def close(self) -> None:
+        """Let go of the threads; a look-up that hangs ends by itself."""
+        self._threads.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,93 @@
+"""Reads addresses that strangers wrote, and turns down what no honest one looks like.
+
+This is about clear words for the merchant. Whether a connection may be made is decided by the
+guard, which sees the address that is used and not a text.
+"""
+
+import re
+from ipaddress import AddressValueError, IPv4Address, IPv6Address
+from typing import Final
+
+from yarl import URL
+
+from printworks.net.errors import BadAddress
+
+LONGEST: Final = 4096
+
+_SCHEME: Final = re.compile(r"https?://", re.IGNORECASE)
+# Blanks, control characters and backslashes: readers of addresses disagree about each of them.
+_UNCLEAR: Final = re.compile(r"[\s\\\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_LABEL: Final = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?", re.ASCII | re.IGNORECASE)
+# 127.1, 0x7f000001, 0177.0.0.1: the C library reads an address where people see a name.
+_NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*", re.ASCII | re.IGNORECASE)
+
+
+def read_url(text: str) -> URL:
+    """Return the address, its name in ASCII; raise `BadAddress` with a sentence otherwise."""
+    if len(text) > LONGEST:
+        message = f"An address must not be longer than {LONGEST} characters."
+        raise BadAddress(message)
+    if not _SCHEME.match(text):
+        message = "An address must begin with http:// or https://."
+        raise BadAddress(message)
+    _check_clear(text)
+    try:
+        # An address that needs no encoding is asked for as it was written: some are signed.
+        url = URL(text, encoded=text.isascii()).with_fragment(None)
+        _check_authority(url, text)
+    except ValueError as error:
+        message = "The address cannot be read."
+        raise BadAddress(message) from error
+    return url
+
+
+def follow(url: URL, location: str) -> URL:
+    """Return where a redirect from an address leads; raise `BadAddress` as `read_url` does."""
+    if re.match("[a-z][a-z0-9+.-]*:", location, re.IGNORECASE):
+        return read_url(location)
+    _check_clear(location)
+    try:
+        found = str(url.join(URL(location, encoded=location.isascii())))
+    except ValueError as error:
+        message = "The address cannot be read."
+        raise BadAddress(message) from error
+    return read_url(found)
+
+
+def _check_clear(text: str) -> None:
+    if _UNCLEAR.search(text):
+        message = "An address must hold no blanks, control characters or backslashes."
+        raise BadAddress(message)
+
+
+def _check_authority(url: URL, text: str) -> None:
+    authority = re.split(r"[/?#]", text, maxsplit=3)[2]
+    if "@" in authority or url.raw_user is not None or url.raw_password is not None:
+        message = "An address must hold no user name and no password."
+        raise BadAddress(message)
+    if not is_host(url.raw_host or "", in_brackets="[" in authority):
+        message = "The address names no valid host."
+        raise BadAddress(message)
+    _, colon, port = authority.rpartition("]")[2].partition(":")
+    if colon and not (re.fullmatch(r"[0-9]{1,5}", port, re.ASCII) and 1 <= int(port) <= 65535):
+        message = "The port of an address must be a number from 1 to 65535."
+        raise BadAddress(message)
+
+
+def is_host(host: str, *, in_brackets: bool) -> bool:
+    """Say whether this is a name, an IPv4 address as everybody writes it, or an IPv6 address."""
+    if in_brackets:
+        return _is_plain(host, IPv6Address)
+    labels = host.removesuffix(".").split(".")
+    if len(host) > 254 or not all(_LABEL.fullmatch(label) for label in labels):
+        return False
+    return not _NUMBER.fullmatch(labels[-1]) or _is_plain(host, IPv4Address)
+
+
+def _is_plain(host: str, kind: type[IPv4Address | IPv6Address]) -> bool:
+    try:
+        kind(host)
+    except (AddressValueError, ValueError):
+        return False
+    # A zone names one of this machine's own networks.
+    return "%" not in host
