@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from sqlalchemy.exc import OperationalError
 
 from printworks.api.bodies import UploadedFile
 from printworks.api.endpoints import Call, Endpoint, Family
@@ -37,6 +38,11 @@ class Doors:
         message = "secret detail"
         raise RuntimeError(message)
 
+    def lose_the_database(self, _call: Call) -> Envelope[str]:
+        """Fail as a database does that is away."""
+        message = "SELECT 1"
+        raise OperationalError(message, {}, OSError("server closed the connection"))
+
     def measure(self, call: Call) -> Envelope[int]:
         """Say how large the uploaded file is."""
         assert isinstance(call.body, dict)
@@ -49,6 +55,12 @@ class Doors:
             {"method": "GET", "path": "/wait", "handler": self.wait, "shows": Envelope[str]},
             {"method": "GET", "path": "/fail", "handler": self.fail, "shows": Envelope[str]},
             {"method": "POST", "path": "/fail", "handler": self.fail, "shows": Envelope[str]},
+            {
+                "method": "GET",
+                "path": "/away",
+                "handler": self.lose_the_database,
+                "shows": Envelope[str],
+            },
             {
                 "method": "POST",
                 "path": "/measure",
@@ -109,6 +121,19 @@ def test_a_failure_of_ours_shows_nothing_but_the_request_id(client: Client) -> N
             answer.error
             == f"Something went wrong here. Quote the request id {answer.headers['x-request-id']}."
         )
+
+
+def test_a_database_that_is_away_is_no_failure_of_ours_but_a_reason_to_wait(client: Client) -> None:
+    answer = client.get("/away")
+
+    assert answer.status == 503
+    assert answer.headers["retry-after"] == "5"
+
+
+def test_headers_that_are_too_large_are_refused(client: Client) -> None:
+    answer = client.request("GET", "/fail", headers={"X-Long": "x" * 70_000})
+
+    assert answer.status == 431
 
 
 def test_a_failure_with_an_idempotency_key_may_be_tried_again(client: Client) -> None:

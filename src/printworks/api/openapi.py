@@ -26,6 +26,7 @@ _MEANINGS: Final = {
     409: "The first request with this Idempotency-Key is still running.",
     413: "The body is too large.",
     415: "The body is in a format that is not understood here.",
+    431: "The headers are too large.",
     422: "This Idempotency-Key came with another request before.",
     500: "Something went wrong here; the message holds the request id.",
     503: "Too busy at the moment; `Retry-After` says when to try again.",
@@ -35,7 +36,7 @@ _HEADERS: Final = {
     503: {"Retry-After": "After how many seconds to try again."},
 }
 # What an operation may answer whatever it does.
-_ALWAYS: Final = (400, 401, 500, 503)
+_ALWAYS: Final = (400, 401, 431, 500, 503)
 _WITH_BODY: Final = (408, 409, 413, 415, 422)
 
 _INTRODUCTION: Final = """\

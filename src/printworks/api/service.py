@@ -15,7 +15,7 @@ from printworks.api.idempotency import answer_once
 from printworks.clock import Clock
 from printworks.errors import BadCredentials, ServiceError
 from printworks.settings import Settings
-from printworks.store.database import Database
+from printworks.store.database import OUTAGES, Database
 from printworks.store.merchants import Merchant
 from printworks.wire.reading import by_lower_name
 
@@ -24,6 +24,7 @@ log = structlog.get_logger(__name__)
 # What may be read in the one thread that writes; a larger body would keep others waiting.
 LARGEST_SHARED_BODY: Final = 16_384
 
+_SOON: Final = ("Retry-After", "5")
 _CHALLENGE: Final = ("WWW-Authenticate", 'ApiKey realm="Printworks"')
 
 Perform = Callable[[Connection], Response]
@@ -131,6 +132,13 @@ class Service:
             status = endpoint.status_of(error)
             headers = (_CHALLENGE,) if isinstance(error, BadCredentials) else ()
             return self.refuse(family, endpoint, request, status, error.message, *headers)
+        if isinstance(error, OUTAGES):
+            # No trace: while a database is away, every request would write one.
+            log.error(
+                "database unusable", request_id=request.request_id, error=type(error).__name__
+            )
+            message = "The service cannot reach its data at the moment; try again in a few seconds."
+            return self.refuse(family, endpoint, request, 503, message, _SOON)
         log.error(
             "request failed", request_id=request.request_id, path=endpoint.path, exc_info=error
         )

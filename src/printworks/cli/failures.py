@@ -17,7 +17,7 @@ def explain(error: Exception) -> str | None:
             return str(error)
         case ServiceError():
             return error.message
-        case exc.OperationalError() | exc.TimeoutError():
+        case exc.DatabaseError() | exc.TimeoutError():
             return f"The database cannot be used: {_first_line(error)}"
         case OSError() if error.filename is not None:
             return f"{error.filename}: {error.strerror}."

@@ -19,7 +19,7 @@ def welcome(settings: Settings, demo: Credentials | None) -> None:
     console.print(f"Printworks {__version__} is running ({settings.environment}).", style="bold")
     console.print()
     for label, value in _facts(settings, demo):
-        console.print(Text.assemble((f"  {label:<12}", "dim"), (value, "cyan")))
+        console.print(Text.assemble((f"  {label:<13}", "dim"), (value, "cyan")))
     console.print()
     if demo is None:
         console.print("Let a merchant in:  printworks merchant add NAME")

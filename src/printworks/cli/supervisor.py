@@ -165,8 +165,10 @@ class Supervisor:
             finally:
                 signal.set_wakeup_fd(-1)
 
-    def _note_stop(self, *_: object) -> None:
-        self._stops += 1
+    def _note_stop(self, number: int, _frame: object) -> None:
+        # A second Ctrl-C is impatience; a second SIGTERM is two programs passing on one.
+        if not self._stops or number == signal.SIGINT:
+            self._stops += 1
 
     def _start_those_due(self) -> str | None:
         for child in self._children:

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
 import msgspec
-from sqlalchemy import Connection, Engine, create_engine, make_url
+import psycopg
+from pysqlite3 import dbapi2
+from sqlalchemy import Connection, Engine, create_engine, exc, make_url
 from sqlalchemy.engine import URL
 
 from printworks.store import sqlite
@@ -28,6 +30,16 @@ _OPTIONS: Final[dict[str, Any]] = {
     "json_serializer": lambda value: msgspec.json.encode(value).decode(),
     "json_deserializer": msgspec.json.decode,
 }
+
+
+# What is raised when the database is away, full or locked for too long: nobody's mistake, and
+# over some time later.
+OUTAGES: Final = (
+    exc.OperationalError,
+    exc.TimeoutError,
+    psycopg.OperationalError,
+    dbapi2.OperationalError,
+)
 
 
 class DatabaseUnusable(Exception):

@@ -41,6 +41,7 @@ ON_EVERY_ANSWER: Final = (
     (b"strict-transport-security", b"max-age=31536000"),
     (b"x-content-type-options", b"nosniff"),
 )
+LARGEST_HEADERS: Final = 64 * 1024
 # The rest of the request was not read, so the connection is of no further use.
 _CLOSE: Final = ("Connection", "close")
 
@@ -82,7 +83,11 @@ class Edge:
         began = time.perf_counter()
         request = begin_request(scope)
         try:
-            if isinstance(found, Found):
+            if sum(len(name) + len(value) for name, value in scope["headers"]) > LARGEST_HEADERS:
+                response = self._service.refuse(
+                    found.family, None, request, 431, "The headers are too large.", _CLOSE
+                )
+            elif isinstance(found, Found):
                 response = await self._answer(found, request, receive)
             else:
                 response = self._refuse_path(found, request)
