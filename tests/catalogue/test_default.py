@@ -10,13 +10,12 @@ from printworks.catalogue.countries import COUNTRIES
 from printworks.catalogue.products import (
     Attribute,
     Currency,
-    Pixels,
     Product,
     QualityLevel,
     Size,
-    Units,
 )
 from printworks.catalogue.snapshot import Catalogue
+from printworks.rules.sizing import Pixels, Units
 
 CATALOGUE = Catalogue.load()
 TYPE_NAMES = Path(__file__).with_name("photo_types.txt").read_text().split()

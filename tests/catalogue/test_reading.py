@@ -14,13 +14,13 @@ from printworks.catalogue.problems import BadCatalogue
 from printworks.catalogue.products import (
     Attribute,
     Currency,
-    Pixels,
     Product,
     QualityLevel,
     Size,
 )
 from printworks.catalogue.snapshot import Catalogue
 from printworks.catalogue.values import READERS
+from printworks.rules.sizing import Pixels
 from tests.catalogue.folders import WORDS, a_family, a_folder, a_product
 
 PAGE = Path(__file__).parents[2] / "docs" / "operate" / "catalogue.md"

@@ -9,14 +9,14 @@ from typing import Any, Final
 
 import pyvips
 
-from printworks.rules.sizing import PrintArea, Unit
+from printworks.rules.sizing import PrintArea, Units
 
 RED, GREEN, BLUE, YELLOW = (220, 30, 30), (30, 180, 60), (40, 60, 200), (240, 220, 40)
 WHITE: Final = (255, 255, 255)
 CORNERS: Final = (RED, GREEN, BLUE, YELLOW)
 
-AREA: Final = PrintArea.of(6, 4, Unit.INCH)
-TALL_AREA: Final = PrintArea.of(4, 6, Unit.INCH)
+AREA: Final = PrintArea.of(6, 4, Units.INCHES)
+TALL_AREA: Final = PrintArea.of(4, 6, Units.INCHES)
 
 Corners = tuple[tuple[int, int, int], ...]
 

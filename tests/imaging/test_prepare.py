@@ -11,7 +11,7 @@ import pyvips
 
 from printworks.imaging.formats import EVERY_FORMAT, Format
 from printworks.imaging.studio import Invalid, Prepared, Proofs, Studio
-from printworks.rules.sizing import PrintArea, Sizing, Unit
+from printworks.rules.sizing import PrintArea, Sizing, Units
 from tests.imaging.pictures import (
     AREA,
     BLUE,
@@ -189,7 +189,7 @@ def test_a_strip_of_a_panorama_is_previewed_in_full_sharpness(
 ) -> None:
     source = written(tmp_path, as_jpeg(a_picture(6000, 1200)))
 
-    prepared = studio.prepare(source, PrintArea.of(9, 9, Unit.INCH), Sizing.CROP, out)
+    prepared = studio.prepare(source, PrintArea.of(9, 9, Units.INCHES), Sizing.CROP, out)
 
     assert isinstance(prepared, Prepared), prepared
     assert read(prepared.proofs.preview).width >= 1190

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from printworks.imaging.manifest import Manifest, find_sha256, plan_print
 from printworks.imaging.studio import Invalid, Prepared, Rendered, Studio
-from printworks.rules.sizing import Pixels, PrintArea, Sizing, Unit, place
+from printworks.rules.sizing import Pixels, PrintArea, Sizing, Units, place
 from tests.imaging.pictures import (
     AREA,
     TALL_AREA,
@@ -25,7 +25,7 @@ from tests.imaging.pictures import (
     written,
 )
 
-SQUARE_AREA = PrintArea.of(5, 5, Unit.INCH)
+SQUARE_AREA = PrintArea.of(5, 5, Units.INCHES)
 
 
 @pytest.mark.parametrize("sizing", Sizing)

@@ -12,7 +12,7 @@ import pyvips
 from printworks.imaging.formats import MOST_SCANS
 from printworks.imaging.manifest import plan_print
 from printworks.imaging.studio import Invalid, Prepared, Rejected, Rendered, Studio
-from printworks.rules.sizing import Pixels, PrintArea, Sizing, Unit, place
+from printworks.rules.sizing import Pixels, PrintArea, Sizing, Units, place
 from tests.imaging.pictures import (
     AREA,
     CORNERS,
@@ -159,7 +159,7 @@ def test_a_jpeg_with_a_gain_map_is_read_as_a_jpeg(prepare: Preparer) -> None:
 
 def test_a_small_picture_is_not_enlarged(studio: Studio, tmp_path: Path, out: Path) -> None:
     source = written(tmp_path, as_jpeg(a_noisy_picture(300, 200)))
-    wall = PrintArea.of(30, 20, Unit.INCH)
+    wall = PrintArea.of(30, 20, Units.INCHES)
     prepared = studio.prepare(source, wall, Sizing.CROP, out)
     assert isinstance(prepared, Prepared), prepared
 

@@ -14,16 +14,16 @@ from printworks.rules.sizing import (
     PrintArea,
     Share,
     Sizing,
-    Unit,
+    Units,
     mismatch,
     place,
 )
 
 CROP, FIT, EXACT = Sizing.CROP, Sizing.SHRINK_TO_FIT, Sizing.SHRINK_TO_EXACT_FIT
 
-LANDSCAPE = PrintArea.of(12, 8, Unit.INCH)
-PORTRAIT = PrintArea.of(8, 12, Unit.INCH)
-SQUARE = PrintArea.of(10, 10, Unit.INCH)
+LANDSCAPE = PrintArea.of(12, 8, Units.INCHES)
+PORTRAIT = PrintArea.of(8, 12, Units.INCHES)
+SQUARE = PrintArea.of(10, 10, Units.INCHES)
 ONE_BY_TEN = PrintArea(Fraction(1), Fraction(10))
 ALL = Share(Fraction(1), Fraction(1))
 
@@ -141,7 +141,7 @@ def test_too_small_is_what_has_fewer_pixels_than_recommended_where_it_is_printed
 
 def test_a_picture_of_the_recommended_size_is_never_too_small() -> None:
     # 10 x 15 cm is not quite the shape of what is recommended for it.
-    placement = place(Pixels(1181, 1790), PrintArea.of(10, 15, Unit.CENTIMETRE), CROP)
+    placement = place(Pixels(1181, 1790), PrintArea.of(10, 15, Units.CM), CROP)
 
     assert not placement.is_too_small(Pixels(1181, 1790))
 
@@ -163,9 +163,9 @@ def test_the_effective_density_is_that_of_the_poorer_direction(
 
 
 def test_every_unit_is_known_in_inches() -> None:
-    assert set(IN_INCHES) == set(Unit)
-    assert PrintArea.of("25.4", 254, Unit.MILLIMETRE) == ONE_BY_TEN
-    assert PrintArea.of("2.54", "25.4", Unit.CENTIMETRE) == ONE_BY_TEN
+    assert set(IN_INCHES) == set(Units)
+    assert PrintArea.of(1, 10, Units.INCHES) == ONE_BY_TEN
+    assert PrintArea.of("2.54", "25.4", Units.CM) == ONE_BY_TEN
 
 
 @given(pictures, areas)

@@ -6,15 +6,9 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from printworks.catalogue.problems import Mistake
-from printworks.catalogue.products import (
-    Pixels,
-    Product,
-    QualityLevel,
-    Size,
-    Units,
-    usual_type_name,
-)
+from printworks.catalogue.products import Product, QualityLevel, Size, usual_type_name
 from printworks.catalogue.values import Prices, Vocabulary
+from printworks.rules.sizing import Pixels, Units
 
 REQUIRED: Final = ("sku", "description", "kind", "band", "sold_to")
 USUAL_DENSITY: Final = {Units.INCHES: Decimal(150), Units.CM: Decimal(60)}

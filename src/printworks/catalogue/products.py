@@ -8,6 +8,7 @@ from typing import Self
 import msgspec
 
 from printworks.errors import BadInput
+from printworks.rules.sizing import Pixels, PrintArea, Units
 
 
 class QualityLevel(StrEnum):
@@ -15,13 +16,6 @@ class QualityLevel(StrEnum):
 
     PRO = "Pro"
     STANDARD = "Standard"
-
-
-class Units(StrEnum):
-    """What the sizes of a product are measured in."""
-
-    INCHES = "inches"
-    CM = "cm"
 
 
 class Currency(StrEnum):
@@ -52,16 +46,6 @@ def _trim(length: Decimal) -> Decimal:
     # `normalize` alone would write 20 as 2E+1.
     whole = length.to_integral_value()
     return whole if whole == length else length.normalize()
-
-
-class Pixels(msgspec.Struct, frozen=True):
-    """A width and a height in pixels."""
-
-    width: int
-    height: int
-
-    def __str__(self) -> str:
-        return f"{self.width}x{self.height}"
 
 
 class Attribute(msgspec.Struct, frozen=True):
@@ -95,6 +79,11 @@ class Product(msgspec.Struct, frozen=True, kw_only=True):
     def type_names(self) -> tuple[str, ...]:
         """Every name by which the older versions may ask for it, the usual one first."""
         return tuple(dict.fromkeys((self.type_name, usual_type_name(self.sku))))
+
+    @property
+    def print_area(self) -> PrintArea:
+        """What the picture is laid on."""
+        return PrintArea.of(self.image_size.width, self.image_size.height, self.units)
 
     def is_sold_to(self, country: str) -> bool:
         """Say whether it may be sent to this destination country."""

@@ -9,7 +9,8 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from printworks.catalogue.countries import COUNTRIES
 from printworks.catalogue.problems import Mistake, suggest
-from printworks.catalogue.products import Attribute, Currency, Pixels, QualityLevel, Size, Units
+from printworks.catalogue.products import Attribute, Currency, QualityLevel, Size
+from printworks.rules.sizing import Pixels, Units
 
 EVERYWHERE: Final = "everywhere"
 LARGEST: Final = 10_000

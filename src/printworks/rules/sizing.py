@@ -4,6 +4,7 @@ All of it is exact: the proof and the print file are drawn from the same numbers
 """
 
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from typing import Final, NamedTuple
@@ -17,19 +18,14 @@ class Sizing(StrEnum):
     SHRINK_TO_EXACT_FIT = "ShrinkToExactFit"
 
 
-class Unit(StrEnum):
-    """What the sides of a product are measured in; the values are those of the catalogue."""
+class Units(StrEnum):
+    """What the sides of a product are measured in."""
 
-    MILLIMETRE = "mm"
-    CENTIMETRE = "cm"
-    INCH = "in"
+    INCHES = "inches"
+    CM = "cm"
 
 
-IN_INCHES: Final = {
-    Unit.MILLIMETRE: Fraction(5, 127),
-    Unit.CENTIMETRE: Fraction(50, 127),
-    Unit.INCH: Fraction(1),
-}
+IN_INCHES: Final = {Units.INCHES: Fraction(1), Units.CM: Fraction(50, 127)}
 
 # A picture whose shape differs by more than this from the print area deserves a warning.
 SHAPE_TOLERANCE: Final = Fraction(1, 100)
@@ -45,6 +41,9 @@ class Pixels(NamedTuple):
         """The same on its side."""
         return Pixels(self.height, self.width)
 
+    def __str__(self) -> str:
+        return f"{self.width}x{self.height}"
+
 
 class PrintArea(NamedTuple):
     """What is printed on, in inches; exact, so that no ratio is ever rounded."""
@@ -54,10 +53,10 @@ class PrintArea(NamedTuple):
 
     @classmethod
     def of(
-        cls, width: int | str | Fraction, height: int | str | Fraction, unit: Unit
+        cls, width: int | str | Decimal, height: int | str | Decimal, units: Units
     ) -> "PrintArea":
-        """Read two sides as the catalogue writes them, such as `"29.7"`."""
-        inch = IN_INCHES[unit]
+        """Take two sides as the catalogue writes them, such as 29.7 cm."""
+        inch = IN_INCHES[units]
         return cls(Fraction(width) * inch, Fraction(height) * inch)
 
     def turned(self) -> "PrintArea":
