@@ -65,6 +65,24 @@ def test_a_secret_can_come_from_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("files", "place"),
+    [
+        ("", "{data}/files"),
+        ("pictures/", "{data}/pictures"),
+        ("/mnt/pictures", "/mnt/pictures"),
+        ("s3://bucket", "s3://bucket"),
+        ("s3://my.bucket-1/Some/folder_2/", "s3://my.bucket-1/Some/folder_2"),
+    ],
+)
+def test_files_are_in_the_data_folder_unless_another_place_is_named(
+    tmp_path: Path, files: str, place: str
+) -> None:
+    settings = Settings.load(tmp_path, {"PRINTWORKS_FILES": files})
+
+    assert settings.files == place.format(data=tmp_path)
+
+
+@pytest.mark.parametrize(
     ("host", "public_url"),
     [
         ("0.0.0.0", "https://localhost:8443"),
@@ -96,6 +114,12 @@ def test_the_public_address_follows_the_host(tmp_path: Path, host: str, public_u
         ("CATALOGUE_NAME", "x" * 101, "text of 1 to 100 characters"),
         ("BEHIND_PROXY", "0.0.0.0:80", "`unix:/path/to.sock` or a loopback address such as"),
         ("DATABASE_URL", "mysql://root:hush@x/y", "an address that begins with `sqlite:///` or"),
+        ("FILES", "gs://bucket", "a path or an address such as `s3://bucket/folder`, not 'gs:"),
+        ("FILES", "s3://", "a path or an address such as `s3://bucket/folder`, not 's3://'"),
+        ("FILES", "s3://bucket/../x", "a path or an address such as `s3://bucket/folder`"),
+        ("S3_ENDPOINT", "s3.example", "an address such as `https://s3.example:9000` without"),
+        ("S3_ENDPOINT", "https://a:b@x", "an address such as `https://s3.example:9000` without"),
+        ("S3_SECRET_ACCESS_KEY", "hu sh", "text without blanks."),
     ],
 )
 def test_a_wrong_value_is_explained_in_one_sentence(
@@ -125,6 +149,12 @@ def test_a_wrong_value_is_explained_in_one_sentence(
         (
             {"DATABASE_URL": "sqlite:////x", "DATABASE_URL_FILE": "/y"},
             "PRINTWORKS_DATABASE_URL and PRINTWORKS_DATABASE_URL_FILE are both set",
+        ),
+        ({"S3_REGION": "eu-west-1"}, "set `files` to `s3://bucket`"),
+        ({"FILES": "/pictures", "S3_ENDPOINT": "https://x"}, "set `files` to `s3://bucket`"),
+        (
+            {"FILES": "s3://bucket", "S3_ACCESS_KEY_ID": "x"},
+            "`s3_access_key_id` and `s3_secret_access_key` belong together",
         ),
         ({"DATABASE_URL_FILE": "/nowhere"}, "names a file that cannot be read"),
     ],

@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Final
 
 import msgspec
 from sqlalchemy import Connection, make_url, text
 from sqlalchemy.exc import SQLAlchemyError
 
+from printworks.files import open_files
+from printworks.files.errors import FilesError
 from printworks.settings import Settings
 from printworks.store import schema
 from printworks.store.database import Database, DatabaseUnusable
@@ -23,6 +26,7 @@ OLDEST_POSTGRESQL: Final = 15
 OLDEST_MOMENT: Final = datetime.fromisoformat("2026-01-01T00:00:00+00:00")
 CLOCKS_APART: Final = timedelta(seconds=5)
 GIGABYTE: Final = 1_000_000_000
+PROBE: Final = "doctor/probe.txt"
 
 
 class Verdict(StrEnum):
@@ -42,10 +46,11 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 def examine(settings: Settings, *, now: datetime) -> Iterator[Finding]:
-    """Look at everything; change nothing."""
+    """Look at everything; leave it as it was."""
     yield _judge("settings", f"read for {settings.data} ({settings.environment}).")
     yield check_data_folder(settings.data)
     yield check_disk(settings.data)
+    yield check_files(settings)
     yield from check_database(settings, now=now)
     yield check_tls(settings, now=now)
     yield check_clock(settings.data, now=now)
@@ -87,6 +92,29 @@ def check_disk(data: Path) -> Finding:
         left,
         fail=f"{left} The service will soon stop; make room." if free < 0.2 else "",
         warn=f"{left} Make room soon." if free < 2 else "",
+    )
+
+
+def check_files(settings: Settings) -> Finding:
+    """Look whether a file can be kept, read and deleted where pictures are."""
+    place = settings.data if settings.files.startswith("s3://") else Path(settings.files)
+    if not place.exists():
+        return _judge("files", "", warn=f"{place} does not exist yet; the first start makes it.")
+    sent = b"Can this be read?"
+    try:
+        files = open_files(settings)
+        with NamedTemporaryFile() as probe:
+            probe.write(sent)
+            probe.flush()
+            files.put(PROBE, Path(probe.name))
+        received = files.read(PROBE)
+        files.delete(PROBE)
+    except (FilesError, OSError) as error:
+        return _judge("files", "", fail=str(error))
+    return _judge(
+        "files",
+        f"{settings.files} can be written and read.",
+        fail="" if received == sent else f"{settings.files} gives back what nobody put there.",
     )
 
 

@@ -6,7 +6,7 @@ from printworks.cli.options import Data, Json, load_settings, make_console, prin
 
 
 def doctor(context: typer.Context, *, data: Data = None, json: Json = False) -> None:
-    """Check settings, database, durability, TLS, clock and disk; say what to do. Exit 1 on FAIL."""
+    """Check settings, disk, files, database, TLS and clock; say what to do. Exit 1 on FAIL."""
     from rich.text import Text
 
     from printworks.cli.checks import Finding, Verdict, examine

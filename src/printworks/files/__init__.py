@@ -1,0 +1,21 @@
+"""Where pictures are kept: a folder, or a bucket of S3; `open_files` chooses by the settings."""
+
+from pathlib import Path
+
+from printworks.files.store import Files
+from printworks.settings import Settings
+
+
+def open_files(settings: Settings) -> Files:
+    """Open the store that the settings name; raise `FilesUnavailable`.
+
+    Make one per process, after any fork. It need not be closed.
+    """
+    if settings.files.startswith("s3://"):
+        # Only who keeps files in S3 waits for its client to load.
+        from printworks.files.s3 import S3Files
+
+        return S3Files(settings)
+    from printworks.files.folder import FolderFiles
+
+    return FolderFiles(Path(settings.files))

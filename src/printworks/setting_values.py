@@ -1,0 +1,235 @@
+"""How one setting gets its value: where it was set, what it may be, and what to say if not.
+
+`settings.py` declares the settings; everything here works for whatever is declared there.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from difflib import get_close_matches
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Final, Literal, NamedTuple, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import Meta
+
+PREFIX: Final = "PRINTWORKS_"
+FILE_NAME: Final = "printworks.toml"
+
+Networks = tuple[IPv4Network | IPv6Network, ...]
+
+
+class BadSetting(Exception):
+    """A setting is wrong; the message says which, where it came from and what is allowed."""
+
+
+class Setting(NamedTuple):
+    """One line of the reference."""
+
+    name: str
+    kind: Any
+    default: Any
+    description: str
+    is_secret: bool
+
+
+Declared = Mapping[str, Setting]
+
+
+class Given(NamedTuple):
+    """A value that somebody set, and where."""
+
+    name: str
+    value: Any
+    source: str
+
+
+# What a text must look like, and the same in words.
+_FORMS: Final[Mapping[str, tuple[str, str]]] = {
+    "host": (r"[A-Za-z0-9.:_-]+", "a host name or an IP address without a port"),
+    "public_url": (
+        r"https://[^/\s?#]+/?",
+        "an address such as `https://print.example` without a path",
+    ),
+    "database_url": (
+        r"sqlite:///.+|postgres(ql)?(\+psycopg)?://\S+",
+        "an address that begins with `sqlite:///` or `postgresql://`",
+    ),
+    "files": (
+        r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9][A-Za-z0-9._-]*)*/?"
+        r"|(?![A-Za-z0-9+.-]+://).+",
+        "a path or an address such as `s3://bucket/folder`",
+    ),
+    "s3_endpoint": (
+        r"https?://[^/\s?#@]+/?",
+        "an address such as `https://s3.example:9000` without a path",
+    ),
+    "s3_region": (r"[A-Za-z0-9-]+", "letters, digits and hyphens"),
+    "s3_access_key_id": (r"\S+", "text without blanks"),
+    "s3_secret_access_key": (r"\S+", "text without blanks"),
+    "behind_proxy": (
+        r"unix:.+|(127\.[0-9.]+|localhost|\[::1\]):[0-9]{1,5}",
+        "`unix:/path/to.sock` or a loopback address such as `127.0.0.1:8080`",
+    ),
+    "header_prefix": (r"[A-Za-z][A-Za-z0-9-]*", "letters, digits and hyphens"),
+}
+
+
+def list_settings(declaration: type[msgspec.Struct]) -> dict[str, Setting]:
+    """Describe every field of the class that declares the settings."""
+    defaults = {field.name: field.default for field in msgspec.structs.fields(declaration)}
+    settings = {}
+    for name, hint in get_type_hints(declaration, include_extras=True).items():
+        metas = [extra for extra in hint.__metadata__ if isinstance(extra, Meta)]
+        description = next(meta.description for meta in metas if meta.description)
+        secret = any(meta.extra and meta.extra.get("secret") for meta in metas)
+        settings[name] = Setting(name, hint, defaults[name], description, secret)
+    return settings
+
+
+def read_values(declared: Declared, data: Path, environ: Mapping[str, str]) -> dict[str, Any]:
+    """Read what is set in the data folder and the environment; raise `BadSetting` if wrong."""
+    given = (*_from_file(declared, data), *_from_environment(declared, environ))
+    return {each.name: _read(each, declared[each.name], data) for each in given}
+
+
+def parse_duration(text: str) -> timedelta:
+    """Read `30s`, `10m`, `24h` or `30d`; `0` needs no unit. Raise `ValueError` otherwise."""
+    units = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+    if text == "0":
+        return timedelta(0)
+    found = re.fullmatch(r"(\d{1,6})([smhd])", text)
+    if found is None:
+        message = f"{text!r} is not a duration such as 30s, 10m, 24h or 30d."
+        raise ValueError(message)
+    return timedelta(**{units[found[2]]: int(found[1])})
+
+
+def format_duration(duration: timedelta) -> str:
+    """Write a duration as `parse_duration` reads it."""
+    seconds = int(duration.total_seconds())
+    for unit, length in (("d", 86400), ("h", 3600), ("m", 60)):
+        if seconds and seconds % length == 0:
+            return f"{seconds // length}{unit}"
+    return f"{seconds}s"
+
+
+def _parse_networks(text: str) -> Networks:
+    return tuple(ip_network(part.strip()) for part in text.split(","))
+
+
+def _from_file(declared: Declared, data: Path) -> Iterator[Given]:
+    path = data / FILE_NAME
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        message = f"{path} cannot be read: {error}."
+        raise BadSetting(message) from error
+    for name, value in content.items():
+        if name == "data" or name not in declared:
+            message = f"{path} sets `{name}`, which is not a setting{_suggest(name, declared)}."
+            raise BadSetting(message)
+        yield Given(name, value, f"`{name}` in {path}")
+
+
+def _from_environment(declared: Declared, environ: Mapping[str, str]) -> Iterator[Given]:
+    for variable, value in environ.items():
+        # An empty variable is how compose files and unit files say "not set".
+        if not variable.startswith(PREFIX) or variable == f"{PREFIX}DATA" or value == "":
+            continue
+        name = variable.removeprefix(PREFIX).lower()
+        plain = name.removesuffix("_file")
+        if name in declared:
+            yield Given(name, value, variable)
+        elif plain in declared and declared[plain].is_secret:
+            if environ.get(f"{PREFIX}{plain.upper()}"):
+                message = f"{PREFIX}{plain.upper()} and {variable} are both set; keep one of them."
+                raise BadSetting(message)
+            yield Given(plain, _read_secret(variable, value), variable)
+        else:
+            message = f"{variable} is not a setting{_suggest(name, declared)}."
+            raise BadSetting(message)
+
+
+def _read_secret(variable: str, path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"{variable} names a file that cannot be read: {error}."
+        raise BadSetting(message) from error
+
+
+def _suggest(name: str, declared: Declared) -> str:
+    close = get_close_matches(name, declared, n=1)
+    return f" (`{close[0]}` is)" if close else " (docs/operate/settings.md lists them)"
+
+
+def _read(given: Given, setting: Setting, data: Path) -> Any:
+    try:
+        value = _convert(given.value, setting.kind)
+        _check_form(given.name, value)
+    except (msgspec.ValidationError, ValueError, TypeError) as error:
+        shown = "" if setting.is_secret else f", not {given.value!r}"
+        message = f"{given.source} must be {describe_allowed(setting)}{shown}."
+        raise BadSetting(message) from error
+    return data / value if isinstance(value, Path) else _tidy(given.name, value)
+
+
+def _convert(value: Any, kind: Any) -> Any:
+    if _plain(kind) == Networks:
+        return _parse_networks(msgspec.convert(value, str))
+    if _plain(kind) is not timedelta:
+        return msgspec.convert(value, kind, strict=False, dec_hook=_path)
+    duration = parse_duration(value)
+    if not duration:
+        message = "A wait or a limit of nothing makes no sense."
+        raise ValueError(message)
+    return duration
+
+
+def _path(kind: type, value: Any) -> Any:
+    return kind(value)
+
+
+def _plain(kind: Any) -> Any:
+    plain = get_args(kind)[0] if get_origin(kind) is Annotated else kind
+    return Path if isinstance(plain, UnionType) else plain
+
+
+def _check_form(name: str, value: Any) -> None:
+    if name in _FORMS and not re.fullmatch(_FORMS[name][0], value):
+        raise ValueError(name)
+
+
+def _tidy(name: str, value: Any) -> Any:
+    if name in {"public_url", "files", "s3_endpoint"}:
+        return value.rstrip("/") or "/"
+    if name == "database_url":
+        # Without the driver's name SQLAlchemy might choose one that is not installed.
+        return re.sub(r"^postgres(ql)?://", "postgresql+psycopg://", value)
+    return value
+
+
+def describe_allowed(setting: Setting) -> str:
+    """Say in words which values a setting takes."""
+    if setting.name in _FORMS:
+        return _FORMS[setting.name][1]
+    plain = _plain(setting.kind)
+    if get_origin(plain) is Literal:
+        words = [f"`{word}`" for word in get_args(plain)]
+        return f"{', '.join(words[:-1])} or {words[-1]}"
+    if plain is int:
+        metas = [meta for meta in setting.kind.__metadata__ if meta.ge is not None]
+        return f"a whole number from {metas[0].ge} to {metas[0].le}"
+    return {
+        bool: "`true` or `false`",
+        timedelta: "a duration such as 30s, 10m, 24h or 30d",
+        Path: "a path",
+        Networks: "networks with commas between them, such as `10.1.0.0/16, fd12::/48`",
+        str: "text of 1 to 100 characters",
+    }[plain]
