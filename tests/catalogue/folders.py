@@ -1,8 +1,14 @@
 """Catalogues for tests: a valid one, of which a test changes what matters to it."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from textwrap import dedent
 from typing import Final
+
+import pytest
+
+from printworks.catalogue.problems import BadCatalogue
+from printworks.catalogue.snapshot import Catalogue
 
 WORDS: Final = """\
 currencies = ["GBP", "EUR"]
@@ -33,15 +39,69 @@ FAMILY: Final = {
     "sold_to": '["ISLES"]',
 }
 
+LAB: Final = {
+    "code": '"hill"',
+    "name": '"Hill"',
+    "country": '"GB"',
+    "time_zone": '"Europe/London"',
+    "currency": '"GBP"',
+    "cut_off": '"14:00"',
+    "capacity": "100",
+    "production_days": "2",
+    "makes": '[\n    { kinds = ["print"], percent = 40 },\n]',
+}
+
+SERVICE: Final = {
+    "code": '"post"',
+    "name": '"Second class"',
+    "carrier": '"RoyalMail"',
+    "labs": '["hill"]',
+    "methods": '["Budget", "Standard"]',
+    "to": '["ISLES"]',
+    "transit_days": "[2, 4]",
+    "tracked": "false",
+    "bands": "{ Prints = { items = 50, GBP = [199, 80], EUR = [240, 95] } }",
+}
+
+PROMISE: Final = {
+    "to": '["everywhere"]',
+    "Budget": "9",
+    "Standard": "8",
+    "Express": "5",
+    "Overnight": "3",
+}
+
+RATES: Final = """\
+[rates]
+GBP = 1
+EUR = 0.85
+"""
+
 
 def a_product(**changed: str | None) -> str:
     """Write one product on lines of its own, the first of them the heading."""
-    return _write({**PRODUCT, **changed})
+    return _write("products", {**PRODUCT, **changed})
+
+
+def a_lab(*makes: str, **changed: str | None) -> str:
+    """Write one lab, with these lines of `makes` or the usual one; they are its last lines."""
+    lines = {"makes": "".join(["[\n", *(f"    {line},\n" for line in makes), "]"])} if makes else {}
+    return _write("labs", {**LAB, **lines, **changed})
+
+
+def a_service(**changed: str | None) -> str:
+    """Write one service."""
+    return _write("services", {**SERVICE, **changed})
+
+
+def a_promise(**changed: str | None) -> str:
+    """Write one promise, for every method and everywhere."""
+    return _write("promises", {**PROMISE, **changed})
 
 
 def a_family(columns: str, *rows: str, **changed: str | None) -> str:
     """Write a family; its rows are its last lines but one."""
-    lines = [_write({**FAMILY, **changed}), f"columns = [{columns}]\nrows = [\n"]
+    lines = [_write("products", {**FAMILY, **changed}), f"columns = [{columns}]\nrows = [\n"]
     return "".join([*lines, *(f"    [{row}],\n" for row in rows), "]\n"])
 
 
@@ -56,6 +116,25 @@ def a_folder(where: Path, *products: str, words: str = WORDS, **files: str) -> P
     return folder
 
 
-def _write(keys: dict[str, str | None]) -> str:
+def a_whole_folder(where: Path, *products: str, words: str = WORDS, **changed: str) -> Path:
+    """Write a catalogue with a lab that makes what is sold, and a service that takes it away."""
+    files = {
+        "labs": a_lab(),
+        "services": a_service(),
+        "promises": a_promise(),
+        "rates": RATES,
+        **changed,
+    }
+    return a_folder(where, *(products or (a_product(),)), words=words, **files)
+
+
+def problems_of(folder: Path) -> list[str]:
+    """Load a catalogue that must be wrong, and return what is wrong with it."""
+    with pytest.raises(BadCatalogue) as caught:
+        Catalogue.load(folder)
+    return [str(problem) for problem in caught.value.problems]
+
+
+def _write(table: str, keys: Mapping[str, str | None]) -> str:
     lines = [f"{key} = {value}\n" for key, value in keys.items() if value is not None]
-    return "".join(["[[products]]\n", *lines])
+    return "".join([f"[[{table}]]\n", *lines])

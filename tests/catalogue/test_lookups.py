@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from printworks.catalogue.countries import COUNTRIES
-from printworks.catalogue.products import Currency, Product, QualityLevel, check_attributes
+from printworks.catalogue.products import Currency, Product, QualityLevel, choose_attributes
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import BadInput
 
@@ -89,11 +89,19 @@ def test_a_snapshot_cannot_be_changed() -> None:
 
 
 def test_an_offered_choice_passes() -> None:
-    check_attributes(CATALOGUE.get_product("FRA-INSTA-30X30"), {"frameColour": "black"})
+    product = CATALOGUE.get_product("FRA-INSTA-30X30")
+
+    assert choose_attributes(product, {"frameColour": "black"}) == {"frameColour": "black"}
+
+
+def test_a_choice_is_written_as_the_product_spells_it() -> None:
+    product = CATALOGUE.get_product("FRA-INSTA-30X30")
+
+    assert choose_attributes(product, {"FRAMECOLOUR": "Black"}) == {"frameColour": "black"}
 
 
 def test_no_choice_passes() -> None:
-    check_attributes(CATALOGUE.get_product("FRA-INSTA-30X30"), {})
+    assert choose_attributes(CATALOGUE.get_product("FRA-INSTA-30X30"), {}) == {}
 
 
 @pytest.mark.parametrize(
@@ -109,6 +117,6 @@ def test_no_choice_passes() -> None:
 )
 def test_a_choice_that_is_not_offered_is_refused(chosen: dict[str, str], message: str) -> None:
     with pytest.raises(BadInput) as caught:
-        check_attributes(CATALOGUE.get_product("FRA-INSTA-30X30"), chosen)
+        choose_attributes(CATALOGUE.get_product("FRA-INSTA-30X30"), chosen)
 
     assert caught.value.message == message

@@ -4,16 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from printworks.catalogue.problems import BadCatalogue
-from printworks.catalogue.snapshot import Catalogue
-from tests.catalogue.folders import PRODUCT, WORDS, a_family, a_folder, a_product
-
-
-def problems_of(folder: Path) -> list[str]:
-    with pytest.raises(BadCatalogue) as caught:
-        Catalogue.load(folder)
-    return [str(problem) for problem in caught.value.problems]
-
+from tests.catalogue.folders import (
+    PRODUCT,
+    WORDS,
+    a_family,
+    a_folder,
+    a_product,
+    problems_of,
+)
 
 # Each a changed key of the usual product, and the sentence that it earns.
 WRONG_VALUES = [
@@ -314,7 +312,8 @@ class TestMistakesInAFolder:
             (
                 "colour = 1\n" + WORDS,
                 "words.toml:1: `colour` is no part of a catalogue; "
-                "known are `currencies`, `kinds`, `bands`, `groups`, `products`.",
+                "known are `currencies`, `kinds`, `bands`, `groups`, `holidays`, `rates`, "
+                "`products`, `labs`, `services`, `promises`.",
             ),
             (
                 WORDS.replace('[groups]\nISLES = ["GB", "IE"]', "groups = 3"),

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.catalogue.folders import a_folder, a_product
+from tests.catalogue.folders import a_folder, a_lab, a_product, a_service, a_whole_folder
 from tests.cli.program import run
 
 
-@pytest.mark.parametrize("command", ["check", "list", "show"])
+@pytest.mark.parametrize("command", ["check", "list", "show", "labs", "services"])
 def test_every_command_has_help(command: str) -> None:
     ended = run("catalogue", command, "--help")
 
@@ -22,6 +22,7 @@ def test_the_built_in_catalogue_is_right(tmp_path: Path) -> None:
 
     assert ended.code == 0
     assert ended.said.startswith("The catalogue is right: 6")
+    assert ended.said.endswith("; 11 labs, 39 shipping services.\n")
 
 
 def test_checking_a_folder_reports_every_problem_on_a_line(tmp_path: Path) -> None:
@@ -57,7 +58,10 @@ def test_a_right_folder_says_so_to_programs(tmp_path: Path) -> None:
 
     ended = run("catalogue", "check", folder, "--json", "--data", tmp_path)
 
-    assert (ended.code, json.loads(ended.said)) == (0, {"products": 1, "problems": []})
+    assert (ended.code, json.loads(ended.said)) == (
+        0,
+        {"products": 1, "labs": 0, "services": 0, "problems": []},
+    )
 
 
 def test_the_setting_chooses_another_folder(tmp_path: Path) -> None:
@@ -161,3 +165,99 @@ def test_a_sku_like_no_other_is_unknown(tmp_path: Path) -> None:
     ended = run("catalogue", "show", "?", "--data", tmp_path)
 
     assert ended.complained == "printworks: SKU not in catalogue: ?.\n"
+
+
+def test_checking_a_folder_covers_labs_and_shipping(tmp_path: Path) -> None:
+    folder = a_whole_folder(
+        tmp_path, labs=a_lab(capacity="0"), services=a_service(carrier='"RoyalMal"')
+    )
+
+    ended = run("catalogue", "check", folder, "--data", tmp_path)
+
+    assert ended.code == 1
+    assert ended.said.splitlines() == [
+        "labs.toml:8: `capacity` must be a whole number from 1 to 1000000, not 0.",
+        "services.toml:4: `RoyalMal` is no value of `carrier`; did you mean `RoyalMail`?",
+        "2 problems.",
+    ]
+
+
+def test_labs_are_listed_with_what_they_make(tmp_path: Path) -> None:
+    ended = run("catalogue", "labs", "--data", tmp_path)
+
+    [line] = [line for line in ended.said.splitlines() if "nl-utrecht" in line]
+    assert "25: clothing" in line
+    assert "15:00 Europe/Amsterdam" in line
+    assert "mon-fri" in line
+
+
+def test_a_paused_lab_is_shown_as_such(tmp_path: Path) -> None:
+    a_whole_folder(tmp_path, labs=a_lab(paused="true", working_days='["sat"]'))
+
+    ended = run("catalogue", "labs", "--data", tmp_path, catalogue="catalogue")
+
+    assert ended.said.splitlines()[1].split()[-3:] == ["sat", "100", "paused"]
+
+
+def test_labs_can_be_read_by_programs(tmp_path: Path) -> None:
+    ended = run("catalogue", "labs", "--json", "--data", tmp_path)
+
+    [lab] = [lab for lab in json.loads(ended.said) if lab["code"] == "gb-bristol"]
+    assert lab["workingDays"] == ["mon", "tue", "wed", "thu", "fri", "sat"]
+    assert (lab["cutOff"], lab["canHoldUntil"]) == ("11:00", "submitted")
+    assert "2026-12-25" in lab["holidays"]
+
+
+def test_a_catalogue_without_labs_says_so(tmp_path: Path) -> None:
+    a_folder(tmp_path, a_product())
+
+    ended = run("catalogue", "labs", "--data", tmp_path, catalogue="catalogue")
+
+    assert (ended.code, ended.said) == (0, "There is no lab.\n")
+
+
+def test_services_to_a_country_are_listed_with_their_prices(tmp_path: Path) -> None:
+    ended = run("catalogue", "services", "--country", "gb", "--data", tmp_path)
+
+    [line] = [line for line in ended.said.splitlines() if "royal-mail-2nd" in line]
+    assert "2nd Class Royal Mail" in line
+    assert line.rstrip().endswith("Prints 1.99 for 50, then 0.80")
+
+
+def test_services_can_be_narrowed_to_a_method(tmp_path: Path) -> None:
+    ended = run(
+        *("catalogue", "services", "--country", "GB", "--method", "overnight", "--json"),
+        *("--data", tmp_path),
+    )
+
+    [service] = json.loads(ended.said)
+    assert (service["code"], service["carrier"]) == ("gb-next-day", "DpdNextDay")
+    assert service["prices"][0] == {
+        "band": "Prints",
+        "currency": "GBP",
+        "items": 50,
+        "first": 695,
+        "further": 280,
+    }
+
+
+def test_no_service_by_a_method_is_said(tmp_path: Path) -> None:
+    ended = run(
+        *("catalogue", "services", "--country", "AQ", "--method", "Overnight"),
+        *("--data", tmp_path),
+    )
+
+    assert (ended.code, ended.said) == (0, "There is no such service.\n")
+
+
+def test_an_unknown_method_is_explained(tmp_path: Path) -> None:
+    ended = run(
+        *("catalogue", "services", "--country", "GB", "--method", "Rocket"),
+        *("--data", tmp_path),
+    )
+
+    assert (ended.code, ended.complained) == (
+        1,
+        "printworks: There is no shipping method 'Rocket'; "
+        "there are Budget, Standard, Express, Overnight.\n",
+    )

@@ -92,16 +92,16 @@ class Family:
 
     def _check_names(self, columns: Sequence[str]) -> None:
         used = {name for text in self._list_templates() for name in _PLACEHOLDER.findall(text)}
-        line = self._block.line_of("columns")
         for column in columns:
             try:
                 is_known = column in READERS or column in used or read_price_name(column)
+                if not is_known:
+                    message = (
+                        f"The column `{column}` is neither a key, a currency nor used in a text"
+                    )
+                    raise Mistake(message + suggest(column, list(READERS)))
             except Mistake as mistake:
-                self._report(line, str(mistake))
-                continue
-            if not is_known:
-                sentence = f"The column `{column}` is neither a key, a currency nor used in a text"
-                self._report(line, sentence + suggest(column, list(READERS)))
+                self._report(self._block.line_of("columns"), str(mistake))
 
     def _list_templates(self) -> Iterator[str]:
         for key in TEMPLATES:

@@ -5,7 +5,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from types import MappingProxyType
 from typing import Any, Final
 
-from printworks.catalogue.problems import Mistake
+from printworks.catalogue.problems import Mistake, list_some
 from printworks.catalogue.products import Product, QualityLevel, Size, usual_type_name
 from printworks.catalogue.values import Prices, Vocabulary
 from printworks.rules.sizing import Pixels, Units
@@ -126,8 +126,9 @@ def _check_prices(values: Values, vocabulary: Vocabulary) -> None:
             continue
         without = sorted(at for at in values["sold_to"] if (currency, at) not in prices)
         if without:
-            shown = f"{', '.join(without[:3])}{' and others' if len(without) > 3 else ''}"
-            message = f"`{values['sku']}` is sold to {shown} without a price in {currency}."
+            message = (
+                f"`{values['sku']}` is sold to {list_some(without)} without a price in {currency}."
+            )
             raise Mistake(message)
 
 

@@ -59,3 +59,8 @@ def suggest(word: str, known: Sequence[str]) -> str:
     if not known:
         return "."
     return f"; known are {', '.join(f'`{name}`' for name in known)}."
+
+
+def list_some(names: Sequence[str]) -> str:
+    """Return the first few names, and whether there are others."""
+    return f"{', '.join(names[:3])}{' and others' if len(names) > 3 else ''}"

@@ -102,16 +102,21 @@ def usual_type_name(sku: str) -> str:
     return sku.replace("-", "_")
 
 
-def check_attributes(product: Product, chosen: Mapping[str, str]) -> None:
-    """Refuse a choice that the product does not offer."""
-    offered = {attribute.name: attribute.valid_values for attribute in product.attributes}
-    for name, value in chosen.items():
-        if name not in offered:
+def choose_attributes(product: Product, wanted: Mapping[str, str]) -> dict[str, str]:
+    """Return the choices as the product spells them, or refuse one that it does not offer."""
+    offered = {attribute.name.casefold(): attribute for attribute in product.attributes}
+    chosen = {}
+    for name, value in wanted.items():
+        attribute = offered.get(name.casefold())
+        if attribute is None:
             message = f"Invalid attribute name {name}"
             raise BadInput(message)
-        if value not in offered[name]:
+        valid = {text.casefold(): text for text in attribute.valid_values}
+        if value.casefold() not in valid:
             message = (
-                f"Value of '{value}' supplied for attribute '{name}' isn't in the list of "
-                f"supported values. Valid values are: [{','.join(offered[name])}]"
+                f"Value of '{value}' supplied for attribute '{attribute.name}' isn't in the list "
+                f"of supported values. Valid values are: [{','.join(attribute.valid_values)}]"
             )
             raise BadInput(message)
+        chosen[attribute.name] = valid[value.casefold()]
+    return chosen

@@ -1,7 +1,7 @@
 """Reads a folder of TOML files: what the catalogue is made of, from whichever file says it.
 
 The names of the files mean nothing. Each table of `SECTIONS` may stand in any of them, and
-`products` in all of them.
+those that list things in all of them.
 """
 
 from collections import defaultdict
@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
+from printworks.catalogue.blocks import list_entries
 from printworks.catalogue.countries import COUNTRIES
 from printworks.catalogue.families import Entry, Family
+from printworks.catalogue.fulfilment import Fulfilment, join, read_fulfilment
 from printworks.catalogue.problems import Mistake, Problems, suggest
 from printworks.catalogue.products import Currency, Product, QualityLevel
 from printworks.catalogue.sources import Source, read_sources
@@ -22,7 +24,9 @@ from printworks.catalogue.values import (
     read_word,
 )
 
-SECTIONS: Final = ("currencies", "kinds", "bands", "groups", "products")
+# Written with two brackets.
+LISTS: Final = ("products", "labs", "services", "promises")
+SECTIONS: Final = ("currencies", "kinds", "bands", "groups", "holidays", "rates", *LISTS)
 
 Value = TypeVar("Value")
 
@@ -32,13 +36,16 @@ class Contents(NamedTuple):
 
     vocabulary: Vocabulary
     products: tuple[Product, ...]
+    fulfilment: Fulfilment
 
 
 def read_folder(folder: Path) -> Contents:
     """Read a folder; raise `BadCatalogue` with all that is wrong in it."""
     problems = Problems()
     sources = read_sources(folder, problems)
-    vocabulary = _read_vocabulary(sources, problems)
+    # What is said nowhere may be said in a file that could not be read.
+    is_whole = len(problems) == 0
+    vocabulary = _read_vocabulary(sources, problems, is_whole=is_whole)
     for source in sources:
         _check_sections(source, problems)
     entries = [
@@ -49,8 +56,12 @@ def read_folder(folder: Path) -> Contents:
     ]
     _check_skus(entries, problems)
     _check_types(entries, problems)
+    written = read_fulfilment(sources, vocabulary, problems, is_whole=is_whole)
     problems.check()
-    return Contents(vocabulary, tuple(entry.product for entry in entries if entry.product))
+    fulfilment = join(written, entries, vocabulary, problems)
+    problems.check()
+    products = tuple(entry.product for entry in entries if entry.product)
+    return Contents(vocabulary, products, fulfilment)
 
 
 def _check_sections(source: Source, problems: Problems) -> None:
@@ -58,17 +69,17 @@ def _check_sections(source: Source, problems: Problems) -> None:
         if name not in SECTIONS:
             sentence = f"`{name}` is no part of a catalogue{suggest(name, SECTIONS)}"
             problems.add(source.name, source.line_of(name), sentence)
-    blocks = source.content.get("products", [])
-    if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
-        sentence = "Products are written as `[[products]]`, with two brackets."
-        problems.add(source.name, source.line_of("products"), sentence)
-        del source.content["products"]
+    for name in LISTS:
+        blocks = source.content.get(name, [])
+        if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
+            sentence = f"{name.capitalize()} are written as `[[{name}]]`, with two brackets."
+            problems.add(source.name, source.line_of(name), sentence)
+            del source.content[name]
 
 
-def _read_vocabulary(sources: Sequence[Source], problems: Problems) -> Vocabulary:
-    # What is said nowhere may be said in a file that could not be read.
-    is_whole = len(problems) == 0
-
+def _read_vocabulary(
+    sources: Sequence[Source], problems: Problems, *, is_whole: bool
+) -> Vocabulary:
     def read_once(key: str, read: Callable[[Any], Value], usual: Value) -> Value | None:
         saying = [source for source in sources if key in source.content]
         for source in saying[1:]:
@@ -99,20 +110,14 @@ def _read_currencies(value: Any) -> tuple[Currency, ...]:
 
 def _read_groups(sources: Sequence[Source], problems: Problems) -> dict[str, frozenset[str]]:
     groups = {EVERYWHERE: frozenset(COUNTRIES)}
-    for source in sources:
-        table = source.content.get("groups", {})
-        if not isinstance(table, dict):
-            sentence = "`groups` must be a table of names, each with its list of countries."
-            problems.add(source.name, source.line_of("groups"), sentence)
-            continue
-        for name, value in table.items():
-            try:
-                if name in groups or name in COUNTRIES:
-                    message = f"The group `{name}` is defined already, or is a country."
-                    raise Mistake(message)
-                groups[name] = read_countries(name, value, groups)
-            except Mistake as mistake:
-                problems.add(source.name, source.line_of(name), str(mistake))
+    for entry in list_entries(sources, "groups", "its list of countries", problems):
+        try:
+            if entry.name in groups or entry.name in COUNTRIES:
+                message = f"The group `{entry.name}` is defined already, or is a country."
+                raise Mistake(message)
+            groups[entry.name] = read_countries(entry.name, entry.value, groups)
+        except Mistake as mistake:
+            problems.add(entry.source.name, entry.line, str(mistake))
     return groups
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from printworks.catalogue.problems import Problems
 
 _HEADING: Final = re.compile(r"\s*\[+\s*([\w-]+)\s*[.\]]")
-_ROW: Final = re.compile(r"\s*\[\s*[\"'\d+-]")
+_ITEM: Final = re.compile(r"\s*(\[\s*[\"'\d+-]|\{)")
 
 
 class Source(NamedTuple):
@@ -58,12 +58,16 @@ class Block(NamedTuple):
 
     def line_of_row(self, position: int) -> int:
         """Return the line of one of its `rows`, counted from 0."""
-        begin = self.line_of("rows")
+        return self.line_of_item("rows", position)
+
+    def line_of_item(self, key: str, position: int) -> int:
+        """Return the line of one list or table within the list under a key, counted from 0."""
+        begin = self.line_of(key)
         lines = self.source.lines
         found = [
-            number for number in range(begin + 1, self._end() + 1) if _ROW.match(lines[number - 1])
+            number for number in range(begin + 1, self._end() + 1) if _ITEM.match(lines[number - 1])
         ]
-        return found[position] if len(found) == len(self.content["rows"]) else begin
+        return found[position] if len(found) == len(self.content[key]) else begin
 
     def _end(self) -> int:
         for number in range(self.start + 1, len(self.source.lines) + 1):

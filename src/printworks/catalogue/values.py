@@ -33,6 +33,11 @@ class Vocabulary(NamedTuple):
     has_all_groups: bool
 
 
+def show(value: Any) -> str:
+    """Write a value as it stands in the file, or nearly so."""
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
 def read_text(key: str, value: Any) -> str:
     """Read a text that is not empty."""
     if not isinstance(value, str) or not value.strip():
@@ -55,6 +60,42 @@ def read_texts(key: str, value: Any) -> tuple[str, ...]:
     return tuple(read)
 
 
+def read_code(value: Any) -> str:
+    """Read the name by which one thing refers to another."""
+    text = read_text("code", value)
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", text) or len(text) > 64:
+        message = (
+            f"The code `{text}` may have small letters, digits and single hyphens only, at most 64."
+        )
+        raise Mistake(message)
+    return text
+
+
+def read_flag(key: str, value: Any) -> bool:
+    """Read a yes or no."""
+    if not isinstance(value, bool):
+        message = f"`{key}` must be true or false, not {show(value)}."
+        raise Mistake(message)
+    return value
+
+
+def read_whole(key: str, value: Any, *, least: int = 0, most: int = 1_000_000) -> int:
+    """Read a whole number."""
+    if type(value) is not int or not least <= value <= most:
+        message = f"`{key}` must be a whole number from {least} to {most}, not {show(value)}."
+        raise Mistake(message)
+    return value
+
+
+def read_amount(key: str, value: Any) -> Decimal:
+    """Read an exact number."""
+    is_number = type(value) in (int, Decimal) and Decimal(value).is_finite()
+    if not is_number or not 0 < value <= LARGEST:
+        message = f"`{key}` must be a number larger than 0, not {show(value)}."
+        raise Mistake(message)
+    return Decimal(value)
+
+
 def read_countries(key: str, value: Any, groups: Mapping[str, frozenset[str]]) -> frozenset[str]:
     """Read a list of country codes and groups of them."""
     found: set[str] = set()
@@ -64,6 +105,14 @@ def read_countries(key: str, value: Any, groups: Mapping[str, frozenset[str]]) -
             raise Mistake(message + suggest(name, list(groups)))
         found |= groups.get(name, {name})
     return frozenset(found)
+
+
+def read_zone(key: str, value: Any, known: Vocabulary) -> frozenset[str]:
+    """Read countries and groups, believing every name while some group could not be read."""
+    if known.has_all_groups:
+        return read_countries(key, value, known.groups)
+    names = read_texts(key, value)
+    return frozenset().union(*(known.groups.get(name, {name}) for name in names))
 
 
 def read_word(key: str, value: Any, words: type[Word]) -> Word:
@@ -94,7 +143,7 @@ def read_price(name: str, value: Any) -> int:
     """Read an amount in minor units."""
     if type(value) is not int or value < 1:
         message = (
-            f"The price in {name} must be a whole number of minor units from 1, not {_show(value)}."
+            f"The price in {name} must be a whole number of minor units from 1, not {show(value)}."
         )
         raise Mistake(message)
     return value
@@ -116,7 +165,8 @@ def _read_type(value: Any, _: Vocabulary) -> str:
     return text
 
 
-def _read_declared(key: str, table: str, value: Any, declared: Sequence[str] | None) -> str:
+def read_declared(key: str, table: str, value: Any, declared: Sequence[str] | None) -> str:
+    """Read a word that the catalogue itself declares in a table."""
     text = read_text(key, value)
     if declared is not None and text not in declared:
         message = f"`{text}` is not in `{table}`{suggest(text, declared)}"
@@ -128,13 +178,6 @@ def _read_quality(value: Any, _: Vocabulary) -> tuple[QualityLevel, ...]:
     return tuple(read_word("quality", text, QualityLevel) for text in read_texts("quality", value))
 
 
-def _read_sold_to(value: Any, known: Vocabulary) -> frozenset[str]:
-    if known.has_all_groups:
-        return read_countries("sold_to", value, known.groups)
-    names = read_texts("sold_to", value)
-    return frozenset().union(*(known.groups.get(name, {name}) for name in names))
-
-
 def _read_size(key: str, value: Any) -> Size:
     found = re.fullmatch(r"(-?[\d.]+)x(-?[\d.]+)", value) if isinstance(value, str) else None
     try:
@@ -142,11 +185,11 @@ def _read_size(key: str, value: Any) -> Size:
     except InvalidOperation:
         width = height = None
     if width is None or height is None:
-        message = f'`{key}` must be a width and a height such as "4x6", not {_show(value)}.'
+        message = f'`{key}` must be a width and a height such as "4x6", not {show(value)}.'
         raise Mistake(message)
     if not (0 < width <= LARGEST and 0 < height <= LARGEST):
         message = (
-            f"`{key}` must be larger than 0 and at most {LARGEST} each way, not {_show(value)}."
+            f"`{key}` must be larger than 0 and at most {LARGEST} each way, not {show(value)}."
         )
         raise Mistake(message)
     return Size.of(width, height)
@@ -155,17 +198,9 @@ def _read_size(key: str, value: Any) -> Size:
 def _read_pixels(value: Any, _: Vocabulary) -> Pixels:
     found = re.fullmatch(r"(\d{1,6})x(\d{1,6})", value) if isinstance(value, str) else None
     if found is None or not (int(found[1]) and int(found[2])):
-        message = f'`pixels` must be a width and a height such as "600x900", not {_show(value)}.'
+        message = f'`pixels` must be a width and a height such as "600x900", not {show(value)}.'
         raise Mistake(message)
     return Pixels(int(found[1]), int(found[2]))
-
-
-def _read_amount(key: str, value: Any) -> Decimal:
-    is_number = type(value) in (int, Decimal) and Decimal(value).is_finite()
-    if not is_number or not 0 < value <= LARGEST:
-        message = f"`{key}` must be a number larger than 0, not {_show(value)}."
-        raise Mistake(message)
-    return Decimal(value)
 
 
 def _read_attributes(value: Any, _: Vocabulary) -> tuple[Attribute, ...]:
@@ -198,24 +233,20 @@ def _read_named_prices(table: dict[str, Any]) -> Iterator[tuple[tuple[Currency, 
         yield read, read_price(name, amount)
 
 
-def _show(value: Any) -> str:
-    return f'"{value}"' if isinstance(value, str) else str(value)
-
-
 READERS: Final[Mapping[str, Callable[[Any, Vocabulary], Any]]] = {
     "sku": _read_sku,
     "type": _read_type,
     "description": lambda value, _: read_text("description", value),
-    "kind": lambda value, known: _read_declared("kind", "kinds", value, known.kinds),
-    "band": lambda value, known: _read_declared("band", "bands", value, known.bands),
+    "kind": lambda value, known: read_declared("kind", "kinds", value, known.kinds),
+    "band": lambda value, known: read_declared("band", "bands", value, known.bands),
     "quality": _read_quality,
     "units": lambda value, _: read_word("units", value, Units),
     "image": lambda value, _: _read_size("image", value),
     "full": lambda value, _: _read_size("full", value),
-    "wrap": lambda value, _: _read_amount("wrap", value),
+    "wrap": lambda value, _: read_amount("wrap", value),
     "pixels": _read_pixels,
-    "density": lambda value, _: _read_amount("density", value),
+    "density": lambda value, _: read_amount("density", value),
     "attributes": _read_attributes,
-    "sold_to": _read_sold_to,
+    "sold_to": lambda value, known: read_zone("sold_to", value, known),
     "price": _read_prices,
 }

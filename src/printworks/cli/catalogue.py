@@ -1,5 +1,6 @@
-"""`printworks catalogue`: what is sold, and whether a folder of your own is right."""
+"""`printworks catalogue`: what is sold, made and sent, and whether your own folder is right."""
 
+from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -9,13 +10,19 @@ import typer
 from printworks.cli.options import Data, Json, load_settings, make_console, print_json
 
 if TYPE_CHECKING:
+    from printworks.catalogue.labs import Lab
     from printworks.catalogue.problems import BadCatalogue
     from printworks.catalogue.products import Product, QualityLevel
+    from printworks.catalogue.services import Service
     from printworks.catalogue.snapshot import Catalogue
+    from printworks.rules.orders import ShippingMethod
 
 WIDEST: Final = 240
 
-app = typer.Typer(help="The catalogue: check it, list it, look one up.", no_args_is_help=True)
+app = typer.Typer(
+    help="The catalogue: check it, list it, look one up; labs and shipping too.",
+    no_args_is_help=True,
+)
 
 
 @app.command()
@@ -39,12 +46,14 @@ def check(
         _report(error, json=json)
         raise typer.Exit(1) from error
     if json:
-        print_json({"products": len(found.products), "problems": []})
+        numbers = {"labs": len(found.labs), "services": len(found.services)}
+        print_json({"products": len(found.products), **numbers, "problems": []})
         return
     countries = frozenset[str]().union(*(product.sold_to for product in found.products))
     make_console().print(
         f"The catalogue is right: {len(found.products)} products of {len(found.kinds)} kinds, "
-        f"sold to {len(countries)} countries, priced in {', '.join(found.currencies)}."
+        f"sold to {len(countries)} countries, priced in {', '.join(found.currencies)}; "
+        f"{len(found.labs)} labs, {len(found.services)} shipping services."
     )
 
 
@@ -102,6 +111,72 @@ def show(
         make_console().print(f"{name:<17} {_write(value)}")
 
 
+@app.command()
+def labs(context: typer.Context, *, data: Data = None, json: Json = False) -> None:
+    """List the labs: where they are, what they make and when they work."""
+    catalogue = _load(context, data)
+    if json:
+        print_json([_describe_lab(lab, catalogue) for lab in catalogue.labs])
+        return
+    headings = ("code", "name", "country", "costs in", "makes", "cut-off", "days", "a day", "")
+    rows = [
+        (
+            lab.code,
+            lab.name,
+            lab.country,
+            lab.currency,
+            f"{len(lab.makes)}: {', '.join(_list_kinds(lab, catalogue))}",
+            f"{lab.cut_off:%H:%M} {lab.time_zone}",
+            _write_days(lab),
+            str(lab.capacity),
+            "paused" if lab.paused else "",
+        )
+        for lab in catalogue.labs
+    ]
+    _print_rows(headings, rows, "There is no lab.")
+
+
+@app.command()
+def services(
+    context: typer.Context,
+    *,
+    country: Annotated[str, typer.Option(metavar="GB", help="Where parcels go to.")],
+    method: Annotated[
+        str | None, typer.Option(metavar="Standard", help="Only this shipping method.")
+    ] = None,
+    data: Data = None,
+    json: Json = False,
+) -> None:
+    """List the shipping services to a country; prices are for the first items of each band."""
+    catalogue = _load(context, data)
+    at = _read_country(country)
+    wanted = _read_method(method) if method else None
+    found = [
+        service
+        for service in catalogue.services
+        if service.goes_to(at) and wanted in (None, *service.methods)
+    ]
+    if json:
+        print_json([_describe_service(service) for service in found])
+        return
+    currency = catalogue.currencies[0]
+    headings = ("code", "name", "carrier", "from", "methods", "days", "tracked", f"in {currency}")
+    rows = []
+    for service in found:
+        # One line for each band, the rest of the service on the first of them.
+        facts: tuple[str, ...] = (
+            *(service.code, service.name, service.carrier, ", ".join(service.labs)),
+            *(", ".join(service.methods), _write_transit(service)),
+            "yes" if service.tracked else "no",
+        )
+        for band in service.bands:
+            tariff = service.tariffs[band, currency]
+            price = f"{band} {tariff.first / 100:.2f} for {tariff.items}"
+            rows.append((*facts, f"{price}, then {tariff.further / 100:.2f}"))
+            facts = ("",) * len(facts)
+    _print_rows(headings, rows, "There is no such service.")
+
+
 def _report(error: "BadCatalogue", *, json: bool) -> None:
     if json:
         problems = [problem._asdict() for problem in error.problems]
@@ -137,6 +212,17 @@ def _read_quality(name: str) -> "QualityLevel":
         if level.casefold() == name.casefold():
             return level
     message = f"QualityLevel {name} not found"
+    raise NotFound(message)
+
+
+def _read_method(name: str) -> "ShippingMethod":
+    from printworks.errors import NotFound
+    from printworks.rules.orders import ShippingMethod
+
+    for method in ShippingMethod:
+        if method.casefold() == name.casefold():
+            return method
+    message = f"There is no shipping method {name!r}; there are {', '.join(ShippingMethod)}."
     raise NotFound(message)
 
 
@@ -176,10 +262,23 @@ def _print_table(found: "list[Product]", catalogue: "Catalogue", country: str | 
             product.shipping_band,
             *("" if price is None else f"{price / 100:.2f}" for price in prices),
         )
+    _print_wide(table if found else "There is no such product.")
+
+
+def _print_rows(headings: Sequence[str], rows: Sequence[Sequence[str]], none: str) -> None:
+    from rich.table import Table
+
+    table = Table(*headings, box=None)
+    for row in rows:
+        table.add_row(*row)
+    _print_wide(table if rows else none)
+
+
+def _print_wide(shown: Any) -> None:
     console = make_console()
     # As wide as it needs to be: half a sku is of no use to anybody.
     console.width = max(console.width, WIDEST)
-    console.print(table if found else "There is no such product.")
+    console.print(shown)
 
 
 def _describe(product: "Product") -> dict[str, Any]:
@@ -201,6 +300,73 @@ def _describe(product: "Product") -> dict[str, Any]:
             for (currency, country), price in product.prices_by_country.items()
         },
         "soldTo": sorted(product.sold_to),
+    }
+
+
+def _list_kinds(lab: "Lab", catalogue: "Catalogue") -> list[str]:
+    made = {product.kind for product in catalogue.products if lab.can_make(product)}
+    return [kind for kind in catalogue.kinds if kind in made]
+
+
+def _list_days(lab: "Lab") -> list[str]:
+    from printworks.catalogue.lab_reading import DAYS
+
+    return [DAYS[day] for day in sorted(lab.working_days)]
+
+
+def _write_days(lab: "Lab") -> str:
+    from printworks.catalogue.labs import MONDAY_TO_FRIDAY
+
+    return "mon-fri" if lab.working_days == MONDAY_TO_FRIDAY else " ".join(_list_days(lab))
+
+
+def _write_transit(service: "Service") -> str:
+    least, most = service.min_transit_days, service.max_transit_days
+    return str(least) if least == most else f"{least}-{most}"
+
+
+def _describe_lab(lab: "Lab", catalogue: "Catalogue") -> dict[str, Any]:
+    return {
+        "code": lab.code,
+        "name": lab.name,
+        "country": lab.country,
+        "timeZone": lab.time_zone,
+        "currency": lab.currency,
+        "kinds": _list_kinds(lab, catalogue),
+        "products": len(lab.makes),
+        "cutOff": f"{lab.cut_off:%H:%M}",
+        "workingDays": _list_days(lab),
+        "holidays": sorted(lab.holidays),
+        "capacity": lab.capacity,
+        "paused": lab.paused,
+        "canCancelUntil": lab.can_cancel_until,
+        "canHoldUntil": lab.can_hold_until,
+        "canChangeShippingUntil": lab.can_change_shipping_until,
+        "packingSlips": lab.packing_slips,
+        "connector": lab.connector,
+    }
+
+
+def _describe_service(service: "Service") -> dict[str, Any]:
+    return {
+        "code": service.code,
+        "name": service.name,
+        "carrier": service.carrier,
+        "labs": service.labs,
+        "methods": service.methods,
+        "minTransitDays": service.min_transit_days,
+        "maxTransitDays": service.max_transit_days,
+        "isTracked": service.tracked,
+        "prices": [
+            {
+                "band": band,
+                "currency": currency,
+                "items": tariff.items,
+                "first": tariff.first,
+                "further": tariff.further,
+            }
+            for (band, currency), tariff in service.tariffs.items()
+        ],
     }
 
 

@@ -1,0 +1,78 @@
+"""What a lab is: what it makes and at what cost, when it works, what it still lets change."""
+
+from collections.abc import Mapping
+from datetime import date, time
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+from printworks.catalogue.products import Currency, Product
+
+MONDAY_TO_FRIDAY: Final = frozenset(range(5))
+
+
+class LastChance(StrEnum):
+    """The last state of an order, as its lab sees it, in which something may still change.
+
+    Each includes the ones before it; once in production nothing changes any more.
+    """
+
+    NEVER = "never"
+    SUBMITTED = "submitted"
+    ACCEPTED = "accepted"
+
+
+class Connector(StrEnum):
+    """How orders reach a lab."""
+
+    SIMULATED = "simulated"
+    FOLDER = "folder"
+
+
+class Making(msgspec.Struct, frozen=True):
+    """What it takes a lab to make a copy of a product."""
+
+    # In minor units of its currency.
+    cost: int
+    production_days: int
+
+
+class Lab(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """A place that prints and packs. Days and times are its own, in its time zone."""
+
+    code: str
+    name: str
+    country: str
+    time_zone: str
+    currency: Currency
+    # Monday is 0.
+    working_days: frozenset[int] = MONDAY_TO_FRIDAY
+    holidays: frozenset[date] = frozenset()
+    # What arrives later counts as the next working day's.
+    cut_off: time
+    # Items a day.
+    capacity: int
+    paused: bool = False
+    can_cancel_until: LastChance = LastChance.SUBMITTED
+    can_hold_until: LastChance = LastChance.NEVER
+    can_change_shipping_until: LastChance = LastChance.SUBMITTED
+    packing_slips: bool = False
+    # None leaves it to the environment.
+    connector: Connector | None = None
+    # By sku.
+    makes: Mapping[str, Making]
+
+    def can_make(self, product: Product) -> bool:
+        """Say whether the lab makes this product, paused or not."""
+        return product.sku in self.makes
+
+    def find_cost(self, product: Product, copies: int) -> int | None:
+        """Return what so many copies cost, in minor units, or None if it is not made here."""
+        making = self.makes.get(product.sku)
+        return None if making is None else making.cost * copies
+
+    def find_production_days(self, product: Product) -> int | None:
+        """Return the working days it takes to make it, or None if it is not made here."""
+        making = self.makes.get(product.sku)
+        return None if making is None else making.production_days
