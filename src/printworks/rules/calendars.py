@@ -1,0 +1,106 @@
+"""When an order goes into production, when it leaves the lab and when it arrives."""
+
+from datetime import date, datetime, time, timedelta, tzinfo
+from typing import Final
+
+import msgspec
+
+_DAY: Final = timedelta(days=1)
+_WEEK: Final = frozenset(range(7))
+
+# A calendar that is closed for longer is a mistake, and a search must end.
+LONGEST_CLOSURE: Final = timedelta(days=366)
+
+
+class WorkingCalendar(msgspec.Struct, frozen=True):
+    """Which days count: days of the week (Monday is 0) without the holidays."""
+
+    working_days: frozenset[int] = frozenset(range(5))
+    holidays: frozenset[date] = frozenset()
+
+    def __post_init__(self) -> None:
+        """Refuse a week without a working day: nothing would ever be done."""
+        if not self.working_days or not self.working_days <= _WEEK:
+            message = "A calendar needs at least one working day, from 0 (Monday) to 6 (Sunday)."
+            raise ValueError(message)
+
+    def is_working(self, day: date) -> bool:
+        """Whether anything is done on this day."""
+        return day.weekday() in self.working_days and day not in self.holidays
+
+    def on_or_after(self, day: date) -> date:
+        """Return this day if it is a working day, else the next one.
+
+        Raises ValueError when there is none for longer than a year.
+        """
+        found = day
+        while not self.is_working(found):
+            if found - day >= LONGEST_CLOSURE:
+                message = f"The calendar has no working day for a year from {day}."
+                raise ValueError(message)
+            found += _DAY
+        return found
+
+    def add(self, day: date, working_days: int) -> date:
+        """Return the day so many working days later.
+
+        Counting begins on the first working day: what is handed over on a Saturday counts as
+        handed over on Monday. So adding 0 gives that first working day.
+        """
+        if working_days < 0:
+            message = "Working days are counted forwards only."
+            raise ValueError(message)
+        found = self.on_or_after(day)
+        for _ in range(working_days):
+            found = self.on_or_after(found + _DAY)
+        return found
+
+
+MONDAY_TO_FRIDAY: Final = WorkingCalendar()
+
+
+class Days(msgspec.Struct, frozen=True):
+    """How many working days something takes."""
+
+    fewest: int
+    most: int
+
+    def __post_init__(self) -> None:
+        """Refuse what takes less than no time, or at least more than at most."""
+        if not 0 <= self.fewest <= self.most:
+            message = f"From {self.fewest} to {self.most} working days is not a span."
+            raise ValueError(message)
+
+
+class Window(msgspec.Struct, frozen=True):
+    """The days between which something will happen, both included."""
+
+    earliest: date
+    latest: date
+
+
+def find_production_start(
+    ordered_at: datetime, *, cut_off: time, zone: tzinfo, calendar: WorkingCalendar
+) -> date:
+    """Return the lab's day on which work begins: today if ordered before the cut-off there."""
+    if ordered_at.tzinfo is None:
+        message = "The moment of an order must have a time zone."
+        raise ValueError(message)
+    local = ordered_at.astimezone(zone)
+    today = local.date()
+    is_in_time = local.time() < cut_off
+    return calendar.on_or_after(today if is_in_time else today + _DAY)
+
+
+def find_dispatch(start: date, production: Days, calendar: WorkingCalendar) -> Window:
+    """Return when the lab hands the parcel over; 0 days of production is the day it starts."""
+    return Window(calendar.add(start, production.fewest), calendar.add(start, production.most))
+
+
+def find_arrival(
+    dispatch: Window, transit: Days, calendar: WorkingCalendar = MONDAY_TO_FRIDAY
+) -> Window:
+    """Return when the parcel arrives, by the calendar of the carrier."""
+    return Window(
+        calendar.add(dispatch.earliest, transit.fewest), calendar.add(dispatch.latest, transit.most)
+    )
