@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from sqlalchemy import Connection
 
 from printworks.actions.orders import cancel_order, change_order, move_order
 from printworks.errors import BadInput, WrongState
@@ -17,6 +18,7 @@ from printworks.rules.events import OrderChanged, OrderCreated, OrderMoved
 from printworks.rules.orders import MOVES, OrderStatus
 from printworks.store.database import Database
 from printworks.store.events import list_events
+from printworks.store.merchants import Merchant, get_merchant
 from printworks.store.orders import Order, get_order
 from tests.factories import NOON, a_merchant, an_order
 
@@ -27,6 +29,10 @@ _S = OrderStatus
 def order(database: Database) -> Order:
     with database.writing() as db:
         return an_order(db, a_merchant(db))
+
+
+def merchant_of(db: Connection, order: Order) -> Merchant:
+    return get_merchant(db, order.merchant_id)
 
 
 def read(database: Database, order: Order) -> Order:
@@ -41,7 +47,13 @@ def events(database: Database, order: Order) -> list[Any]:
 
 def test_every_change_is_recorded(database: Database, order: Order) -> None:
     with database.writing() as db:
-        changed = change_order(db, order, {"recipient_name": "Tom Fox", "address1": "x"}, now=NOON)
+        changed = change_order(
+            db,
+            merchant_of(db, order),
+            order,
+            {"recipient_name": "Tom Fox", "address1": "x"},
+            now=NOON,
+        )
         cancel_order(db, changed, now=NOON)
 
     assert events(database, order) == [
@@ -54,7 +66,9 @@ def test_every_change_is_recorded(database: Database, order: Order) -> None:
 def test_a_change_that_changes_nothing_leaves_no_trace(database: Database, order: Order) -> None:
     later = NOON + timedelta(hours=1)
     with database.writing() as db:
-        change_order(db, order, {"recipient_name": order.recipient_name}, now=later)
+        change_order(
+            db, merchant_of(db, order), order, {"recipient_name": order.recipient_name}, now=later
+        )
 
     assert read(database, order) == order
     assert len(events(database, order)) == 1
@@ -67,7 +81,7 @@ def test_a_lost_race_leaves_no_trace(database: Database, order: Order) -> None:
     with pytest.raises(WrongState, match="has just changed"), database.writing() as db:
         move_order(db, order, _S.CANCELLED, now=NOON)
     with pytest.raises(WrongState, match="has just changed"), database.writing() as db:
-        change_order(db, order, {"address1": "x"}, now=NOON)
+        change_order(db, merchant_of(db, order), order, {"address1": "x"}, now=NOON)
 
     assert read(database, order).status is _S.SUBMITTED
     assert len(events(database, order)) == 2
@@ -206,7 +220,7 @@ class Life(RuleBasedStateMachine):
         found = read(self.database, self.order)
         try:
             with self.database.writing() as db:
-                change_order(db, found, {"recipient_name": name}, now=NOON)
+                change_order(db, merchant_of(db, found), found, {"recipient_name": name}, now=NOON)
         except WrongState:
             assert self.expected is not _S.NOT_YET_SUBMITTED
         else:

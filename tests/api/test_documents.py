@@ -55,7 +55,11 @@ def test_every_status_of_the_contract_is_documented() -> None:
         ("GET", "/orders"): {404},
         ("POST", "/orders"): {400},
         ("PUT", "/orders/{id}"): {400, 403, 404},
+        ("GET", "/orders/{id}/SubmissionStatus"): {404},
         ("POST", "/orders/{id}/status"): {400, 403, 404},
+        ("POST", "/orders/{orderId}/images"): {400, 403, 404},
+        ("POST", "/orders/{orderId}/images/batch"): {400, 403, 404},
+        ("POST", "/images/check"): {400},
         ("GET", "/countries"): set(),
     }
 

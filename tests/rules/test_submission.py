@@ -1,10 +1,23 @@
-"""What an order lacks before it can be submitted."""
+"""What an order lacks before it can be submitted, and what is merely doubtful."""
 
 from typing import Any
 
 import pytest
 
-from printworks.rules.submission import GeneralError, find_general_errors
+from printworks.rules.images import ImageStatus
+from printworks.rules.sizing import Pixels, PrintArea, Sizing, Units, place
+from printworks.rules.submission import (
+    ERROR_OF_STATUS,
+    Findings,
+    GeneralError,
+    ImageError,
+    ImageWarning,
+    find_general_errors,
+    find_image_errors,
+    find_size_warnings,
+)
+
+FINE = Findings(image_id=1, errors=[], warnings=[])
 
 COMPLETE: dict[str, Any] = {
     "recipient_name": "Mary Fox",
@@ -12,33 +25,109 @@ COMPLETE: dict[str, Any] = {
     "town_or_city": "London",
     "postal_code": "SW1A 1AA",
     "destination_country": "GB",
-    "image_count": 1,
+    "images": [FINE],
 }
 
-
-def test_a_complete_order_lacks_nothing() -> None:
-    assert find_general_errors(**COMPLETE) == []
-
-
-def test_an_order_needs_an_image() -> None:
-    errors = find_general_errors(**{**COMPLETE, "image_count": 0})
-
-    assert errors == [GeneralError.NO_ITEMS_IN_ORDER]
+AREA = PrintArea.of(4, 6, Units.INCHES)
+RECOMMENDED = Pixels(600, 900)
 
 
-@pytest.mark.parametrize("name", sorted(set(COMPLETE) - {"image_count"}))
-@pytest.mark.parametrize("value", [None, ""])
-def test_an_order_needs_its_whole_address(name: str, value: str | None) -> None:
-    errors = find_general_errors(**{**COMPLETE, name: value})
+class TestTheOrderAsAWhole:
+    def test_a_complete_order_lacks_nothing(self) -> None:
+        assert find_general_errors(**COMPLETE) == []
 
-    assert errors == [GeneralError.POSTAL_ADDRESS_NOT_SET]
+    def test_an_order_needs_an_image(self) -> None:
+        errors = find_general_errors(**{**COMPLETE, "images": []})
+
+        assert errors == [GeneralError.NO_ITEMS_IN_ORDER]
+
+    @pytest.mark.parametrize("name", sorted(set(COMPLETE) - {"images"}))
+    @pytest.mark.parametrize("value", [None, ""])
+    def test_an_order_needs_its_whole_address(self, name: str, value: str | None) -> None:
+        errors = find_general_errors(**{**COMPLETE, name: value})
+
+        assert errors == [GeneralError.POSTAL_ADDRESS_NOT_SET]
+
+    def test_a_missing_address_is_said_once(self) -> None:
+        nothing: dict[str, Any] = dict.fromkeys(COMPLETE) | {"images": [FINE]}
+
+        assert find_general_errors(**nothing) == [GeneralError.POSTAL_ADDRESS_NOT_SET]
+
+    def test_a_dash_will_do_where_there_are_no_postcodes(self) -> None:
+        assert find_general_errors(**{**COMPLETE, "postal_code": "-"}) == []
+
+    def test_one_image_with_an_error_is_enough(self) -> None:
+        wrong = Findings(image_id=2, errors=[ImageError.ZERO_COPIES], warnings=[])
+
+        errors = find_general_errors(**{**COMPLETE, "images": [FINE, wrong]})
+
+        assert errors == [GeneralError.ITEMS_CONTAINING_ERRORS]
+
+    def test_a_warning_is_no_error(self) -> None:
+        doubtful = Findings(image_id=2, errors=[], warnings=list(ImageWarning))
+
+        assert find_general_errors(**{**COMPLETE, "images": [doubtful]}) == []
+
+    def test_what_is_no_longer_sold_cannot_be_ordered(self) -> None:
+        gone = Findings(image_id=2, errors=[], warnings=[], is_sold=False)
+
+        errors = find_general_errors(**{**COMPLETE, "images": [gone]})
+
+        assert errors == [GeneralError.ITEMS_CONTAINING_ERRORS]
+
+    def test_an_account_that_is_overdrawn_comes_first(self) -> None:
+        errors = find_general_errors(**{**COMPLETE, "images": []}, is_balance_sufficient=False)
+
+        assert errors == [
+            GeneralError.ACCOUNT_BALANCE_INSUFFICIENT,
+            GeneralError.NO_ITEMS_IN_ORDER,
+        ]
 
 
-def test_a_missing_address_is_said_once() -> None:
-    nothing: dict[str, Any] = dict.fromkeys(COMPLETE) | {"image_count": 1}
+class TestAnImage:
+    @pytest.mark.parametrize(
+        ("status", "errors"),
+        [
+            (ImageStatus.AWAITING_URL_OR_DATA, [ImageError.NO_IMAGE_FILE]),
+            (ImageStatus.NOT_YET_DOWNLOADED, []),
+            (ImageStatus.OK, []),
+            (ImageStatus.FILE_NOT_FOUND_AT_URL, [ImageError.FILE_COULD_NOT_BE_DOWNLOADED]),
+            (ImageStatus.INVALID, [ImageError.INVALID_IMAGE_FILE]),
+        ],
+    )
+    def test_its_status_says_what_is_wrong(
+        self, status: ImageStatus, errors: list[ImageError]
+    ) -> None:
+        assert find_image_errors(status, copies=1) == errors
+        assert find_image_errors(status, copies=0) == [*errors, ImageError.ZERO_COPIES]
 
-    assert find_general_errors(**nothing) == [GeneralError.POSTAL_ADDRESS_NOT_SET]
+    def test_every_error_can_occur(self) -> None:
+        assert {*ERROR_OF_STATUS.values(), ImageError.ZERO_COPIES} == set(ImageError)
 
+    def test_before_it_is_there_its_size_and_shape_are_unknown(self) -> None:
+        warnings = find_size_warnings(ImageStatus.NOT_YET_DOWNLOADED, None, RECOMMENDED)
 
-def test_a_dash_will_do_where_there_are_no_postcodes() -> None:
-    assert find_general_errors(**{**COMPLETE, "postal_code": "-"}) == []
+        assert warnings == [
+            ImageWarning.COULD_NOT_VALIDATE_IMAGE_SIZE,
+            ImageWarning.COULD_NOT_VALIDATE_ASPECT_RATIO,
+        ]
+
+    @pytest.mark.parametrize(
+        ("picture", "warnings"),
+        [
+            (Pixels(600, 900), []),
+            (Pixels(900, 600), []),
+            (Pixels(599, 899), [ImageWarning.PICTURE_SIZE_TOO_SMALL]),
+            (Pixels(2000, 2000), [ImageWarning.CROPPING_WILL_OCCUR]),
+            (
+                Pixels(500, 500),
+                [ImageWarning.CROPPING_WILL_OCCUR, ImageWarning.PICTURE_SIZE_TOO_SMALL],
+            ),
+        ],
+    )
+    def test_its_pixels_say_what_is_doubtful(
+        self, picture: Pixels, warnings: list[ImageWarning]
+    ) -> None:
+        placement = place(picture, AREA, Sizing.CROP)
+
+        assert find_size_warnings(ImageStatus.OK, placement, RECOMMENDED) == warnings

@@ -6,8 +6,12 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
+from printworks.actions.images import promise_prints
+from printworks.actions.submission import require_valid
+from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import BadInput, WrongState
 from printworks.rules.events import OrderChanged, OrderCreated, OrderMoved
+from printworks.rules.jobs import JobKind
 from printworks.rules.orders import (
     PERMISSIONS,
     OrderStatus,
@@ -15,16 +19,24 @@ from printworks.rules.orders import (
     check_change,
     check_move,
 )
-from printworks.rules.submission import find_general_errors
 from printworks.store import orders as store
 from printworks.store.events import record_event
+from printworks.store.jobs import promise
 from printworks.store.merchants import Merchant
 from printworks.store.orders import NewOrder, Order
+from printworks.store.packing_slips import drop_packing_slip, want_packing_slip
 
 _CHANGED_MEANWHILE = "The order has just changed. Read it again before you retry."
 
 
-def create_order(db: Connection, merchant: Merchant, new: NewOrder, *, now: datetime) -> Order:
+def create_order(
+    db: Connection,
+    merchant: Merchant,
+    new: NewOrder,
+    *,
+    now: datetime,
+    request_id: str | None = None,
+) -> Order:
     """Make an order that can still be changed in every way."""
     order = store.insert_order(
         db,
@@ -35,11 +47,19 @@ def create_order(db: Connection, merchant: Merchant, new: NewOrder, *, now: date
         now=now,
     )
     record_event(db, order.id, OrderCreated(order.status, order.merchant_order_id), now=now)
+    if order.packing_slip_url:
+        _promise_packing_slip(db, merchant, order, now=now, request_id=request_id)
     return order
 
 
 def change_order(
-    db: Connection, order: Order, values: Mapping[str, object], *, now: datetime
+    db: Connection,
+    merchant: Merchant,
+    order: Order,
+    values: Mapping[str, object],
+    *,
+    now: datetime,
+    request_id: str | None = None,
 ) -> Order:
     """Give fields of an order new values; the names are those of `NewOrder`."""
     check_change(order.status)
@@ -49,11 +69,33 @@ def change_order(
     if changed.get("payment") == Payment.INVOICE_RECIPIENT and order.payment_token is None:
         changed["payment_token"] = _payment_token(Payment.INVOICE_RECIPIENT)
 
+    if "packing_slip_url" in changed:
+        # What was said about the old one is no longer true.
+        changed["error_message"] = None
     updated = store.update_order(db, order, {**changed, "updated_at": now})
     if updated is None:
         raise WrongState(_CHANGED_MEANWHILE)
     record_event(db, order.id, OrderChanged(sorted(changed)), now=now)
+    if "packing_slip_url" in changed:
+        drop_packing_slip(db, order.id)
+        if updated.packing_slip_url:
+            _promise_packing_slip(db, merchant, updated, now=now, request_id=request_id)
     return updated
+
+
+def _promise_packing_slip(
+    db: Connection, merchant: Merchant, order: Order, *, now: datetime, request_id: str | None
+) -> None:
+    url = order.packing_slip_url or ""
+    want_packing_slip(db, order.id, url, now=now)
+    promise(
+        db,
+        JobKind.FETCH_PACKING_SLIP,
+        {"order": order.id, "url": url},
+        merchant=merchant,
+        now=now,
+        request_id=request_id,
+    )
 
 
 def move_order(db: Connection, order: Order, wanted: OrderStatus, *, now: datetime) -> Order:
@@ -75,7 +117,15 @@ def cancel_order(db: Connection, order: Order, *, now: datetime) -> Order:
     return move_order(db, order, OrderStatus.CANCELLED, now=now)
 
 
-def submit_order(db: Connection, order: Order, *, now: datetime) -> Order:
+def submit_order(
+    db: Connection,
+    merchant: Merchant,
+    order: Order,
+    *,
+    catalogue: Catalogue,
+    now: datetime,
+    request_id: str | None = None,
+) -> Order:
     """Hand a valid order that the merchant pays for to production."""
     check_move(order.status, OrderStatus.SUBMITTED)
     if order.payment is Payment.INVOICE_RECIPIENT:
@@ -84,11 +134,13 @@ def submit_order(db: Connection, order: Order, *, now: datetime) -> Order:
             "set it to AwaitingPayment and send the recipient to `paymentUrl`."
         )
         raise BadInput(message)
-    _check_valid(order)
-    return move_order(db, order, OrderStatus.SUBMITTED, now=now)
+    status = require_valid(db, order, catalogue)
+    submitted = move_order(db, order, OrderStatus.SUBMITTED, now=now)
+    promise_prints(db, merchant, status.images, now=now, request_id=request_id)
+    return submitted
 
 
-def await_payment(db: Connection, order: Order, *, now: datetime) -> Order:
+def await_payment(db: Connection, order: Order, *, catalogue: Catalogue, now: datetime) -> Order:
     """Let the recipient pay for a valid order."""
     check_move(order.status, OrderStatus.AWAITING_PAYMENT)
     if order.payment is Payment.INVOICE_ME:
@@ -97,22 +149,8 @@ def await_payment(db: Connection, order: Order, *, now: datetime) -> Order:
             "AwaitingPayment; set its status to Submitted."
         )
         raise WrongState(message)
-    _check_valid(order)
+    require_valid(db, order, catalogue)
     return move_order(db, order, OrderStatus.AWAITING_PAYMENT, now=now)
-
-
-def _check_valid(order: Order) -> None:
-    errors = find_general_errors(
-        recipient_name=order.recipient_name,
-        address1=order.address1,
-        town_or_city=order.town_or_city,
-        postal_code=order.postal_code,
-        destination_country=order.destination_country,
-        # There is no way yet to add an image.
-        image_count=0,
-    )
-    if errors:
-        raise WrongState(f"The order cannot be submitted: {', '.join(errors)}.")
 
 
 def _payment_token(payment: Payment) -> str | None:

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from sqlalchemy import Connection
 
+from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import (
     BadCredentials,
     BadInput,
@@ -17,7 +18,9 @@ from printworks.errors import (
     UnknownMediaType,
     WrongState,
 )
+from printworks.imaging.studio import Studio
 from printworks.store.merchants import Merchant
+from printworks.wire.links import Links
 
 # What a refusal usually is; an endpoint's line may say otherwise.
 USUAL_STATUS: Final[Mapping[type[ServiceError], int]] = {
@@ -40,7 +43,9 @@ class Call(msgspec.Struct, frozen=True):
     path: Mapping[str, str]
     query: Mapping[str, object]
     body: object
-    public_url: str
+    catalogue: Catalogue
+    links: Links
+    studio: Studio
     request_id: str
 
     def number(self, name: str) -> int:
@@ -67,7 +72,7 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     handler: Callable[[Call], Any]
     summary: str
     shows: Any
-    takes: type[msgspec.Struct] | None = None
+    takes: Any = None
     query: tuple[QueryParameter, ...] = ()
     # The contract's own error statuses, for the reference.
     refuses: tuple[type[ServiceError], ...] = ()
@@ -77,10 +82,17 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     # Must not share a transaction with other requests: it changes the merchant itself, or
     # needs more than one transaction.
     alone: bool = False
+    # A question that does not fit into an address: it has a body, and changes nothing.
+    asks_only: bool = False
 
     @property
     def writes(self) -> bool:
         """Say whether the operation may change something."""
+        return self.method != "GET" and not self.asks_only
+
+    @property
+    def has_body(self) -> bool:
+        """Say whether a request has a body."""
         return self.method != "GET"
 
     def status_of(self, refusal: ServiceError) -> int:

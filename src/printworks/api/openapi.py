@@ -37,7 +37,13 @@ _HEADERS: Final = {
 }
 # What an operation may answer whatever it does.
 _ALWAYS: Final = (400, 401, 431, 500, 503)
-_WITH_BODY: Final = (408, 409, 413, 415, 422)
+_WITH_BODY: Final = (408, 413, 415)
+_WHEN_WRITING: Final = (409, 422)
+_FILE: Final = {
+    "type": "object",
+    "properties": {"file": {"type": "string", "format": "binary"}},
+    "required": ["file"],
+}
 
 _INTRODUCTION: Final = """\
 Create an order, add images to it, check it, submit it. Success is always HTTP 200.
@@ -91,7 +97,11 @@ def _header_scheme(name: str) -> dict[str, str]:
 def statuses_of(endpoint: Endpoint) -> list[int]:
     """List every status that an endpoint may answer, success first."""
     own = [endpoint.statuses.get(kind) or USUAL_STATUS[kind] for kind in endpoint.refuses]
-    edge = [*_ALWAYS, *(_WITH_BODY if endpoint.writes else ())]
+    edge = [
+        *_ALWAYS,
+        *(_WITH_BODY if endpoint.has_body else ()),
+        *(_WHEN_WRITING if endpoint.writes else ()),
+    ]
     return [200, *sorted({*own, *edge})]
 
 
@@ -130,12 +140,18 @@ def _describe_operation(
         "responses": answers,
     }
     if endpoint.takes is not None:
-        content = {"schema": schema_of(endpoint.takes)}
-        operation["requestBody"] = {
-            "required": True,
-            "content": dict.fromkeys(_BODY_TYPES, content),
-        }
+        content = _describe_body(endpoint, schema_of(endpoint.takes))
+        operation["requestBody"] = {"required": True, "content": content}
     return operation
+
+
+def _describe_body(endpoint: Endpoint, schema: dict[str, Any]) -> dict[str, Any]:
+    if endpoint.takes_file:
+        return {"multipart/form-data": {"schema": {"allOf": [schema, _FILE]}}}
+    # A list has no names, which a form needs.
+    is_list = schema.get("type") == "array"
+    kinds = _BODY_TYPES[:1] if is_list else _BODY_TYPES
+    return {kind: {"schema": schema} for kind in kinds}
 
 
 def _describe_headers(status: int) -> dict[str, Any]:

@@ -12,8 +12,11 @@ from printworks.api.credentials import Credentials, Shown
 from printworks.api.endpoints import Call, Endpoint, Family
 from printworks.api.exchange import Request, Response
 from printworks.api.idempotency import answer_once
+from printworks.api.proofs import LinkMaker
+from printworks.catalogue.snapshot import Catalogue
 from printworks.clock import Clock
 from printworks.errors import BadCredentials, ServiceError
+from printworks.imaging.studio import Studio
 from printworks.settings import Settings
 from printworks.store.database import OUTAGES, Database
 from printworks.store.merchants import Merchant
@@ -51,10 +54,21 @@ class _Read(NamedTuple):
 class Service:
     """Answers requests; safe to use from many threads."""
 
-    def __init__(self, database: Database, settings: Settings, clock: Clock) -> None:
+    def __init__(
+        self,
+        database: Database,
+        settings: Settings,
+        clock: Clock,
+        *,
+        catalogue: Catalogue,
+        links: LinkMaker,
+        studio: Studio,
+    ) -> None:
         self._database = database
-        self._public_url = settings.public_url
         self._clock = clock
+        self._catalogue = catalogue
+        self._links = links
+        self._studio = studio
         self._credentials = Credentials(database, settings)
 
     def answer(self, asked: Asked) -> Response:
@@ -149,8 +163,15 @@ class Service:
         shown = self._credentials.read(asked.request.headers)
         merchant = self._credentials.verify_quickly(shown, now=self._clock())
         query = parse_form(asked.request.query) if asked.request.query else {}
-        with self._database.reading() as db:
-            return self._perform(db, merchant, asked, query, {})
+        body: object = {}
+        if asked.endpoint.asks_only:
+            content_type = asked.request.headers.get("content-type", "")
+            body = parse_body(content_type, asked.request.body, asked.request.upload)
+        try:
+            with self._database.reading() as db:
+                return self._perform(db, merchant, asked, query, body)
+        finally:
+            close_files(body)
 
     def _change(self, asked: Asked) -> Response:
         read = self._read(asked)
@@ -210,7 +231,9 @@ class Service:
             path=asked.path,
             query=by_lower_name(query),
             body=body,
-            public_url=self._public_url,
+            catalogue=self._catalogue,
+            links=self._links.make(db),
+            studio=self._studio,
             request_id=asked.request.request_id,
         )
         return render(200, asked.endpoint.handler(call), asked.request.headers.get("accept", ""))

@@ -6,7 +6,9 @@ def explain(error: Exception) -> str | None:
     # Imported here: a command that succeeds does not need to know them all.
     from sqlalchemy import exc
 
+    from printworks.catalogue.problems import BadCatalogue
     from printworks.errors import ServiceError
+    from printworks.files.errors import FilesError
     from printworks.settings import BadSetting
     from printworks.store.database import DatabaseUnusable
     from printworks.web.server import AddressUnusable
@@ -14,6 +16,8 @@ def explain(error: Exception) -> str | None:
 
     match error:
         case BadSetting() | DatabaseUnusable() | TlsUnusable() | AddressUnusable():
+            return str(error)
+        case BadCatalogue() | FilesError():
             return str(error)
         case ServiceError():
             return error.message

@@ -10,6 +10,7 @@ from printworks.cli.options import Data, load_settings, make_data_folder, open_d
 def serve(context: typer.Context, data: Data = None) -> None:
     """Run everything: HTTPS API, dashboard and worker. Ctrl-C stops it cleanly."""
     from printworks import log
+    from printworks.catalogue import open_catalogue
     from printworks.cli.demo import get_demo_credentials
     from printworks.cli.screen import welcome
     from printworks.cli.supervisor import WEB, Supervisor, lock_data_folder
@@ -24,6 +25,8 @@ def serve(context: typer.Context, data: Data = None) -> None:
     with lock_data_folder(settings.data):
         check_address(settings)
         prepare_tls(settings, now=system_clock())
+        # Before the fork, so that web and worker share it.
+        open_catalogue(settings.catalogue)
         with open_database(settings) as database:
             demo = None
             if settings.environment == "sandbox":

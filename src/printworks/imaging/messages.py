@@ -130,9 +130,11 @@ class Refused(msgspec.Struct, frozen=True, kw_only=True, tag="refused"):
 
 
 class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
-    """Something else is at fault, such as a full disk."""
+    """Something else is at fault."""
 
     reason: str
+    # A full disk, a missing folder: nothing that the picture could have done.
+    is_ours: bool = False
 
 
 Answer = Done | Refused | Failed

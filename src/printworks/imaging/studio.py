@@ -62,10 +62,11 @@ class CannotBeProcessed:
     """The child came to no verdict; the sentence is for the operator.
 
     Most likely the file is hostile. It may also be the machine, so one more try, later, is
-    in order; a second is not.
+    in order; a second is not. Unless it `is_ours`: then nobody has looked at the file yet.
     """
 
     reason: str
+    is_ours: bool = False
 
 
 Rejected = Invalid | CannotBeProcessed
@@ -245,12 +246,12 @@ def _find_trouble(task: Task) -> Rejected | None:
     source = Path(task.source)
     try:
         if not source.is_file():
-            return CannotBeProcessed("There is no such file.")
+            return CannotBeProcessed("There is no such file.", is_ours=True)
         if not Path(task.out).is_dir():
-            return CannotBeProcessed("There is no folder to write to.")
+            return CannotBeProcessed("There is no folder to write to.", is_ours=True)
         return Invalid("The file is empty.") if source.stat().st_size == 0 else None
     except OSError as error:
-        return CannotBeProcessed(f"The file cannot be read: {error.strerror}.")
+        return CannotBeProcessed(f"The file cannot be read: {error.strerror}.", is_ours=True)
 
 
 def _judge(report: Report) -> Done | Rejected:
@@ -268,7 +269,7 @@ def _judge(report: Report) -> Done | Rejected:
         case Refused():
             return Invalid(answer.reason[:LONGEST_REASON])
         case Failed():
-            return CannotBeProcessed(answer.reason[:LONGEST_REASON])
+            return CannotBeProcessed(answer.reason[:LONGEST_REASON], answer.is_ours)
 
 
 def _explain(ended_by: int | None) -> str:

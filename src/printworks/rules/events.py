@@ -2,6 +2,7 @@
 
 import msgspec
 
+from printworks.rules.images import ImageStatus
 from printworks.rules.orders import OrderStatus
 
 
@@ -26,4 +27,38 @@ class OrderChanged(msgspec.Struct, frozen=True, tag="order-changed"):
     fields: list[str]
 
 
-OrderEvent = OrderCreated | OrderMoved | OrderChanged
+class ImagesAdded(msgspec.Struct, frozen=True, tag="images-added"):
+    """Images joined an order."""
+
+    images: list[int]
+
+
+class ImageJudged(msgspec.Struct, frozen=True, tag="image-judged"):
+    """An image was received, or could not be."""
+
+    image: int
+    status: ImageStatus
+
+
+class ImageRendered(msgspec.Struct, frozen=True, tag="image-rendered"):
+    """The print file of an image was drawn."""
+
+    image: int
+    sha256: str
+
+
+class PackingSlipJudged(msgspec.Struct, frozen=True, tag="packing-slip-judged"):
+    """The packing slip was received, or could not be."""
+
+    status: ImageStatus
+
+
+OrderEvent = (
+    OrderCreated
+    | OrderMoved
+    | OrderChanged
+    | ImagesAdded
+    | ImageJudged
+    | ImageRendered
+    | PackingSlipJudged
+)

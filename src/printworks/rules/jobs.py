@@ -7,6 +7,8 @@ from typing import Final
 
 import msgspec
 
+from printworks.rules.images import DOWNLOAD_ATTEMPTS, wait_after_download
+
 
 class JobState(StrEnum):
     """Where a job is: scheduled → due → running → done, failed or cancelled."""
@@ -22,6 +24,11 @@ class JobState(StrEnum):
 class JobKind(StrEnum):
     """What can be promised; each kind has a policy here and a handler in the worker."""
 
+    FETCH_IMAGE = "fetch-image"
+    RENDER_IMAGE = "render-image"
+    FETCH_PACKING_SLIP = "fetch-packing-slip"
+    REMOVE_FILES = "remove-files"
+    FORGET_PICTURES = "forget-pictures"
     FORGET_JOBS = "forget-jobs"
     FORGET_IDEMPOTENCY_KEYS = "forget-idempotency-keys"
 
@@ -61,6 +68,8 @@ class Retry(msgspec.Struct, frozen=True):
     """Try again after a wait."""
 
     wait: timedelta
+    # Whether this was one of the attempts that the job has.
+    counts: bool = True
 
 
 class GiveUp(msgspec.Struct, frozen=True):
@@ -71,8 +80,21 @@ class Hopeless(Exception):
     """Raised by a handler when another try would end the same way."""
 
 
+class NotNow(Exception):
+    """Raised by a handler that could not even try, for reasons that are not the job's.
+
+    A full disk or a busy host must not use up the attempts of whoever had the bad luck.
+    """
+
+    def __init__(self, reason: str, *, wait: timedelta) -> None:
+        super().__init__(reason)
+        self.wait = wait
+
+
 def decide(policy: Policy, attempts: int, error: BaseException) -> Retry | GiveUp:
     """Say what follows when a job has failed, this having been its so-manieth attempt."""
+    if isinstance(error, NotNow):
+        return Retry(error.wait, counts=False)
     if isinstance(error, Hopeless) or attempts >= policy.attempts:
         return GiveUp()
     wait = policy.wait_after(attempts)
@@ -98,12 +120,47 @@ _SWEEP: Final = Policy(
     wait_after=doubling(timedelta(minutes=1), longest=timedelta(minutes=10)),
 )
 
+# A download fails at most so many times, and its handler then says so. The attempts beyond are
+# for workers that die on the way.
+SPARE_ATTEMPTS: Final = 3
+
+_DOWNLOAD: Final = Policy(
+    in_flight=8,
+    attempts=DOWNLOAD_ATTEMPTS + SPARE_ATTEMPTS,
+    timeout=timedelta(minutes=10),
+    acknowledge=Acknowledge.SINGLY,
+    wait_after=wait_after_download,
+)
+_RENDER: Final = Policy(
+    in_flight=4,
+    attempts=6,
+    timeout=timedelta(minutes=10),
+    acknowledge=Acknowledge.SINGLY,
+    wait_after=doubling(timedelta(seconds=10), longest=timedelta(minutes=10)),
+)
+_REMOVAL: Final = Policy(
+    in_flight=4,
+    attempts=20,
+    timeout=timedelta(minutes=10),
+    acknowledge=Acknowledge.GROUPED,
+    wait_after=doubling(timedelta(minutes=1), longest=timedelta(hours=6)),
+)
+
 POLICIES: Final[Mapping[str, Policy]] = {
+    JobKind.FETCH_IMAGE: _DOWNLOAD,
+    JobKind.RENDER_IMAGE: _RENDER,
+    JobKind.FETCH_PACKING_SLIP: _DOWNLOAD,
+    JobKind.REMOVE_FILES: _REMOVAL,
+    JobKind.FORGET_PICTURES: _SWEEP,
     JobKind.FORGET_JOBS: _SWEEP,
     JobKind.FORGET_IDEMPOTENCY_KEYS: _SWEEP,
 }
 
-HOURLY: Final = (JobKind.FORGET_JOBS, JobKind.FORGET_IDEMPOTENCY_KEYS)
+HOURLY: Final = (
+    JobKind.FORGET_PICTURES,
+    JobKind.FORGET_JOBS,
+    JobKind.FORGET_IDEMPOTENCY_KEYS,
+)
 
 
 def hourly_key(kind: JobKind, now: datetime) -> str:

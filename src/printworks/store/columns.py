@@ -11,7 +11,7 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 # SQLite numbers rows by itself only in a column declared INTEGER.
 RowId = BigInteger().with_variant(Integer(), "sqlite")
 
-Json = JSON().with_variant(JSONB(), "postgresql")
+Json = JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
 
 
 class Moment(TypeDecorator[datetime]):

@@ -10,11 +10,13 @@ from typing import Any, Final, TypeAlias
 import msgspec
 from sqlalchemy import (
     Connection,
+    Integer,
     Interval,
     Row,
     Update,
     bindparam,
     func,
+    insert,
     literal,
     literal_column,
     select,
@@ -77,6 +79,8 @@ class PutBack(msgspec.Struct, frozen=True):
     claim: Claim
     wait: timedelta
     error: str
+    # Whether it was one of the attempts that the job has.
+    counts: bool = True
 
 
 class GivenUp(msgspec.Struct, frozen=True):
@@ -132,6 +136,38 @@ def promise(
     return job_id
 
 
+def promise_each(
+    db: Connection,
+    kind: str,
+    each: Sequence[Mapping[str, Any]],
+    *,
+    merchant: Merchant,
+    now: datetime,
+    request_id: str | None = None,
+) -> None:
+    """Promise a job of the same kind for each of these arguments, all of them due now."""
+    if not each:
+        return
+    real_now = now - merchant.clock_offset
+    db.execute(
+        insert(jobs),
+        [
+            {
+                "kind": kind,
+                "merchant_id": merchant.id,
+                "lane": lane_of(kind, merchant.id),
+                "args": dict(args),
+                "state": JobState.DUE,
+                "due_at": real_now,
+                "request_id": request_id,
+                "created_at": real_now,
+            }
+            for args in each
+        ],
+    )
+    wake_workers(db)
+
+
 def lane_of(kind: str, merchant_id: int | None) -> str:
     """Name the lane in which jobs of one kind and merchant wait."""
     return f"{kind}:{'' if merchant_id is None else merchant_id}"
@@ -163,7 +199,10 @@ _FINISH: Final = _held(
     state=JobState.DONE, finished_at=bindparam("at", type_=Moment), last_error=None
 )
 _PUT_BACK: Final = _held(
-    state=bindparam("to"), due_at=bindparam("at", type_=Moment), last_error=bindparam("error")
+    state=bindparam("to"),
+    due_at=bindparam("at", type_=Moment),
+    attempts=jobs.c.attempts - bindparam("uncounted", type_=Integer),
+    last_error=bindparam("error"),
 )
 _GIVE_UP: Final = _held(
     state=JobState.FAILED,
@@ -209,6 +248,7 @@ def put_back(db: Connection, failures: Sequence[PutBack], *, now: datetime) -> i
                 **_of(failure.claim),
                 "at": now + failure.wait,
                 "to": JobState.SCHEDULED if failure.wait else JobState.DUE,
+                "uncounted": 0 if failure.counts else 1,
                 "error": _cut(failure.error),
             }
             for failure in failures

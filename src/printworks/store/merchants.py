@@ -67,6 +67,16 @@ def find_merchant_by_key(db: Connection, code: str, key: str, *, now: datetime) 
     return found
 
 
+def get_merchant(db: Connection, merchant_id: int) -> Merchant:
+    """Return a merchant by its number, as jobs know it."""
+    row = db.execute(
+        select(merchants.c.id, merchants.c.code, merchants.c.name, merchants.c.clock_offset).where(
+            merchants.c.id == merchant_id
+        )
+    ).one()
+    return Merchant(*row)
+
+
 def list_valid_keys(db: Connection, *, now: datetime) -> list[ApiKey]:
     """Return every key that opens a door now, by merchant and oldest first."""
     query = (

@@ -40,6 +40,7 @@ class Order(msgspec.Struct, frozen=True):
     invoice_amount_net: int
     invoice_tax: int
     invoice_currency: str | None
+    image_count: int
     error_message: str | None
     created_at: datetime
     updated_at: datetime
@@ -72,6 +73,11 @@ class OrderPage(NamedTuple):
 
     orders: list[Order]
     total: int
+
+    @property
+    def has_images(self) -> bool:
+        """Whether any of the orders has an image."""
+        return any(order.image_count for order in self.orders)
 
 
 _COLUMNS: Final = [orders.c[name] for name in Order.__struct_fields__]
@@ -154,6 +160,7 @@ def insert_order(
         "merchant_id": merchant_id,
         "status": status,
         "payment_token": payment_token,
+        "image_count": 0,
         "error_message": None,
         "created_at": now,
         "updated_at": now,

@@ -5,12 +5,17 @@ from collections.abc import Sequence
 from typing import Final
 
 from printworks.api.endpoints import Family
+from printworks.api.proofs import LinkMaker, proof_routes
 from printworks.api.reference import reference_routes
 from printworks.api.routing import NoSuchPath, Router
 from printworks.api.service import Service
 from printworks.api.v3.endpoints import V3_0
+from printworks.catalogue import open_catalogue
 from printworks.clock import Clock, system_clock
 from printworks.dashboard.start import start_routes
+from printworks.files import open_files
+from printworks.files.store import Files
+from printworks.imaging.studio import Studio
 from printworks.settings import Settings
 from printworks.store.database import Database
 from printworks.web.cores import keep_on
@@ -36,8 +41,18 @@ class Application:
         self._core = core
         self._clock = clock
         self._router = Router(families)
-        self._pages = Pages([*start_routes(settings), *reference_routes(families, settings)])
+        self._links = LinkMaker(settings.public_url)
+        self._pages = Pages(
+            [
+                *start_routes(settings),
+                *reference_routes(families, settings),
+                *proof_routes(self._links, self._get_database, self._get_files),
+            ]
+        )
+        # One picture at a time is enough for questions; orders are the worker's.
+        self._studio = Studio(slots=1)
         self._database: Database | None = None
+        self._files: Files | None = None
         self._edge: Edge | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -77,12 +92,33 @@ class Application:
         # One more than the threads that answer alone: the one that answers together.
         connections = settings.web_threads + 1
         self._database = Database(settings.database_url, connections=connections)
-        self._edge = Edge(Service(self._database, settings, self._clock), settings)
+        service = Service(
+            self._database,
+            settings,
+            self._clock,
+            catalogue=open_catalogue(settings.catalogue),
+            links=self._links,
+            studio=self._studio,
+        )
+        self._edge = Edge(service, settings)
+
+    def _get_database(self) -> Database:
+        if self._database is None:
+            message = "The application has not been started."
+            raise RuntimeError(message)
+        return self._database
+
+    def _get_files(self) -> Files:
+        # Opened when first needed: a store that is away must not keep the API from starting.
+        if self._files is None:
+            self._files = open_files(self._settings)
+        return self._files
 
     def stop(self) -> None:
         """Finish what was begun, and close the database."""
         if self._edge is not None:
             self._edge.close()
+        self._studio.close()
         if self._database is not None:
             self._database.close()
 

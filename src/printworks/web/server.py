@@ -20,6 +20,7 @@ from granian.log import LogLevels
 from granian.server import MPServer
 
 from printworks import log
+from printworks.catalogue import open_catalogue
 from printworks.clock import system_clock
 from printworks.settings import Settings
 from printworks.web.cores import choose_core
@@ -103,6 +104,8 @@ def serve_web(settings: Settings) -> None:
     import printworks.web.app  # noqa: F401
 
     log.configure(settings)
+    # Likewise; and what is wrong with it is said once, before anything is started.
+    open_catalogue(settings.catalogue)
     _allow_many_files()
     address = find_address(settings)
     tls = prepare_tls(settings, now=system_clock())

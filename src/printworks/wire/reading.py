@@ -26,6 +26,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from printworks.catalogue.countries import COUNTRIES
 from printworks.errors import BadInput
+from printworks.rules.images import MOST_COPIES
 
 S = TypeVar("S", bound=Struct)
 
@@ -38,7 +39,9 @@ class Reader(NamedTuple):
 
 # What JSON calls a number, and not all that Python does.
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,400}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,2})?")
+_MD5: Final = re.compile(r"[0-9a-f]{32}")
 LARGEST_AMOUNT: Final = 10**12
+MOST_ATTRIBUTES: Final = 50
 
 
 def _read_text(name: str, value: object, longest: int) -> str:
@@ -104,9 +107,41 @@ def _read_currency(name: str, value: object) -> str:
     return code
 
 
+def _read_copies(name: str, value: object) -> int:
+    number = _read_number(name, value)
+    if number != number.to_integral_value() or not 0 <= number <= MOST_COPIES:
+        raise BadInput(f"`{name}` must be a whole number from 0 to {MOST_COPIES}.")
+    return int(number)
+
+
+def _read_md5(name: str, value: object) -> str:
+    digest = _read_text(name, value, longest=100).strip().lower()
+    if not _MD5.fullmatch(digest):
+        raise BadInput(f"`{name}` must be an MD5 hash of 32 hexadecimal digits.")
+    return digest
+
+
+def _read_attributes(name: str, value: object) -> dict[str, str]:
+    # PHP writes an empty object as an empty list.
+    if value == []:
+        return {}
+    if not isinstance(value, Mapping):
+        raise BadInput(f"`{name}` must be an object of names and values.")
+    if len(value) > MOST_ATTRIBUTES:
+        raise BadInput(f"`{name}` must have at most {MOST_ATTRIBUTES} members.")
+    return {
+        _read_text(name, key, longest=100): _read_text(f"{name}.{key}", text, longest=255)
+        for key, text in value.items()
+        if text is not None and text != ""
+    }
+
+
 Amount = Annotated[int, Meta(ge=0, le=LARGEST_AMOUNT), Reader(_read_amount)]
+Attributes = Annotated[dict[str, str], Reader(_read_attributes)]
+Copies = Annotated[int, Meta(ge=0, le=MOST_COPIES), Reader(_read_copies)]
 CountryCode = Annotated[str, Meta(pattern="^[A-Za-z]{2}$"), Reader(_read_country)]
 CurrencyCode = Annotated[str, Meta(pattern="^[A-Za-z]{3}$"), Reader(_read_currency)]
+Md5 = Annotated[str, Meta(pattern="^[0-9A-Fa-f]{32}$"), Reader(_read_md5)]
 Url = Annotated[str, Meta(max_length=2000), Reader(_read_url)]
 
 
@@ -193,6 +228,21 @@ def read(shape: type[S], sent: object) -> S:
         if name not in values:
             raise BadInput(f"`{name}` is required.")
     return shape(**values)
+
+
+def read_each(shape: type[S], sent: object, *, most: int) -> list[S]:
+    """Read a body that is a list, or say which of its elements is wrong."""
+    if not isinstance(sent, list):
+        raise BadInput("The body must be an array of objects.")
+    if len(sent) > most:
+        raise BadInput(f"The body must have at most {most} elements, not {len(sent)}.")
+    elements = []
+    for number, element in enumerate(sent, start=1):
+        try:
+            elements.append(read(shape, element))
+        except BadInput as refusal:
+            raise BadInput(f"Element {number}: {refusal.message}") from refusal
+    return elements
 
 
 def _note_nothing(values: dict[str, object], member: _Member, value: object) -> None:

@@ -4,10 +4,22 @@ from collections.abc import Mapping
 from typing import Final
 
 from printworks.rules.jobs import JobKind
+from printworks.worker.images import fetch_image, render_image
 from printworks.worker.loop import Handler
-from printworks.worker.sweeps import forget_idempotency_keys, forget_jobs
+from printworks.worker.packing_slips import fetch_packing_slip
+from printworks.worker.sweeps import (
+    forget_idempotency_keys,
+    forget_jobs,
+    forget_old_pictures,
+    remove_files,
+)
 
 HANDLERS: Final[Mapping[str, Handler]] = {
+    JobKind.FETCH_IMAGE: fetch_image,
+    JobKind.RENDER_IMAGE: render_image,
+    JobKind.FETCH_PACKING_SLIP: fetch_packing_slip,
+    JobKind.REMOVE_FILES: remove_files,
+    JobKind.FORGET_PICTURES: forget_old_pictures,
     JobKind.FORGET_JOBS: forget_jobs,
     JobKind.FORGET_IDEMPOTENCY_KEYS: forget_idempotency_keys,
 }

@@ -47,6 +47,7 @@ from printworks.store.jobs import (
     renew,
 )
 from printworks.store.wakeup import watch
+from printworks.worker.tools import Tools
 
 # Reports that are written together: as many as there are after this wait, or this many.
 SECONDS_TO_GROUP: Final = 0.01
@@ -72,6 +73,15 @@ class Context:
     settings: Settings
     clock: Clock
     threads: ThreadPoolExecutor
+    tools: Tools | None = None
+
+    @property
+    def outside(self) -> Tools:
+        """The tools that reach beyond the database; a worker without them runs sweeps only."""
+        if self.tools is None:
+            message = "This worker has no tools."
+            raise RuntimeError(message)
+        return self.tools
 
     async def in_thread(
         self,
@@ -80,9 +90,27 @@ class Context:
         **kwargs: Arguments.kwargs,
     ) -> Result:
         """Run a call that blocks, such as a transaction, without holding up other jobs."""
-        # With the facts for the log that the task has gathered.
-        bound = partial(copy_context().run, call, *args, **kwargs)
-        return await asyncio.get_running_loop().run_in_executor(self.threads, bound)
+        return await _run(self.threads, call, *args, **kwargs)
+
+    async def in_workshop(
+        self,
+        call: Callable[Arguments, Result],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Result:
+        """Run a call that takes long, such as drawing a picture, apart from the others."""
+        return await _run(self.outside.workshop, call, *args, **kwargs)
+
+
+async def _run(
+    pool: ThreadPoolExecutor,
+    call: Callable[Arguments, Result],
+    *args: Arguments.args,
+    **kwargs: Arguments.kwargs,
+) -> Result:
+    # With the facts for the log that the task has gathered.
+    bound = partial(copy_context().run, call, *args, **kwargs)
+    return await asyncio.get_running_loop().run_in_executor(pool, bound)
 
 
 Handler: TypeAlias = Callable[[Context, Job], Awaitable[None]]
@@ -237,9 +265,9 @@ class Worker:
             if limit.expired():
                 what = f"The job took longer than {policy.timeout}."
             match decide(policy, job.attempts, error):
-                case Retry(wait):
+                case Retry(wait, counts):
                     log.warning("job failed, will retry", attempts=job.attempts, error=what)
-                    return PutBack(job.claim, wait, what)
+                    return PutBack(job.claim, wait, what, counts)
                 case GiveUp():
                     log.exception("job failed for good", attempts=job.attempts)
                     return GivenUp(job.claim, what)

@@ -14,6 +14,7 @@ from printworks.settings import Settings
 from printworks.store.database import Database
 from printworks.worker import HANDLERS
 from printworks.worker.loop import Context, Worker
+from printworks.worker.tools import open_tools
 
 THREADS: Final = 6
 
@@ -27,16 +28,22 @@ def run_worker(settings: Settings) -> None:
             ThreadPoolExecutor(THREADS, thread_name_prefix="database") as threads,
             asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
         ):
-            runner.run(_work(Context(database, settings, system_clock, threads)))
+            runner.run(_work(settings, database, threads))
     finally:
         database.close()
 
 
-async def _work(context: Context) -> None:
+async def _work(settings: Settings, database: Database, threads: ThreadPoolExecutor) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    worker = Worker(
+    async with open_tools(settings) as tools:
+        context = Context(database, settings, system_clock, threads, tools)
+        await _make_worker(context).run(stop)
+
+
+def _make_worker(context: Context) -> Worker:
+    return Worker(
         context,
         handlers=HANDLERS,
         policies=POLICIES,
@@ -45,4 +52,3 @@ async def _work(context: Context) -> None:
         stop_timeout=context.settings.stop_timeout,
         hourly=HOURLY,
     )
-    await worker.run(stop)

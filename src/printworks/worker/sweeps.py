@@ -6,13 +6,17 @@ from typing import Final
 import structlog
 from sqlalchemy import delete, select, tuple_
 
+from printworks.rules.jobs import JobKind
 from printworks.store.database import Database
-from printworks.store.jobs import Job
+from printworks.store.jobs import Job, promise
+from printworks.store.pictures import forget_pictures
 from printworks.store.tables import idempotency_keys, jobs
 from printworks.worker.loop import Context
+from printworks.worker.tools import unlucky
 
 # Few enough that nobody waits long for the database behind one of these transactions.
 ROWS_AT_ONCE: Final = 500
+PICTURES_AT_ONCE: Final = 100
 
 log = structlog.get_logger()
 
@@ -33,6 +37,39 @@ async def forget_idempotency_keys(context: Context, _job: Job) -> None:
     while deleted := await context.in_thread(_delete_keys, context.database, before):
         forgotten += deleted
     log.info("idempotency keys forgotten", count=forgotten)
+
+
+async def forget_old_pictures(context: Context, _job: Job) -> None:
+    """Forget pictures of orders that ended long ago, and promise that their files go.
+
+    Harmless twice: what is gone is gone.
+    """
+    now = context.clock()
+    before = now - context.settings.keep_originals
+    forgotten = 0
+    while batch := await context.in_thread(_forget_pictures, context.database, before, now):
+        forgotten += batch
+    log.info("pictures forgotten", count=forgotten)
+
+
+def _forget_pictures(database: Database, before: datetime, now: datetime) -> int:
+    with database.writing() as db:
+        forgotten = forget_pictures(db, before=before, limit=PICTURES_AT_ONCE)
+        for picture in forgotten:
+            log.info("picture forgotten", sha256=picture.sha256, files=picture.files)
+        files = [key for picture in forgotten for key in picture.files]
+        if files:
+            promise(db, JobKind.REMOVE_FILES, {"files": files}, merchant=None, now=now)
+        return len(forgotten)
+
+
+async def remove_files(context: Context, job: Job) -> None:
+    """Delete files that nothing refers to. Harmless twice: what is gone is gone."""
+    files = context.outside.files
+    with unlucky():
+        for key in job.args["files"]:
+            await context.in_workshop(files.delete, key)
+            log.info("file removed", file=key)
 
 
 def _delete_jobs(database: Database, before: datetime) -> int:

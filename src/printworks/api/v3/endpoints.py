@@ -1,13 +1,19 @@
 """The operations of 3.0, in the order of the contract."""
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+from msgspec import Meta
 
 from printworks.api.endpoints import Endpoint, Family, QueryParameter
-from printworks.api.v3 import countries, orders
+from printworks.api.v3 import countries, images, orders, preflight
 from printworks.errors import BadInput, NotFound, WrongState
+from printworks.rules.images import MOST_IN_BATCH
 from printworks.wire.v3.countries import CountryOut
 from printworks.wire.v3.envelope import Envelope, Nothing, refuse
+from printworks.wire.v3.images import AddImage, BatchOut, ImageOut
 from printworks.wire.v3.orders import CreateOrder, OrderListOut, OrderOut, SetStatus, UpdateOrder
+from printworks.wire.v3.preflight import CheckImage, ImageCheckOut
+from printworks.wire.v3.submission import SubmissionStatusOut
 
 _PAGING: Final = (
     QueryParameter("limit", "How many orders to show.", 100, 250),
@@ -53,6 +59,14 @@ ENDPOINTS: Final = (
         refuses=(BadInput, WrongState, NotFound),
     ),
     Endpoint(
+        method="GET",
+        path="/orders/{id}/SubmissionStatus",
+        handler=orders.get_submission_status,
+        summary="Validate an order",
+        shows=Envelope[SubmissionStatusOut],
+        refuses=(NotFound,),
+    ),
+    Endpoint(
         method="POST",
         path="/orders/{id}/status",
         handler=orders.set_status,
@@ -60,6 +74,35 @@ ENDPOINTS: Final = (
         takes=SetStatus,
         shows=Envelope[Nothing],
         refuses=(BadInput, WrongState, NotFound),
+    ),
+    Endpoint(
+        method="POST",
+        path="/orders/{orderId}/images",
+        handler=images.add_image,
+        summary="Add one image",
+        takes=AddImage,
+        shows=Envelope[ImageOut],
+        refuses=(BadInput, WrongState, NotFound),
+    ),
+    Endpoint(
+        method="POST",
+        path="/orders/{orderId}/images/batch",
+        handler=images.add_images,
+        summary="Add several images, all or none",
+        takes=Annotated[list[AddImage], Meta(max_length=MOST_IN_BATCH)],
+        shows=BatchOut,
+        refuses=(BadInput, WrongState, NotFound),
+    ),
+    Endpoint(
+        method="POST",
+        path="/images/check",
+        handler=preflight.check_image,
+        summary="Look at a picture for a product; nothing is ordered or kept",
+        takes=CheckImage,
+        takes_file=True,
+        asks_only=True,
+        shows=Envelope[ImageCheckOut],
+        refuses=(BadInput,),
     ),
     Endpoint(
         method="GET",

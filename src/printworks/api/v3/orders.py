@@ -3,9 +3,11 @@
 from typing import Final
 
 from printworks.actions import orders as actions
+from printworks.actions.submission import check_submission
 from printworks.api.endpoints import Call
 from printworks.rules.orders import check_change
 from printworks.store import orders as store
+from printworks.store.images import list_images, list_images_of_page
 from printworks.store.orders import Order
 from printworks.wire.reading import read, read_integer
 from printworks.wire.v3.envelope import Envelope, Nothing
@@ -17,22 +19,22 @@ from printworks.wire.v3.orders import (
     UpdateOrder,
     WantedStatus,
 )
+from printworks.wire.v3.submission import SubmissionStatusOut
 
 MOST_ON_A_PAGE: Final = 250
 USUALLY_ON_A_PAGE: Final = 100
 _LAST_START: Final = 2**62
 
-_STATUS_ACTIONS: Final = {
-    WantedStatus.CANCELLED: actions.cancel_order,
-    WantedStatus.AWAITING_PAYMENT: actions.await_payment,
-    WantedStatus.SUBMITTED: actions.submit_order,
-}
-
 
 def get_order(call: Call) -> Envelope[OrderOut]:
     """Show one order."""
     order = store.get_order(call.db, call.merchant.id, call.number("id"))
-    return Envelope(OrderOut.of(order, call.public_url))
+    return Envelope(_show(call, order))
+
+
+def _show(call: Call, order: Order) -> OrderOut:
+    images = list_images(call.db, order.id) if order.image_count else ()
+    return OrderOut.of(order, images, call.links)
 
 
 def list_orders(call: Call) -> Envelope[OrderListOut]:
@@ -40,7 +42,12 @@ def list_orders(call: Call) -> Envelope[OrderListOut]:
     limit = _paging(call, ("limit", "count"), USUALLY_ON_A_PAGE, MOST_ON_A_PAGE)
     start = _paging(call, ("start", "offset"), 0, _LAST_START)
     page = store.list_orders(call.db, call.merchant.id, limit=limit, start=start)
-    return Envelope(OrderListOut.of(page, call.public_url))
+    images = {}
+    if page.has_images:
+        images = list_images_of_page(
+            call.db, call.merchant.id, newest=page.total - start, limit=limit
+        )
+    return Envelope(OrderListOut.of(page, images, call.links))
 
 
 def _paging(call: Call, names: tuple[str, ...], usual: int, highest: int) -> int:
@@ -56,8 +63,10 @@ def _paging(call: Call, names: tuple[str, ...], usual: int, highest: int) -> int
 def create_order(call: Call) -> Envelope[OrderOut]:
     """Make an order."""
     new = read(CreateOrder, call.body).to_new_order()
-    order = actions.create_order(call.db, call.merchant, new, now=call.now)
-    return Envelope(OrderOut.of(order, call.public_url))
+    order = actions.create_order(
+        call.db, call.merchant, new, now=call.now, request_id=call.request_id
+    )
+    return Envelope(_show(call, order))
 
 
 def update_order(call: Call) -> Envelope[OrderOut]:
@@ -65,15 +74,37 @@ def update_order(call: Call) -> Envelope[OrderOut]:
     order = find_order_to_change(call)
     check_change(order.status)
     changes = read(UpdateOrder, call.body).to_changes()
-    changed = actions.change_order(call.db, order, changes, now=call.now)
-    return Envelope(OrderOut.of(changed, call.public_url))
+    changed = actions.change_order(
+        call.db, call.merchant, order, changes, now=call.now, request_id=call.request_id
+    )
+    return Envelope(_show(call, changed))
+
+
+def get_submission_status(call: Call) -> Envelope[SubmissionStatusOut]:
+    """Say whether an order can be submitted."""
+    order = store.get_order(call.db, call.merchant.id, call.number("id"))
+    status = check_submission(call.db, order, call.catalogue)
+    return Envelope(SubmissionStatusOut.of(order.id, status.errors, status.findings))
 
 
 def set_status(call: Call) -> Envelope[Nothing]:
     """Submit or cancel an order, or let its recipient pay."""
     order = find_order_to_change(call)
     wanted = read(SetStatus, call.body).status
-    _STATUS_ACTIONS[wanted](call.db, order, now=call.now)
+    match wanted:
+        case WantedStatus.CANCELLED:
+            actions.cancel_order(call.db, order, now=call.now)
+        case WantedStatus.AWAITING_PAYMENT:
+            actions.await_payment(call.db, order, catalogue=call.catalogue, now=call.now)
+        case WantedStatus.SUBMITTED:
+            actions.submit_order(
+                call.db,
+                call.merchant,
+                order,
+                catalogue=call.catalogue,
+                now=call.now,
+                request_id=call.request_id,
+            )
     return Envelope(Nothing())
 
 

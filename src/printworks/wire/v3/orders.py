@@ -8,9 +8,12 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from printworks.rules.orders import PERMISSIONS, OrderStatus, Payment, ShippingMethod
+from printworks.store.images import Images
 from printworks.store.orders import NewOrder, Order, OrderPage
+from printworks.wire.links import Links
 from printworks.wire.moments import show_moment
 from printworks.wire.reading import Amount, CountryCode, CurrencyCode, Url, text
+from printworks.wire.v3.images import ImageOut
 
 Line = Annotated[str, Meta(max_length=255), text(255)]
 Telephone = Annotated[str, Meta(max_length=50), text(50)]
@@ -139,24 +142,6 @@ class ShippingInfoOut(msgspec.Struct, frozen=True):
     shipments: list[ShipmentOut]
 
 
-class ImageOut(msgspec.Struct, frozen=True):
-    """A picture to print."""
-
-    id: int
-    sku: str
-    url: str | None
-    status: str
-    copies: int
-    sizing: str
-    price: int
-    priceToUser: int | None
-    md5Hash: str | None
-    previewUrl: str | None
-    thumbnailUrl: str | None
-    attributes: dict[str, str]
-    errorMessage: str | None
-
-
 class OrderOut(msgspec.Struct, frozen=True):
     """An order with every member that the contract names."""
 
@@ -191,7 +176,7 @@ class OrderOut(msgspec.Struct, frozen=True):
     tag: str | None
 
     @classmethod
-    def of(cls, order: Order, public_url: str) -> Self:
+    def of(cls, order: Order, images: Images, links: Links) -> Self:
         """Show an order."""
         permissions = PERMISSIONS[order.status]
         return cls(
@@ -210,8 +195,8 @@ class OrderOut(msgspec.Struct, frozen=True):
             status=order.status,
             shippingInfo=ShippingInfoOut(price=0, shipments=[]),
             payment=order.payment,
-            paymentUrl=_payment_url(order, public_url),
-            images=[],
+            paymentUrl=_payment_url(order, links),
+            images=[ImageOut.of(image, links) for image in images],
             preferredShippingMethod=order.shipping_method,
             created=show_moment(order.created_at),
             lastUpdated=show_moment(order.updated_at),
@@ -229,10 +214,10 @@ class OrderOut(msgspec.Struct, frozen=True):
         )
 
 
-def _payment_url(order: Order, public_url: str) -> str | None:
-    if order.payment is not Payment.INVOICE_RECIPIENT:
+def _payment_url(order: Order, links: Links) -> str | None:
+    if order.payment is not Payment.INVOICE_RECIPIENT or order.payment_token is None:
         return None
-    return f"{public_url}/pay/{order.payment_token}"
+    return links.payment(order.payment_token)
 
 
 class SummaryLine(msgspec.Struct, frozen=True):
@@ -250,10 +235,10 @@ class OrderListOut(msgspec.Struct, frozen=True):
     summary: list[SummaryLine]
 
     @classmethod
-    def of(cls, page: OrderPage, public_url: str) -> Self:
-        """Show a page of orders."""
+    def of(cls, page: OrderPage, images: Mapping[int, Images], links: Links) -> Self:
+        """Show a page of orders; `images` are by order."""
         return cls(
-            content=[OrderOut.of(order, public_url) for order in page.orders],
+            content=[OrderOut.of(order, images.get(order.id, ()), links) for order in page.orders],
             count=page.total,
             summary=[SummaryLine("Orders", str(page.total))],
         )

@@ -1,0 +1,152 @@
+"""What can be done with the images of an order, each in the caller's transaction."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+import msgspec
+from sqlalchemy import Connection
+
+from printworks.catalogue.products import choose_attributes
+from printworks.catalogue.snapshot import Catalogue
+from printworks.errors import BadInput
+from printworks.rules.events import ImageJudged, ImageRendered, ImagesAdded
+from printworks.rules.images import IMAGE_MOVES, ImageStatus, check_adding
+from printworks.rules.jobs import JobKind
+from printworks.rules.orders import OrderStatus, Payment
+from printworks.store import images as store
+from printworks.store.events import record_event
+from printworks.store.images import Image, NewImage
+from printworks.store.jobs import promise_each
+from printworks.store.merchants import Merchant
+from printworks.store.orders import Order, get_order_to_change, update_order
+
+_FAILED: Final = frozenset({ImageStatus.FILE_NOT_FOUND_AT_URL, ImageStatus.INVALID})
+
+
+def add_images(
+    db: Connection,
+    merchant: Merchant,
+    order: Order,
+    added: Sequence[NewImage],
+    *,
+    catalogue: Catalogue,
+    now: datetime,
+    request_id: str | None = None,
+) -> list[Image]:
+    """Add images to an open order, all or none, and promise to download them."""
+    check_adding(order.status, present=order.image_count, added=len(added))
+    fitting = _fit_all(order, added, catalogue)
+    images = store.insert_images(db, order.id, fitting, now=now)
+    if not images:
+        return []
+    update_order(db, order, {"image_count": order.image_count + len(images), "updated_at": now})
+    record_event(db, order.id, ImagesAdded([image.id for image in images]), now=now)
+    waiting = [image for image in images if image.status is ImageStatus.NOT_YET_DOWNLOADED]
+    promise_each(
+        db,
+        JobKind.FETCH_IMAGE,
+        [{"image": image.id} for image in waiting],
+        merchant=merchant,
+        now=now,
+        request_id=request_id,
+    )
+    return images
+
+
+def _fit_all(order: Order, added: Sequence[NewImage], catalogue: Catalogue) -> list[NewImage]:
+    fitting = []
+    for number, new in enumerate(added, start=1):
+        try:
+            fitting.append(_fit(order, new, catalogue))
+        except BadInput as refusal:
+            if len(added) == 1:
+                raise
+            raise BadInput(f"Element {number}: {refusal.message}") from refusal
+    return fitting
+
+
+def _fit(order: Order, new: NewImage, catalogue: Catalogue) -> NewImage:
+    """Check an image against what is sold, and spell it as the catalogue does."""
+    product = catalogue.get_product(new.sku)
+    country = order.destination_country
+    if country is not None and not product.is_sold_to(country):
+        raise BadInput(f"The sku {product.sku} is not sold to {country}.")
+    if new.price_to_user is not None and order.payment is not Payment.INVOICE_RECIPIENT:
+        message = "`priceToUser` is only allowed when the order's payment is InvoiceRecipient."
+        raise BadInput(message)
+    attributes = choose_attributes(product, new.attributes)
+    return msgspec.structs.replace(new, sku=product.sku, attributes=attributes)
+
+
+def judge_image(
+    db: Connection,
+    merchant: Merchant,
+    image: Image,
+    status: ImageStatus,
+    *,
+    now: datetime,
+    request_id: str | None = None,
+    **facts: object,
+) -> bool:
+    """Say what became of an image, and promise its print file if the order wants it by now.
+
+    Return False, and change nothing, if that was said before.
+    """
+    assert status in IMAGE_MOVES[image.status]  # noqa: S101
+    # Locked first: whoever submits the order at this moment sees the image before or after,
+    # and one of the two promises the print file.
+    order = get_order_to_change(db, merchant.id, image.order_id)
+    judged = store.update_image(db, image, {"status": status, "updated_at": now, **facts})
+    if judged is None:
+        return False
+    record_event(db, order.id, ImageJudged(image.id, status), now=now)
+    if order.status is OrderStatus.SUBMITTED:
+        if status in _FAILED:
+            _blame(db, order, judged)
+        else:
+            promise_prints(db, merchant, [judged], now=now, request_id=request_id)
+    return True
+
+
+def _blame(db: Connection, order: Order, image: Image) -> None:
+    """Say on the order itself what keeps it from being produced."""
+    message = f"Image {image.id} cannot be printed. {image.error_message or ''}".strip()
+    update_order(db, order, {"error_message": message})
+
+
+def promise_prints(
+    db: Connection,
+    merchant: Merchant,
+    images: Sequence[Image],
+    *,
+    now: datetime,
+    request_id: str | None = None,
+) -> None:
+    """Promise the print files of the images that have been received."""
+    ready = [image for image in images if image.status is ImageStatus.OK]
+    promise_each(
+        db,
+        JobKind.RENDER_IMAGE,
+        [{"image": image.id} for image in ready],
+        merchant=merchant,
+        now=now,
+        request_id=request_id,
+    )
+
+
+def note_download_failure(db: Connection, image: Image, message: str, *, now: datetime) -> None:
+    """Tell the merchant why an image is not there yet."""
+    store.update_image(db, image, {"error_message": message, "updated_at": now})
+
+
+def keep_print(
+    db: Connection, image: Image, manifest: dict[str, object], sha256: str, *, now: datetime
+) -> bool:
+    """Remember how the print file of an image was made; False if there was one already."""
+    if image.manifest is not None:
+        return False
+    if store.update_image(db, image, {"manifest": manifest, "updated_at": now}) is None:
+        return False
+    record_event(db, image.order_id, ImageRendered(image.id, sha256), now=now)
+    return True

@@ -1,0 +1,85 @@
+"""Whether an order can be submitted, and what the merchant should know before."""
+
+from collections.abc import Sequence
+
+import msgspec
+from sqlalchemy import Connection
+
+from printworks.catalogue.products import choose_attributes
+from printworks.catalogue.snapshot import Catalogue
+from printworks.errors import BadInput, WrongState
+from printworks.rules.sizing import place
+from printworks.rules.submission import (
+    Findings,
+    GeneralError,
+    ImageWarning,
+    find_general_errors,
+    find_image_errors,
+    find_size_warnings,
+)
+from printworks.store.images import Image, list_images
+from printworks.store.orders import Order
+
+
+class SubmissionStatus(msgspec.Struct, frozen=True):
+    """All that was found out about an order."""
+
+    order: Order
+    images: Sequence[Image]
+    errors: list[GeneralError]
+    findings: list[Findings]
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether submission will succeed."""
+        return not self.errors
+
+
+def check_submission(db: Connection, order: Order, catalogue: Catalogue) -> SubmissionStatus:
+    """Find out whether an order can be submitted, and what is doubtful about it."""
+    images = list_images(db, order.id) if order.image_count else []
+    findings = [_examine(image, order, catalogue) for image in images]
+    errors = find_general_errors(
+        recipient_name=order.recipient_name,
+        address1=order.address1,
+        town_or_city=order.town_or_city,
+        postal_code=order.postal_code,
+        destination_country=order.destination_country,
+        images=findings,
+    )
+    return SubmissionStatus(order, images, errors, findings)
+
+
+def require_valid(db: Connection, order: Order, catalogue: Catalogue) -> SubmissionStatus:
+    """Return the status of an order that can be submitted; refuse another with every code."""
+    status = check_submission(db, order, catalogue)
+    if not status.is_valid:
+        codes: list[str] = [*status.errors]
+        for found in status.findings:
+            codes += [f"image {found.image_id} has {code}" for code in found.errors]
+        raise WrongState(f"The order cannot be submitted: {', '.join(codes)}.")
+    return status
+
+
+def _examine(image: Image, order: Order, catalogue: Catalogue) -> Findings:
+    product = catalogue.find_product(image.sku)
+    errors = find_image_errors(image.status, image.copies)
+    if product is None:
+        return Findings(
+            image_id=image.id,
+            errors=errors,
+            warnings=[ImageWarning.ATTRIBUTE_NOT_VALID],
+            is_sold=False,
+        )
+    pixels = image.pixels
+    placement = None if pixels is None else place(pixels, product.print_area, image.sizing)
+    warnings = find_size_warnings(image.status, placement, product.recommended_pixels)
+    is_sold = order.destination_country is None or product.is_sold_to(order.destination_country)
+    try:
+        choose_attributes(product, image.attributes)
+        fits = is_sold
+    except BadInput:
+        fits = False
+    if not fits:
+        warnings.append(ImageWarning.ATTRIBUTE_NOT_VALID)
+    return Findings(image_id=image.id, errors=errors, warnings=warnings, is_sold=is_sold)

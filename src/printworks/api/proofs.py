@@ -1,0 +1,75 @@
+"""Shows proofs to whoever has their address: browsers, which carry no credentials."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from sqlalchemy import Connection
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from printworks.files.errors import FileMissing, FilesUnavailable
+from printworks.files.store import Files
+from printworks.store.database import Database
+from printworks.store.pictures import proof_key
+from printworks.store.secrets import LINKS, get_secret
+from printworks.wire.links import Links
+
+_NAMES: Final = frozenset({"preview", "thumbnail"})
+# The proof of an image never changes. Whoever may see it may keep it, and nobody in between.
+_CACHING: Final = "private, max-age=31536000, immutable"
+# Even a picture that is something else as well runs nothing and loads nothing.
+_POLICY: Final = "default-src 'none'; sandbox"
+
+
+class LinkMaker:
+    """Makes links once the key that signs them can be read, which a start need not wait for."""
+
+    def __init__(self, public_url: str) -> None:
+        self._public_url = public_url
+        self._links: Links | None = None
+
+    def make(self, db: Connection) -> Links:
+        """Return the links."""
+        if self._links is None:
+            self._links = Links(self._public_url, get_secret(db, LINKS))
+        return self._links
+
+
+def proof_routes(
+    links: LinkMaker, database: Callable[[], Database], files: Callable[[], Files]
+) -> Sequence[BaseRoute]:
+    """Return the pages at which proofs can be seen."""
+
+    # Not a coroutine: Starlette runs it in a thread, since it waits for disk and database.
+    def show_proof(request: Request) -> Response:
+        image_id: int = request.path_params["image"]
+        signature: str = request.path_params["signature"]
+        name: str = request.path_params["name"]
+        with database().reading() as db:
+            is_signed = links.make(db).is_signed(image_id, signature)
+        if not is_signed or name not in _NAMES:
+            raise HTTPException(404)
+        try:
+            picture = files().read(proof_key(image_id, name))
+        except FileMissing:
+            raise HTTPException(404) from None
+        except FilesUnavailable:
+            raise HTTPException(503, headers={"Retry-After": "5"}) from None
+        return _answer(request, picture)
+
+    return [Route("/proofs/{image:int}/{signature}/{name}.jpg", show_proof)]
+
+
+def _answer(request: Request, picture: bytes) -> Response:
+    etag = f'"{hashlib.sha256(picture).hexdigest()[:32]}"'
+    headers = {"ETag": etag, "Cache-Control": _CACHING, "Content-Security-Policy": _POLICY}
+    known = {
+        tag.strip().removeprefix("W/")
+        for tag in request.headers.get("if-none-match", "").split(",")
+    }
+    if etag in known or "*" in known:
+        return Response(status_code=304, headers=headers)
+    return Response(picture, media_type="image/jpeg", headers=headers)

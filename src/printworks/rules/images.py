@@ -1,0 +1,63 @@
+"""What can become of an image, and how long it is waited for."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from enum import StrEnum
+from typing import Final
+
+from printworks.errors import WrongState
+from printworks.rules.orders import OrderStatus
+
+# The most images that one order may have, and that one request may add: whoever shows an
+# order shows all of them.
+MOST_IN_ORDER: Final = 1000
+MOST_IN_BATCH: Final = 250
+MOST_COPIES: Final = 100_000
+
+
+class ImageStatus(StrEnum):
+    """How far an image has come."""
+
+    AWAITING_URL_OR_DATA = "AwaitingUrlOrData"
+    NOT_YET_DOWNLOADED = "NotYetDownloaded"
+    OK = "Ok"
+    FILE_NOT_FOUND_AT_URL = "FileNotFoundAtUrl"
+    INVALID = "Invalid"
+
+
+_S = ImageStatus
+
+# Read a line as: an image here ... may move to any of these.
+IMAGE_MOVES: Final[Mapping[ImageStatus, frozenset[ImageStatus]]] = {
+    _S.AWAITING_URL_OR_DATA: frozenset({_S.OK, _S.INVALID}),
+    _S.NOT_YET_DOWNLOADED: frozenset({_S.OK, _S.FILE_NOT_FOUND_AT_URL, _S.INVALID}),
+    # What looked whole at a glance may turn out to be damaged when all of it is drawn.
+    _S.OK: frozenset({_S.INVALID}),
+    _S.FILE_NOT_FOUND_AT_URL: frozenset(),
+    _S.INVALID: frozenset(),
+}
+
+# The waits before the second and every later attempt to download: about 20 minutes in all.
+DOWNLOAD_WAITS: Final = tuple(timedelta(seconds=seconds) for seconds in (10, 30, 60, 180, 300, 600))
+DOWNLOAD_ATTEMPTS: Final = len(DOWNLOAD_WAITS) + 1
+
+
+def wait_after_download(attempts: int) -> timedelta | None:
+    """Return the wait after so many attempts, or None when there is no more."""
+    return DOWNLOAD_WAITS[attempts - 1] if attempts <= len(DOWNLOAD_WAITS) else None
+
+
+def check_adding(order_status: OrderStatus, *, present: int, added: int) -> None:
+    """Refuse images for an order that is no longer open or would have too many."""
+    if order_status is not OrderStatus.NOT_YET_SUBMITTED:
+        message = (
+            f"Images cannot be added to an order that is {order_status}; "
+            "only to one that is NotYetSubmitted."
+        )
+        raise WrongState(message)
+    if present + added > MOST_IN_ORDER:
+        message = (
+            f"The order has {present} images and may have {MOST_IN_ORDER} at most; "
+            "create another order for the others."
+        )
+        raise WrongState(message)

@@ -1,0 +1,133 @@
+"""Images as they are remembered. Merchants reach them through their orders only."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, TypeAlias
+
+import msgspec
+from sqlalchemy import Connection, bindparam, insert, select, update
+
+from printworks.rules.images import ImageStatus
+from printworks.rules.sizing import Pixels, Sizing
+from printworks.store.prepared import Prepared
+from printworks.store.tables import images, orders
+
+
+class Image(msgspec.Struct, frozen=True):
+    """A picture to print on a product, in the words of the core."""
+
+    id: int
+    order_id: int
+    sku: str
+    url: str | None
+    status: ImageStatus
+    copies: int
+    sizing: Sizing
+    price_to_user: int | None
+    attributes: dict[str, str]
+    expected_md5: str | None
+    md5: str | None
+    width: int | None
+    height: int | None
+    picture_id: int | None
+    manifest: dict[str, Any] | None
+    error_message: str | None
+    created_at: datetime
+    updated_at: datetime
+
+    @property
+    def pixels(self) -> Pixels | None:
+        """Its size as a person sees it, once that is known."""
+        if self.width is None or self.height is None:
+            return None
+        return Pixels(self.width, self.height)
+
+
+class NewImage(msgspec.Struct, frozen=True, kw_only=True):
+    """What a merchant says of an image when adding it."""
+
+    sku: str
+    url: str | None
+    copies: int
+    sizing: Sizing = Sizing.CROP
+    price_to_user: int | None = None
+    expected_md5: str | None = None
+    attributes: dict[str, str] = {}
+
+
+Images: TypeAlias = Sequence[Image]
+
+_COLUMNS: Final = [images.c[name] for name in Image.__struct_fields__]
+_OF_ORDER: Final = Prepared(
+    select(*_COLUMNS).where(images.c.order_id == bindparam("order_id")).order_by(images.c.id)
+)
+# The same page of orders that `list_orders` shows.
+_OF_PAGE: Final = Prepared(
+    select(*_COLUMNS)
+    .where(
+        images.c.order_id.in_(
+            select(orders.c.id)
+            .where(
+                orders.c.merchant_id == bindparam("merchant_id"),
+                orders.c.ordinal <= bindparam("newest"),
+            )
+            .order_by(orders.c.ordinal.desc())
+            .limit(bindparam("limit"))
+        )
+    )
+    .order_by(images.c.id)
+)
+
+
+def list_images(db: Connection, order_id: int) -> list[Image]:
+    """Return the images of an order, in the order in which they were added."""
+    return [Image(*row) for row in _OF_ORDER.all(db, {"order_id": order_id})]
+
+
+def list_images_of_page(
+    db: Connection, merchant_id: int, *, newest: int, limit: int
+) -> dict[int, list[Image]]:
+    """Return the images of a page of orders, by order."""
+    by_order: dict[int, list[Image]] = {}
+    page = {"merchant_id": merchant_id, "newest": newest, "limit": limit}
+    for row in _OF_PAGE.all(db, page):
+        image = Image(*row)
+        by_order.setdefault(image.order_id, []).append(image)
+    return by_order
+
+
+def get_image(db: Connection, image_id: int) -> Image:
+    """Return an image by its number, as jobs know it."""
+    return Image(*db.execute(select(*_COLUMNS).where(images.c.id == image_id)).one())
+
+
+def insert_images(
+    db: Connection, order_id: int, added: Iterable[NewImage], *, now: datetime
+) -> list[Image]:
+    """Add images to an order, in this order."""
+    rows = [
+        {
+            **msgspec.structs.asdict(new),
+            "order_id": order_id,
+            "status": (
+                ImageStatus.NOT_YET_DOWNLOADED if new.url else ImageStatus.AWAITING_URL_OR_DATA
+            ),
+            "created_at": now,
+            "updated_at": now,
+        }
+        for new in added
+    ]
+    if not rows:
+        return []
+    statement = insert(images).returning(*_COLUMNS, sort_by_parameter_order=True)
+    return [Image(*row) for row in db.execute(statement, rows)]
+
+
+def update_image(db: Connection, image: Image, values: Mapping[str, object]) -> Image | None:
+    """Change an image if it is still in the status in which it was read; else return None."""
+    changed = db.execute(
+        update(images)
+        .where(images.c.id == image.id, images.c.status == image.status)
+        .values(**values)
+    )
+    return msgspec.structs.replace(image, **values) if changed.rowcount else None

@@ -1,0 +1,40 @@
+"""Addresses that we hand out: whoever has one may look, and nobody can guess another."""
+
+import hashlib
+import hmac
+from typing import Final
+
+# As many hexadecimal digits as make 128 bits.
+_DIGITS: Final = 32
+
+
+class Links:
+    """Makes addresses under the public one, and recognises those that it made."""
+
+    def __init__(self, public_url: str, key: str) -> None:
+        self._public_url = public_url
+        self._key = key.encode()
+
+    def payment(self, token: str) -> str:
+        """Return where a recipient pays."""
+        return f"{self._public_url}/pay/{token}"
+
+    def preview(self, image_id: int) -> str:
+        """Return where an image can be seen as it will be printed."""
+        return self._proof(image_id, "preview")
+
+    def thumbnail(self, image_id: int) -> str:
+        """Return where the same can be seen small."""
+        return self._proof(image_id, "thumbnail")
+
+    def _proof(self, image_id: int, name: str) -> str:
+        return f"{self._public_url}/proofs/{image_id}/{self._sign(image_id)}/{name}.jpg"
+
+    def is_signed(self, image_id: int, signature: str) -> bool:
+        """Say whether a signature is the one that belongs to an image."""
+        # Text that is not ASCII cannot be compared, and is not ours.
+        return signature.isascii() and hmac.compare_digest(signature, self._sign(image_id))
+
+    def _sign(self, image_id: int) -> str:
+        message = f"proof {image_id}".encode()
+        return hmac.digest(self._key, message, hashlib.sha256).hex()[:_DIGITS]

@@ -1,0 +1,100 @@
+"""Images as 3.0 shows and takes them."""
+
+from collections.abc import Sequence
+from typing import Annotated, Self
+
+import msgspec
+from msgspec import Meta
+
+from printworks.rules.images import ImageStatus
+from printworks.rules.sizing import Sizing
+from printworks.store.images import Image, NewImage
+from printworks.wire.links import Links
+from printworks.wire.reading import Amount, Attributes, Copies, Md5, Url, text
+
+Sku = Annotated[str, Meta(max_length=100), text(100)]
+
+
+class AddImage(msgspec.Struct, frozen=True, kw_only=True):
+    """A picture to print, and on what."""
+
+    sku: Sku
+    url: Url
+    copies: Copies
+    sizing: Sizing = Sizing.CROP
+    priceToUser: Amount | None = None
+    md5Hash: Md5 | None = None
+    attributes: Attributes | None = None
+
+    def to_new_image(self) -> NewImage:
+        """Say it in the words of the core."""
+        return NewImage(
+            sku=self.sku,
+            url=self.url,
+            copies=self.copies,
+            sizing=self.sizing,
+            price_to_user=self.priceToUser,
+            expected_md5=self.md5Hash,
+            attributes=self.attributes or {},
+        )
+
+
+class ImageOut(msgspec.Struct, frozen=True):
+    """A picture to print."""
+
+    id: int
+    sku: str
+    url: str | None
+    status: ImageStatus
+    copies: int
+    sizing: Sizing
+    price: int
+    priceToUser: int | None
+    md5Hash: str | None
+    previewUrl: str | None
+    thumbnailUrl: str | None
+    attributes: dict[str, str]
+    errorMessage: str | None
+
+    @classmethod
+    def of(cls, image: Image, links: Links) -> Self:
+        """Show an image."""
+        has_proofs = image.status is ImageStatus.OK
+        return cls(
+            id=image.id,
+            sku=image.sku,
+            url=image.url,
+            status=image.status,
+            copies=image.copies,
+            sizing=image.sizing,
+            price=0,
+            priceToUser=image.price_to_user,
+            md5Hash=image.md5 or image.expected_md5,
+            previewUrl=links.preview(image.id) if has_proofs else None,
+            thumbnailUrl=links.thumbnail(image.id) if has_proofs else None,
+            attributes=image.attributes,
+            errorMessage=image.error_message,
+        )
+
+
+class ImageListOut(msgspec.Struct, frozen=True):
+    """The images that a batch added."""
+
+    items: list[ImageOut]
+    errorMessage: str | None = None
+
+
+class BatchOut(msgspec.Struct, frozen=True):
+    """The answer to a batch: clients look for the images in either of two places."""
+
+    data: ImageListOut
+    items: list[ImageOut]
+    errorMessage: str | None = None
+    statusTxt: str = "OK"
+    statusCode: int = 200
+
+    @classmethod
+    def of(cls, images: Sequence[Image], links: Links) -> Self:
+        """Show the images that a batch added."""
+        items = [ImageOut.of(image, links) for image in images]
+        return cls(data=ImageListOut(items), items=items)

@@ -1,0 +1,310 @@
+"""Fetching images, judging them, and drawing what is shown and what is printed."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from sqlalchemy import Connection
+
+from printworks.actions import images as actions
+from printworks.catalogue.products import Product
+from printworks.imaging.manifest import Manifest, plan_print
+from printworks.imaging.messages import PREVIEW, THUMBNAIL, Facts
+from printworks.imaging.studio import Invalid
+from printworks.net.client import Fetched
+from printworks.rules.images import ImageStatus
+from printworks.rules.jobs import Hopeless, JobKind, NotNow
+from printworks.rules.sizing import place
+from printworks.store.images import Image, get_image
+from printworks.store.jobs import Job, promise
+from printworks.store.merchants import Merchant, get_merchant
+from printworks.store.pictures import (
+    Download,
+    NewPicture,
+    Picture,
+    find_download,
+    find_picture,
+    get_picture,
+    keep_picture,
+    original_key,
+    print_key,
+    proof_key,
+    proxy_key,
+    remember_download,
+    use_picture,
+)
+from printworks.worker.fetching import Deferred, Failure, fetch
+from printworks.worker.loop import Context
+from printworks.worker.tools import TROUBLE, Tools, insist, unlucky
+
+NOT_AS_EXPECTED: Final = "The file is not the one that `md5Hash` names."
+
+
+class _Arrival(NamedTuple):
+    """A file that came, or one that is known and has not changed."""
+
+    fetched: Fetched
+    picture: Picture | None
+
+
+async def fetch_image(context: Context, job: Job) -> None:
+    """Download an image, judge it and draw its proofs.
+
+    Harmless twice: an image that has been judged is left alone, and before that the same
+    files are written again.
+    """
+    with unlucky():
+        merchant, image = await context.in_thread(_find, context, job)
+    if image.status is not ImageStatus.NOT_YET_DOWNLOADED or image.url is None:
+        return
+    product = _find_product(context, image)
+    with unlucky(), context.outside.folder() as folder:
+        try:
+            arrival = await _receive(context, job, merchant, image, folder / "original")
+        except Deferred as error:
+            await context.in_thread(_note_failure, context, merchant, image, str(error))
+            raise
+        if isinstance(arrival, Failure):
+            await context.in_thread(_refuse, context, job, merchant, image, arrival)
+            return
+        judged = await context.in_workshop(_judge, context.outside, image, product, arrival, folder)
+        await context.in_thread(_settle, context, job, merchant, image, arrival, judged)
+
+
+def _find(context: Context, job: Job) -> tuple[Merchant, Image]:
+    if job.merchant_id is None:
+        raise Hopeless("The job has no merchant.")
+    with context.database.reading() as db:
+        return get_merchant(db, job.merchant_id), get_image(db, job.args["image"])
+
+
+def _find_product(context: Context, image: Image) -> Product:
+    product = context.outside.catalogue.find_product(image.sku)
+    if product is None:
+        raise Hopeless(f"{image.sku} is no longer in the catalogue.")
+    return product
+
+
+async def _receive(
+    context: Context, job: Job, merchant: Merchant, image: Image, into: Path
+) -> _Arrival | Failure:
+    url = image.url or ""
+    known = await context.in_thread(_find_known, context, merchant, url)
+    fetched = await fetch(context, job, url, into, headers=_ask_for_news(known))
+    if isinstance(fetched, Failure):
+        return fetched
+    if fetched.status == 304 and known is not None:
+        arrival = _Arrival(fetched, known.picture)
+        md5 = known.picture.md5
+    else:
+        same = await context.in_thread(_find_same, context, fetched.sha256)
+        arrival = _Arrival(fetched, same)
+        md5 = fetched.md5
+    if image.expected_md5 is not None and image.expected_md5 != md5:
+        return Failure(ImageStatus.INVALID, NOT_AS_EXPECTED)
+    return arrival
+
+
+def _find_known(context: Context, merchant: Merchant, url: str) -> Download | None:
+    with context.database.reading() as db:
+        return find_download(db, merchant.id, url)
+
+
+def _find_same(context: Context, sha256: str) -> Picture | None:
+    with context.database.reading() as db:
+        return find_picture(db, sha256)
+
+
+def _ask_for_news(known: Download | None) -> Mapping[str, str]:
+    """Ask for the file only if it has changed since it was last fetched for this merchant."""
+    if known is None:
+        return {}
+    if known.etag:
+        return {"If-None-Match": known.etag}
+    return {"If-Modified-Since": known.last_modified} if known.last_modified else {}
+
+
+def _judge(
+    tools: Tools, image: Image, product: Product, arrival: _Arrival, folder: Path
+) -> Picture | NewPicture:
+    """Look at a file and draw its proofs; what was looked at before is only drawn again."""
+    known = arrival.picture
+    if known is not None and (known.refusal is not None or known.proxy is None):
+        return known
+    if known is not None and known.proxy is not None:
+        _draw_proofs(tools, image, product, known, folder)
+        picture: Picture | NewPicture = known
+    else:
+        picture = _prepare(tools, image, product, arrival.fetched, folder)
+        if picture.refusal is not None:
+            return picture
+    for name, file in (("preview", PREVIEW), ("thumbnail", THUMBNAIL)):
+        tools.files.put(proof_key(image.id, name), folder / file)
+    return picture
+
+
+def _draw_proofs(
+    tools: Tools, image: Image, product: Product, picture: Picture, folder: Path
+) -> None:
+    facts = msgspec.convert(picture.facts, Facts)
+    with tools.files.local(picture.proxy or "") as proxy:
+        proofs = insist(
+            lambda: tools.studio.proof(
+                proxy, facts.pixels, product.print_area, image.sizing, folder
+            )
+        )
+    if isinstance(proofs, Invalid):
+        # We drew the proxy ourselves, from a picture that was whole.
+        raise Hopeless(f"No proof can be drawn from the proxy: {proofs.reason}")
+
+
+def _prepare(
+    tools: Tools, image: Image, product: Product, fetched: Fetched, folder: Path
+) -> NewPicture:
+    source = folder / "original"
+    result = insist(lambda: tools.studio.prepare(source, product.print_area, image.sizing, folder))
+    new = NewPicture(sha256=fetched.sha256, md5=fetched.md5, size=fetched.size)
+    if isinstance(result, Invalid):
+        return msgspec.structs.replace(new, refusal=result.reason)
+    original, proxy = original_key(new.sha256, image.id), proxy_key(new.sha256, image.id)
+    tools.files.put(original, source)
+    tools.files.put(proxy, result.proxy)
+    facts = msgspec.to_builtins(result.facts)
+    return msgspec.structs.replace(new, facts=facts, original=original, proxy=proxy)
+
+
+def _settle(
+    context: Context,
+    job: Job,
+    merchant: Merchant,
+    image: Image,
+    arrival: _Arrival,
+    judged: Picture | NewPicture,
+) -> None:
+    """Remember the picture and what it makes of the image, in one transaction."""
+    now = context.clock()
+    with context.database.writing() as db:
+        if isinstance(judged, NewPicture):
+            picture = keep_picture(db, judged, now=now)
+            _remove_what_came_second(db, judged, picture, now=now)
+        else:
+            picture = judged
+            if not use_picture(db, picture.id, now=now):
+                raise NotNow("The picture was forgotten just now.", wait=TROUBLE)
+        if arrival.fetched.status == 200 and (
+            arrival.fetched.etag or arrival.fetched.last_modified
+        ):
+            remember_download(
+                db,
+                merchant.id,
+                image.url or "",
+                picture.id,
+                etag=arrival.fetched.etag,
+                last_modified=arrival.fetched.last_modified,
+            )
+        actions.judge_image(
+            db,
+            merchant,
+            image,
+            ImageStatus.INVALID if picture.refusal is not None else ImageStatus.OK,
+            now=now + merchant.clock_offset,
+            request_id=job.request_id,
+            **_show(picture),
+        )
+
+
+def _remove_what_came_second(
+    db: Connection, new: NewPicture, kept: Picture, *, now: datetime
+) -> None:
+    """Promise that the files go which another job kept at the same moment."""
+    second = [
+        key
+        for key, first in ((new.original, kept.original), (new.proxy, kept.proxy))
+        if key is not None and key != first
+    ]
+    if second:
+        promise(db, JobKind.REMOVE_FILES, {"files": second}, merchant=None, now=now)
+
+
+def _show(picture: Picture) -> dict[str, Any]:
+    facts = picture.facts or {}
+    return {
+        "picture_id": picture.id,
+        "md5": picture.md5,
+        "width": facts.get("width"),
+        "height": facts.get("height"),
+        "error_message": picture.refusal,
+    }
+
+
+def _refuse(context: Context, job: Job, merchant: Merchant, image: Image, failure: Failure) -> None:
+    with context.database.writing() as db:
+        actions.judge_image(
+            db,
+            merchant,
+            image,
+            failure.status,
+            now=context.clock() + merchant.clock_offset,
+            request_id=job.request_id,
+            error_message=failure.message,
+        )
+
+
+def _note_failure(context: Context, merchant: Merchant, image: Image, message: str) -> None:
+    with context.database.writing() as db:
+        now = context.clock() + merchant.clock_offset
+        actions.note_download_failure(db, image, message, now=now)
+
+
+async def render_image(context: Context, job: Job) -> None:
+    """Draw the print file of an image.
+
+    Harmless twice: the same picture and plan give the same bytes, under the same name.
+    """
+    with unlucky():
+        merchant, image = await context.in_thread(_find, context, job)
+        if image.status is not ImageStatus.OK or image.manifest is not None:
+            return
+        product = _find_product(context, image)
+        picture = await context.in_thread(_get_picture, context, image)
+        with context.outside.folder() as folder:
+            rendered = await context.in_workshop(
+                _render, context.outside, image, product, picture, folder
+            )
+        if isinstance(rendered, Failure):
+            await context.in_thread(_refuse, context, job, merchant, image, rendered)
+        else:
+            await context.in_thread(_keep_print, context, merchant, image, rendered)
+
+
+def _get_picture(context: Context, image: Image) -> Picture:
+    if image.picture_id is None:
+        raise Hopeless("The original has been removed.")
+    with context.database.reading() as db:
+        return get_picture(db, image.picture_id)
+
+
+def _render(
+    tools: Tools, image: Image, product: Product, picture: Picture, folder: Path
+) -> Manifest | Failure:
+    facts = msgspec.convert(picture.facts, Facts)
+    plan = plan_print(place(facts.pixels, product.print_area, image.sizing))
+    with tools.files.local(picture.original or "") as source:
+        rendered = insist(lambda: tools.studio.render(source, plan, folder))
+    if isinstance(rendered, Invalid):
+        return Failure(ImageStatus.INVALID, rendered.reason)
+    tools.files.put(print_key(image.id), rendered.file)
+    return rendered.manifest
+
+
+def _keep_print(context: Context, merchant: Merchant, image: Image, manifest: Manifest) -> None:
+    with context.database.writing() as db:
+        actions.keep_print(
+            db,
+            image,
+            msgspec.to_builtins(manifest),
+            manifest.output_sha256,
+            now=context.clock() + merchant.clock_offset,
+        )

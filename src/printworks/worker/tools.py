@@ -1,0 +1,152 @@
+"""What handlers work with beyond the database: the network, pictures, files, the catalogue."""
+
+import errno
+import os
+import shutil
+import tempfile
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Final, TypeVar
+from urllib.parse import urlsplit
+
+import structlog
+
+from printworks.catalogue import open_catalogue
+from printworks.catalogue.snapshot import Catalogue
+from printworks.files import open_files
+from printworks.files.errors import FilesUnavailable
+from printworks.files.store import Files
+from printworks.imaging.studio import CannotBeProcessed, Invalid, Studio
+from printworks.net.client import Outbound
+from printworks.net.guard import Guard
+from printworks.rules.jobs import NotNow
+from printworks.settings import Settings
+from printworks.store.database import OUTAGES
+
+# Downloads from one host at the same time, by one worker: no merchant's server is flooded, and
+# a slow one does not hold every slot.
+MOST_FROM_HOST: Final = 6
+# How long to leave a host alone that has as many as it may.
+BUSY: Final = timedelta(seconds=2)
+# How long to wait for an operator to make room, or for a database to come back.
+TROUBLE: Final = timedelta(minutes=1)
+# A working folder that old belongs to a worker that was killed.
+ABANDONED: Final = timedelta(hours=6)
+
+CANNOT_BE_PROCESSED: Final = "The file cannot be processed."
+
+Drawn = TypeVar("Drawn")
+
+log = structlog.get_logger()
+
+_OUR_TROUBLE: Final = frozenset(
+    {
+        errno.ENOSPC,
+        errno.EDQUOT,
+        errno.EROFS,
+        errno.EIO,
+        errno.EMFILE,
+        errno.ENFILE,
+        errno.ENOMEM,
+        errno.EACCES,
+    }
+)
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What a handler may use; `open_tools` makes it ready."""
+
+    outbound: Outbound
+    studio: Studio
+    files: Files
+    catalogue: Catalogue
+    # Threads for what takes long: drawing, and moving files.
+    workshop: ThreadPoolExecutor
+    # Where files lie while they are worked on.
+    bench: Path
+    _busy: Counter[str] = field(default_factory=Counter)
+
+    @contextmanager
+    def turn(self, url: str) -> Iterator[None]:
+        """Take a turn at a host; raise `NotNow` while it has as many as it may."""
+        host = urlsplit(url).hostname or ""
+        if self._busy[host] >= MOST_FROM_HOST:
+            raise NotNow(f"{MOST_FROM_HOST} downloads from {host} are under way.", wait=BUSY)
+        self._busy[host] += 1
+        try:
+            yield
+        finally:
+            self._busy[host] -= 1
+            if not self._busy[host]:
+                del self._busy[host]
+
+    @contextmanager
+    def folder(self) -> Iterator[Path]:
+        """Lend a folder to work in; it is gone afterwards, with all that is in it."""
+        with tempfile.TemporaryDirectory(dir=self.bench, ignore_cleanup_errors=True) as name:
+            yield Path(name)
+
+
+@asynccontextmanager
+async def open_tools(settings: Settings) -> AsyncIterator[Tools]:
+    """Make the tools ready for a worker, in the event loop that will use them."""
+    bench = settings.data / "tmp"
+    bench.mkdir(mode=0o700, exist_ok=True)
+    _clear(bench)
+    slots = os.cpu_count() or 1
+    with Studio(slots=slots) as studio, ThreadPoolExecutor(2 * slots) as workshop:
+        async with Outbound(Guard.of(settings)) as outbound:
+            yield Tools(
+                outbound=outbound,
+                studio=studio,
+                files=open_files(settings),
+                catalogue=open_catalogue(settings.catalogue),
+                workshop=workshop,
+                bench=bench,
+            )
+
+
+def _clear(bench: Path) -> None:
+    """Remove what killed workers left behind."""
+    old = time.time() - ABANDONED.total_seconds()
+    for left in bench.iterdir():
+        if left.is_dir() and left.stat().st_mtime < old:
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def insist(draw: Callable[[], Drawn | Invalid | CannotBeProcessed]) -> Drawn | Invalid:
+    """Have a picture drawn; when no verdict comes, try once more and then blame the file.
+
+    Raise `NotNow` if the fault is ours.
+    """
+    result = draw()
+    if isinstance(result, CannotBeProcessed):
+        result = draw()
+    if isinstance(result, CannotBeProcessed):
+        if result.is_ours:
+            raise NotNow(result.reason, wait=TROUBLE)
+        log.warning("file cannot be processed", reason=result.reason)
+        return Invalid(CANNOT_BE_PROCESSED)
+    return result
+
+
+@contextmanager
+def unlucky() -> Iterator[None]:
+    """Let trouble of our own, such as a full disk, cost a job time but none of its attempts."""
+    try:
+        yield
+    except FilesUnavailable as error:
+        raise NotNow(str(error), wait=TROUBLE) from error
+    except OUTAGES as error:
+        raise NotNow(f"The database is away: {type(error).__name__}.", wait=TROUBLE) from error
+    except OSError as error:
+        if error.errno in _OUR_TROUBLE:
+            raise NotNow(f"{error.strerror}: {error.filename}.", wait=TROUBLE) from error
+        raise
