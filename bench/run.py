@@ -14,7 +14,7 @@ from typing import Any, Final
 from rich.console import Console
 from rich.progress import track
 
-from bench import report, tools
+from bench import pictures, report, tools
 from bench.pace import drive_at
 from bench.report import Budget
 from bench.seeds import seed_folder
@@ -31,7 +31,7 @@ from bench.workload import ORDER_BODY
 from bench.wrk import Sample, Target, drive
 
 FEW: Final = 1_000
-PARTS: Final = ("throughput", "growth", "pace", "start")
+PARTS: Final = ("throughput", "growth", "pace", "start", "pictures")
 
 Samples = dict[str, list[Sample]]
 
@@ -202,10 +202,18 @@ def measure_start(bench: Bench) -> None:
     bench.budgets.append(report.state("start to first answer, s", waits[1:], at_most=2))
 
 
+def measure_pictures(bench: Bench) -> None:
+    """Measure proofs and print files against bare libjpeg-turbo and vipsthumbnail."""
+    bench.result["machine"] |= pictures.describe_tools()
+    figures, budgets = pictures.measure(bench.work / "pictures", bench.rounds)
+    bench.result["pictures"] = figures
+    bench.budgets += budgets
+
+
 def main() -> None:
     """Run the parts that were asked for, print the tables, write the files."""
     options = _read_options()
-    tools.prepare()
+    tools.prepare(options.only)
     work = tools.ROOT / "bench" / ".work"
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
@@ -221,7 +229,7 @@ def main() -> None:
     )
     how = {name: getattr(bench, name) for name in ("rounds", "seconds", "connections", "processes")}
     bench.result |= {"machine": report.describe_machine(work), "how": {**how, "many": bench.many}}
-    measures = (measure_throughput, measure_growth, measure_pace, measure_start)
+    measures = (measure_throughput, measure_growth, measure_pace, measure_start, measure_pictures)
     try:
         for part, measure in zip(PARTS, measures, strict=True):
             if part in options.only:

@@ -1,4 +1,4 @@
-"""What the benchmark needs beside the product: wrk, and a virtual environment for the peers."""
+"""What the benchmark needs beside the product: a few programs, and an environment for the peers."""
 
 import hashlib
 import os
@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import venv
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -15,21 +16,40 @@ PEERS_PYTHON: Final = PEERS_VENV / "bin" / "python"
 PROGRAM: Final = Path(sys.executable).with_name("printworks")
 
 
-def prepare() -> None:
-    """Install whatever is missing."""
-    _prepare_wrk()
-    _prepare_peers(ROOT / "requirements" / "bench.txt")
+# Read a line as: what this part of the benchmark runs ... is in this package of Debian.
+PROGRAMS: Final[Mapping[str, Mapping[str, str]]] = {
+    "throughput": {"wrk": "wrk"},
+    "growth": {"wrk": "wrk"},
+    "pictures": {
+        "djpeg": "libjpeg-turbo-progs",
+        "cjpeg": "libjpeg-turbo-progs",
+        "vipsthumbnail": "libvips-tools",
+    },
+}
 
 
-def _prepare_wrk() -> None:
-    if shutil.which("wrk"):
+def prepare(parts: Collection[str]) -> None:
+    """Install whatever these parts of the benchmark miss."""
+    _prepare_programs({k: v for part in parts for k, v in PROGRAMS.get(part, {}).items()})
+    if "throughput" in parts:
+        _prepare_peers(ROOT / "requirements" / "bench.txt")
+
+
+def _prepare_programs(packages: Mapping[str, str]) -> None:
+    missing = [program for program in packages if not shutil.which(program)]
+    if not missing:
         return
+    wanted = sorted({packages[program] for program in missing})
+    how = f"install it (on Debian: apt-get install {' '.join(wanted)})."
     if os.geteuid() != 0 or not shutil.which("apt-get"):
-        sys.exit("The benchmark needs wrk; install it (on Debian: apt-get install wrk).")
-    subprocess.run(["apt-get", "update", "-qq"], check=True)
-    subprocess.run(
-        ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "wrk"], check=True
-    )
+        sys.exit(f"The benchmark needs {', '.join(missing)}; {how}")
+    try:
+        subprocess.run(["apt-get", "update", "-qq"], check=True)
+        subprocess.run(
+            ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *wanted], check=True
+        )
+    except subprocess.CalledProcessError:
+        sys.exit(f"The benchmark needs {', '.join(missing)} and could not install it; {how}")
 
 
 def _prepare_peers(requirements: Path) -> None:

@@ -186,6 +186,36 @@ def test_a_picture_of_endless_scans_is_refused_at_once(prepare: Preparer) -> Non
     assert time.monotonic() - started < 2
 
 
+def test_a_picture_of_few_scans_is_fine(prepare: Preparer) -> None:
+    prepared = prepare(as_jpeg(a_noisy_picture(), interlace=True))
+
+    assert isinstance(prepared, Prepared), prepared
+
+
+def test_scans_that_the_decoder_will_not_read_cost_nothing(prepare: Preparer) -> None:
+    # All of a baseline picture is in its first scan; what follows is not looked at.
+    whole = as_jpeg(a_noisy_picture())
+    scan = whole[whole.rindex(b"\xff\xda") : -2]
+
+    started = time.monotonic()
+    prepared = prepare(whole[:-2] + scan * (MOST_SCANS * 40) + whole[-2:])
+
+    assert isinstance(prepared, Prepared), prepared
+    assert time.monotonic() - started < 2
+
+
+@pytest.mark.parametrize("is_interlaced", [False, True])
+def test_only_a_picture_of_several_scans_is_held_in_memory(
+    is_interlaced: bool, prepare: Preparer
+) -> None:
+    flat = pyvips.Image.black(12_000, 10_000, bands=3).copy(interpretation="srgb")
+
+    verdict = prepare(as_jpeg(flat, interlace=is_interlaced))
+
+    too_much = "The picture needs too much memory for the way in which it is stored."
+    assert verdict == Invalid(too_much) if is_interlaced else isinstance(verdict, Prepared)
+
+
 def test_a_thumbnail_inside_the_header_is_not_taken_for_the_picture(prepare: Preparer) -> None:
     whole = as_jpeg(a_noisy_picture())
     inner = as_jpeg(a_picture(64, 64)) * 2

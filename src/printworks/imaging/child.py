@@ -43,8 +43,7 @@ def run(
         confine(means, task.limits, parent=parent, source=Path(task.source), out=Path(task.out))
         answer = _try(lambda: work[type(task)](task))
     except OSError as error:
-        reason = f"The child could not be confined: {error.strerror}."
-        answer = Failed(reason=reason, is_ours=True)
+        answer = Failed(reason=f"The child could not be confined: {error.strerror}.")
     _write_all(answers, msgspec.json.encode(answer) + b"\n")
 
 
@@ -56,8 +55,7 @@ def _try(work: Callable[[], Answer]) -> Answer:
     except MemoryError:
         return Refused(reason="The picture needs too much memory.")
     except OSError as error:
-        reason = f"A file could not be read or written: {error.strerror}."
-        return Failed(reason=reason, is_ours=True)
+        return Failed(reason=f"A file could not be read or written: {error.strerror}.")
     except Exception as error:  # noqa: BLE001  (whatever it is, it costs this picture only)
         return Failed(reason=f"Something unforeseen happened: {type(error).__name__}.")
 

@@ -35,6 +35,20 @@ THUMBNAIL_EDGE: Final = 240
 # The picture with full colour resolution; larger numbers only make larger files.
 PRINT_QUALITY: Final = 94
 
+# What is asked of the library for most pictures, to be looked up before there is one.
+OPERATIONS: Final = (
+    "autorot",
+    "cast",
+    "copy",
+    "embed",
+    "extract_area",
+    "flatten",
+    "icc_transform",
+    "jpegsave_buffer",
+    "resize",
+    "rot",
+)
+
 _SHRINKS: Final = (8, 4, 2)
 
 
@@ -186,7 +200,10 @@ def _write(path: Path, image: Any, *, quality: int, dpi: int | None = None) -> N
     Without metadata the library writes no density either, so that header is added here.
     """
     if dpi is None:
-        path.write_bytes(image.jpegsave_buffer(Q=quality, keep="none"))
+        # Colour at half the resolution, as in the pictures of most cameras; left to itself,
+        # the library would not do so from quality 90 on.
+        data = image.jpegsave_buffer(Q=quality, keep="none", subsample_mode="on")
+        path.write_bytes(data)
         return
     data = image.jpegsave_buffer(Q=quality, keep="none", subsample_mode="off", profile="srgb")
     density = dpi.to_bytes(2, "big")

@@ -91,6 +91,20 @@ def find_damage(kind: Format, contents: Contents) -> str | None:
             return None
 
 
+def has_too_many_scans(contents: Contents) -> bool:
+    """Say whether a JPEG that is stored in more than one scan would take forever to decode.
+
+    In picture data 0xff is always followed by zero or a restart marker. Ask only if the
+    decoder will read more than one scan: this looks at every byte.
+    """
+    place = _find_first_scan(contents)
+    scans = 0
+    while place is not None and place >= 0 and scans <= MOST_SCANS:
+        scans += 1
+        place = contents.find(_SCAN, place + 2)
+    return scans > MOST_SCANS
+
+
 def _find_jpeg_damage(contents: Contents) -> str | None:
     start = _find_first_scan(contents)
     if start is None:
@@ -98,13 +112,6 @@ def _find_jpeg_damage(contents: Contents) -> str | None:
     # What follows the end is tolerated: phones append a second picture or a film.
     if contents.rfind(_JPEG_END, start) < 0:
         return "The end of the file is missing."
-    # In picture data 0xff is always followed by zero or a restart marker.
-    scans, place = 0, start
-    while place >= 0:
-        scans += 1
-        if scans > MOST_SCANS:
-            return f"The picture is made of more than {MOST_SCANS} scans."
-        place = contents.find(_SCAN, place + 2)
     return None
 
 

@@ -130,11 +130,9 @@ class Refused(msgspec.Struct, frozen=True, kw_only=True, tag="refused"):
 
 
 class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
-    """Something else is at fault."""
+    """Something else is at fault, such as a full disk."""
 
     reason: str
-    # A full disk, a missing folder: nothing that the picture could have done.
-    is_ours: bool = False
 
 
 Answer = Done | Refused | Failed

@@ -12,7 +12,14 @@ from typing import Any, Final, TypeVar
 
 import pyvips
 
-from printworks.imaging.formats import LOADERS, Format, find_damage, find_format
+from printworks.imaging.formats import (
+    LOADERS,
+    MOST_SCANS,
+    Format,
+    find_damage,
+    find_format,
+    has_too_many_scans,
+)
 from printworks.imaging.messages import MIB, Colour, Facts
 from printworks.rules.sizing import Pixels
 
@@ -101,6 +108,7 @@ def open_picture(path: Path, formats: frozenset[Format]) -> Picture:
     except pyvips.Error as error:
         raise Refusal("The header of the picture is damaged.") from error
     _check_size(picture)
+    _check_scans(picture)
     return picture
 
 
@@ -155,11 +163,16 @@ def _find_format(path: Path, formats: frozenset[Format]) -> Format:
         if kind is None or kind not in formats:
             names = ", ".join(sorted(formats))
             raise Refusal(f"The file is not a picture of a format that is accepted: {names}.")
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as contents:
-            damage = find_damage(kind, contents)
+    with _mapped(path) as contents:
+        damage = find_damage(kind, contents)
     if damage is not None:
         raise Refusal(damage)
     return kind
+
+
+def _mapped(path: Path) -> mmap.mmap:
+    with path.open("rb") as file:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def _open(path: Path, kind: Format, **options: Any) -> Any:
@@ -180,12 +193,30 @@ def _check_size(picture: Picture) -> None:
         raise Refusal("The picture needs too much memory for the way in which it is stored.")
 
 
+def _check_scans(picture: Picture) -> None:
+    """Refuse a small file that is a walk over the whole picture, thousands of times.
+
+    It is the decoder that says whether it will read more than one scan, because it is the
+    decoder that would; most pictures have one, and are not searched for others.
+    """
+    if not _has_several_scans(picture):
+        return
+    with _mapped(picture.path) as contents:
+        if has_too_many_scans(contents):
+            raise Refusal(f"The picture is made of more than {MOST_SCANS} scans.")
+
+
+def _has_several_scans(picture: Picture) -> bool:
+    # The note is in the header of every JPEG: what counts is its value.
+    return picture.format is Format.JPEG and picture.header.get("jpeg-multiscan") != 0
+
+
 def _held_for_pixel(picture: Picture) -> int:
     """How many bytes its decoder holds for every pixel; 0 when it works line by line."""
     header = picture.header
     match picture.format:
         case Format.JPEG:
-            return 2 * header.bands if header.get_typeof("jpeg-multiscan") else 0
+            return 2 * header.bands if _has_several_scans(picture) else 0
         case Format.PNG:
             is_interlaced = header.get_typeof("interlaced")
             return header.bands * _BYTES.get(header.format, 8) if is_interlaced else 0

@@ -28,14 +28,16 @@ LONGEST_REPORT: Final = 262_144
 # Nothing of ours but these: what is not there cannot be stolen. One thread for each child,
 # since there is one child for each core; no spilling of large pictures to the disk, so that
 # the limit of memory decides; a largest side beyond our own limit, because
-# our refusal is the better sentence.
+# our refusal is the better sentence; memory in few large pages, because a child touches all of
+# its own for the first time, and each page costs a visit to the kernel.
 ENVIRONMENT: Final = {
     "LANG": "C.UTF-8",
     "VIPS_CONCURRENCY": "1",
     "VIPS_DISC_THRESHOLD": "64g",
     "VIPS_MAX_COORD": "65536",
     "VIPS_WARNING": "0",
-    "MALLOC_ARENA_MAX": "2",
+    "MALLOC_ARENA_MAX": "1",
+    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
 }
 _KEPT: Final = ("PYTHONPATH", "LD_LIBRARY_PATH")
 

@@ -269,7 +269,7 @@ def _judge(report: Report) -> Done | Rejected:
         case Refused():
             return Invalid(answer.reason[:LONGEST_REASON])
         case Failed():
-            return CannotBeProcessed(answer.reason[:LONGEST_REASON], answer.is_ours)
+            return CannotBeProcessed(answer.reason[:LONGEST_REASON])
 
 
 def _explain(ended_by: int | None) -> str:

@@ -17,6 +17,7 @@ import msgspec
 import pyvips
 
 from printworks.imaging import child
+from printworks.imaging.drawing import OPERATIONS
 from printworks.imaging.formats import LOADERS
 from printworks.imaging.jail import find_means, try_out
 from printworks.imaging.messages import Answer, Cost, Ready, Report, Task
@@ -29,6 +30,7 @@ def main(work: Mapping[type[Task], Callable[[Any], Answer]] = child.WORK) -> Non
     """Serve until nobody asks any more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _block_loaders()
+    _look_up_operations()
     means = try_out(find_means())
     gc.collect()
     gc.freeze()
@@ -43,6 +45,15 @@ def _block_loaders() -> None:
     pyvips.operation_block_set("VipsForeignLoad", True)  # noqa: FBT003  (the library's own words)
     for loader in LOADERS.values():
         pyvips.operation_block_set(loader.unblock, False)  # noqa: FBT003
+
+
+def _look_up_operations() -> None:
+    """Learn what arguments the operations take, once, instead of in every child.
+
+    This runs none of them.
+    """
+    for name in (*(loader.operation for loader in LOADERS.values()), *OPERATIONS):
+        pyvips.Introspect.get(name)
 
 
 def _serve(task: Task, means: Ready, work: Mapping[type[Task], Callable[[Any], Answer]]) -> Report:
@@ -78,6 +89,8 @@ def _be_child(
     answers: int,
     work: Mapping[type[Task], Callable[[Any], Answer]],
 ) -> NoReturn:
+    # It will be gone before there is anything worth collecting.
+    gc.disable()
     try:
         child.run(task, means, parent=parent, answers=answers, work=work)
     finally:
