@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from printworks import __version__
-from printworks.cli import catalogue, doctor, jobs, merchants, processes
+from printworks.cli import catalogue, doctor, images, jobs, merchants, processes
 
 app = typer.Typer(
     name="printworks",
@@ -24,6 +24,7 @@ app.add_typer(merchants.merchant_app, name="merchant")
 app.add_typer(merchants.key_app, name="key")
 app.add_typer(jobs.app, name="jobs")
 app.add_typer(catalogue.app, name="catalogue")
+app.add_typer(images.app, name="image")
 
 
 def _print_version(*, wanted: bool) -> None:
