@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 import pytest
 from sqlalchemy import Connection, select
 
-from printworks.actions.merchants import NewMerchant, add_merchant, list_merchants, rotate_key
+from printworks.actions.merchants import NewMerchant, add_merchant, rotate_key
 from printworks.errors import BadInput, NotFound
 from printworks.store.database import Database
-from printworks.store.merchants import find_merchant_by_key, list_valid_keys
+from printworks.store.merchants import find_merchant_by_key, list_merchants, list_valid_keys
 from printworks.store.tables import api_keys
 
 DAY = timedelta(days=1)

@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote, urlencode
 
 import jsonschema_rs
 
-from printworks.api.openapi import describe
+from printworks.api.openapi import describe, path_of
 from printworks.api.routing import Found, NoSuchMethod, Router
 from printworks.web.app import FAMILIES, Application
 from tests.running import Answer
@@ -142,7 +142,7 @@ def check_against_document(method: str, path: str, answer: Answer) -> None:
     if not isinstance(found, Found):
         return
     document = _document(found.family.version)
-    operation = document["paths"][found.endpoint.path][found.endpoint.method.lower()]
+    operation = document["paths"][path_of(found.endpoint)][found.endpoint.method.lower()]
     assert str(answer.status) in operation["responses"], f"{answer.status} is not documented"
     media_type = answer.headers["content-type"].partition(";")[0]
     content = operation["responses"][str(answer.status)]["content"]

@@ -14,6 +14,12 @@ GOOD: Final = {
     "preferredShippingMethod": "Standard",
 }
 
+GOOD_IMAGE: Final = {
+    "sku": "GLOBAL-PHO-4X6-PRO",
+    "url": "https://shop.example/sunset.jpg",
+    "copies": 1,
+}
+
 
 def malformed_bodies() -> Iterator[tuple[str, str, bytes]]:
     """Give a name, a content type and a body, one after the other."""
@@ -26,6 +32,13 @@ def malformed_bodies() -> Iterator[tuple[str, str, bytes]]:
             body = json.dumps({**GOOD, member: value}).encode()
             yield f"{member}={str(value)[:30]!r}", JSON, body
     yield from WRONG_CHARSETS + WRONG_TYPES + BROKEN_FORMS + BROKEN_PARTS
+
+
+def malformed_images() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Give a name and an image of which one member is wrong, one after the other."""
+    for member, values in WRONG_FOR_IMAGE.items():
+        for value in values:
+            yield f"{member}={str(value)[:30]!r}", {**GOOD_IMAGE, member: value}
 
 
 BROKEN_JSON: Final = [
@@ -56,6 +69,11 @@ NOT_AN_AMOUNT: Final = [
     *NOT_TEXT, "x", "1,5", "1e400", "NaN", "Infinity", "-1", -1, -0.6, 10**13, 1e300, "0x10",
     "1_000", "\u0663", "1 2", "9" * 40,
 ]  # fmt: skip
+NOT_AN_ADDRESS: Final = [
+    *NOT_TEXT, 1, "x", "/slip.png", "//host/slip.png", "http://", "https:///x", "ftp://host/x",
+    "file:///etc/passwd", "javascript:alert(1)", "http://[::1", "http://a b/", "gopher://h/",
+    "data:image/png;base64,AA", "http:host", "https://" + "a" * 3000, "http://host:port/",
+]  # fmt: skip
 WRONG_FOR: Final[dict[str, list[Any]]] = {
     "recipientName": NOT_A_LINE,
     "address1": NOT_A_LINE,
@@ -72,10 +90,22 @@ WRONG_FOR: Final[dict[str, list[Any]]] = {
         *NOT_TEXT, 0, "Fast", "Bud get", "Budget,Standard", "\x00", "CHEAPEST",
     ],
     "payment": [*NOT_TEXT, 1, "Cash", "Invoice", "\x00"],
-    "packingSlipUrl": [
-        *NOT_TEXT, 1, "x", "/slip.png", "//host/slip.png", "http://", "https:///x", "ftp://host/x",
-        "file:///etc/passwd", "javascript:alert(1)", "http://[::1", "http://a b/", "gopher://h/",
-        "data:image/png;base64,AA", "http:host", "https://" + "a" * 3000,
+    "packingSlipUrl": NOT_AN_ADDRESS,
+}  # fmt: skip
+
+WRONG_FOR_IMAGE: Final[dict[str, list[Any]]] = {
+    "sku": [*NOT_A_LINE, None, "", " ", 4, "4x6", "NO-SUCH-SKU", "\ud83d\uddbc"],
+    "url": [*NOT_AN_ADDRESS, None, "", " ", "https://host/\x00", "https://host/\x1b[31m"],
+    "copies": [*NOT_AN_AMOUNT, None, "", " ", 1.5, "0.1", 100_001, "1e30", 1e18],
+    "sizing": [*NOT_TEXT, 0, "Stretch", "Crop,ShrinkToFit", "\x00"],
+    # An order that the merchant pays for takes none at all.
+    "priceToUser": [*NOT_AN_AMOUNT, 0, 1, "1"],
+    "md5Hash": [*NOT_TEXT, 1, "x", "0" * 31, "0" * 33, "g" * 32, "\uff10" * 32, "\x00" * 32],
+    "attributes": [
+        True, 1, 1.5, "matte", "{}", [1], ["matte"], [{"finish": "matte"}], {"finish": []},
+        {"finish": {}}, {"finish": True}, {"finish": 1}, {"finish": "gold"}, {"finish": "\x00"},
+        {"finish": "x" * 300}, {"\x00": "matte"}, {"x" * 200: "matte"}, {"": "matte"},
+        {"colour": "red"}, {"finish": "matte", "__class__": "x"}, {str(n): "x" for n in range(60)},
     ],
 }  # fmt: skip
 

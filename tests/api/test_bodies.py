@@ -7,14 +7,22 @@ import pytest
 
 from tests.api.client import Client
 from tests.api.conftest import an_order
-from tests.api.malformed_bodies import GOOD, JSON, malformed_bodies
+from tests.api.malformed_bodies import (
+    GOOD,
+    GOOD_IMAGE,
+    JSON,
+    malformed_bodies,
+    malformed_images,
+)
 
 MALFORMED = list(malformed_bodies())
+MALFORMED_IMAGES = list(malformed_images())
 
 
 def test_there_are_enough_malformed_bodies() -> None:
     assert len(MALFORMED) >= 150
     assert len({(content_type, body) for _, content_type, body in MALFORMED}) == len(MALFORMED)
+    assert len(MALFORMED_IMAGES) >= 100
 
 
 def test_every_malformed_body_is_refused_and_changes_nothing(v3: Client) -> None:
@@ -42,6 +50,51 @@ def test_no_malformed_body_gets_through_to_the_status(v3: Client) -> None:
 
     assert statuses <= {400, 413, 415}
     assert v3.get(f"/orders/{order['id']}").data == order
+
+
+@pytest.mark.parametrize("path", ["images", "images/batch"])
+def test_no_malformed_body_adds_an_image(v3: Client, path: str) -> None:
+    order = v3.post("/orders", an_order()).data
+    # An empty batch adds nothing, as it was asked to.
+    bodies = [each for each in MALFORMED if path == "images" or each[2] != b"[]"]
+
+    answers = {
+        name: v3.request(
+            "POST", f"/orders/{order['id']}/{path}", body, {"Content-Type": content_type}
+        )
+        for name, content_type, body in bodies
+    }
+
+    accepted = {name: each for name, each in answers.items() if each.status not in (400, 413, 415)}
+    assert accepted == {}
+    assert all(answer.error for answer in answers.values())
+    assert v3.get(f"/orders/{order['id']}").data == order
+
+
+def test_no_malformed_image_is_added_alone_or_with_others(v3: Client) -> None:
+    order = v3.post("/orders", an_order()).data
+    path = f"/orders/{order['id']}/images"
+    accepted: list[tuple[object, ...]] = []
+
+    for name, image in MALFORMED_IMAGES:
+        alone = v3.post(path, image)
+        with_others = v3.post(f"{path}/batch", [GOOD_IMAGE, image])
+        if alone.status != 400 or with_others.status != 400:
+            accepted.append((name, alone.status, with_others.status))
+        elif with_others.error != f"Element 2: {alone.error}":
+            accepted.append((name, alone.error, with_others.error))
+
+    assert accepted == []
+    assert v3.get(f"/orders/{order['id']}").data == order
+
+
+def test_no_malformed_body_is_a_picture_to_look_at(v3: Client) -> None:
+    statuses = {
+        v3.request("POST", "/images/check", body, {"Content-Type": content_type}).status
+        for _, content_type, body in MALFORMED
+    }
+
+    assert statuses == {400, 415}
 
 
 @pytest.mark.parametrize(

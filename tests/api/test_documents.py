@@ -30,14 +30,17 @@ def test_the_served_openapi_document_is_the_committed_one(stranger: Client) -> N
 
 def test_every_example_in_the_guide_is_answered_as_it_says(v3: Client) -> None:
     examples = list(EXAMPLE.finditer((DOCS / "v3.0.md").read_text()))
-    assert len(examples) >= 6
+    assert len(examples) >= 14
 
     for example in examples:
         head, _, body = example["request"].partition("\n\n")
         first_line, *header_lines = head.strip().splitlines()
         method, target = first_line.split()
         headers = dict(line.split(": ") for line in header_lines)
-        answer = v3.request(method, target.removeprefix("/v3.0"), body.strip().encode(), headers)
+        # The parts of a body end their lines as HTTP does.
+        ending = "\r\n" if "multipart" in head else "\n"
+        content = body.strip().replace("\n", ending).encode()
+        answer = v3.request(method, target.removeprefix("/v3.0"), content, headers)
 
         assert answer.json() == json.loads(example["answer"]), first_line
 
@@ -61,6 +64,9 @@ def test_every_status_of_the_contract_is_documented() -> None:
         ("POST", "/orders/{orderId}/images/batch"): {400, 403, 404},
         ("POST", "/images/check"): {400},
         ("GET", "/countries"): set(),
+        ("POST", "/catalogue/service direct/destination/{countryCode}/prices"): {400, 404},
+        ("GET", "/sandbox/clock"): set(),
+        ("POST", "/sandbox/clock"): {400, 409},
     }
 
     documented = {

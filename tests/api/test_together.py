@@ -4,6 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from tests.api.client import Client
 from tests.api.conftest import an_order
+from tests.api.images import add, an_image, create
+from tests.running import Answer
 
 
 def test_requests_that_wait_together_are_answered_together(v3: Client) -> None:
@@ -41,6 +43,43 @@ def test_whoever_asks_for_it_at_the_same_time_gets_the_same_payment_address(v3: 
         answers = list(callers.map(lambda _: v3.put(f"/orders/{order['id']}", body), range(8)))
 
     assert len({answer.data["paymentUrl"] for answer in answers}) == 1
+
+
+def test_images_that_are_refused_take_nothing_from_those_that_come_with_them(v3: Client) -> None:
+    order_id = create(v3)
+    bodies = [an_image(copies=number) for number in range(30)]
+    bodies[::3] = [an_image(sku="NO-SUCH-SKU")] * 10
+
+    with ThreadPoolExecutor(8) as callers:
+        path = f"/orders/{order_id}/images"
+        answers = list(callers.map(lambda body: v3.post(path, body), bodies))
+
+    assert [answer.status for answer in answers[::3]] == [400] * 10
+    added = [answer.data for answer in answers if answer.status == 200]
+    shown = v3.get(f"/orders/{order_id}").data["images"]
+    assert len(added) == 20
+    assert shown == sorted(added, key=lambda image: int(image["id"]))
+
+
+def test_an_image_comes_before_the_submission_or_not_at_all(v3: Client) -> None:
+    order_id = create(v3)
+    first = add(v3, order_id)
+
+    def send(number: int) -> Answer:
+        if number == 6:
+            return v3.post(f"/orders/{order_id}/status", {"status": "Submitted"})
+        return v3.post(f"/orders/{order_id}/images", an_image())
+
+    with ThreadPoolExecutor(6) as callers:
+        answers = list(callers.map(send, range(12)))
+
+    submission = answers.pop(6)
+    added = [answer.data for answer in answers if answer.status == 200]
+    assert submission.status == 200
+    assert {answer.status for answer in answers} <= {200, 403}
+    order = v3.get(f"/orders/{order_id}").data
+    assert order["status"] == "Submitted"
+    assert order["images"] == [first, *sorted(added, key=lambda image: int(image["id"]))]
 
 
 def test_a_large_body_does_not_keep_others_from_writing(v3: Client) -> None:

@@ -1,10 +1,17 @@
 """What the tests of the worker share."""
 
 from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Protocol
 
 import pytest
 from structlog.testing import capture_logs
 from structlog.typing import EventDict
+
+from printworks.imaging.studio import Studio
+from printworks.store.database import Database
+from tests.worker.shops import Shop, open_shop
 
 
 @pytest.fixture(autouse=True)
@@ -12,3 +19,35 @@ def logged() -> Iterator[list[EventDict]]:
     """Everything that is logged during the test, which nobody has to read otherwise."""
     with capture_logs() as lines:
         yield lines
+
+
+class OpenShop(Protocol):
+    """Opens a shop; see `open_shop`, to which the keywords go."""
+
+    def __call__(self, **options: Any) -> Shop:
+        """Open one."""
+
+
+@pytest.fixture(scope="session")
+def studio() -> Iterator[Studio]:
+    """The studio of all shops."""
+    with Studio(slots=2) as studio:
+        yield studio
+
+
+@pytest.fixture
+def a_shop(database: Database, tmp_path: Path, studio: Studio) -> Iterator[OpenShop]:
+    """A way to open a shop that is not the usual one."""
+    with ExitStack() as stack:
+
+        def open_one(**options: Any) -> Shop:
+            chosen = {"studio": studio, **options}
+            return stack.enter_context(open_shop(database, tmp_path, **chosen))
+
+        yield open_one
+
+
+@pytest.fixture
+def shop(a_shop: OpenShop) -> Shop:
+    """A shop in a private sandbox."""
+    return a_shop()

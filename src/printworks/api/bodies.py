@@ -46,6 +46,8 @@ def parse_body(content_type: str, body: bytes, upload: IO[bytes] | None = None) 
     if media_type == "multipart/form-data":
         return _parse_multipart(boundary, upload or io.BytesIO(body), charset)
     content = body if upload is None else upload.read()
+    if not content.strip():
+        return {}
     if media_type == "application/json" or media_type.endswith("+json"):
         return _parse_json(content, charset)
     if media_type == "application/x-www-form-urlencoded":

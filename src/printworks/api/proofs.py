@@ -1,6 +1,7 @@
 """Shows proofs to whoever has their address: browsers, which carry no credentials."""
 
 import hashlib
+import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -18,6 +19,8 @@ from printworks.store.secrets import LINKS, get_secret
 from printworks.wire.links import Links
 
 _NAMES: Final = frozenset({"preview", "thumbnail"})
+# No image has a longer number, and Python does not even read one of thousands of digits.
+_NUMBER: Final = re.compile("[0-9]{1,19}")
 # The proof of an image never changes. Whoever may see it may keep it, and nobody in between.
 _CACHING: Final = "private, max-age=31536000, immutable"
 # Even a picture that is something else as well runs nothing and loads nothing.
@@ -45,12 +48,15 @@ def proof_routes(
 
     # Not a coroutine: Starlette runs it in a thread, since it waits for disk and database.
     def show_proof(request: Request) -> Response:
-        image_id: int = request.path_params["image"]
+        number: str = request.path_params["image"]
         signature: str = request.path_params["signature"]
         name: str = request.path_params["name"]
+        if name not in _NAMES or not _NUMBER.fullmatch(number):
+            raise HTTPException(404)
+        image_id = int(number)
         with database().reading() as db:
             is_signed = links.make(db).is_signed(image_id, signature)
-        if not is_signed or name not in _NAMES:
+        if not is_signed:
             raise HTTPException(404)
         try:
             picture = files().read(proof_key(image_id, name))
@@ -60,7 +66,7 @@ def proof_routes(
             raise HTTPException(503, headers={"Retry-After": "5"}) from None
         return _answer(request, picture)
 
-    return [Route("/proofs/{image:int}/{signature}/{name}.jpg", show_proof)]
+    return [Route("/proofs/{image}/{signature}/{name}.jpg", show_proof)]
 
 
 def _answer(request: Request, picture: bytes) -> Response:
@@ -72,4 +78,6 @@ def _answer(request: Request, picture: bytes) -> Response:
     }
     if etag in known or "*" in known:
         return Response(status_code=304, headers=headers)
-    return Response(picture, media_type="image/jpeg", headers=headers)
+    content = b"" if request.method == "HEAD" else picture
+    headers["Content-Length"] = str(len(picture))
+    return Response(content, media_type="image/jpeg", headers=headers)

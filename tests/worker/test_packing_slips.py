@@ -1,0 +1,155 @@
+"""Packing slips are fetched with the order, and the order says when one cannot be used."""
+
+import hashlib
+from typing import Any
+
+from printworks.actions.orders import change_order
+from printworks.rules.events import PackingSlipJudged
+from printworks.rules.images import DOWNLOAD_WAITS, ImageStatus
+from printworks.rules.jobs import JobKind
+from printworks.store.merchants import get_merchant
+from printworks.store.orders import Order, get_order
+from tests.imaging.pictures import a_picture
+from tests.worker.hosts import answers, holds
+from tests.worker.shops import NOT_A_PICTURE, Shop
+
+_S = ImageStatus
+A_SLIP = bytes(a_picture(420, 594).pngsave_buffer())
+ANOTHER_SLIP = bytes(a_picture(594, 420).pngsave_buffer())
+
+
+def change_slip(shop: Shop, order: Order, url: str | None) -> None:
+    """Want another packing slip, or none."""
+    with shop.database.writing() as db:
+        whose = get_merchant(db, order.merchant_id)
+        current = get_order(db, whose.id, order.id)
+        change_order(db, whose, current, {"packing_slip_url": url}, now=shop.clock())
+
+
+def judged(shop: Shop, order: Order) -> list[Any]:
+    """Return the verdicts that were recorded."""
+    return [event for event in shop.events(order) if isinstance(event, PackingSlipJudged)]
+
+
+def test_a_packing_slip_is_kept_with_the_order(shop: Shop) -> None:
+    order = shop.add_order(packing_slip_url=shop.host.at("/slip.png", holds(A_SLIP)))
+
+    shop.drain()
+
+    slip = shop.slip(order)
+    assert slip is not None
+    assert (slip.status, slip.width, slip.height) == (_S.OK, 420, 594)
+    assert slip.sha256 == hashlib.sha256(A_SLIP).hexdigest()
+    assert shop.tools.files.read(slip.file or "") == A_SLIP
+    assert judged(shop, order) == [PackingSlipJudged(_S.OK)]
+    assert shop.order(order).error_message is None
+
+
+def test_one_that_is_no_picture_is_told_on_the_order(shop: Shop) -> None:
+    order = shop.add_order(packing_slip_url=shop.host.at("/slip.png", holds(NOT_A_PICTURE)))
+
+    shop.drain()
+
+    slip = shop.slip(order)
+    assert slip is not None
+    assert slip.status is _S.INVALID
+    assert shop.order(order).error_message == (
+        f"The packing slip cannot be used. {slip.error_message}"
+    )
+    assert shop.list_files() == []
+
+
+def test_one_that_is_never_found_is_told_on_the_order_after_the_last_attempt(shop: Shop) -> None:
+    order = shop.add_order(packing_slip_url=shop.host.at("/slip.png", answers("404 Not Found")))
+
+    shop.drain()
+    for wait in DOWNLOAD_WAITS:
+        assert shop.order(order).error_message is None
+        shop.pass_time(seconds=wait.total_seconds())
+    shop.pass_time(days=1)
+
+    assert shop.host.count("/slip.png") == 7
+    assert judged(shop, order) == [PackingSlipJudged(_S.FILE_NOT_FOUND_AT_URL)]
+    assert shop.order(order).error_message == (
+        "The packing slip cannot be used. There is nothing at the address."
+    )
+
+
+def test_one_that_comes_late_is_kept(shop: Shop) -> None:
+    url = shop.host.at("/slip.png", answers("503 Busy"), holds(A_SLIP))
+    order = shop.add_order(packing_slip_url=url)
+    shop.drain()
+
+    shop.pass_time(seconds=10)
+
+    slip = shop.slip(order)
+    assert slip is not None
+    assert slip.status is _S.OK
+
+
+def test_the_answer_of_an_address_that_is_no_longer_wanted_is_ignored(shop: Shop) -> None:
+    gate = shop.host.gate()
+    old = shop.host.at("/old.png", gate.before(holds(NOT_A_PICTURE)))
+    order = shop.add_order(packing_slip_url=old)
+
+    with shop.draining():
+        gate.wait()
+        change_slip(shop, order, shop.host.at("/new.png", holds(ANOTHER_SLIP)))
+        gate.open()
+
+    slip = shop.slip(order)
+    assert slip is not None
+    assert (slip.status, slip.sha256) == (_S.OK, hashlib.sha256(ANOTHER_SLIP).hexdigest())
+    assert judged(shop, order) == [PackingSlipJudged(_S.OK)]
+    assert shop.order(order).error_message is None
+
+
+def test_an_order_that_wants_none_any_more_gets_none(shop: Shop) -> None:
+    gate = shop.host.gate()
+    url = shop.host.at("/slip.png", gate.before(holds(NOT_A_PICTURE)))
+    order = shop.add_order(packing_slip_url=url)
+
+    with shop.draining():
+        gate.wait()
+        change_slip(shop, order, None)
+        gate.open()
+
+    assert shop.slip(order) is None
+    assert judged(shop, order) == []
+    assert shop.order(order).error_message is None
+
+
+def test_one_that_is_dropped_before_anybody_asked_is_not_fetched(shop: Shop) -> None:
+    order = shop.add_order(packing_slip_url=shop.host.at("/slip.png", holds(A_SLIP)))
+
+    change_slip(shop, order, None)
+    shop.drain()
+
+    assert shop.host.asked == []
+    assert shop.slip(order) is None
+
+
+def test_another_address_takes_the_complaint_away(shop: Shop) -> None:
+    order = shop.add_order(packing_slip_url=shop.host.at("/slip.png", holds(NOT_A_PICTURE)))
+    shop.drain()
+
+    change_slip(shop, order, shop.host.at("/better.png", holds(A_SLIP)))
+    shop.drain()
+
+    slip = shop.slip(order)
+    assert slip is not None
+    assert slip.status is _S.OK
+    assert shop.order(order).error_message is None
+
+
+def test_a_job_that_runs_again_changes_nothing(shop: Shop) -> None:
+    url = shop.host.at("/slip.png", holds(A_SLIP))
+    order = shop.add_order(packing_slip_url=url)
+    shop.drain()
+    before = shop.slip(order), shop.events(order), shop.list_files()
+
+    shop.promise_again(JobKind.FETCH_PACKING_SLIP, {"order": order.id, "url": url})
+    shop.drain()
+
+    assert before == (shop.slip(order), shop.events(order), shop.list_files())
+    assert len(shop.host.asked) == 1
