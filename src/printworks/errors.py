@@ -7,7 +7,8 @@ ServiceError
 ├── NotFound          no such thing, or somebody else's
 ├── WrongState        not in the state in which the thing is now
 ├── KeyUsedBefore     an idempotency key that came with another request
-└── StillRunning      the first request with this idempotency key has no answer yet
+├── StillRunning      the same is being done already
+└── OutOfOrder        something of ours does not work at the moment
 
 An error carries a sentence for the person who reads it and no HTTP status: the same
 refusal is 403 at one door and 400 at another, so the door decides.
@@ -48,4 +49,8 @@ class KeyUsedBefore(ServiceError):
 
 
 class StillRunning(ServiceError):
-    """The first request with this idempotency key has no answer yet."""
+    """The same is being done already, by a request that has no answer yet."""
+
+
+class OutOfOrder(ServiceError):
+    """Something of ours does not work at the moment; later it may."""

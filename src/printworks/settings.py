@@ -5,6 +5,7 @@ the data folder, else from the default here. The reference in `docs/operate/sett
 written from this file.
 """
 
+import re
 from collections.abc import Mapping
 from datetime import timedelta
 from ipaddress import ip_address
@@ -36,6 +37,10 @@ __all__ = [
     "parse_duration",
 ]
 
+_PRINT_PATH: Final = re.compile(
+    r"(?=.*\{image\}[^/]*$)(?!.*(^|/)\.)"
+    r"([A-Za-z0-9._-]|\{(job|image|sku|size|copies|attribute:[A-Za-z0-9 ._-]+)\}|(?<=[^/])/(?=[^/]))+"
+)
 Count = Annotated[int, Meta(ge=1, le=1_000_000_000)]
 Port = Annotated[int, Meta(ge=1, le=65535)]
 
@@ -111,6 +116,21 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Path | None,
         Meta(description="A folder with your own catalogue, in place of the one that is built in."),
     ] = None
+    lab_folder: Annotated[
+        Path | None,
+        Meta(
+            description="Where the hot folder of each lab lies; "
+            "by default `labs` in the data folder."
+        ),
+    ] = None
+    lab_print_path: Annotated[
+        str,
+        Meta(
+            max_length=100,
+            description="Where a print file lies in the folder of its job, without its ending; "
+            "see [labs](labs.md#where-the-print-files-lie).",
+        ),
+    ] = "prints/{image}-{copies}x"
     web_processes: Annotated[
         Annotated[int, Meta(ge=1, le=256)],
         Meta(description="Processes that answer requests: one goes on while another restarts."),
@@ -240,6 +260,10 @@ def _check_combinations(settings: Settings) -> None:
         ),
         "`body_timeout` must not be longer than `request_timeout`.": (
             settings.body_timeout > settings.request_timeout
+        ),
+        "`lab_print_path` must be folders and a name with `{image}` in it, of letters, digits, "
+        "`._-` and `{job}`, `{image}`, `{sku}`, `{size}`, `{copies}` or `{attribute:name}`.": (
+            not _PRINT_PATH.fullmatch(settings.lab_print_path)
         ),
         "`s3_access_key_id` and `s3_secret_access_key` belong together; set both or neither.": (
             bool(settings.s3_access_key_id) != bool(settings.s3_secret_access_key)

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 from sqlalchemy import Connection
 
-from printworks.actions.orders import cancel_order, change_order, move_order
+from printworks.actions.moves import move_order
+from printworks.actions.orders import cancel_order, change_order
+from printworks.catalogue.opening import open_catalogue
 from printworks.errors import BadInput, WrongState
 from printworks.rules.events import OrderChanged, OrderCreated, OrderMoved
 from printworks.rules.orders import MOVES, OrderStatus
@@ -23,6 +25,7 @@ from printworks.store.orders import Order, get_order
 from tests.factories import NOON, a_merchant, an_order
 
 _S = OrderStatus
+CATALOGUE = open_catalogue(None)
 
 
 @pytest.fixture
@@ -52,9 +55,10 @@ def test_every_change_is_recorded(database: Database, order: Order) -> None:
             merchant_of(db, order),
             order,
             {"recipient_name": "Tom Fox", "address1": "x"},
+            catalogue=CATALOGUE,
             now=NOON,
         )
-        cancel_order(db, changed, now=NOON)
+        cancel_order(db, merchant_of(db, changed), changed, catalogue=CATALOGUE, now=NOON)
 
     assert events(database, order) == [
         OrderCreated(_S.NOT_YET_SUBMITTED, None),
@@ -67,7 +71,12 @@ def test_a_change_that_changes_nothing_leaves_no_trace(database: Database, order
     later = NOON + timedelta(hours=1)
     with database.writing() as db:
         change_order(
-            db, merchant_of(db, order), order, {"recipient_name": order.recipient_name}, now=later
+            db,
+            merchant_of(db, order),
+            order,
+            {"recipient_name": order.recipient_name},
+            catalogue=CATALOGUE,
+            now=later,
         )
 
     assert read(database, order) == order
@@ -81,7 +90,9 @@ def test_a_lost_race_leaves_no_trace(database: Database, order: Order) -> None:
     with pytest.raises(WrongState, match="has just changed"), database.writing() as db:
         move_order(db, order, _S.CANCELLED, now=NOON)
     with pytest.raises(WrongState, match="has just changed"), database.writing() as db:
-        change_order(db, merchant_of(db, order), order, {"address1": "x"}, now=NOON)
+        change_order(
+            db, merchant_of(db, order), order, {"address1": "x"}, catalogue=CATALOGUE, now=NOON
+        )
 
     assert read(database, order).status is _S.SUBMITTED
     assert len(events(database, order)) == 2
@@ -220,7 +231,14 @@ class Life(RuleBasedStateMachine):
         found = read(self.database, self.order)
         try:
             with self.database.writing() as db:
-                change_order(db, merchant_of(db, found), found, {"recipient_name": name}, now=NOON)
+                change_order(
+                    db,
+                    merchant_of(db, found),
+                    found,
+                    {"recipient_name": name},
+                    catalogue=CATALOGUE,
+                    now=NOON,
+                )
         except WrongState:
             assert self.expected is not _S.NOT_YET_SUBMITTED
         else:

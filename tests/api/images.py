@@ -5,7 +5,7 @@ from typing import Any, Final
 from sqlalchemy import select
 
 from printworks.actions.images import judge_image
-from printworks.actions.orders import move_order
+from printworks.actions.moves import move_order
 from printworks.rules.images import ImageStatus
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus

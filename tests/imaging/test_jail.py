@@ -161,7 +161,7 @@ def test_a_zygote_that_cannot_start_is_a_verdict_too(tmp_path: Path, out: Path) 
     with Studio(slots=1, zygote=["-c", "raise SystemExit(1)"]) as studio:
         verdict = studio.prepare(source, AREA, Sizing.CROP, out)
 
-    assert verdict == CannotBeProcessed("The zygote died or fell silent: EOFError.")
+    assert verdict == CannotBeProcessed("The zygote did not start: EOFError.", is_ours=True)
 
 
 def test_missing_walls_are_reported_once(tmp_path: Path, out: Path) -> None:

@@ -23,7 +23,8 @@ import msgspec
 from sqlalchemy import func, select
 
 from printworks.actions.images import add_images
-from printworks.actions.orders import create_order, move_order, submit_order
+from printworks.actions.moves import move_order
+from printworks.actions.orders import create_order, submit_order
 from printworks.imaging.studio import Studio
 from printworks.net.client import USUAL, Limits
 from printworks.rules.jobs import HOURLY, POLICIES, JobKind

@@ -91,7 +91,9 @@ class TestFiles:
         ("disk", "leave", "reason"),
         [
             pytest.param("tmp", 0, "No space left on device.", id="no room to download"),
-            pytest.param("tmp", len(A_PICTURE) + 16384, "There may be no room", id="none to draw"),
+            pytest.param(
+                "tmp", len(A_PICTURE) + 16384, "No picture can be drawn", id="none to draw"
+            ),
             pytest.param("files", 0, "is full; make room.", id="none to keep it"),
         ],
     )

@@ -23,7 +23,14 @@ def change_slip(shop: Shop, order: Order, url: str | None) -> None:
     with shop.database.writing() as db:
         whose = get_merchant(db, order.merchant_id)
         current = get_order(db, whose.id, order.id)
-        change_order(db, whose, current, {"packing_slip_url": url}, now=shop.clock())
+        change_order(
+            db,
+            whose,
+            current,
+            {"packing_slip_url": url},
+            catalogue=shop.tools.catalogue,
+            now=shop.clock(),
+        )
 
 
 def judged(shop: Shop, order: Order) -> list[Any]:

@@ -7,6 +7,8 @@ from typing import Final
 import msgspec
 from sqlalchemy import Connection
 
+from printworks.actions.production import promise_sending
+from printworks.actions.quotes import find_price, quote_order
 from printworks.catalogue.products import choose_attributes
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import BadInput
@@ -20,6 +22,7 @@ from printworks.store.images import Image, NewImage
 from printworks.store.jobs import promise_each
 from printworks.store.merchants import Merchant
 from printworks.store.orders import Order, get_order_to_change, update_order
+from printworks.store.shipments import list_shipments
 
 _FAILED: Final = frozenset({ImageStatus.FILE_NOT_FOUND_AT_URL, ImageStatus.INVALID})
 
@@ -33,14 +36,24 @@ def add_images(
     catalogue: Catalogue,
     now: datetime,
     request_id: str | None = None,
+    is_batch: bool = False,
 ) -> list[Image]:
-    """Add images to an open order, all or none, and promise to download them."""
+    """Add images to an open order, all or none, and promise to download them.
+
+    The refusal of a batch says which of its elements is wrong, even if there is only one.
+    """
     check_adding(order.status, present=order.image_count, added=len(added))
-    fitting = _fit_all(order, added, catalogue)
+    fitting = (
+        _fit_each(merchant, order, added, catalogue)
+        if is_batch
+        else [_fit(merchant, order, new, catalogue) for new in added]
+    )
     images = store.insert_images(db, order.id, fitting, now=now)
     if not images:
         return []
-    update_order(db, order, {"image_count": order.image_count + len(images), "updated_at": now})
+    values = {"image_count": order.image_count + len(images), "updated_at": now}
+    updated = update_order(db, order, values) or order
+    quote_order(db, merchant, updated, catalogue, now=now)
     record_event(db, order.id, ImagesAdded([image.id for image in images]), now=now)
     waiting = [image for image in images if image.status is ImageStatus.NOT_YET_DOWNLOADED]
     promise_each(
@@ -54,19 +67,19 @@ def add_images(
     return images
 
 
-def _fit_all(order: Order, added: Sequence[NewImage], catalogue: Catalogue) -> list[NewImage]:
+def _fit_each(
+    merchant: Merchant, order: Order, added: Sequence[NewImage], catalogue: Catalogue
+) -> list[NewImage]:
     fitting = []
     for number, new in enumerate(added, start=1):
         try:
-            fitting.append(_fit(order, new, catalogue))
+            fitting.append(_fit(merchant, order, new, catalogue))
         except BadInput as refusal:
-            if len(added) == 1:
-                raise
             raise BadInput(f"Element {number}: {refusal.message}") from refusal
     return fitting
 
 
-def _fit(order: Order, new: NewImage, catalogue: Catalogue) -> NewImage:
+def _fit(merchant: Merchant, order: Order, new: NewImage, catalogue: Catalogue) -> NewImage:
     """Check an image against what is sold, and spell it as the catalogue does."""
     product = catalogue.get_product(new.sku)
     country = order.destination_country
@@ -76,7 +89,8 @@ def _fit(order: Order, new: NewImage, catalogue: Catalogue) -> NewImage:
         message = "`priceToUser` is only allowed when the order's payment is InvoiceRecipient."
         raise BadInput(message)
     attributes = choose_attributes(product, new.attributes)
-    return msgspec.structs.replace(new, sku=product.sku, attributes=attributes)
+    price = find_price(product.sku, merchant, order, catalogue)
+    return msgspec.structs.replace(new, sku=product.sku, attributes=attributes, price=price)
 
 
 def judge_image(
@@ -141,12 +155,27 @@ def note_download_failure(db: Connection, image: Image, message: str, *, now: da
 
 
 def keep_print(
-    db: Connection, image: Image, manifest: dict[str, object], sha256: str, *, now: datetime
+    db: Connection,
+    merchant: Merchant,
+    image: Image,
+    manifest: dict[str, object],
+    sha256: str,
+    *,
+    now: datetime,
+    request_id: str | None = None,
 ) -> bool:
-    """Remember how the print file of an image was made; False if there was one already."""
-    if image.manifest is not None:
+    """Remember how the print file of an image was made, and send what is complete by it.
+
+    Return False, and change nothing, if there was one already.
+    """
+    # Locked first, so that of two print files that are finished at once the second sees both.
+    order = get_order_to_change(db, merchant.id, image.order_id)
+    if store.get_image(db, image.id).manifest is not None:
         return False
     if store.update_image(db, image, {"manifest": manifest, "updated_at": now}) is None:
         return False
     record_event(db, image.order_id, ImageRendered(image.id, sha256), now=now)
+    theirs = [one for one in list_shipments(db, order.id) if image.id in one.image_ids]
+    images = store.list_images(db, order.id)
+    promise_sending(db, merchant, order, theirs, images, now=now, request_id=request_id)
     return True

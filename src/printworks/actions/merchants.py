@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 from sqlalchemy import Connection, insert, or_, select, update
 
+from printworks.catalogue.products import Currency
 from printworks.errors import BadInput, NotFound
 from printworks.store.merchants import Merchant, hash_key
 from printworks.store.tables import api_keys, merchants
@@ -23,7 +24,14 @@ class NewMerchant(msgspec.Struct, frozen=True):
     api_key: str
 
 
-def add_merchant(db: Connection, name: str, *, environment: str, now: datetime) -> NewMerchant:
+def add_merchant(
+    db: Connection,
+    name: str,
+    *,
+    environment: str,
+    now: datetime,
+    currency: Currency = Currency.GBP,
+) -> NewMerchant:
     """Let a merchant in and make its first key."""
     name = name.strip()
     if not 1 <= len(name) <= _LONGEST_NAME or not name.isprintable():
@@ -33,20 +41,12 @@ def add_merchant(db: Connection, name: str, *, environment: str, now: datetime) 
 
     added = db.execute(
         insert(merchants)
-        .values(code=code, name=name, clock_offset=timedelta(0), created_at=now)
+        .values(code=code, name=name, clock_offset=timedelta(0), currency=currency, created_at=now)
         .returning(merchants.c.id)
     ).scalar_one()
 
-    merchant = Merchant(added, code, name, timedelta(0))
+    merchant = Merchant(added, code, name, timedelta(0), currency)
     return NewMerchant(merchant, _add_key(db, merchant.id, environment=environment, now=now))
-
-
-def list_merchants(db: Connection) -> list[Merchant]:
-    """Return all merchants, oldest first."""
-    query = select(
-        merchants.c.id, merchants.c.code, merchants.c.name, merchants.c.clock_offset
-    ).order_by(merchants.c.id)
-    return [Merchant(*row) for row in db.execute(query)]
 
 
 def rotate_key(

@@ -3,30 +3,31 @@
 import secrets
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy import Connection
 
+from printworks.actions.charges import charge_order, refund_order
 from printworks.actions.images import promise_prints
+from printworks.actions.moves import CHANGED_MEANWHILE, move_order
+from printworks.actions.production import offer_to_labs, permissions_of, stop_labs
+from printworks.actions.quotes import quote_order
 from printworks.actions.submission import require_valid
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import BadInput, WrongState
-from printworks.rules.events import OrderChanged, OrderCreated, OrderMoved
+from printworks.rules.events import OrderChanged, OrderCreated
 from printworks.rules.jobs import JobKind
-from printworks.rules.orders import (
-    PERMISSIONS,
-    OrderStatus,
-    Payment,
-    check_change,
-    check_move,
-)
+from printworks.rules.orders import OrderStatus, Payment, check_change, check_move
 from printworks.store import orders as store
 from printworks.store.events import record_event
 from printworks.store.jobs import promise
 from printworks.store.merchants import Merchant
 from printworks.store.orders import NewOrder, Order
 from printworks.store.packing_slips import drop_packing_slip, want_packing_slip
+from printworks.store.shipments import list_shipments
 
-_CHANGED_MEANWHILE = "The order has just changed. Read it again before you retry."
+# What the price of an order and its labs depend on.
+_PRICED_BY: Final = frozenset({"destination_country", "shipping_method"})
 
 
 def create_order(
@@ -58,6 +59,7 @@ def change_order(
     order: Order,
     values: Mapping[str, object],
     *,
+    catalogue: Catalogue,
     now: datetime,
     request_id: str | None = None,
 ) -> Order:
@@ -74,13 +76,23 @@ def change_order(
         changed["error_message"] = None
     updated = store.update_order(db, order, {**changed, "updated_at": now})
     if updated is None:
-        raise WrongState(_CHANGED_MEANWHILE)
+        raise WrongState(CHANGED_MEANWHILE)
     record_event(db, order.id, OrderChanged(sorted(changed)), now=now)
     if "packing_slip_url" in changed:
-        drop_packing_slip(db, order.id)
-        if updated.packing_slip_url:
-            _promise_packing_slip(db, merchant, updated, now=now, request_id=request_id)
+        _replace_packing_slip(db, merchant, updated, now=now, request_id=request_id)
+    if order.image_count and not _PRICED_BY.isdisjoint(changed):
+        return quote_order(db, merchant, updated, catalogue, now=now)
     return updated
+
+
+def _replace_packing_slip(
+    db: Connection, merchant: Merchant, order: Order, *, now: datetime, request_id: str | None
+) -> None:
+    dropped = drop_packing_slip(db, order.id)
+    if dropped is not None:
+        promise(db, JobKind.REMOVE_FILES, {"files": [dropped]}, merchant=merchant, now=now)
+    if order.packing_slip_url:
+        _promise_packing_slip(db, merchant, order, now=now, request_id=request_id)
 
 
 def _promise_packing_slip(
@@ -98,22 +110,17 @@ def _promise_packing_slip(
     )
 
 
-def move_order(db: Connection, order: Order, wanted: OrderStatus, *, now: datetime) -> Order:
-    """Change the status and remember that it happened: all or nothing."""
-    check_move(order.status, wanted)
-    moved = store.update_order(db, order, {"status": wanted, "updated_at": now})
-    if moved is None:
-        raise WrongState(_CHANGED_MEANWHILE)
-    happened = OrderMoved(order.status, wanted, order.merchant_order_id)
-    record_event(db, order.id, happened, now=now)
-    return moved
-
-
-def cancel_order(db: Connection, order: Order, *, now: datetime) -> Order:
-    """Cancel an order that still permits it."""
+def cancel_order(
+    db: Connection, merchant: Merchant, order: Order, *, catalogue: Catalogue, now: datetime
+) -> Order:
+    """Cancel an order that still permits it, give the money back and tell its labs."""
     check_move(order.status, OrderStatus.CANCELLED)
-    if not PERMISSIONS[order.status].cancel:
+    shipments = list_shipments(db, order.id)
+    if not permissions_of(order, shipments, catalogue).cancel:
         raise WrongState(f"This order is {order.status} and can no longer be cancelled.")
+    if order.status is OrderStatus.SUBMITTED:
+        refund_order(db, merchant, order, now=now)
+        stop_labs(db, merchant, order, now=now)
     return move_order(db, order, OrderStatus.CANCELLED, now=now)
 
 
@@ -134,9 +141,14 @@ def submit_order(
             "set it to AwaitingPayment and send the recipient to `paymentUrl`."
         )
         raise BadInput(message)
-    status = require_valid(db, order, catalogue)
-    submitted = move_order(db, order, OrderStatus.SUBMITTED, now=now)
-    promise_prints(db, merchant, status.images, now=now, request_id=request_id)
+    images = require_valid(db, order, catalogue).images
+    shipments = offer_to_labs(db, merchant, order, images, catalogue, now=now)
+    charge_order(db, merchant, order, now=now)
+    # Asking for production ends a hold.
+    submitted = move_order(
+        db, order, OrderStatus.SUBMITTED, shipments, now=now, held_at=None, error_message=None
+    )
+    promise_prints(db, merchant, images, now=now, request_id=request_id)
     return submitted
 
 

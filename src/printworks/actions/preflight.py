@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 
 from printworks.catalogue.products import Product
+from printworks.errors import OutOfOrder
 from printworks.imaging.messages import Facts
 from printworks.imaging.studio import CannotBeProcessed, Invalid, Studio
 from printworks.rules.images import ImageStatus
@@ -35,6 +36,8 @@ def check_picture(
     result = studio.prepare(file, product.print_area, sizing, folder)
     if isinstance(result, Invalid):
         return Refused(result.reason)
+    if isinstance(result, CannotBeProcessed) and result.is_ours:
+        raise OutOfOrder("Pictures cannot be looked at at the moment; try again in a while.")
     if isinstance(result, CannotBeProcessed):
         return Refused(f"The file cannot be processed. {result.reason}")
     placement = result.placement

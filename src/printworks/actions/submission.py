@@ -19,6 +19,7 @@ from printworks.rules.submission import (
 )
 from printworks.store.images import Image, list_images
 from printworks.store.orders import Order
+from printworks.store.shipments import list_shipments
 
 
 class SubmissionStatus(msgspec.Struct, frozen=True):
@@ -46,8 +47,16 @@ def check_submission(db: Connection, order: Order, catalogue: Catalogue) -> Subm
         postal_code=order.postal_code,
         destination_country=order.destination_country,
         images=findings,
+        is_routable=_is_routable(db, order, findings),
     )
     return SubmissionStatus(order, images, errors, findings)
+
+
+def _is_routable(db: Connection, order: Order, findings: Sequence[Findings]) -> bool:
+    """Whether labs were found for what can be ordered; the rest has errors of its own."""
+    if not findings or any(found.is_wrong for found in findings):
+        return True
+    return bool(list_shipments(db, order.id))
 
 
 def require_valid(db: Connection, order: Order, catalogue: Catalogue) -> SubmissionStatus:
@@ -56,7 +65,10 @@ def require_valid(db: Connection, order: Order, catalogue: Catalogue) -> Submiss
     if not status.is_valid:
         codes: list[str] = [*status.errors]
         for found in status.findings:
-            codes += [f"image {found.image_id} has {code}" for code in found.errors]
+            reasons: list[str] = [*found.errors]
+            if not found.is_sold:
+                reasons.append(ImageWarning.ATTRIBUTE_NOT_VALID)
+            codes += [f"image {found.image_id} has {code}" for code in reasons]
         raise WrongState(f"The order cannot be submitted: {', '.join(codes)}.")
     return status
 

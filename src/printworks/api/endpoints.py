@@ -1,8 +1,8 @@
 """An endpoint as a line in a table that can be read beside the contract."""
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
-from typing import Any, Final, NamedTuple
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple, Self
 
 import msgspec
 from sqlalchemy import Connection
@@ -13,6 +13,7 @@ from printworks.errors import (
     BadInput,
     KeyUsedBefore,
     NotFound,
+    OutOfOrder,
     ServiceError,
     StillRunning,
     UnknownMediaType,
@@ -31,7 +32,12 @@ USUAL_STATUS: Final[Mapping[type[ServiceError], int]] = {
     StillRunning: 409,
     UnknownMediaType: 415,
     KeyUsedBefore: 422,
+    OutOfOrder: 503,
 }
+
+
+# Takes a merchant's number and how far to move its clock; returns its new time.
+AdvanceClock = Callable[[int, timedelta], datetime]
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -46,6 +52,7 @@ class Call(msgspec.Struct, frozen=True):
     catalogue: Catalogue
     links: Links
     studio: Studio
+    advance_clock: AdvanceClock
     request_id: str
 
     def number(self, name: str) -> int:
@@ -53,6 +60,9 @@ class Call(msgspec.Struct, frozen=True):
         digits = self.path[name]
         is_number = digits.isascii() and digits.isdigit() and len(digits) < len(str(2**63)) + 1
         return int(digits) if is_number else 0
+
+
+_CATALOGUE: Final = "/catalogue/service direct/"
 
 
 class QueryParameter(NamedTuple):
@@ -82,13 +92,15 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     # Must not share a transaction with other requests: it changes the merchant itself, or
     # needs more than one transaction.
     alone: bool = False
-    # A question that does not fit into an address: it has a body, and changes nothing.
-    asks_only: bool = False
+    # Is given no transaction: it changes nothing although it has a body, or makes its own.
+    outside_transaction: bool = False
+    # Exists only where nothing is printed and nothing is charged.
+    sandbox_only: bool = False
 
     @property
     def writes(self) -> bool:
         """Say whether the operation may change something."""
-        return self.method != "GET" and not self.asks_only
+        return self.method != "GET" and not self.outside_transaction
 
     @property
     def has_body(self) -> bool:
@@ -107,6 +119,21 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     version: str
     endpoints: tuple[Endpoint, ...]
     refuse: Callable[[Endpoint | None, int, str], Any]
+
+    def without_sandbox(self) -> Self:
+        """Return what exists where orders are printed and charged."""
+        kept = tuple(endpoint for endpoint in self.endpoints if not endpoint.sandbox_only)
+        return msgspec.structs.replace(self, endpoints=kept)
+
+    def renamed(self, catalogue_name: str) -> Self:
+        """Return the same with another name for the catalogue in its paths."""
+        named = [
+            msgspec.structs.replace(
+                endpoint, path=endpoint.path.replace(_CATALOGUE, f"/catalogue/{catalogue_name}/")
+            )
+            for endpoint in self.endpoints
+        ]
+        return msgspec.structs.replace(self, endpoints=tuple(named))
 
     @property
     def prefix(self) -> str:

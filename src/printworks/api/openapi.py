@@ -11,6 +11,12 @@ from printworks import __version__
 from printworks.api.endpoints import USUAL_STATUS, Endpoint, Family
 
 _IN_PATH: Final = re.compile(r"\{(\w+)\}")
+_NUMBER: Final = {"type": "integer", "minimum": 1}
+_IN_PATHS: Final = {
+    "id": _NUMBER,
+    "orderId": _NUMBER,
+    "countryCode": {"type": "string", "pattern": "^[A-Za-z]{2}$"},
+}
 _BODY_TYPES: Final = (
     "application/json",
     "application/x-www-form-urlencoded",
@@ -63,7 +69,7 @@ def describe(family: Family, *, header_prefix: str) -> dict[str, Any]:
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in family.endpoints:
         operation = _describe_operation(family, endpoint, lambda shape: schema_of[repr(shape)])
-        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = operation
+        paths.setdefault(path_of(endpoint), {})[endpoint.method.lower()] = operation
     return {
         "openapi": "3.1.0",
         "info": {
@@ -83,6 +89,11 @@ def describe(family: Family, *, header_prefix: str) -> dict[str, Any]:
             "schemas": components,
         },
     }
+
+
+def path_of(endpoint: Endpoint) -> str:
+    """Return the path as it is written in an address."""
+    return endpoint.path.replace(" ", "%20")
 
 
 def encode(document: dict[str, Any]) -> bytes:
@@ -164,7 +175,7 @@ def _describe_headers(status: int) -> dict[str, Any]:
 
 def _describe_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
     in_path = [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "integer", "minimum": 1}}
+        {"name": name, "in": "path", "required": True, "schema": _IN_PATHS[name]}
         for name in _IN_PATH.findall(endpoint.path)
     ]
     in_query = [

@@ -9,13 +9,13 @@ from sqlalchemy import Connection
 from printworks.api.answers import render
 from printworks.api.bodies import close_files, parse_body, parse_form
 from printworks.api.credentials import Credentials, Shown
-from printworks.api.endpoints import Call, Endpoint, Family
+from printworks.api.endpoints import AdvanceClock, Call, Endpoint, Family
 from printworks.api.exchange import Request, Response
 from printworks.api.idempotency import answer_once
 from printworks.api.proofs import LinkMaker
 from printworks.catalogue.snapshot import Catalogue
 from printworks.clock import Clock
-from printworks.errors import BadCredentials, ServiceError
+from printworks.errors import BadCredentials, OutOfOrder, ServiceError
 from printworks.imaging.studio import Studio
 from printworks.settings import Settings
 from printworks.store.database import OUTAGES, Database
@@ -29,6 +29,11 @@ LARGEST_SHARED_BODY: Final = 16_384
 
 _SOON: Final = ("Retry-After", "5")
 _CHALLENGE: Final = ("WWW-Authenticate", 'ApiKey realm="Printworks"')
+
+_HEADERS: Final[Mapping[type[ServiceError], tuple[tuple[str, str], ...]]] = {
+    BadCredentials: (_CHALLENGE,),
+    OutOfOrder: (_SOON,),
+}
 
 Perform = Callable[[Connection], Response]
 
@@ -63,12 +68,14 @@ class Service:
         catalogue: Catalogue,
         links: LinkMaker,
         studio: Studio,
+        advance_clock: AdvanceClock,
     ) -> None:
         self._database = database
         self._clock = clock
         self._catalogue = catalogue
         self._links = links
         self._studio = studio
+        self._advance_clock = advance_clock
         self._credentials = Credentials(database, settings)
 
     def answer(self, asked: Asked) -> Response:
@@ -144,7 +151,7 @@ class Service:
         family, endpoint, _, request = asked
         if isinstance(error, ServiceError):
             status = endpoint.status_of(error)
-            headers = (_CHALLENGE,) if isinstance(error, BadCredentials) else ()
+            headers = _HEADERS.get(type(error), ())
             return self.refuse(family, endpoint, request, status, error.message, *headers)
         if isinstance(error, OUTAGES):
             # No trace: while a database is away, every request would write one.
@@ -164,7 +171,7 @@ class Service:
         merchant = self._credentials.verify_quickly(shown, now=self._clock())
         query = parse_form(asked.request.query) if asked.request.query else {}
         body: object = {}
-        if asked.endpoint.asks_only:
+        if asked.endpoint.outside_transaction:
             content_type = asked.request.headers.get("content-type", "")
             body = parse_body(content_type, asked.request.body, asked.request.upload)
         try:
@@ -234,6 +241,7 @@ class Service:
             catalogue=self._catalogue,
             links=self._links.make(db),
             studio=self._studio,
+            advance_clock=self._advance_clock,
             request_id=asked.request.request_id,
         )
         return render(200, asked.endpoint.handler(call), asked.request.headers.get("accept", ""))

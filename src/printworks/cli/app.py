@@ -6,7 +6,17 @@ from typing import Annotated
 import typer
 
 from printworks import __version__
-from printworks.cli import catalogue, doctor, images, jobs, merchants, processes
+from printworks.cli import (
+    catalogue,
+    clock,
+    doctor,
+    images,
+    jobs,
+    labs,
+    merchants,
+    orders,
+    processes,
+)
 
 app = typer.Typer(
     name="printworks",
@@ -25,6 +35,9 @@ app.add_typer(merchants.key_app, name="key")
 app.add_typer(jobs.app, name="jobs")
 app.add_typer(catalogue.app, name="catalogue")
 app.add_typer(images.app, name="image")
+app.add_typer(orders.app, name="order")
+app.add_typer(labs.app, name="lab")
+app.add_typer(clock.app, name="clock")
 
 
 def _print_version(*, wanted: bool) -> None:

@@ -215,7 +215,7 @@ def _find_product(
 ) -> "tuple[Settings, Product]":
     from difflib import get_close_matches
 
-    from printworks.catalogue import open_catalogue
+    from printworks.catalogue.opening import open_catalogue
     from printworks.catalogue.problems import BadCatalogue
     from printworks.errors import BadInput
     from printworks.settings import BadSetting

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from printworks.catalogue.products import Currency
 from printworks.cli.options import (
     Data,
     Json,
@@ -23,6 +24,9 @@ def add(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="What the merchant is called.")],
     *,
+    currency: Annotated[
+        Currency, typer.Option(case_sensitive=False, help="What it is charged in.")
+    ] = Currency.GBP,
     data: Data = None,
     json: Json = False,
 ) -> None:
@@ -32,7 +36,13 @@ def add(
 
     settings = load_settings(context, data)
     with open_database(settings) as database, database.writing() as db:
-        new = add_merchant(db, name, environment=settings.environment, now=system_clock())
+        new = add_merchant(
+            db,
+            name,
+            environment=settings.environment,
+            currency=currency,
+            now=system_clock(),
+        )
     _show_key(new.merchant.code, new.api_key, json=json)
 
 
@@ -41,7 +51,7 @@ def list_all(context: typer.Context, *, data: Data = None, json: Json = False) -
     """List all merchants, oldest first."""
     from rich.table import Table
 
-    from printworks.actions.merchants import list_merchants
+    from printworks.store.merchants import list_merchants
 
     with open_database(load_settings(context, data)) as database, database.reading() as db:
         found = list_merchants(db)

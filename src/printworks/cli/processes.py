@@ -10,7 +10,7 @@ from printworks.cli.options import Data, load_settings, make_data_folder, open_d
 def serve(context: typer.Context, data: Data = None) -> None:
     """Run everything: HTTPS API, dashboard and worker. Ctrl-C stops it cleanly."""
     from printworks import log
-    from printworks.catalogue import open_catalogue
+    from printworks.catalogue.opening import open_catalogue
     from printworks.cli.demo import get_demo_credentials
     from printworks.cli.screen import welcome
     from printworks.cli.supervisor import WEB, Supervisor, lock_data_folder

@@ -51,6 +51,10 @@ class ZygoteDied(Exception):
     """It ended, or had to be ended, before it answered."""
 
 
+class ZygoteNotStarted(ZygoteDied):
+    """It never came to look at a picture: something is wrong with the machine."""
+
+
 class Slot:
     """Room for one picture at a time; use it from one thread at a time."""
 
@@ -60,8 +64,8 @@ class Slot:
 
     def ask(self, task: Task) -> Report:
         """Have a child do the task; raise `ZygoteDied` if that ends the zygote as well."""
+        process = self._process or self._start()
         try:
-            process = self._start() if self._process is None else self._process
             _write(process, msgspec.json.encode(task) + b"\n")
             return _read_report(_read_line(process, task.limits.wall_seconds + GRACE))
         except (OSError, EOFError, msgspec.DecodeError) as error:
@@ -85,6 +89,17 @@ class Slot:
                 pipe.close()
 
     def _start(self) -> subprocess.Popen[bytes]:
+        try:
+            return self._spawn()
+        except (OSError, EOFError, msgspec.DecodeError) as error:
+            self.stop()
+            message = f"The zygote did not start: {type(error).__name__}."
+            raise ZygoteNotStarted(message) from error
+        except BaseException:
+            self.stop()
+            raise
+
+    def _spawn(self) -> subprocess.Popen[bytes]:
         kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
         self._process = subprocess.Popen(  # noqa: S603  (our own program)
             self._program,

@@ -38,7 +38,7 @@ from printworks.imaging.messages import (
     Report,
     Task,
 )
-from printworks.imaging.slot import ZYGOTE, Slot, ZygoteDied
+from printworks.imaging.slot import ZYGOTE, Slot, ZygoteDied, ZygoteNotStarted
 from printworks.rules.sizing import Pixels, Placement, PrintArea, Sizing, place
 
 PREPARE_LIMITS: Final = Limits(memory=1024 * MIB, cpu_seconds=8, wall_seconds=10)
@@ -227,8 +227,9 @@ class Studio:
                 try:
                     return slot.ask(task)
                 except ZygoteDied as death:
+                    is_ours = isinstance(death, ZygoteNotStarted)
                     reason = str(death)
-        return CannotBeProcessed(reason)
+        return CannotBeProcessed(reason, is_ours)
 
     @contextmanager
     def _slot(self) -> Iterator[Slot]:

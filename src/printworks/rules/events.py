@@ -6,6 +6,17 @@ from printworks.rules.images import ImageStatus
 from printworks.rules.orders import OrderStatus
 
 
+class ShipmentFact(msgspec.Struct, frozen=True, kw_only=True):
+    """A shipment as it was at that moment."""
+
+    id: int
+    items: list[int]
+    is_shipped: bool
+    carrier: str
+    tracking_number: str | None
+    tracking_url: str | None
+
+
 class OrderCreated(msgspec.Struct, frozen=True, tag="order-created"):
     """An order came into being."""
 
@@ -19,6 +30,7 @@ class OrderMoved(msgspec.Struct, frozen=True, tag="order-moved"):
     was: OrderStatus
     status: OrderStatus
     merchant_order_id: str | None
+    shipments: list[ShipmentFact] = []
 
 
 class OrderChanged(msgspec.Struct, frozen=True, tag="order-changed"):
@@ -53,6 +65,44 @@ class PackingSlipJudged(msgspec.Struct, frozen=True, tag="packing-slip-judged"):
     status: ImageStatus
 
 
+class ShipmentsChanged(msgspec.Struct, frozen=True, kw_only=True, tag="shipments-changed"):
+    """Shipments were created, or went further."""
+
+    status: OrderStatus
+    merchant_order_id: str | None
+    changed: list[int]
+    shipments: list[ShipmentFact]
+
+
+class OrderHeld(msgspec.Struct, frozen=True, kw_only=True, tag="order-held"):
+    """An order, or one shipment of it, must wait."""
+
+    shipment: int | None
+    reason: str
+
+
+class OrderReleased(msgspec.Struct, frozen=True, tag="order-released"):
+    """An order need not wait any more."""
+
+
+class OrderCharged(msgspec.Struct, frozen=True, kw_only=True, tag="order-charged"):
+    """The merchant was charged, in minor units."""
+
+    amount: int
+    currency: str
+    provider: str
+    reference: str
+
+
+class OrderRefunded(msgspec.Struct, frozen=True, kw_only=True, tag="order-refunded"):
+    """The merchant got back what was charged."""
+
+    amount: int
+    currency: str
+    provider: str
+    reference: str
+
+
 OrderEvent = (
     OrderCreated
     | OrderMoved
@@ -61,4 +111,9 @@ OrderEvent = (
     | ImageJudged
     | ImageRendered
     | PackingSlipJudged
+    | ShipmentsChanged
+    | OrderHeld
+    | OrderReleased
+    | OrderCharged
+    | OrderRefunded
 )

@@ -27,6 +27,10 @@ class JobKind(StrEnum):
     FETCH_IMAGE = "fetch-image"
     RENDER_IMAGE = "render-image"
     FETCH_PACKING_SLIP = "fetch-packing-slip"
+    SEND_TO_LAB = "send-to-lab"
+    HEAR_FROM_LAB = "hear-from-lab"
+    CANCEL_AT_LAB = "cancel-at-lab"
+    LOOK_AT_LABS = "look-at-labs"
     REMOVE_FILES = "remove-files"
     FORGET_PICTURES = "forget-pictures"
     FORGET_JOBS = "forget-jobs"
@@ -146,7 +150,19 @@ _REMOVAL: Final = Policy(
     wait_after=doubling(timedelta(minutes=1), longest=timedelta(hours=6)),
 )
 
+_LAB: Final = Policy(
+    in_flight=8,
+    attempts=30,
+    timeout=timedelta(minutes=10),
+    acknowledge=Acknowledge.SINGLY,
+    wait_after=doubling(timedelta(seconds=10), longest=timedelta(hours=1)),
+)
+
 POLICIES: Final[Mapping[str, Policy]] = {
+    JobKind.SEND_TO_LAB: _LAB,
+    JobKind.HEAR_FROM_LAB: _LAB,
+    JobKind.CANCEL_AT_LAB: _LAB,
+    JobKind.LOOK_AT_LABS: _SWEEP,
     JobKind.FETCH_IMAGE: _DOWNLOAD,
     JobKind.RENDER_IMAGE: _RENDER,
     JobKind.FETCH_PACKING_SLIP: _DOWNLOAD,
@@ -157,6 +173,7 @@ POLICIES: Final[Mapping[str, Policy]] = {
 }
 
 HOURLY: Final = (
+    JobKind.LOOK_AT_LABS,
     JobKind.FORGET_PICTURES,
     JobKind.FORGET_JOBS,
     JobKind.FORGET_IDEMPOTENCY_KEYS,

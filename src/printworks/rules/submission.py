@@ -92,13 +92,14 @@ def find_general_errors(
     postal_code: str | None,
     destination_country: str | None,
     images: Sequence[Findings],
+    is_routable: bool = True,
     is_balance_sufficient: bool = True,
 ) -> list[GeneralError]:
     """List what keeps the order from being submitted; empty when nothing does."""
     errors = []
     if not is_balance_sufficient:
         errors.append(GeneralError.ACCOUNT_BALANCE_INSUFFICIENT)
-    if any(image.is_wrong for image in images):
+    if any(image.is_wrong for image in images) or not is_routable:
         errors.append(GeneralError.ITEMS_CONTAINING_ERRORS)
     if not images:
         errors.append(GeneralError.NO_ITEMS_IN_ORDER)

@@ -21,6 +21,7 @@ from sqlalchemy import (
     Connection,
     Executable,
     bindparam,
+    exists,
     func,
     literal_column,
     select,
@@ -31,7 +32,7 @@ from sqlalchemy import (
 from printworks.rules.jobs import JobState, Policy
 from printworks.store.columns import Moment
 from printworks.store.jobs import Claim, GivenUp, Job, give_up
-from printworks.store.tables import jobs
+from printworks.store.tables import jobs, merchants
 
 # The most jobs that one claim takes: SQLite reads at most 500 selects in one statement.
 LARGEST_CLAIM: Final = 100
@@ -201,10 +202,18 @@ _TAKE_TURN: Final = text("""
 # so it can be part of no deadlock.
 _RIPE: Final = (
     select(jobs.c.id)
-    .where(jobs.c.state == literal_column("'scheduled'"), jobs.c.due_at <= bindparam("now"))
+    .where(
+        jobs.c.state == literal_column("'scheduled'"),
+        jobs.c.due_at <= bindparam("now"),
+        # Whoever moves a merchant's clock wakes its sleepers one by one.
+        ~exists().where(
+            merchants.c.id == jobs.c.merchant_id,
+            merchants.c.advancing_until > bindparam("now"),
+        ),
+    )
     .order_by(jobs.c.due_at)
     .limit(literal_column(str(WAKE_AT_ONCE)))
-    .with_for_update(skip_locked=True)
+    .with_for_update(skip_locked=True, of=jobs)
 )
 
 _EXPIRED: Final = (

@@ -25,6 +25,7 @@ class Image(msgspec.Struct, frozen=True):
     sizing: Sizing
     price_to_user: int | None
     attributes: dict[str, str]
+    price: int
     expected_md5: str | None
     md5: str | None
     width: int | None
@@ -53,6 +54,7 @@ class NewImage(msgspec.Struct, frozen=True, kw_only=True):
     price_to_user: int | None = None
     expected_md5: str | None = None
     attributes: dict[str, str] = {}
+    price: int = 0
 
 
 Images: TypeAlias = Sequence[Image]

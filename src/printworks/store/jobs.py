@@ -116,7 +116,7 @@ def promise(
     `now` is the merchant's time. The queue itself lives in real time.
     """
     real_now = now - merchant.clock_offset if merchant else now
-    is_due = wait <= timedelta(0)
+    is_due = wait <= timedelta(0) and not _is_advancing(merchant, real_now)
     job_id = db.execute(
         _PROMISE[db.dialect.name],
         {
@@ -149,6 +149,7 @@ def promise_each(
     if not each:
         return
     real_now = now - merchant.clock_offset
+    is_due = not _is_advancing(merchant, real_now)
     db.execute(
         insert(jobs),
         [
@@ -157,7 +158,7 @@ def promise_each(
                 "merchant_id": merchant.id,
                 "lane": lane_of(kind, merchant.id),
                 "args": dict(args),
-                "state": JobState.DUE,
+                "state": JobState.DUE if is_due else JobState.SCHEDULED,
                 "due_at": real_now,
                 "request_id": request_id,
                 "created_at": real_now,
@@ -166,6 +167,12 @@ def promise_each(
         ],
     )
     wake_workers(db)
+
+
+def _is_advancing(merchant: Merchant | None, now: datetime) -> bool:
+    """Whether somebody moves the merchant's clock, and wakes its sleepers one by one."""
+    until = merchant.advancing_until if merchant else None
+    return until is not None and until > now
 
 
 def lane_of(kind: str, merchant_id: int | None) -> str:

@@ -8,6 +8,8 @@ from typing import Final
 import msgspec
 from sqlalchemy import Connection, bindparam, or_, select
 
+from printworks.catalogue.products import Currency
+from printworks.errors import NotFound
 from printworks.store.prepared import Prepared
 from printworks.store.tables import api_keys, merchants
 
@@ -19,6 +21,8 @@ class Merchant(msgspec.Struct, frozen=True):
     code: str
     name: str
     clock_offset: timedelta
+    currency: Currency = Currency.GBP
+    advancing_until: datetime | None = None
 
 
 class ApiKey(msgspec.Struct, frozen=True):
@@ -30,16 +34,11 @@ class ApiKey(msgspec.Struct, frozen=True):
     expires_at: datetime | None
 
 
+_COLUMNS: Final = [merchants.c[name] for name in Merchant.__struct_fields__]
 _is_valid = or_(api_keys.c.expires_at.is_(None), api_keys.c.expires_at > bindparam("now"))
 
 _KEYS_OF_MERCHANT: Final = Prepared(
-    select(
-        merchants.c.id,
-        merchants.c.code,
-        merchants.c.name,
-        merchants.c.clock_offset,
-        api_keys.c.hash,
-    )
+    select(*_COLUMNS, api_keys.c.hash)
     .join_from(merchants, api_keys)
     .where(merchants.c.code == bindparam("code"), _is_valid)
 )
@@ -69,12 +68,21 @@ def find_merchant_by_key(db: Connection, code: str, key: str, *, now: datetime) 
 
 def get_merchant(db: Connection, merchant_id: int) -> Merchant:
     """Return a merchant by its number, as jobs know it."""
-    row = db.execute(
-        select(merchants.c.id, merchants.c.code, merchants.c.name, merchants.c.clock_offset).where(
-            merchants.c.id == merchant_id
-        )
-    ).one()
+    row = db.execute(select(*_COLUMNS).where(merchants.c.id == merchant_id)).one()
     return Merchant(*row)
+
+
+def get_merchant_by_code(db: Connection, code: str) -> Merchant:
+    """Return a merchant by the id that it sends, as operators know it."""
+    row = db.execute(select(*_COLUMNS).where(merchants.c.code == code)).one_or_none()
+    if row is None:
+        raise NotFound(f"There is no merchant {code!r}.")
+    return Merchant(*row)
+
+
+def list_merchants(db: Connection) -> list[Merchant]:
+    """Return all merchants, oldest first."""
+    return [Merchant(*row) for row in db.execute(select(*_COLUMNS).order_by(merchants.c.id))]
 
 
 def list_valid_keys(db: Connection, *, now: datetime) -> list[ApiKey]:

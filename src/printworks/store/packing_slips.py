@@ -7,7 +7,8 @@ import msgspec
 from sqlalchemy import Connection, delete, select, update
 
 from printworks.rules.images import ImageStatus
-from printworks.store.tables import packing_slips
+from printworks.rules.orders import OrderStatus
+from printworks.store.tables import orders, packing_slips
 from printworks.store.upsert import insert_or_update
 
 
@@ -41,9 +42,33 @@ def want_packing_slip(db: Connection, order_id: int, url: str, *, now: datetime)
     insert_or_update(db, packing_slips, key={"order_id": order_id}, values=wanted)
 
 
-def drop_packing_slip(db: Connection, order_id: int) -> None:
-    """Forget that an order wanted a packing slip."""
-    db.execute(delete(packing_slips).where(packing_slips.c.order_id == order_id))
+def drop_packing_slip(db: Connection, order_id: int) -> str | None:
+    """Forget that an order wanted a packing slip; return its file, if it was received."""
+    return db.execute(
+        delete(packing_slips)
+        .where(packing_slips.c.order_id == order_id)
+        .returning(packing_slips.c.file)
+    ).scalar()
+
+
+def forget_packing_slips(db: Connection, *, before: datetime, limit: int) -> list[str]:
+    """Forget the packing slips of orders that ended before that; return their files."""
+    ended = (
+        select(packing_slips.c.order_id)
+        .join_from(packing_slips, orders)
+        .where(
+            packing_slips.c.updated_at < before,
+            orders.c.updated_at < before,
+            orders.c.status.in_((OrderStatus.COMPLETE, OrderStatus.CANCELLED)),
+        )
+        .limit(limit)
+    )
+    gone = db.execute(
+        delete(packing_slips)
+        .where(packing_slips.c.order_id.in_(ended))
+        .returning(packing_slips.c.file)
+    )
+    return [file or "" for file in gone.scalars()]
 
 
 def update_packing_slip(db: Connection, slip: PackingSlip, **values: object) -> bool:

@@ -2,6 +2,7 @@
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     CheckConstraint,
     Column,
     ForeignKey,
@@ -15,8 +16,11 @@ from sqlalchemy import (
     text,
 )
 
+from printworks.catalogue.products import Currency
+from printworks.catalogue.services import Carrier
 from printworks.rules.images import ImageStatus
 from printworks.rules.orders import OrderStatus, Payment, ShippingMethod
+from printworks.rules.production import LabState
 from printworks.rules.sizing import Sizing
 from printworks.store.columns import Choice, Duration, Json, Moment, RowId
 
@@ -37,10 +41,14 @@ merchants = Table(
     # What the merchant sends as its id: not guessable, and says nothing about the others.
     Column("code", Text, nullable=False, unique=True),
     Column("name", Text, nullable=False),
+    # What the merchant is charged in.
+    Column("currency", Choice(Currency), nullable=False, server_default=text("'GBP'")),
     # How many orders the merchant has ever made; the newest order has this ordinal.
     Column("order_count", BigInteger, nullable=False, server_default=text("0")),
     # Sandbox only: how far this merchant's clock is ahead of the real one.
     Column("clock_offset", Duration, nullable=False, server_default=text("0")),
+    # Until then somebody moves that clock, and runs the merchant's jobs in its own order.
+    Column("advancing_until", Moment),
     Column("created_at", Moment, nullable=False),
     sqlite_autoincrement=True,
 )
@@ -88,6 +96,13 @@ orders = Table(
     Column("invoice_currency", Text),
     # Tells whoever shows the order whether there are images to look for.
     Column("image_count", Integer, nullable=False, server_default=text("0")),
+    # What the merchant pays, shipping included: quoted when the order last changed, and charged
+    # at submission. The currency is null until there is something to pay for.
+    Column("currency", Choice(Currency)),
+    Column("price", BigInteger, nullable=False, server_default=text("0")),
+    Column("shipping_price", BigInteger, nullable=False, server_default=text("0")),
+    # While this is set, nothing is sent to a lab.
+    Column("held_at", Moment),
     Column("error_message", Text),
     Column("created_at", Moment, nullable=False),
     Column("updated_at", Moment, nullable=False),
@@ -139,6 +154,8 @@ images = Table(
     Column("sizing", Choice(Sizing), nullable=False),
     Column("price_to_user", BigInteger),
     Column("attributes", Json, nullable=False),
+    # What one copy costs the merchant, as quoted.
+    Column("price", BigInteger, nullable=False, server_default=text("0")),
     # What the merchant said that it would be, then what it is.
     Column("expected_md5", Text),
     Column("md5", Text),
@@ -152,6 +169,62 @@ images = Table(
     Column("error_message", Text),
     Column("created_at", Moment, nullable=False),
     Column("updated_at", Moment, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+# What one lab prints and sends in one package: planned while the order is open, fixed and
+# offered to the lab at submission.
+shipments = Table(
+    "shipments",
+    metadata,
+    Column("id", RowId, primary_key=True),
+    Column("order_id", ForeignKey("orders.id"), nullable=False, index=True),
+    # Null while it is only planned.
+    Column("state", Choice(LabState)),
+    Column("lab", Text, nullable=False),
+    Column("band", Text, nullable=False),
+    Column("service", Text, nullable=False),
+    Column("carrier", Choice(Carrier), nullable=False),
+    Column("is_tracked", Boolean, nullable=False),
+    Column("price", BigInteger, nullable=False),
+    Column("image_ids", Json, nullable=False),
+    Column("copies", Integer, nullable=False),
+    # Days, as ISO 8601 writes them.
+    Column("earliest_arrival", Text, nullable=False),
+    Column("latest_arrival", Text, nullable=False),
+    # When the lab got it, and why it must wait although it has.
+    Column("sent_at", Moment),
+    Column("held_because", Text),
+    # Why the lab did not make it.
+    Column("reason", Text),
+    Column("tracking_number", Text),
+    Column("tracking_url", Text),
+    Column("shipped_at", Moment),
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    sqlite_autoincrement=True,
+)
+_is_open = text("state IN ('offered', 'accepted', 'in-production')")
+# What labs still have before them, for their queue and for what they can take on.
+Index(
+    "ix_shipments_open",
+    shipments.c.lab,
+    shipments.c.id,
+    sqlite_where=_is_open,
+    postgresql_where=_is_open,
+)
+
+# Why the labs of an order were chosen, and the others not; one more for each time that a lab
+# rejected a part of it.
+plans = Table(
+    "plans",
+    metadata,
+    Column("id", RowId, primary_key=True),
+    Column("order_id", ForeignKey("orders.id"), nullable=False, index=True),
+    Column("routing", Json, nullable=False),
+    # Labs that have rejected it.
+    Column("without", Json, nullable=False),
+    Column("created_at", Moment, nullable=False),
     sqlite_autoincrement=True,
 )
 

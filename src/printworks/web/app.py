@@ -10,7 +10,7 @@ from printworks.api.reference import reference_routes
 from printworks.api.routing import NoSuchPath, Router
 from printworks.api.service import Service
 from printworks.api.v3.endpoints import V3_0
-from printworks.catalogue import open_catalogue
+from printworks.catalogue.opening import open_catalogue
 from printworks.clock import Clock, system_clock
 from printworks.dashboard.start import start_routes
 from printworks.files import open_files
@@ -22,6 +22,7 @@ from printworks.web.cores import keep_on
 from printworks.web.edge import Edge, Scope, Send
 from printworks.web.pages import Pages, normal_path
 from printworks.web.receiving import Receive
+from printworks.worker.advance import ClockMover
 
 # Every version that is served, side by side.
 FAMILIES: Final = (V3_0,)
@@ -51,6 +52,7 @@ class Application:
         )
         # One picture at a time is enough for questions; orders are the worker's.
         self._studio = Studio(slots=1)
+        self._clock_mover = ClockMover(settings, clock)
         self._database: Database | None = None
         self._files: Files | None = None
         self._edge: Edge | None = None
@@ -99,6 +101,7 @@ class Application:
             catalogue=open_catalogue(settings.catalogue),
             links=self._links,
             studio=self._studio,
+            advance_clock=self._clock_mover.advance,
         )
         self._edge = Edge(service, settings)
 
@@ -118,6 +121,7 @@ class Application:
         """Finish what was begun, and close the database."""
         if self._edge is not None:
             self._edge.close()
+        self._clock_mover.close()
         self._studio.close()
         if self._database is not None:
             self._database.close()
@@ -130,4 +134,7 @@ def build_app(
     core: int | None = None,
 ) -> Application:
     """Return the application for the server to run, if need be on one core."""
-    return Application(settings, clock, families, core)
+    named = [family.renamed(settings.catalogue_name) for family in families]
+    if settings.environment == "live":
+        named = [family.without_sandbox() for family in named]
+    return Application(settings, clock, named, core)

@@ -106,10 +106,10 @@ class Edge:
 
     async def _answer(self, found: Found, request: Request, receive: Receive) -> Response:
         asked = Asked(found.family, found.endpoint, found.path, request)
-        limits = self._large if asked.endpoint.takes_file else self._small
+        limits = self._large if _has_file(asked) else self._small
         refuse = partial(self._service.refuse, asked.family, asked.endpoint, request)
         try:
-            if asked.endpoint.takes_file:
+            if _has_file(asked):
                 refusal = await self._pool.run(partial(self._service.refuse_stranger, asked))
                 if refusal is not None:
                     return refusal
@@ -126,7 +126,7 @@ class Edge:
 
     async def _receive(self, asked: Asked, receive: Receive, limits: Limits) -> Asked:
         request = asked.request
-        if asked.endpoint.takes_file:
+        if _has_file(asked):
             upload = await spool_body(receive, request.headers, limits, self._spool_folder)
             return asked._replace(request=msgspec.structs.replace(request, upload=upload))
         body = await read_body(receive, request.headers, limits)
@@ -150,6 +150,12 @@ class Edge:
             )
         message = "There is nothing at this address."
         return self._service.refuse(found.family, None, request, 404, message)
+
+
+def _has_file(asked: Asked) -> bool:
+    """Whether a body may have a file in it, which only a multipart body can."""
+    content_type = asked.request.headers.get("content-type", "")
+    return asked.endpoint.takes_file and content_type.lower().startswith("multipart/")
 
 
 def begin_request(scope: Scope) -> Request:

@@ -20,7 +20,7 @@ from granian.log import LogLevels
 from granian.server import MPServer
 
 from printworks import log
-from printworks.catalogue import open_catalogue
+from printworks.catalogue.opening import open_catalogue
 from printworks.clock import system_clock
 from printworks.settings import Settings
 from printworks.web.cores import choose_core

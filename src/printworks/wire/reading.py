@@ -93,6 +93,8 @@ def _read_url(name: str, value: object) -> str:
     try:
         parts = urlsplit(url)
         is_absolute = parts.scheme in ("http", "https") and bool(parts.hostname)
+        # Asked for because that is when a port which is none is noticed.
+        _ = parts.port
     except ValueError:
         is_absolute = False
     if not is_absolute or any(character.isspace() for character in url):

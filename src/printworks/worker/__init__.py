@@ -5,6 +5,7 @@ from typing import Final
 
 from printworks.rules.jobs import JobKind
 from printworks.worker.images import fetch_image, render_image
+from printworks.worker.labs import cancel_at_lab, hear_from_lab, look_at_labs, send_to_lab
 from printworks.worker.loop import Handler
 from printworks.worker.packing_slips import fetch_packing_slip
 from printworks.worker.sweeps import (
@@ -18,6 +19,10 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     JobKind.FETCH_IMAGE: fetch_image,
     JobKind.RENDER_IMAGE: render_image,
     JobKind.FETCH_PACKING_SLIP: fetch_packing_slip,
+    JobKind.SEND_TO_LAB: send_to_lab,
+    JobKind.HEAR_FROM_LAB: hear_from_lab,
+    JobKind.CANCEL_AT_LAB: cancel_at_lab,
+    JobKind.LOOK_AT_LABS: look_at_labs,
     JobKind.REMOVE_FILES: remove_files,
     JobKind.FORGET_PICTURES: forget_old_pictures,
     JobKind.FORGET_JOBS: forget_jobs,

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 import structlog
 
-from printworks.net.client import Fetched, Limits
+from printworks.net.client import Fetched
 from printworks.net.errors import BadAddress, OutboundError, TooLarge
 from printworks.rules.images import DOWNLOAD_ATTEMPTS, ImageStatus
 from printworks.store.jobs import Job
@@ -38,7 +38,7 @@ async def fetch(
     Raise `NotNow` when it could not even be tried.
     """
     tools = context.outside
-    limits = Limits(size=context.settings.image_limit)
+    limits = tools.patience._replace(size=context.settings.image_limit)
     if job.attempts > DOWNLOAD_ATTEMPTS + MOST_DEATHS:
         return Failure(ImageStatus.INVALID, CANNOT_BE_PROCESSED)
     with unlucky(), tools.turn(url):

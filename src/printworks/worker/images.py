@@ -37,7 +37,7 @@ from printworks.store.pictures import (
 )
 from printworks.worker.fetching import Deferred, Failure, fetch
 from printworks.worker.loop import Context
-from printworks.worker.tools import TROUBLE, Tools, insist, unlucky
+from printworks.worker.tools import TROUBLE, Tools, unlucky
 
 NOT_AS_EXPECTED: Final = "The file is not the one that `md5Hash` names."
 
@@ -150,7 +150,7 @@ def _draw_proofs(
 ) -> None:
     facts = msgspec.convert(picture.facts, Facts)
     with tools.files.local(picture.proxy or "") as proxy:
-        proofs = insist(
+        proofs = tools.insist(
             lambda: tools.studio.proof(
                 proxy, facts.pixels, product.print_area, image.sizing, folder
             )
@@ -164,7 +164,9 @@ def _prepare(
     tools: Tools, image: Image, product: Product, fetched: Fetched, folder: Path
 ) -> NewPicture:
     source = folder / "original"
-    result = insist(lambda: tools.studio.prepare(source, product.print_area, image.sizing, folder))
+    result = tools.insist(
+        lambda: tools.studio.prepare(source, product.print_area, image.sizing, folder)
+    )
     new = NewPicture(sha256=fetched.sha256, md5=fetched.md5, size=fetched.size)
     if isinstance(result, Invalid):
         return msgspec.structs.replace(new, refusal=result.reason)
@@ -276,7 +278,7 @@ async def render_image(context: Context, job: Job) -> None:
         if isinstance(rendered, Failure):
             await context.in_thread(_refuse, context, job, merchant, image, rendered)
         else:
-            await context.in_thread(_keep_print, context, merchant, image, rendered)
+            await context.in_thread(_keep_print, context, job, merchant, image, rendered)
 
 
 def _get_picture(context: Context, image: Image) -> Picture:
@@ -292,19 +294,26 @@ def _render(
     facts = msgspec.convert(picture.facts, Facts)
     plan = plan_print(place(facts.pixels, product.print_area, image.sizing))
     with tools.files.local(picture.original or "") as source:
-        rendered = insist(lambda: tools.studio.render(source, plan, folder))
+        rendered = tools.insist(lambda: tools.studio.render(source, plan, folder))
     if isinstance(rendered, Invalid):
+        # While it is drawn it is written, and the library does not tell one failure from another.
+        if tools.is_cramped:
+            raise NotNow(f"No print file can be drawn: {rendered.reason}", wait=TROUBLE)
         return Failure(ImageStatus.INVALID, rendered.reason)
     tools.files.put(print_key(image.id), rendered.file)
     return rendered.manifest
 
 
-def _keep_print(context: Context, merchant: Merchant, image: Image, manifest: Manifest) -> None:
+def _keep_print(
+    context: Context, job: Job, merchant: Merchant, image: Image, manifest: Manifest
+) -> None:
     with context.database.writing() as db:
         actions.keep_print(
             db,
+            merchant,
             image,
             msgspec.to_builtins(manifest),
             manifest.output_sha256,
             now=context.clock() + merchant.clock_offset,
+            request_id=job.request_id,
         )

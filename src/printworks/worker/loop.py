@@ -179,6 +179,11 @@ class Worker:
             await self._report_ended()
         return ran
 
+    async def run_one(self, job: Job) -> None:
+        """Run a job that somebody has claimed for this worker, and report what became of it."""
+        outcome = await self._attempt(job, self._policies[job.kind])
+        await self._report([outcome])
+
     async def _wake_at(self, stop: asyncio.Event) -> None:
         await stop.wait()
         self._wake.set()
@@ -266,7 +271,8 @@ class Worker:
                 what = f"The job took longer than {policy.timeout}."
             match decide(policy, job.attempts, error):
                 case Retry(wait, counts):
-                    log.warning("job failed, will retry", attempts=job.attempts, error=what)
+                    say = log.warning if counts else log.info
+                    say("job failed, will retry", attempts=job.attempts, error=what)
                     return PutBack(job.claim, wait, what, counts)
                 case GiveUp():
                     log.exception("job failed for good", attempts=job.attempts)

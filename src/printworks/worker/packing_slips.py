@@ -13,7 +13,7 @@ from printworks.store.merchants import Merchant, get_merchant
 from printworks.store.packing_slips import PackingSlip, find_packing_slip
 from printworks.worker.fetching import Failure, fetch
 from printworks.worker.loop import Context
-from printworks.worker.tools import Tools, insist, unlucky
+from printworks.worker.tools import Tools, unlucky
 
 A4: Final = PrintArea.of(21, "29.7", Units.CM)
 
@@ -53,7 +53,7 @@ def _refuse(status: ImageStatus, message: str) -> dict[str, Any]:
 
 def _check(tools: Tools, slip: PackingSlip, sha256: str, folder: Path) -> dict[str, Any]:
     source = folder / "slip"
-    result = insist(lambda: tools.studio.prepare(source, A4, Sizing.SHRINK_TO_FIT, folder))
+    result = tools.insist(lambda: tools.studio.prepare(source, A4, Sizing.SHRINK_TO_FIT, folder))
     if isinstance(result, Invalid):
         return _refuse(ImageStatus.INVALID, result.reason)
     key = f"slips/{slip.order_id}/{sha256}"

@@ -9,6 +9,7 @@ from sqlalchemy import delete, select, tuple_
 from printworks.rules.jobs import JobKind
 from printworks.store.database import Database
 from printworks.store.jobs import Job, promise
+from printworks.store.packing_slips import forget_packing_slips
 from printworks.store.pictures import forget_pictures
 from printworks.store.tables import idempotency_keys, jobs
 from printworks.worker.loop import Context
@@ -40,7 +41,7 @@ async def forget_idempotency_keys(context: Context, _job: Job) -> None:
 
 
 async def forget_old_pictures(context: Context, _job: Job) -> None:
-    """Forget pictures of orders that ended long ago, and promise that their files go.
+    """Forget pictures and packing slips of orders that ended long ago; their files go too.
 
     Harmless twice: what is gone is gone.
     """
@@ -57,10 +58,12 @@ def _forget_pictures(database: Database, before: datetime, now: datetime) -> int
         forgotten = forget_pictures(db, before=before, limit=PICTURES_AT_ONCE)
         for picture in forgotten:
             log.info("picture forgotten", sha256=picture.sha256, files=picture.files)
+        slips = forget_packing_slips(db, before=before, limit=PICTURES_AT_ONCE)
         files = [key for picture in forgotten for key in picture.files]
+        files += [key for key in slips if key]
         if files:
             promise(db, JobKind.REMOVE_FILES, {"files": files}, merchant=None, now=now)
-        return len(forgotten)
+        return len(forgotten) + len(slips)
 
 
 async def remove_files(context: Context, job: Job) -> None:

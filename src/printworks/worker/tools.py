@@ -8,22 +8,26 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import cache, partial
 from pathlib import Path
 from typing import Final, TypeVar
 from urllib.parse import urlsplit
 
 import structlog
 
-from printworks.catalogue import open_catalogue
+from printworks.catalogue.labs import Lab
+from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.snapshot import Catalogue
 from printworks.files import open_files
 from printworks.files.errors import FilesUnavailable
 from printworks.files.store import Files
-from printworks.imaging.studio import CannotBeProcessed, Invalid, Studio
-from printworks.net.client import Outbound
+from printworks.imaging.studio import PREPARE_LIMITS, CannotBeProcessed, Invalid, Studio
+from printworks.labs import open_connector
+from printworks.labs.connector import Connector
+from printworks.net.client import USUAL, Limits, Outbound
 from printworks.net.guard import Guard
 from printworks.rules.jobs import NotNow
 from printworks.settings import Settings
@@ -38,6 +42,9 @@ BUSY: Final = timedelta(seconds=2)
 TROUBLE: Final = timedelta(minutes=1)
 # A working folder that old belongs to a worker that was killed.
 ABANDONED: Final = timedelta(hours=6)
+
+# What drawing one picture may write. With less, a verdict is not to be believed.
+ENOUGH_ROOM: Final = PREPARE_LIMITS.file_size
 
 CANNOT_BE_PROCESSED: Final = "The file cannot be processed."
 
@@ -55,6 +62,10 @@ _OUR_TROUBLE: Final = frozenset(
         errno.ENFILE,
         errno.ENOMEM,
         errno.EACCES,
+        errno.EPERM,
+        # The disk is not mounted, or its server has been replaced.
+        errno.ENOENT,
+        errno.ESTALE,
     }
 )
 
@@ -67,10 +78,14 @@ class Tools:
     studio: Studio
     files: Files
     catalogue: Catalogue
+    # The way to a lab.
+    connect: Callable[[Lab], Connector]
     # Threads for what takes long: drawing, and moving files.
     workshop: ThreadPoolExecutor
     # Where files lie while they are worked on.
     bench: Path
+    # How long other people's servers are waited for.
+    patience: Limits = USUAL
     _busy: Counter[str] = field(default_factory=Counter)
 
     @contextmanager
@@ -93,6 +108,27 @@ class Tools:
         with tempfile.TemporaryDirectory(dir=self.bench, ignore_cleanup_errors=True) as name:
             yield Path(name)
 
+    def insist(self, draw: Callable[[], Drawn | Invalid | CannotBeProcessed]) -> Drawn | Invalid:
+        """Have a picture drawn; when no verdict comes, try once more and then blame the file.
+
+        Raise `NotNow` if the fault may be ours. Whether the disk is full is not left to the
+        child to say, which a picture may have taken over.
+        """
+        result = draw()
+        if isinstance(result, CannotBeProcessed):
+            result = draw()
+        if not isinstance(result, CannotBeProcessed):
+            return result
+        if result.is_ours or self.is_cramped:
+            raise NotNow(f"No picture can be drawn: {result.reason}", wait=TROUBLE)
+        log.warning("file cannot be processed", reason=result.reason)
+        return Invalid(CANNOT_BE_PROCESSED)
+
+    @property
+    def is_cramped(self) -> bool:
+        """Whether the disk has less room than drawing a picture may need."""
+        return shutil.disk_usage(self.bench).free < ENOUGH_ROOM
+
 
 @asynccontextmanager
 async def open_tools(settings: Settings) -> AsyncIterator[Tools]:
@@ -108,6 +144,7 @@ async def open_tools(settings: Settings) -> AsyncIterator[Tools]:
                 studio=studio,
                 files=open_files(settings),
                 catalogue=open_catalogue(settings.catalogue),
+                connect=cache(partial(open_connector, settings=settings)),
                 workshop=workshop,
                 bench=bench,
             )
@@ -116,25 +153,12 @@ async def open_tools(settings: Settings) -> AsyncIterator[Tools]:
 def _clear(bench: Path) -> None:
     """Remove what killed workers left behind."""
     old = time.time() - ABANDONED.total_seconds()
-    for left in bench.iterdir():
-        if left.is_dir() and left.stat().st_mtime < old:
-            shutil.rmtree(left, ignore_errors=True)
-
-
-def insist(draw: Callable[[], Drawn | Invalid | CannotBeProcessed]) -> Drawn | Invalid:
-    """Have a picture drawn; when no verdict comes, try once more and then blame the file.
-
-    Raise `NotNow` if the fault is ours.
-    """
-    result = draw()
-    if isinstance(result, CannotBeProcessed):
-        result = draw()
-    if isinstance(result, CannotBeProcessed):
-        if result.is_ours:
-            raise NotNow(result.reason, wait=TROUBLE)
-        log.warning("file cannot be processed", reason=result.reason)
-        return Invalid(CANNOT_BE_PROCESSED)
-    return result
+    # Only folders of ours: other temporary things have their place here too.
+    for left in bench.glob(f"{tempfile.gettempprefix()}*"):
+        # Another worker may be done with it just now.
+        with suppress(FileNotFoundError):
+            if left.stat().st_mtime < old:
+                shutil.rmtree(left, ignore_errors=True)
 
 
 @contextmanager
@@ -148,5 +172,6 @@ def unlucky() -> Iterator[None]:
         raise NotNow(f"The database is away: {type(error).__name__}.", wait=TROUBLE) from error
     except OSError as error:
         if error.errno in _OUR_TROUBLE:
-            raise NotNow(f"{error.strerror}: {error.filename}.", wait=TROUBLE) from error
+            place = f": {error.filename}" if error.filename else ""
+            raise NotNow(f"{error.strerror}{place}.", wait=TROUBLE) from error
         raise

@@ -81,7 +81,7 @@ class TestAddingOne:
         for member, value in FULL_IMAGE.items():
             assert answer.data[member] == value
         assert answer.data["id"] > 0
-        assert answer.data["price"] == 0
+        assert answer.data["price"] == 28
         assert answer.json()["statusTxt"] == "OK"
         assert answer.json()["statusCode"] == 200
 
@@ -141,7 +141,7 @@ class TestAddingOne:
         assert image["attributes"] == {"finish": "matte"}
         assert image["status"] == "NotYetDownloaded"
         assert image["id"] != 77
-        assert image["price"] == 0
+        assert image["price"] == 28
 
     def test_numbers_may_come_as_text(self, v3: Client) -> None:
         order_id = create(v3, payment="InvoiceRecipient")

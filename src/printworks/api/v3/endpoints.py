@@ -5,14 +5,16 @@ from typing import Annotated, Any, Final
 from msgspec import Meta
 
 from printworks.api.endpoints import Endpoint, Family, QueryParameter
-from printworks.api.v3 import countries, images, orders, preflight
-from printworks.errors import BadInput, NotFound, WrongState
+from printworks.api.v3 import countries, images, orders, preflight, prices, sandbox
+from printworks.errors import BadInput, NotFound, StillRunning, WrongState
 from printworks.rules.images import MOST_IN_BATCH
 from printworks.wire.v3.countries import CountryOut
 from printworks.wire.v3.envelope import Envelope, Nothing, refuse
 from printworks.wire.v3.images import AddImage, BatchOut, ImageOut
 from printworks.wire.v3.orders import CreateOrder, OrderListOut, OrderOut, SetStatus, UpdateOrder
 from printworks.wire.v3.preflight import CheckImage, ImageCheckOut
+from printworks.wire.v3.prices import FetchPrices, PricesOut
+from printworks.wire.v3.sandbox import AdvanceClock, ClockOut
 from printworks.wire.v3.submission import SubmissionStatusOut
 
 _PAGING: Final = (
@@ -100,9 +102,28 @@ ENDPOINTS: Final = (
         summary="Look at a picture for a product; nothing is ordered or kept",
         takes=CheckImage,
         takes_file=True,
-        asks_only=True,
+        outside_transaction=True,
         shows=Envelope[ImageCheckOut],
         refuses=(BadInput,),
+    ),
+    Endpoint(
+        method="GET",
+        path="/sandbox/clock",
+        handler=sandbox.get_clock,
+        summary="Read the sandbox clock",
+        shows=Envelope[ClockOut],
+        sandbox_only=True,
+    ),
+    Endpoint(
+        method="POST",
+        path="/sandbox/clock",
+        handler=sandbox.advance_clock,
+        summary="Move the sandbox clock; whatever falls due until then happens",
+        takes=AdvanceClock,
+        shows=Envelope[ClockOut],
+        refuses=(BadInput, StillRunning),
+        outside_transaction=True,
+        sandbox_only=True,
     ),
     Endpoint(
         method="GET",
@@ -110,6 +131,16 @@ ENDPOINTS: Final = (
         handler=countries.list_countries,
         summary="List countries",
         shows=Envelope[list[CountryOut]],
+    ),
+    Endpoint(
+        method="POST",
+        path="/catalogue/service direct/destination/{countryCode}/prices",
+        handler=prices.fetch_prices,
+        summary="Fetch prices",
+        takes=FetchPrices,
+        shows=PricesOut,
+        refuses=(BadInput, NotFound),
+        outside_transaction=True,
     ),
 )
 

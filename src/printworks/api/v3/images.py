@@ -17,7 +17,7 @@ def add_image(call: Call) -> Envelope[ImageOut]:
     """Add one image to an order."""
     order = _find_open_order(call)
     new = read(AddImage, call.body).to_new_image()
-    [image] = _add(call, order, [new])
+    [image] = _add(call, order, [new], is_batch=False)
     return Envelope(ImageOut.of(image, call.links))
 
 
@@ -25,7 +25,8 @@ def add_images(call: Call) -> BatchOut:
     """Add several images to an order, all or none."""
     order = _find_open_order(call)
     elements = read_each(AddImage, call.body, most=MOST_IN_BATCH)
-    images = _add(call, order, [element.to_new_image() for element in elements])
+    new = [element.to_new_image() for element in elements]
+    images = _add(call, order, new, is_batch=True)
     return BatchOut.of(images, call.links)
 
 
@@ -36,7 +37,7 @@ def _find_open_order(call: Call) -> Order:
     return order
 
 
-def _add(call: Call, order: Order, new: Sequence[NewImage]) -> list[Image]:
+def _add(call: Call, order: Order, new: Sequence[NewImage], *, is_batch: bool) -> list[Image]:
     return actions.add_images(
         call.db,
         call.merchant,
@@ -45,4 +46,5 @@ def _add(call: Call, order: Order, new: Sequence[NewImage]) -> list[Image]:
         catalogue=call.catalogue,
         now=call.now,
         request_id=call.request_id,
+        is_batch=is_batch,
     )

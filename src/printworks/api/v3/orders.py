@@ -3,12 +3,20 @@
 from typing import Final
 
 from printworks.actions import orders as actions
+from printworks.actions.production import permissions_of
+from printworks.actions.routing import estimate_anew
 from printworks.actions.submission import check_submission
 from printworks.api.endpoints import Call
 from printworks.rules.orders import check_change
 from printworks.store import orders as store
-from printworks.store.images import list_images, list_images_of_page
+from printworks.store.images import Image, Images, list_images, list_images_of_page
 from printworks.store.orders import Order
+from printworks.store.shipments import (
+    Shipment,
+    Shipments,
+    list_shipments,
+    list_shipments_of_page,
+)
 from printworks.wire.reading import read, read_integer
 from printworks.wire.v3.envelope import Envelope, Nothing
 from printworks.wire.v3.orders import (
@@ -33,8 +41,22 @@ def get_order(call: Call) -> Envelope[OrderOut]:
 
 
 def _show(call: Call, order: Order) -> OrderOut:
-    images = list_images(call.db, order.id) if order.image_count else ()
-    return OrderOut.of(order, images, call.links)
+    if not order.image_count:
+        return _shape(call, order, (), ())
+    shipments = list_shipments(call.db, order.id)
+    return _shape(call, order, list_images(call.db, order.id), shipments)
+
+
+def _shape(call: Call, order: Order, images: Images, shipments: Shipments) -> OrderOut:
+    permissions = permissions_of(order, shipments, call.catalogue)
+    fresh = [
+        # A plan of days ago would promise days that have passed.
+        estimate_anew(shipment, images, call.catalogue, now=call.now)
+        if shipment.state is None and shipment.created_at.date() != call.now.date()
+        else shipment
+        for shipment in shipments
+    ]
+    return OrderOut.of(order, images, fresh, permissions, call.links)
 
 
 def list_orders(call: Call) -> Envelope[OrderListOut]:
@@ -42,12 +64,17 @@ def list_orders(call: Call) -> Envelope[OrderListOut]:
     limit = _paging(call, ("limit", "count"), USUALLY_ON_A_PAGE, MOST_ON_A_PAGE)
     start = _paging(call, ("start", "offset"), 0, _LAST_START)
     page = store.list_orders(call.db, call.merchant.id, limit=limit, start=start)
-    images = {}
+    images: dict[int, list[Image]] = {}
+    shipments: dict[int, list[Shipment]] = {}
     if page.has_images:
-        images = list_images_of_page(
-            call.db, call.merchant.id, newest=page.total - start, limit=limit
-        )
-    return Envelope(OrderListOut.of(page, images, call.links))
+        newest, merchant_id = page.total - start, call.merchant.id
+        images = list_images_of_page(call.db, merchant_id, newest=newest, limit=limit)
+        shipments = list_shipments_of_page(call.db, merchant_id, newest=newest, limit=limit)
+    shown = [
+        _shape(call, order, images.get(order.id, ()), shipments.get(order.id, ()))
+        for order in page.orders
+    ]
+    return Envelope(OrderListOut.of(shown, page.total))
 
 
 def _paging(call: Call, names: tuple[str, ...], usual: int, highest: int) -> int:
@@ -75,7 +102,13 @@ def update_order(call: Call) -> Envelope[OrderOut]:
     check_change(order.status)
     changes = read(UpdateOrder, call.body).to_changes()
     changed = actions.change_order(
-        call.db, call.merchant, order, changes, now=call.now, request_id=call.request_id
+        call.db,
+        call.merchant,
+        order,
+        changes,
+        catalogue=call.catalogue,
+        now=call.now,
+        request_id=call.request_id,
     )
     return Envelope(_show(call, changed))
 
@@ -93,7 +126,9 @@ def set_status(call: Call) -> Envelope[Nothing]:
     wanted = read(SetStatus, call.body).status
     match wanted:
         case WantedStatus.CANCELLED:
-            actions.cancel_order(call.db, order, now=call.now)
+            actions.cancel_order(
+                call.db, call.merchant, order, catalogue=call.catalogue, now=call.now
+            )
         case WantedStatus.AWAITING_PAYMENT:
             actions.await_payment(call.db, order, catalogue=call.catalogue, now=call.now)
         case WantedStatus.SUBMITTED:

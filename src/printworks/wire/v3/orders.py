@@ -7,13 +7,15 @@ from typing import Annotated, Final, Self
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from printworks.rules.orders import PERMISSIONS, OrderStatus, Payment, ShippingMethod
+from printworks.rules.orders import OrderStatus, Payment, Permissions, ShippingMethod
 from printworks.store.images import Images
-from printworks.store.orders import NewOrder, Order, OrderPage
+from printworks.store.orders import NewOrder, Order
+from printworks.store.shipments import Shipments
 from printworks.wire.links import Links
 from printworks.wire.moments import show_moment
 from printworks.wire.reading import Amount, CountryCode, CurrencyCode, Url, text
 from printworks.wire.v3.images import ImageOut
+from printworks.wire.v3.shipments import ShipmentOut, ShippingInfoOut
 
 Line = Annotated[str, Meta(max_length=255), text(255)]
 Telephone = Annotated[str, Meta(max_length=50), text(50)]
@@ -121,27 +123,6 @@ class SetStatus(msgspec.Struct, frozen=True):
     status: WantedStatus
 
 
-class ShipmentOut(msgspec.Struct, frozen=True):
-    """A parcel, planned or on its way."""
-
-    shipmentId: str | None
-    isTracked: bool
-    trackingNumber: str | None
-    trackingUrl: str | None
-    earliestEstimatedArrivalDate: str | None
-    latestEstimatedArrivalDate: str | None
-    shippedOn: str | None
-    carrier: str | None
-    photoIds: list[int]
-
-
-class ShippingInfoOut(msgspec.Struct, frozen=True):
-    """What shipping costs, and in which parcels."""
-
-    price: int
-    shipments: list[ShipmentOut]
-
-
 class OrderOut(msgspec.Struct, frozen=True):
     """An order with every member that the contract names."""
 
@@ -176,9 +157,16 @@ class OrderOut(msgspec.Struct, frozen=True):
     tag: str | None
 
     @classmethod
-    def of(cls, order: Order, images: Images, links: Links) -> Self:
+    def of(
+        cls,
+        order: Order,
+        images: Images,
+        shipments: Shipments,
+        permissions: Permissions,
+        links: Links,
+    ) -> Self:
         """Show an order."""
-        permissions = PERMISSIONS[order.status]
+        is_cancelled = order.status is OrderStatus.CANCELLED
         return cls(
             id=order.id,
             merchantOrderId=order.merchant_order_id,
@@ -190,10 +178,12 @@ class OrderOut(msgspec.Struct, frozen=True):
             postalOrZipCode=order.postal_code,
             countryCode=order.destination_country,
             mobileTelephone=order.mobile_telephone,
-            # An order costs nothing before it has an image.
-            price=0,
+            price=0 if is_cancelled else order.price,
             status=order.status,
-            shippingInfo=ShippingInfoOut(price=0, shipments=[]),
+            shippingInfo=ShippingInfoOut(
+                price=0 if is_cancelled else order.shipping_price,
+                shipments=[ShipmentOut.of(shipment) for shipment in shipments],
+            ),
             payment=order.payment,
             paymentUrl=_payment_url(order, links),
             images=[ImageOut.of(image, links) for image in images],
@@ -235,10 +225,6 @@ class OrderListOut(msgspec.Struct, frozen=True):
     summary: list[SummaryLine]
 
     @classmethod
-    def of(cls, page: OrderPage, images: Mapping[int, Images], links: Links) -> Self:
-        """Show a page of orders; `images` are by order."""
-        return cls(
-            content=[OrderOut.of(order, images.get(order.id, ()), links) for order in page.orders],
-            count=page.total,
-            summary=[SummaryLine("Orders", str(page.total))],
-        )
+    def of(cls, orders: list[OrderOut], total: int) -> Self:
+        """Show a page of orders."""
+        return cls(content=orders, count=total, summary=[SummaryLine("Orders", str(total))])

@@ -1,0 +1,54 @@
+"""Taking the money for an order, and giving it back."""
+
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import Connection
+
+from printworks.payments.account import AccountProvider
+from printworks.payments.provider import Charge, Paid, PaymentProvider
+from printworks.rules.events import OrderCharged, OrderRefunded
+from printworks.store.events import list_events, record_event
+from printworks.store.merchants import Merchant
+from printworks.store.orders import Order
+
+# It only writes down, so it may be asked in a transaction; one that asks somebody else may not.
+PROVIDER: Final[PaymentProvider] = AccountProvider()
+
+
+def charge_order(db: Connection, merchant: Merchant, order: Order, *, now: datetime) -> None:
+    """Charge the merchant what was quoted."""
+    charge = _charge(merchant, order)
+    paid = PROVIDER.charge(charge)
+    event = OrderCharged(
+        amount=charge.amount,
+        currency=charge.currency,
+        provider=paid.provider,
+        reference=paid.reference,
+    )
+    record_event(db, order.id, event, now=now)
+
+
+def refund_order(db: Connection, merchant: Merchant, order: Order, *, now: datetime) -> None:
+    """Give back what was charged for an order."""
+    charged = [event for event in list_events(db, order.id) if isinstance(event, OrderCharged)]
+    for event in charged[-1:]:
+        paid = Paid(provider=event.provider, reference=event.reference)
+        PROVIDER.refund(_charge(merchant, order), paid)
+        refunded = OrderRefunded(
+            amount=event.amount,
+            currency=event.currency,
+            provider=event.provider,
+            reference=event.reference,
+        )
+        record_event(db, order.id, refunded, now=now)
+
+
+def _charge(merchant: Merchant, order: Order) -> Charge:
+    return Charge(
+        key=f"order-{order.id}",
+        merchant=merchant.code,
+        order=order.id,
+        amount=order.price,
+        currency=order.currency or merchant.currency,
+    )

@@ -1,0 +1,117 @@
+"""What a lab is told about a job, and what it says in return."""
+
+from collections.abc import Mapping
+from datetime import date, datetime, timedelta
+from typing import NamedTuple
+
+import msgspec
+
+from printworks.rules.production import LabState
+
+
+class Address(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the parcel goes."""
+
+    name: str | None
+    address1: str | None
+    address2: str | None
+    town_or_city: str | None
+    state_or_county: str | None
+    postal_code: str | None
+    country: str | None
+    telephone: str | None
+    email: str | None
+
+
+class JobFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that comes with a job, under this name."""
+
+    name: str
+    sha256: str
+
+
+class JobItem(msgspec.Struct, frozen=True, kw_only=True):
+    """One image to print."""
+
+    image: int
+    sku: str
+    description: str
+    copies: int
+    attributes: Mapping[str, str]
+    print: JobFile
+    # The same picture, small, for people.
+    thumbnail: str
+    # The size of the print file, and the density at which that is the size of the product.
+    width: int
+    height: int
+    dpi: int
+    # Of one copy, for customs, in minor units.
+    value: int
+
+
+class JobService(msgspec.Struct, frozen=True, kw_only=True):
+    """How the parcel is to be sent."""
+
+    code: str
+    name: str
+    carrier: str
+    method: str
+    is_tracked: bool
+
+
+class Customs(msgspec.Struct, frozen=True, kw_only=True):
+    """What the parcel is worth, in minor units; the invoice is what the merchant said."""
+
+    currency: str
+    value: int
+    invoice_amount_net: int
+    invoice_tax: int
+    invoice_currency: str | None
+
+
+class JobDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a lab needs to know to make and send one parcel."""
+
+    format: int = 1
+    # The number by which lab and service speak of the job.
+    job: int
+    lab: str
+    environment: str
+    order: int
+    merchant: str
+    merchant_order_id: str | None
+    # How many labs have rejected it before.
+    rejections: int
+    ordered_at: datetime
+    dispatch_by: date
+    address: Address
+    service: JobService
+    items: list[JobItem]
+    packing_slip: JobFile | None
+    customs: Customs
+
+    @property
+    def copies(self) -> int:
+        """How many prints there are in all."""
+        return sum(item.copies for item in self.items)
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """What a lab says about a job. It may come late, twice or in the wrong order."""
+
+    job: int
+    state: LabState
+    carrier: str | None = None
+    tracking_number: str | None = None
+    tracking_url: str | None = None
+    # Why it was rejected or failed.
+    reason: str | None = None
+    # The SHA-256 of each file that was printed, by name, where the lab says so.
+    printed: Mapping[str, str] = {}
+
+
+class Later(NamedTuple):
+    """What a lab will say by itself after a while."""
+
+    wait: timedelta
+    report: Report

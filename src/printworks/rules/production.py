@@ -1,0 +1,71 @@
+"""How far a shipment has come at its lab, and what may still be changed on the way."""
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from printworks.rules.orders import PERMISSIONS, OrderStatus, Permissions
+
+
+class LabState(StrEnum):
+    """How far a shipment has come at its lab."""
+
+    OFFERED = "offered"
+    ACCEPTED = "accepted"
+    IN_PRODUCTION = "in-production"
+    DISPATCHED = "dispatched"
+    REJECTED = "rejected"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+
+_S = LabState
+
+# Read a line as: a shipment here ... may move to any of these. A lab may leave steps out, and
+# its reports may come late or twice: whatever is not in the line is no news.
+LAB_MOVES: Final[Mapping[LabState, frozenset[LabState]]] = {
+    _S.OFFERED: frozenset(
+        {_S.ACCEPTED, _S.IN_PRODUCTION, _S.DISPATCHED, _S.REJECTED, _S.CANCELLED, _S.FAILED}
+    ),
+    _S.ACCEPTED: frozenset({_S.IN_PRODUCTION, _S.DISPATCHED, _S.REJECTED, _S.CANCELLED, _S.FAILED}),
+    # Called off only by an operator, who has it made again.
+    _S.IN_PRODUCTION: frozenset({_S.DISPATCHED, _S.FAILED, _S.CANCELLED}),
+    _S.DISPATCHED: frozenset(),
+    _S.REJECTED: frozenset(),
+    _S.CANCELLED: frozenset(),
+    _S.FAILED: frozenset({_S.CANCELLED}),
+}
+
+# What will never be sent, and what another shipment replaces.
+DROPPED: Final = frozenset({_S.REJECTED, _S.CANCELLED})
+# What a lab still has before it.
+OPEN: Final = frozenset({_S.OFFERED, _S.ACCEPTED, _S.IN_PRODUCTION})
+
+
+def is_news(known: LabState, reported: LabState) -> bool:
+    """Whether a report moves a shipment forward; else it is late, repeated or impossible."""
+    return reported in LAB_MOVES[known]
+
+
+class LabRules(NamedTuple):
+    """The last states at its lab in which something of a shipment may still be changed."""
+
+    cancel: frozenset[LabState]
+    hold: frozenset[LabState]
+    update_shipping: frozenset[LabState]
+
+
+def find_permissions(
+    status: OrderStatus, shipments: Iterable[tuple[LabState, LabRules]], *, is_held: bool
+) -> Permissions:
+    """Say what the merchant may still do: what the status permits, and every lab as well."""
+    permissions = PERMISSIONS[status]
+    if status is OrderStatus.SUBMITTED:
+        at_labs = [(state, rules) for state, rules in shipments if state not in DROPPED]
+        permissions = Permissions(
+            cancel=all(state in rules.cancel for state, rules in at_labs),
+            hold=all(state in rules.hold for state, rules in at_labs),
+            update_shipping=all(state in rules.update_shipping for state, rules in at_labs),
+            remove_images=False,
+        )
+    return permissions._replace(hold=permissions.hold and not is_held)

@@ -1,0 +1,49 @@
+"""Prices as 3.0 shows them, and the codes that it takes."""
+
+from collections.abc import Mapping
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from printworks.errors import BadInput
+from printworks.wire.reading import by_lower_name
+
+MOST_SKUS: Final = 1000
+
+Sku = Annotated[str, Meta(max_length=100)]
+
+
+class FetchPrices(msgspec.Struct, frozen=True):
+    """For which products prices are wanted."""
+
+    skus: Annotated[list[Sku], Meta(max_length=MOST_SKUS)]
+
+
+class PriceOut(msgspec.Struct, frozen=True):
+    """What one copy costs the merchant, in cents or pence."""
+
+    sku: str
+    price: int
+    currency: str
+
+
+class PricesOut(msgspec.Struct, frozen=True):
+    """Prices, without an envelope."""
+
+    prices: list[PriceOut]
+
+
+def read_skus(sent: object) -> list[str]:
+    """Read the codes: in an object, as the contract has it, or as a bare list."""
+    if isinstance(sent, Mapping):
+        sent = by_lower_name(sent).get("skus")
+        if sent is None:
+            raise BadInput("`skus` is required.")
+    # A form with one code in it.
+    skus = [sent] if isinstance(sent, str) else sent
+    if not isinstance(skus, list) or not all(isinstance(sku, str) for sku in skus):
+        raise BadInput("`skus` must be an array of product codes.")
+    if len(skus) > MOST_SKUS:
+        raise BadInput(f"`skus` must have at most {MOST_SKUS} elements, not {len(skus)}.")
+    return skus

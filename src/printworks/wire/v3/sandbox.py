@@ -1,0 +1,49 @@
+"""The sandbox clock as 3.0 shows and moves it."""
+
+import re
+from datetime import datetime, timedelta
+from typing import Annotated, Final, Self
+
+import msgspec
+from msgspec import Meta
+
+from printworks.errors import BadInput
+from printworks.wire.moments import show_moment
+from printworks.wire.reading import text
+
+LONGEST: Final = timedelta(days=366)
+
+_DURATION: Final = re.compile(
+    r"P(?=.)(?:(?P<weeks>\d{1,4})W)?(?:(?P<days>\d{1,4})D)?"
+    r"(?:T(?=.)(?:(?P<hours>\d{1,5})H)?(?:(?P<minutes>\d{1,7})M)?(?:(?P<seconds>\d{1,9})S)?)?"
+)
+
+
+class AdvanceClock(msgspec.Struct, frozen=True):
+    """How far to move the clock, as ISO 8601 writes it: `PT30H`, `P5D`, `P1DT2H30M`."""
+
+    advance: Annotated[str, Meta(max_length=50), text(50)]
+
+    def to_duration(self) -> timedelta:
+        """Read the duration."""
+        found = _DURATION.fullmatch(self.advance.strip().upper())
+        if found is None:
+            message = "`advance` must be a duration such as PT30H, P5D or P1DT2H30M."
+            raise BadInput(message)
+        parts = {name: int(digits) for name, digits in found.groupdict().items() if digits}
+        duration = timedelta(**parts)
+        if duration > LONGEST:
+            raise BadInput(f"`advance` must be at most {LONGEST.days} days.")
+        return duration
+
+
+class ClockOut(msgspec.Struct, frozen=True):
+    """The merchant's time, and by how many seconds it is ahead of the real one."""
+
+    now: str
+    aheadBySeconds: int
+
+    @classmethod
+    def of(cls, now: datetime, ahead: timedelta) -> Self:
+        """Show a clock."""
+        return cls(show_moment(now), int(ahead.total_seconds()))

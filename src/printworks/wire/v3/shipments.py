@@ -1,0 +1,44 @@
+"""Shipments as 3.0 shows them."""
+
+from typing import Self
+
+import msgspec
+
+from printworks.store.shipments import Shipment
+from printworks.wire.moments import show_moment
+
+
+class ShipmentOut(msgspec.Struct, frozen=True):
+    """A parcel, planned or on its way."""
+
+    shipmentId: str | None
+    isTracked: bool
+    trackingNumber: str | None
+    trackingUrl: str | None
+    earliestEstimatedArrivalDate: str | None
+    latestEstimatedArrivalDate: str | None
+    shippedOn: str | None
+    carrier: str | None
+    photoIds: list[int]
+
+    @classmethod
+    def of(cls, shipment: Shipment) -> Self:
+        """Show a shipment; one that is only planned has no id yet."""
+        return cls(
+            shipmentId=None if shipment.state is None else str(shipment.id),
+            isTracked=shipment.is_tracked,
+            trackingNumber=shipment.tracking_number,
+            trackingUrl=shipment.tracking_url,
+            earliestEstimatedArrivalDate=f"{shipment.earliest_arrival}T00:00:00",
+            latestEstimatedArrivalDate=f"{shipment.latest_arrival}T23:59:59",
+            shippedOn=None if shipment.shipped_at is None else show_moment(shipment.shipped_at),
+            carrier=shipment.carrier,
+            photoIds=shipment.image_ids,
+        )
+
+
+class ShippingInfoOut(msgspec.Struct, frozen=True):
+    """What shipping costs, and in which parcels."""
+
+    price: int
+    shipments: list[ShipmentOut]

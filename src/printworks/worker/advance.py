@@ -1,0 +1,190 @@
+"""Moves a sandbox merchant's clock: whatever falls due on the way happens then, in order.
+
+Time stands still while a job runs and jumps to the next one afterwards, so the same orders give
+the same events at the same times, however busy the machine is.
+"""
+
+import asyncio
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from printworks.actions.clock import advance_clock
+from printworks.clock import Clock
+from printworks.errors import StillRunning
+from printworks.rules.jobs import POLICIES
+from printworks.settings import Settings
+from printworks.store.advancing import (
+    begin_advancing,
+    claim_sleeper,
+    count_running,
+    end_advancing,
+    find_sleeper,
+    go_on_advancing,
+)
+from printworks.store.database import Database
+from printworks.store.jobs import Job
+from printworks.store.merchants import get_merchant
+from printworks.worker import HANDLERS
+from printworks.worker.loop import Context, Worker
+from printworks.worker.tools import open_tools
+
+# For so long workers keep away from the merchant's jobs, unless this goes on.
+KEEP_AWAY: Final = timedelta(minutes=3)
+# Columns keep whole milliseconds.
+TICK: Final = timedelta(milliseconds=1)
+# How long what workers have begun is waited for.
+PATIENCE: Final = timedelta(seconds=30)
+THREADS: Final = 2
+PAUSE: Final = timedelta(milliseconds=20)
+
+
+class Advanced(NamedTuple):
+    """Where a clock was moved to, and what happened on the way."""
+
+    # The merchant's time.
+    now: datetime
+    jobs: int
+
+
+class _Step(NamedTuple):
+    moved: timedelta
+    # None if nothing falls due in the time that is left, or a worker was quicker.
+    job: Job | None
+    is_last: bool
+
+
+async def advance(context: Context, merchant_id: int, by: timedelta) -> Advanced:
+    """Move a merchant's clock, and let everything happen that falls due until then."""
+    began = context.clock()
+    # Time stands still: only the merchant's clock moves.
+    still = replace(context, clock=lambda: began)
+    await context.in_thread(_begin, context, merchant_id)
+    try:
+        await _wait_for_workers(context, merchant_id)
+        return await _run_all(still, merchant_id, by)
+    finally:
+        await context.in_thread(_end, context, merchant_id)
+
+
+async def _run_all(context: Context, merchant_id: int, by: timedelta) -> Advanced:
+    worker = Worker(
+        context,
+        handlers=HANDLERS,
+        policies=POLICIES,
+        slots=1,
+        lease=KEEP_AWAY,
+        stop_timeout=context.settings.stop_timeout,
+    )
+    left, ran = by, 0
+    while True:
+        step = await context.in_thread(_take_step, context, worker.name, merchant_id, left)
+        left -= step.moved
+        if step.is_last:
+            break
+        if step.job is not None:
+            await worker.run_one(step.job)
+            ran += 1
+    now = await context.in_thread(_read_clock, context, merchant_id)
+    return Advanced(now, ran)
+
+
+def _begin(context: Context, merchant_id: int) -> None:
+    now = context.clock()
+    with context.database.writing() as db:
+        if not begin_advancing(db, merchant_id, now=now, until=now + KEEP_AWAY):
+            message = "The clock is being moved already; wait until that has come to its end."
+            raise StillRunning(message)
+
+
+async def _wait_for_workers(context: Context, merchant_id: int) -> None:
+    for _ in range(PATIENCE // PAUSE):
+        if not await context.in_thread(_count_running, context, merchant_id):
+            return
+        await asyncio.sleep(PAUSE.total_seconds())
+
+
+def _count_running(context: Context, merchant_id: int) -> int:
+    with context.database.reading() as db:
+        return count_running(db, merchant_id)
+
+
+def _take_step(context: Context, worker: str, merchant_id: int, left: timedelta) -> _Step:
+    """Move the clock to the next job that falls due, or by all that is left, and claim it."""
+    now = context.clock()
+    with context.database.writing() as db:
+        merchant = get_merchant(db, merchant_id)
+        sleeper = find_sleeper(db, merchant_id)
+        wait = timedelta(0) if sleeper is None else max(sleeper.due_at - now, timedelta(0))
+        # Up to the next tick: a job that has not quite come yet would never come.
+        wait = -(-wait // TICK) * TICK
+        is_last = sleeper is None or wait > left
+        moved = left if is_last else wait
+        if moved:
+            advance_clock(db, merchant, moved, now=now + merchant.clock_offset)
+        go_on_advancing(db, merchant_id, until=now + KEEP_AWAY)
+        if sleeper is None or is_last:
+            return _Step(moved, None, is_last=True)
+        job = claim_sleeper(db, sleeper.id, worker=worker, lease_until=now + KEEP_AWAY)
+        return _Step(moved, job, is_last=False)
+
+
+def _read_clock(context: Context, merchant_id: int) -> datetime:
+    with context.database.reading() as db:
+        return context.clock() + get_merchant(db, merchant_id).clock_offset
+
+
+def _end(context: Context, merchant_id: int) -> None:
+    with context.database.writing() as db:
+        end_advancing(db, merchant_id)
+
+
+class ClockMover:
+    """Moves clocks for whoever has no event loop, in a thread that begins with the first move."""
+
+    def __init__(self, settings: Settings, clock: Clock) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._loop = asyncio.new_event_loop()
+        self._stop = asyncio.Event()
+        self._ready: Future[Context] = Future()
+
+    def advance(self, merchant_id: int, by: timedelta) -> datetime:
+        """Move a merchant's clock and return its new time, once all has happened."""
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="clock", daemon=True)
+                self._thread.start()
+        context = self._ready.result()
+        work = advance(context, merchant_id, by)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result().now
+
+    def close(self) -> None:
+        """End the thread."""
+        if self._thread is not None:
+            self._loop.call_soon_threadsafe(self._stop.set)
+            self._thread.join()
+        self._loop.close()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_until_complete(self._live())
+
+    async def _live(self) -> None:
+        database = Database(self._settings.database_url, connections=THREADS)
+        try:
+            with ThreadPoolExecutor(THREADS) as threads:
+                async with open_tools(self._settings) as tools:
+                    context = Context(database, self._settings, self._clock, threads, tools)
+                    self._ready.set_result(context)
+                    await self._stop.wait()
+        except Exception as error:
+            if not self._ready.done():
+                self._ready.set_exception(error)
+            raise
+        finally:
+            database.close()

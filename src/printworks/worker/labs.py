@@ -1,0 +1,208 @@
+"""Handing shipments to labs, and hearing from them."""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from datetime import timedelta
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+import structlog
+
+from printworks.actions import production as actions
+from printworks.actions.lab_documents import SLIP_NAME, thumbnail_name, write_document
+from printworks.errors import NotFound
+from printworks.labs.connector import Connector, LabUnavailable
+from printworks.labs.documents import JobDocument, Later, Report
+from printworks.rules.jobs import Hopeless, JobKind, NotNow
+from printworks.rules.orders import OrderStatus
+from printworks.rules.production import LabState
+from printworks.store.images import list_images
+from printworks.store.jobs import Job, promise
+from printworks.store.merchants import Merchant, get_merchant
+from printworks.store.orders import get_order
+from printworks.store.packing_slips import find_packing_slip
+from printworks.store.pictures import print_key, proof_key
+from printworks.store.shipments import Shipment, get_shipment, list_decisions
+from printworks.worker.loop import Context
+from printworks.worker.tools import TROUBLE, Tools, unlucky
+
+# How often labs that say nothing by themselves are looked at.
+LOOK_EVERY: Final = timedelta(seconds=10)
+
+log = structlog.get_logger()
+
+
+class _Parcel(NamedTuple):
+    """A shipment that is ready to be handed over, and the keys of its files by name."""
+
+    merchant: Merchant
+    shipment: Shipment
+    document: JobDocument
+    files: dict[str, str]
+
+
+async def send_to_lab(context: Context, job: Job) -> None:
+    """Hand a shipment to its lab.
+
+    Harmless twice: one that was sent is left alone, and labs take the same job once.
+    """
+    with unlucky():
+        parcel = await context.in_thread(_prepare, context, job)
+        if parcel is None:
+            return
+        laters = await context.in_workshop(_place, context.outside, parcel)
+        await context.in_thread(_note, context, parcel, laters)
+
+
+def _prepare(context: Context, job: Job) -> _Parcel | None:
+    if job.merchant_id is None:
+        raise Hopeless("The job has no merchant.")
+    with context.database.reading() as db:
+        merchant = get_merchant(db, job.merchant_id)
+        shipment = get_shipment(db, job.args["shipment"])
+        order = get_order(db, merchant.id, shipment.order_id)
+        is_wanted = shipment.state is LabState.OFFERED and shipment.sent_at is None
+        if not is_wanted or order.held_at or order.status is not OrderStatus.SUBMITTED:
+            return None
+        images = list_images(db, order.id)
+        slip = find_packing_slip(db, order.id)
+        decisions = list_decisions(db, order.id)
+    document = write_document(
+        merchant,
+        order,
+        shipment,
+        images,
+        slip,
+        context.outside.catalogue,
+        environment=context.settings.environment,
+        rejections=max((len(decision.without) for decision in decisions), default=0),
+    )
+    files = {item.print.name: print_key(item.image) for item in document.items}
+    files |= {
+        thumbnail_name(item.image): proof_key(item.image, "thumbnail") for item in document.items
+    }
+    if document.packing_slip is not None and slip is not None and slip.file is not None:
+        files[SLIP_NAME] = slip.file
+    return _Parcel(merchant, shipment, document, files)
+
+
+def _place(tools: Tools, parcel: _Parcel) -> Sequence[Later]:
+    with ExitStack() as stack:
+        files: dict[str, Path] = {
+            name: stack.enter_context(tools.files.local(key)) for name, key in parcel.files.items()
+        }
+        try:
+            return _connect(tools, parcel.shipment.lab).place(parcel.document, files)
+        except LabUnavailable as error:
+            raise NotNow(str(error), wait=TROUBLE) from error
+
+
+def _connect(tools: Tools, lab_code: str) -> Connector:
+    try:
+        return tools.connect(tools.catalogue.get_lab(lab_code))
+    except NotFound as error:
+        raise Hopeless(f"The lab {lab_code} is no longer in the catalogue.") from error
+
+
+def _note(context: Context, parcel: _Parcel, laters: Sequence[Later]) -> None:
+    shipment, merchant = parcel.shipment, parcel.merchant
+    now = context.clock() + merchant.clock_offset
+    with context.database.writing() as db:
+        if actions.note_sent(db, shipment, now=now) is None:
+            # Called off while it was being handed over.
+            args = {"shipment": shipment.id}
+            promise(db, JobKind.CANCEL_AT_LAB, args, merchant=merchant, now=now)
+            return
+        for number, later in enumerate(laters):
+            promise(
+                db,
+                JobKind.HEAR_FROM_LAB,
+                {"report": msgspec.to_builtins(later.report)},
+                merchant=merchant,
+                now=now,
+                wait=later.wait,
+                dedupe_key=f"hear:{shipment.id}:{number}",
+            )
+
+
+async def hear_from_lab(context: Context, job: Job) -> None:
+    """Believe what a lab says. Harmless twice: what is no news changes nothing."""
+    report = msgspec.convert(job.args["report"], Report)
+    with unlucky():
+        await context.in_thread(_hear, context, report)
+
+
+def _hear(context: Context, report: Report) -> bool:
+    with context.database.writing() as db:
+        return actions.hear_from_lab(
+            db, report, catalogue=context.outside.catalogue, now=context.clock()
+        )
+
+
+async def cancel_at_lab(context: Context, job: Job) -> None:
+    """Tell a lab that a shipment is called off. Harmless twice: so are labs."""
+    with unlucky():
+        await context.in_workshop(_cancel, context, job.args["shipment"])
+
+
+def _cancel(context: Context, shipment_id: int) -> None:
+    with context.database.reading() as db:
+        shipment = get_shipment(db, shipment_id)
+    try:
+        _connect(context.outside, shipment.lab).cancel(shipment_id)
+    except LabUnavailable as error:
+        raise NotNow(str(error), wait=TROUBLE) from error
+
+
+async def look_at_labs(context: Context, _job: Job) -> None:
+    """See what labs have done, and promise the next look.
+
+    Harmless twice: what is no news changes nothing, and one look at a time is promised.
+    """
+    with unlucky():
+        if await context.in_workshop(_look, context):
+            await context.in_thread(_promise_look, context)
+
+
+def _look(context: Context) -> bool:
+    """Look at every lab that says nothing by itself; False if there is none."""
+    tools = context.outside
+    silent = [lab for lab in tools.catalogue.labs if tools.connect(lab).must_be_looked_at]
+    for lab in silent:
+        try:
+            connector = tools.connect(lab)
+            for report in connector.look():
+                if not _is_theirs(context, lab.code, report):
+                    continue
+                if _hear(context, report):
+                    log.info("lab reported", lab=lab.code, shipment=report.job, state=report.state)
+                connector.taken(report)
+        except LabUnavailable as error:
+            log.warning("lab cannot be looked at", lab=lab.code, why=str(error))
+    return bool(silent)
+
+
+def _is_theirs(context: Context, lab_code: str, report: Report) -> bool:
+    """Whether a lab speaks of what was given to it; it may be quicker than our note of that."""
+    try:
+        with context.database.reading() as db:
+            shipment = get_shipment(db, report.job)
+    except NotFound:
+        return False
+    return shipment.lab == lab_code and shipment.sent_at is not None
+
+
+def _promise_look(context: Context) -> None:
+    now = context.clock()
+    turn = int(now.timestamp() // LOOK_EVERY.total_seconds()) + 1
+    with context.database.writing() as db:
+        promise(
+            db,
+            JobKind.LOOK_AT_LABS,
+            {},
+            merchant=None,
+            now=now,
+            wait=LOOK_EVERY,
+            dedupe_key=f"{JobKind.LOOK_AT_LABS}:{turn}",
+        )
