@@ -18,7 +18,9 @@ PROVIDER: Final[PaymentProvider] = AccountProvider()
 
 def charge_order(db: Connection, merchant: Merchant, order: Order, *, now: datetime) -> None:
     """Charge the merchant what was quoted."""
-    charge = _charge(merchant, order)
+    # An order that was given back may be charged again, and that is another charge.
+    earlier = [event for event in list_events(db, order.id) if isinstance(event, OrderCharged)]
+    charge = _charge(merchant, order, number=len(earlier) + 1)
     paid = PROVIDER.charge(charge)
     event = OrderCharged(
         amount=charge.amount,
@@ -30,23 +32,23 @@ def charge_order(db: Connection, merchant: Merchant, order: Order, *, now: datet
 
 
 def refund_order(db: Connection, merchant: Merchant, order: Order, *, now: datetime) -> None:
-    """Give back what was charged for an order."""
+    """Give back what was last charged for an order."""
     charged = [event for event in list_events(db, order.id) if isinstance(event, OrderCharged)]
-    for event in charged[-1:]:
-        paid = Paid(provider=event.provider, reference=event.reference)
-        PROVIDER.refund(_charge(merchant, order), paid)
+    for last in charged[-1:]:
+        paid = Paid(provider=last.provider, reference=last.reference)
+        PROVIDER.refund(_charge(merchant, order, number=len(charged)), paid)
         refunded = OrderRefunded(
-            amount=event.amount,
-            currency=event.currency,
-            provider=event.provider,
-            reference=event.reference,
+            amount=last.amount,
+            currency=last.currency,
+            provider=last.provider,
+            reference=last.reference,
         )
         record_event(db, order.id, refunded, now=now)
 
 
-def _charge(merchant: Merchant, order: Order) -> Charge:
+def _charge(merchant: Merchant, order: Order, *, number: int) -> Charge:
     return Charge(
-        key=f"order-{order.id}",
+        key=f"order-{order.id}-{number}",
         merchant=merchant.code,
         order=order.id,
         amount=order.price,

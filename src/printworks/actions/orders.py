@@ -71,10 +71,9 @@ def change_order(
     if changed.get("payment") == Payment.INVOICE_RECIPIENT and order.payment_token is None:
         changed["payment_token"] = _payment_token(Payment.INVOICE_RECIPIENT)
 
-    if "packing_slip_url" in changed:
-        # What was said about the old one is no longer true.
-        changed["error_message"] = None
-    updated = store.update_order(db, order, {**changed, "updated_at": now})
+    # What was said about the old packing slip is no longer true.
+    silenced = {"error_message": None} if "packing_slip_url" in changed else {}
+    updated = store.update_order(db, order, {**changed, **silenced, "updated_at": now})
     if updated is None:
         raise WrongState(CHANGED_MEANWHILE)
     record_event(db, order.id, OrderChanged(sorted(changed)), now=now)
@@ -145,9 +144,7 @@ def submit_order(
     shipments = offer_to_labs(db, merchant, order, images, catalogue, now=now)
     charge_order(db, merchant, order, now=now)
     # Asking for production ends a hold.
-    submitted = move_order(
-        db, order, OrderStatus.SUBMITTED, shipments, now=now, held_at=None, error_message=None
-    )
+    submitted = move_order(db, order, OrderStatus.SUBMITTED, shipments, now=now, held_at=None)
     promise_prints(db, merchant, images, now=now, request_id=request_id)
     return submitted
 

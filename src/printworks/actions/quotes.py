@@ -13,7 +13,6 @@ from printworks.store.images import Image, list_images
 from printworks.store.merchants import Merchant
 from printworks.store.orders import Order, update_order
 from printworks.store.shipments import (
-    count_backlog,
     drop_decisions,
     drop_planned,
     insert_shipments,
@@ -38,7 +37,6 @@ class Quote(msgspec.Struct, frozen=True):
 
 
 def find_quote(
-    db: Connection,
     merchant: Merchant,
     order: Order,
     images: list[Image],
@@ -48,10 +46,8 @@ def find_quote(
 ) -> Quote:
     """Reckon what an order costs."""
     prices = {image.id: find_price(image.sku, merchant, order, catalogue) for image in images}
-    backlog = count_backlog(db)
-    routing = route_order(
-        order, images, catalogue, currency=merchant.currency, now=now, backlog=backlog
-    )
+    # What labs have before them counts when the order is submitted; until then it changes anyway.
+    routing = route_order(order, images, catalogue, currency=merchant.currency, now=now, backlog={})
     shipping = routing.plan.shipping_cost // FINE if isinstance(routing, Routed) else 0
     items = sum(prices[image.id] * image.copies for image in images)
     return Quote(prices, items, shipping, routing)
@@ -70,7 +66,7 @@ def quote_order(
 ) -> Order:
     """Write down what an order costs now and how it would travel: until it changes, this holds."""
     images = list_images(db, order.id)
-    quote = find_quote(db, merchant, order, images, catalogue, now=now)
+    quote = find_quote(merchant, order, images, catalogue, now=now)
     _write_prices(db, images, quote.prices)
     drop_planned(db, order.id)
     drop_decisions(db, order.id)

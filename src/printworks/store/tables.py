@@ -209,7 +209,7 @@ _is_open = text("state IN ('offered', 'accepted', 'in-production')")
 Index(
     "ix_shipments_open",
     shipments.c.lab,
-    shipments.c.id,
+    shipments.c.copies,
     sqlite_where=_is_open,
     postgresql_where=_is_open,
 )

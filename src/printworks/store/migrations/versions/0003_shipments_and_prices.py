@@ -62,7 +62,7 @@ def upgrade() -> None:
     with op.batch_alter_table("shipments", schema=None) as batch_op:
         batch_op.create_index(
             "ix_shipments_open",
-            ["lab", "id"],
+            ["lab", "copies"],
             unique=False,
             sqlite_where=sa.text("state IN ('offered', 'accepted', 'in-production')"),
             postgresql_where=sa.text("state IN ('offered', 'accepted', 'in-production')"),

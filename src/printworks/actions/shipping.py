@@ -1,0 +1,104 @@
+"""Changing where an order goes and how fast, for as long as every lab of it allows that."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import Connection
+
+from printworks.actions.charges import charge_order, refund_order
+from printworks.actions.moves import CHANGED_MEANWHILE
+from printworks.actions.orders import change_order
+from printworks.actions.production import (
+    offer_to_labs,
+    permissions_of,
+    promise_sending,
+    record_shipments,
+    stop_labs,
+)
+from printworks.actions.quotes import find_quote
+from printworks.catalogue.snapshot import Catalogue
+from printworks.errors import WrongState
+from printworks.rules.events import OrderChanged
+from printworks.rules.orders import OrderStatus
+from printworks.store.events import record_event
+from printworks.store.images import list_images
+from printworks.store.merchants import Merchant
+from printworks.store.orders import Order, update_order
+from printworks.store.shipments import list_shipments
+
+# What may be changed; another country could mean other products.
+CHANGEABLE: Final = frozenset(
+    {
+        "recipient_name",
+        "address1",
+        "address2",
+        "town_or_city",
+        "state_or_county",
+        "postal_code",
+        "shipping_method",
+    }
+)
+
+
+def change_shipping(
+    db: Connection,
+    merchant: Merchant,
+    order: Order,
+    values: Mapping[str, object],
+    *,
+    catalogue: Catalogue,
+    now: datetime,
+) -> Order:
+    """Give an order another address or shipping method; the names are those of `CHANGEABLE`.
+
+    Of an order that is submitted, what labs were told is called off and offered anew; and if it
+    travels otherwise, it is charged anew.
+    """
+    assert values.keys() <= CHANGEABLE  # noqa: S101
+    if order.status is OrderStatus.NOT_YET_SUBMITTED:
+        return change_order(db, merchant, order, values, catalogue=catalogue, now=now)
+    shipments = list_shipments(db, order.id)
+    if not permissions_of(order, shipments, catalogue).update_shipping:
+        message = f"The address of an order that is {order.status} can no longer be changed."
+        raise WrongState(message)
+    changed = {name: value for name, value in values.items() if getattr(order, name) != value}
+    if not changed:
+        return order
+    updated = update_order(db, order, {**changed, "updated_at": now})
+    if updated is None:
+        raise WrongState(CHANGED_MEANWHILE)
+    record_event(db, order.id, OrderChanged(sorted(changed)), now=now)
+    travels_otherwise = "shipping_method" in changed
+    if travels_otherwise:
+        updated = _charge_anew(db, merchant, order, updated, catalogue, now=now)
+    if travels_otherwise or any(shipment.sent_at for shipment in shipments):
+        _offer_anew(db, merchant, updated, catalogue, now=now)
+    return updated
+
+
+def _charge_anew(
+    db: Connection,
+    merchant: Merchant,
+    before: Order,
+    order: Order,
+    catalogue: Catalogue,
+    *,
+    now: datetime,
+) -> Order:
+    refund_order(db, merchant, before, now=now)
+    quote = find_quote(merchant, order, list_images(db, order.id), catalogue, now=now)
+    prices = {"price": before.price - before.shipping_price + quote.shipping}
+    repriced = update_order(db, order, {**prices, "shipping_price": quote.shipping}) or order
+    charge_order(db, merchant, repriced, now=now)
+    return repriced
+
+
+def _offer_anew(
+    db: Connection, merchant: Merchant, order: Order, catalogue: Catalogue, *, now: datetime
+) -> None:
+    stop_labs(db, merchant, order, now=now)
+    images = list_images(db, order.id)
+    offered = offer_to_labs(db, merchant, order, images, catalogue, now=now)
+    record_shipments(db, order, offered, [shipment.id for shipment in offered], now=now)
+    promise_sending(db, merchant, order, offered, images, now=now)

@@ -1,0 +1,113 @@
+"""An order that is on its way to the lab can still be sent elsewhere, for a while."""
+
+from typing import Any, Final
+
+import pytest
+from sqlalchemy import Connection, select
+
+from printworks.actions.images import add_images
+from printworks.actions.orders import submit_order
+from printworks.actions.production import hear_from_lab, note_sent
+from printworks.actions.shipping import change_shipping
+from printworks.catalogue.opening import open_catalogue
+from printworks.errors import WrongState
+from printworks.labs.documents import Report
+from printworks.rules.events import OrderCharged, OrderRefunded
+from printworks.rules.jobs import JobKind
+from printworks.rules.orders import OrderStatus, ShippingMethod
+from printworks.rules.production import LabState
+from printworks.store.database import Database
+from printworks.store.events import list_events
+from printworks.store.images import NewImage
+from printworks.store.merchants import Merchant
+from printworks.store.orders import Order, get_order
+from printworks.store.shipments import list_shipments
+from printworks.store.tables import jobs
+from tests.factories import NOON, a_merchant, an_order
+
+CATALOGUE: Final = open_catalogue(None)
+ADDRESS: Final = {"address1": "1 High Street", "town_or_city": "York", "postal_code": "YO1 1AA"}
+
+
+def a_submitted_order(db: Connection) -> tuple[Merchant, Order]:
+    """Hand in an order for one print."""
+    merchant = a_merchant(db)
+    order = an_order(db, merchant, **ADDRESS)
+    new = NewImage(sku="GLOBAL-PHO-4X6-PRO", url="https://shop.example/a.jpg", copies=2)
+    add_images(db, merchant, order, [new], catalogue=CATALOGUE, now=NOON)
+    order = get_order(db, merchant.id, order.id)
+    return merchant, submit_order(db, merchant, order, catalogue=CATALOGUE, now=NOON)
+
+
+def change(db: Connection, merchant: Merchant, order: Order, **values: Any) -> Order:
+    """Ask for another address or method."""
+    return change_shipping(db, merchant, order, values, catalogue=CATALOGUE, now=NOON)
+
+
+def test_another_address_changes_nothing_else(database: Database) -> None:
+    with database.writing() as db:
+        merchant, order = a_submitted_order(db)
+        before = list_shipments(db, order.id)
+
+        changed = change(db, merchant, order, address1="2 Low Road")
+
+        assert changed.address1 == "2 Low Road"
+        assert changed.price == order.price
+        assert list_shipments(db, order.id) == before
+
+
+def test_a_lab_that_knows_the_old_address_is_told(database: Database) -> None:
+    with database.writing() as db:
+        merchant, order = a_submitted_order(db)
+        [sent] = list_shipments(db, order.id)
+        note_sent(db, sent, now=NOON)
+
+        change(db, merchant, order, address1="2 Low Road")
+
+        [offered] = list_shipments(db, order.id)
+        assert offered.id != sent.id
+        assert offered.sent_at is None
+        told = db.execute(select(jobs.c.args).where(jobs.c.kind == JobKind.CANCEL_AT_LAB))
+        assert told.scalars().all() == [{"shipment": sent.id}]
+
+
+def test_what_travels_otherwise_is_charged_anew(database: Database) -> None:
+    with database.writing() as db:
+        merchant, order = a_submitted_order(db)
+
+        changed = change(db, merchant, order, shipping_method=ShippingMethod.OVERNIGHT)
+
+        assert changed.shipping_price > order.shipping_price
+        assert changed.price - changed.shipping_price == order.price - order.shipping_price
+        money = [
+            (type(event), event.amount)
+            for event in list_events(db, order.id)
+            if isinstance(event, OrderCharged | OrderRefunded)
+        ]
+        assert money == [
+            (OrderCharged, order.price),
+            (OrderRefunded, order.price),
+            (OrderCharged, changed.price),
+        ]
+
+
+def test_once_a_lab_has_accepted_it_is_too_late(database: Database) -> None:
+    with database.writing() as db:
+        merchant, order = a_submitted_order(db)
+        [shipment] = list_shipments(db, order.id)
+        report = Report(job=shipment.id, state=LabState.ACCEPTED)
+        hear_from_lab(db, report, catalogue=CATALOGUE, now=NOON)
+
+    with pytest.raises(WrongState, match="no longer be changed"), database.writing() as db:
+        change(db, merchant, order, address1="2 Low Road")
+
+
+def test_an_open_order_is_simply_changed(database: Database) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        order = an_order(db, merchant)
+
+        changed = change(db, merchant, order, shipping_method=ShippingMethod.EXPRESS)
+
+    assert changed.status is OrderStatus.NOT_YET_SUBMITTED
+    assert changed.shipping_method is ShippingMethod.EXPRESS
