@@ -232,3 +232,14 @@ def is_accepting(service: Service) -> bool:
     except OSError:
         return False
     return True
+
+
+def test_a_sandbox_database_cannot_become_a_live_one(tmp_path: Path) -> None:
+    assert run("merchant", "add", "Alice", "--data", tmp_path).code == 0
+
+    ended = run(
+        "merchant", "list", "--data", tmp_path, environment="live", public_url="https://p.example"
+    )
+
+    assert ended.code == 1
+    assert "begun as sandbox" in ended.complained

@@ -47,9 +47,28 @@ def open_database(settings: "Settings") -> Iterator["Database"]:
     database = Database(settings.database_url, connections=2)
     try:
         prepare_schema(database)
+        _check_environment(database, settings.environment)
         yield database
     finally:
         database.close()
+
+
+def _check_environment(database: "Database", environment: str) -> None:
+    """Refuse a database that was begun in the other environment: nothing may leak between them."""
+    from printworks.store.database import DatabaseUnusable
+    from printworks.store.secrets import ENVIRONMENT, claim_environment, find_secret
+
+    with database.reading() as db:
+        found = find_secret(db, ENVIRONMENT)
+    if found is None:
+        with database.writing() as db:
+            found = claim_environment(db, environment)
+    if found != environment:
+        message = (
+            f"This database was begun as {found}, and the setting `environment` is {environment}; "
+            "use another database."
+        )
+        raise DatabaseUnusable(message)
 
 
 def prepare_schema(database: "Database") -> None:
@@ -57,15 +76,9 @@ def prepare_schema(database: "Database") -> None:
     from printworks.store import schema
     from printworks.store.database import DatabaseUnusable
 
-    found = schema.find_revision(database)
+    found = find_usable_revision(database)
     if found == schema.LATEST:
         return
-    if found is not None and found > schema.LATEST:
-        message = (
-            f"The database is at revision {found}, which is newer than this program's "
-            f"{schema.LATEST}; install the newer program."
-        )
-        raise DatabaseUnusable(message)
     if not database.is_sqlite:
         message = (
             f"The database is {'empty' if found is None else f'at revision {found}'}, "
@@ -73,6 +86,21 @@ def prepare_schema(database: "Database") -> None:
         )
         raise DatabaseUnusable(message)
     schema.migrate(database)
+
+
+def find_usable_revision(database: "Database") -> str | None:
+    """Return the revision the database is at; raise `DatabaseUnusable` if we are too old for it."""
+    from printworks.store import schema
+    from printworks.store.database import DatabaseUnusable
+
+    found = schema.find_revision(database)
+    if found is not None and found > schema.LATEST:
+        message = (
+            f"The database is at revision {found}, which is newer than this program's "
+            f"{schema.LATEST}; install the newer program."
+        )
+        raise DatabaseUnusable(message)
+    return found
 
 
 def print_json(value: Any) -> None:

@@ -3,10 +3,10 @@
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import Connection, func, literal_column, or_, select, update
+from sqlalchemy import Connection, and_, func, literal_column, or_, select, update
 
-from printworks.rules.jobs import JobState
-from printworks.store.jobs import Claim, Job
+from printworks.rules.jobs import JobKind, JobState
+from printworks.store.jobs import Claim, Job, lane_of
 from printworks.store.tables import jobs, merchants
 
 
@@ -27,19 +27,47 @@ def begin_advancing(db: Connection, merchant_id: int, *, now: datetime, until: d
         )
         .values(advancing_until=until)
     )
-    if begun.rowcount == 0:
-        return False
+    return begun.rowcount == 1
+
+
+def go_on_advancing(db: Connection, merchant_id: int, *, worker: str, until: datetime) -> None:
+    """Keep a merchant's jobs, and the one in hand, out of the workers' hands for longer."""
+    db.execute(
+        update(merchants)
+        # Whoever comes to this after the end must not begin again.
+        .where(merchants.c.id == merchant_id, merchants.c.advancing_until.is_not(None))
+        .values(advancing_until=until)
+    )
     db.execute(
         update(jobs)
-        .where(jobs.c.merchant_id == merchant_id, jobs.c.state == JobState.DUE)
-        .values(state=JobState.SCHEDULED)
+        .where(
+            jobs.c.state == literal_column("'running'"),
+            jobs.c.lane.in_(_lanes_of(merchant_id)),
+            jobs.c.worker == worker,
+        )
+        .values(lease_until=until)
     )
-    return True
 
 
-def go_on_advancing(db: Connection, merchant_id: int, *, until: datetime) -> None:
-    """Keep a merchant's jobs out of the workers' hands for longer."""
-    db.execute(update(merchants).where(merchants.c.id == merchant_id).values(advancing_until=until))
+def put_to_sleep(db: Connection, merchant_id: int, *, now: datetime) -> None:
+    """Take back what workers could begin: jobs that are due, and those whose worker has died.
+
+    They become due meanwhile too: by a request that began before, or a worker that stops.
+    """
+    for is_free in (
+        jobs.c.state == literal_column("'due'"),
+        and_(jobs.c.state == literal_column("'running'"), jobs.c.lease_until <= now),
+    ):
+        db.execute(
+            update(jobs)
+            .where(is_free, jobs.c.lane.in_(_lanes_of(merchant_id)))
+            .values(state=JobState.SCHEDULED, worker=None, lease_until=None)
+        )
+
+
+def _lanes_of(merchant_id: int) -> list[str]:
+    # The indexes of what is due and what runs go by lane.
+    return [lane_of(kind, merchant_id) for kind in JobKind]
 
 
 def end_advancing(db: Connection, merchant_id: int) -> None:
@@ -47,11 +75,13 @@ def end_advancing(db: Connection, merchant_id: int) -> None:
     db.execute(update(merchants).where(merchants.c.id == merchant_id).values(advancing_until=None))
 
 
-def count_running(db: Connection, merchant_id: int) -> int:
-    """Return how many of a merchant's jobs are in the hands of workers."""
+def count_running(db: Connection, merchant_id: int, *, now: datetime) -> int:
+    """Return how many of a merchant's jobs are in the hands of workers that live."""
     return db.execute(
         select(func.count()).where(
-            jobs.c.state == literal_column("'running'"), jobs.c.merchant_id == merchant_id
+            jobs.c.state == literal_column("'running'"),
+            jobs.c.lane.in_(_lanes_of(merchant_id)),
+            jobs.c.lease_until > now,
         )
     ).scalar_one()
 

@@ -87,6 +87,8 @@ class Database:
                 address,
                 pool_size=connections,
                 pool_timeout=10,
+                # A server that does not answer must not hold up a start for minutes.
+                connect_args={"connect_timeout": 10},
                 # A server that was restarted must not cost each old connection a request.
                 pool_pre_ping=True,
                 **_OPTIONS,

@@ -322,7 +322,9 @@ _LISTED: Final = select(jobs, merchants.c.code.label("merchant")).join_from(
 
 def get_job(db: Connection, job_id: int) -> JobRow:
     """Return everything that is known about a job; `merchant` is the merchant's code."""
-    row = db.execute(_LISTED.where(jobs.c.id == job_id)).one_or_none()
+    row = None
+    if 0 < job_id < 2**63:
+        row = db.execute(_LISTED.where(jobs.c.id == job_id)).one_or_none()
     if row is None:
         message = f"There is no job {job_id}."
         raise NotFound(message)
@@ -371,6 +373,8 @@ def cancel_job(db: Connection, job_id: int, *, now: datetime) -> None:
 def _change(
     db: Connection, job_id: int, allowed: frozenset[JobState], *, to: JobState, **changes: Any
 ) -> None:
+    # Raises if there is none; a number that no column holds would not even be looked for.
+    get_job(db, job_id)
     changed = db.execute(
         update(jobs)
         .where(jobs.c.id == job_id, jobs.c.state.in_(allowed))

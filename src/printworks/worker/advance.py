@@ -11,6 +11,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
+import structlog
+
 from printworks.actions.clock import advance_clock
 from printworks.clock import Clock
 from printworks.errors import StillRunning
@@ -23,8 +25,9 @@ from printworks.store.advancing import (
     end_advancing,
     find_sleeper,
     go_on_advancing,
+    put_to_sleep,
 )
-from printworks.store.database import Database
+from printworks.store.database import OUTAGES, Database
 from printworks.store.jobs import Job
 from printworks.store.merchants import get_merchant
 from printworks.worker import HANDLERS
@@ -39,6 +42,8 @@ TICK: Final = timedelta(milliseconds=1)
 PATIENCE: Final = timedelta(seconds=30)
 THREADS: Final = 2
 PAUSE: Final = timedelta(milliseconds=20)
+
+log = structlog.get_logger()
 
 
 class Advanced(NamedTuple):
@@ -61,33 +66,55 @@ async def advance(context: Context, merchant_id: int, by: timedelta) -> Advanced
     began = context.clock()
     # Time stands still: only the merchant's clock moves.
     still = replace(context, clock=lambda: began)
-    await context.in_thread(_begin, context, merchant_id)
-    try:
-        await _wait_for_workers(context, merchant_id)
-        return await _run_all(still, merchant_id, by)
-    finally:
-        await context.in_thread(_end, context, merchant_id)
-
-
-async def _run_all(context: Context, merchant_id: int, by: timedelta) -> Advanced:
     worker = Worker(
-        context,
+        still,
         handlers=HANDLERS,
         policies=POLICIES,
         slots=1,
         lease=KEEP_AWAY,
         stop_timeout=context.settings.stop_timeout,
     )
+    await context.in_thread(_begin, context, merchant_id)
+    keeping = asyncio.create_task(_keep_away(context, worker.name, merchant_id))
+    try:
+        await _wait_for_workers(context, merchant_id)
+        return await _run_all(context, still, worker, merchant_id, by)
+    finally:
+        keeping.cancel()
+        await context.in_thread(_end, context, merchant_id)
+
+
+async def _keep_away(context: Context, worker: str, merchant_id: int) -> None:
+    """Go on for as long as it takes: the workers' clocks do not stand still."""
+    while True:
+        await asyncio.sleep(KEEP_AWAY.total_seconds() / 3)
+        try:
+            await context.in_thread(_go_on, context, worker, merchant_id)
+        except OUTAGES as error:
+            log.warning("clock cannot be kept", merchant=merchant_id, why=type(error).__name__)
+
+
+def _go_on(context: Context, worker: str, merchant_id: int) -> None:
+    with context.database.writing() as db:
+        go_on_advancing(db, merchant_id, worker=worker, until=context.clock() + KEEP_AWAY)
+
+
+async def _run_all(
+    context: Context, still: Context, worker: Worker, merchant_id: int, by: timedelta
+) -> Advanced:
     left, ran = by, 0
     while True:
-        step = await context.in_thread(_take_step, context, worker.name, merchant_id, left)
+        lease_until = context.clock() + KEEP_AWAY
+        step = await context.in_thread(
+            _take_step, still, worker.name, merchant_id, left, lease_until
+        )
         left -= step.moved
         if step.is_last:
             break
         if step.job is not None:
             await worker.run_one(step.job)
             ran += 1
-    now = await context.in_thread(_read_clock, context, merchant_id)
+    now = await context.in_thread(_read_clock, still, merchant_id)
     return Advanced(now, ran)
 
 
@@ -108,14 +135,17 @@ async def _wait_for_workers(context: Context, merchant_id: int) -> None:
 
 def _count_running(context: Context, merchant_id: int) -> int:
     with context.database.reading() as db:
-        return count_running(db, merchant_id)
+        return count_running(db, merchant_id, now=context.clock())
 
 
-def _take_step(context: Context, worker: str, merchant_id: int, left: timedelta) -> _Step:
+def _take_step(
+    context: Context, worker: str, merchant_id: int, left: timedelta, lease_until: datetime
+) -> _Step:
     """Move the clock to the next job that falls due, or by all that is left, and claim it."""
     now = context.clock()
     with context.database.writing() as db:
         merchant = get_merchant(db, merchant_id)
+        put_to_sleep(db, merchant_id, now=lease_until - KEEP_AWAY)
         sleeper = find_sleeper(db, merchant_id)
         wait = timedelta(0) if sleeper is None else max(sleeper.due_at - now, timedelta(0))
         # Up to the next tick: a job that has not quite come yet would never come.
@@ -124,10 +154,9 @@ def _take_step(context: Context, worker: str, merchant_id: int, left: timedelta)
         moved = left if is_last else wait
         if moved:
             advance_clock(db, merchant, moved, now=now + merchant.clock_offset)
-        go_on_advancing(db, merchant_id, until=now + KEEP_AWAY)
         if sleeper is None or is_last:
             return _Step(moved, None, is_last=True)
-        job = claim_sleeper(db, sleeper.id, worker=worker, lease_until=now + KEEP_AWAY)
+        job = claim_sleeper(db, sleeper.id, worker=worker, lease_until=lease_until)
         return _Step(moved, job, is_last=False)
 
 

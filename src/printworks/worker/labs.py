@@ -2,25 +2,29 @@
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
 import structlog
+from sqlalchemy import Connection
 
 from printworks.actions import production as actions
 from printworks.actions.lab_documents import SLIP_NAME, thumbnail_name, write_document
+from printworks.catalogue.labs import Lab
+from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import NotFound
 from printworks.labs.connector import Connector, LabUnavailable
 from printworks.labs.documents import JobDocument, Later, Report
 from printworks.rules.jobs import Hopeless, JobKind, NotNow
 from printworks.rules.orders import OrderStatus
 from printworks.rules.production import LabState
+from printworks.settings import BadSetting
 from printworks.store.images import list_images
 from printworks.store.jobs import Job, promise
 from printworks.store.merchants import Merchant, get_merchant
-from printworks.store.orders import get_order
+from printworks.store.orders import get_any_order_to_change, get_order
 from printworks.store.packing_slips import find_packing_slip
 from printworks.store.pictures import print_key, proof_key
 from printworks.store.shipments import Shipment, get_shipment, list_decisions
@@ -50,6 +54,7 @@ async def send_to_lab(context: Context, job: Job) -> None:
     with unlucky():
         parcel = await context.in_thread(_prepare, context, job)
         if parcel is None:
+            await context.in_thread(_settle, context, job)
             return
         laters = await context.in_workshop(_place, context.outside, parcel)
         await context.in_thread(_note, context, parcel, laters)
@@ -64,6 +69,8 @@ def _prepare(context: Context, job: Job) -> _Parcel | None:
         order = get_order(db, merchant.id, shipment.order_id)
         is_wanted = shipment.state is LabState.OFFERED and shipment.sent_at is None
         if not is_wanted or order.held_at or order.status is not OrderStatus.SUBMITTED:
+            return None
+        if context.outside.catalogue.find_lab(shipment.lab) is None:
             return None
         images = list_images(db, order.id)
         slip = find_packing_slip(db, order.id)
@@ -87,6 +94,34 @@ def _prepare(context: Context, job: Job) -> _Parcel | None:
     return _Parcel(merchant, shipment, document, files)
 
 
+def _settle(context: Context, job: Job) -> None:
+    """See to a shipment that is not to be handed over, or cannot be."""
+    now = context.clock()
+    with context.database.writing() as db:
+        shipment = get_shipment(db, job.args["shipment"])
+        if shipment.state is LabState.CANCELLED and shipment.sent_at is None:
+            # Whoever handed it over before may have died before saying so.
+            _promise_cancelling(db, shipment, now=now)
+        elif shipment.state is LabState.OFFERED:
+            _offer_elsewhere(db, context.outside.catalogue, shipment, now=now)
+
+
+def _promise_cancelling(db: Connection, shipment: Shipment, *, now: datetime) -> None:
+    merchant = get_merchant(db, get_any_order_to_change(db, shipment.order_id).merchant_id)
+    now += merchant.clock_offset
+    promise(db, JobKind.CANCEL_AT_LAB, {"shipment": shipment.id}, merchant=merchant, now=now)
+
+
+def _offer_elsewhere(
+    db: Connection, catalogue: Catalogue, shipment: Shipment, *, now: datetime
+) -> None:
+    """Do as if a lab that is gone had rejected what it never got."""
+    if shipment.sent_at is None and catalogue.find_lab(shipment.lab) is None:
+        reason = f"The lab {shipment.lab} is no longer in the catalogue."
+        report = Report(job=shipment.id, state=LabState.REJECTED, reason=reason)
+        actions.hear_from_lab(db, report, catalogue=catalogue, now=now)
+
+
 def _place(tools: Tools, parcel: _Parcel) -> Sequence[Later]:
     with ExitStack() as stack:
         files: dict[str, Path] = {
@@ -103,6 +138,8 @@ def _connect(tools: Tools, lab_code: str) -> Connector:
         return tools.connect(tools.catalogue.get_lab(lab_code))
     except NotFound as error:
         raise Hopeless(f"The lab {lab_code} is no longer in the catalogue.") from error
+    except BadSetting as error:
+        raise NotNow(str(error), wait=TROUBLE) from error
 
 
 def _note(context: Context, parcel: _Parcel, laters: Sequence[Later]) -> None:
@@ -111,8 +148,7 @@ def _note(context: Context, parcel: _Parcel, laters: Sequence[Later]) -> None:
     with context.database.writing() as db:
         if actions.note_sent(db, shipment, now=now) is None:
             # Called off while it was being handed over.
-            args = {"shipment": shipment.id}
-            promise(db, JobKind.CANCEL_AT_LAB, args, merchant=merchant, now=now)
+            _promise_cancelling(db, shipment, now=context.clock())
             return
         for number, later in enumerate(laters):
             promise(
@@ -168,19 +204,25 @@ async def look_at_labs(context: Context, _job: Job) -> None:
 def _look(context: Context) -> bool:
     """Look at every lab that says nothing by itself; False if there is none."""
     tools = context.outside
-    silent = [lab for lab in tools.catalogue.labs if tools.connect(lab).must_be_looked_at]
-    for lab in silent:
+    has_silent = False
+    for lab in tools.catalogue.labs:
+        # One that cannot be reached must not hide the others.
         try:
             connector = tools.connect(lab)
-            for report in connector.look():
-                if not _is_theirs(context, lab.code, report):
-                    continue
-                if _hear(context, report):
-                    log.info("lab reported", lab=lab.code, shipment=report.job, state=report.state)
-                connector.taken(report)
-        except LabUnavailable as error:
+            has_silent |= connector.must_be_looked_at
+            _look_at(context, lab, connector)
+        except (LabUnavailable, BadSetting) as error:
             log.warning("lab cannot be looked at", lab=lab.code, why=str(error))
-    return bool(silent)
+    return has_silent
+
+
+def _look_at(context: Context, lab: Lab, connector: Connector) -> None:
+    for report in connector.look():
+        if not _is_theirs(context, lab.code, report):
+            continue
+        if _hear(context, report):
+            log.info("lab reported", lab=lab.code, shipment=report.job, state=report.state)
+        connector.taken(report)
 
 
 def _is_theirs(context: Context, lab_code: str, report: Report) -> bool:

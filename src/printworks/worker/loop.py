@@ -33,7 +33,7 @@ from printworks.rules.jobs import (
 )
 from printworks.settings import Settings
 from printworks.store.claims import Claimed, claim
-from printworks.store.database import Database
+from printworks.store.database import OUTAGES, Database
 from printworks.store.jobs import (
     Claim,
     GivenUp,
@@ -195,6 +195,10 @@ class Worker:
             return LONGEST_PAUSE
         try:
             claimed = await self._context.in_thread(self._claim, free)
+        except OUTAGES as error:
+            # No trace: while a database is away, there would be one every second.
+            log.error("database unusable", worker=self.name, error=type(error).__name__)
+            return SECONDS_TO_RECOVER
         except Exception:
             log.exception("claim failed", worker=self.name)
             return SECONDS_TO_RECOVER
