@@ -4,7 +4,7 @@ import os
 import stat
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,18 +12,11 @@ from printworks.cli.options import Data, Json, load_settings, make_console, prin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from fractions import Fraction
 
     from printworks.actions.preflight import Passed, Refused
     from printworks.catalogue.products import Product
-    from printworks.rules.sizing import Pixels, Placement, Sizing
-    from printworks.rules.submission import ImageWarning
+    from printworks.rules.sizing import Sizing
     from printworks.settings import Settings
-
-# The size of the drawing, in letters, which are about twice as high as wide.
-MOST_COLUMNS: Final = 40
-MOST_ROWS: Final = 12
-PRINTED, CUT_OFF, WHITE = "#", ".", " "
 
 app = typer.Typer(help="Pictures: see how one would be printed.", no_args_is_help=True)
 
@@ -133,6 +126,7 @@ class _Screen:
 
     def _show_everything(self, name: str, verdict: "Passed | Refused") -> None:
         from printworks.actions.preflight import Refused
+        from printworks.cli.image_words import draw, explain, list_facts
 
         console = make_console()
         if isinstance(verdict, Refused):
@@ -145,14 +139,14 @@ class _Screen:
         doubt = "" if number == 0 else f", with {number} warning{'s' if number > 1 else ''}"
         console.print(f"{name} can be printed{doubt}.", style="bold")
         console.print()
-        for label, value in _list_facts(self._product, verdict):
+        for label, value in list_facts(self._product, verdict):
             console.print(f"  {label:<12} {value}")
         for warning in verdict.warnings:
             console.print()
             console.print(f"  {warning}", style="bold")
-            console.print(f"  {_explain(warning, self._product, verdict.placement)}")
+            console.print(f"  {explain(warning, self._product, verdict.placement)}")
         console.print()
-        for line in _draw(verdict.placement):
+        for line in draw(verdict.placement):
             console.print(f"  {line}")
         if self._picture is not None:
             console.print()
@@ -270,155 +264,19 @@ def _describe(verdict: "Passed | Refused", product: "Product", sizing: "Sizing")
 
 def _write_line(verdict: "Passed | Refused") -> str:
     from printworks.actions.preflight import Refused
+    from printworks.cli.image_words import write_number
 
     if isinstance(verdict, Refused):
         return f"Invalid  {_clean(verdict.reason)}"
     placement = verdict.placement
     facts = [
         f"Ok       {placement.picture!s:<11}",
-        f"{_number(placement.effective_dpi):>6} dpi",
-        f"{_number(placement.percent_lost):>5} % cut off",
+        f"{write_number(placement.effective_dpi):>6} dpi",
+        f"{write_number(placement.percent_lost):>5} % cut off",
         f"{'turned' if placement.is_turned else '':<6}",
         ", ".join(verdict.warnings),
     ]
     return "  ".join(facts).rstrip()
-
-
-def _list_facts(product: "Product", passed: "Passed") -> list[tuple[str, str]]:
-    placement = passed.placement
-    left, top, width, height = placement.box
-    return [
-        ("product", f"{product.sku}, {product.description}"),
-        ("format", passed.facts.format),
-        ("pixels", str(placement.picture)),
-        ("recommended", f"{_recommended(product, placement)} or more"),
-        ("print area", f"{product.image_size} {product.units}"),
-        ("sizing", placement.sizing),
-        ("density", f"{_number(placement.effective_dpi)} pixels to the inch"),
-        ("cut off", f"{_number(placement.percent_lost)} per cent"),
-        ("turned", "by a quarter, clockwise" if placement.is_turned else "no"),
-        ("crop box", f"{width}x{height}, {left} from the left and {top} from the top"),
-    ]
-
-
-def _explain(warning: "ImageWarning", product: "Product", placement: "Placement") -> str:
-    from printworks.rules.submission import ImageWarning
-
-    match warning:
-        case ImageWarning.PICTURE_SIZE_TOO_SMALL:
-            return _explain_smallness(product, placement)
-        case ImageWarning.CROPPING_WILL_OCCUR:
-            return _explain_cropping(product, placement)
-        case _:
-            return ""
-
-
-def _explain_smallness(product: "Product", placement: "Placement") -> str:
-    area, wanted = placement.area, product.recommended_pixels
-    wanted_dpi = round(max(wanted.width / area.width, wanted.height / area.height))
-    dpi = placement.effective_dpi
-    has = _number(dpi) if round(dpi, 1) < wanted_dpi else f"a little less than {wanted_dpi}"
-    return (
-        f"The print would have {has} pixels to the inch; {wanted_dpi} are recommended: "
-        f"send at least {_recommended(product, placement)}."
-    )
-
-
-def _explain_cropping(product: "Product", placement: "Placement") -> str:
-    from printworks.rules.sizing import Sizing, place
-
-    picture = placement.picture
-    best = place(picture, placement.area, Sizing.CROP).box
-    if (best.width, best.height) == picture:
-        # Of a handful of pixels none can be spared.
-        shape = _recommended(product, placement)
-        return f"The picture has another shape than the print: send one of the shape of {shape}."
-    cut = f"cut it to {best.width}x{best.height} yourself"
-    match placement.sizing:
-        case Sizing.CROP:
-            left, top = best.left, best.top
-            right = picture.width - left - best.width
-            bottom = picture.height - top - best.height
-            sides = (
-                f"{left} pixels at the left and {right} at the right"
-                if best.width < picture.width
-                else f"{top} pixels at the top and {bottom} at the bottom"
-            )
-            return (
-                f"{_number(placement.percent_lost)} per cent of the picture would be cut off, "
-                f"{sides}: {cut}, or choose ShrinkToFit to keep all of it."
-            )
-        case Sizing.SHRINK_TO_FIT:
-            return (
-                f"{_find_margin(product, placement):.2f} {product.units} of the print would stay "
-                f"white along two of its edges: {cut}, or choose Crop to fill it."
-            )
-        case Sizing.SHRINK_TO_EXACT_FIT:
-            across, down = placement.densities
-            is_wider = (across < down) is not placement.is_turned
-            percent = 100 * (max(across, down) / min(across, down) - 1)
-            return (
-                f"The picture would be stretched by {_number(percent)} per cent in "
-                f"{'width' if is_wider else 'height'}: {cut}, or choose Crop or ShrinkToFit."
-            )
-
-
-def _find_margin(product: "Product", placement: "Placement") -> float:
-    """Return how wide the white edges are, in the units of the product."""
-    size, covers = product.image_size, placement.covers
-    white = (float(size.width) * (1 - covers.width), float(size.height) * (1 - covers.height))
-    return max(white) / 2
-
-
-def _draw(placement: "Placement") -> "Iterator[str]":
-    """Draw the picture and what is printed of it, or the paper if some of that stays white."""
-    from fractions import Fraction
-
-    from printworks.rules.sizing import Sizing
-
-    picture, box = placement.picture, placement.box
-    if placement.sizing is Sizing.SHRINK_TO_FIT:
-        # As the picture stands, like everything else that is said of it.
-        area = placement.area.turned() if placement.is_turned else placement.area
-        covers = reversed(placement.covers) if placement.is_turned else placement.covers
-        columns, rows = _scale(area.width / area.height)
-        across, down = covers
-        rest, legend = WHITE, f"{PRINTED} picture, on the white paper"
-    else:
-        columns, rows = _scale(Fraction(picture.width, picture.height))
-        across = Fraction(box.width, picture.width)
-        down = Fraction(box.height, picture.height)
-        rest, legend = CUT_OFF, f"{PRINTED} printed, {CUT_OFF} cut off"
-    left, top = _spare(columns, across), _spare(rows, down)
-    empty = rest * columns
-    filled = rest * left + PRINTED * (columns - 2 * left) + rest * left
-    yield f"+{'-' * columns}+"
-    for row in range(rows):
-        yield f"|{filled if top <= row < rows - top else empty}|"
-    yield f"+{'-' * columns}+"
-    yield legend
-
-
-def _scale(ratio: "Fraction") -> tuple[int, int]:
-    """Return the columns and rows of a drawing of this shape."""
-    if ratio * 2 * MOST_ROWS <= MOST_COLUMNS:
-        return max(1, round(ratio * 2 * MOST_ROWS)), MOST_ROWS
-    return MOST_COLUMNS, max(1, round(MOST_COLUMNS / ratio / 2))
-
-
-def _spare(length: int, share: "Fraction") -> int:
-    """Return how much of a length lies on either side of a share in its middle."""
-    return min((length - 1) // 2, round(length * (1 - share) / 2))
-
-
-def _recommended(product: "Product", placement: "Placement") -> "Pixels":
-    """Return the recommended size, as the picture stands."""
-    wanted = product.recommended_pixels
-    return wanted.turned() if placement.is_turned else wanted
-
-
-def _number(value: "Fraction") -> str:
-    return f"{float(round(value, 1)):.1f}".removesuffix(".0")
 
 
 def _clean(text: str) -> str:
