@@ -8,7 +8,9 @@ from sqlalchemy import Connection
 from printworks.payments.account import AccountProvider
 from printworks.payments.provider import Charge, Paid, PaymentProvider
 from printworks.rules.events import OrderCharged, OrderRefunded
+from printworks.rules.ledger import EntryKind
 from printworks.store.events import list_events, record_event
+from printworks.store.ledger import post_entry
 from printworks.store.merchants import Merchant
 from printworks.store.orders import Order
 
@@ -29,6 +31,7 @@ def charge_order(db: Connection, merchant: Merchant, order: Order, *, now: datet
         reference=paid.reference,
     )
     record_event(db, order.id, event, now=now)
+    _post(db, merchant, order, EntryKind.CHARGE, event, now=now)
 
 
 def refund_order(db: Connection, merchant: Merchant, order: Order, *, now: datetime) -> None:
@@ -44,6 +47,29 @@ def refund_order(db: Connection, merchant: Merchant, order: Order, *, now: datet
             reference=last.reference,
         )
         record_event(db, order.id, refunded, now=now)
+        _post(db, merchant, order, EntryKind.REFUND, refunded, now=now)
+
+
+def _post(
+    db: Connection,
+    merchant: Merchant,
+    order: Order,
+    kind: EntryKind,
+    event: OrderCharged | OrderRefunded,
+    *,
+    now: datetime,
+) -> None:
+    post_entry(
+        db,
+        merchant.id,
+        key=f"{kind}-{event.reference}",
+        kind=kind,
+        amount=event.amount,
+        currency=event.currency,
+        order_id=order.id,
+        memo=f"by {event.provider}",
+        now=now,
+    )
 
 
 def _charge(merchant: Merchant, order: Order, *, number: int) -> Charge:

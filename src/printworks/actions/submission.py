@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 from printworks.catalogue.products import choose_attributes
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import BadInput, WrongState
+from printworks.rules.orders import OrderStatus, Payment
 from printworks.rules.sizing import place
 from printworks.rules.submission import (
     Findings,
@@ -18,6 +19,7 @@ from printworks.rules.submission import (
     find_size_warnings,
 )
 from printworks.store.images import Image, list_images
+from printworks.store.ledger import read_books, read_credit_limit
 from printworks.store.orders import Order
 from printworks.store.shipments import list_shipments
 
@@ -48,8 +50,19 @@ def check_submission(db: Connection, order: Order, catalogue: Catalogue) -> Subm
         destination_country=order.destination_country,
         images=findings,
         is_routable=_is_routable(db, order, findings),
+        is_balance_sufficient=_is_within_limit(db, order),
     )
     return SubmissionStatus(order, images, errors, findings)
+
+
+def _is_within_limit(db: Connection, order: Order) -> bool:
+    """Whether the merchant may owe what the order costs; one that is submitted is paid for."""
+    if order.status is not OrderStatus.NOT_YET_SUBMITTED:
+        return True
+    if order.payment is Payment.INVOICE_RECIPIENT:
+        return True
+    limit = read_credit_limit(db, order.merchant_id)
+    return limit is None or read_books(db, order.merchant_id).balance + order.price <= limit
 
 
 def _is_routable(db: Connection, order: Order, findings: Sequence[Findings]) -> bool:

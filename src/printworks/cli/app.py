@@ -13,6 +13,7 @@ from printworks.cli import (
     images,
     jobs,
     labs,
+    ledger,
     merchants,
     orders,
     processes,
@@ -37,6 +38,7 @@ app.add_typer(catalogue.app, name="catalogue")
 app.add_typer(images.app, name="image")
 app.add_typer(orders.app, name="order")
 app.add_typer(labs.app, name="lab")
+app.add_typer(ledger.app, name="ledger")
 app.add_typer(clock.app, name="clock")
 
 

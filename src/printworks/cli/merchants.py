@@ -64,6 +64,36 @@ def list_all(context: typer.Context, *, data: Data = None, json: Json = False) -
     make_console().print(table if found else "There is no merchant yet.")
 
 
+@merchant_app.command()
+def billing(
+    context: typer.Context,
+    merchant_id: Annotated[str, typer.Argument(help="The merchant's id.")],
+    *,
+    limit: Annotated[
+        str | None,
+        typer.Option(metavar="PENCE|none", help="The most that the merchant may owe."),
+    ] = None,
+    data: Data = None,
+) -> None:
+    """Show what a merchant owes and may owe, and change the latter."""
+    from printworks.store.ledger import read_books, read_credit_limit, set_credit_limit
+    from printworks.store.merchants import get_merchant_by_code
+
+    if limit is not None and limit != "none" and not (limit.isdigit() and len(limit) <= 12):
+        raise typer.BadParameter("The limit is a whole number of pence or cents, or `none`.")
+    with open_database(load_settings(context, data)) as database, database.writing() as db:
+        merchant = get_merchant_by_code(db, merchant_id)
+        if limit is not None:
+            set_credit_limit(db, merchant.id, None if limit == "none" else int(limit))
+        allowed = read_credit_limit(db, merchant.id)
+        owed = read_books(db, merchant.id).balance
+    console = make_console()
+    console.print(f"owes     {owed / 100:,.2f} {merchant.currency}")
+    console.print(
+        "limit    none" if allowed is None else f"limit    {allowed / 100:,.2f} {merchant.currency}"
+    )
+
+
 @key_app.command("rotate")
 def rotate(
     context: typer.Context,

@@ -19,6 +19,7 @@ from sqlalchemy import (
 from printworks.catalogue.products import Currency
 from printworks.catalogue.services import Carrier
 from printworks.rules.images import ImageStatus
+from printworks.rules.ledger import EntryKind
 from printworks.rules.orders import OrderStatus, Payment, ShippingMethod
 from printworks.rules.production import LabState
 from printworks.rules.sizing import Sizing
@@ -45,6 +46,12 @@ merchants = Table(
     Column("currency", Choice(Currency), nullable=False, server_default=text("'GBP'")),
     # How many orders the merchant has ever made; the newest order has this ordinal.
     Column("order_count", BigInteger, nullable=False, server_default=text("0")),
+    # What the ledger comes to: entries, the hash of the last one, and what the merchant owes.
+    Column("ledger_count", BigInteger, nullable=False, server_default=text("0")),
+    Column("ledger_head", Text, nullable=False, server_default=text("''")),
+    Column("balance", BigInteger, nullable=False, server_default=text("0")),
+    # The most that the merchant may owe, in minor units; null is without a limit.
+    Column("credit_limit", BigInteger),
     # Sandbox only: how far this merchant's clock is ahead of the real one.
     Column("clock_offset", Duration, nullable=False, server_default=text("0")),
     # Until then somebody moves that clock, and runs the merchant's jobs in its own order.
@@ -261,6 +268,24 @@ secrets = Table(
     metadata,
     Column("name", Text, primary_key=True),
     Column("value", Text, nullable=False),
+)
+
+# Money that moved, one entry after the other for each merchant. Nothing here is ever changed.
+ledger_entries = Table(
+    "ledger_entries",
+    metadata,
+    Column("merchant_id", ForeignKey("merchants.id"), primary_key=True),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("key", Text, nullable=False),
+    Column("kind", Choice(EntryKind), nullable=False),
+    Column("order_id", ForeignKey("orders.id"), index=True),
+    Column("currency", Text, nullable=False),
+    Column("lines", Json, nullable=False),
+    Column("memo", Text, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("previous", Text, nullable=False),
+    Column("hash", Text, nullable=False),
+    UniqueConstraint("merchant_id", "key"),
 )
 
 idempotency_keys = Table(

@@ -1,0 +1,207 @@
+"""Money as double entries: what is posted when, and what must be true of all of it.
+
+An entry belongs to one merchant and one currency. Its lines name accounts and amounts in minor
+units, debits above zero and credits below, and add up to nothing. Entries are numbered without
+gaps and each carries the hash of the one before: what was written stays as it was.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+from printworks.rules.orders import OrderStatus
+
+
+class EntryKind(StrEnum):
+    """Why money moved."""
+
+    CHARGE = "charge"
+    REFUND = "refund"
+    CREDIT = "credit"
+    PAYMENT = "payment"
+
+
+class Account(StrEnum):
+    """Where money is."""
+
+    # What the merchant owes; below zero, what it has paid ahead.
+    RECEIVABLE = "receivable"
+    SALES = "sales"
+    # What was given for nothing, to make up for something.
+    GOODWILL = "goodwill"
+    BANK = "bank"
+
+
+# Read a line as: this happened ... so the first account grows and the second shrinks.
+ACCOUNTS: Final[Mapping[EntryKind, tuple[Account, Account]]] = {
+    EntryKind.CHARGE: (Account.RECEIVABLE, Account.SALES),
+    EntryKind.REFUND: (Account.SALES, Account.RECEIVABLE),
+    EntryKind.CREDIT: (Account.GOODWILL, Account.RECEIVABLE),
+    EntryKind.PAYMENT: (Account.BANK, Account.RECEIVABLE),
+}
+
+
+class Line(msgspec.Struct, frozen=True, array_like=True):
+    """An amount on an account: a debit above zero, a credit below."""
+
+    account: Account
+    amount: int
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """Money that moved, as it is written down."""
+
+    merchant_id: int
+    # 1, 2, 3 … for each merchant.
+    number: int
+    # The same movement has the same key, and is written once.
+    key: str
+    kind: EntryKind
+    order_id: int | None
+    currency: str
+    lines: tuple[Line, ...]
+    memo: str
+    created_at: datetime
+    # The hash of the entry before; empty for the first.
+    previous: str
+
+    @property
+    def owed(self) -> int:
+        """By how much the merchant owes more, or less."""
+        return sum(line.amount for line in self.lines if line.account is Account.RECEIVABLE)
+
+
+def write_lines(kind: EntryKind, amount: int) -> tuple[Line, Line]:
+    """Return the two sides of a movement."""
+    debit, credit = ACCOUNTS[kind]
+    return Line(debit, amount), Line(credit, -amount)
+
+
+def hash_entry(entry: Entry) -> str:
+    """Return what the next entry will hold against this one."""
+    return hashlib.sha256(msgspec.json.encode(entry, order="sorted")).hexdigest()
+
+
+class Booked(msgspec.Struct, frozen=True):
+    """An entry with the hash that was stored with it."""
+
+    entry: Entry
+    hash: str
+
+
+class Books(msgspec.Struct, frozen=True):
+    """What is said of a merchant's ledger outside of it."""
+
+    count: int
+    head: str
+    balance: int
+
+
+class OrderMoney(msgspec.Struct, frozen=True):
+    """What the ledger must say of an order."""
+
+    id: int
+    status: OrderStatus
+    price: int
+    currency: str | None
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """Something that does not add up."""
+
+    # A few words for programs and tests, and a sentence for people.
+    kind: str
+    sentence: str
+
+
+_PAID: Final = frozenset({OrderStatus.SUBMITTED, OrderStatus.COMPLETE})
+
+
+class Audit:
+    """Recomputes one merchant's ledger from its beginning.
+
+    Feed it every entry by number, then every order, then ask for what it found.
+    """
+
+    def __init__(self) -> None:
+        self.faults: list[Fault] = []
+        self._count = 0
+        self._head = ""
+        self._balance = 0
+        # By order: what is charged for it now, and in which currency.
+        self._charged: dict[int, tuple[int, str]] = {}
+        self._times: dict[int, int] = {}
+
+    def add_entry(self, booked: Booked) -> None:
+        """Take the next entry."""
+        entry = booked.entry
+        name = f"Entry {entry.number}"
+        if entry.number != self._count + 1:
+            self._find("gap", f"Between entries {self._count} and {entry.number} one is missing.")
+        if entry.previous != self._head:
+            self._find("chain", f"{name} does not follow the entry before it.")
+        if hash_entry(entry) != booked.hash:
+            self._find("altered", f"{name} is not what was written.")
+        if sum(line.amount for line in entry.lines) != 0:
+            self._find("unbalanced", f"The debits and credits of entry {entry.number} differ.")
+        if tuple(line.account for line in entry.lines) != ACCOUNTS[entry.kind]:
+            self._find("accounts", f"{name} is a {entry.kind} on the wrong accounts.")
+        self._count, self._head = entry.number, booked.hash
+        self._balance += entry.owed
+        if entry.order_id is not None:
+            self._add_to_order(entry, entry.order_id)
+
+    def _add_to_order(self, entry: Entry, order_id: int) -> None:
+        charged, currency = self._charged.get(order_id, (0, entry.currency))
+        if currency != entry.currency:
+            self._find("currencies", f"Order {order_id} is in {currency} and {entry.currency}.")
+        self._charged[order_id] = (charged + entry.owed, currency)
+        step = {EntryKind.CHARGE: 1, EntryKind.REFUND: -1}.get(entry.kind, 0)
+        times = self._times.get(order_id, 0) + step
+        self._times[order_id] = times
+        if not 0 <= times <= 1:
+            what = "charged twice" if times > 1 else "refunded without a charge"
+            self._find("twice", f"Order {order_id} was {what} by entry {entry.number}.")
+
+    def add_order(self, order: OrderMoney) -> None:
+        """Hold an order against what was charged for it."""
+        charged, currency = self._charged.pop(order.id, (0, order.currency))
+        due = order.price if order.status in _PAID else 0
+        if order.status in _PAID and self._times.get(order.id, 0) != 1:
+            self._find("uncharged", f"Order {order.id} is {order.status} and was not charged.")
+        elif charged != due:
+            sentence = (
+                f"Order {order.id} is {order.status}: {charged} was charged and {due} is due."
+            )
+            self._find("amount", sentence)
+        if charged and currency != order.currency:
+            self._find("currency", f"Order {order.id} is in {order.currency}, not {currency}.")
+
+    def finish(self, books: Books) -> list[Fault]:
+        """Return all that does not add up."""
+        for order_id in self._charged:
+            self._find("stranger", f"Order {order_id} was charged and is not this merchant's.")
+        if books.count != self._count or books.head != self._head:
+            sentence = f"The ledger ends with entry {self._count}, and should with {books.count}."
+            self._find("end", sentence)
+        if books.balance != self._balance:
+            sentence = f"The merchant owes {self._balance}, and the balance says {books.balance}."
+            self._find("balance", sentence)
+        return self.faults
+
+    def _find(self, kind: str, sentence: str) -> None:
+        self.faults.append(Fault(kind, sentence))
+
+
+def audit(entries: Iterable[Booked], orders: Iterable[OrderMoney], books: Books) -> list[Fault]:
+    """Recompute one merchant's ledger and return all that does not add up."""
+    work = Audit()
+    for booked in entries:
+        work.add_entry(booked)
+    for order in orders:
+        work.add_order(order)
+    return work.finish(books)

@@ -1,0 +1,303 @@
+"""Money adds up, and whatever is done to it behind our back is found."""
+
+import threading
+from collections.abc import Callable
+from typing import Any, Final
+
+import pytest
+from sqlalchemy import Connection, delete, insert, select, update
+
+from printworks.actions.images import add_images
+from printworks.actions.orders import cancel_order, submit_order
+from printworks.actions.submission import check_submission
+from printworks.catalogue.opening import open_catalogue
+from printworks.catalogue.products import Currency
+from printworks.errors import WrongState
+from printworks.rules.ledger import EntryKind, audit
+from printworks.rules.orders import OrderStatus
+from printworks.rules.submission import GeneralError
+from printworks.store.database import Database
+from printworks.store.images import NewImage
+from printworks.store.ledger import (
+    list_entries,
+    list_order_money,
+    post_entry,
+    read_books,
+    set_credit_limit,
+)
+from printworks.store.merchants import Merchant
+from printworks.store.orders import Order, get_order
+from printworks.store.tables import ledger_entries, merchants, orders
+from tests.factories import NOON, a_merchant, an_order
+
+CATALOGUE: Final = open_catalogue(None)
+ADDRESS: Final = {"address1": "1 High Street", "town_or_city": "York", "postal_code": "YO1 1AA"}
+
+
+def a_draft(db: Connection, merchant: Merchant) -> Order:
+    """Make an order that lacks nothing."""
+    order = an_order(db, merchant, **ADDRESS)
+    new = NewImage(sku="GLOBAL-PHO-4X6-PRO", url="https://shop.example/a.jpg", copies=2)
+    add_images(db, merchant, order, [new], catalogue=CATALOGUE, now=NOON)
+    return get_order(db, merchant.id, order.id)
+
+
+def submit(db: Connection, merchant: Merchant) -> Order:
+    """Hand in an order."""
+    order = a_draft(db, merchant)
+    return submit_order(db, merchant, order, catalogue=CATALOGUE, now=NOON)
+
+
+def cancel(db: Connection, merchant: Merchant, order: Order) -> None:
+    """Call an order off."""
+    cancel_order(db, merchant, order, catalogue=CATALOGUE, now=NOON)
+
+
+def find_faults(db: Connection, merchant: Merchant) -> list[str]:
+    """Recompute the merchant's ledger; return the kinds of what does not add up."""
+    entries = list_entries(db, merchant.id)
+    money = list_order_money(db, merchant.id)
+    return [fault.kind for fault in audit(entries, money, read_books(db, merchant.id))]
+
+
+def business(db: Connection) -> Merchant:
+    """Let two orders be charged and a third be charged and given back, and somebody pay."""
+    merchant = a_merchant(db)
+    submit(db, merchant)
+    submit(db, merchant)
+    cancel(db, merchant, submit(db, merchant))
+    a_draft(db, merchant)
+    post_entry(
+        db,
+        merchant.id,
+        key="payment-1",
+        kind=EntryKind.PAYMENT,
+        amount=200,
+        currency="GBP",
+        now=NOON,
+    )
+    return merchant
+
+
+def test_what_was_charged_refunded_and_paid_adds_up(database: Database) -> None:
+    with database.writing() as db:
+        merchant = business(db)
+
+        assert find_faults(db, merchant) == []
+        kinds = [booked.entry.kind for booked in list_entries(db, merchant.id)]
+        assert kinds == ["charge", "charge", "charge", "refund", "payment"]
+        owed = sum(
+            money.price
+            for money in list_order_money(db, merchant.id)
+            if money.status == "Submitted"
+        )
+        assert read_books(db, merchant.id).balance == owed - 200
+
+
+def change_entry(number: int, **values: Any) -> Callable[[Connection], None]:
+    """Change an entry that was written."""
+
+    def plant(db: Connection) -> None:
+        db.execute(update(ledger_entries).where(ledger_entries.c.number == number).values(**values))
+
+    return plant
+
+
+def lose_entry(number: int) -> Callable[[Connection], None]:
+    """Remove an entry that was written."""
+
+    def plant(db: Connection) -> None:
+        db.execute(delete(ledger_entries).where(ledger_entries.c.number == number))
+
+    return plant
+
+
+def forge_charge(db: Connection) -> None:
+    """Charge an order once more, by the rules of the ledger."""
+    order_id, merchant_id = db.execute(
+        select(orders.c.id, orders.c.merchant_id).where(orders.c.status == OrderStatus.SUBMITTED)
+    ).first() or (0, 0)
+    post_entry(
+        db,
+        merchant_id,
+        key="forged",
+        kind=EntryKind.CHARGE,
+        amount=100,
+        currency="GBP",
+        order_id=order_id,
+        now=NOON,
+    )
+
+
+def change_order_row(found_in: OrderStatus, **values: Any) -> Callable[[Connection], None]:
+    """Change the first order in this status, and nothing in the ledger."""
+
+    def plant(db: Connection) -> None:
+        first = select(orders.c.id).where(orders.c.status == found_in).limit(1).scalar_subquery()
+        db.execute(update(orders).where(orders.c.id == first).values(**values))
+
+    return plant
+
+
+def add_loose_entry(db: Connection) -> None:
+    """Write an entry past the ledger's own way."""
+    last = db.execute(select(ledger_entries).order_by(ledger_entries.c.number.desc())).first()
+    assert last is not None
+    values = {**last._mapping, "number": 99, "key": "loose"}
+    db.execute(insert(ledger_entries).values(**values))
+
+
+def change_balance(db: Connection) -> None:
+    """Forgive what is owed, in the one number that everybody reads."""
+    db.execute(update(merchants).values(balance=0))
+
+
+_S = OrderStatus
+LINES: Final = [["receivable", 1], ["sales", -1]]
+
+# Read a line as: if this is planted ... at least this is found.
+CORRUPTIONS: Final[dict[str, tuple[Callable[[Connection], None], str]]] = {
+    "an amount was changed": (change_entry(1, lines=LINES), "altered"),
+    "one side of an entry was changed": (
+        change_entry(1, lines=[["receivable", 5], ["sales", -4]]),
+        "unbalanced",
+    ),
+    "a charge became a payment": (change_entry(1, kind=EntryKind.PAYMENT), "accounts"),
+    "a memo was changed": (change_entry(2, memo="something else"), "altered"),
+    "a time was changed": (change_entry(2, created_at=NOON.replace(year=2020)), "altered"),
+    "an entry in the middle is gone": (lose_entry(2), "gap"),
+    "the last entry is gone": (lose_entry(5), "end"),
+    "an entry was written past the ledger": (add_loose_entry, "gap"),
+    "an order was charged twice": (forge_charge, "twice"),
+    "a charge is gone": (lose_entry(1), "uncharged"),
+    "a refund is gone": (lose_entry(4), "amount"),
+    "a draft became submitted": (
+        change_order_row(_S.NOT_YET_SUBMITTED, status=_S.SUBMITTED),
+        "uncharged",
+    ),
+    "a submitted order became a draft": (
+        change_order_row(_S.SUBMITTED, status=_S.NOT_YET_SUBMITTED),
+        "amount",
+    ),
+    "the price of an order was changed": (change_order_row(_S.SUBMITTED, price=1), "amount"),
+    "the currency of an order was changed": (
+        change_order_row(_S.SUBMITTED, currency=Currency.USD),
+        "currency",
+    ),
+    "the currency of a charge was changed": (change_entry(3, currency="USD"), "currencies"),
+    "the balance was changed": (change_balance, "balance"),
+    "a charge was moved to another order": (change_entry(1, order_id=2), "twice"),
+}
+
+
+@pytest.mark.parametrize("corruption", CORRUPTIONS)
+def test_a_planted_corruption_is_found(database: Database, corruption: str) -> None:
+    plant, found = CORRUPTIONS[corruption]
+    with database.writing() as db:
+        merchant = business(db)
+        assert find_faults(db, merchant) == []
+
+        plant(db)
+
+        assert found in find_faults(db, merchant)
+
+
+def test_a_charge_on_somebody_elses_order_is_found(database: Database) -> None:
+    with database.writing() as db:
+        alice, bob = a_merchant(db, "Alice"), a_merchant(db, "Bob")
+        order = submit(db, alice)
+        post_entry(
+            db,
+            bob.id,
+            key="wrong",
+            kind=EntryKind.CHARGE,
+            amount=order.price,
+            currency="GBP",
+            order_id=order.id,
+            now=NOON,
+        )
+
+        assert find_faults(db, alice) == []
+        assert find_faults(db, bob) == ["stranger"]
+
+
+def test_the_same_key_is_posted_once(database: Database) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        same: dict[str, Any] = {
+            "key": "k",
+            "kind": EntryKind.CREDIT,
+            "amount": 5,
+            "currency": "GBP",
+            "now": NOON,
+        }
+
+        assert post_entry(db, merchant.id, **same) is not None
+        assert post_entry(db, merchant.id, **same) is None
+        assert read_books(db, merchant.id).count == 1
+
+
+def test_eight_who_submit_at_once_leave_a_ledger_that_adds_up(database: Database) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+    start = threading.Barrier(8)
+
+    def work() -> None:
+        start.wait()
+        for _ in range(3):
+            with database.writing() as db:
+                submit(db, merchant)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    with database.reading() as db:
+        assert find_faults(db, merchant) == []
+        assert read_books(db, merchant.id).count == 24
+
+
+class TestTheCreditLimit:
+    def test_an_order_that_does_not_fit_cannot_be_submitted(self, database: Database) -> None:
+        with database.writing() as db:
+            merchant = a_merchant(db)
+            order = a_draft(db, merchant)
+            set_credit_limit(db, merchant.id, order.price - 1)
+
+            status = check_submission(db, order, CATALOGUE)
+
+            assert status.errors == [GeneralError.ACCOUNT_BALANCE_INSUFFICIENT]
+            with pytest.raises(WrongState, match="AccountBalanceInsufficient"):
+                submit_order(db, merchant, order, catalogue=CATALOGUE, now=NOON)
+
+    def test_what_is_owed_already_counts_and_what_was_paid_does_not(
+        self, database: Database
+    ) -> None:
+        with database.writing() as db:
+            merchant = a_merchant(db)
+            first = submit(db, merchant)
+            second = a_draft(db, merchant)
+            set_credit_limit(db, merchant.id, first.price + second.price - 1)
+            assert not check_submission(db, second, CATALOGUE).is_valid
+
+            post_entry(
+                db,
+                merchant.id,
+                key="paid",
+                kind=EntryKind.PAYMENT,
+                amount=1,
+                currency="GBP",
+                now=NOON,
+            )
+
+            assert check_submission(db, second, CATALOGUE).is_valid
+
+    def test_an_order_that_is_submitted_stays_valid(self, database: Database) -> None:
+        with database.writing() as db:
+            merchant = a_merchant(db)
+            order = submit(db, merchant)
+            set_credit_limit(db, merchant.id, 0)
+
+            assert check_submission(db, order, CATALOGUE).is_valid

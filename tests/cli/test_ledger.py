@@ -1,0 +1,74 @@
+"""`printworks ledger` and `printworks merchant billing`."""
+
+import json
+from pathlib import Path
+
+from sqlalchemy import update
+
+from printworks.store.database import Database
+from printworks.store.tables import merchants
+from tests.cli.program import run
+
+
+def add_merchant(data: Path) -> str:
+    """Let a merchant in and return its id."""
+    added = json.loads(run("merchant", "add", "Alice", "--json", "--data", data).said)
+    return str(added["merchantId"])
+
+
+def test_a_ledger_without_entries_adds_up(tmp_path: Path) -> None:
+    add_merchant(tmp_path)
+
+    ended = run("ledger", "verify", "--data", tmp_path)
+
+    assert ended.code == 0
+    assert ended.said == "1 merchants, 0 entries: everything adds up.\n"
+
+
+def test_a_payment_shows_in_the_statement_and_in_what_is_owed(tmp_path: Path) -> None:
+    merchant = add_merchant(tmp_path)
+
+    posted = run("ledger", "payment", merchant, "1250", "--memo", "transfer 17", "--data", tmp_path)
+
+    assert posted.said == f"Posted as entry 1; {merchant} owes -12.50 GBP.\n"
+    assert "transfer 17" in run("ledger", "statement", merchant, "--data", tmp_path).said
+    assert "owes     -12.50 GBP" in run("merchant", "billing", merchant, "--data", tmp_path).said
+    assert run("ledger", "verify", "--data", tmp_path).code == 0
+
+
+def test_the_same_reference_is_posted_once(tmp_path: Path) -> None:
+    merchant = add_merchant(tmp_path)
+    same = ("ledger", "credit", merchant, "5", "--memo", "m", "--key", "k", "--data", tmp_path)
+    assert run(*same).code == 0
+
+    again = run(*same)
+
+    assert again.code == 1
+    assert again.said.startswith("That was posted before")
+
+
+def test_a_balance_that_was_tampered_with_is_found(tmp_path: Path) -> None:
+    add_merchant(tmp_path)
+    database = Database(f"sqlite:///{tmp_path / 'printworks.db'}")
+    with database.writing() as db:
+        db.execute(update(merchants).values(balance=-1000))
+    database.close()
+
+    ended = run("ledger", "verify", "--json", "--data", tmp_path)
+
+    assert ended.code == 1
+    assert [fault["fault"] for fault in json.loads(ended.said)["faults"]] == ["balance"]
+
+
+def test_a_limit_can_be_set_and_lifted(tmp_path: Path) -> None:
+    merchant = add_merchant(tmp_path)
+
+    assert (
+        "5.00 GBP"
+        in run("merchant", "billing", merchant, "--limit", "500", "--data", tmp_path).said
+    )
+    assert (
+        "limit    none"
+        in run("merchant", "billing", merchant, "--limit", "none", "--data", tmp_path).said
+    )
+    assert run("merchant", "billing", merchant, "--limit", "lots", "--data", tmp_path).code == 2
