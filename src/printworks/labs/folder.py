@@ -10,10 +10,8 @@ leave steps out. The disk may be a share: nothing here relies on the clocks of t
 
 import errno
 import fcntl
-import hashlib
 import os
 import shutil
-import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain, count
@@ -26,7 +24,8 @@ import structlog
 
 from printworks.labs.answers import Digests, JobFolder, Mark, read_tracking
 from printworks.labs.connector import LabUnavailable
-from printworks.labs.documents import JobDocument, JobFile, Later, Report
+from printworks.labs.documents import JobDocument, Later, Report
+from printworks.labs.durable import copy_checked, flush, make_folder, sync, tolerating, write_file
 from printworks.labs.print_paths import (
     CANCELLED,
     JOB,
@@ -66,9 +65,6 @@ _STATES: Final[Mapping[LabState, str]] = {
 _DRAFTS: Final = ".tmp"
 _LOCKS: Final = 64
 _REASON_LIMIT: Final = 500
-_COPY_BLOCK: Final = 1_000_000
-# Some shares know no locks and cannot sync a folder.
-_CANNOT: Final = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL})
 _CANCELLED_NOTE: Final = b"""\
 This job is cancelled: please do not print or send it.
 If it is done already, carry on as usual.
@@ -157,30 +153,30 @@ class FolderLab:
         # We hold the lock of the job: whoever made this was killed.
         shutil.rmtree(draft, ignore_errors=True)
         try:
-            _make_folder(draft)
+            make_folder(draft)
             self._write(draft, document, files)
             draft.rename(self._path(_Place(INBOX, document.job)))
         except BaseException:
             shutil.rmtree(draft, ignore_errors=True)
             raise
-        _sync(self._root / INBOX)
+        sync(self._root / INBOX)
 
     def _write(self, draft: Path, document: JobDocument, files: Mapping[str, Path]) -> None:
         places = place_prints(document, self._print_path)
         for item in document.items:
-            _copy(files[item.print.name], draft / places[item.print.name], item.print)
+            copy_checked(files[item.print.name], draft / places[item.print.name], item.print)
         slip = document.packing_slip
         if slip is not None:
-            _copy(files[slip.name], draft / place_slip(slip.name), slip)
+            copy_checked(files[slip.name], draft / place_slip(slip.name), slip)
         content = {
             **msgspec.to_builtins(document),
             "files": {name: str(place) for name, place in places.items()},
         }
-        _write(draft / JOB, msgspec.json.format(msgspec.json.encode(content)) + b"\n")
-        _write(draft / SHEET, _draw_sheet(document, places, files).encode())
+        write_file(draft / JOB, msgspec.json.format(msgspec.json.encode(content)) + b"\n")
+        write_file(draft / SHEET, _draw_sheet(document, places, files).encode())
         for folder in [path for path in draft.rglob("*") if path.is_dir()]:
-            _sync(folder)
-        _sync(draft)
+            sync(folder)
+        sync(draft)
 
     def _take_back(self, job: int) -> bool:
         # Renamed first: nobody shall start to print what is being removed.
@@ -190,7 +186,7 @@ class FolderLab:
             self._path(_Place(INBOX, job)).rename(gone)
         except FileNotFoundError:
             return False
-        _sync(self._root / INBOX)
+        sync(self._root / INBOX)
         shutil.rmtree(gone, ignore_errors=True)
         return True
 
@@ -203,7 +199,7 @@ class FolderLab:
                 note = os.open(CANCELLED, flags, 0o660, dir_fd=folder)
                 try:
                     os.write(note, _CANCELLED_NOTE)
-                    _flush(note)
+                    flush(note)
                 finally:
                     os.close(note)
             finally:
@@ -320,8 +316,8 @@ class FolderLab:
         if not self._is_ready:
             for path in (self._root, *paths):
                 if not path.exists():
-                    _make_folder(path)
-            _sync(self._root)
+                    make_folder(path)
+            sync(self._root)
             self._is_ready = True
         for path in paths:
             # A disk that is gone must not look as if the lab had nothing to say, and a link
@@ -336,7 +332,7 @@ class FolderLab:
         path = self._root / _DRAFTS / f"lock-{job % _LOCKS}"
         lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
-            with _tolerating():
+            with tolerating():
                 fcntl.flock(lock, fcntl.LOCK_EX)
             yield
         finally:
@@ -354,68 +350,3 @@ def _draw_sheet(
     small = [item.thumbnail for item in document.items if item.thumbnail in files]
     thumbnails = {name: files[name].read_bytes() for name in small}
     return write_sheet(document, {name: str(place) for name, place in places.items()}, thumbnails)
-
-
-def _copy(source: Path, target: Path, expected: JobFile) -> None:
-    if not target.parent.exists():
-        _make_folders(target.parent)
-    digest = hashlib.sha256()
-    with source.open("rb") as reading, target.open("xb") as writing:
-        while block := reading.read(_COPY_BLOCK):
-            digest.update(block)
-            writing.write(block)
-        writing.flush()
-        _flush(writing.fileno())
-    _open_to_group(target, 0o060)
-    if digest.hexdigest() != expected.sha256:
-        message = f"The file {expected.name} is not the one that was approved; it is kept back."
-        raise LabUnavailable(message)
-
-
-def _write(target: Path, content: bytes) -> None:
-    with target.open("xb") as file:
-        file.write(content)
-        file.flush()
-        _flush(file.fileno())
-    _open_to_group(target, 0o060)
-
-
-def _make_folders(path: Path) -> None:
-    if not path.parent.exists():
-        _make_folders(path.parent)
-    _make_folder(path)
-
-
-def _make_folder(path: Path) -> None:
-    # Another process may make it at the same time.
-    path.mkdir(mode=0o770, exist_ok=True)
-    _open_to_group(path, 0o070)
-
-
-def _open_to_group(path: Path, bits: int) -> None:
-    # The lab must be able to read and move what we write, whatever our umask; nobody else may,
-    # for there are faces and addresses in it. Shares with rights of their own refuse this.
-    with suppress(PermissionError):
-        path.chmod(stat.S_IMODE(path.stat().st_mode) & ~0o007 | bits)
-
-
-def _sync(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        _flush(handle)
-    finally:
-        os.close(handle)
-
-
-def _flush(handle: int) -> None:
-    with _tolerating():
-        os.fsync(handle)
-
-
-@contextmanager
-def _tolerating() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in _CANNOT:
-            raise
