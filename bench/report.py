@@ -23,6 +23,13 @@ from bench.wrk import Sample
 
 RESULTS: Final = Path(__file__).with_name("results")
 QUIET_LOAD: Final = 0.5
+# Read a line as: this figure, where it was measured, has ... this heading and is written so.
+FIGURES: Final = {
+    "per_second": ("requests/s", ",.0f"),
+    "p50_ms": ("p50 ms", ".2f"),
+    "p95_ms": ("p95 ms", ".2f"),
+    "p99_ms": ("p99 ms", ".2f"),
+}
 PACKAGES: Final = ("granian", "msgspec", "pyvips-binary", "sqlalchemy", "starlette", "uvloop")
 
 
@@ -147,7 +154,7 @@ def write(result: dict[str, Any], budgets: Sequence[Budget]) -> None:
 def show(result: dict[str, Any], budgets: Sequence[Budget]) -> None:
     """Print the tables."""
     console = Console()
-    for title in ("throughput", "growth", "pace"):
+    for title in ("throughput", "growth", "pace", "routing", "production"):
         if title in result:
             console.print(_measured(title, result[title]))
     if "pictures" in result:
@@ -163,12 +170,15 @@ def show(result: dict[str, Any], budgets: Sequence[Budget]) -> None:
 
 
 def _measured(title: str, lines: Mapping[str, Mapping[str, Any]]) -> Table:
+    shown = {
+        key: how for key, how in FIGURES.items() if any(key in line for line in lines.values())
+    }
     table = Table("what", title=title)
-    for heading in ("requests/s", "p50 ms", "p99 ms"):
+    for heading, _ in shown.values():
         table.add_column(heading, justify="right")
     for name, line in lines.items():
-        rate = f"{line['per_second']:,.0f}" if "per_second" in line else ""
-        table.add_row(name, rate, f"{line['p50_ms']:.2f}", f"{line['p99_ms']:.2f}")
+        figures = [f"{line[key]:{form}}" if key in line else "" for key, (_, form) in shown.items()]
+        table.add_row(name, *figures)
     return table
 
 

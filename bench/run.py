@@ -5,16 +5,16 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from rich.console import Console
 from rich.progress import track
 
-from bench import pictures, report, tools
+from bench import pictures, production, report, tools
 from bench.pace import drive_at
 from bench.report import Budget
 from bench.seeds import seed_folder
@@ -31,7 +31,10 @@ from bench.workload import ORDER_BODY
 from bench.wrk import Sample, Target, drive
 
 FEW: Final = 1_000
-PARTS: Final = ("throughput", "growth", "pace", "start", "pictures")
+# Orders to which images are added: so many that few get a second one.
+OPEN: Final = 20_000
+MANY_WITH_IMAGES: Final = 100_000
+PARTS: Final = ("throughput", "growth", "pace", "start", "pictures", "production")
 
 Samples = dict[str, list[Sample]]
 
@@ -210,6 +213,85 @@ def measure_pictures(bench: Bench) -> None:
     bench.budgets += budgets
 
 
+def measure_production(bench: Bench) -> None:
+    """Measure what images and parcels add to a request, and how long pricing and routing take."""
+    figures, budgets = production.measure_routing(bench.work / "routing", bench.rounds)
+    bench.result["routing"] = figures
+    hello = plan_hello(bench.certificate, processes=bench.processes)
+    # First orders with images and parcels, then empty ones, then those that images are added to.
+    ours = _plan_web(bench, "production", 2 * FEW + OPEN, FEW, production.THREE, is_sent=True)
+    few = _plan_web(bench, "status-few", FEW, FEW, production.ONE)
+    many = _plan_web(bench, "status-many", MANY_WITH_IMAGES, MANY_WITH_IMAGES, production.ONE)
+    # There are seven measures, and wrk counts in whole seconds.
+    seconds = max(1, bench.seconds // 2)
+
+    def ask(plan: Plan, path: str, connections: int, **target: Any) -> Callable[[], Sample]:
+        chosen = Target(plan.port, path, plan.credentials, **target)
+        return lambda: drive(chosen, connections=connections, seconds=seconds)
+
+    def send(path: str, body: Mapping[str, Any], **target: Any) -> Callable[[], Sample]:
+        file = bench.work / f"{len(body)}-members.json"
+        file.write_text(json.dumps(body))
+        return ask(ours, path, bench.connections, method="POST", body=file, **target)
+
+    get, status = "/v3.0/orders/%d", "/v3.0/orders/%d/SubmissionStatus"
+    with bench.serving(hello=hello, production=ours, few=few, many=many):
+        samples = bench.interleave(
+            "production",
+            {
+                "hello": ask(hello, "/", bench.connections),
+                "GET, no images": ask(
+                    ours, get, bench.connections, first_id=FEW + 1, last_id=2 * FEW
+                ),
+                "GET, 3 images, 2 shipments": ask(ours, get, bench.connections, last_id=FEW),
+                "create order": send("/v3.0/orders", ORDER_BODY),
+                "add image": send(
+                    f"{get}/images",
+                    production.IMAGE_BODY,
+                    first_id=2 * FEW + 1,
+                    last_id=2 * FEW + OPEN,
+                ),
+                "SubmissionStatus, few orders": ask(few, status, 1, last_id=FEW),
+                "SubmissionStatus, many orders": ask(many, status, 1, last_id=MANY_WITH_IMAGES),
+            },
+        )
+    bench.budgets += [*_judge_production(samples), *budgets]
+
+
+def _plan_web(
+    bench: Bench,
+    name: str,
+    order_count: int,
+    last_with_images: int,
+    skus: Sequence[str],
+    *,
+    is_sent: bool = False,
+) -> Plan:
+    """Plan to serve orders with images, without a worker: no image is to be downloaded."""
+    plan = bench.plan(name, order_count)
+    production.fill_orders(bench.work / name, last_with_images, skus, is_sent=is_sent)
+    program, _, *rest = plan.command
+    return replace(plan, command=(program, "web", *rest))
+
+
+def _judge_production(samples: Samples) -> list[Budget]:
+    def rates(name: str) -> list[float]:
+        return [sample.per_second for sample in samples[name]]
+
+    def waits(name: str) -> list[float]:
+        return [sample.p50 for sample in samples[name]]
+
+    full, empty = rates("GET, 3 images, 2 shipments"), rates("GET, no images")
+    few, many = "SubmissionStatus, few orders", "SubmissionStatus, many orders"
+    return [
+        report.compare("GET, 3 images / hello", full, rates("hello"), at_least=0.25),
+        report.compare("GET, no images / hello", empty, rates("hello"), at_least=0.25),
+        report.compare("GET, 3 images / no images", full, empty),
+        report.compare("add image / create order", rates("add image"), rates("create order")),
+        report.compare("SubmissionStatus, many / few", waits(many), waits(few), at_most=1.3),
+    ]
+
+
 def main() -> None:
     """Run the parts that were asked for, print the tables, write the files."""
     options = _read_options()
@@ -229,7 +311,14 @@ def main() -> None:
     )
     how = {name: getattr(bench, name) for name in ("rounds", "seconds", "connections", "processes")}
     bench.result |= {"machine": report.describe_machine(work), "how": {**how, "many": bench.many}}
-    measures = (measure_throughput, measure_growth, measure_pace, measure_start, measure_pictures)
+    measures = (
+        measure_throughput,
+        measure_growth,
+        measure_pace,
+        measure_start,
+        measure_pictures,
+        measure_production,
+    )
     try:
         for part, measure in zip(PARTS, measures, strict=True):
             if part in options.only:

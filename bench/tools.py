@@ -20,6 +20,7 @@ PROGRAM: Final = Path(sys.executable).with_name("printworks")
 PROGRAMS: Final[Mapping[str, Mapping[str, str]]] = {
     "throughput": {"wrk": "wrk"},
     "growth": {"wrk": "wrk"},
+    "production": {"wrk": "wrk"},
     "pictures": {
         "djpeg": "libjpeg-turbo-progs",
         "cjpeg": "libjpeg-turbo-progs",
@@ -31,7 +32,7 @@ PROGRAMS: Final[Mapping[str, Mapping[str, str]]] = {
 def prepare(parts: Collection[str]) -> None:
     """Install whatever these parts of the benchmark miss."""
     _prepare_programs({k: v for part in parts for k, v in PROGRAMS.get(part, {}).items()})
-    if "throughput" in parts:
+    if "throughput" in parts or "production" in parts:
         _prepare_peers(ROOT / "requirements" / "bench.txt")
 
 

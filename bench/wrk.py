@@ -19,13 +19,14 @@ class Credentials:
 
 @dataclass(frozen=True)
 class Target:
-    """One kind of request to one server; `%d` in the path is a random id up to `last_id`."""
+    """One kind of request to one server; `%d` in the path is a random id of these."""
 
     port: int
     path: str
     credentials: Credentials = Credentials()
     method: str = "GET"
     body: Path | None = None
+    first_id: int = 1
     last_id: int = 1
 
 
@@ -47,7 +48,7 @@ def drive(target: Target, *, connections: int, seconds: float) -> Sample:
             f"https://127.0.0.1:{target.port}/",
             *("--", target.method, target.path),
             *(target.credentials.merchant, target.credentials.key),
-            *(target.body or "-", "1", str(target.last_id)),
+            *(target.body or "-", str(target.first_id), str(target.last_id)),
         ],
         capture_output=True,
         text=True,

@@ -1,36 +1,57 @@
 """What all commands have in common, `migrate` and `doctor`."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, Final
 
 import pytest
 from sqlalchemy import text
+from typer.main import get_command
+from typer.testing import CliRunner
 
+from printworks.cli.app import app
 from printworks.store.database import Database
+from printworks.store.schema import LATEST
 from tests.cli.program import run
 from tests.running import find_free_port
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["serve"],
-        ["web"],
-        ["work"],
-        ["migrate"],
-        ["doctor"],
-        ["merchant", "add"],
-        ["merchant", "list"],
-        ["key", "rotate"],
-        ["key", "list"],
-        ["jobs", "list"],
-    ],
-)
-def test_every_command_has_help(words: list[str]) -> None:
-    ended = run(*words, "--help")
+def _walk(command: Any, words: str = "") -> Iterator[tuple[str, Any]]:
+    """Find all commands and groups of commands."""
+    yield words, command
+    # Only a group has any; what a group is, Typer does not tell.
+    for name, part in getattr(command, "commands", {}).items():
+        yield from _walk(part, f"{words} {name}".strip())
 
-    assert ended.code == 0
-    assert "--data" in ended.said
+
+EVERYTHING: Final = dict(_walk(get_command(app)))
+
+
+@pytest.mark.parametrize(
+    "words", [words for words, command in EVERYTHING.items() if not hasattr(command, "commands")]
+)
+def test_every_command_has_help(words: str) -> None:
+    ended = CliRunner().invoke(app, [*words.split(), "--help"])
+
+    assert ended.exit_code == 0
+    assert "--data" in ended.output
+
+
+@pytest.mark.parametrize("words", EVERYTHING)
+def test_every_word_of_a_command_is_explained(words: str) -> None:
+    command = EVERYTHING[words]
+
+    silent = [one.name for one in (command, *command.params) if not getattr(one, "help", None)]
+
+    assert silent == []
+
+
+def test_help_is_there_without_a_data_folder() -> None:
+    ended = run("lab", "dispatch", "--help")
+
+    assert (ended.code, ended.complained) == (0, "")
+    assert "Say that a shipment is on its way." in ended.said
 
 
 @pytest.mark.parametrize("command", ["serve", "web", "work", "migrate"])
@@ -76,9 +97,27 @@ def test_a_database_of_a_newer_program_is_refused(database: Database, tmp_path: 
     ended = run("merchant", "list", "--data", tmp_path, database_url=url)
 
     with database.writing() as db:
-        db.execute(text("UPDATE alembic_version SET version_num = '0001'"))
+        db.execute(text("UPDATE alembic_version SET version_num = :latest"), {"latest": LATEST})
     assert ended.code == 1
     assert "newer than this program's" in ended.complained
+
+
+def test_migrate_does_not_touch_a_database_of_a_newer_program(
+    blank_database_url: str, tmp_path: Path
+) -> None:
+    run("migrate", "--data", tmp_path, database_url=blank_database_url)
+    database = Database(blank_database_url)
+    with database.writing() as db:
+        db.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    database.close()
+
+    ended = run("migrate", "--data", tmp_path, database_url=blank_database_url)
+
+    assert ended.code == 1
+    assert ended.complained == (
+        "printworks: The database is at revision 9999, which is newer than this program's "
+        f"{LATEST}; install the newer program.\n"
+    )
 
 
 def test_a_database_that_nobody_answers_for_is_one_sentence(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from printworks.store.database import Database
 from printworks.store.jobs import GivenUp, give_up
+from tests.cli.operators import NO_NUMBER
 from tests.cli.program import Ended, run
 from tests.factories import NOON
 from tests.worker.queues import KIND, add_merchant, claim_one, promise_one, read
@@ -84,12 +85,15 @@ def test_a_failed_job_can_be_tried_again_and_then_called_off(operator: Operator)
     assert read(operator.database, job_id).state == "cancelled"
 
 
+@pytest.mark.parametrize("number", ["42", NO_NUMBER])
 @pytest.mark.parametrize("verb", ["show", "retry", "cancel"])
-def test_a_job_that_is_not_there_is_one_sentence(operator: Operator, verb: str) -> None:
-    ended = operator.asks(verb, "42")
+def test_a_job_that_is_not_there_is_one_sentence(
+    operator: Operator, verb: str, number: str
+) -> None:
+    ended = operator.asks(verb, number)
 
     assert ended.code == 1
-    assert ended.complained == "printworks: There is no job 42.\n"
+    assert ended.complained == f"printworks: There is no job {number}.\n"
 
 
 def test_a_job_that_failed_cannot_be_cancelled(operator: Operator) -> None:

@@ -3,6 +3,11 @@
 import json
 from pathlib import Path
 
+import pytest
+
+from printworks.catalogue.products import Currency
+from printworks.store.database import Database
+from printworks.store.merchants import list_merchants
 from tests.cli.program import run
 
 
@@ -14,6 +19,35 @@ def test_adding_a_merchant_prints_one_line_of_json(database_url: str, tmp_path: 
     assert ended.code == 0
     assert ended.said.count("\n") == 1
     assert list(json.loads(ended.said)) == ["merchantId", "apiKey"]
+
+
+@pytest.mark.parametrize(
+    ("words", "currency"),
+    [
+        ([], Currency.GBP),
+        (["--currency", "EUR"], Currency.EUR),
+        (["--currency", "usd"], Currency.USD),
+    ],
+)
+def test_a_merchant_is_charged_in_the_currency_that_it_was_added_with(
+    database_url: str, tmp_path: Path, words: list[str], currency: Currency
+) -> None:
+    to = ("--data", tmp_path)
+    ended = run("merchant", "add", "A shop", *words, *to, database_url=database_url)
+
+    assert ended.code == 0
+    database = Database(database_url)
+    with database.reading() as db:
+        [merchant] = list_merchants(db)
+    database.close()
+    assert merchant.currency is currency
+
+
+def test_a_currency_that_has_no_prices_is_explained(tmp_path: Path) -> None:
+    ended = run("merchant", "add", "A shop", "--currency", "XAU", "--data", tmp_path)
+
+    assert ended.code == 2
+    assert "'XAU' is not one of 'gbp'" in ended.complained
 
 
 def test_a_merchant_can_be_added_before_the_first_start(tmp_path: Path) -> None:

@@ -1,9 +1,11 @@
 """`printworks lab`: what labs have before them, and doing by hand what a lab does."""
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from printworks.catalogue.services import Carrier
 from printworks.cli.options import (
     Data,
     Json,
@@ -12,15 +14,18 @@ from printworks.cli.options import (
     open_database,
     print_json,
 )
+from printworks.labs.documents import Report
+from printworks.rules.production import LabState
 
 if TYPE_CHECKING:
-    from printworks.labs.documents import Report
+    from printworks.settings import Settings
+    from printworks.store.shipments import Shipment
 
 app = typer.Typer(
     help="Labs: what they have before them, and what became of it.", no_args_is_help=True
 )
 
-Shipment = Annotated[int, typer.Argument(help="The number of the shipment.")]
+Number = Annotated[int, typer.Argument(metavar="SHIPMENT", help="The number of the shipment.")]
 Reason = Annotated[str, typer.Option(help="Why, in a sentence for the operator.")]
 
 
@@ -38,10 +43,14 @@ def list_open(
 
     from printworks.store.shipments import list_open_shipments
 
-    with open_database(load_settings(context, data)) as database, database.reading() as db:
+    settings = load_settings(context, data)
+    with open_database(settings) as database, database.reading() as db:
         found = list_open_shipments(db, lab=lab, limit=limit)
+    if lab is not None and not found:
+        _check_lab(lab, settings)
+    nobody = "No lab has anything before it." if lab is None else f"{lab} has nothing before it."
     if json:
-        print_json(found)
+        print_json([_describe(shipment) for shipment in found])
         return
     table = Table("shipment", "order", "lab", "state", "band", "copies", "held", box=None)
     for shipment in found:
@@ -54,41 +63,43 @@ def list_open(
             str(shipment.copies),
             shipment.held_because or "",
         )
-    make_console().print(table if found else "No lab has anything before it.")
+    make_console().print(table if found else nobody)
+
+
+def _check_lab(code: str, settings: "Settings") -> None:
+    from printworks.catalogue.opening import open_catalogue
+    from printworks.errors import NotFound
+
+    if open_catalogue(settings.catalogue).find_lab(code) is None:
+        raise NotFound(f"There is no lab '{code}'; `printworks catalogue labs` lists them.")
 
 
 @app.command()
-def accept(context: typer.Context, shipment: Shipment, *, data: Data = None) -> None:
+def accept(context: typer.Context, shipment: Number, *, data: Data = None) -> None:
     """Say that the lab will make a shipment."""
-    from printworks.labs.documents import Report
-    from printworks.rules.production import LabState
-
-    _hear(context, Report(job=shipment, state=LabState.ACCEPTED), data)
+    _hear(context, data, Report(job=shipment, state=LabState.ACCEPTED))
 
 
 @app.command()
-def produce(context: typer.Context, shipment: Shipment, *, data: Data = None) -> None:
+def produce(context: typer.Context, shipment: Number, *, data: Data = None) -> None:
     """Say that the lab has begun to print a shipment."""
-    from printworks.labs.documents import Report
-    from printworks.rules.production import LabState
-
-    _hear(context, Report(job=shipment, state=LabState.IN_PRODUCTION), data)
+    _hear(context, data, Report(job=shipment, state=LabState.IN_PRODUCTION))
 
 
 @app.command()
 def dispatch(
     context: typer.Context,
-    shipment: Shipment,
+    shipment: Number,
     *,
-    carrier: Annotated[str | None, typer.Option(help="Who carries it, if not as planned.")] = None,
+    carrier: Annotated[
+        Carrier | None,
+        typer.Option(case_sensitive=False, help="Who carries it, if not as planned."),
+    ] = None,
     tracking: Annotated[str | None, typer.Option(help="The tracking number.")] = None,
     url: Annotated[str | None, typer.Option(help="Where it can be tracked.")] = None,
     data: Data = None,
 ) -> None:
     """Say that a shipment is on its way."""
-    from printworks.labs.documents import Report
-    from printworks.rules.production import LabState
-
     report = Report(
         job=shipment,
         state=LabState.DISPATCHED,
@@ -96,34 +107,27 @@ def dispatch(
         tracking_number=tracking,
         tracking_url=url,
     )
-    _hear(context, report, data)
+    _hear(context, data, report)
 
 
 @app.command()
-def reject(
-    context: typer.Context, shipment: Shipment, *, reason: Reason, data: Data = None
-) -> None:
+def reject(context: typer.Context, shipment: Number, *, reason: Reason, data: Data = None) -> None:
     """Say that the lab will not make a shipment; others are asked."""
-    from printworks.labs.documents import Report
-    from printworks.rules.production import LabState
-
-    _hear(context, Report(job=shipment, state=LabState.REJECTED, reason=reason), data)
+    _hear(context, data, Report(job=shipment, state=LabState.REJECTED, reason=reason))
 
 
 @app.command()
-def fail(context: typer.Context, shipment: Shipment, *, reason: Reason, data: Data = None) -> None:
+def fail(context: typer.Context, shipment: Number, *, reason: Reason, data: Data = None) -> None:
     """Say that the lab could not make a shipment, and will not."""
-    from printworks.labs.documents import Report
-    from printworks.rules.production import LabState
-
-    _hear(context, Report(job=shipment, state=LabState.FAILED, reason=reason), data)
+    _hear(context, data, Report(job=shipment, state=LabState.FAILED, reason=reason))
 
 
-def _hear(context: typer.Context, report: "Report", data: Data) -> None:
+def _hear(context: typer.Context, data: Data, report: Report) -> None:
+    """Believe the operator as if the lab itself had said it; exit with 1 if it is no news."""
     from printworks.actions.production import hear_from_lab
     from printworks.catalogue.opening import open_catalogue
     from printworks.clock import system_clock
-    from printworks.store.shipments import get_shipment
+    from printworks.store.shipments import get_shipment, list_shipments
 
     settings = load_settings(context, data)
     catalogue = open_catalogue(settings.catalogue)
@@ -131,16 +135,25 @@ def _hear(context: typer.Context, report: "Report", data: Data) -> None:
         with database.writing() as db:
             is_news = hear_from_lab(db, report, catalogue=catalogue, now=system_clock())
         with database.reading() as db:
-            now = get_shipment(db, report.job)
+            shipment = get_shipment(db, report.job)
+            others = list_shipments(db, shipment.order_id)
+    is_now = f"Shipment {shipment.id} is {shipment.state or 'only planned'}"
     if not is_news:
-        make_console().print(f"Shipment {report.job} is {now.state}: that is no news.")
+        make_console().print(f"{is_now}: that is no news.")
         raise typer.Exit(1)
-    held = f" It is held: {now.held_because}" if now.held_because else ""
-    make_console().print(f"Shipment {report.job} is {now.state}.{held}")
+    if shipment.state is LabState.REJECTED:
+        theirs = [one for one in others if _replaces(one, shipment)]
+        make_console().print(f"{is_now}, and replaced by {_name(theirs)}.")
+    elif shipment.held_because:
+        make_console().print(f"{is_now}. It is held: {shipment.held_because}")
+    else:
+        make_console().print(f"{is_now}.")
 
 
 @app.command("print-again")
-def print_again(context: typer.Context, shipment: Shipment, *, data: Data = None) -> None:
+def print_again(
+    context: typer.Context, shipment: Number, *, data: Data = None, json: Json = False
+) -> None:
     """Offer a shipment that failed or is held to labs again, the same one included."""
     from printworks.actions.production import offer_again
     from printworks.catalogue.opening import open_catalogue
@@ -150,5 +163,32 @@ def print_again(context: typer.Context, shipment: Shipment, *, data: Data = None
     catalogue = open_catalogue(settings.catalogue)
     with open_database(settings) as database, database.writing() as db:
         offered = offer_again(db, shipment, catalogue=catalogue, now=system_clock())
-    numbers = ", ".join(f"{one.id} ({one.lab})" for one in offered)
-    make_console().print(f"Shipment {shipment} is replaced by {numbers}.")
+    if json:
+        print_json([_describe(one) for one in offered])
+        return
+    make_console().print(f"Shipment {shipment} is replaced by {_name(offered)}.")
+
+
+def _replaces(new: "Shipment", old: "Shipment") -> bool:
+    return new.id > old.id and not set(old.image_ids).isdisjoint(new.image_ids)
+
+
+def _name(shipments: Sequence["Shipment"]) -> str:
+    return " and ".join(f"{one.id} ({one.lab})" for one in shipments)
+
+
+def _describe(shipment: "Shipment") -> dict[str, Any]:
+    return {
+        "id": shipment.id,
+        "orderId": shipment.order_id,
+        "lab": shipment.lab,
+        "state": shipment.state,
+        "band": shipment.band,
+        "service": shipment.service,
+        "images": shipment.image_ids,
+        "copies": shipment.copies,
+        "sentAt": shipment.sent_at,
+        "heldBecause": shipment.held_because,
+        "createdAt": shipment.created_at,
+        "updatedAt": shipment.updated_at,
+    }

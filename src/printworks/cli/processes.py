@@ -4,7 +4,13 @@ import sys
 
 import typer
 
-from printworks.cli.options import Data, load_settings, make_data_folder, open_database
+from printworks.cli.options import (
+    Data,
+    find_usable_revision,
+    load_settings,
+    make_data_folder,
+    open_database,
+)
 
 
 def serve(context: typer.Context, data: Data = None) -> None:
@@ -66,7 +72,7 @@ def migrate(context: typer.Context, data: Data = None) -> None:
     make_data_folder(settings)
     database = Database(settings.database_url, connections=2)
     try:
-        before = schema.find_revision(database)
+        before = find_usable_revision(database)
         if before != schema.LATEST:
             schema.migrate(database)
     finally:

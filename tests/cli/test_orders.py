@@ -1,0 +1,141 @@
+"""`printworks order`: why an order is where it is, holding it and letting it go on."""
+
+import pytest
+
+from printworks.rules.jobs import JobKind
+from printworks.store.jobs import list_jobs
+from printworks.store.tables import images
+from tests.cli.operators import NO_NUMBER, SKU, Operator
+from tests.cli.program import run
+
+
+def test_a_new_order_is_explained_before_it_is_submitted(keeper: Operator) -> None:
+    order = keeper.adds_an_order(images=2)
+
+    lines = keeper.asks("order", "explain", str(order.id)).said.splitlines()
+
+    assert lines[:3] == [
+        f"Order {order.id} is NotYetSubmitted.",
+        f"Item 1 is 2 copies of {SKU}.",
+        f"Item 2 is 2 copies of {SKU}.",
+    ]
+    assert lines[3].startswith("hill prints items 1 and 2 (Prints, 4 copies), dispatches by 20")
+    assert "sends by post (Standard, untracked) for 1.99 GBP" in lines[3]
+    assert (
+        lines[4] == "Together that costs 2.31 GBP: 0.32 GBP for printing and 1.99 GBP for shipping."
+    )
+    assert lines[-1] == "dale would cost 0.16 GBP more for items 1 and 2."
+
+
+def test_an_explanation_says_who_rejected_and_where_it_is_now(keeper: Operator) -> None:
+    order, shipment = keeper.submits_an_order()
+    keeper.asks("lab", "reject", str(shipment.id), "--reason", "Out of paper.")
+    [new] = keeper.shipments(order)
+    keeper.asks("lab", "fail", str(new.id), "--reason", "The press caught fire.")
+
+    said = keeper.asks("order", "explain", str(order.id)).said
+
+    assert "\nAfter hill had rejected it:\n" in said
+    assert "hill was left out for item 1: it refused before.\n" in said
+    assert said.endswith(f"Shipment {new.id}, at dale, is failed: The press caught fire.\n")
+
+
+def test_an_explanation_for_programs_reckons_in_minor_units(keeper: Operator) -> None:
+    order, shipment = keeper.submits_an_order()
+
+    told = keeper.reads("order", "explain", str(order.id))
+
+    [decision] = told["decisions"]
+    assert told["status"] == "Submitted"
+    assert told["currency"] == "GBP"
+    assert told["items"] == [{"image": 1, "sku": SKU, "copies": 2}]
+    assert decision["packages"][0]["price"] == 199
+    assert {one["lab"]: one["extraCost"] for one in decision["verdicts"]} == {
+        "hill": None,
+        "dale": 8,
+    }
+    assert [one["id"] for one in told["shipments"]] == [shipment.id]
+
+
+def test_an_order_without_images_has_nothing_to_explain(keeper: Operator) -> None:
+    order = keeper.adds_an_order(images=0)
+
+    for_people = keeper.asks("order", "explain", str(order.id))
+    for_programs = keeper.reads("order", "explain", str(order.id))
+
+    assert for_people.code == 0
+    assert "There is nothing to route yet" in for_people.said
+    assert for_programs["decisions"] == for_programs["shipments"] == []
+
+
+def test_a_held_order_is_sent_once_it_is_released(keeper: Operator) -> None:
+    order, _ = keeper.submits_an_order()
+    number = str(order.id)
+    with keeper.database.writing() as db:
+        db.execute(images.update().values(manifest={"output_sha256": "x"}))
+
+    held = keeper.asks("order", "hold", number)
+    explained = keeper.asks("order", "explain", number)
+    before = _count_sendings(keeper)
+    released = keeper.asks("order", "release", number)
+
+    assert held.said == f"Order {number} is held.\n"
+    assert explained.said.startswith(f"Order {number} is Submitted and held.\n")
+    assert released.said == f"Order {number} goes on.\n"
+    assert (before, _count_sendings(keeper)) == (0, 1)
+    assert keeper.order(order).held_at is None
+
+
+def _count_sendings(keeper: Operator) -> int:
+    with keeper.database.reading() as db:
+        return len(list_jobs(db, kind=JobKind.SEND_TO_LAB, limit=10))
+
+
+def test_an_order_in_production_cannot_be_held(keeper: Operator) -> None:
+    order, shipment = keeper.submits_an_order()
+    keeper.asks("lab", "produce", str(shipment.id))
+
+    ended = keeper.asks("order", "hold", str(order.id))
+
+    assert ended.code == 1
+    assert ended.complained == ("printworks: An order that is Submitted cannot be held now.\n")
+
+
+def test_only_a_held_order_is_released(keeper: Operator) -> None:
+    order, _ = keeper.submits_an_order()
+
+    ended = keeper.asks("order", "release", str(order.id))
+
+    assert ended.code == 1
+    assert ended.complained == "printworks: The order is not held.\n"
+
+
+def test_a_hold_is_noted_in_the_merchants_time(keeper: Operator) -> None:
+    keeper.asks("clock", "advance", keeper.merchant.code, "2d")
+    order, _ = keeper.submits_an_order()
+
+    keeper.asks("order", "hold", str(order.id))
+
+    held_at = keeper.order(order).held_at
+    assert held_at is not None
+    assert held_at >= order.updated_at
+
+
+@pytest.mark.parametrize("number", ["42", NO_NUMBER])
+@pytest.mark.parametrize("command", ["explain", "hold", "release"])
+@pytest.mark.parametrize("backend", ["sqlite"])
+def test_an_order_that_is_not_there_is_one_sentence(
+    keeper: Operator, command: str, number: str
+) -> None:
+    ended = keeper.asks("order", command, number)
+
+    assert (ended.code, ended.said) == (1, "")
+    assert ended.complained == f"printworks: There is no order {number}.\n"
+
+
+@pytest.mark.parametrize("command", ["explain", "hold", "release"])
+def test_the_number_of_an_order_is_a_number(command: str) -> None:
+    ended = run("order", command, "mine")
+
+    assert ended.code == 2
+    assert "Invalid value for 'ORDER'" in ended.complained
