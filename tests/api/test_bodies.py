@@ -97,6 +97,32 @@ def test_no_malformed_body_is_a_picture_to_look_at(v3: Client) -> None:
     assert statuses == {400, 415}
 
 
+def test_no_malformed_body_is_a_question_for_prices(v3: Client) -> None:
+    path = "/catalogue/service%20direct/destination/GB/prices"
+    # A bare array of codes is none, even of none and of unknown ones.
+    fine = (b"[]", b'["a","b"]')
+    bodies = [each for each in MALFORMED if each[2] not in fine]
+
+    answers = {
+        name: v3.request("POST", path, body, {"Content-Type": content_type})
+        for name, content_type, body in bodies
+    }
+
+    accepted = {name: each for name, each in answers.items() if each.status not in (400, 415)}
+    assert accepted == {}
+    assert all(answer.error for answer in answers.values())
+
+
+def test_no_malformed_body_moves_the_clock(v3: Client) -> None:
+    statuses = {
+        v3.request("POST", "/sandbox/clock", body, {"Content-Type": content_type}).status
+        for _, content_type, body in MALFORMED
+    }
+
+    assert statuses == {400, 415}
+    assert v3.get("/sandbox/clock").data["aheadBySeconds"] == 0
+
+
 @pytest.mark.parametrize(
     ("content_type", "body"),
     [

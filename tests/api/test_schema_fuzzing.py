@@ -38,6 +38,8 @@ KNOWN: Final = {
     "file": a_png(60, 90),
     "recipientName": "Mary Fox",
     "countryCode": "GB",
+    "skus": [PHOTO],
+    "advance": "PT1S",
 }
 # A test that got no further than the door would prove little.
 USUAL: Final = {
@@ -51,6 +53,9 @@ USUAL: Final = {
     "POST /orders/{orderId}/images/batch": {200, 400, 404},
     "POST /images/check": {200, 400},
     "GET /countries": {200},
+    "POST /catalogue/service%20direct/destination/{countryCode}/prices": {200, 400, 404},
+    "GET /sandbox/clock": {200},
+    "POST /sandbox/clock": {200, 400},
 }
 # What is made up is no address, and no choice that the product offers.
 NEVER_RIGHT: Final = ("packingSlipUrl", "attributes", "priceToUser")
@@ -101,7 +106,7 @@ def session(v3: Client) -> Iterator[requests.Session]:
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_no_request_that_can_be_made_up_gets_an_undocumented_answer(
-    v3: Client, session: requests.Session
+    v3: Client, somebody_else: Client, session: requests.Session
 ) -> None:
     schema = schemathesis.openapi.from_dict(DOCUMENT)
     adapter = session.get_adapter("https://")
@@ -112,6 +117,11 @@ def test_no_request_that_can_be_made_up_gets_an_undocumented_answer(
         assert isinstance(found, Ok)
         operation: Any = found.ok()
         before = len(adapter.statuses)
+        if "/sandbox/" in operation.label:
+            # Who has ordered nothing: a move would go and fetch every picture on the way.
+            session.headers.update(somebody_else.credentials)
+        else:
+            session.headers.update(v3.credentials)
         fuzz(operation, session, create(v3))
         statuses[operation.label] = set(adapter.statuses[before:])
 
@@ -146,6 +156,8 @@ def aim(case: Any, order_id: int) -> None:
     """Let a request be about an order, a country and a product that exist."""
     for name in {"id", "orderId"} & set(case.path_parameters or ()):
         case.path_parameters[name] = order_id
+    if "countryCode" in (case.path_parameters or ()):
+        case.path_parameters["countryCode"] = KNOWN["countryCode"]
     for body in case.body if isinstance(case.body, list) else [case.body]:
         if isinstance(body, dict):
             body.update({name: value for name, value in KNOWN.items() if name in body})

@@ -24,7 +24,7 @@ from printworks.store.jobs import promise
 from printworks.store.merchants import Merchant
 from printworks.store.orders import NewOrder, Order
 from printworks.store.packing_slips import drop_packing_slip, want_packing_slip
-from printworks.store.shipments import list_shipments
+from printworks.store.shipments import drop_planned, list_shipments
 
 # What the price of an order and its labs depend on.
 _PRICED_BY: Final = frozenset({"destination_country", "shipping_method"})
@@ -116,10 +116,16 @@ def cancel_order(
     check_move(order.status, OrderStatus.CANCELLED)
     shipments = list_shipments(db, order.id)
     if not permissions_of(order, shipments, catalogue).cancel:
-        raise WrongState(f"This order is {order.status} and can no longer be cancelled.")
+        message = (
+            f"An order that is {order.status} and at a lab that has begun with it cannot become "
+            f"{OrderStatus.CANCELLED}."
+        )
+        raise WrongState(message)
     if order.status is OrderStatus.SUBMITTED:
         refund_order(db, merchant, order, now=now)
         stop_labs(db, merchant, order, now=now)
+    # Nothing will travel.
+    drop_planned(db, order.id)
     return move_order(db, order, OrderStatus.CANCELLED, now=now)
 
 

@@ -29,7 +29,7 @@ _MEANINGS: Final = {
     403: "Not possible in the state in which the thing is now.",
     404: "There is no such thing, or it is not yours.",
     408: "The body did not arrive in time.",
-    409: "The first request with this Idempotency-Key is still running.",
+    409: "The same is being done already, by a request that has no answer yet.",
     413: "The body is too large.",
     415: "The body is in a format that is not understood here.",
     431: "The headers are too large.",

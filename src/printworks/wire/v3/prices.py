@@ -40,10 +40,13 @@ def read_skus(sent: object) -> list[str]:
         sent = by_lower_name(sent).get("skus")
         if sent is None:
             raise BadInput("`skus` is required.")
-    # A form with one code in it.
-    skus = [sent] if isinstance(sent, str) else sent
-    if not isinstance(skus, list) or not all(isinstance(sku, str) for sku in skus):
+        # A form with one code in it, or with several: `skus[0]=...&skus[1]=...`.
+        if isinstance(sent, str):
+            sent = [sent]
+        elif isinstance(sent, Mapping) and sent:
+            sent = list(sent.values())
+    if not isinstance(sent, list) or not all(isinstance(sku, str) for sku in sent):
         raise BadInput("`skus` must be an array of product codes.")
-    if len(skus) > MOST_SKUS:
-        raise BadInput(f"`skus` must have at most {MOST_SKUS} elements, not {len(skus)}.")
-    return skus
+    if len(sent) > MOST_SKUS:
+        raise BadInput(f"`skus` must have at most {MOST_SKUS} elements, not {len(sent)}.")
+    return sent

@@ -15,7 +15,8 @@ LONGEST: Final = timedelta(days=366)
 
 _DURATION: Final = re.compile(
     r"P(?=.)(?:(?P<weeks>\d{1,4})W)?(?:(?P<days>\d{1,4})D)?"
-    r"(?:T(?=.)(?:(?P<hours>\d{1,5})H)?(?:(?P<minutes>\d{1,7})M)?(?:(?P<seconds>\d{1,9})S)?)?"
+    r"(?:T(?=.)(?:(?P<hours>\d{1,5})H)?(?:(?P<minutes>\d{1,7})M)?(?:(?P<seconds>\d{1,9})S)?)?",
+    re.ASCII,
 )
 
 
