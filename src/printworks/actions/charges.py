@@ -6,7 +6,7 @@ from typing import Final
 from sqlalchemy import Connection
 
 from printworks.payments.account import AccountProvider
-from printworks.payments.provider import Charge, Paid, PaymentProvider
+from printworks.payments.provider import Charge, Paid
 from printworks.rules.events import OrderCharged, OrderRefunded
 from printworks.rules.ledger import EntryKind
 from printworks.store.events import list_events, record_event
@@ -15,7 +15,7 @@ from printworks.store.merchants import Merchant
 from printworks.store.orders import Order
 
 # It only writes down, so it may be asked in a transaction; one that asks somebody else may not.
-PROVIDER: Final[PaymentProvider] = AccountProvider()
+PROVIDER: Final = AccountProvider()
 
 
 def charge_order(db: Connection, merchant: Merchant, order: Order, *, now: datetime) -> None:

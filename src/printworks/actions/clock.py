@@ -1,6 +1,7 @@
 """Moving the clock of a sandbox merchant: days of waiting in a second."""
 
 from datetime import datetime, timedelta
+from typing import Final
 
 from sqlalchemy import Connection, update
 
@@ -8,6 +9,9 @@ from printworks.errors import BadInput
 from printworks.store.jobs import bring_forward
 from printworks.store.merchants import Merchant
 from printworks.store.tables import merchants
+
+# A hundred years: nothing that is promised lies further ahead.
+FURTHEST: Final = timedelta(days=36_525)
 
 
 def advance_clock(db: Connection, merchant: Merchant, by: timedelta, *, now: datetime) -> datetime:
@@ -17,6 +21,9 @@ def advance_clock(db: Connection, merchant: Merchant, by: timedelta, *, now: dat
     """
     if by < timedelta(0):
         message = "A clock can only be moved forward."
+        raise BadInput(message)
+    if merchant.clock_offset + by > FURTHEST:
+        message = f"A clock can be at most {FURTHEST.days} days ahead."
         raise BadInput(message)
     # The column keeps whole milliseconds, and clock and jobs must move by the same amount.
     by -= by % timedelta(milliseconds=1)

@@ -15,7 +15,7 @@ from printworks.rules.events import OrderHeld, OrderReleased, ShipmentsChanged
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus, Permissions
 from printworks.rules.plans import Routed
-from printworks.rules.production import OPEN, LabState, find_permissions, is_news
+from printworks.rules.production import DROPPED, OPEN, LabState, find_permissions, is_news
 from printworks.store.events import record_event
 from printworks.store.images import Image, Images, list_images
 from printworks.store.jobs import promise_each
@@ -25,7 +25,6 @@ from printworks.store.shipments import (
     Shipment,
     Shipments,
     count_backlog,
-    drop_decisions,
     drop_planned,
     get_shipment,
     insert_shipments,
@@ -44,9 +43,9 @@ def print_name(image_id: int) -> str:
 def permissions_of(order: Order, shipments: Shipments, catalogue: Catalogue) -> Permissions:
     """Say what the merchant may still do with an order."""
     at_labs = [
-        (shipment.state, rules_of(lab))
+        (shipment.state, rules_of(catalogue.find_lab(shipment.lab)))
         for shipment in shipments
-        if shipment.state is not None and (lab := catalogue.find_lab(shipment.lab)) is not None
+        if shipment.state is not None
     ]
     return find_permissions(order.status, at_labs, is_held=order.held_at is not None)
 
@@ -72,7 +71,6 @@ def offer_to_labs(
     if not isinstance(routing, Routed):
         message = "No lab can make and send this order at the moment; try again later."
         raise WrongState(message)
-    drop_decisions(db, order.id)
     keep_decision(db, order.id, routing, without=(), now=now)
     drop_planned(db, order.id)
     offered = make_shipments(routing.plan.packages, catalogue, LabState.OFFERED)
@@ -113,7 +111,11 @@ def promise_sending(
 def note_sent(db: Connection, shipment: Shipment, *, now: datetime) -> Shipment | None:
     """Remember that a lab has got a shipment; None if it is not wanted any more."""
     get_any_order_to_change(db, shipment.order_id)
-    return update_shipment(db, shipment, {"sent_at": now, "updated_at": now})
+    current = get_shipment(db, shipment.id)
+    if current.state in DROPPED:
+        return None
+    # Somebody may have heard from the lab already.
+    return update_shipment(db, current, {"sent_at": now, "updated_at": now})
 
 
 def hear_from_lab(db: Connection, report: Report, *, catalogue: Catalogue, now: datetime) -> bool:
@@ -140,6 +142,8 @@ def hear_from_lab(db: Connection, report: Report, *, catalogue: Catalogue, now: 
     if report.state is LabState.FAILED:
         message = f"A lab could not make shipment {shipment.id}; we are looking into it."
         order = update_order(db, order, {"error_message": message, "updated_at": now}) or order
+    elif report.state is LabState.DISPATCHED and shipment.held_because is not None:
+        order = update_order(db, order, {"error_message": None, "updated_at": now}) or order
     shipments = list_shipments(db, order.id)
     record_shipments(db, order, shipments, [shipment.id], now=now)
     _complete_if_all_sent(db, order, shipments, now=now)
@@ -167,7 +171,7 @@ def _sent(report: Report, now: datetime) -> dict[str, object]:
 
 def _is_other_print(db: Connection, order: Order, shipment: Shipment, report: Report) -> bool:
     """Whether the lab names the hash of a file that is not the one it was sent."""
-    if not report.printed or shipment.held_because is not None:
+    if not report.printed:
         return False
     sent = {
         print_name(image.id): (image.manifest or {}).get("output_sha256")
@@ -180,6 +184,9 @@ def _is_other_print(db: Connection, order: Order, shipment: Shipment, report: Re
 def _hold_shipment(
     db: Connection, order: Order, shipment: Shipment, reason: str, *, now: datetime
 ) -> bool:
+    if shipment.held_because is not None:
+        # Somebody looks into it already: the lab has only said so again.
+        return False
     held = update_shipment(db, shipment, {"held_because": reason, "updated_at": now})
     if held is None:
         return False
@@ -199,6 +206,8 @@ def _route_again(
     now: datetime,
 ) -> bool:
     """Find other labs for what one lab does not want; hold it if there is none."""
+    if shipment.held_because is not None:
+        return False
     refused = [lab for decision in list_decisions(db, order.id) for lab in decision.without]
     without = {*refused, shipment.lab}
     try:
@@ -256,6 +265,8 @@ def offer_again(
     merchant = get_merchant(db, order.merchant_id)
     now += merchant.clock_offset
     shipment = get_shipment(db, shipment_id)
+    if order.status is not OrderStatus.SUBMITTED:
+        raise WrongState(f"The order of shipment {shipment_id} is {order.status}.")
     if shipment.state is not LabState.FAILED and shipment.held_because is None:
         raise WrongState(f"Shipment {shipment_id} is {shipment.state}, and not held.")
     update_order(db, order, {"error_message": None, "updated_at": now})

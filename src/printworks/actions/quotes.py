@@ -13,10 +13,8 @@ from printworks.store.images import Image, list_images
 from printworks.store.merchants import Merchant
 from printworks.store.orders import Order, update_order
 from printworks.store.shipments import (
-    drop_decisions,
     drop_planned,
     insert_shipments,
-    keep_decision,
 )
 from printworks.store.tables import images as images_table
 
@@ -69,9 +67,6 @@ def quote_order(
     quote = find_quote(merchant, order, images, catalogue, now=now)
     _write_prices(db, images, quote.prices)
     drop_planned(db, order.id)
-    drop_decisions(db, order.id)
-    if quote.routing is not None:
-        keep_decision(db, order.id, quote.routing, without=(), now=now)
     if isinstance(quote.routing, Routed):
         planned = make_shipments(quote.routing.plan.packages, catalogue, None)
         insert_shipments(db, order.id, planned, now=now)

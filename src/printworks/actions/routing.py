@@ -44,8 +44,10 @@ _UNTIL: Final[Mapping[LastChance, frozenset[LabState]]] = {
 }
 
 
-def rules_of(lab: Lab) -> LabRules:
-    """Return until when a lab lets things change."""
+def rules_of(lab: Lab | None) -> LabRules:
+    """Return until when a lab lets things change; one that is not known any more, never."""
+    if lab is None:
+        return LabRules(cancel=frozenset(), hold=frozenset(), update_shipping=frozenset())
     return LabRules(
         cancel=_UNTIL[lab.can_cancel_until],
         hold=_UNTIL[lab.can_hold_until],
@@ -129,11 +131,15 @@ def _ask(
     )
 
 
+# Python itself remembers eight zones, and there may be more labs than that.
+_open_zone: Final = cache(ZoneInfo)
+
+
 def find_lab_dispatch(lab: Lab, production_days: int, *, now: datetime) -> Window:
     """Return when a lab hands over what it gets now."""
     calendar = WorkingCalendar(lab.working_days, lab.holidays)
     start = find_production_start(
-        now, cut_off=lab.cut_off, zone=ZoneInfo(lab.time_zone), calendar=calendar
+        now, cut_off=lab.cut_off, zone=_open_zone(lab.time_zone), calendar=calendar
     )
     return find_dispatch(start, Days(production_days, production_days), calendar)
 

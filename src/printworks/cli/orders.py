@@ -15,6 +15,9 @@ from printworks.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from printworks.settings import Settings
     from printworks.store.images import Image
     from printworks.store.orders import Order
     from printworks.store.shipments import Decision, Shipment
@@ -31,10 +34,11 @@ def explain(context: typer.Context, order_id: Id, *, data: Data = None, json: Js
     from printworks.store.orders import get_any_order_to_change
     from printworks.store.shipments import list_decisions, list_shipments
 
-    with open_database(load_settings(context, data)) as database, database.reading() as db:
+    settings = load_settings(context, data)
+    with open_database(settings) as database, database.reading() as db:
         order = get_any_order_to_change(db, order_id)
         images = list_images(db, order_id)
-        decisions = list_decisions(db, order_id)
+        decisions = list_decisions(db, order_id) or _decide_now(db, settings, order, images)
         shipments = list_shipments(db, order_id)
     if json:
         print_json(_describe(order, images, decisions, shipments))
@@ -49,6 +53,29 @@ def explain(context: typer.Context, order_id: Id, *, data: Data = None, json: Js
     for shipment in shipments:
         if shipment.state is not None:
             console.print(_tell_shipment(shipment))
+
+
+def _decide_now(
+    db: "Connection", settings: "Settings", order: "Order", images: Sequence["Image"]
+) -> list["Decision"]:
+    """Route an order that is not submitted as it would be if it were."""
+    from printworks.actions.routing import route_order
+    from printworks.catalogue.opening import open_catalogue
+    from printworks.clock import system_clock
+    from printworks.store.merchants import get_merchant
+    from printworks.store.shipments import Decision, count_backlog
+
+    merchant = get_merchant(db, order.merchant_id)
+    now = system_clock() + merchant.clock_offset
+    routing = route_order(
+        order,
+        images,
+        open_catalogue(settings.catalogue),
+        currency=merchant.currency,
+        now=now,
+        backlog=count_backlog(db),
+    )
+    return [] if routing is None else [Decision(routing, [], now)]
 
 
 def _tell_decisions(order: "Order", decisions: Sequence["Decision"]) -> Iterator[str]:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final, TypeAlias
 
 import msgspec
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, null, select, update
 
 from printworks.rules.images import ImageStatus
 from printworks.rules.sizing import Pixels, Sizing
@@ -63,9 +63,14 @@ _COLUMNS: Final = [images.c[name] for name in Image.__struct_fields__]
 _OF_ORDER: Final = Prepared(
     select(*_COLUMNS).where(images.c.order_id == bindparam("order_id")).order_by(images.c.id)
 )
+# What is shown of images, which is all but how they were printed.
+_SHOWN: Final = [null().label("manifest") if c.name == "manifest" else c for c in _COLUMNS]
+_SHOWN_OF_ORDER: Final = Prepared(
+    select(*_SHOWN).where(images.c.order_id == bindparam("order_id")).order_by(images.c.id)
+)
 # The same page of orders that `list_orders` shows.
-_OF_PAGE: Final = Prepared(
-    select(*_COLUMNS)
+_SHOWN_OF_PAGE: Final = Prepared(
+    select(*_SHOWN)
     .where(
         images.c.order_id.in_(
             select(orders.c.id)
@@ -86,13 +91,18 @@ def list_images(db: Connection, order_id: int) -> list[Image]:
     return [Image(*row) for row in _OF_ORDER.all(db, {"order_id": order_id})]
 
 
+def list_images_to_show(db: Connection, order_id: int) -> list[Image]:
+    """Return the same without their manifests, which are long."""
+    return [Image(*row) for row in _SHOWN_OF_ORDER.all(db, {"order_id": order_id})]
+
+
 def list_images_of_page(
     db: Connection, merchant_id: int, *, newest: int, limit: int
 ) -> dict[int, list[Image]]:
-    """Return the images of a page of orders, by order."""
+    """Return the images of a page of orders without their manifests, by order."""
     by_order: dict[int, list[Image]] = {}
     page = {"merchant_id": merchant_id, "newest": newest, "limit": limit}
-    for row in _OF_PAGE.all(db, page):
+    for row in _SHOWN_OF_PAGE.all(db, page):
         image = Image(*row)
         by_order.setdefault(image.order_id, []).append(image)
     return by_order

@@ -202,11 +202,6 @@ def keep_decision(
     )
 
 
-def drop_decisions(db: Connection, order_id: int) -> None:
-    """Forget why labs were chosen for an order: others will be."""
-    db.execute(delete(plans).where(plans.c.order_id == order_id))
-
-
 def list_decisions(db: Connection, order_id: int) -> list[Decision]:
     """Return why labs were chosen for an order and, later, for parts of it."""
     rows = db.execute(

@@ -19,16 +19,10 @@ class Links:
         """Return where a recipient pays."""
         return f"{self._public_url}/pay/{token}"
 
-    def preview(self, image_id: int) -> str:
-        """Return where an image can be seen as it will be printed."""
-        return self._proof(image_id, "preview")
-
-    def thumbnail(self, image_id: int) -> str:
-        """Return where the same can be seen small."""
-        return self._proof(image_id, "thumbnail")
-
-    def _proof(self, image_id: int, name: str) -> str:
-        return f"{self._public_url}/proofs/{image_id}/{self._sign(image_id)}/{name}.jpg"
+    def proofs(self, image_id: int) -> tuple[str, str]:
+        """Return where an image can be seen as it will be printed, large and small."""
+        folder = f"{self._public_url}/proofs/{image_id}/{self._sign(image_id)}"
+        return f"{folder}/preview.jpg", f"{folder}/thumbnail.jpg"
 
     def is_signed(self, image_id: int, signature: str) -> bool:
         """Say whether a signature is the one that belongs to an image."""

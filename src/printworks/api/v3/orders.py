@@ -9,7 +9,7 @@ from printworks.actions.submission import check_submission
 from printworks.api.endpoints import Call
 from printworks.rules.orders import check_change
 from printworks.store import orders as store
-from printworks.store.images import Image, Images, list_images, list_images_of_page
+from printworks.store.images import Image, Images, list_images_of_page, list_images_to_show
 from printworks.store.orders import Order
 from printworks.store.shipments import (
     Shipment,
@@ -44,7 +44,7 @@ def _show(call: Call, order: Order) -> OrderOut:
     if not order.image_count:
         return _shape(call, order, (), ())
     shipments = list_shipments(call.db, order.id)
-    return _shape(call, order, list_images(call.db, order.id), shipments)
+    return _shape(call, order, list_images_to_show(call.db, order.id), shipments)
 
 
 def _shape(call: Call, order: Order, images: Images, shipments: Shipments) -> OrderOut:

@@ -60,6 +60,7 @@ class ImageOut(msgspec.Struct, frozen=True):
     def of(cls, image: Image, links: Links) -> Self:
         """Show an image."""
         has_proofs = image.status is ImageStatus.OK
+        preview, thumbnail = links.proofs(image.id) if has_proofs else (None, None)
         return cls(
             id=image.id,
             sku=image.sku,
@@ -70,8 +71,8 @@ class ImageOut(msgspec.Struct, frozen=True):
             price=image.price,
             priceToUser=image.price_to_user,
             md5Hash=image.md5 or image.expected_md5,
-            previewUrl=links.preview(image.id) if has_proofs else None,
-            thumbnailUrl=links.thumbnail(image.id) if has_proofs else None,
+            previewUrl=preview,
+            thumbnailUrl=thumbnail,
             attributes=image.attributes,
             errorMessage=image.error_message,
         )
