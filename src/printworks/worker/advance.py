@@ -56,118 +56,123 @@ class Advanced(NamedTuple):
 
 class _Step(NamedTuple):
     moved: timedelta
-    # None if nothing falls due in the time that is left, or a worker was quicker.
+    # None if nothing falls due in the time that is left, or workers are still at something.
     job: Job | None
     is_last: bool
 
 
-async def advance(context: Context, merchant_id: int, by: timedelta) -> Advanced:
-    """Move a merchant's clock, and let everything happen that falls due until then."""
+class _Move(NamedTuple):
+    """What moving one clock needs."""
+
+    context: Context
+    # The same, but time stands still in it: only the merchant's clock moves.
+    still: Context
+    worker: Worker
+    merchant_id: int
+    keep_away: timedelta
+
+
+async def advance(
+    context: Context, merchant_id: int, by: timedelta, *, keep_away: timedelta = KEEP_AWAY
+) -> Advanced:
+    """Move a merchant's clock, and let everything happen that falls due until then.
+
+    Workers keep away for a while at a time: so long they wait if this process dies.
+    """
     began = context.clock()
-    # Time stands still: only the merchant's clock moves.
     still = replace(context, clock=lambda: began)
     worker = Worker(
         still,
         handlers=HANDLERS,
         policies=POLICIES,
         slots=1,
-        lease=KEEP_AWAY,
+        lease=keep_away,
         stop_timeout=context.settings.stop_timeout,
     )
-    await context.in_thread(_begin, context, merchant_id)
-    keeping = asyncio.create_task(_keep_away(context, worker.name, merchant_id))
+    move = _Move(context, still, worker, merchant_id, keep_away)
+    await context.in_thread(_begin, move)
+    keeping = asyncio.create_task(_keep_workers_away(move))
     try:
-        await _wait_for_workers(context, merchant_id)
-        return await _run_all(context, still, worker, merchant_id, by)
+        return await _run_all(move, by)
     finally:
         keeping.cancel()
-        await context.in_thread(_end, context, merchant_id)
+        await context.in_thread(_end, move)
 
 
-async def _keep_away(context: Context, worker: str, merchant_id: int) -> None:
+async def _keep_workers_away(move: _Move) -> None:
     """Go on for as long as it takes: the workers' clocks do not stand still."""
     while True:
-        await asyncio.sleep(KEEP_AWAY.total_seconds() / 3)
+        await asyncio.sleep(move.keep_away.total_seconds() / 3)
         try:
-            await context.in_thread(_go_on, context, worker, merchant_id)
+            await move.context.in_thread(_go_on, move)
         except OUTAGES as error:
-            log.warning("clock cannot be kept", merchant=merchant_id, why=type(error).__name__)
+            log.warning("clock cannot be kept", merchant=move.merchant_id, error=str(error))
 
 
-def _go_on(context: Context, worker: str, merchant_id: int) -> None:
-    with context.database.writing() as db:
-        go_on_advancing(db, merchant_id, worker=worker, until=context.clock() + KEEP_AWAY)
+def _go_on(move: _Move) -> None:
+    until = move.context.clock() + move.keep_away
+    with move.context.database.writing() as db:
+        go_on_advancing(db, move.merchant_id, worker=move.worker.name, until=until)
 
 
-async def _run_all(
-    context: Context, still: Context, worker: Worker, merchant_id: int, by: timedelta
-) -> Advanced:
-    left, ran = by, 0
+async def _run_all(move: _Move, by: timedelta) -> Advanced:
+    left, ran, patience = by, 0, PATIENCE // PAUSE
     while True:
-        lease_until = context.clock() + KEEP_AWAY
-        step = await context.in_thread(
-            _take_step, still, worker.name, merchant_id, left, lease_until
-        )
+        step = await move.context.in_thread(_take_step, move, left, waits=patience > 0)
         left -= step.moved
         if step.is_last:
             break
-        if step.job is not None:
-            await worker.run_one(step.job)
+        if step.job is None:
+            patience -= 1
+            await asyncio.sleep(PAUSE.total_seconds())
+        else:
+            await move.worker.run_one(step.job)
             ran += 1
-    now = await context.in_thread(_read_clock, still, merchant_id)
+    now = await move.context.in_thread(_read_clock, move)
     return Advanced(now, ran)
 
 
-def _begin(context: Context, merchant_id: int) -> None:
-    now = context.clock()
-    with context.database.writing() as db:
-        if not begin_advancing(db, merchant_id, now=now, until=now + KEEP_AWAY):
+def _begin(move: _Move) -> None:
+    now = move.context.clock()
+    with move.context.database.writing() as db:
+        if not begin_advancing(db, move.merchant_id, now=now, until=now + move.keep_away):
             message = "The clock is being moved already; wait until that has come to its end."
             raise StillRunning(message)
 
 
-async def _wait_for_workers(context: Context, merchant_id: int) -> None:
-    for _ in range(PATIENCE // PAUSE):
-        if not await context.in_thread(_count_running, context, merchant_id):
-            return
-        await asyncio.sleep(PAUSE.total_seconds())
-
-
-def _count_running(context: Context, merchant_id: int) -> int:
-    with context.database.reading() as db:
-        return count_running(db, merchant_id, now=context.clock())
-
-
-def _take_step(
-    context: Context, worker: str, merchant_id: int, left: timedelta, lease_until: datetime
-) -> _Step:
+def _take_step(move: _Move, left: timedelta, *, waits: bool) -> _Step:
     """Move the clock to the next job that falls due, or by all that is left, and claim it."""
-    now = context.clock()
-    with context.database.writing() as db:
-        merchant = get_merchant(db, merchant_id)
-        put_to_sleep(db, merchant_id, now=lease_until - KEEP_AWAY)
-        sleeper = find_sleeper(db, merchant_id)
+    now, real_now = move.still.clock(), move.context.clock()
+    with move.context.database.writing() as db:
+        put_to_sleep(db, move.merchant_id, now=real_now)
+        # Workers end what they have begun, and what follows from that belongs to this moment.
+        if waits and count_running(db, move.merchant_id, now=real_now):
+            return _Step(timedelta(0), None, is_last=False)
+        sleeper = find_sleeper(db, move.merchant_id)
         wait = timedelta(0) if sleeper is None else max(sleeper.due_at - now, timedelta(0))
         # Up to the next tick: a job that has not quite come yet would never come.
         wait = -(-wait // TICK) * TICK
         is_last = sleeper is None or wait > left
         moved = left if is_last else wait
         if moved:
+            merchant = get_merchant(db, move.merchant_id)
             advance_clock(db, merchant, moved, now=now + merchant.clock_offset)
         if sleeper is None or is_last:
             return _Step(moved, None, is_last=True)
-        job = claim_sleeper(db, sleeper.id, worker=worker, lease_until=lease_until)
+        job = claim_sleeper(
+            db, sleeper.id, worker=move.worker.name, lease_until=real_now + move.keep_away
+        )
         return _Step(moved, job, is_last=False)
 
 
-def _read_clock(context: Context, merchant_id: int) -> datetime:
-    with context.database.reading() as db:
-        return context.clock() + get_merchant(db, merchant_id).clock_offset
+def _read_clock(move: _Move) -> datetime:
+    with move.context.database.reading() as db:
+        return move.still.clock() + get_merchant(db, move.merchant_id).clock_offset
 
 
-def _end(context: Context, merchant_id: int) -> None:
-    with context.database.writing() as db:
-        end_advancing(db, merchant_id)
+def _end(move: _Move) -> None:
+    with move.context.database.writing() as db:
+        end_advancing(db, move.merchant_id)
 
 
 class ClockMover:
