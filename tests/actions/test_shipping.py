@@ -44,16 +44,22 @@ def change(db: Connection, merchant: Merchant, order: Order, **values: Any) -> O
     return change_shipping(db, merchant, order, values, catalogue=CATALOGUE, now=NOON)
 
 
-def test_another_address_changes_nothing_else(database: Database) -> None:
+def test_another_address_costs_nothing_and_is_offered_anew(database: Database) -> None:
     with database.writing() as db:
         merchant, order = a_submitted_order(db)
-        before = list_shipments(db, order.id)
+        [before] = list_shipments(db, order.id)
 
         changed = change(db, merchant, order, address1="2 Low Road")
 
         assert changed.address1 == "2 Low Road"
         assert changed.price == order.price
-        assert list_shipments(db, order.id) == before
+        [after] = list_shipments(db, order.id)
+        assert after.id != before.id
+        assert (after.lab, after.service, after.image_ids) == (
+            before.lab,
+            before.service,
+            before.image_ids,
+        )
 
 
 def test_a_lab_that_knows_the_old_address_is_told(database: Database) -> None:

@@ -11,7 +11,7 @@ from printworks.store.merchants import get_merchant
 from printworks.store.orders import Order, get_order
 from tests.imaging.pictures import a_picture
 from tests.worker.hosts import answers, holds
-from tests.worker.shops import NOT_A_PICTURE, Shop
+from tests.worker.shops import A_PICTURE, NOT_A_PICTURE, Shop
 
 _S = ImageStatus
 A_SLIP = bytes(a_picture(420, 594).pngsave_buffer())
@@ -160,3 +160,17 @@ def test_a_job_that_runs_again_changes_nothing(shop: Shop) -> None:
 
     assert before == (shop.slip(order), shop.events(order), shop.list_files())
     assert len(shop.host.asked) == 1
+
+
+def test_a_parcel_waits_for_its_packing_slip(shop: Shop) -> None:
+    url = shop.host.at("/slip.png", answers("503 Busy"), holds(A_SLIP))
+    order = shop.add_order(packing_slip_url=url)
+    shop.add_images(order, shop.host.at("/cat.jpg", holds(A_PICTURE)))
+    shop.submit(order)
+    shop.drain()
+    assert shop.jobs(JobKind.RENDER_IMAGE)
+    assert shop.jobs(JobKind.SEND_TO_LAB) == []
+
+    shop.pass_time(seconds=10)
+
+    assert len(shop.jobs(JobKind.SEND_TO_LAB)) == 1

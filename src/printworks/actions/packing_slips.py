@@ -6,12 +6,15 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from printworks.actions.production import promise_sending
 from printworks.rules.events import PackingSlipJudged
 from printworks.rules.images import ImageStatus
 from printworks.store.events import record_event
+from printworks.store.images import list_images
 from printworks.store.merchants import Merchant
 from printworks.store.orders import get_order_to_change, update_order
 from printworks.store.packing_slips import PackingSlip, update_packing_slip
+from printworks.store.shipments import list_shipments
 
 
 def judge_packing_slip(
@@ -33,5 +36,9 @@ def judge_packing_slip(
     record_event(db, order.id, PackingSlipJudged(status), now=now)
     if status is not ImageStatus.OK:
         message = f"The packing slip cannot be used. {facts['error_message']}"
-        update_order(db, order, {"error_message": message})
+        order = update_order(db, order, {"error_message": message}) or order
+    # What was complete but for the slip goes to its labs now, with it or without.
+    if order.image_count:
+        shipments, images = list_shipments(db, order.id), list_images(db, order.id)
+        promise_sending(db, merchant, order, shipments, images, now=now)
     return True

@@ -12,6 +12,7 @@ from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import WrongState
 from printworks.labs.documents import Report
 from printworks.rules.events import OrderHeld, OrderReleased, ShipmentsChanged
+from printworks.rules.images import ImageStatus
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus, Permissions
 from printworks.rules.plans import Routed
@@ -21,6 +22,7 @@ from printworks.store.images import Image, Images, list_images
 from printworks.store.jobs import promise_each
 from printworks.store.merchants import Merchant, get_merchant
 from printworks.store.orders import Order, get_any_order_to_change, update_order
+from printworks.store.packing_slips import find_packing_slip
 from printworks.store.shipments import (
     Shipment,
     Shipments,
@@ -90,6 +92,8 @@ def promise_sending(
     """Promise to hand over what is offered and has all of its print files."""
     if order.held_at is not None or order.status is not OrderStatus.SUBMITTED:
         return
+    if order.packing_slip_url and _is_slip_awaited(db, order):
+        return
     printed = {image.id for image in images if image.manifest is not None}
     ready = [
         shipment
@@ -106,6 +110,12 @@ def promise_sending(
         now=now,
         request_id=request_id,
     )
+
+
+def _is_slip_awaited(db: Connection, order: Order) -> bool:
+    """Whether the packing slip is still being fetched; its verdict brings us here again."""
+    slip = find_packing_slip(db, order.id)
+    return slip is not None and slip.status is ImageStatus.NOT_YET_DOWNLOADED
 
 
 def note_sent(db: Connection, shipment: Shipment, *, now: datetime) -> Shipment | None:

@@ -69,11 +69,10 @@ def change_shipping(
     if updated is None:
         raise WrongState(CHANGED_MEANWHILE)
     record_event(db, order.id, OrderChanged(sorted(changed)), now=now)
-    travels_otherwise = "shipping_method" in changed
-    if travels_otherwise:
+    if "shipping_method" in changed:
         updated = _charge_anew(db, merchant, order, updated, catalogue, now=now)
-    if travels_otherwise or any(shipment.sent_at for shipment in shipments):
-        _offer_anew(db, merchant, updated, catalogue, now=now)
+    # Always: what is just being handed over has the old address on it.
+    _offer_anew(db, merchant, updated, catalogue, now=now)
     return updated
 
 
