@@ -129,7 +129,9 @@ class World:
     def promise(self) -> date:
         """Return the last day that keeps the promise."""
         promise = self.catalogue.promises[self.question.method, self.question.country]
-        return count_on(self.question.now.date(), promise.days, WEEKEND, frozenset())
+        # The day after is the first that counts, if it is no weekend.
+        tomorrow = self.question.now.date() + timedelta(days=1)
+        return count_on(tomorrow, promise.days - 1, WEEKEND, frozenset())
 
     def makers(self, line: Line) -> list[Lab]:
         """List the labs that make this."""

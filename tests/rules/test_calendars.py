@@ -17,6 +17,7 @@ from printworks.rules.calendars import (
     find_arrival,
     find_dispatch,
     find_production_start,
+    find_promised_day,
 )
 
 DAY = timedelta(days=1)
@@ -199,3 +200,19 @@ def test_nothing_arrives_before_it_is_dispatched_nor_latest_before_earliest(
     assert start <= dispatch.earliest <= dispatch.latest
     assert dispatch.earliest <= arrival.earliest <= arrival.latest
     assert dispatch.latest <= arrival.latest
+
+
+@pytest.mark.parametrize(
+    ("submitted", "days", "promised"),
+    [
+        (date(2026, 11, 16), 0, date(2026, 11, 16)),
+        (date(2026, 11, 16), 1, date(2026, 11, 17)),
+        (date(2026, 11, 20), 1, date(2026, 11, 23)),
+        (date(2026, 11, 21), 1, date(2026, 11, 23)),
+        (date(2026, 11, 22), 5, date(2026, 11, 27)),
+    ],
+)
+def test_promised_days_begin_after_the_day_of_submission(
+    submitted: date, days: int, promised: date
+) -> None:
+    assert find_promised_day(submitted, days) == promised

@@ -14,13 +14,13 @@ from printworks.catalogue.services import Service
 from printworks.catalogue.snapshot import Catalogue
 from printworks.rules import offers
 from printworks.rules.calendars import (
-    MONDAY_TO_FRIDAY,
     Days,
     Window,
     WorkingCalendar,
     find_arrival,
     find_dispatch,
     find_production_start,
+    find_promised_day,
 )
 from printworks.rules.offers import Candidate, CannotMake, Item, Offer, PackagePrice
 from printworks.rules.orders import ShippingMethod
@@ -89,7 +89,7 @@ def route_order(
         items,
         candidates,
         method=order.shipping_method,
-        promise=MONDAY_TO_FRIDAY.add(now.date(), promise.days if promise else 0),
+        promise=find_promised_day(now.date(), promise.days if promise else 0),
         without=without,
         most_steps=MOST_STEPS,
     )

@@ -59,6 +59,13 @@ class WorkingCalendar(msgspec.Struct, frozen=True):
 MONDAY_TO_FRIDAY: Final = WorkingCalendar()
 
 
+def find_promised_day(submitted: date, days: int) -> date:
+    """Return the last day that is in time, so many days from Monday to Friday after that one."""
+    if days == 0:
+        return submitted
+    return MONDAY_TO_FRIDAY.add(submitted + _DAY, days - 1)
+
+
 class Days(msgspec.Struct, frozen=True):
     """How many working days something takes."""
 
