@@ -75,6 +75,8 @@ _FORMS: Final[Mapping[str, tuple[str, str]]] = {
         "`unix:/path/to.sock` or a loopback address such as `127.0.0.1:8080`",
     ),
     "header_prefix": (r"[A-Za-z][A-Za-z0-9-]*", "letters, digits and hyphens"),
+    "stripe_secret_key": (r"\S+", "a key that begins with `sk_` or `rk_`"),
+    "stripe_webhook_secret": (r"\S+", "text that begins with `whsec_`"),
 }
 
 

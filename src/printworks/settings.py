@@ -41,6 +41,7 @@ _PRINT_PATH: Final = re.compile(
     r"(?=.*\{image\}[^/]*$)(?!.*(^|/)\.)"
     r"([A-Za-z0-9._-]|\{(job|image|sku|size|copies|attribute:[A-Za-z0-9 ._-]+)\}|(?<=[^/])/(?=[^/]))+"
 )
+_STRIPE_KEY: Final = re.compile(r"(sk|rk)_(test|live)_\S+")
 Count = Annotated[int, Meta(ge=1, le=1_000_000_000)]
 Port = Annotated[int, Meta(ge=1, le=65535)]
 
@@ -131,6 +132,27 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             "see [labs](labs.md#where-the-print-files-lie).",
         ),
     ] = "prints/{image}-{copies}x"
+    payments: Annotated[
+        Literal["auto", "simulated", "account", "stripe"],
+        Meta(
+            description="How merchants pay; `auto` is `simulated` in a sandbox, and a live "
+            "service names one; see [payments](payments.md)."
+        ),
+    ] = "auto"
+    stripe_secret_key: Annotated[
+        str,
+        Meta(
+            description="Who we are to Stripe: a test key in a sandbox, else a live one.",
+            extra={"secret": True},
+        ),
+    ] = ""
+    stripe_webhook_secret: Annotated[
+        str,
+        Meta(
+            description="What Stripe signs its notifications with.",
+            extra={"secret": True},
+        ),
+    ] = ""
     web_processes: Annotated[
         Annotated[int, Meta(ge=1, le=256)],
         Meta(description="Processes that answer requests: one goes on while another restarts."),
@@ -272,6 +294,27 @@ def _check_combinations(settings: Settings) -> None:
             not settings.files.startswith("s3://") and _has_s3_settings(settings)
         ),
     }
-    for sentence, is_wrong in problems.items():
+    for sentence, is_wrong in (problems | _list_payment_problems(settings)).items():
         if is_wrong:
             raise BadSetting(sentence)
+
+
+def _list_payment_problems(settings: Settings) -> dict[str, bool]:
+    key, is_live = settings.stripe_secret_key, settings.environment == "live"
+    return {
+        "A live service cannot use `payments = simulated`: orders would be printed and never paid "
+        "for.": is_live and settings.payments == "simulated",
+        "`payments = stripe` needs `stripe_secret_key`.": settings.payments == "stripe" and not key,
+        "`stripe_secret_key` must begin with `sk_test_`, `rk_test_`, `sk_live_` or `rk_live_`.": (
+            bool(key) and not _STRIPE_KEY.fullmatch(key)
+        ),
+        "A sandbox charges nothing: `stripe_secret_key` must be a test key, not a live one.": (
+            not is_live and "_live_" in key[:8]
+        ),
+        "A live service charges: `stripe_secret_key` must be a live key, not a test one.": (
+            is_live and "_test_" in key[:8]
+        ),
+        "`stripe_webhook_secret` must begin with `whsec_`.": (
+            not re.fullmatch(r"(whsec_\S+)?", settings.stripe_webhook_secret)
+        ),
+    }

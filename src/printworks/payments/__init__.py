@@ -1,1 +1,48 @@
 """How money is taken: a protocol, and one file for each way of taking it."""
+
+from collections.abc import Callable
+
+from printworks.payments.account import AccountProvider
+from printworks.payments.provider import PaymentProvider
+from printworks.payments.simulated import Memory, SimulatedProvider
+from printworks.settings import BadSetting, Settings
+
+
+def open_provider(
+    settings: Settings, *, memory: Memory, page: Callable[[str], str], named: str = ""
+) -> PaymentProvider:
+    """Open the way that the settings name, or the one that took money before: `named`.
+
+    `page` gives the address of our own page about a charge, by its key. Raise `BadSetting` if
+    a live service would only pretend to be paid. Nobody is asked before there is a charge.
+    """
+    match named or _choose(settings):
+        case "account":
+            return AccountProvider()
+        case "stripe":
+            return _open_stripe(settings, page)
+        case "simulated" if settings.environment == "sandbox":
+            return SimulatedProvider(memory, page)
+        case way:
+            message = f"A live service cannot take money by `{way}`."
+            raise BadSetting(message)
+
+
+def _choose(settings: Settings) -> str:
+    if settings.payments != "auto":
+        return settings.payments
+    if settings.environment == "live":
+        message = "A live service needs `payments`: `account` or `stripe`."
+        raise BadSetting(message)
+    return "simulated"
+
+
+def _open_stripe(settings: Settings, page: Callable[[str], str]) -> PaymentProvider:
+    if not settings.stripe_secret_key:
+        message = "Payments by Stripe need `stripe_secret_key`."
+        raise BadSetting(message)
+    # Only who uses Stripe waits for its package.
+    from printworks.net.guard import Guard
+    from printworks.payments.stripe import StripeProvider
+
+    return StripeProvider(settings.stripe_secret_key, guard=Guard.of(settings), page=page)
