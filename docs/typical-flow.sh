@@ -55,8 +55,13 @@ echo "Image $(member id "$image") was added, at $(member price "$image") each."
 order=$(call GET "/orders/$id")
 echo "With shipping that makes $(member price "$order")."
 
-# 3. Find out whether the order can be submitted. Warnings do not stand in the way.
+# 3. Find out whether the order can be submitted, once its image has been looked at. Warnings do not
+# stand in the way.
 check=$(call GET "/orders/$id/SubmissionStatus")
+while printf '%s\n' "$check" | grep -q CouldNotValidateImageSize; do
+    sleep 1
+    check=$(call GET "/orders/$id/SubmissionStatus")
+done
 if [ "$(member isValid "$check")" != true ]; then
     echo "The order cannot be submitted: $check" >&2
     exit 1
@@ -74,6 +79,12 @@ if [ "${MOVE_CLOCK:-0}" = 1 ]; then
 fi
 order=$(call GET "/orders/$id")
 while [ "$(member status "$order")" = Submitted ]; do
+    # The last message of an order is its own; those before are its images'.
+    trouble=$(printf '%s\n' "$order" | grep -o '"errorMessage":"[^"]*"' | tail -n 1)
+    if [ -n "$trouble" ]; then
+        echo "The order does not go on: $trouble" >&2
+        exit 1
+    fi
     sleep 10
     order=$(call GET "/orders/$id")
 done

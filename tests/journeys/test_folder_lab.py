@@ -212,9 +212,10 @@ def test_a_print_file_that_was_swapped_raises_a_hold(story: Story) -> None:
 
     seen = story.see(order)
     assert seen["status"] == "Submitted"
-    assert "another file than the one that it was sent" in seen["errorMessage"]
+    assert "is held" in seen["errorMessage"]
     (held,) = story.events(order, OrderHeld)
     assert str(held.shipment) == story.shipment(order)[1]
+    assert "another file than the one that it was sent" in held.reason
     assert seen["shippingInfo"]["shipments"][0]["trackingNumber"] is None
 
 

@@ -117,16 +117,16 @@ def judge_image(
     record_event(db, order.id, ImageJudged(image.id, status), now=now)
     if order.status is OrderStatus.SUBMITTED:
         if status in _FAILED:
-            _blame(db, order, judged)
+            _blame(db, order, judged, now=now)
         else:
             promise_prints(db, merchant, [judged], now=now, request_id=request_id)
     return True
 
 
-def _blame(db: Connection, order: Order, image: Image) -> None:
+def _blame(db: Connection, order: Order, image: Image, *, now: datetime) -> None:
     """Say on the order itself what keeps it from being produced."""
     message = f"Image {image.id} cannot be printed. {image.error_message or ''}".strip()
-    update_order(db, order, {"error_message": message})
+    update_order(db, order, {"error_message": message, "updated_at": now})
 
 
 def promise_prints(

@@ -1,6 +1,7 @@
 """Writes what a lab is told about a shipment."""
 
 from datetime import date
+from pathlib import PurePosixPath
 from typing import Any
 
 import msgspec
@@ -31,7 +32,9 @@ def thumbnail_name(image_id: int) -> str:
     return f"{image_id}-small.jpg"
 
 
-SLIP_NAME = "packing-slip"
+def slip_name(slip: PackingSlip) -> str:
+    """Name a packing slip as labs know it, with the ending of its format."""
+    return f"packing-slip{PurePosixPath(slip.file or '').suffix}"
 
 
 def write_document(
@@ -57,7 +60,7 @@ def write_document(
         merchant=merchant.name,
         merchant_order_id=order.merchant_order_id,
         rejections=rejections,
-        ordered_at=order.updated_at,
+        ordered_at=shipment.created_at,
         dispatch_by=_find_dispatch_day(lab, theirs, shipment),
         address=_write_address(order),
         service=_write_service(order, shipment, catalogue),
@@ -130,4 +133,4 @@ def _write_service(order: Order, shipment: Shipment, catalogue: Catalogue) -> Jo
 def _write_slip(slip: PackingSlip | None, lab: Lab) -> JobFile | None:
     if slip is None or slip.status is not ImageStatus.OK or not lab.packing_slips:
         return None
-    return JobFile(name=SLIP_NAME, sha256=slip.sha256 or "")
+    return JobFile(name=slip_name(slip), sha256=slip.sha256 or "")

@@ -20,7 +20,9 @@ from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus, Payment, check_change, check_move
 from printworks.store import orders as store
 from printworks.store.events import record_event
+from printworks.store.images import clear_prices_to_user
 from printworks.store.jobs import promise
+from printworks.store.ledger import lock_books
 from printworks.store.merchants import Merchant
 from printworks.store.orders import NewOrder, Order
 from printworks.store.packing_slips import drop_packing_slip, want_packing_slip
@@ -79,6 +81,8 @@ def change_order(
     record_event(db, order.id, OrderChanged(sorted(changed)), now=now)
     if "packing_slip_url" in changed:
         _replace_packing_slip(db, merchant, updated, now=now, request_id=request_id)
+    if changed.get("payment") == Payment.INVOICE_ME:
+        clear_prices_to_user(db, order.id)
     if order.image_count and not _PRICED_BY.isdisjoint(changed):
         return quote_order(db, merchant, updated, catalogue, now=now)
     return updated
@@ -146,6 +150,8 @@ def submit_order(
             "set it to AwaitingPayment and send the recipient to `paymentUrl`."
         )
         raise BadInput(message)
+    # Held from here on: two orders at once must not both find room below the same limit.
+    lock_books(db, merchant.id)
     images = require_valid(db, order, catalogue).images
     shipments = offer_to_labs(db, merchant, order, images, catalogue, now=now)
     charge_order(db, merchant, order, now=now)

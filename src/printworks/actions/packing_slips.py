@@ -36,7 +36,7 @@ def judge_packing_slip(
     record_event(db, order.id, PackingSlipJudged(status), now=now)
     if status is not ImageStatus.OK:
         message = f"The packing slip cannot be used. {facts['error_message']}"
-        order = update_order(db, order, {"error_message": message}) or order
+        order = update_order(db, order, {"error_message": message, "updated_at": now}) or order
     # What was complete but for the slip goes to its labs now, with it or without.
     if order.image_count:
         shipments, images = list_shipments(db, order.id), list_images(db, order.id)

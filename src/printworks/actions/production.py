@@ -149,11 +149,14 @@ def hear_from_lab(db: Connection, report: Report, *, catalogue: Catalogue, now: 
     )
     if moved is None:
         return False
+    values: dict[str, object] = {"updated_at": now}
     if report.state is LabState.FAILED:
         message = f"A lab could not make shipment {shipment.id}; we are looking into it."
-        order = update_order(db, order, {"error_message": message, "updated_at": now}) or order
+        values["error_message"] = message
     elif report.state is LabState.DISPATCHED and shipment.held_because is not None:
-        order = update_order(db, order, {"error_message": None, "updated_at": now}) or order
+        values["error_message"] = None
+    if order.status is OrderStatus.SUBMITTED:
+        order = update_order(db, order, values) or order
     shipments = list_shipments(db, order.id)
     record_shipments(db, order, shipments, [shipment.id], now=now)
     _complete_if_all_sent(db, order, shipments, now=now)
@@ -173,10 +176,17 @@ def _sent(report: Report, now: datetime) -> dict[str, object]:
         return {}
     return {
         "tracking_number": report.tracking_number,
-        "tracking_url": report.tracking_url,
+        "tracking_url": _read_tracking_url(report.tracking_url),
         "shipped_at": now,
         "held_because": None,
     }
+
+
+def _read_tracking_url(url: str | None) -> str | None:
+    """Return an address that may be shown to anybody; another is left out."""
+    if url is None or not url.lower().startswith(("https://", "http://")):
+        return None
+    return url if url.isprintable() else None
 
 
 def _is_other_print(db: Connection, order: Order, shipment: Shipment, report: Report) -> bool:
@@ -200,7 +210,8 @@ def _hold_shipment(
     held = update_shipment(db, shipment, {"held_because": reason, "updated_at": now})
     if held is None:
         return False
-    update_order(db, order, {"error_message": f"Shipment {shipment.id} is held. {reason}"})
+    message = f"Shipment {shipment.id} is held; we are looking into it."
+    update_order(db, order, {"error_message": message, "updated_at": now})
     record_event(db, order.id, OrderHeld(shipment=shipment.id, reason=reason), now=now)
     return True
 

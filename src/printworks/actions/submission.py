@@ -35,7 +35,7 @@ class SubmissionStatus(msgspec.Struct, frozen=True):
     @property
     def is_valid(self) -> bool:
         """Whether submission will succeed."""
-        return not self.errors
+        return not self.errors and self.order.status is OrderStatus.NOT_YET_SUBMITTED
 
 
 def check_submission(db: Connection, order: Order, catalogue: Catalogue) -> SubmissionStatus:
@@ -67,7 +67,8 @@ def _is_within_limit(db: Connection, order: Order) -> bool:
 
 def _is_routable(db: Connection, order: Order, findings: Sequence[Findings]) -> bool:
     """Whether labs were found for what can be ordered; the rest has errors of its own."""
-    if not findings or any(found.is_wrong for found in findings):
+    is_open = order.status is OrderStatus.NOT_YET_SUBMITTED
+    if not is_open or not findings or any(found.is_wrong for found in findings):
         return True
     return bool(list_shipments(db, order.id))
 

@@ -10,7 +10,14 @@ from sqlalchemy import Connection
 
 from printworks.api.bodies import UploadedFile
 from printworks.api.exchange import Request, Response
-from printworks.errors import BadCredentials, BadInput, KeyUsedBefore, ServiceError, StillRunning
+from printworks.errors import (
+    BadCredentials,
+    BadInput,
+    KeyUsedBefore,
+    OutOfOrder,
+    ServiceError,
+    StillRunning,
+)
 from printworks.store import idempotency as store
 from printworks.store.database import Database
 from printworks.store.idempotency import Claim
@@ -19,7 +26,7 @@ from printworks.store.merchants import Merchant
 LONGEST_KEY: Final = 255
 # No request runs this long; one that has no answer by then died with its process.
 RUNS_AT_MOST: Final = timedelta(minutes=2)
-_NOT_KEPT: Final = (BadCredentials, StillRunning)
+_NOT_KEPT: Final = (BadCredentials, StillRunning, OutOfOrder)
 
 
 def answer_once(

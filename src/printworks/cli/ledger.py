@@ -149,7 +149,7 @@ def _post(
     owed = _money(books.balance, merchant.currency)
     if entry is None:
         make_console().print(f"That was posted before; {merchant.code} owes {owed}.")
-        raise typer.Exit(1)
+        return
     make_console().print(f"Posted as entry {entry.number}; {merchant.code} owes {owed}.")
 
 

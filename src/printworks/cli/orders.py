@@ -96,7 +96,8 @@ def _tell_decisions(order: "Order", decisions: Sequence["Decision"]) -> Iterator
 
 def _tell_item(image: "Image") -> str:
     copies = "1 copy" if image.copies == 1 else f"{image.copies} copies"
-    return f"Item {image.id} is {copies} of {image.sku}."
+    trouble = f" It is {image.status}: {image.error_message}" if image.error_message else ""
+    return f"Item {image.id} is {copies} of {image.sku}.{trouble}"
 
 
 def _tell_shipment(shipment: "Shipment") -> str:

@@ -133,7 +133,8 @@ _DOWNLOAD: Final = Policy(
     attempts=DOWNLOAD_ATTEMPTS + SPARE_ATTEMPTS,
     timeout=timedelta(minutes=10),
     acknowledge=Acknowledge.SINGLY,
-    wait_after=wait_after_download,
+    # Whatever goes wrong beyond the attempts that the handler counts is tried again as well.
+    wait_after=lambda attempts: wait_after_download(attempts) or timedelta(minutes=10),
 )
 _RENDER: Final = Policy(
     in_flight=4,

@@ -63,7 +63,8 @@ def find_permissions(
     if status is OrderStatus.SUBMITTED:
         at_labs = [(state, rules) for state, rules in shipments if state not in DROPPED]
         permissions = Permissions(
-            cancel=all(state in rules.cancel for state, rules in at_labs),
+            # A lab that has failed has nothing left to stop.
+            cancel=all(state is _S.FAILED or state in rules.cancel for state, rules in at_labs),
             hold=all(state in rules.hold for state, rules in at_labs),
             update_shipping=all(state in rules.update_shipping for state, rules in at_labs),
             remove_images=False,

@@ -135,6 +135,11 @@ def insert_images(
     return [Image(*row) for row in db.execute(statement, rows)]
 
 
+def clear_prices_to_user(db: Connection, order_id: int) -> None:
+    """Forget what the recipient would have paid for the images of an order."""
+    db.execute(update(images).where(images.c.order_id == order_id).values(price_to_user=None))
+
+
 def update_image(db: Connection, image: Image, values: Mapping[str, object]) -> Image | None:
     """Change an image if it is still in the status in which it was read; else return None."""
     changed = db.execute(

@@ -39,10 +39,7 @@ def post_entry(
     now: datetime,
 ) -> Entry | None:
     """Write down that money moved; None, and nothing is written, if that was done before."""
-    # Locked: whoever posts next sees this entry as the one before.
-    books = Books(
-        *db.execute(select(*_BOOKS).where(merchants.c.id == merchant_id).with_for_update()).one()
-    )
+    books = lock_books(db, merchant_id)
     is_known = select(ledger_entries.c.number).where(
         ledger_entries.c.merchant_id == merchant_id, ledger_entries.c.key == key
     )
@@ -70,6 +67,17 @@ def post_entry(
         .values(ledger_count=entry.number, ledger_head=head, balance=books.balance + entry.owed)
     )
     return entry
+
+
+def lock_books(db: Connection, merchant_id: int) -> Books:
+    """Return what a merchant's ledger comes to, as it stays until the transaction ends.
+
+    Whoever posts next sees what this transaction posts as the entry before.
+    """
+    # Without the key: others may go on adding orders and jobs of this merchant, or two who wait
+    # for each other's rows would never end.
+    locked = select(*_BOOKS).where(merchants.c.id == merchant_id).with_for_update(key_share=True)
+    return Books(*db.execute(locked).one())
 
 
 def read_books(db: Connection, merchant_id: int) -> Books:

@@ -90,7 +90,8 @@ _THIS = select(*_COLUMNS).where(
     orders.c.id == bindparam("id"), orders.c.merchant_id == bindparam("merchant_id")
 )
 _ONE: Final = Prepared(_THIS)
-_ONE_TO_CHANGE: Final = Prepared(_THIS.with_for_update())
+# Without the key: whoever adds an event or a job meanwhile need not wait.
+_ONE_TO_CHANGE: Final = Prepared(_THIS.with_for_update(key_share=True))
 _TOTAL: Final = Prepared(
     select(merchants.c.order_count).where(merchants.c.id == bindparam("merchant_id"))
 )
@@ -135,7 +136,7 @@ def get_any_order_to_change(db: Connection, order_id: int) -> Order:
     row = None
     if 0 < order_id <= LARGEST_ID:
         row = db.execute(
-            select(*_COLUMNS).where(orders.c.id == order_id).with_for_update()
+            select(*_COLUMNS).where(orders.c.id == order_id).with_for_update(key_share=True)
         ).one_or_none()
     if row is None:
         raise NotFound(f"There is no order {order_id}.")

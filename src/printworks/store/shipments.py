@@ -99,7 +99,7 @@ _OF_PAGE: Final = Prepared(
 )
 # Spelled as in the index.
 _IS_OPEN: Final[ColumnElement[bool]] = literal_column(
-    "state IN ('offered', 'accepted', 'in-production')", Boolean()
+    "state IN ('offered', 'accepted', 'in-production', 'failed')", Boolean()
 )
 
 
@@ -133,7 +133,7 @@ def get_shipment(db: Connection, shipment_id: int) -> Shipment:
 
 
 def list_open_shipments(db: Connection, *, lab: str | None = None, limit: int) -> list[Shipment]:
-    """Return what labs still have before them, oldest first."""
+    """Return what labs still have before them or failed to make, oldest first."""
     wanted = select(*_COLUMNS).where(_IS_OPEN).order_by(shipments.c.id).limit(limit)
     if lab is not None:
         wanted = wanted.where(shipments.c.lab == lab)
@@ -144,7 +144,7 @@ def count_backlog(db: Connection) -> dict[str, int]:
     """Return how many copies each lab still has to make."""
     rows = db.execute(
         select(shipments.c.lab, func.sum(shipments.c.copies))
-        .where(_IS_OPEN)
+        .where(_IS_OPEN, shipments.c.state != LabState.FAILED)
         .group_by(shipments.c.lab)
     )
     return {lab: int(copies) for lab, copies in rows}

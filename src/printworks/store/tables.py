@@ -211,8 +211,8 @@ shipments = Table(
     Column("updated_at", Moment, nullable=False),
     sqlite_autoincrement=True,
 )
-_is_open = text("state IN ('offered', 'accepted', 'in-production')")
-# What labs still have before them, for their queue and for what they can take on.
+_is_open = text("state IN ('offered', 'accepted', 'in-production', 'failed')")
+# What labs still have before them, and what an operator has to decide about.
 Index(
     "ix_shipments_open",
     shipments.c.lab,

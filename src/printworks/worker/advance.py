@@ -41,6 +41,8 @@ TICK: Final = timedelta(milliseconds=1)
 # How long what workers have begun is waited for.
 PATIENCE: Final = timedelta(seconds=30)
 THREADS: Final = 2
+# Beyond so many jobs the clock stays where it has come to; it can be moved again from there.
+MOST_JOBS: Final = 20_000
 PAUSE: Final = timedelta(milliseconds=20)
 
 log = structlog.get_logger()
@@ -120,7 +122,8 @@ async def _run_all(move: _Move, by: timedelta) -> Advanced:
     while True:
         step = await move.context.in_thread(_take_step, move, left, waits=patience > 0)
         left -= step.moved
-        if step.is_last:
+        # What keeps being put off, by a disk that is full for one, would go on for ever.
+        if step.is_last or ran == MOST_JOBS:
             break
         if step.job is None:
             patience -= 1
@@ -189,13 +192,17 @@ class ClockMover:
 
     def advance(self, merchant_id: int, by: timedelta) -> datetime:
         """Move a merchant's clock and return its new time, once all has happened."""
+        work = advance(self._open(), merchant_id, by)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result().now
+
+    def _open(self) -> Context:
         with self._lock:
-            if self._thread is None:
+            # A start that failed, because files or database were away, is tried again.
+            if self._thread is None or not self._thread.is_alive():
+                self._ready = Future()
                 self._thread = threading.Thread(target=self._run, name="clock", daemon=True)
                 self._thread.start()
-        context = self._ready.result()
-        work = advance(context, merchant_id, by)
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result().now
+        return self._ready.result()
 
     def close(self) -> None:
         """End the thread."""
@@ -206,7 +213,11 @@ class ClockMover:
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
-        self._loop.run_until_complete(self._live())
+        try:
+            self._loop.run_until_complete(self._live())
+        except Exception as error:
+            log.exception("clock cannot be moved")
+            self._ready.set_exception(error)
 
     async def _live(self) -> None:
         database = Database(self._settings.database_url, connections=THREADS)
@@ -216,9 +227,5 @@ class ClockMover:
                     context = Context(database, self._settings, self._clock, threads, tools)
                     self._ready.set_result(context)
                     await self._stop.wait()
-        except Exception as error:
-            if not self._ready.done():
-                self._ready.set_exception(error)
-            raise
         finally:
             database.close()

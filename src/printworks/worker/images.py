@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import msgspec
+import structlog
 from sqlalchemy import Connection
 
 from printworks.actions import images as actions
 from printworks.catalogue.products import Product
+from printworks.files.errors import FileMissing
 from printworks.imaging.manifest import Manifest, plan_print
 from printworks.imaging.messages import PREVIEW, THUMBNAIL, Facts
 from printworks.imaging.studio import Invalid
@@ -37,9 +39,14 @@ from printworks.store.pictures import (
 )
 from printworks.worker.fetching import Deferred, Failure, fetch
 from printworks.worker.loop import Context
-from printworks.worker.tools import TROUBLE, Tools, unlucky
+from printworks.worker.tools import CANNOT_BE_PROCESSED, TROUBLE, Tools, unlucky
 
+NOT_SOLD: Final = Failure(ImageStatus.INVALID, "The product is no longer in the catalogue.")
+LOST: Final = Failure(ImageStatus.INVALID, "The picture was lost; create the order again.")
 NOT_AS_EXPECTED: Final = "The file is not the one that `md5Hash` names."
+
+
+log = structlog.get_logger()
 
 
 class _Arrival(NamedTuple):
@@ -59,7 +66,11 @@ async def fetch_image(context: Context, job: Job) -> None:
         merchant, image = await context.in_thread(_find, context, job)
     if image.status is not ImageStatus.NOT_YET_DOWNLOADED or image.url is None:
         return
-    product = _find_product(context, image)
+    product = context.outside.catalogue.find_product(image.sku)
+    if product is None:
+        with unlucky():
+            await context.in_thread(_refuse, context, job, merchant, image, NOT_SOLD)
+        return
     with unlucky(), context.outside.folder() as folder:
         try:
             arrival = await _receive(context, job, merchant, image, folder / "original")
@@ -70,7 +81,10 @@ async def fetch_image(context: Context, job: Job) -> None:
             await context.in_thread(_refuse, context, job, merchant, image, arrival)
             return
         judged = await context.in_workshop(_judge, context.outside, image, product, arrival, folder)
-        await context.in_thread(_settle, context, job, merchant, image, arrival, judged)
+        if isinstance(judged, Failure):
+            await context.in_thread(_refuse, context, job, merchant, image, judged)
+        else:
+            await context.in_thread(_settle, context, job, merchant, image, arrival, judged)
 
 
 def _find(context: Context, job: Job) -> tuple[Merchant, Image]:
@@ -78,13 +92,6 @@ def _find(context: Context, job: Job) -> tuple[Merchant, Image]:
         raise Hopeless("The job has no merchant.")
     with context.database.reading() as db:
         return get_merchant(db, job.merchant_id), get_image(db, job.args["image"])
-
-
-def _find_product(context: Context, image: Image) -> Product:
-    product = context.outside.catalogue.find_product(image.sku)
-    if product is None:
-        raise Hopeless(f"{image.sku} is no longer in the catalogue.")
-    return product
 
 
 async def _receive(
@@ -128,7 +135,7 @@ def _ask_for_news(known: Download | None) -> Mapping[str, str]:
 
 def _judge(
     tools: Tools, image: Image, product: Product, arrival: _Arrival, folder: Path
-) -> Picture | NewPicture:
+) -> Picture | NewPicture | Failure:
     """Look at a file and draw its proofs; what was looked at before is only drawn again."""
     known = arrival.picture
     if known is not None and (known.refusal is not None or known.proxy is None):
@@ -137,9 +144,10 @@ def _judge(
         _draw_proofs(tools, image, product, known, folder)
         picture: Picture | NewPicture = known
     else:
-        picture = _prepare(tools, image, product, arrival.fetched, folder)
-        if picture.refusal is not None:
-            return picture
+        prepared = _prepare(tools, image, product, arrival.fetched, folder)
+        if isinstance(prepared, Failure) or prepared.refusal is not None:
+            return prepared
+        picture = prepared
     for name, file in (("preview", PREVIEW), ("thumbnail", THUMBNAIL)):
         tools.files.put(proof_key(image.id, name), folder / file)
     return picture
@@ -162,12 +170,15 @@ def _draw_proofs(
 
 def _prepare(
     tools: Tools, image: Image, product: Product, fetched: Fetched, folder: Path
-) -> NewPicture:
+) -> NewPicture | Failure:
     source = folder / "original"
     result = tools.insist(
         lambda: tools.studio.prepare(source, product.print_area, image.sizing, folder)
     )
     new = NewPicture(sha256=fetched.sha256, md5=fetched.md5, size=fetched.size)
+    if isinstance(result, Invalid) and result.reason == CANNOT_BE_PROCESSED:
+        # No verdict on the content, which may fare better another time, so none is remembered.
+        return Failure(ImageStatus.INVALID, result.reason)
     if isinstance(result, Invalid):
         return msgspec.structs.replace(new, refusal=result.reason)
     original, proxy = original_key(new.sha256, image.id), proxy_key(new.sha256, image.id)
@@ -269,7 +280,10 @@ async def render_image(context: Context, job: Job) -> None:
         merchant, image = await context.in_thread(_find, context, job)
         if image.status is not ImageStatus.OK or image.manifest is not None:
             return
-        product = _find_product(context, image)
+        product = context.outside.catalogue.find_product(image.sku)
+        if product is None:
+            await context.in_thread(_refuse, context, job, merchant, image, NOT_SOLD)
+            return
         picture = await context.in_thread(_get_picture, context, image)
         with context.outside.folder() as folder:
             rendered = await context.in_workshop(
@@ -293,8 +307,12 @@ def _render(
 ) -> Manifest | Failure:
     facts = msgspec.convert(picture.facts, Facts)
     plan = plan_print(place(facts.pixels, product.print_area, image.sizing))
-    with tools.files.local(picture.original or "") as source:
-        rendered = tools.insist(lambda: tools.studio.render(source, plan, folder))
+    try:
+        with tools.files.local(picture.original or "") as source:
+            rendered = tools.insist(lambda: tools.studio.render(source, plan, folder))
+    except FileMissing:
+        log.error("original is missing", file=picture.original, image=image.id)
+        return LOST
     if isinstance(rendered, Invalid):
         # While it is drawn it is written, and the library does not tell one failure from another.
         if tools.is_cramped:

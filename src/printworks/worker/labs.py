@@ -11,7 +11,7 @@ import structlog
 from sqlalchemy import Connection
 
 from printworks.actions import production as actions
-from printworks.actions.lab_documents import SLIP_NAME, thumbnail_name, write_document
+from printworks.actions.lab_documents import slip_name, thumbnail_name, write_document
 from printworks.catalogue.labs import Lab
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import NotFound
@@ -90,7 +90,7 @@ def _prepare(context: Context, job: Job) -> _Parcel | None:
         thumbnail_name(item.image): proof_key(item.image, "thumbnail") for item in document.items
     }
     if document.packing_slip is not None and slip is not None and slip.file is not None:
-        files[SLIP_NAME] = slip.file
+        files[slip_name(slip)] = slip.file
     return _Parcel(merchant, shipment, document, files)
 
 

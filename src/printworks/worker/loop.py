@@ -181,7 +181,8 @@ class Worker:
 
     async def run_one(self, job: Job) -> None:
         """Run a job that somebody has claimed for this worker, and report what became of it."""
-        outcome = await self._attempt(job, self._policies[job.kind])
+        with log_context(job=job.id, kind=job.kind, request=job.request_id):
+            outcome = await self._attempt(job, self._policies[job.kind])
         await self._report([outcome])
 
     async def _wake_at(self, stop: asyncio.Event) -> None:

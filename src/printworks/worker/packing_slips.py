@@ -56,7 +56,7 @@ def _check(tools: Tools, slip: PackingSlip, sha256: str, folder: Path) -> dict[s
     result = tools.insist(lambda: tools.studio.prepare(source, A4, Sizing.SHRINK_TO_FIT, folder))
     if isinstance(result, Invalid):
         return _refuse(ImageStatus.INVALID, result.reason)
-    key = f"slips/{slip.order_id}/{sha256}"
+    key = f"slips/{slip.order_id}/{sha256}.{result.facts.format.lower()}"
     tools.files.put(key, source)
     return {
         "status": ImageStatus.OK,

@@ -200,7 +200,7 @@ class TestPermissions:
 
         assert flags(see(v3, order_id)) == FLAGS[status]
 
-    @pytest.mark.parametrize("state", [LabState.ACCEPTED, LabState.IN_PRODUCTION, LabState.FAILED])
+    @pytest.mark.parametrize("state", [LabState.ACCEPTED, LabState.IN_PRODUCTION])
     def test_a_usual_lab_that_has_accepted_permits_nothing(
         self, v3: Client, database: Database, state: LabState
     ) -> None:
@@ -209,6 +209,16 @@ class TestPermissions:
         hear(database, v3, order_id, state)
 
         assert flags(see(v3, order_id)) == (False, False, False)
+
+    def test_what_a_lab_failed_to_make_can_be_cancelled(
+        self, v3: Client, database: Database
+    ) -> None:
+        order_id = submit(v3)
+
+        hear(database, v3, order_id, LabState.FAILED)
+
+        assert flags(see(v3, order_id)) == (True, False, False)
+        assert set_status(v3, order_id, "Cancelled").status == 200
 
     def test_a_held_order_cannot_be_held(self, v3: Client, database: Database) -> None:
         order_id = create(v3)

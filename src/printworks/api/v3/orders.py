@@ -117,7 +117,9 @@ def get_submission_status(call: Call) -> Envelope[SubmissionStatusOut]:
     """Say whether an order can be submitted."""
     order = store.get_order(call.db, call.merchant.id, call.number("id"))
     status = check_submission(call.db, order, call.catalogue)
-    return Envelope(SubmissionStatusOut.of(order.id, status.errors, status.findings))
+    return Envelope(
+        SubmissionStatusOut.of(order.id, status.errors, status.findings, is_valid=status.is_valid)
+    )
 
 
 def set_status(call: Call) -> Envelope[Nothing]:

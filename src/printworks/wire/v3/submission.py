@@ -24,11 +24,18 @@ class SubmissionStatusOut(msgspec.Struct, frozen=True):
     photos: list[FindingsOut]
 
     @classmethod
-    def of(cls, order_id: int, errors: list[GeneralError], findings: list[Findings]) -> Self:
+    def of(
+        cls,
+        order_id: int,
+        errors: list[GeneralError],
+        findings: list[Findings],
+        *,
+        is_valid: bool,
+    ) -> Self:
         """Show what was found; images without findings are left out."""
         return cls(
             id=order_id,
-            isValid=not errors,
+            isValid=is_valid,
             generalErrors=errors,
             photos=[
                 FindingsOut(found.image_id, found.errors, found.warnings)

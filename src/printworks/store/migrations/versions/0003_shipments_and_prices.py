@@ -64,8 +64,8 @@ def upgrade() -> None:
             "ix_shipments_open",
             ["lab", "copies"],
             unique=False,
-            sqlite_where=sa.text("state IN ('offered', 'accepted', 'in-production')"),
-            postgresql_where=sa.text("state IN ('offered', 'accepted', 'in-production')"),
+            sqlite_where=sa.text("state IN ('offered', 'accepted', 'in-production', 'failed')"),
+            postgresql_where=sa.text("state IN ('offered', 'accepted', 'in-production', 'failed')"),
         )
         batch_op.create_index(batch_op.f("ix_shipments_order_id"), ["order_id"], unique=False)
 
