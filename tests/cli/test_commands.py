@@ -178,3 +178,23 @@ def test_the_doctor_reports_a_wrong_setting(tmp_path: Path) -> None:
 
     assert ended.code == 1
     assert ended.said.startswith("FAIL  settings       PRINTWORKS_ENVIRONMENT must be")
+
+
+@pytest.mark.parametrize(
+    ("settings", "check"),
+    [
+        ({"catalogue": "nowhere"}, "catalogue"),
+        ({"lab_folder": "nowhere"}, "labs"),
+        ({"environment": "live", "public_url": "https://print.example"}, "environment"),
+    ],
+)
+def test_the_doctor_finds_what_the_service_could_not_work_with(
+    tmp_path: Path, settings: dict[str, str], check: str
+) -> None:
+    assert run("merchant", "add", "Alice", "--data", tmp_path).code == 0
+
+    ended = run("doctor", "--json", "--data", tmp_path, **settings)
+
+    assert ended.code == 1
+    failed = [line["check"] for line in json.loads(ended.said) if line["verdict"] == "FAIL"]
+    assert failed == [check]

@@ -14,11 +14,14 @@ import msgspec
 from sqlalchemy import Connection, make_url, text
 from sqlalchemy.exc import SQLAlchemyError
 
+from printworks.catalogue.opening import open_catalogue
+from printworks.catalogue.problems import BadCatalogue
 from printworks.files import open_files
 from printworks.files.errors import FilesError
 from printworks.settings import Settings
 from printworks.store import schema
 from printworks.store.database import Database, DatabaseUnusable
+from printworks.store.secrets import ENVIRONMENT, find_secret
 from printworks.store.sqlite import OLDEST as OLDEST_SQLITE
 from printworks.web.tls import RENEW_BEFORE, TlsFiles, TlsUnusable, ca_file, read_certificate
 
@@ -51,6 +54,8 @@ def examine(settings: Settings, *, now: datetime) -> Iterator[Finding]:
     yield check_data_folder(settings.data)
     yield check_disk(settings.data)
     yield check_files(settings)
+    yield check_catalogue(settings)
+    yield check_lab_folder(settings)
     yield from check_database(settings, now=now)
     yield check_tls(settings, now=now)
     yield check_clock(settings.data, now=now)
@@ -118,6 +123,32 @@ def check_files(settings: Settings) -> Finding:
     )
 
 
+def check_catalogue(settings: Settings) -> Finding:
+    """Look whether there is something to sell."""
+    try:
+        catalogue = open_catalogue(settings.catalogue)
+    except BadCatalogue as error:
+        advice = "`printworks catalogue check` says all that is wrong."
+        return _judge("catalogue", "", fail=f"{str(error).splitlines()[0]} {advice}")
+    where = settings.catalogue or "built in"
+    return _judge(
+        "catalogue",
+        f"{len(catalogue.products)} products, {len(catalogue.labs)} labs ({where}).",
+        warn="" if catalogue.labs else "No lab is in the catalogue, so nothing can be made.",
+    )
+
+
+def check_lab_folder(settings: Settings) -> Finding:
+    """Look whether jobs could be put into the folder of the labs, where one was named."""
+    folder = settings.lab_folder
+    is_usable = folder is None or (folder.is_dir() and os.access(folder, os.W_OK | os.X_OK))
+    return _judge(
+        "labs",
+        "in the data folder." if folder is None else f"{folder} can be written.",
+        fail="" if is_usable else f"`lab_folder` {folder} is no folder that can be written.",
+    )
+
+
 def check_database(settings: Settings, *, now: datetime) -> Iterator[Finding]:
     """Look whether the database is there, keeps what it promises and has our tables."""
     url = make_url(settings.database_url)
@@ -132,12 +163,26 @@ def check_database(settings: Settings, *, now: datetime) -> Iterator[Finding]:
     try:
         with database.reading() as db:
             yield from _check_sqlite(db) if database.is_sqlite else _check_postgresql(db, now=now)
-        yield check_schema(schema.find_revision(database))
+        revision = schema.find_revision(database)
+        yield check_schema(revision)
+        if revision == schema.LATEST:
+            yield _check_environment(database, settings.environment)
     except SQLAlchemyError as error:
         reason = str(getattr(error, "orig", error)).strip().splitlines()[0]
         yield _judge("database", "", fail=f"It cannot be used: {reason}")
     finally:
         database.close()
+
+
+def _check_environment(database: Database, environment: str) -> Finding:
+    with database.reading() as db:
+        begun = find_secret(db, ENVIRONMENT)
+    is_ours = begun in (None, environment)
+    return _judge(
+        "environment",
+        f"{environment}.",
+        fail="" if is_ours else f"The database was begun as {begun}; use another one.",
+    )
 
 
 def _check_sqlite(db: Connection) -> Iterator[Finding]:

@@ -9,8 +9,9 @@ from sqlalchemy import Connection, bindparam, insert, null, select, update
 
 from printworks.rules.images import ImageStatus
 from printworks.rules.sizing import Pixels, Sizing
+from printworks.store.orders import IDS_OF_PAGE
 from printworks.store.prepared import Prepared
-from printworks.store.tables import images, orders
+from printworks.store.tables import images
 
 
 class Image(msgspec.Struct, frozen=True):
@@ -70,19 +71,7 @@ _SHOWN_OF_ORDER: Final = Prepared(
 )
 # The same page of orders that `list_orders` shows.
 _SHOWN_OF_PAGE: Final = Prepared(
-    select(*_SHOWN)
-    .where(
-        images.c.order_id.in_(
-            select(orders.c.id)
-            .where(
-                orders.c.merchant_id == bindparam("merchant_id"),
-                orders.c.ordinal <= bindparam("newest"),
-            )
-            .order_by(orders.c.ordinal.desc())
-            .limit(bindparam("limit"))
-        )
-    )
-    .order_by(images.c.id)
+    select(*_SHOWN).where(images.c.order_id.in_(IDS_OF_PAGE)).order_by(images.c.id)
 )
 
 

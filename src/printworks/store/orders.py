@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Column, Connection, Select, bindparam, insert, select, update
 
 from printworks.catalogue.products import Currency
 from printworks.errors import NotFound
@@ -95,15 +95,23 @@ _ONE_TO_CHANGE: Final = Prepared(_THIS.with_for_update(key_share=True))
 _TOTAL: Final = Prepared(
     select(merchants.c.order_count).where(merchants.c.id == bindparam("merchant_id"))
 )
-_PAGE: Final = Prepared(
-    select(*_COLUMNS)
-    .where(
-        orders.c.merchant_id == bindparam("merchant_id"),
-        orders.c.ordinal <= bindparam("newest"),
+
+
+def _of_page(*columns: Column[Any]) -> Select[Any]:
+    return (
+        select(*columns)
+        .where(
+            orders.c.merchant_id == bindparam("merchant_id"),
+            orders.c.ordinal <= bindparam("newest"),
+        )
+        .order_by(orders.c.ordinal.desc())
+        .limit(bindparam("limit"))
     )
-    .order_by(orders.c.ordinal.desc())
-    .limit(bindparam("limit"))
-)
+
+
+_PAGE: Final = Prepared(_of_page(*_COLUMNS))
+# For whoever wants what belongs to the orders of a page.
+IDS_OF_PAGE: Final = _of_page(orders.c.id)
 _NEXT_ORDINAL: Final = Prepared(
     update(merchants)
     .where(merchants.c.id == bindparam("merchant"))

@@ -22,8 +22,9 @@ from printworks.catalogue.services import Carrier
 from printworks.errors import NotFound
 from printworks.rules.plans import Routing
 from printworks.rules.production import DROPPED, LabState
+from printworks.store.orders import IDS_OF_PAGE
 from printworks.store.prepared import Prepared
-from printworks.store.tables import orders, plans, shipments
+from printworks.store.tables import plans, shipments
 
 
 class Shipment(msgspec.Struct, frozen=True):
@@ -83,19 +84,7 @@ _OF_ORDER: Final = Prepared(
     select(*_COLUMNS).where(shipments.c.order_id == bindparam("order_id")).order_by(shipments.c.id)
 )
 _OF_PAGE: Final = Prepared(
-    select(*_COLUMNS)
-    .where(
-        shipments.c.order_id.in_(
-            select(orders.c.id)
-            .where(
-                orders.c.merchant_id == bindparam("merchant_id"),
-                orders.c.ordinal <= bindparam("newest"),
-            )
-            .order_by(orders.c.ordinal.desc())
-            .limit(bindparam("limit"))
-        )
-    )
-    .order_by(shipments.c.id)
+    select(*_COLUMNS).where(shipments.c.order_id.in_(IDS_OF_PAGE)).order_by(shipments.c.id)
 )
 # Spelled as in the index.
 _IS_OPEN: Final[ColumnElement[bool]] = literal_column(
