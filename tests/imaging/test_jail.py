@@ -232,13 +232,22 @@ def test_a_folder_that_is_missing_is_a_verdict(studio: Studio, tmp_path: Path) -
 
 def _wait_for_zygote(program: str) -> int:
     """Find the youngest of our own processes that runs this program."""
+    # Not by their numbers, which begin anew when they have run out.
     return _wait_for(
-        lambda: [
-            pid
-            for pid in _children_of(os.getpid())
-            if program in Path(f"/proc/{pid}/cmdline").read_text()
-        ]
+        lambda: sorted(
+            (
+                pid
+                for pid in _children_of(os.getpid())
+                if program in Path(f"/proc/{pid}/cmdline").read_text()
+            ),
+            key=_find_start,
+        )
     )
+
+
+def _find_start(pid: int) -> int:
+    """Return when a process was started, in ticks of the kernel."""
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
 
 
 def _wait_for_child_of(pid: int) -> int:
