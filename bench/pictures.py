@@ -35,7 +35,6 @@ BATCH: Final = 16
 # The qualities that the product writes.
 PREVIEW_JPEG: Final = ("-quality", "85")
 THUMBNAIL_JPEG: Final = ("-quality", "80")
-PROXY_JPEG: Final = ("-quality", "90")
 PRINT_JPEG: Final = ("-quality", "94", "-sample", "1x1")
 
 
@@ -116,7 +115,7 @@ class Workshop:
                 _run("djpeg", "-outfile", file.with_suffix(".ppm"), file)
 
     def prepare(self, photo: Photo) -> Measure:
-        """Judge it and draw proxy, preview and thumbnail, in a child."""
+        """Judge it and draw preview and thumbnail, in a child."""
 
         def measure() -> Expense:
             self._clear(photo)
@@ -140,6 +139,7 @@ class Workshop:
             formats=EVERY_FORMAT,
             area=(str(width), str(height)),
             sizing=Sizing.CROP,
+            with_proxy=False,
         )
 
         def measure() -> Expense:
@@ -218,7 +218,6 @@ def _plan(shop: Workshop) -> dict[str, Measure]:
         plan |= _plan_ours(shop, photo)
         plan |= {
             f"djpeg and 2 cjpeg, {photo.name}": _bare_proofs(shop, photo),
-            f"cjpeg of the proxy, {photo.name}": _bare_proxy(shop, photo),
             f"2 vipsthumbnail, {photo.name}": _usual_proofs(shop, photo),
         }
     plan[f"render, {CAMERA.name}"] = shop.render(CAMERA)
@@ -241,10 +240,6 @@ def _bare_proofs(shop: Workshop, photo: Photo) -> Measure:
         + shop.encode(photo, "preview", PREVIEW_JPEG)
         + shop.encode(photo, "thumbnail", THUMBNAIL_JPEG)
     )
-
-
-def _bare_proxy(shop: Workshop, photo: Photo) -> Measure:
-    return lambda: shop.encode(photo, "proxy", PROXY_JPEG)
 
 
 def _usual_proofs(shop: Workshop, photo: Photo) -> Measure:
@@ -272,9 +267,6 @@ def _judge(expenses: Expenses) -> list[Budget]:
     for photo in PHOTOS:
         name = photo.name
         ours, bare = cpu[f"prepare, {name}"], cpu[f"djpeg and 2 cjpeg, {name}"]
-        with_proxy = [
-            sum(both) for both in zip(bare, cpu[f"cjpeg of the proxy, {name}"], strict=True)
-        ]
         usual = cpu[f"2 vipsthumbnail, {name}"]
         most = 0.6 if photo is not TAGGED else None
         budgets += [
@@ -284,7 +276,6 @@ def _judge(expenses: Expenses) -> list[Budget]:
                 bare,
                 at_most=MOST_PREPARING.get(photo),
             ),
-            report.compare_least(f"prepare / djpeg and 3 cjpeg, {name}", ours, with_proxy),
             report.compare_least(f"prepare / vipsthumbnail, {name}", ours, usual, at_most=most),
             report.state_most(f"prepare, MB, {name}", peaks[f"prepare, {name}"], at_most=80),
         ]

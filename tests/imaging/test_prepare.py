@@ -119,9 +119,10 @@ def test_a_whole_picture_is_accepted_and_its_colours_are_right(
     encode, expected, tolerance = KINDS[kind]
     source = written(tmp_path, bytes(encode(a_picture())))
 
-    prepared = studio.prepare(source, AREA, Sizing.CROP, out)
+    prepared = studio.prepare(source, AREA, Sizing.CROP, out, with_proxy=True)
 
     assert isinstance(prepared, Prepared), prepared
+    assert prepared.proxy is not None
     assert prepared.facts.pixels == (240, 160)
     if expected is not None:
         for path in (prepared.proxy, prepared.proofs.preview, prepared.proofs.thumbnail):
@@ -199,8 +200,9 @@ def test_a_proof_for_another_rule_comes_from_the_proxy_alone(
     studio: Studio, tmp_path: Path, out: Path
 ) -> None:
     source = written(tmp_path, as_jpeg(a_noisy_picture(2600, 2600)))
-    prepared = studio.prepare(source, AREA, Sizing.CROP, out)
+    prepared = studio.prepare(source, AREA, Sizing.CROP, out, with_proxy=True)
     assert isinstance(prepared, Prepared), prepared
+    assert prepared.proxy is not None
     again = tmp_path / "again"
     again.mkdir()
 
@@ -212,6 +214,44 @@ def test_a_proof_for_another_rule_comes_from_the_proxy_alone(
     preview = read(proofs.preview)
     assert (preview.width, preview.height) == (800, 1200)
     assert are_alike(corners(preview, inset=0.05), (WHITE,) * 4)
+
+
+def test_the_proofs_are_the_same_bytes_with_and_without_a_proxy(
+    studio: Studio, tmp_path: Path, out: Path
+) -> None:
+    source = written(tmp_path, as_jpeg(a_noisy_picture(2600, 1400)))
+    beside_it = tmp_path / "beside a proxy"
+    beside_it.mkdir()
+
+    alone = studio.prepare(source, AREA, Sizing.CROP, out)
+    accompanied = studio.prepare(source, AREA, Sizing.CROP, beside_it, with_proxy=True)
+
+    assert isinstance(alone, Prepared), alone
+    assert isinstance(accompanied, Prepared), accompanied
+    assert (alone.proxy, accompanied.proxy) == (None, beside_it / "proxy.jpg")
+    assert sorted(path.name for path in out.iterdir()) == ["preview.jpg", "thumbnail.jpg"]
+    for path in out.iterdir():
+        assert path.read_bytes() == (beside_it / path.name).read_bytes()
+
+
+def test_a_proof_from_the_proxy_looks_like_the_one_from_the_picture(
+    studio: Studio, tmp_path: Path, out: Path
+) -> None:
+    source = written(tmp_path, as_jpeg(a_noisy_picture(4032, 3024)))
+    prepared = studio.prepare(source, AREA, Sizing.CROP, out, with_proxy=True)
+    assert isinstance(prepared, Prepared), prepared
+    assert prepared.proxy is not None
+    again = tmp_path / "again"
+    again.mkdir()
+
+    proofs = studio.proof(prepared.proxy, prepared.facts.pixels, AREA, Sizing.CROP, again)
+
+    assert isinstance(proofs, Proofs), proofs
+    for one, other in (
+        (prepared.proofs.preview, proofs.preview),
+        (prepared.proofs.thumbnail, proofs.thumbnail),
+    ):
+        assert (read(one) - read(other)).abs().avg() < 2
 
 
 @pytest.mark.parametrize("suffix", [".tif", ".webp"])
@@ -253,9 +293,10 @@ def test_nothing_that_is_drawn_tells_where_the_picture_was_taken(
     assert b"Secret Camera" in data
     assert b"xmpmeta" in data
 
-    prepared = studio.prepare(written(tmp_path, data), AREA, Sizing.CROP, out)
+    prepared = studio.prepare(written(tmp_path, data), AREA, Sizing.CROP, out, with_proxy=True)
 
     assert isinstance(prepared, Prepared), prepared
+    assert len(list(out.iterdir())) == 3
     for path in out.iterdir():
         drawn = path.read_bytes().lower()
         assert b"exif" not in drawn

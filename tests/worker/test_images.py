@@ -13,11 +13,12 @@ from printworks.net.errors import Unreachable
 from printworks.rules.events import ImageJudged
 from printworks.rules.images import DOWNLOAD_WAITS, ImageStatus
 from printworks.rules.jobs import POLICIES, JobKind
+from printworks.rules.orders import OrderStatus
 from printworks.rules.sizing import Pixels
 from printworks.store.images import Image
 from printworks.store.jobs import JobRow
 from printworks.store.orders import Order
-from printworks.store.pictures import proof_key
+from printworks.store.pictures import forget_pictures, proof_key
 from printworks.worker.images import NOT_AS_EXPECTED
 from printworks.worker.tools import BUSY, MOST_FROM_HOST
 from tests.imaging.pictures import CORNERS, a_picture, are_alike, as_jpeg, corners
@@ -308,19 +309,71 @@ class TestServersThatMisbehave:
 
 
 class TestTheSameContent:
-    def test_is_stored_once_and_drawn_from_the_proxy_for_another_product(self, shop: Shop) -> None:
+    def test_is_stored_once_and_has_a_proxy_from_the_second_time_on(self, shop: Shop) -> None:
         first = fetch_one(shop, shop.host.at("/cat.jpg", holds(A_PICTURE)))
-        kept = shop.list_files("originals") + shop.list_files("proxies")
+        originals = shop.list_files("originals")
+        assert shop.list_files("proxies") == []
 
         second = fetch_one(shop, shop.host.at("/copy.jpg", holds(A_PICTURE)), sku=MAGNET)
 
         assert (second.status, second.md5, second.pixels) == (_S.OK, first.md5, first.pixels)
         assert second.picture_id == first.picture_id
-        assert shop.list_files("originals") + shop.list_files("proxies") == kept
-        # Had it been decoded again, its files would have had to be removed.
+        picture = shop.picture(A_PICTURE)
+        assert picture is not None
+        assert shop.list_files("originals") == originals == [picture.original]
+        assert shop.list_files("proxies") == [picture.proxy]
         assert shop.jobs(JobKind.REMOVE_FILES) == []
         preview = open_proof(shop, second, "preview")
         assert preview.width / preview.height == pytest.approx(7 / 5, rel=0.01)
+
+    def test_is_drawn_from_the_proxy_alone_from_the_third_time_on(self, shop: Shop) -> None:
+        url = shop.host.at("/cat.jpg", holds(A_PICTURE, etag='"one"'))
+        fetch_one(shop, url)
+        fetch_one(shop, url)
+        picture = shop.picture(A_PICTURE)
+        assert picture is not None
+        shop.tools.files.delete(str(picture.original))
+
+        third = fetch_one(shop, url, sku=MAGNET)
+
+        assert third.status is _S.OK
+        assert shop.picture(A_PICTURE) == picture
+        preview = open_proof(shop, third, "preview")
+        assert preview.width / preview.height == pytest.approx(7 / 5, rel=0.01)
+
+    def test_that_comes_again_twice_at_the_same_moment_has_one_proxy(self, shop: Shop) -> None:
+        fetch_one(shop, shop.host.at("/cat.jpg", holds(A_PICTURE)))
+        gate = shop.host.gate(waits_for=2)
+        behaviour = gate.before(holds(A_PICTURE))
+
+        images = fetch(
+            shop, shop.host.at("/copy.jpg", behaviour), shop.host.at("/other.jpg", behaviour)
+        )
+
+        picture = shop.picture(A_PICTURE)
+        assert picture is not None
+        assert statuses(images) == [_S.OK, _S.OK]
+        assert shop.list_files("proxies") == [picture.proxy]
+
+    def test_that_is_forgotten_while_it_is_drawn_again_leaves_no_proxy(self, shop: Shop) -> None:
+        order = shop.add_order()
+        shop.add_images(order, shop.host.at("/cat.jpg", holds(A_PICTURE, etag='"one"')))
+        shop.drain()
+        shop.move(order, OrderStatus.CANCELLED)
+        gate = shop.host.gate()
+        same = holds(A_PICTURE, etag='"one"')
+        url = shop.host.at("/cat.jpg", gate.before(same), same)
+        [image] = shop.add_images(shop.add_order(), url)
+
+        with shop.draining():
+            gate.wait()
+            with shop.database.writing() as db:
+                forget_pictures(db, before=shop.clock() + SECOND, limit=10)
+            gate.open()
+        shop.pass_time(minutes=1)
+
+        assert shop.image(image).status is _S.OK
+        assert shop.list_files("proxies") == []
 
     def test_that_arrives_twice_at_the_same_moment_is_stored_once(self, shop: Shop) -> None:
         gate = shop.host.gate(waits_for=2)
@@ -335,7 +388,6 @@ class TestTheSameContent:
         assert statuses(images) == [_S.OK, _S.OK]
         assert {image.picture_id for image in images} == {picture.id}
         assert shop.list_files("originals") == [picture.original]
-        assert shop.list_files("proxies") == [picture.proxy]
         assert len(shop.list_files("proofs")) == 4
 
     def test_of_another_merchant_is_stored_once_too(self, shop: Shop) -> None:
@@ -447,7 +499,6 @@ class TestTwice:
         assert picture is not None
         assert judged == [ImageJudged(ids[0], _S.OK)]
         assert shop.list_files("originals") == [picture.original]
-        assert shop.list_files("proxies") == [picture.proxy]
 
 
 def test_the_proofs_show_the_picture_as_it_will_be_printed(shop: Shop) -> None:

@@ -47,7 +47,7 @@ def test_the_files_go_after_ninety_days_and_what_is_shown_stays(
     assert (after.status, after.md5, after.pixels) == (before.status, before.md5, before.pixels)
     assert after.manifest == before.manifest
     removed = [line["file"] for line in logged if line["event"] == "file removed"]
-    assert sorted(removed) == sorted([str(picture.original), str(picture.proxy), print_key(image)])
+    assert sorted(removed) == sorted([str(picture.original), print_key(image)])
     assert [line["sha256"] for line in logged if line["event"] == "picture forgotten"] == [
         picture.sha256
     ]
@@ -120,7 +120,7 @@ def test_a_picture_that_is_forgotten_while_it_is_asked_for_news_is_received_anew
     assert asked == [None, '"one"', None]
     assert shop.image(image).status is ImageStatus.OK
     assert picture.original in shop.list_files("originals")
-    assert picture.proxy in shop.list_files("proxies")
+    assert shop.list_files("proxies") == []
 
 
 def test_a_refusal_is_forgotten_without_a_file_to_remove(shop: Shop) -> None:

@@ -53,7 +53,7 @@ _SHRINKS: Final = (8, 4, 2)
 
 
 def prepare(task: PrepareTask) -> Done:
-    """Judge a picture by decoding all of it once, and draw proxy, preview and thumbnail."""
+    """Judge a picture by decoding all of it once, and draw its proofs, perhaps a proxy too."""
     picture = open_picture(Path(task.source), task.formats)
     placement = place(picture.pixels, _area(task.area), task.sizing)
     scale = _proxy_scale(placement)
@@ -61,7 +61,8 @@ def prepare(task: PrepareTask) -> Done:
     proxy, colour = decode(lambda fail_on: _draw_proxy(picture, scale, fail_on))
 
     out = Path(task.out)
-    _write(out / PROXY, proxy, quality=90)
+    if task.with_proxy:
+        _write(out / PROXY, proxy, quality=90)
     _draw_proofs(proxy, placement, out)
     return Done(facts=picture.facts(colour))
 

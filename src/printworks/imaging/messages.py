@@ -73,7 +73,7 @@ class PrintPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PrepareTask(msgspec.Struct, frozen=True, kw_only=True, tag="prepare"):
-    """Judge a picture, and make proxy, preview and thumbnail in one decode."""
+    """Judge a picture, and make preview, thumbnail and perhaps a proxy in one decode."""
 
     source: str
     out: str
@@ -82,6 +82,7 @@ class PrepareTask(msgspec.Struct, frozen=True, kw_only=True, tag="prepare"):
     # In inches, as a fraction in words such as "50/127".
     area: tuple[str, str]
     sizing: Sizing
+    with_proxy: bool
 
 
 class ProofTask(msgspec.Struct, frozen=True, kw_only=True, tag="proof"):

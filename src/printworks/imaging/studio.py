@@ -84,11 +84,11 @@ class Proofs:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A picture that can be printed: what it is, its proofs, and a proxy for other proofs."""
+    """A picture that can be printed: what it is, its proofs, and a proxy if one was wanted."""
 
     facts: Facts
-    proxy: Path
     proofs: Proofs
+    proxy: Path | None = None
 
     @property
     def placement(self) -> Placement:
@@ -149,8 +149,12 @@ class Studio:
         out: Path,
         *,
         formats: frozenset[Format] = EVERY_FORMAT,
+        with_proxy: bool = False,
     ) -> Prepared | Rejected:
-        """Judge a file and draw its proofs into the folder `out`, in one decode."""
+        """Judge a file and draw its proofs into the folder `out`, in one decode.
+
+        A proxy is worth its encoding to whoever will draw other proofs of the same picture.
+        """
         task = PrepareTask(
             source=str(source.absolute()),
             out=str(out.absolute()),
@@ -158,8 +162,10 @@ class Studio:
             formats=formats,
             area=_in_words(area),
             sizing=sizing,
+            with_proxy=with_proxy,
         )
-        done, cost = self._do(task, writes=(PROXY, PREVIEW, THUMBNAIL))
+        writes = (PREVIEW, THUMBNAIL, PROXY) if with_proxy else (PREVIEW, THUMBNAIL)
+        done, cost = self._do(task, writes=writes)
         if not isinstance(done, Done):
             return done
         facts = done.facts
@@ -167,7 +173,7 @@ class Studio:
             return CannotBeProcessed(SENSELESS)
         placement = place(facts.pixels, area, sizing)
         proofs = Proofs(placement, out / PREVIEW, out / THUMBNAIL, cost)
-        return Prepared(facts, out / PROXY, proofs)
+        return Prepared(facts, proofs, out / PROXY if with_proxy else None)
 
     def proof(
         self, proxy: Path, picture: Pixels, area: PrintArea, sizing: Sizing, out: Path

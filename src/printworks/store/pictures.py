@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, delete, exists, select, update
+from sqlalchemy import Connection, delete, exists, func, select, update
 
 from printworks.rules.orders import OrderStatus
 from printworks.store.tables import downloads, images, orders, pictures
@@ -35,7 +35,6 @@ class NewPicture(msgspec.Struct, frozen=True, kw_only=True):
     facts: dict[str, Any] | None = None
     refusal: str | None = None
     original: str | None = None
-    proxy: str | None = None
 
 
 class Download(NamedTuple):
@@ -87,10 +86,15 @@ def keep_picture(db: Connection, new: NewPicture, *, now: datetime) -> Picture:
     return Picture(*kept.one())
 
 
-def use_picture(db: Connection, picture_id: int, *, now: datetime) -> bool:
-    """Note that a picture is needed; False if it has been forgotten meanwhile."""
-    used = db.execute(update(pictures).where(pictures.c.id == picture_id).values(used_at=now))
-    return used.rowcount == 1
+def use_picture(db: Connection, picture: Picture, *, now: datetime) -> Picture | None:
+    """Note that a picture is needed, and its proxy if none is known; None if it is forgotten."""
+    used = db.execute(
+        update(pictures)
+        .where(pictures.c.id == picture.id)
+        .values(used_at=now, proxy=func.coalesce(pictures.c.proxy, picture.proxy))
+        .returning(*_COLUMNS)
+    ).one_or_none()
+    return None if used is None else Picture(*used)
 
 
 def find_download(db: Connection, merchant_id: int, url: str) -> Download | None:
@@ -184,5 +188,5 @@ def original_key(sha256: str, image_id: int) -> str:
 
 
 def proxy_key(sha256: str, image_id: int) -> str:
-    """Name the small picture from which the proofs of another product are drawn."""
+    """Name the smaller picture from which further proofs are drawn, once one was needed."""
     return f"proxies/{sha256}-{image_id}.jpg"

@@ -1,6 +1,7 @@
 """Fetching images, judging them, and drawing what is shown and what is printed."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -83,8 +84,8 @@ async def fetch_image(context: Context, job: Job) -> None:
         judged = await context.in_workshop(_judge, context.outside, image, product, arrival, folder)
         if isinstance(judged, Failure):
             await context.in_thread(_refuse, context, job, merchant, image, judged)
-        else:
-            await context.in_thread(_settle, context, job, merchant, image, arrival, judged)
+        elif not await context.in_thread(_settle, context, job, merchant, image, arrival, judged):
+            raise NotNow("The picture was forgotten just now.", wait=TROUBLE)
 
 
 def _find(context: Context, job: Job) -> tuple[Merchant, Image]:
@@ -138,16 +139,18 @@ def _judge(
 ) -> Picture | NewPicture | Failure:
     """Look at a file and draw its proofs; what was looked at before is only drawn again."""
     known = arrival.picture
-    if known is not None and (known.refusal is not None or known.proxy is None):
+    if known is not None and known.refusal is not None:
         return known
-    if known is not None and known.proxy is not None:
-        _draw_proofs(tools, image, product, known, folder)
-        picture: Picture | NewPicture = known
+    picture: Picture | NewPicture | Failure
+    if known is None:
+        picture = _prepare(tools, image, product, arrival.fetched, folder)
+    elif known.proxy is None:
+        picture = _prepare_again(tools, image, product, arrival.fetched, known, folder)
     else:
-        prepared = _prepare(tools, image, product, arrival.fetched, folder)
-        if isinstance(prepared, Failure) or prepared.refusal is not None:
-            return prepared
-        picture = prepared
+        _draw_proofs(tools, image, product, known, folder)
+        picture = known
+    if isinstance(picture, Failure) or picture.refusal is not None:
+        return picture
     for name, file in (("preview", PREVIEW), ("thumbnail", THUMBNAIL)):
         tools.files.put(proof_key(image.id, name), folder / file)
     return picture
@@ -181,11 +184,42 @@ def _prepare(
         return Failure(ImageStatus.INVALID, result.reason)
     if isinstance(result, Invalid):
         return msgspec.structs.replace(new, refusal=result.reason)
-    original, proxy = original_key(new.sha256, image.id), proxy_key(new.sha256, image.id)
+    original = original_key(new.sha256, image.id)
     tools.files.put(original, source)
-    tools.files.put(proxy, result.proxy)
     facts = msgspec.to_builtins(result.facts)
-    return msgspec.structs.replace(new, facts=facts, original=original, proxy=proxy)
+    return msgspec.structs.replace(new, facts=facts, original=original)
+
+
+def _prepare_again(
+    tools: Tools, image: Image, product: Product, fetched: Fetched, known: Picture, folder: Path
+) -> Picture | Failure:
+    """Draw the proofs of a picture that came before, and a proxy, since it may come again.
+
+    Most pictures come once, so the first time has no proxy: it would be encoded for nobody.
+    """
+    with _original(tools, fetched, known, folder) as source:
+        result = tools.insist(
+            lambda: tools.studio.prepare(
+                source, product.print_area, image.sizing, folder, with_proxy=True
+            )
+        )
+    if isinstance(result, Invalid):
+        return Failure(ImageStatus.INVALID, result.reason)
+    if result.proxy is None:
+        return known
+    proxy = proxy_key(known.sha256, image.id)
+    tools.files.put(proxy, result.proxy)
+    return msgspec.structs.replace(known, proxy=proxy)
+
+
+@contextmanager
+def _original(tools: Tools, fetched: Fetched, known: Picture, folder: Path) -> Iterator[Path]:
+    """Lend a picture that came before: the file that has just arrived, or else the one kept."""
+    if fetched.status == 200:
+        yield folder / "original"
+        return
+    with tools.files.local(known.original or "") as kept:
+        yield kept
 
 
 def _settle(
@@ -195,17 +229,23 @@ def _settle(
     image: Image,
     arrival: _Arrival,
     judged: Picture | NewPicture,
-) -> None:
-    """Remember the picture and what it makes of the image, in one transaction."""
+) -> bool:
+    """Remember the picture and what it makes of the image, in one transaction.
+
+    Return False, and nothing is remembered, if the picture has been forgotten meanwhile.
+    """
     now = context.clock()
     with context.database.writing() as db:
         if isinstance(judged, NewPicture):
             picture = keep_picture(db, judged, now=now)
-            _remove_what_came_second(db, judged, picture, now=now)
+            _remove(db, judged.original, unless=picture.original, now=now)
         else:
-            picture = judged
-            if not use_picture(db, picture.id, now=now):
-                raise NotNow("The picture was forgotten just now.", wait=TROUBLE)
+            used = use_picture(db, judged, now=now)
+            kept = None if used is None else used.proxy
+            _remove(db, _new_proxy(arrival, judged), unless=kept, now=now)
+            if used is None:
+                return False
+            picture = used
         if arrival.fetched.status == 200 and (
             arrival.fetched.etag or arrival.fetched.last_modified
         ):
@@ -226,19 +266,19 @@ def _settle(
             request_id=job.request_id,
             **_show(picture),
         )
+    return True
 
 
-def _remove_what_came_second(
-    db: Connection, new: NewPicture, kept: Picture, *, now: datetime
-) -> None:
-    """Promise that the files go which another job kept at the same moment."""
-    second = [
-        key
-        for key, first in ((new.original, kept.original), (new.proxy, kept.proxy))
-        if key is not None and key != first
-    ]
-    if second:
-        promise(db, JobKind.REMOVE_FILES, {"files": second}, merchant=None, now=now)
+def _new_proxy(arrival: _Arrival, picture: Picture) -> str | None:
+    """Return the proxy that this job has drawn, if it has."""
+    known = arrival.picture
+    return picture.proxy if known is not None and known.proxy is None else None
+
+
+def _remove(db: Connection, drawn: str | None, *, unless: str | None, now: datetime) -> None:
+    """Promise that a file goes unless it is the one kept; another job may have been first."""
+    if drawn is not None and drawn != unless:
+        promise(db, JobKind.REMOVE_FILES, {"files": [drawn]}, merchant=None, now=now)
 
 
 def _show(picture: Picture) -> dict[str, Any]:
