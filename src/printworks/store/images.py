@@ -10,8 +10,8 @@ from sqlalchemy import Connection, bindparam, insert, null, select, update
 from printworks.rules.images import ImageStatus
 from printworks.rules.sizing import Pixels, Sizing
 from printworks.store.orders import IDS_OF_PAGE
-from printworks.store.prepared import Prepared
-from printworks.store.tables import images
+from printworks.store.prepared import Prepared, structs_of
+from printworks.store.tables import images, orders
 
 
 class Image(msgspec.Struct, frozen=True):
@@ -68,6 +68,10 @@ _OF_ORDER: Final = Prepared(
 _SHOWN: Final = [null().label("manifest") if c.name == "manifest" else c for c in _COLUMNS]
 _SHOWN_OF_ORDER: Final = Prepared(
     select(*_SHOWN).where(images.c.order_id == bindparam("order_id")).order_by(images.c.id)
+)
+# For whoever shows an order with all that belongs to it.
+IMAGES_OF_ORDER: Final = (
+    select(structs_of(Image, _SHOWN)).where(images.c.order_id == orders.c.id).scalar_subquery()
 )
 # The same page of orders that `list_orders` shows.
 _SHOWN_OF_PAGE: Final = Prepared(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 from sqlalchemy import (
@@ -10,6 +10,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     bindparam,
+    case,
     delete,
     func,
     insert,
@@ -22,9 +23,10 @@ from printworks.catalogue.services import Carrier
 from printworks.errors import NotFound
 from printworks.rules.plans import Routing
 from printworks.rules.production import DROPPED, LabState
-from printworks.store.orders import IDS_OF_PAGE
-from printworks.store.prepared import Prepared
-from printworks.store.tables import plans, shipments
+from printworks.store.images import IMAGES_OF_ORDER, Image
+from printworks.store.orders import IDS_OF_PAGE, LARGEST_ID, Order
+from printworks.store.prepared import Prepared, structs_of
+from printworks.store.tables import orders, plans, shipments
 
 
 class Shipment(msgspec.Struct, frozen=True):
@@ -69,6 +71,16 @@ class NewShipment(msgspec.Struct, frozen=True, kw_only=True):
     latest_arrival: str
 
 
+class WholeOrder(NamedTuple):
+    """An order and what belongs to it, as all of that was at one moment."""
+
+    order: Order
+    # Without their manifests, which are long.
+    images: list[Image]
+    # Without those that others have replaced.
+    shipments: list[Shipment]
+
+
 class Decision(msgspec.Struct, frozen=True):
     """Why the labs of an order were chosen, and which have rejected it."""
 
@@ -86,10 +98,36 @@ _OF_ORDER: Final = Prepared(
 _OF_PAGE: Final = Prepared(
     select(*_COLUMNS).where(shipments.c.order_id.in_(IDS_OF_PAGE)).order_by(shipments.c.id)
 )
+_SHIPMENTS_OF_ORDER: Final = (
+    select(structs_of(Shipment, _COLUMNS))
+    .where(shipments.c.order_id == orders.c.id)
+    .scalar_subquery()
+)
+_HAS_IMAGES: Final = orders.c.image_count > literal_column("0")
+_WHOLE: Final = Prepared(
+    select(
+        case((_HAS_IMAGES, IMAGES_OF_ORDER)),
+        # What has no images has no shipments either.
+        case((_HAS_IMAGES, _SHIPMENTS_OF_ORDER)),
+        *(orders.c[name] for name in Order.__struct_fields__),
+    ).where(orders.c.id == bindparam("id"), orders.c.merchant_id == bindparam("merchant_id"))
+)
 # Spelled as in the index.
 _IS_OPEN: Final[ColumnElement[bool]] = literal_column(
     "state IN ('offered', 'accepted', 'in-production', 'failed')", Boolean()
 )
+
+
+def get_whole_order(db: Connection, merchant_id: int, order_id: int) -> WholeOrder:
+    """Return an order of this merchant with its images and shipments, in one statement."""
+    row = None
+    if 0 < order_id <= LARGEST_ID:
+        row = _WHOLE.first(db, {"id": order_id, "merchant_id": merchant_id})
+    if row is None:
+        raise NotFound("The order with the specified id was not found")
+    images, found, *columns = row
+    kept = [shipment for shipment in found if shipment.state not in DROPPED]
+    return WholeOrder(Order(*columns), images, kept)
 
 
 def list_shipments(db: Connection, order_id: int) -> list[Shipment]:

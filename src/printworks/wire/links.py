@@ -2,10 +2,13 @@
 
 import hashlib
 import hmac
+from functools import lru_cache
 from typing import Final
 
 # As many hexadecimal digits as make 128 bits.
 _DIGITS: Final = 32
+# Whoever follows an order asks for it again and again; this many take about three megabytes.
+_MOST_REMEMBERED: Final = 16_384
 
 
 class Links:
@@ -14,6 +17,8 @@ class Links:
     def __init__(self, public_url: str, key: str) -> None:
         self._public_url = public_url
         self._key = key.encode()
+        # A signature never changes.
+        self._sign = lru_cache(_MOST_REMEMBERED)(self._reckon_signature)
 
     def payment(self, token: str) -> str:
         """Return where a recipient pays."""
@@ -29,6 +34,6 @@ class Links:
         # Text that is not ASCII cannot be compared, and is not ours.
         return signature.isascii() and hmac.compare_digest(signature, self._sign(image_id))
 
-    def _sign(self, image_id: int) -> str:
+    def _reckon_signature(self, image_id: int) -> str:
         message = f"proof {image_id}".encode()
         return hmac.digest(self._key, message, hashlib.sha256).hex()[:_DIGITS]

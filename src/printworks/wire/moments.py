@@ -5,4 +5,4 @@ from datetime import UTC, datetime
 
 def show_moment(moment: datetime) -> str:
     """Write a moment as `2020-06-05T17:19:43.367`."""
-    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds")
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00")

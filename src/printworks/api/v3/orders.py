@@ -14,6 +14,7 @@ from printworks.store.orders import Order
 from printworks.store.shipments import (
     Shipment,
     Shipments,
+    get_whole_order,
     list_shipments,
     list_shipments_of_page,
 )
@@ -36,8 +37,8 @@ _LAST_START: Final = 2**62
 
 def get_order(call: Call) -> Envelope[OrderOut]:
     """Show one order."""
-    order = store.get_order(call.db, call.merchant.id, call.number("id"))
-    return Envelope(_show(call, order))
+    whole = get_whole_order(call.db, call.merchant.id, call.number("id"))
+    return Envelope(_shape(call, *whole))
 
 
 def _show(call: Call, order: Order) -> OrderOut:
