@@ -84,8 +84,9 @@ class Child:
     def note_end(self) -> None:
         """Decide when to start again: at once, or later and later if it keeps dying young."""
         assert self.process is not None  # noqa: S101
-        code = self.process.exitcode
+        # First of all: until then, the kernel may not say yet how it ended.
         self.process.join()
+        code = self.process.exitcode
         self.process = None
         was_long = time.monotonic() - self.started_at >= SHORT_LIFE.total_seconds()
         # Whatever ends a process that was at work, or kills it from outside, says nothing
