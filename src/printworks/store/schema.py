@@ -9,7 +9,7 @@ from printworks.store.database import Database
 
 # The newest file in `migrations/versions`; a test compares the two. Kept here because
 # asking Alembic would cost every start a fifth of a second.
-LATEST: Final = "0004"
+LATEST: Final = "0007"
 
 
 def find_revision(database: Database) -> str | None:
@@ -26,8 +26,8 @@ def is_current(database: Database) -> bool:
     return find_revision(database) == LATEST
 
 
-def migrate(database: Database) -> None:
-    """Bring the tables to the newest version; all of it or nothing."""
+def migrate(database: Database, to: str = "head") -> None:
+    """Bring the tables to the newest version, or to another; all of it or nothing."""
     from alembic import command
     from alembic.config import Config
 
@@ -35,4 +35,4 @@ def migrate(database: Database) -> None:
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     with database.writing() as db:
         config.attributes["connection"] = db
-        command.upgrade(config, "head")
+        command.upgrade(config, to)

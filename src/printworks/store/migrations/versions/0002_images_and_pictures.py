@@ -110,7 +110,7 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("order_id", name=op.f("pk_packing_slips")),
     )
-    with op.batch_alter_table("orders", schema=None) as batch_op:
+    with op.batch_alter_table("orders", schema=None, recreate="never") as batch_op:
         batch_op.add_column(
             sa.Column("image_count", sa.Integer(), server_default=sa.text("0"), nullable=False)
         )

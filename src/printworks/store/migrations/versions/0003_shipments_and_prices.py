@@ -69,19 +69,19 @@ def upgrade() -> None:
         )
         batch_op.create_index(batch_op.f("ix_shipments_order_id"), ["order_id"], unique=False)
 
-    with op.batch_alter_table("images", schema=None) as batch_op:
+    with op.batch_alter_table("images", schema=None, recreate="never") as batch_op:
         batch_op.add_column(
             sa.Column("price", sa.BigInteger(), server_default=sa.text("0"), nullable=False)
         )
 
-    with op.batch_alter_table("merchants", schema=None) as batch_op:
+    with op.batch_alter_table("merchants", schema=None, recreate="never") as batch_op:
         batch_op.add_column(
             sa.Column("currency", sa.Text(), server_default=sa.text("'GBP'"), nullable=False)
         )
 
         batch_op.add_column(sa.Column("advancing_until", columns.Moment(), nullable=True))
 
-    with op.batch_alter_table("orders", schema=None) as batch_op:
+    with op.batch_alter_table("orders", schema=None, recreate="never") as batch_op:
         batch_op.add_column(sa.Column("currency", sa.Text(), nullable=True))
         batch_op.add_column(
             sa.Column("price", sa.BigInteger(), server_default=sa.text("0"), nullable=False)

@@ -41,7 +41,7 @@ def upgrade() -> None:
     with op.batch_alter_table("ledger_entries", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_ledger_entries_order_id"), ["order_id"], unique=False)
 
-    with op.batch_alter_table("merchants", schema=None) as batch_op:
+    with op.batch_alter_table("merchants", schema=None, recreate="never") as batch_op:
         batch_op.add_column(
             sa.Column("ledger_count", sa.BigInteger(), server_default=sa.text("0"), nullable=False)
         )
