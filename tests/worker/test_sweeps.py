@@ -5,16 +5,17 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from sqlalchemy import insert, select
+from sqlalchemy import Connection, insert, select
 
 from printworks.rules.jobs import HOURLY, POLICIES, JobKind
 from printworks.settings import Settings
+from printworks.store.callbacks import list_attempts, list_feed
 from printworks.store.database import Database
-from printworks.store.tables import idempotency_keys, jobs
+from printworks.store.tables import callback_attempts, idempotency_keys, jobs
 from printworks.worker import HANDLERS
 from printworks.worker.loop import Context, Worker
 from printworks.worker.sweeps import ROWS_AT_ONCE
-from tests.factories import NOON
+from tests.factories import NOON, a_merchant, an_order
 from tests.worker.queues import KIND, add_merchant, promise_one
 from tests.worker.running import noon
 
@@ -48,6 +49,35 @@ def test_old_idempotency_keys_are_forgotten(database: Database) -> None:
 
     with database.reading() as db:
         assert db.execute(select(idempotency_keys.c.key)).scalars().all() == ["young"]
+
+
+def test_how_old_callbacks_went_is_forgotten_and_the_feed_stays(database: Database) -> None:
+    keep = Settings(data=Path()).keep_callbacks
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        an_order(db, merchant)
+        (callback,) = list_feed(db, merchant.id, after=0, limit=9)
+        add_attempts(db, callback.id, ROWS_AT_ONCE + 1, at=NOON - keep - SECOND)
+        add_attempts(db, callback.id, 1, at=NOON - keep, first=ROWS_AT_ONCE + 2)
+
+    sweep(database)
+
+    with database.reading() as db:
+        left = list_attempts(db, callback.id)
+        assert [attempt.number for attempt in left] == [ROWS_AT_ONCE + 2]
+        assert list_feed(db, merchant.id, after=0, limit=9) == [callback]
+
+
+def add_attempts(
+    db: Connection, callback_id: int, count: int, *, at: datetime, first: int = 1
+) -> None:
+    """Add tries of a callback."""
+    usual = {"at": at, "url": "http://x/", "milliseconds": 1, "answer": ""}
+    rows = [
+        {**usual, "callback_id": callback_id, "number": number}
+        for number in range(first, first + count)
+    ]
+    db.execute(insert(callback_attempts), rows)
 
 
 def sweep(database: Database) -> None:

@@ -6,15 +6,17 @@ from typing import Final
 import msgspec
 from sqlalchemy import Connection, bindparam, insert, select
 
+from printworks.rules.callbacks import is_told
 from printworks.rules.events import OrderEvent
+from printworks.store.callbacks import Place, add_callback
 from printworks.store.prepared import Prepared
 from printworks.store.tables import order_events
 
-_INSERT: Final = Prepared(
-    insert(order_events)
-    .inline()
-    .values({name: bindparam(name) for name in ("order_id", "kind", "facts", "created_at")})
+_ADD = insert(order_events).values(
+    {name: bindparam(name) for name in ("order_id", "kind", "facts", "created_at")}
 )
+_INSERT: Final = Prepared(_ADD.inline())
+_INSERT_TOLD: Final = Prepared(_ADD.returning(order_events.c.id))
 _OF_ORDER = (
     select(order_events.c.facts)
     .where(order_events.c.order_id == bindparam("order_id"))
@@ -22,12 +24,20 @@ _OF_ORDER = (
 )
 
 
-def record_event(db: Connection, order_id: int, event: OrderEvent, *, now: datetime) -> None:
-    """Remember that something happened to an order."""
+def record_event(
+    db: Connection, order_id: int, event: OrderEvent, *, now: datetime, place: Place | None = None
+) -> None:
+    """Remember that something happened to an order, and let its merchant be told if it wants to.
+
+    The caller holds the order. Whoever has just made it gives the place that it took.
+    """
     facts = msgspec.to_builtins(event)
-    _INSERT.run(
-        db, {"order_id": order_id, "kind": facts["type"], "facts": facts, "created_at": now}
-    )
+    values = {"order_id": order_id, "kind": facts["type"], "facts": facts, "created_at": now}
+    if is_told(event):
+        (event_id,) = _INSERT_TOLD.one(db, values)
+        add_callback(db, order_id, event_id, now=now, place=place)
+    else:
+        _INSERT.run(db, values)
 
 
 def list_events(db: Connection, order_id: int) -> list[OrderEvent]:

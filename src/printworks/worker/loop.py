@@ -8,19 +8,15 @@ with the process comes back when its lease ends, so nothing needs saving on the 
 import asyncio
 import os
 import socket
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from contextvars import copy_context
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
 from secrets import token_hex
-from typing import Final, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import structlog
+from sqlalchemy import Connection
 
-from printworks.clock import Clock
 from printworks.log import context as log_context
 from printworks.rules.jobs import (
     Acknowledge,
@@ -31,9 +27,9 @@ from printworks.rules.jobs import (
     decide,
     hourly_key,
 )
-from printworks.settings import Settings
 from printworks.store.claims import Claimed, claim
-from printworks.store.database import OUTAGES, Database
+from printworks.store.database import OUTAGES
+from printworks.store.holding import find_held
 from printworks.store.jobs import (
     Claim,
     GivenUp,
@@ -47,74 +43,38 @@ from printworks.store.jobs import (
     renew,
 )
 from printworks.store.wakeup import watch
-from printworks.worker.tools import Tools
+from printworks.worker.context import Context, Ending, Handler
+
+# Handlers and those who make workers need no more than this.
+__all__ = ["Context", "Ending", "Handler", "Worker"]
 
 # Reports that are written together: as many as there are after this wait, or this many.
 SECONDS_TO_GROUP: Final = 0.01
 LARGEST_GROUP: Final = 64
 # How often a worker looks for work that nothing woke it for, such as a dead worker's jobs.
 LONGEST_PAUSE: Final = 1.0
+# While some jobs run, others end in a moment: one claim for many costs far less than many.
+SECONDS_BETWEEN_CLAIMS: Final = 0.005
 # The wait when a claim saw a part of the lanes only and all of that was not for this worker.
 SHORT_PAUSE: Final = 0.02
+# Jobs that only wait for others give up their slot after so long, and so many of them may wait
+# aside for each slot: a few receivers that hang must not hold up the rest.
+SECONDS_IN_SLOT: Final = 1.0
+ASIDE_PER_SLOT: Final = 4
 # How long to leave a database alone that has just failed.
 SECONDS_TO_RECOVER: Final = 1.0
-
-Arguments = ParamSpec("Arguments")
-Result = TypeVar("Result")
 
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True)
-class Context:
-    """What a handler can reach."""
+class Done(NamedTuple):
+    """A job that came to its end, and what is to be written about that."""
 
-    database: Database
-    settings: Settings
-    clock: Clock
-    threads: ThreadPoolExecutor
-    tools: Tools | None = None
-
-    @property
-    def outside(self) -> Tools:
-        """The tools that reach beyond the database; a worker without them runs sweeps only."""
-        if self.tools is None:
-            message = "This worker has no tools."
-            raise RuntimeError(message)
-        return self.tools
-
-    async def in_thread(
-        self,
-        call: Callable[Arguments, Result],
-        *args: Arguments.args,
-        **kwargs: Arguments.kwargs,
-    ) -> Result:
-        """Run a call that blocks, such as a transaction, without holding up other jobs."""
-        return await _run(self.threads, call, *args, **kwargs)
-
-    async def in_workshop(
-        self,
-        call: Callable[Arguments, Result],
-        *args: Arguments.args,
-        **kwargs: Arguments.kwargs,
-    ) -> Result:
-        """Run a call that takes long, such as drawing a picture, apart from the others."""
-        return await _run(self.outside.workshop, call, *args, **kwargs)
+    claim: Claim
+    ending: Ending | None
 
 
-async def _run(
-    pool: ThreadPoolExecutor,
-    call: Callable[Arguments, Result],
-    *args: Arguments.args,
-    **kwargs: Arguments.kwargs,
-) -> Result:
-    # With the facts for the log that the task has gathered.
-    bound = partial(copy_context().run, call, *args, **kwargs)
-    return await asyncio.get_running_loop().run_in_executor(pool, bound)
-
-
-Handler: TypeAlias = Callable[[Context, Job], Awaitable[None]]
-Outcome: TypeAlias = Claim | PutBack | GivenUp
+Outcome: TypeAlias = Done | PutBack | GivenUp
 
 
 class Worker:
@@ -143,6 +103,8 @@ class Worker:
         self._cursor = ""
         self._has_more = False
         self._running: dict[Claim, asyncio.Task[None]] = {}
+        # Those of them that only wait for others, and have done so for long.
+        self._aside: set[Claim] = set()
         self._ended: list[Outcome] = []
         self._has_ended = asyncio.Event()
         self._is_group = asyncio.Event()
@@ -165,6 +127,8 @@ class Worker:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(pause):
                         await self._wake.wait()
+                if self._busy:
+                    await asyncio.sleep(SECONDS_BETWEEN_CLAIMS)
             await self._wind_up()
             for task in tasks:
                 task.cancel()
@@ -191,7 +155,7 @@ class Worker:
 
     async def _claim_and_start(self) -> float:
         """Fill the free slots and return how long to wait before the next look."""
-        free = self._slots - len(self._running)
+        free = self._slots - self._busy
         if free == 0:
             return LONGEST_PAUSE
         try:
@@ -208,8 +172,17 @@ class Worker:
         self._has_more = claimed.has_more
         return self._pause_after(claimed)
 
+    @property
+    def _busy(self) -> int:
+        """How many slots are taken."""
+        return len(self._running) - len(self._aside)
+
+    @property
+    def _has_room_aside(self) -> bool:
+        return len(self._aside) < ASIDE_PER_SLOT * self._slots
+
     def _pause_after(self, claimed: Claimed) -> float:
-        if claimed.has_more and len(self._running) < self._slots:
+        if claimed.has_more and self._busy < self._slots:
             return 0 if claimed.jobs else SHORT_PAUSE
         if claimed.next_due_at is None:
             return LONGEST_PAUSE
@@ -219,10 +192,14 @@ class Worker:
     def _claim(self, slots: int) -> Claimed:
         now = self._context.clock()
         self._promise_hourly(now)
+        policies = self._policies
+        if not self._has_room_aside:
+            # What may take long again would take the slots of all the others.
+            policies = {kind: one for kind, one in policies.items() if not one.comes_last}
         with self._context.database.writing() as db:
             claimed = claim(
                 db,
-                self._policies,
+                policies,
                 worker=self.name,
                 slots=slots,
                 cursor=self._cursor,
@@ -249,6 +226,10 @@ class Worker:
 
     async def _run(self, job: Job) -> None:
         policy = self._policies[job.kind]
+        stepping_aside = None
+        if policy.steps_aside:
+            timer = asyncio.get_running_loop()
+            stepping_aside = timer.call_later(SECONDS_IN_SLOT, self._step_aside, job.claim)
         try:
             with log_context(job=job.id, kind=job.kind, request=job.request_id):
                 outcome = await self._attempt(job, policy)
@@ -259,17 +240,25 @@ class Worker:
                 self._ended.append(outcome)
                 self._has_ended.set()
         finally:
+            if stepping_aside is not None:
+                stepping_aside.cancel()
+            self._aside.discard(job.claim)
             del self._running[job.claim]
-            if not self._running or len(self._ended) >= LARGEST_GROUP:
+            if not self._busy or len(self._ended) >= LARGEST_GROUP:
                 self._is_group.set()
             if self._has_more:
                 self._wake.set()
+
+    def _step_aside(self, claim: Claim) -> None:
+        if self._has_room_aside:
+            self._aside.add(claim)
+            self._wake.set()
 
     async def _attempt(self, job: Job, policy: Policy) -> Outcome:
         """Run the handler; whatever it raises becomes a decision."""
         try:
             async with asyncio.timeout(policy.timeout.total_seconds()) as limit:
-                await self._handlers[job.kind](self._context, job)
+                ending = await self._handlers[job.kind](self._context, job)
         except Exception as error:
             what = f"{type(error).__name__}: {error}"
             if limit.expired():
@@ -282,12 +271,12 @@ class Worker:
                 case GiveUp():
                     log.exception("job failed for good", attempts=job.attempts)
                     return GivenUp(job.claim, what)
-        return job.claim
+        return Done(job.claim, ending)
 
     async def _keep_reporting(self) -> None:
         while True:
             await self._has_ended.wait()
-            if self._running and len(self._ended) < LARGEST_GROUP:
+            if self._busy and len(self._ended) < LARGEST_GROUP:
                 self._is_group.clear()
                 with suppress(TimeoutError):
                     async with asyncio.timeout(SECONDS_TO_GROUP):
@@ -322,9 +311,11 @@ class Worker:
 
     def _write(self, outcomes: Sequence[Outcome]) -> int:
         now = self._context.clock()
+        done = [end for end in outcomes if isinstance(end, Done)]
         with self._context.database.writing() as db:
+            _write_endings(db, done, now=now)
             return (
-                finish(db, [end for end in outcomes if isinstance(end, Claim)], now=now)
+                finish(db, [end.claim for end in done], now=now)
                 + put_back(db, [end for end in outcomes if isinstance(end, PutBack)], now=now)
                 + give_up(db, [end for end in outcomes if isinstance(end, GivenUp)], now=now)
             )
@@ -371,3 +362,13 @@ class Worker:
     def _release(self, claims: Sequence[Claim]) -> int:
         with self._context.database.writing() as db:
             return release(db, claims)
+
+
+def _write_endings(db: Connection, done: Sequence[Done], *, now: datetime) -> None:
+    noted = {end.claim: end.ending for end in done if end.ending is not None}
+    together: dict[Any, list[Any]] = {}
+    for held in find_held(db, list(noted)):
+        ending = noted[held]
+        together.setdefault(ending.write, []).append(ending.note)
+    for write, notes in together.items():
+        write(db, notes, now)

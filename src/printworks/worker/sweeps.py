@@ -7,6 +7,7 @@ import structlog
 from sqlalchemy import delete, select, tuple_
 
 from printworks.rules.jobs import JobKind
+from printworks.store.callbacks import forget_attempts
 from printworks.store.database import Database
 from printworks.store.jobs import Job, promise
 from printworks.store.packing_slips import forget_packing_slips
@@ -38,6 +39,20 @@ async def forget_idempotency_keys(context: Context, _job: Job) -> None:
     while deleted := await context.in_thread(_delete_keys, context.database, before):
         forgotten += deleted
     log.info("idempotency keys forgotten", count=forgotten)
+
+
+async def forget_callback_attempts(context: Context, _job: Job) -> None:
+    """Forget how old tries of callbacks went. Harmless twice: what is gone is gone."""
+    before = context.clock() - context.settings.keep_callbacks
+    forgotten = 0
+    while deleted := await context.in_thread(_forget_attempts, context.database, before):
+        forgotten += deleted
+    log.info("callback attempts forgotten", count=forgotten)
+
+
+def _forget_attempts(database: Database, before: datetime) -> int:
+    with database.writing() as db:
+        return forget_attempts(db, before=before, limit=ROWS_AT_ONCE)
 
 
 async def forget_old_pictures(context: Context, _job: Job) -> None:

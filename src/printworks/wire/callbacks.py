@@ -1,0 +1,147 @@
+"""What merchants are sent when something happened, in the words of each version.
+
+Rendered from the event, not the order: by the time it is sent the order may have moved on,
+and the merchant must hear of each step in turn.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+from printworks.rules.callbacks import CallbackFormat, ToldEvent
+from printworks.rules.events import OrderMoved, ShipmentFact, ShipmentsChanged
+from printworks.rules.orders import OrderStatus
+from printworks.wire.moments import show_moment
+
+
+class CallbackShipment(msgspec.Struct, frozen=True):
+    """A parcel, and how far it is."""
+
+    items: list[int]
+    status: str
+    trackingNumber: str | None
+    trackingUrl: str | None
+
+
+class Callback(msgspec.Struct, frozen=True, kw_only=True):
+    """What 2.5 and all later versions send; clients read the order's id in either place."""
+
+    orderId: int
+    environment: str
+    timestamp: str
+    status: str
+    shipments: list[CallbackShipment]
+    id: int
+    merchantOrderId: str | None
+
+
+class EventId(StrEnum):
+    """What happened, as 2.3 calls it."""
+
+    STATUS_CHANGED = "orderStatusChanged"
+    ITEMS_SHIPPED = "itemsShipped"
+
+
+class CallbackWithEventData(msgspec.Struct, frozen=True, kw_only=True):
+    """What 2.3 sends, which knows no shipments."""
+
+    orderId: int
+    environment: str
+    timestamp: str
+    status: str
+    eventData: str
+    eventId: EventId
+    id: int
+    merchantOrderId: str | None
+
+
+# The status of an order that is paid for and has no picture to print yet, in `eventData` alone.
+PAID_AWAITING_IMAGE_UPLOAD: Final = "PaidAwaitingImageUpload"
+
+# How each version writes the words for statuses.
+_WRITE_WORD: Final[Mapping[CallbackFormat, Callable[[str], str]]] = {
+    CallbackFormat.V3_0: str,
+    CallbackFormat.V2_6: str.lower,
+    CallbackFormat.V2_5: str.lower,
+    CallbackFormat.V2_3: str.lower,
+}
+
+
+def message_id(callback_id: int) -> str:
+    """Return by what a receiver knows a callback, however often it is sent."""
+    return f"msg_{callback_id}"
+
+
+def render_callback(
+    event: ToldEvent,
+    *,
+    order_id: int,
+    environment: str,
+    at: datetime,
+    format: CallbackFormat,  # noqa: A002  (what it is called everywhere)
+) -> bytes:
+    """Return the body that tells a merchant of an event, the same bytes every time."""
+    write = _WRITE_WORD[format]
+    status = write(_told_status(event.status))
+    shown: Callback | CallbackWithEventData
+    if format is CallbackFormat.V2_3:
+        shown = CallbackWithEventData(
+            orderId=order_id,
+            environment=environment.upper(),
+            timestamp=show_moment(at),
+            status=status,
+            eventData=_event_data(event),
+            eventId=_event_id(event),
+            id=order_id,
+            merchantOrderId=event.merchant_order_id,
+        )
+    else:
+        shown = Callback(
+            orderId=order_id,
+            environment=environment.upper(),
+            timestamp=show_moment(at),
+            status=status,
+            shipments=[_show_shipment(shipment, write) for shipment in _shipments_of(event)],
+            id=order_id,
+            merchantOrderId=event.merchant_order_id,
+        )
+    return msgspec.json.encode(shown)
+
+
+def _told_status(status: OrderStatus) -> OrderStatus:
+    # The contract's callbacks have no word for an order that waits for its payment.
+    if status is OrderStatus.AWAITING_PAYMENT:
+        return OrderStatus.NOT_YET_SUBMITTED
+    return status
+
+
+def _shipments_of(event: ToldEvent) -> list[ShipmentFact]:
+    return event.shipments if isinstance(event, OrderMoved | ShipmentsChanged) else []
+
+
+def _show_shipment(shipment: ShipmentFact, write: Callable[[str], str]) -> CallbackShipment:
+    return CallbackShipment(
+        items=shipment.items,
+        status=write("Shipped" if shipment.is_shipped else "InProgress"),
+        trackingNumber=shipment.tracking_number,
+        trackingUrl=shipment.tracking_url,
+    )
+
+
+def _event_data(event: ToldEvent) -> str:
+    lacks_images = isinstance(event, OrderMoved) and event.lacks_images
+    if lacks_images and event.status is OrderStatus.SUBMITTED:
+        return PAID_AWAITING_IMAGE_UPLOAD
+    return event.status
+
+
+def _event_id(event: ToldEvent) -> EventId:
+    """Say what happened; a parcel that is merely planned has shipped nothing."""
+    if isinstance(event, ShipmentsChanged) and any(
+        shipment.is_shipped and shipment.id in event.changed for shipment in event.shipments
+    ):
+        return EventId.ITEMS_SHIPPED
+    return EventId.STATUS_CHANGED

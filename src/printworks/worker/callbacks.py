@@ -1,0 +1,145 @@
+"""Telling merchants of events: one try after the other, until the receiver says 200."""
+
+import asyncio
+import zlib
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+import structlog
+from sqlalchemy import Connection
+
+from printworks.net.client import Posted
+from printworks.net.errors import OutboundError
+from printworks.rules.callbacks import choose_format, wait_after
+from printworks.rules.events import CallbackState, OrderMoved
+from printworks.rules.jobs import JobKind
+from printworks.rules.orders import OrderStatus
+from printworks.store.callbacks import Attempt
+from printworks.store.deliveries import Delivery, Tried, load_deliveries, write_tried
+from printworks.store.jobs import Job
+from printworks.wire.callbacks import message_id, render_callback
+from printworks.wire.signatures import sign
+from printworks.worker.context import Context, Ending
+from printworks.worker.tools import unlucky
+
+# The only answer that acknowledges.
+HEARD: Final = 200
+# What is kept of an answer.
+LONGEST_ANSWER: Final = 2048
+# What a merchant that asks for a test is told of: an order that nobody has.
+SAMPLE: Final = OrderMoved(OrderStatus.NOT_YET_SUBMITTED, OrderStatus.SUBMITTED, "test")
+SAMPLE_ORDER: Final = 0
+
+log = structlog.get_logger()
+
+
+async def deliver_callback(context: Context, job: Job) -> Ending | None:
+    """Tell a merchant of an event, and leave it to the loop to write down how that went.
+
+    Harmless twice: receivers know a callback by its `webhook-id`, and only one of two tries at
+    the same time counts.
+    """
+    with unlucky():
+        delivery = await context.load(load_deliveries, job.args["callback"])
+    if (
+        delivery is None
+        or delivery.round != job.args["round"]
+        or delivery.state is not CallbackState.PENDING
+    ):
+        return None
+    if delivery.url is None:
+        return _end(Tried(delivery=delivery, state=CallbackState.QUIET))
+    receivers = context.outside.receivers
+    if job.kind == JobKind.DELIVER_CALLBACK and receivers.is_slow(delivery.merchant_id):
+        # To the others that wait for a slow receiver, of which few run at a time.
+        waiting = Tried(delivery=delivery, state=delivery.state, retry_in=timedelta(0))
+        return _end(waiting)
+    with unlucky(), receivers.turn(delivery.merchant_id, delivery.url):
+        return _end(await _try(context, delivery, delivery.url))
+
+
+def _end(tried: Tried) -> Ending:
+    return Ending(_write, tried)
+
+
+def _write(db: Connection, tried: Sequence[Tried], now: datetime) -> None:
+    write_tried(db, tried, now=now)
+
+
+async def _try(context: Context, delivery: Delivery, url: str) -> Tried:
+    """Send it once, and say what follows from the answer."""
+    now = context.clock()
+    body = _render(context, delivery)
+    # Receivers know no clock but the real one.
+    secrets = [one.text for one in delivery.secrets if one.until is None or one.until > now]
+    headers = sign(body, message_id=message_id(delivery.id), at=now, secrets=secrets)
+    began = asyncio.get_running_loop().time()
+    answer: Posted | OutboundError
+    try:
+        answer = await context.outside.outbound.post(
+            url,
+            body,
+            {"Content-Type": "application/json", **headers},
+            timeout=context.outside.callback_patience,
+        )
+    except OutboundError as error:
+        answer = error
+    took = timedelta(seconds=asyncio.get_running_loop().time() - began)
+    attempt = Attempt(
+        number=delivery.attempts + 1,
+        at=now + delivery.clock_offset,
+        url=url,
+        status=answer.status if isinstance(answer, Posted) else None,
+        milliseconds=took // timedelta(milliseconds=1),
+        answer=_show_answer(answer),
+        error=answer.message if isinstance(answer, OutboundError) else None,
+    )
+    return _decide(delivery, attempt, answer, now=now)
+
+
+def _render(context: Context, delivery: Delivery) -> bytes:
+    return render_callback(
+        delivery.event or SAMPLE,
+        order_id=delivery.order_id or SAMPLE_ORDER,
+        environment=context.settings.environment,
+        at=delivery.event_at or context.clock() + delivery.clock_offset,
+        format=choose_format(delivery.chosen_format, delivery.order_format),
+    )
+
+
+def _show_answer(answer: Posted | OutboundError) -> str:
+    if isinstance(answer, OutboundError):
+        return ""
+    return answer.answer[:LONGEST_ANSWER].decode(errors="replace").replace("\0", "")
+
+
+def _decide(
+    delivery: Delivery, attempt: Attempt, answer: Posted | OutboundError, *, now: datetime
+) -> Tried:
+    if attempt.status == HEARD:
+        return Tried(delivery=delivery, state=CallbackState.DELIVERED, attempt=attempt)
+    failures = delivery.failures + 1
+    wait = wait_after(
+        failures,
+        jitter=_jitter(delivery.id, failures),
+        retry_after=answer.retry_after if isinstance(answer, Posted) else None,
+        now=now,
+    )
+    is_test = delivery.number is None
+    # No trouble of ours: whoever answers for the receiver finds it in the log of the callback.
+    log.info(
+        "callback not acknowledged",
+        callback=delivery.id,
+        failures=failures,
+        status=attempt.status,
+        is_last=is_test or wait is None,
+    )
+    if is_test or wait is None:
+        return Tried(delivery=delivery, state=CallbackState.GIVEN_UP, attempt=attempt)
+    return Tried(delivery=delivery, state=delivery.state, attempt=attempt, retry_in=wait)
+
+
+def _jitter(callback_id: int, failures: int) -> float:
+    """Return a number from 0 to 1 that differs between callbacks and is the same every time."""
+    return zlib.crc32(f"{callback_id}:{failures}".encode()) / 2**32

@@ -1,0 +1,237 @@
+"""`printworks callback` and `printworks merchant callback`: what merchants are told, and where."""
+
+import base64
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from printworks.clock import system_clock
+from printworks.rules.events import CallbackState
+from printworks.store.callback_settings import read_callback_settings
+from printworks.store.callbacks import Attempt
+from printworks.store.deliveries import Tried, load_deliveries, write_tried
+from tests.cli.operators import NO_NUMBER, Operator
+from tests.cli.program import Ended
+
+RECEIVER = "https://shop.example/callbacks?shop=1"
+
+
+def callback(keeper: Operator, *words: str) -> Any:
+    """Run `printworks callback ...` and read what it prints."""
+    return keeper.reads("callback", *words)
+
+
+def about_merchant(keeper: Operator, verb: str, *words: str) -> Ended:
+    """Run `printworks merchant callback ...` for the only merchant."""
+    return keeper.asks("merchant", "callback", verb, keeper.merchant.code, *words)
+
+
+def listens(keeper: Operator, *words: str) -> None:
+    """Set the merchant's callback address."""
+    ended = about_merchant(keeper, "set", RECEIVER, *words)
+    assert ended.code == 0, ended.complained
+
+
+def fails(keeper: Operator, callback_id: int) -> None:
+    """Let a callback have failed for good."""
+    with keeper.database.writing() as db:
+        delivery = load_deliveries(db, [callback_id])[callback_id]
+        attempt = Attempt(
+            number=delivery.attempts + 1,
+            at=system_clock(),
+            url=RECEIVER,
+            status=503,
+            milliseconds=12,
+            answer="We are [closed].\nCome again.",
+            error=None,
+        )
+        tried = Tried(delivery=delivery, state=CallbackState.GIVEN_UP, attempt=attempt)
+        write_tried(db, [tried], now=system_clock())
+
+
+def newest(keeper: Operator) -> Any:
+    """Return the newest callback."""
+    return callback(keeper, "list", keeper.merchant.code)[0]
+
+
+class TestWhereTo:
+    def test_an_address_is_set_shown_and_cleared(self, keeper: Operator) -> None:
+        listens(keeper, "--format", "2.6")
+        shown = about_merchant(keeper, "show")
+        cleared = about_merchant(keeper, "clear")
+
+        assert shown.said == f"address  {RECEIVER}\nformat   2.6\n"
+        assert cleared.said == f"{keeper.merchant.code} gets no callbacks any more.\n"
+        assert json.loads(about_merchant(keeper, "show", "--json").said) == {
+            "url": None,
+            "format": None,
+        }
+
+    def test_what_is_no_address_is_one_sentence(self, keeper: Operator) -> None:
+        ended = about_merchant(keeper, "set", "shop.example")
+
+        assert ended.code == 1
+        assert ended.complained == ("printworks: An address must begin with http:// or https://.\n")
+
+    def test_an_unknown_format_is_explained(self, keeper: Operator) -> None:
+        ended = about_merchant(keeper, "set", RECEIVER, "--format", "1.0")
+
+        assert ended.code == 2
+        assert "'1.0' is not one of" in ended.complained
+
+    def test_a_secret_comes_with_the_address_and_stays_with_another(self, keeper: Operator) -> None:
+        before = about_merchant(keeper, "secret")
+        listens(keeper)
+        first = about_merchant(keeper, "secret").said
+        listens(keeper, "--format", "3.0")
+
+        assert before.said == "There is no secret yet; set an address, or use --rotate.\n"
+        assert len(base64.b64decode(first.strip().removeprefix("whsec_"))) >= 24
+        assert about_merchant(keeper, "secret").said == first
+
+    def test_a_new_secret_leaves_the_last_one_valid_for_a_while(self, keeper: Operator) -> None:
+        listens(keeper)
+        [old] = json.loads(about_merchant(keeper, "secret", "--json").said)
+
+        rotated = json.loads(about_merchant(keeper, "secret", "--rotate", "--json").said)
+        shown = about_merchant(keeper, "secret").said.splitlines()
+
+        new, last = rotated
+        assert new["until"] is None
+        assert last["secret"] == old["secret"] != new["secret"]
+        assert last["until"] is not None
+        assert shown[0] == new["secret"]
+        assert shown[1].startswith(f"{last['secret']}  until ")
+
+    def test_a_test_is_sent_and_can_be_looked_at(self, keeper: Operator) -> None:
+        listens(keeper)
+
+        said = about_merchant(keeper, "test").said
+        [sent] = callback(keeper, "list", keeper.merchant.code, "--tests")
+
+        assert said.startswith(f"Callback {sent['id']} is on its way;")
+        assert (sent["event"], sent["order"], sent["state"]) == (None, None, "pending")
+        assert callback(keeper, "show", str(sent["id"]))["merchant"] == keeper.merchant.code
+
+    def test_without_an_address_no_test_can_be_sent(self, keeper: Operator) -> None:
+        ended = about_merchant(keeper, "test")
+
+        assert ended.code == 1
+        assert ended.complained == ("printworks: There is no callback address; set one first.\n")
+
+    @pytest.mark.parametrize("verb", ["show", "set", "clear", "secret", "test"])
+    def test_an_unknown_merchant_is_one_sentence(self, keeper: Operator, verb: str) -> None:
+        words = [RECEIVER] if verb == "set" else []
+
+        ended = keeper.asks("merchant", "callback", verb, "nobody", *words)
+
+        assert ended.code == 1
+        assert ended.complained == "printworks: There is no merchant 'nobody'.\n"
+
+
+class TestLooking:
+    def test_the_list_can_be_narrowed_down(self, keeper: Operator) -> None:
+        listens(keeper)
+        wanted, other = keeper.adds_an_order(), keeper.adds_an_order()
+        code = keeper.merchant.code
+
+        of_order = callback(keeper, "list", code, "--order", str(wanted.id))
+        fails(keeper, of_order[0]["id"])
+        given_up = callback(keeper, "list", code, "--given-up")
+        one = callback(keeper, "list", code, "--limit", "1")
+
+        assert {each["order"] for each in of_order} == {wanted.id}
+        assert [each["id"] for each in given_up] == [of_order[0]["id"]]
+        assert [each["order"] for each in one] == [other.id]
+
+    def test_an_empty_list_says_so(self, keeper: Operator) -> None:
+        ended = keeper.asks("callback", "list", keeper.merchant.code, "--order", NO_NUMBER)
+
+        assert ended.said == "There is no such callback.\n"
+
+    def test_a_callback_shows_how_each_attempt_went(self, keeper: Operator) -> None:
+        listens(keeper)
+        order = keeper.adds_an_order()
+        callback_id = newest(keeper)["id"]
+        fails(keeper, callback_id)
+
+        for_people = keeper.asks("callback", "show", str(callback_id)).said
+        for_programs = callback(keeper, "show", str(callback_id))
+
+        assert f"{RECEIVER}  status 503: We are [closed]. (12 ms)" in for_people
+        assert for_programs["order"] == order.id
+        assert for_programs["kind"] == "order-created"
+        assert for_programs["state"] == "given-up"
+        assert [attempt["status"] for attempt in for_programs["history"]] == [503]
+
+    @pytest.mark.parametrize("number", ["42", "0", NO_NUMBER])
+    @pytest.mark.parametrize("verb", ["show", "send-again"])
+    def test_a_callback_that_is_not_there_is_one_sentence(
+        self, keeper: Operator, verb: str, number: str
+    ) -> None:
+        ended = keeper.asks("callback", verb, number)
+
+        assert ended.code == 1
+        assert ended.complained == f"printworks: There is no callback {number}.\n"
+
+
+class TestAgain:
+    def test_one_that_was_given_up_is_sent_again(self, keeper: Operator) -> None:
+        listens(keeper)
+        keeper.adds_an_order()
+        callback_id = newest(keeper)["id"]
+        fails(keeper, callback_id)
+
+        ended = keeper.asks("callback", "send-again", str(callback_id))
+
+        assert ended.said == f"Callback {callback_id} is on its way.\n"
+        assert (newest(keeper)["state"], newest(keeper)["failures"]) == ("pending", 0)
+
+    def test_everything_since_a_moment_is_sent_again(self, keeper: Operator) -> None:
+        keeper.adds_an_order()
+        listens(keeper)
+        code = keeper.merchant.code
+        yesterday, tomorrow = (
+            f"{system_clock() + timedelta(days=days):%Y-%m-%dT%H:%M}" for days in (-1, 1)
+        )
+
+        later = keeper.asks("callback", "replay", code, "--since", tomorrow)
+        earlier = keeper.asks("callback", "replay", code, "--since", yesterday)
+
+        assert later.said == "0 callbacks are on their way.\n"
+        assert earlier.said == "1 callback is on its way.\n"
+        assert newest(keeper)["state"] == "pending"
+
+    def test_everything_after_an_event_is_sent_again(self, keeper: Operator) -> None:
+        for _ in range(2):
+            keeper.adds_an_order()
+        listens(keeper)
+
+        sent = callback(keeper, "replay", keeper.merchant.code, "--after", "1")
+
+        assert sent == {"sent": 1}
+
+    @pytest.mark.parametrize("words", [[], ["--since", "2026-11-15", "--after", "1"]])
+    def test_from_where_on_must_be_clear(self, keeper: Operator, words: list[str]) -> None:
+        ended = keeper.asks("callback", "replay", keeper.merchant.code, *words)
+
+        assert ended.code == 2
+        assert "Give either --since or --after." in ended.complained
+
+    def test_it_needs_an_address(self, keeper: Operator) -> None:
+        keeper.adds_an_order()
+        callback_id = newest(keeper)["id"]
+
+        for words in (
+            ["send-again", str(callback_id)],
+            ["replay", keeper.merchant.code, "--after", "0"],
+        ):
+            ended = keeper.asks("callback", *words)
+            assert ended.code == 1
+            assert ended.complained == (
+                "printworks: There is no callback address; set one first.\n"
+            )
+        with keeper.database.reading() as db:
+            assert read_callback_settings(db, keeper.merchant.id).url is None

@@ -1,0 +1,11 @@
+"""How large the largest tests are: a part of it in every run, all of it with `make test-full`."""
+
+import os
+from typing import Final
+
+IS_FULL: Final = os.environ.get("FULL_TESTS") == "1"
+
+
+def scaled(whole: int) -> int:
+    """Return a quarter of a large number, unless everything is asked for."""
+    return whole if IS_FULL else whole // 4

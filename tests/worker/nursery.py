@@ -1,0 +1,89 @@
+"""Workers that only tell merchants of events, made to be killed: whoever dies is replaced at once.
+
+Run as a program it forks them, which takes no time, and writes the number of each to its output.
+They end when its input is closed.
+"""
+
+import asyncio
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final
+
+import structlog
+import uvloop
+
+from printworks.clock import system_clock
+from printworks.net.client import Outbound
+from printworks.net.guard import Guard
+from printworks.rules.jobs import POLICIES, JobKind
+from printworks.settings import Settings
+from printworks.store.database import Database
+from printworks.worker.callbacks import deliver_callback
+from printworks.worker.loop import Context, Worker
+from printworks.worker.tools import Tools
+
+WORKERS: Final = 2
+SLOTS: Final = 32
+LEASE: Final = timedelta(seconds=1)
+PATIENCE: Final = timedelta(seconds=0.4)
+KINDS: Final = (JobKind.DELIVER_CALLBACK, JobKind.RETRY_CALLBACK)
+
+
+async def work(database: Database, threads: ThreadPoolExecutor) -> None:
+    """Work until the input is closed."""
+    stop = asyncio.Event()
+    asyncio.get_running_loop().add_reader(sys.stdin.fileno(), stop.set)
+    settings = Settings.load(Path(), {})
+    # No pictures, no labs and no money here: what they need takes long to start.
+    others: Any = dict.fromkeys(
+        ("studio", "files", "catalogue", "connect", "till", "workshop", "bench")
+    )
+    async with Outbound(Guard.of(settings)) as outbound:
+        tools = Tools(outbound=outbound, callback_patience=PATIENCE, **others)
+        worker = Worker(
+            Context(database, settings, system_clock, threads, tools),
+            handlers=dict.fromkeys(KINDS, deliver_callback),
+            policies=POLICIES,
+            slots=SLOTS,
+            lease=LEASE,
+            stop_timeout=LEASE,
+        )
+        await worker.run(stop)
+
+
+def live(database_url: str) -> None:
+    """Be a worker."""
+    # A database belongs to one process, and is opened after the fork.
+    database = Database(database_url, connections=4)
+    with ThreadPoolExecutor(4) as threads:
+        uvloop.run(work(database, threads))
+    database.close()
+
+
+def give_birth(database_url: str) -> int:
+    """Fork a worker and say its number."""
+    number = os.fork()
+    if number == 0:
+        status = 1
+        try:
+            live(database_url)
+            status = 0
+        finally:
+            os._exit(status)
+    os.write(sys.stdout.fileno(), f"{number}\n".encode())
+    return number
+
+
+if __name__ == "__main__":
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
+    alive = {give_birth(sys.argv[1]) for _ in range(WORKERS)}
+    while alive:
+        died, how = os.wait()
+        alive.discard(died)
+        if os.WIFSIGNALED(how):
+            alive.add(give_birth(sys.argv[1]))
+        elif os.WEXITSTATUS(how):
+            sys.exit("A worker failed.")

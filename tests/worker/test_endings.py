@@ -1,0 +1,186 @@
+"""What a handler leaves to the loop is written with the end of its job; who waits steps aside."""
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection
+
+from printworks.rules.jobs import Policy
+from printworks.store.database import Database
+from printworks.store.jobs import Job
+from printworks.worker.loop import ASIDE_PER_SLOT, Context, Ending, Worker
+from tests.factories import NOON
+from tests.worker.queues import (
+    KIND,
+    LEASE,
+    a_policy,
+    claim_some,
+    list_states,
+    promise_many,
+    promise_one,
+)
+from tests.worker.running import BOTH_WAYS, drain, running, work
+from tests.worker.shops import Shop
+
+QUICK = "quick"
+
+
+class Notes:
+    """Writes down what handlers leave, group by group."""
+
+    def __init__(self) -> None:
+        self.groups: list[list[int]] = []
+
+    def write(self, _db: Connection, notes: Sequence[Any], now: datetime) -> None:
+        """Write a group down."""
+        assert now == NOON
+        self.groups.append(sorted(notes))
+
+    async def handle(self, _context: Context, job: Job) -> Ending:
+        """Leave the number of the job."""
+        return Ending(self.write, job.id)
+
+
+class TestEndings:
+    @BOTH_WAYS
+    def test_what_is_left_is_written_once_for_every_job(
+        self, database: Database, policy: Policy
+    ) -> None:
+        promised = promise_many(database, 20)
+        notes = Notes()
+
+        drain(database, notes.handle, policy=policy)
+
+        assert sorted(note for group in notes.groups for note in group) == promised
+        assert set(list_states(database)) == {"done"}
+
+    def test_what_ends_together_is_written_together(self, database: Database) -> None:
+        promised = promise_many(database, 8)
+        notes = Notes()
+
+        drain(database, notes.handle)
+
+        assert notes.groups == [promised]
+
+    def test_what_somebody_else_took_over_is_not_written(self, database: Database) -> None:
+        lost, kept = promise_many(database, 2)
+        notes = Notes()
+
+        async def lose_one(context: Context, job: Job) -> Ending:
+            if job.id == lost:
+                await context.in_thread(
+                    claim_some, database, 1, worker="other", now=NOON + 2 * LEASE
+                )
+            return await notes.handle(context, job)
+
+        drain(database, lose_one, slots=1)
+
+        assert notes.groups == [[kept]]
+        assert sorted(list_states(database)) == ["done", "running"]
+
+    def test_a_job_is_not_done_until_what_it_left_is_written(self, database: Database) -> None:
+        promise_one(database)
+        seen: list[Any] = []
+
+        def fail_once(_db: Connection, _notes: Sequence[Any], _now: datetime) -> None:
+            seen.append(list_states(database))
+            if len(seen) == 1:
+                raise ConnectionAbortedError
+
+        async def handle(_context: Context, _job: Job) -> Ending:
+            return Ending(fail_once, None)
+
+        drain(database, handle)
+
+        assert seen == [["running"], ["running"]]
+        assert list_states(database) == ["done"]
+
+
+def test_who_only_waits_for_others_steps_aside(database: Database) -> None:
+    promise_one(database)
+    has_begun, may_end, is_done = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def wait_for_others(_context: Context, _job: Job) -> None:
+        has_begun.set()
+        await may_end.wait()
+
+    async def be_quick(_context: Context, _job: Job) -> None:
+        is_done.set()
+
+    async def scene(worker: Worker) -> None:
+        async with running(worker):
+            await has_begun.wait()
+            await asyncio.to_thread(promise_one, database, kind=QUICK)
+            await is_done.wait()
+            may_end.set()
+
+    work(
+        database,
+        wait_for_others,
+        scene,
+        slots=1,
+        handlers={KIND: wait_for_others, QUICK: be_quick},
+        policies={KIND: a_policy(steps_aside=True), QUICK: a_policy()},
+    )
+
+    assert list_states(database) == ["done", "done"]
+
+
+def test_while_many_wait_aside_those_who_come_last_stay_in_the_queue(database: Database) -> None:
+    late = "late"
+    promise_many(database, ASIDE_PER_SLOT)
+    may_end, begun, ends = asyncio.Event(), asyncio.Semaphore(0), asyncio.Queue[str]()
+
+    async def wait_for_others(_context: Context, _job: Job) -> None:
+        begun.release()
+        await may_end.wait()
+
+    async def note(_context: Context, job: Job) -> None:
+        ends.put_nowait(job.kind)
+
+    async def scene(worker: Worker) -> None:
+        async with running(worker):
+            for _ in range(ASIDE_PER_SLOT):
+                await begun.acquire()
+            # It has the only slot once the last of them has stepped aside.
+            await asyncio.to_thread(promise_one, database, kind=QUICK)
+            assert await ends.get() == QUICK
+            for kind in (late, QUICK):
+                await asyncio.to_thread(promise_one, database, kind=kind)
+            assert await ends.get() == QUICK
+            may_end.set()
+            assert await ends.get() == late
+
+    work(
+        database,
+        wait_for_others,
+        scene,
+        slots=1,
+        handlers={KIND: wait_for_others, QUICK: note, late: note},
+        policies={
+            KIND: a_policy(steps_aside=True),
+            QUICK: a_policy(),
+            late: a_policy(comes_last=True),
+        },
+    )
+
+    assert set(list_states(database)) == {"done"}
+
+
+def test_what_many_handlers_ask_for_in_the_same_moment_is_found_once(shop: Shop) -> None:
+    asked: list[list[int]] = []
+
+    def find(_db: object, keys: Sequence[int]) -> dict[int, str | None]:
+        asked.append(list(keys))
+        return {key: str(key) for key in keys if key != 3}
+
+    async def play() -> list[str | None]:
+        with ThreadPoolExecutor(2) as threads:
+            context = Context(shop.database, shop.settings, shop.clock, threads, shop.tools)
+            return await asyncio.gather(*(context.load(find, key) for key in (1, 2, 3)))
+
+    assert shop._loop.run(play()) == ["1", "2", None]
+    assert asked == [[1, 2, 3]]
