@@ -1,0 +1,44 @@
+"""Issues, which are complaints about orders, through the 2.x family."""
+
+from printworks.actions import issues as actions
+from printworks.api.endpoints import Call
+from printworks.store import issues as store
+from printworks.store.issues import Issue
+from printworks.store.orders import get_order, get_order_to_change
+from printworks.wire.reading import read
+from printworks.wire.v2.issues import CreateIssue, IssueListOut, IssueOut, UpdateIssue
+
+
+def get_issue(call: Call) -> IssueOut:
+    """Show one issue."""
+    order = get_order(call.db, call.merchant.id, call.number("orderId"))
+    return _show(call, actions.find_issue(call.db, call.merchant, order, call.number("issueId")))
+
+
+def list_issues(call: Call) -> IssueListOut:
+    """Show the issues of an order."""
+    order = get_order(call.db, call.merchant.id, call.number("orderId"))
+    issues = store.list_issues(call.db, call.merchant.id, order.id)
+    return IssueListOut.of(issues, store.list_remarks(call.db, issues))
+
+
+def create_issue(call: Call) -> IssueOut:
+    """Complain about an order."""
+    order = get_order_to_change(call.db, call.merchant.id, call.number("orderId"))
+    new = read(CreateIssue, call.body).to_new_issue()
+    return _show(call, actions.open_issue(call.db, call.merchant, order, new, now=call.now))
+
+
+def update_issue(call: Call) -> IssueOut:
+    """Say something about an issue, or drop it."""
+    order = get_order_to_change(call.db, call.merchant.id, call.number("orderId"))
+    issue = actions.find_issue(call.db, call.merchant, order, call.number("issueId"))
+    news = read(UpdateIssue, call.body)
+    updated = actions.update_issue(
+        call.db, issue, wanted=news.newState, comment=news.comment, now=call.now
+    )
+    return _show(call, updated)
+
+
+def _show(call: Call, issue: Issue) -> IssueOut:
+    return IssueOut.of(issue, store.list_remarks(call.db, [issue])[issue.id])

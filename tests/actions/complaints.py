@@ -1,0 +1,85 @@
+"""Complaints to test with, about orders whose pictures have been received."""
+
+from typing import Any
+
+from sqlalchemy import Connection
+
+from printworks.actions.images import add_images, judge_image
+from printworks.actions.issues import (
+    open_issue,
+    refund_issue,
+    reprint_issue,
+)
+from printworks.actions.orders import cancel_order, submit_order
+from printworks.actions.reprints import plan_reprint
+from printworks.rules.images import ImageStatus
+from printworks.rules.issues import (
+    IssueAction,
+    IssueKind,
+    write_commentary,
+)
+from printworks.store.images import NewImage
+from printworks.store.issues import (
+    Issue,
+    NewIssue,
+    list_remarks,
+)
+from printworks.store.merchants import Merchant
+from printworks.store.orders import Order, get_order
+from printworks.store.pictures import NewPicture, keep_picture
+from tests.actions.test_ledger import ADDRESS, CATALOGUE
+from tests.factories import NOON, an_order
+
+
+def a_draft(db: Connection, merchant: Merchant, *, images: int = 2, **values: Any) -> Order:
+    """Make an order whose pictures have been received."""
+    order = an_order(db, merchant, **{**ADDRESS, **values})
+    new = NewImage(sku="GLOBAL-PHO-4X6-PRO", url="https://shop.example/a.jpg", copies=2)
+    added = add_images(db, merchant, order, [new] * images, catalogue=CATALOGUE, now=NOON)
+    picture = keep_picture(
+        db, NewPicture(sha256="0" * 64, md5="1" * 32, size=9, original="originals/0"), now=NOON
+    )
+    for image in added:
+        facts: dict[str, Any] = {
+            "picture_id": picture.id,
+            "md5": picture.md5,
+            "width": 600,
+            "height": 900,
+        }
+        judge_image(db, merchant, image, ImageStatus.OK, now=NOON, request_id=None, **facts)
+    return get_order(db, merchant.id, order.id)
+
+
+def submitted(db: Connection, merchant: Merchant, **values: Any) -> Order:
+    """Hand in an order."""
+    draft = a_draft(db, merchant, **values)
+    order = submit_order(db, merchant, draft, catalogue=CATALOGUE, now=NOON)
+    assert isinstance(order, Order)
+    return order
+
+
+def complain(db: Connection, merchant: Merchant, order: Order, **values: Any) -> Issue:
+    """Complain about an order."""
+    given = {"kind": IssueKind.DAMAGED_ORDER, "action": IssueAction.REPRINT, **values}
+    return open_issue(db, merchant, order, NewIssue(**given), now=NOON)
+
+
+def refund(db: Connection, issue: Issue, amount: int) -> Issue:
+    """Settle an issue with money."""
+    return refund_issue(db, issue.id, amount, comment="Sorry.", now=NOON)
+
+
+def reprint(db: Connection, issue: Issue) -> Issue:
+    """Settle an issue with another order; nobody looks at its proofs here."""
+    copies = plan_reprint(db, issue.id, now=NOON)
+    return reprint_issue(db, issue.id, copies, catalogue=CATALOGUE, comment="Sorry.", now=NOON)
+
+
+def cancel(db: Connection, merchant: Merchant, order: Order) -> Order:
+    """Call an order off."""
+    return cancel_order(db, merchant, order, catalogue=CATALOGUE, now=NOON)
+
+
+def commentary(db: Connection, issue: Issue) -> str:
+    """Return all that was said and done about an issue."""
+    return write_commentary(list_remarks(db, [issue])[issue.id])

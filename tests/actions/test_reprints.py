@@ -1,0 +1,246 @@
+"""What went wrong is printed again, as another order that costs nothing."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from printworks.actions.issues import reprint_issue
+from printworks.actions.orders import submit_order
+from printworks.actions.reprints import PROOFS, copy_proofs, drop_proofs, plan_reprint
+from printworks.errors import WrongState
+from printworks.files.folder import FolderFiles
+from printworks.rules.events import OrderMadeGood, OrderReprints
+from printworks.rules.images import ImageStatus
+from printworks.rules.orders import OrderStatus, Payment
+from printworks.store.database import Database
+from printworks.store.events import list_events
+from printworks.store.images import list_images
+from printworks.store.issues import get_any_issue
+from printworks.store.ledger import read_books, set_credit_limit
+from printworks.store.orders import Order, get_order
+from printworks.store.pictures import NewPicture, keep_picture, proof_key
+from printworks.store.reprints import keep_pictures
+from printworks.store.tables import images as images_table
+from printworks.store.tables import orders as orders_table
+from tests.actions.complaints import (
+    a_draft,
+    cancel,
+    commentary,
+    complain,
+    refund,
+    reprint,
+    submitted,
+)
+from tests.actions.test_ledger import CATALOGUE, find_faults
+from tests.factories import NOON, a_merchant
+
+
+def test_a_reprint_is_the_same_order_for_nothing(database: Database) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        order = submitted(db, merchant, merchant_order_id="A-7", callback_format="2.3")
+        owed = read_books(db, merchant.id).balance
+        issue = complain(db, merchant, order)
+
+        settled = reprint(db, issue)
+
+        again = get_order(db, merchant.id, settled.reprint_order_id or 0)
+        assert again.status is OrderStatus.SUBMITTED
+        assert (again.price, again.shipping_price) == (0, 0)
+        assert (again.recipient_name, again.merchant_order_id) == ("Mary Fox", "A-7")
+        assert (again.address1, again.postal_code) == ("1 High Street", "YO1 1AA")
+        words = select(orders_table.c.callback_format).where(orders_table.c.id == again.id)
+        assert db.execute(words).scalar_one() == "2.3"
+        assert read_books(db, merchant.id).balance == owed
+        assert find_faults(db, merchant) == []
+
+
+def test_its_images_are_received_already(database: Database) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        order = submitted(db, merchant)
+
+        settled = reprint(db, complain(db, merchant, order))
+
+        old = list_images(db, order.id)
+        new = list_images(db, settled.reprint_order_id or 0)
+        assert [one.picture_id for one in new] == [one.picture_id for one in old]
+        assert all(one.status is ImageStatus.OK for one in new)
+        assert [one.price for one in new] == [one.price for one in old]
+        assert not {one.id for one in new} & {one.id for one in old}
+
+
+def test_only_what_is_affected_is_printed_again(database: Database) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        order = submitted(db, merchant, images=3)
+        affected = [list_images(db, order.id)[1].id]
+
+        settled = reprint(db, complain(db, merchant, order, image_ids=affected))
+
+        again = get_order(db, merchant.id, settled.reprint_order_id or 0)
+        assert again.image_count == len(list_images(db, again.id)) == 1
+
+
+def test_both_orders_know_of_each_other(database: Database) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        order = submitted(db, merchant)
+        issue = reprint(db, complain(db, merchant, order))
+        again = issue.reprint_order_id or 0
+
+        reprints = OrderReprints(order=order.id, issue=issue.id)
+        assert reprints in list_events(db, again)
+        made_good = OrderMadeGood(issue=issue.id, refund=None, currency=None, reprint=again)
+        assert made_good in list_events(db, order.id)
+        assert f"Order {again} prints it again at no charge." in commentary(db, issue)
+
+
+def test_a_reprint_asks_nobody_for_money_and_carries_no_packing_slip(database: Database) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        draft = a_draft(db, merchant, packing_slip_url="https://shop.example/slip.png")
+        order = submit_order(db, merchant, draft, catalogue=CATALOGUE, now=NOON)
+        assert isinstance(order, Order)
+
+        settled = reprint(db, complain(db, merchant, order))
+
+        again = get_order(db, merchant.id, settled.reprint_order_id or 0)
+        assert (again.payment, again.payment_token) == (Payment.INVOICE_ME, None)
+        assert again.packing_slip_url is None
+
+
+def test_a_merchant_above_its_limit_gets_its_reprint(database: Database) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        issue = complain(db, merchant, submitted(db, merchant))
+        set_credit_limit(db, merchant.id, 0)
+
+        assert reprint(db, issue).reprint_order_id
+
+
+def test_a_reprint_can_be_cancelled_and_costs_nothing_still(database: Database) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        settled = reprint(db, complain(db, merchant, submitted(db, merchant)))
+        owed = read_books(db, merchant.id).balance
+
+        cancel(db, merchant, get_order(db, merchant.id, settled.reprint_order_id or 0))
+
+        assert read_books(db, merchant.id).balance == owed
+        assert find_faults(db, merchant) == []
+
+
+def test_what_is_printed_again_for_nothing_gives_nothing_back(database: Database) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        settled = reprint(db, complain(db, merchant, submitted(db, merchant)))
+        again = get_order(db, merchant.id, settled.reprint_order_id or 0)
+
+        with pytest.raises(WrongState, match="Nothing is left"):
+            refund(db, complain(db, merchant, again), 1)
+
+
+def test_a_picture_that_is_not_kept_cannot_be_printed_again(database: Database) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        order = submitted(db, merchant)
+        issue = complain(db, merchant, order)
+        db.execute(images_table.update().values(picture_id=None))
+
+        with pytest.raises(WrongState, match="its picture is not kept"):
+            plan_reprint(db, issue.id, now=NOON)
+
+
+def test_a_cancelled_order_is_not_printed_again(database: Database) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        order = cancel(db, merchant, submitted(db, merchant))
+        issue = complain(db, merchant, order)
+
+        with pytest.raises(WrongState, match="Cancelled cannot be printed again"):
+            plan_reprint(db, issue.id, now=NOON)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"sku": "GONE"}, {"attributes": {"frameColour": "pink"}}],
+    ids=["sku", "attribute"],
+)
+def test_what_is_no_longer_sold_leaves_the_issue_as_it_was(
+    database: Database, change: dict[str, Any]
+) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        issue = complain(db, merchant, submitted(db, merchant))
+        db.execute(images_table.update().values(**change))
+
+    with pytest.raises(WrongState), database.writing() as db:
+        reprint(db, issue)
+
+    with database.reading() as db:
+        assert get_any_issue(db, issue.id) == issue
+        assert db.execute(select(func.count()).select_from(orders_table)).scalar_one() == 1
+
+
+def test_planning_takes_numbers_and_leaves_nothing_else(database: Database) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        order = submitted(db, merchant)
+        issue = complain(db, merchant, order)
+
+        first = plan_reprint(db, issue.id, now=NOON)
+        second = plan_reprint(db, issue.id, now=NOON)
+
+        numbers = [copy.number for copy in (*first, *second)]
+        assert len(set(numbers)) == 4
+        assert len(list_images(db, order.id)) == 2
+        reprint_issue(db, issue.id, second, catalogue=CATALOGUE, comment="Sorry.", now=NOON)
+        added = submitted(db, merchant)
+        assert min(image.id for image in list_images(db, added.id)) > max(numbers)
+
+
+def test_what_was_planned_for_another_issue_is_refused(database: Database) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        order = submitted(db, merchant)
+        whole = complain(db, merchant, order)
+        part = complain(db, merchant, order, image_ids=[list_images(db, order.id)[0].id])
+        copies = plan_reprint(db, part.id, now=NOON)
+
+        with pytest.raises(WrongState, match="just changed"):
+            reprint_issue(db, whole.id, copies, catalogue=CATALOGUE, comment="Sorry.", now=NOON)
+
+
+def test_proofs_are_copied_and_dropped_as_often_as_one_likes(
+    database: Database, tmp_path: Path
+) -> None:
+    files, source = FolderFiles(tmp_path / "files"), tmp_path / "proof.jpg"
+    source.write_bytes(b"proof")
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        order = submitted(db, merchant)
+        copies = plan_reprint(db, complain(db, merchant, order).id, now=NOON)
+    for copy in copies:
+        for name in PROOFS:
+            files.put(proof_key(copy.original.id, name), source)
+    before = set(files.keys())
+
+    for _ in range(2):
+        copy_proofs(files, copies)
+    copied = set(files.keys()) - before
+    for _ in range(2):
+        drop_proofs(files, copies)
+
+    assert copied == {proof_key(copy.number, name) for copy in copies for name in PROOFS}
+    assert set(files.keys()) == before
+
+
+def test_a_picture_that_was_just_forgotten_is_noticed(database: Database) -> None:
+    with database.writing() as db:
+        kept = keep_picture(db, NewPicture(sha256="0" * 64, md5="1" * 32, size=9), now=NOON)
+
+        assert keep_pictures(db, [kept.id, kept.id], now=NOON)
+        assert not keep_pictures(db, [kept.id, kept.id + 1], now=NOON)
