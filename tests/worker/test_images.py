@@ -8,6 +8,7 @@ import pytest
 import pyvips
 
 from printworks.actions.clock import advance_clock
+from printworks.actions.pictures import NOT_AS_EXPECTED
 from printworks.net.client import Limits
 from printworks.net.errors import Unreachable
 from printworks.rules.events import ImageJudged
@@ -19,7 +20,6 @@ from printworks.store.images import Image
 from printworks.store.jobs import JobRow
 from printworks.store.orders import Order
 from printworks.store.pictures import forget_pictures, proof_key
-from printworks.worker.images import NOT_AS_EXPECTED
 from printworks.worker.tools import BUSY, MOST_FROM_HOST
 from tests.imaging.pictures import CORNERS, a_picture, are_alike, as_jpeg, corners
 from tests.worker.conftest import OpenShop
@@ -217,7 +217,7 @@ class TestAttempts:
     def test_a_forbidden_address_says_the_same_as_one_where_nobody_is(
         self, a_shop: OpenShop, where: str
     ) -> None:
-        shop = a_shop(environment="live", public_url="https://print.example")
+        shop = a_shop(environment="live", public_url="https://print.example", payments="account")
         shop.host.at("/cat.jpg", holds(A_PICTURE))
         image = fetch_one(shop, f"http://{where.format(port=shop.host.port)}/cat.jpg")
 

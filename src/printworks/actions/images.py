@@ -7,24 +7,26 @@ from typing import Final
 import msgspec
 from sqlalchemy import Connection
 
+from printworks.actions.moves import CHANGED_MEANWHILE
 from printworks.actions.production import promise_sending
 from printworks.actions.quotes import find_price, quote_order
 from printworks.catalogue.products import choose_attributes
 from printworks.catalogue.snapshot import Catalogue
-from printworks.errors import BadInput
-from printworks.rules.events import ImageJudged, ImageRendered, ImagesAdded
-from printworks.rules.images import IMAGE_MOVES, ImageStatus, check_adding
+from printworks.errors import BadInput, WrongState
+from printworks.rules.events import ImageJudged, ImageRemoved, ImageRendered, ImagesAdded
+from printworks.rules.images import IMAGE_MOVES, ImageStatus, check_adding, check_removing
 from printworks.rules.jobs import JobKind
-from printworks.rules.orders import OrderStatus, Payment
+from printworks.rules.orders import OrderStatus, Payment, check_not_being_paid
 from printworks.store import images as store
 from printworks.store.events import record_event
 from printworks.store.images import Image, NewImage
-from printworks.store.jobs import promise_each
+from printworks.store.jobs import promise, promise_each
 from printworks.store.merchants import Merchant
 from printworks.store.orders import Order, get_order_to_change, update_order
+from printworks.store.pictures import print_key, proof_keys
 from printworks.store.shipments import list_shipments
 
-_FAILED: Final = frozenset({ImageStatus.FILE_NOT_FOUND_AT_URL, ImageStatus.INVALID})
+FAILED: Final = frozenset({ImageStatus.FILE_NOT_FOUND_AT_URL, ImageStatus.INVALID})
 
 
 def add_images(
@@ -43,18 +45,16 @@ def add_images(
     The refusal of a batch says which of its elements is wrong, even if there is only one.
     """
     check_adding(order.status, present=order.image_count, added=len(added))
+    check_not_being_paid(order.payment_request_id)
     fitting = (
         _fit_each(merchant, order, added, catalogue)
         if is_batch
-        else [_fit(merchant, order, new, catalogue) for new in added]
+        else [fit_image(merchant, order, new, catalogue) for new in added]
     )
     images = store.insert_images(db, order.id, fitting, now=now)
     if not images:
         return []
-    values = {"image_count": order.image_count + len(images), "updated_at": now}
-    updated = update_order(db, order, values) or order
-    quote_order(db, merchant, updated, catalogue, now=now)
-    record_event(db, order.id, ImagesAdded([image.id for image in images]), now=now)
+    join_order(db, merchant, order, images, catalogue=catalogue, now=now)
     waiting = [image for image in images if image.status is ImageStatus.NOT_YET_DOWNLOADED]
     promise_each(
         db,
@@ -67,19 +67,36 @@ def add_images(
     return images
 
 
+def join_order(
+    db: Connection,
+    merchant: Merchant,
+    order: Order,
+    images: Sequence[Image],
+    *,
+    catalogue: Catalogue,
+    now: datetime,
+) -> Order:
+    """Count images that were added to an order, and reckon anew what it costs."""
+    values = {"image_count": order.image_count + len(images), "updated_at": now}
+    updated = update_order(db, order, values) or order
+    quoted = quote_order(db, merchant, updated, catalogue, now=now)
+    record_event(db, order.id, ImagesAdded([image.id for image in images]), now=now)
+    return quoted
+
+
 def _fit_each(
     merchant: Merchant, order: Order, added: Sequence[NewImage], catalogue: Catalogue
 ) -> list[NewImage]:
     fitting = []
     for number, new in enumerate(added, start=1):
         try:
-            fitting.append(_fit(merchant, order, new, catalogue))
+            fitting.append(fit_image(merchant, order, new, catalogue))
         except BadInput as refusal:
             raise BadInput(f"Element {number}: {refusal.message}") from refusal
     return fitting
 
 
-def _fit(merchant: Merchant, order: Order, new: NewImage, catalogue: Catalogue) -> NewImage:
+def fit_image(merchant: Merchant, order: Order, new: NewImage, catalogue: Catalogue) -> NewImage:
     """Check an image against what is sold, and spell it as the catalogue does."""
     product = catalogue.get_product(new.sku)
     country = order.destination_country
@@ -91,6 +108,36 @@ def _fit(merchant: Merchant, order: Order, new: NewImage, catalogue: Catalogue) 
     attributes = choose_attributes(product, new.attributes)
     price = find_price(product.sku, merchant, order, catalogue)
     return msgspec.structs.replace(new, sku=product.sku, attributes=attributes, price=price)
+
+
+def remove_image(
+    db: Connection,
+    merchant: Merchant,
+    order: Order,
+    image_id: int,
+    *,
+    catalogue: Catalogue,
+    now: datetime,
+) -> Order:
+    """Take an image from an open order, and reckon anew what the others cost.
+
+    What was received is forgotten with other pictures that no image needs.
+    """
+    image = store.get_image_of_order(db, order.id, image_id)
+    check_removing(order.status)
+    check_not_being_paid(order.payment_request_id)
+    store.delete_image(db, image)
+    values = {"image_count": order.image_count - 1, "updated_at": now}
+    updated = update_order(db, order, values)
+    if updated is None:
+        raise WrongState(CHANGED_MEANWHILE)
+    quoted = quote_order(db, merchant, updated, catalogue, now=now)
+    record_event(db, order.id, ImageRemoved(image.id), now=now)
+    files = list(proof_keys(image.id))
+    if image.manifest is not None:
+        files.append(print_key(image.id))
+    promise(db, JobKind.REMOVE_FILES, {"files": files}, merchant=merchant, now=now)
+    return quoted
 
 
 def judge_image(
@@ -115,11 +162,10 @@ def judge_image(
     if judged is None:
         return False
     record_event(db, order.id, ImageJudged(image.id, status), now=now)
-    if order.status is OrderStatus.SUBMITTED:
-        if status in _FAILED:
-            _blame(db, order, judged, now=now)
-        else:
-            promise_prints(db, merchant, [judged], now=now, request_id=request_id)
+    if status in FAILED and order.status in {OrderStatus.SUBMITTED, OrderStatus.AWAITING_PAYMENT}:
+        _blame(db, order, judged, now=now)
+    elif order.status is OrderStatus.SUBMITTED:
+        promise_prints(db, merchant, [judged], now=now, request_id=request_id)
     return True
 
 

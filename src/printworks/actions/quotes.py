@@ -71,7 +71,7 @@ def quote_order(
         planned = make_shipments(quote.routing.plan.packages, catalogue, None)
         insert_shipments(db, order.id, planned, now=now)
     values = {
-        "currency": merchant.currency,
+        "currency": merchant.currency if images else None,
         "price": quote.total,
         "shipping_price": quote.shipping,
     }

@@ -90,6 +90,7 @@ def route_order(
         candidates,
         method=order.shipping_method,
         promise=find_promised_day(now.date(), promise.days if promise else 0),
+        prefers_tracking=order.is_tracked,
         without=without,
         most_steps=MOST_STEPS,
     )

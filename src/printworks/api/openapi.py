@@ -8,14 +8,17 @@ from typing import Any, Final
 import msgspec
 
 from printworks import __version__
-from printworks.api.endpoints import USUAL_STATUS, Endpoint, Family
+from printworks.api.endpoints import USUAL_STATUS, Endpoint, Family, QueryParameter
 
 _IN_PATH: Final = re.compile(r"\{(\w+)\}")
 _NUMBER: Final = {"type": "integer", "minimum": 1}
 _IN_PATHS: Final = {
     "id": _NUMBER,
     "orderId": _NUMBER,
+    "photoId": _NUMBER,
+    "issueId": _NUMBER,
     "countryCode": {"type": "string", "pattern": "^[A-Za-z]{2}$"},
+    "qualityLevel": {"type": "string", "enum": ["Pro", "Standard"]},
 }
 _BODY_TYPES: Final = (
     "application/json",
@@ -26,9 +29,11 @@ _MEANINGS: Final = {
     200: "It happened; here is what it came to.",
     400: "A parameter is missing or wrong; the message names it.",
     401: "The credentials are missing or wrong.",
+    402: "The payment must be authorised at the `url`; the order waits for that.",
     403: "Not possible in the state in which the thing is now.",
     404: "There is no such thing, or it is not yours.",
     408: "The body did not arrive in time.",
+    410: "This version has been switched off; the message names its successor.",
     409: "The same is being done already, by a request that has no answer yet.",
     413: "The body is too large.",
     415: "The body is in a format that is not understood here.",
@@ -41,6 +46,11 @@ _HEADERS: Final = {
     401: {"WWW-Authenticate": "How to show who is asking."},
     503: {"Retry-After": "After how many seconds to try again."},
 }
+_OF_OLD_VERSIONS: Final = {
+    "Deprecation": "Since when another version should be used.",
+    "Link": "Which one, as `successor-version`.",
+    "Sunset": "When this version ends, if the operator has said so.",
+}
 # What an operation may answer whatever it does.
 _ALWAYS: Final = (400, 401, 431, 500, 503)
 _WITH_BODY: Final = (408, 413, 415)
@@ -48,7 +58,6 @@ _WHEN_WRITING: Final = (409, 422)
 _FILE: Final = {
     "type": "object",
     "properties": {"file": {"type": "string", "format": "binary"}},
-    "required": ["file"],
 }
 
 _INTRODUCTION: Final = """\
@@ -113,23 +122,23 @@ def statuses_of(endpoint: Endpoint) -> list[int]:
         *(_WITH_BODY if endpoint.has_body else ()),
         *(_WHEN_WRITING if endpoint.writes else ()),
     ]
-    return [200, *sorted({*own, *edge})]
+    return [200, *sorted({*own, *edge, *endpoint.also_shows})]
 
 
 def _collect_shapes(family: Family) -> list[Any]:
     shapes: dict[str, Any] = {}
     for endpoint in family.endpoints:
-        refusals = (
-            _refusal_shape(family, endpoint, status) for status in statuses_of(endpoint)[1:]
-        )
-        for shape in (endpoint.takes, endpoint.shows, *refusals):
+        answers = (_answer_shape(family, endpoint, status) for status in statuses_of(endpoint))
+        for shape in (endpoint.takes, *answers):
             if shape is not None:
                 shapes[repr(shape)] = shape
     return list(shapes.values())
 
 
-def _refusal_shape(family: Family, endpoint: Endpoint, status: int) -> type:
-    return type(family.refuse(endpoint, status, ""))
+def _answer_shape(family: Family, endpoint: Endpoint, status: int) -> Any:
+    if status == 200:
+        return endpoint.shows
+    return endpoint.also_shows.get(status) or type(family.refuse(endpoint, status, ""))
 
 
 def _describe_operation(
@@ -137,10 +146,10 @@ def _describe_operation(
 ) -> dict[str, Any]:
     answers = {}
     for status in statuses_of(endpoint):
-        shape = endpoint.shows if status == 200 else _refusal_shape(family, endpoint, status)
+        shape = _answer_shape(family, endpoint, status)
         answers[str(status)] = {
             "description": _MEANINGS[status],
-            "headers": _describe_headers(status),
+            "headers": _describe_headers(family, status),
             "content": {"application/json": {"schema": schema_of(shape)}, "application/xml": {}},
         }
     operation: dict[str, Any] = {
@@ -150,6 +159,8 @@ def _describe_operation(
         "parameters": _describe_parameters(endpoint),
         "responses": answers,
     }
+    if family.successor is not None:
+        operation["deprecated"] = True
     if endpoint.takes is not None:
         content = _describe_body(endpoint, schema_of(endpoint.takes))
         operation["requestBody"] = {"required": True, "content": content}
@@ -158,19 +169,33 @@ def _describe_operation(
 
 def _describe_body(endpoint: Endpoint, schema: dict[str, Any]) -> dict[str, Any]:
     if endpoint.takes_file:
-        return {"multipart/form-data": {"schema": {"allOf": [schema, _FILE]}}}
+        file = _FILE if endpoint.file_is_optional else {**_FILE, "required": ["file"]}
+        without = {kind: {"schema": schema} for kind in _BODY_TYPES[:-1]}
+        with_file = {"multipart/form-data": {"schema": {"allOf": [schema, file]}}}
+        return without | with_file if endpoint.file_is_optional else with_file
     # A list has no names, which a form needs.
     is_list = schema.get("type") == "array"
     kinds = _BODY_TYPES[:1] if is_list else _BODY_TYPES
     return {kind: {"schema": schema} for kind in kinds}
 
 
-def _describe_headers(status: int) -> dict[str, Any]:
-    meanings = {"X-Request-Id": "Names this request in our logs.", **_HEADERS.get(status, {})}
+def _describe_headers(family: Family, status: int) -> dict[str, Any]:
+    meanings = {
+        "X-Request-Id": "Names this request in our logs.",
+        **_HEADERS.get(status, {}),
+        **({} if family.successor is None else _OF_OLD_VERSIONS),
+    }
     return {
         name: {"description": meaning, "schema": {"type": "string"}}
         for name, meaning in meanings.items()
     }
+
+
+def _describe_query(parameter: QueryParameter) -> dict[str, Any]:
+    if parameter.default is None:
+        return {"type": "string"} | ({"enum": parameter.choices} if parameter.choices else {})
+    number = {"type": "integer", "default": parameter.default, "minimum": 0}
+    return number | ({} if parameter.highest is None else {"maximum": parameter.highest})
 
 
 def _describe_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
@@ -183,8 +208,7 @@ def _describe_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
             "name": parameter.name,
             "in": "query",
             "description": parameter.meaning,
-            "schema": {"type": "integer", "default": parameter.default, "minimum": 0}
-            | ({} if parameter.highest is None else {"maximum": parameter.highest}),
+            "schema": _describe_query(parameter),
         }
         for parameter in endpoint.query
     ]

@@ -1,6 +1,7 @@
 """The reference that comes with the service: the OpenAPI documents and a page to read them."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import cache, partial
 from importlib import resources
 from pathlib import Path
 from typing import Final
@@ -27,27 +28,36 @@ def reference_routes(families: Iterable[Family], settings: Settings) -> Sequence
     page = _VIEWER.joinpath("page.html").read_text()
     routes: list[BaseRoute] = []
     for family in families:
+        # What is said of a version that has ended is that it has.
+        if family.is_off:
+            continue
         prefix = f"/{family.prefix}"
-        document = encode(describe(family, header_prefix=settings.header_prefix))
+        written = page.format(prefix=prefix)
         routes += [
-            Route(f"{prefix}/openapi.json", _show(document, "application/json", {})),
+            Route(
+                f"{prefix}/openapi.json",
+                _show(partial(_write_document, family, settings.header_prefix), "application/json"),
+            ),
             Route(
                 f"{prefix}/docs",
-                _show(
-                    page.format(prefix=prefix).encode(),
-                    "text/html",
-                    {"Content-Security-Policy": _POLICY},
-                ),
+                _show(written.encode, "text/html", **{"Content-Security-Policy": _POLICY}),
             ),
             Mount(f"{prefix}/docs", StaticFiles(directory=_VIEWER)),
         ]
     return routes
 
 
+def _write_document(family: Family, header_prefix: str) -> bytes:
+    return encode(describe(family, header_prefix=header_prefix))
+
+
 def _show(
-    body: bytes, media_type: str, headers: Mapping[str, str]
+    write: Callable[[], bytes], media_type: str, **headers: str
 ) -> Callable[[Request], Awaitable[Response]]:
+    # Written when somebody asks: a start need not wait for what few read.
+    write_once = cache(write)
+
     async def show(_request: Request) -> Response:
-        return Response(body, media_type=media_type, headers=dict(headers))
+        return Response(write_once(), media_type=media_type, headers=headers)
 
     return show

@@ -31,8 +31,8 @@ class _Route(NamedTuple):
     family: Family
     # A literal segment in lower case, or None where any text may stand.
     segments: tuple[str | None, ...]
-    names: tuple[str, ...]
-    endpoints: dict[str, Endpoint]
+    # By method; each calls the free segments as its own path does.
+    endpoints: dict[str, tuple[Endpoint, tuple[str, ...]]]
 
 
 class Router:
@@ -51,13 +51,15 @@ class Router:
     def _add(self, family: Family, endpoint: Endpoint) -> None:
         parts = _split(endpoint.path)
         segments = tuple(None if part.startswith("{") else part.lower() for part in parts)
+        names = tuple(part[1:-1] for part in parts if part.startswith("{"))
         same_length = self._routes.setdefault((family.prefix, len(segments)), [])
         for route in same_length:
             if route.segments == segments:
-                route.endpoints[endpoint.method] = endpoint
+                route.endpoints[endpoint.method] = (endpoint, names)
                 return
-        params = tuple(part[1:-1] for part in parts if part.startswith("{"))
-        same_length.append(_Route(family, segments, params, {endpoint.method: endpoint}))
+        same_length.append(_Route(family, segments, {endpoint.method: (endpoint, names)}))
+        # What is spelled out comes before what may be anything.
+        same_length.sort(key=lambda route: [segment is None for segment in route.segments])
 
     def owns(self, path: str) -> bool:
         """Say whether a path belongs to one of the versions."""
@@ -74,12 +76,13 @@ class Router:
         return NoSuchPath(self._families.get(version, self._first))
 
     def _pick(self, route: _Route, method: str, parts: list[str]) -> Found | NoSuchMethod:
-        endpoint = route.endpoints.get("GET" if method == "HEAD" else method)
-        if endpoint is None:
+        found = route.endpoints.get("GET" if method == "HEAD" else method)
+        if found is None:
             also = {"HEAD"} if "GET" in route.endpoints else set()
             return NoSuchMethod(route.family, tuple(sorted({*route.endpoints, *also})))
         values = [part for want, part in zip(route.segments, parts, strict=True) if want is None]
-        return Found(route.family, endpoint, dict(zip(route.names, values, strict=True)))
+        endpoint, names = found
+        return Found(route.family, endpoint, dict(zip(names, values, strict=True)))
 
 
 def _split(path: str) -> list[str]:

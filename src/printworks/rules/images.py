@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Final
 
 from printworks.errors import WrongState
-from printworks.rules.orders import OrderStatus
+from printworks.rules.orders import PERMISSIONS, OrderStatus
 
 # The most images that one order may have, and that one request may add: whoever shows an
 # order shows all of them.
@@ -23,6 +23,12 @@ class ImageStatus(StrEnum):
     OK = "Ok"
     FILE_NOT_FOUND_AT_URL = "FileNotFoundAtUrl"
     INVALID = "Invalid"
+
+
+class AcceptedFiles(StrEnum):
+    """What kinds of files an image may be, where that is not every kind that can be printed."""
+
+    JPEG = "jpeg"
 
 
 _S = ImageStatus
@@ -59,5 +65,15 @@ def check_adding(order_status: OrderStatus, *, present: int, added: int) -> None
         message = (
             f"The order has {present} images and may have {MOST_IN_ORDER} at most; "
             "create another order for the others."
+        )
+        raise WrongState(message)
+
+
+def check_removing(order_status: OrderStatus) -> None:
+    """Refuse to take an image from an order that is no longer open."""
+    if not PERMISSIONS[order_status].remove_images:
+        message = (
+            f"Images cannot be removed from an order that is {order_status}; "
+            "only from one that is NotYetSubmitted."
         )
         raise WrongState(message)

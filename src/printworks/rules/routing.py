@@ -76,6 +76,7 @@ def route(
     method: ShippingMethod,
     promise: date,
     needs_tracking: bool = False,
+    prefers_tracking: bool = False,
     without: Set[str] = frozenset(),
     most_steps: int = MOST_STEPS,
 ) -> Routing:
@@ -83,13 +84,17 @@ def route(
 
     Labs in `without` have refused the order and are left out. Services of other methods than the
     one asked for are used only if the order cannot be sent without them, and such a plan does not
-    meet the promise. Untracked services are never used where tracking is needed.
+    meet the promise. Untracked services are never used where tracking is needed; where it is
+    preferred, only for bands that cannot wholly be sent with tracking.
     """
-    market = _open_market(items, candidates, {method}, needs_tracking, without)
+    opening = _open_preferring_tracked if prefers_tracking and not needs_tracking else _open_market
+    tracked = frozenset(_list_bands(items) if needs_tracking or prefers_tracking else ())
+    open_market = partial(opening, items, candidates, tracked=tracked, without=without)
+    market = open_market(methods={method})
     fastest = market.find_fastest()
     is_as_asked = fastest is not None
     if fastest is None:
-        market = _open_market(items, candidates, set(ShippingMethod), needs_tracking, without)
+        market = open_market(methods=set(ShippingMethod))
         fastest = market.find_fastest()
     if fastest is None:
         return _refuse(market)
@@ -109,13 +114,33 @@ def route(
     return Routed(plan, _judge(market, shared))
 
 
+def _open_preferring_tracked(
+    items: Sequence[Item],
+    candidates: Collection[Candidate],
+    *,
+    methods: Set[ShippingMethod],
+    tracked: Set[str],
+    without: Set[str],
+) -> _Market:
+    """Gather what may be chosen; bands that cannot wholly travel with tracking do without."""
+    market = _open_market(items, candidates, methods=methods, tracked=tracked, without=without)
+    lacking = {item.band for item, ways in zip(items, market.ways, strict=True) if not ways}
+    if not lacking:
+        return market
+    return _open_market(
+        items, candidates, methods=methods, tracked=tracked - lacking, without=without
+    )
+
+
 def _open_market(
     items: Sequence[Item],
     candidates: Collection[Candidate],
+    *,
     methods: Set[ShippingMethod],
-    needs_tracking: bool,  # noqa: FBT001 - as it was given
+    tracked: Set[str],
     without: Set[str],
 ) -> _Market:
+    """Gather what may be chosen; bands in `tracked` travel with tracking or not at all."""
     labs = sorted(candidates, key=lambda lab: lab.code)
     services = {
         (n, band): tuple(
@@ -123,7 +148,7 @@ def _open_market(
             for service in sorted(lab.services, key=lambda service: service.code)
             if service.method in methods
             and band in service.prices
-            and (service.is_tracked or not needs_tracking)
+            and (service.is_tracked or band not in tracked)
         )
         for n, lab in enumerate(labs)
         for band in _list_bands(items)

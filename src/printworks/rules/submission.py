@@ -92,6 +92,7 @@ def find_general_errors(
     postal_code: str | None,
     destination_country: str | None,
     images: Sequence[Findings],
+    needs_recipient: bool = True,
     is_routable: bool = True,
     is_balance_sufficient: bool = True,
 ) -> list[GeneralError]:
@@ -103,7 +104,7 @@ def find_general_errors(
         errors.append(GeneralError.ITEMS_CONTAINING_ERRORS)
     if not images:
         errors.append(GeneralError.NO_ITEMS_IN_ORDER)
-    needed = (recipient_name, address1, town_or_city, postal_code, destination_country)
-    if not all(needed):
+    address = (address1, town_or_city, postal_code, destination_country)
+    if not all(address) or (needs_recipient and not recipient_name):
         errors.append(GeneralError.POSTAL_ADDRESS_NOT_SET)
     return errors

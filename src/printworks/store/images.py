@@ -5,11 +5,12 @@ from datetime import datetime
 from typing import Any, Final, TypeAlias
 
 import msgspec
-from sqlalchemy import Connection, bindparam, insert, null, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, null, select, update
 
-from printworks.rules.images import ImageStatus
+from printworks.errors import NotFound
+from printworks.rules.images import AcceptedFiles, ImageStatus
 from printworks.rules.sizing import Pixels, Sizing
-from printworks.store.orders import IDS_OF_PAGE
+from printworks.store.orders import IDS_OF_PAGE, LARGEST_ID
 from printworks.store.prepared import Prepared, structs_of
 from printworks.store.tables import images, orders
 
@@ -29,6 +30,8 @@ class Image(msgspec.Struct, frozen=True):
     price: int
     expected_md5: str | None
     md5: str | None
+    # What kinds of files it may be; None is every kind that can be printed.
+    formats: AcceptedFiles | None
     width: int | None
     height: int | None
     picture_id: int | None
@@ -56,6 +59,8 @@ class NewImage(msgspec.Struct, frozen=True, kw_only=True):
     expected_md5: str | None = None
     attributes: dict[str, str] = {}
     price: int = 0
+    # What kinds of files it may be; None is every kind that can be printed.
+    formats: AcceptedFiles | None = None
 
 
 Images: TypeAlias = Sequence[Image]
@@ -101,9 +106,38 @@ def list_images_of_page(
     return by_order
 
 
+def list_images_of_orders(db: Connection, order_ids: Sequence[int]) -> dict[int, list[Image]]:
+    """Return the images of some orders without their manifests, by order."""
+    by_order: dict[int, list[Image]] = {}
+    wanted = select(*_SHOWN).where(images.c.order_id.in_(order_ids)).order_by(images.c.id)
+    for row in db.execute(wanted):
+        image = Image(*row)
+        by_order.setdefault(image.order_id, []).append(image)
+    return by_order
+
+
 def get_image(db: Connection, image_id: int) -> Image:
     """Return an image by its number, as jobs know it."""
     return Image(*db.execute(select(*_COLUMNS).where(images.c.id == image_id)).one())
+
+
+def find_image(db: Connection, image_id: int) -> Image | None:
+    """Return an image by its number, or None if it has been removed."""
+    row = db.execute(select(*_COLUMNS).where(images.c.id == image_id)).one_or_none()
+    return None if row is None else Image(*row)
+
+
+def get_image_of_order(db: Connection, order_id: int, image_id: int) -> Image:
+    """Return an image of this order, which the caller knows to be the merchant's."""
+    image = find_image(db, image_id) if 0 < image_id <= LARGEST_ID else None
+    if image is None or image.order_id != order_id:
+        raise NotFound("The image with the specified id was not found")
+    return image
+
+
+def delete_image(db: Connection, image: Image) -> None:
+    """Forget an image; what was received for it is forgotten later, with others."""
+    db.execute(delete(images).where(images.c.id == image.id))
 
 
 def insert_images(
@@ -126,6 +160,35 @@ def insert_images(
         return []
     statement = insert(images).returning(*_COLUMNS, sort_by_parameter_order=True)
     return [Image(*row) for row in db.execute(statement, rows)]
+
+
+def reserve_image_id(db: Connection, order_id: int, new: NewImage, *, now: datetime) -> int:
+    """Return a number that no other image will ever have, for one that does not exist yet."""
+    # Either database counts on from a row that is gone.
+    [image] = insert_images(db, order_id, [new], now=now)
+    delete_image(db, image)
+    return image.id
+
+
+def insert_received_image(
+    db: Connection,
+    order_id: int,
+    image_id: int,
+    new: NewImage,
+    facts: Mapping[str, object],
+    *,
+    now: datetime,
+) -> Image:
+    """Add an image whose file is here, under the number that was reserved for it."""
+    values = {
+        **msgspec.structs.asdict(new),
+        **facts,
+        "id": image_id,
+        "order_id": order_id,
+        "created_at": now,
+        "updated_at": now,
+    }
+    return Image(*db.execute(insert(images).values(values).returning(*_COLUMNS)).one())
 
 
 def clear_prices_to_user(db: Connection, order_id: int) -> None:

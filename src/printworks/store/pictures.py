@@ -8,8 +8,9 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from sqlalchemy import Connection, delete, exists, func, select, update
 
+from printworks.rules.jobs import JobState
 from printworks.rules.orders import OrderStatus
-from printworks.store.tables import downloads, images, orders, pictures
+from printworks.store.tables import downloads, images, jobs, orders, pictures
 from printworks.store.upsert import insert_or_update
 
 
@@ -153,6 +154,12 @@ def forget_pictures(db: Connection, *, before: datetime, limit: int) -> list[For
     ]
 
 
+def call_off_removal(db: Connection, job_id: int) -> bool:
+    """Take back that files go, for good: also an operator cannot retry it; False if they do."""
+    called_off = delete(jobs).where(jobs.c.id == job_id, jobs.c.state == JobState.SCHEDULED)
+    return db.execute(called_off).rowcount == 1
+
+
 def _unlink_images(db: Connection, picture_ids: Sequence[int]) -> Mapping[int, list[str]]:
     """Take pictures away from their images; return the print files that were drawn of each."""
     rows = db.execute(
@@ -178,6 +185,11 @@ def proof_key(image_id: int, name: str) -> str:
     return f"proofs/{image_id}/{name}.jpg"
 
 
+def proof_keys(image_id: int) -> tuple[str, str]:
+    """Name all proofs of an image."""
+    return proof_key(image_id, "preview"), proof_key(image_id, "thumbnail")
+
+
 def original_key(sha256: str, image_id: int) -> str:
     """Name the file of a picture that an image brought.
 
@@ -185,6 +197,11 @@ def original_key(sha256: str, image_id: int) -> str:
     is another file.
     """
     return f"originals/{sha256}-{image_id}"
+
+
+def uploaded_key(image_id: int) -> str:
+    """Name the file of a picture that was sent with its image, before anybody has looked at it."""
+    return f"originals/upload-{image_id}"
 
 
 def proxy_key(sha256: str, image_id: int) -> str:

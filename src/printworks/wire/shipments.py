@@ -1,4 +1,4 @@
-"""Shipments as 3.0 shows them."""
+"""Shipments, which look the same in every version."""
 
 from typing import Self
 

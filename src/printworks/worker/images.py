@@ -2,26 +2,35 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 import structlog
-from sqlalchemy import Connection
 
 from printworks.actions import images as actions
+from printworks.actions.pictures import (
+    NOT_AS_EXPECTED,
+    describe_picture,
+    keep_original,
+    keep_proofs,
+    refuse_file,
+    refuse_format,
+    remember_picture,
+    remove_files,
+    remove_unless_kept,
+)
 from printworks.catalogue.products import Product
 from printworks.files.errors import FileMissing
 from printworks.imaging.manifest import Manifest, plan_print
-from printworks.imaging.messages import PREVIEW, THUMBNAIL, Facts
+from printworks.imaging.messages import Facts
 from printworks.imaging.studio import Invalid
 from printworks.net.client import Fetched
 from printworks.rules.images import ImageStatus
-from printworks.rules.jobs import Hopeless, JobKind, NotNow
+from printworks.rules.jobs import Hopeless, NotNow
 from printworks.rules.sizing import place
-from printworks.store.images import Image, get_image
-from printworks.store.jobs import Job, promise
+from printworks.store.images import Image, find_image
+from printworks.store.jobs import Job
 from printworks.store.merchants import Merchant, get_merchant
 from printworks.store.pictures import (
     Download,
@@ -30,10 +39,9 @@ from printworks.store.pictures import (
     find_download,
     find_picture,
     get_picture,
-    keep_picture,
     original_key,
     print_key,
-    proof_key,
+    proof_keys,
     proxy_key,
     remember_download,
     use_picture,
@@ -44,7 +52,6 @@ from printworks.worker.tools import CANNOT_BE_PROCESSED, TROUBLE, Tools, unlucky
 
 NOT_SOLD: Final = Failure(ImageStatus.INVALID, "The product is no longer in the catalogue.")
 LOST: Final = Failure(ImageStatus.INVALID, "The picture was lost; create the order again.")
-NOT_AS_EXPECTED: Final = "The file is not the one that `md5Hash` names."
 
 
 log = structlog.get_logger()
@@ -60,11 +67,16 @@ class _Arrival(NamedTuple):
 async def fetch_image(context: Context, job: Job) -> None:
     """Download an image, judge it and draw its proofs.
 
-    Harmless twice: an image that has been judged is left alone, and before that the same
-    files are written again.
+    Harmless twice: an image that has been judged or removed is left alone, and before that the
+    same files are written again.
     """
     with unlucky():
         merchant, image = await context.in_thread(_find, context, job)
+    if image is None:
+        # An attempt that was cut short may have drawn them after the others were removed.
+        with unlucky():
+            await context.in_workshop(_delete_proofs, context.outside, job.args["image"])
+        return
     if image.status is not ImageStatus.NOT_YET_DOWNLOADED or image.url is None:
         return
     product = context.outside.catalogue.find_product(image.sku)
@@ -88,11 +100,16 @@ async def fetch_image(context: Context, job: Job) -> None:
             raise NotNow("The picture was forgotten just now.", wait=TROUBLE)
 
 
-def _find(context: Context, job: Job) -> tuple[Merchant, Image]:
+def _find(context: Context, job: Job) -> tuple[Merchant, Image | None]:
     if job.merchant_id is None:
         raise Hopeless("The job has no merchant.")
     with context.database.reading() as db:
-        return get_merchant(db, job.merchant_id), get_image(db, job.args["image"])
+        return get_merchant(db, job.merchant_id), find_image(db, job.args["image"])
+
+
+def _delete_proofs(tools: Tools, image_id: int) -> None:
+    for key in proof_keys(image_id):
+        tools.files.delete(key)
 
 
 async def _receive(
@@ -139,6 +156,9 @@ def _judge(
 ) -> Picture | NewPicture | Failure:
     """Look at a file and draw its proofs; what was looked at before is only drawn again."""
     known = arrival.picture
+    unwanted = _refuse_kind(image, arrival, folder)
+    if unwanted is not None:
+        return Failure(ImageStatus.INVALID, unwanted)
     if known is not None and known.refusal is not None:
         return known
     picture: Picture | NewPicture | Failure
@@ -151,9 +171,16 @@ def _judge(
         picture = known
     if isinstance(picture, Failure) or picture.refusal is not None:
         return picture
-    for name, file in (("preview", PREVIEW), ("thumbnail", THUMBNAIL)):
-        tools.files.put(proof_key(image.id, name), folder / file)
+    keep_proofs(tools.files, image.id, folder)
     return picture
+
+
+def _refuse_kind(image: Image, arrival: _Arrival, folder: Path) -> str | None:
+    """Say why this image may not be a file of that kind, if that is so."""
+    if arrival.fetched.status == 200:
+        return refuse_file(image.formats, folder / "original")
+    facts = arrival.picture.facts if arrival.picture is not None else None
+    return None if facts is None else refuse_format(image.formats, facts["format"])
 
 
 def _draw_proofs(
@@ -184,10 +211,8 @@ def _prepare(
         return Failure(ImageStatus.INVALID, result.reason)
     if isinstance(result, Invalid):
         return msgspec.structs.replace(new, refusal=result.reason)
-    original = original_key(new.sha256, image.id)
-    tools.files.put(original, source)
-    facts = msgspec.to_builtins(result.facts)
-    return msgspec.structs.replace(new, facts=facts, original=original)
+    key = original_key(new.sha256, image.id)
+    return keep_original(tools.files, new, result.facts, source, key=key)
 
 
 def _prepare_again(
@@ -237,12 +262,11 @@ def _settle(
     now = context.clock()
     with context.database.writing() as db:
         if isinstance(judged, NewPicture):
-            picture = keep_picture(db, judged, now=now)
-            _remove(db, judged.original, unless=picture.original, now=now)
+            picture = remember_picture(db, judged, now=now)
         else:
             used = use_picture(db, judged, now=now)
             kept = None if used is None else used.proxy
-            _remove(db, _new_proxy(arrival, judged), unless=kept, now=now)
+            remove_unless_kept(db, _new_proxy(arrival, judged), kept=kept, now=now)
             if used is None:
                 return False
             picture = used
@@ -257,15 +281,18 @@ def _settle(
                 etag=arrival.fetched.etag,
                 last_modified=arrival.fetched.last_modified,
             )
-        actions.judge_image(
+        is_news = actions.judge_image(
             db,
             merchant,
             image,
             ImageStatus.INVALID if picture.refusal is not None else ImageStatus.OK,
             now=now + merchant.clock_offset,
             request_id=job.request_id,
-            **_show(picture),
+            **describe_picture(picture),
         )
+        if not is_news and find_image(db, image.id) is None:
+            # It was removed while its proofs were drawn.
+            remove_files(db, list(proof_keys(image.id)), now=now)
     return True
 
 
@@ -273,23 +300,6 @@ def _new_proxy(arrival: _Arrival, picture: Picture) -> str | None:
     """Return the proxy that this job has drawn, if it has."""
     known = arrival.picture
     return picture.proxy if known is not None and known.proxy is None else None
-
-
-def _remove(db: Connection, drawn: str | None, *, unless: str | None, now: datetime) -> None:
-    """Promise that a file goes unless it is the one kept; another job may have been first."""
-    if drawn is not None and drawn != unless:
-        promise(db, JobKind.REMOVE_FILES, {"files": [drawn]}, merchant=None, now=now)
-
-
-def _show(picture: Picture) -> dict[str, Any]:
-    facts = picture.facts or {}
-    return {
-        "picture_id": picture.id,
-        "md5": picture.md5,
-        "width": facts.get("width"),
-        "height": facts.get("height"),
-        "error_message": picture.refusal,
-    }
 
 
 def _refuse(context: Context, job: Job, merchant: Merchant, image: Image, failure: Failure) -> None:
@@ -318,7 +328,7 @@ async def render_image(context: Context, job: Job) -> None:
     """
     with unlucky():
         merchant, image = await context.in_thread(_find, context, job)
-        if image.status is not ImageStatus.OK or image.manifest is not None:
+        if image is None or image.status is not ImageStatus.OK or image.manifest is not None:
             return
         product = context.outside.catalogue.find_product(image.sku)
         if product is None:

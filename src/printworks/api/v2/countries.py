@@ -1,0 +1,23 @@
+"""Countries through the 2.x family."""
+
+import functools
+
+from printworks.api.endpoints import Call
+from printworks.catalogue.countries import COUNTRIES
+from printworks.catalogue.snapshot import Catalogue
+from printworks.wire.v2.countries import CountryOut
+
+
+def list_countries(call: Call) -> list[CountryOut]:
+    """Show every country, and whether anything is sold there."""
+    return _show_countries(call.catalogue)
+
+
+# The catalogue does not change while the process runs.
+@functools.lru_cache(maxsize=1)
+def _show_countries(catalogue: Catalogue) -> list[CountryOut]:
+    sold_to = frozenset().union(*(product.sold_to for product in catalogue.products))
+    return [
+        CountryOut.of(country, has_products=country.code in sold_to)
+        for country in COUNTRIES.values()
+    ]

@@ -1,0 +1,133 @@
+"""The catalogue of a country and a quality level, as the 2.x family shows it."""
+
+from decimal import Decimal
+from enum import StrEnum
+from typing import Annotated, Self
+
+import msgspec
+
+from printworks.catalogue.countries import Country
+from printworks.catalogue.products import Currency, Product, QualityLevel
+from printworks.catalogue.services import Service
+from printworks.rules.sizing import Units
+from printworks.wire.v2.shipping import METHOD_SHOWN
+from printworks.wire.v2.versions import V2_3, V2_5, V2_6, only
+
+
+class RateMethod(StrEnum):
+    """How an order travels, as rates spell it."""
+
+    CHEAPEST = "cheapest"
+    PRIORITY = "priority"
+
+
+# Whole numbers stay so: 4 and not 4.0, which some clients could not read.
+Length = int | float
+
+
+class AttributeOut(msgspec.Struct, frozen=True):
+    """A choice, and what there is to choose from."""
+
+    name: str
+    validValues: list[str]
+
+
+class ItemOut(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that can be ordered; photos name it as their `type`."""
+
+    name: str
+    description: str
+    itemType: str
+    imageHorizontalSize: Length
+    imageVerticalSize: Length
+    fullProductHorizontalSize: Length
+    fullProductVerticalSize: Length
+    sizeUnits: Units
+    priceGBP: int | None
+    priceUSD: int | None
+    recommendedHorizontalResolution: int
+    recommendedVerticalResolution: int
+    shippingBand: str
+    attributes: list[AttributeOut]
+
+    @classmethod
+    def of(cls, product: Product, country: str) -> Self:
+        """Show a product with its prices in a country."""
+        return cls(
+            name=product.type_name,
+            description=product.description,
+            itemType=product.kind,
+            imageHorizontalSize=_number(product.image_size.width),
+            imageVerticalSize=_number(product.image_size.height),
+            fullProductHorizontalSize=_number(product.full_size.width),
+            fullProductVerticalSize=_number(product.full_size.height),
+            sizeUnits=product.units,
+            priceGBP=product.find_price(Currency.GBP, country=country),
+            priceUSD=product.find_price(Currency.USD, country=country),
+            recommendedHorizontalResolution=product.recommended_pixels.width,
+            recommendedVerticalResolution=product.recommended_pixels.height,
+            shippingBand=product.shipping_band,
+            attributes=[
+                AttributeOut(attribute.name, list(attribute.valid_values))
+                for attribute in product.attributes
+            ],
+        )
+
+
+def _number(length: Decimal) -> Length:
+    return int(length) if length == length.to_integral_value() else float(length)
+
+
+class ShippingRateOut(msgspec.Struct, frozen=True, kw_only=True):
+    """What it costs to send something of a band by a service."""
+
+    band: str
+    description: str
+    isTracked: Annotated[bool, only(V2_3, V2_6)]
+    shippingMethod: Annotated[RateMethod, only(V2_5)]
+    priceGBP: Annotated[int | None, only(V2_3, V2_5)]
+    priceUSD: Annotated[int | None, only(V2_3, V2_5)]
+    price: Annotated[int | None, only(V2_6)]
+    currency: Annotated[Currency, only(V2_6)]
+
+    @classmethod
+    def of(cls, service: Service, band: str, currency: Currency) -> Self:
+        """Show what a service costs for one item of a band."""
+        return cls(
+            band=band,
+            description=service.name,
+            isTracked=service.tracked,
+            shippingMethod=RateMethod(METHOD_SHOWN[service.methods[0]].lower()),
+            priceGBP=service.find_price(band, 1, Currency.GBP),
+            priceUSD=service.find_price(band, 1, Currency.USD),
+            price=service.find_price(band, 1, currency),
+            currency=currency,
+        )
+
+
+class CatalogueOut(msgspec.Struct, frozen=True, kw_only=True):
+    """All that is sold to a country in a quality level."""
+
+    country: str
+    countryCode: str
+    qualityLevel: QualityLevel
+    items: list[ItemOut]
+    shippingRates: list[ShippingRateOut]
+    errorMessage: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        country: Country,
+        quality: QualityLevel,
+        items: list[ItemOut],
+        rates: list[ShippingRateOut],
+    ) -> Self:
+        """Show a catalogue."""
+        return cls(
+            country=country.name.upper(),
+            countryCode=country.code,
+            qualityLevel=quality,
+            items=items,
+            shippingRates=rates,
+        )

@@ -1,0 +1,275 @@
+"""Orders as the 2.x family shows and takes them.
+
+Here `countryCode` is where the order is printed, and `destinationCountryCode` where the parcel
+goes; to 3.0 `countryCode` is the latter.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, Any, Final, Self
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from printworks.catalogue.products import QualityLevel
+from printworks.catalogue.snapshot import Catalogue
+from printworks.errors import BadInput
+from printworks.rules.orders import OrderStatus, Payment, Permissions, ShippingMethod
+from printworks.store.images import Images
+from printworks.store.orders import NewOrder, Order
+from printworks.store.shipments import Shipments
+from printworks.wire.links import Links
+from printworks.wire.moments import show_moment
+from printworks.wire.reading import Amount, CountryCode, CurrencyCode, Reader, text
+from printworks.wire.shipments import ShipmentOut, ShippingInfoOut
+from printworks.wire.v2.photos import PhotoOut, show_photos
+from printworks.wire.v2.shipping import (
+    METHOD_MEANT,
+    METHOD_SHOWN,
+    PreferredMethod,
+    choose_method,
+)
+from printworks.wire.v2.versions import V2_5, V2_6, since
+
+_YES_OR_NO: Final = {
+    **dict.fromkeys(("true", "1", "yes", "on"), True),
+    **dict.fromkeys(("false", "0", "no", "off"), False),
+}
+
+
+def _read_flag(name: str, value: object) -> bool:
+    flag = _YES_OR_NO.get(str(value).strip().lower())
+    if flag is None:
+        raise BadInput(f"`{name}` must be true or false.")
+    return flag
+
+
+Line = Annotated[str, Meta(max_length=255), text(255)]
+Telephone = Annotated[str, Meta(max_length=50), text(50)]
+Flag = Annotated[bool, Reader(_read_flag)]
+# Null keeps what is stored, empty text clears it.
+Change = UnsetType | None
+
+
+class CreateOrder(msgspec.Struct, frozen=True, kw_only=True):
+    """What makes an order; what is required may be empty, and is then not given yet."""
+
+    recipientName: Line | Change
+    destinationCountryCode: CountryCode | Change
+    countryCode: CountryCode | Change
+    payment: Payment | Change
+    qualityLevel: QualityLevel | Change
+    address1: Line | None = None
+    address2: Line | None = None
+    addressTownOrCity: Line | None = None
+    stateOrCounty: Line | None = None
+    postalOrZipCode: Line | None = None
+    useTrackedShipping: Flag | None = None
+    mobileTelephone: Telephone | None = None
+    merchantOrderId: Annotated[Line | None, since(V2_5)] = None
+    preferredShippingMethod: Annotated[PreferredMethod | None, since(V2_5)] = None
+    invoiceAmountNet: Annotated[Amount | None, since(V2_5)] = None
+    invoiceTax: Annotated[Amount | None, since(V2_5)] = None
+    invoiceCurrency: Annotated[CurrencyCode | None, since(V2_5)] = None
+
+    def to_new_order(self, version: str) -> NewOrder:
+        """Say it in the words of the core."""
+        return NewOrder(callback_format=version, **_say_in_core(self))
+
+
+class UpdateOrder(msgspec.Struct, frozen=True, kw_only=True):
+    """What changes an order: null or nothing keeps what is stored, empty text clears it."""
+
+    recipientName: Line | Change = UNSET
+    address1: Line | Change = UNSET
+    address2: Line | Change = UNSET
+    addressTownOrCity: Line | Change = UNSET
+    stateOrCounty: Line | Change = UNSET
+    postalOrZipCode: Line | Change = UNSET
+    destinationCountryCode: CountryCode | Change = UNSET
+    countryCode: CountryCode | Change = UNSET
+    # What is never without a value keeps the one that it has.
+    payment: Payment | UnsetType = UNSET
+    qualityLevel: QualityLevel | UnsetType = UNSET
+    useTrackedShipping: Flag | UnsetType = UNSET
+    mobileTelephone: Telephone | Change = UNSET
+    merchantOrderId: Annotated[Line | Change, since(V2_5)] = UNSET
+    preferredShippingMethod: Annotated[PreferredMethod | UnsetType, since(V2_5)] = UNSET
+    invoiceAmountNet: Annotated[Amount | Change, since(V2_5)] = UNSET
+    invoiceTax: Annotated[Amount | Change, since(V2_5)] = UNSET
+    invoiceCurrency: Annotated[CurrencyCode | Change, since(V2_5)] = UNSET
+
+    def to_changes(self, order: Order) -> dict[str, Any]:
+        """Say it in the words of the core, without what is to be kept."""
+        return _say_changes(self, order)
+
+
+class ChangeShipping(msgspec.Struct, frozen=True, kw_only=True):
+    """Where an order goes and how fast; nothing keeps what is stored."""
+
+    # Empty text, too: what is on its way must not lose its address.
+    recipientName: Line | UnsetType = UNSET
+    address1: Line | UnsetType = UNSET
+    address2: Line | Change = UNSET
+    addressTownOrCity: Line | UnsetType = UNSET
+    stateOrCounty: Line | Change = UNSET
+    postalOrZipCode: Line | UnsetType = UNSET
+    preferredShippingMethod: PreferredMethod | UnsetType = UNSET
+
+    def to_changes(self, order: Order) -> dict[str, Any]:
+        """Say it in the words of the core, without what is to be kept."""
+        return _say_changes(self, order)
+
+
+# How the core calls what is called otherwise here.
+CORE_NAMES: Final[Mapping[str, str]] = {
+    "recipientName": "recipient_name",
+    "destinationCountryCode": "destination_country",
+    "countryCode": "print_country",
+    "payment": "payment",
+    "qualityLevel": "quality_level",
+    "address1": "address1",
+    "address2": "address2",
+    "addressTownOrCity": "town_or_city",
+    "stateOrCounty": "state_or_county",
+    "postalOrZipCode": "postal_code",
+    "useTrackedShipping": "is_tracked",
+    "mobileTelephone": "mobile_telephone",
+    "merchantOrderId": "merchant_order_id",
+    "preferredShippingMethod": "shipping_method",
+    "invoiceAmountNet": "invoice_amount_net",
+    "invoiceTax": "invoice_tax",
+    "invoiceCurrency": "invoice_currency",
+}
+
+# What is never without a value has this one until it is given.
+WHEN_EMPTY: Final[Mapping[str, object]] = {
+    "payment": Payment.INVOICE_ME,
+    "is_tracked": False,
+    "shipping_method": ShippingMethod.BUDGET,
+    "invoice_amount_net": 0,
+    "invoice_tax": 0,
+}
+
+
+def _say_in_core(given: CreateOrder) -> dict[str, Any]:
+    said: dict[str, Any] = {}
+    for name, core in CORE_NAMES.items():
+        value = getattr(given, name)
+        if value is None or value is UNSET:
+            value = WHEN_EMPTY.get(core)
+        said[core] = METHOD_MEANT[value] if isinstance(value, PreferredMethod) else value
+    return said
+
+
+def _say_changes(given: UpdateOrder | ChangeShipping, order: Order) -> dict[str, Any]:
+    changes: dict[str, Any] = {}
+    for name in given.__struct_fields__:
+        value, core = getattr(given, name), CORE_NAMES[name]
+        if value is UNSET:
+            continue
+        if isinstance(value, PreferredMethod):
+            value = choose_method(value, order.shipping_method)
+        changes[core] = WHEN_EMPTY.get(core) if value is None else value
+    return changes
+
+
+class WantedStatus(StrEnum):
+    """The statuses that a merchant may ask for."""
+
+    CANCELLED = OrderStatus.CANCELLED.value
+    AWAITING_PAYMENT = OrderStatus.AWAITING_PAYMENT.value
+    SUBMITTED = OrderStatus.SUBMITTED.value
+
+
+class SetStatus(msgspec.Struct, frozen=True):
+    """The status that an order should have."""
+
+    status: WantedStatus
+
+
+class OrderOut(msgspec.Struct, frozen=True, kw_only=True):
+    """An order with every member that the contract names."""
+
+    id: int
+    recipientName: str | None
+    address1: str | None
+    address2: str | None
+    addressTownOrCity: str | None
+    stateOrCounty: str | None
+    postalOrZipCode: str | None
+    destinationCountryCode: str | None
+    countryCode: str | None
+    mobileTelephone: Annotated[str | None, since(V2_5)]
+    price: int
+    shippingInfo: ShippingInfoOut
+    status: OrderStatus
+    payment: Payment
+    paymentUrl: str | None
+    qualityLevel: QualityLevel | None
+    photos: list[PhotoOut]
+    preferredShippingMethod: Annotated[PreferredMethod, since(V2_5)]
+    merchantOrderId: Annotated[str | None, since(V2_5)]
+    created: Annotated[str, since(V2_5)]
+    lastUpdated: Annotated[str, since(V2_5)]
+    invoiceAmountNet: Annotated[int, since(V2_5)]
+    invoiceTax: Annotated[int, since(V2_5)]
+    invoiceCurrency: Annotated[str | None, since(V2_5)]
+    canCancel: Annotated[bool, since(V2_6)]
+    canHold: Annotated[bool, since(V2_6)]
+    canUpdateShipping: Annotated[bool, since(V2_6)]
+    canUpdateImages: Annotated[bool, since(V2_6)]
+    errorMessage: str | None
+
+    @classmethod
+    def of(
+        cls,
+        order: Order,
+        images: Images,
+        shipments: Shipments,
+        permissions: Permissions,
+        catalogue: Catalogue,
+        links: Links,
+    ) -> Self:
+        """Show an order."""
+        is_cancelled = order.status is OrderStatus.CANCELLED
+        return cls(
+            id=order.id,
+            recipientName=order.recipient_name,
+            address1=order.address1,
+            address2=order.address2,
+            addressTownOrCity=order.town_or_city,
+            stateOrCounty=order.state_or_county,
+            postalOrZipCode=order.postal_code,
+            destinationCountryCode=order.destination_country,
+            countryCode=order.print_country,
+            mobileTelephone=order.mobile_telephone,
+            price=0 if is_cancelled else order.price,
+            shippingInfo=ShippingInfoOut(
+                price=0 if is_cancelled else order.shipping_price,
+                shipments=[ShipmentOut.of(shipment) for shipment in shipments],
+            ),
+            status=order.status,
+            payment=order.payment,
+            paymentUrl=_payment_url(order, links),
+            qualityLevel=order.quality_level,
+            photos=show_photos(images, catalogue, links),
+            preferredShippingMethod=METHOD_SHOWN[order.shipping_method],
+            merchantOrderId=order.merchant_order_id,
+            created=show_moment(order.created_at),
+            lastUpdated=show_moment(order.updated_at),
+            invoiceAmountNet=order.invoice_amount_net,
+            invoiceTax=order.invoice_tax,
+            invoiceCurrency=order.invoice_currency,
+            canCancel=permissions.cancel,
+            canHold=permissions.hold,
+            canUpdateShipping=permissions.update_shipping,
+            canUpdateImages=permissions.remove_images,
+            errorMessage=order.error_message,
+        )
+
+
+def _payment_url(order: Order, links: Links) -> str | None:
+    if order.payment is not Payment.INVOICE_RECIPIENT or order.payment_token is None:
+        return None
+    return links.payment(order.payment_token)

@@ -1,0 +1,123 @@
+"""What the core does for orders of the older versions: tracking, nameless parcels, the log."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection
+
+from printworks.actions.images import add_images
+from printworks.actions.logs import LogLine, list_log
+from printworks.actions.moves import move_order
+from printworks.actions.orders import change_order
+from printworks.actions.submission import check_submission, require_valid
+from printworks.catalogue.opening import open_catalogue
+from printworks.errors import WrongState
+from printworks.rules.orders import OrderStatus, ShippingMethod
+from printworks.rules.submission import GeneralError
+from printworks.store.database import Database
+from printworks.store.images import NewImage
+from printworks.store.merchants import Merchant
+from printworks.store.orders import Order, get_order
+from printworks.store.shipments import list_shipments
+from tests.factories import NOON, a_merchant, an_order
+
+_S = OrderStatus
+CATALOGUE = open_catalogue(None)
+PRINT = "GLOBAL-PHO-4X6-PRO"
+ADDRESS = {"address1": "1 High Street", "town_or_city": "York", "postal_code": "YO1 1AA"}
+
+
+def add_print(db: Connection, merchant: Merchant, **values: Any) -> Order:
+    """Add an order with one print."""
+    order = an_order(db, merchant, **values)
+    new = NewImage(sku=PRINT, url="https://shop.example/cat.jpg", copies=1)
+    add_images(db, merchant, order, [new], catalogue=CATALOGUE, now=NOON)
+    return get_order(db, merchant.id, order.id)
+
+
+class TestTracking:
+    def test_an_order_that_wants_it_travels_with_tracking_and_pays_for_it(
+        self, database: Database
+    ) -> None:
+        method = ShippingMethod.BUDGET
+        with database.writing() as db:
+            merchant = a_merchant(db)
+            plain = add_print(db, merchant, shipping_method=method)
+            upgraded = add_print(db, merchant, shipping_method=method, is_tracked=True)
+            [without] = list_shipments(db, plain.id)
+            [tracked] = list_shipments(db, upgraded.id)
+
+        assert (without.is_tracked, tracked.is_tracked) == (False, True)
+        assert upgraded.shipping_price == tracked.price > plain.shipping_price
+
+    def test_another_method_keeps_the_wish(self, database: Database) -> None:
+        with database.writing() as db:
+            merchant = a_merchant(db)
+            order = add_print(db, merchant, is_tracked=True)
+            change = {"shipping_method": ShippingMethod.BUDGET}
+            change_order(db, merchant, order, change, catalogue=CATALOGUE, now=NOON)
+            [shipment] = list_shipments(db, order.id)
+
+        assert shipment.is_tracked
+
+
+class TestNamelessParcels:
+    @pytest.mark.parametrize("name", [None, ""])
+    def test_who_asks_says_whether_a_name_is_needed(
+        self, database: Database, name: str | None
+    ) -> None:
+        with database.writing() as db:
+            order = add_print(db, a_merchant(db), recipient_name=name, **ADDRESS)
+
+            strict = check_submission(db, order, CATALOGUE)
+            lenient = check_submission(db, order, CATALOGUE, needs_recipient=False)
+
+            assert strict.errors == [GeneralError.POSTAL_ADDRESS_NOT_SET]
+            assert lenient.is_valid
+            with pytest.raises(WrongState, match="PostalAddressNotSet"):
+                require_valid(db, order, CATALOGUE)
+            assert require_valid(db, order, CATALOGUE, needs_recipient=False).is_valid
+
+    @pytest.mark.parametrize("missing", [*ADDRESS])
+    def test_the_rest_of_the_address_is_always_needed(
+        self, database: Database, missing: str
+    ) -> None:
+        address = {**ADDRESS, missing: None}
+        with database.writing() as db:
+            order = add_print(db, a_merchant(db), recipient_name=None, **address)
+
+            status = check_submission(db, order, CATALOGUE, needs_recipient=False)
+
+        assert status.errors == [GeneralError.POSTAL_ADDRESS_NOT_SET]
+
+
+class TestLog:
+    def test_it_tells_of_the_creation_and_of_every_move_and_of_nothing_else(
+        self, database: Database
+    ) -> None:
+        hour = timedelta(hours=1)
+        with database.writing() as db:
+            order = add_print(db, a_merchant(db))
+            submitted = move_order(db, order, _S.SUBMITTED, now=NOON + hour)
+            move_order(db, submitted, _S.COMPLETE, now=NOON + 2 * hour)
+
+        with database.reading() as db:
+            log = list_log(db, order.id)
+
+        assert log == [
+            LogLine("Order created", "Order created", NOON),
+            LogLine(
+                "Status update", "Order updated from NotYetSubmitted to Submitted", NOON + hour
+            ),
+            LogLine("Status update", "Order updated from Submitted to Complete", NOON + 2 * hour),
+        ]
+
+    def test_each_order_has_its_own(self, database: Database) -> None:
+        with database.writing() as db:
+            merchant = a_merchant(db)
+            kept, cancelled = an_order(db, merchant), an_order(db, merchant)
+            move_order(db, cancelled, _S.CANCELLED, now=NOON)
+
+        with database.reading() as db:
+            assert [line.title for line in list_log(db, kept.id)] == ["Order created"]

@@ -1,0 +1,251 @@
+"""Photos through the older versions: by address, as a file, several at once, and away again."""
+
+import hashlib
+from typing import Any
+
+import pytest
+
+from printworks.rules.orders import OrderStatus
+from printworks.store.database import Database
+from tests.api.client import Client
+from tests.api.images import count_images, move
+from tests.api.pngs import a_png
+from tests.api.v2.shop import URL, a_photo, add, an_order, create, see, seen, submit, upload
+from tests.worker.shops import A_PICTURE
+
+CLOSED = [OrderStatus.SUBMITTED, OrderStatus.COMPLETE, OrderStatus.CANCELLED]
+
+
+class TestAdding:
+    def test_a_photo_is_of_a_type_and_not_of_a_sku(self, v2: Client) -> None:
+        photo = add(v2, create(v2), type="4X6")
+
+        assert photo["type"] == "4x6"
+        assert photo["status"] == "NotYetDownloaded"
+        assert "sku" not in photo
+
+    def test_a_photo_may_come_without_an_address_or_a_file(self, v2: Client) -> None:
+        photo = add(v2, create(v2), url="")
+
+        assert (photo["status"], photo["url"]) == ("AwaitingUrlOrData", None)
+
+    def test_a_form_is_as_good_as_json(self, v2: Client) -> None:
+        order_id = create(v2)
+        form = {"type": "4x6", "url": URL, "copies": "2", "attributes[finish]": "MATTE"}
+
+        photo = seen(v2.post_form(f"/Orders/{order_id}/Photos", form))
+
+        assert (photo["copies"], photo["sizing"]) == (2, "Crop")
+        assert photo["attributes"] == {"finish": "matte"}
+
+    @pytest.mark.parametrize("none", [[], "", None, {}])
+    def test_no_attributes_may_be_said_in_many_ways(self, v2: Client, none: Any) -> None:
+        assert add(v2, create(v2), attributes=none)["attributes"] == {}
+
+    def test_the_type_belongs_to_the_quality_level_of_the_order(self, v2: Client) -> None:
+        in_pro, in_standard = create(v2), create(v2, qualityLevel="Standard")
+
+        assert add(v2, in_pro, type="4x18")["type"] == "4x18"
+        answer = v2.post(f"/Orders/{in_standard}/Photos", a_photo(type="4x18"))
+
+        assert answer.status == 400
+        assert "no item of type 4x18" in answer.error
+
+    def test_without_a_quality_level_either_will_do(self, v2: Client) -> None:
+        order_id = create(v2, qualityLevel="")
+
+        assert add(v2, order_id, type="4x18")["type"] == "4x18"
+
+    def test_without_any_country_there_is_no_type(self, v2: Client) -> None:
+        order_id = create(v2, countryCode="", destinationCountryCode="")
+
+        answer = v2.post(f"/Orders/{order_id}/Photos", a_photo())
+
+        assert answer.status == 400
+        assert "`destinationCountryCode`" in answer.error
+
+    @pytest.mark.parametrize(
+        ("members", "sentence"),
+        [
+            ({"copies": 0}, "`copies` must be a whole number from 1 to 100000."),
+            ({"copies": -1}, "`copies` must be a whole number from 1 to 100000."),
+            ({"copies": "1.5"}, "`copies` must be a whole number."),
+            ({"copies": "some"}, "`copies` must be a number."),
+            ({"url": "sunset.jpg"}, "`url` must be an absolute http or https address."),
+            ({"sizing": "Bend"}, "`sizing` must be one of Crop, ShrinkToFit, ShrinkToExactFit."),
+            ({"type": ""}, "`type` is required."),
+            ({"attributes": {"colour": "red"}}, "Invalid attribute name colour"),
+        ],
+    )
+    def test_what_is_wrong_is_named(
+        self, v2: Client, members: dict[str, Any], sentence: str
+    ) -> None:
+        order_id = create(v2)
+
+        answer = v2.post(f"/Orders/{order_id}/Photos", a_photo(**members))
+
+        assert (answer.status, answer.error) == (400, sentence)
+        assert see(v2, order_id)["photos"] == []
+
+    def test_without_a_number_there_is_one_copy(self, v2: Client) -> None:
+        order_id = create(v2)
+
+        answer = v2.post(f"/Orders/{order_id}/Photos", {"type": "4x6", "url": URL})
+
+        assert (answer.status, answer.json()["copies"]) == (200, 1)
+        assert add(v2, order_id, copies="")["copies"] == 1
+
+    def test_the_price_to_the_recipient_counts_only_if_the_recipient_pays(self, v2: Client) -> None:
+        on_invoice, by_recipient = create(v2), create(v2, payment="InvoiceRecipient")
+
+        assert add(v2, on_invoice, priceToUser=100)["priceToUser"] is None
+        assert add(v2, by_recipient, priceToUser="100")["priceToUser"] == 100
+
+    @pytest.mark.parametrize("status", CLOSED)
+    def test_only_an_open_order_takes_photos(
+        self, v2: Client, database: Database, status: OrderStatus
+    ) -> None:
+        order_id = create(v2)
+        move(database, order_id, status)
+
+        one = v2.post(f"/Orders/{order_id}/Photos", a_photo())
+        several = v2.post(f"/Orders/{order_id}/Photos/Batch", [a_photo()])
+
+        assert (one.status, several.status) == (403, 403)
+        assert status in one.error
+
+
+class TestUploading:
+    @pytest.mark.parametrize("part", ["file", "image"])
+    def test_a_file_is_looked_at_at_once(self, v2: Client, part: str) -> None:
+        order_id = create(v2)
+
+        photo = seen(upload(v2, order_id, A_PICTURE, part=part, copies="3"))
+
+        assert (photo["status"], photo["copies"], photo["url"]) == ("Ok", 3, None)
+        assert photo["md5Hash"] == hashlib.md5(A_PICTURE, usedforsecurity=False).hexdigest()
+        assert photo["previewUrl"] is not None
+        assert see(v2, order_id)["photos"] == [photo]
+
+    @pytest.mark.parametrize("file", [a_png(60, 90), b"This is no picture."])
+    def test_only_a_jpeg_is_a_photo(self, v2: Client, file: bytes) -> None:
+        order_id = create(v2)
+
+        photo = seen(upload(v2, order_id, file))
+
+        assert photo["status"] == "Invalid"
+        assert photo["errorMessage"]
+        status = seen(v2.get(f"/Orders/{order_id}/SubmissionStatus"))
+        assert status["photos"][0]["errors"] == ["InvalidImageFile"]
+
+    def test_a_file_that_is_not_the_one_that_was_named_is_refused(self, v2: Client) -> None:
+        order_id = create(v2)
+
+        answer = upload(v2, order_id, A_PICTURE, md5Hash="0" * 32)
+
+        assert answer.status == 400
+        assert "`md5Hash`" in answer.error
+        assert see(v2, order_id)["photos"] == []
+
+    def test_a_wrong_field_is_refused_before_the_file_is_looked_at(self, v2: Client) -> None:
+        order_id = create(v2, qualityLevel="Standard")
+
+        answer = upload(v2, order_id, A_PICTURE, type="4x18")
+
+        assert answer.status == 400
+        assert "no item of type 4x18" in answer.error
+
+    def test_a_closed_order_takes_no_file(self, v2: Client) -> None:
+        order_id = submit(v2)
+
+        assert upload(v2, order_id, A_PICTURE).status == 403
+
+    def test_the_same_upload_with_the_same_key_happens_once(self, v2: Client) -> None:
+        order_id = create(v2)
+        keyed = Client(v2.server, v2.prefix, {**v2.credentials, "Idempotency-Key": "once"})
+
+        first, again = upload(keyed, order_id, A_PICTURE), upload(keyed, order_id, A_PICTURE)
+
+        assert first.status == 200
+        assert first.body == again.body
+        assert len(see(v2, order_id)["photos"]) == 1
+
+
+class TestBatches:
+    def test_all_are_added_in_their_order(self, v2: Client) -> None:
+        order_id = create(v2)
+        batch = [a_photo(copies=copies) for copies in (1, "2", 3)]
+
+        added = seen(v2.post(f"/Orders/{order_id}/Photos/Batch", batch))
+
+        assert [photo["copies"] for photo in added["items"]] == [1, 2, 3]
+        assert added["errorMessage"] is None
+        assert see(v2, order_id)["photos"] == added["items"]
+
+    @pytest.mark.parametrize(
+        ("bad", "sentence"),
+        [
+            ({"type": "4x18"}, "Element 2: There is no item of type 4x18"),
+            ({"url": None}, "Element 2: `url` is required."),
+            ({"copies": 0}, "Element 2: `copies` must be a whole number from 1"),
+            ({"attributes": {"a": "b"}}, "Element 2: Invalid attribute name a"),
+        ],
+    )
+    def test_one_that_is_wrong_refuses_them_all(
+        self, v2: Client, database: Database, bad: dict[str, Any], sentence: str
+    ) -> None:
+        order_id = create(v2, qualityLevel="Standard")
+
+        answer = v2.post(f"/Orders/{order_id}/Photos/Batch", [a_photo(), a_photo(**bad), a_photo()])
+
+        assert answer.status == 400
+        assert answer.error.startswith(sentence)
+        assert answer.json()["items"] is None
+        assert count_images(database, order_id) == 0
+
+
+class TestReading:
+    def test_a_photo_is_shown_alone_and_among_others(self, v2: Client) -> None:
+        order_id = create(v2)
+        first, second = add(v2, order_id), add(v2, order_id)
+
+        assert seen(v2.get(f"/Orders/{order_id}/Photos/{first['id']}")) == first
+        assert seen(v2.get(f"/orders/{order_id}/photos/")) == [first, second]
+
+    def test_a_photo_of_another_order_is_not_found(self, v2: Client) -> None:
+        order_id, photo = create(v2), add(v2, create(v2))
+
+        assert v2.get(f"/Orders/{order_id}/Photos/{photo['id']}").status == 404
+        assert v2.delete(f"/Orders/{order_id}/Photos/{photo['id']}").status == 404
+        assert v2.get(f"/Orders/{order_id}/Photos/x").status == 404
+
+
+class TestDeleting:
+    def test_a_deleted_photo_is_gone_and_costs_nothing(self, v2: Client) -> None:
+        order_id = create(v2)
+        photo, kept = add(v2, order_id, copies=10), add(v2, order_id)
+        with_both = see(v2, order_id)["price"]
+
+        # A body is of no meaning here.
+        answer = v2.request("DELETE", f"/Orders/{order_id}/Photos/{photo['id']}", b"{nonsense")
+
+        assert (answer.status, answer.json()) == (200, {"errorMessage": None})
+        assert see(v2, order_id)["photos"] == [kept]
+        assert see(v2, order_id)["price"] < with_both
+        assert v2.get(f"/Orders/{order_id}/Photos/{photo['id']}").status == 404
+
+    def test_only_an_open_order_gives_photos_back(self, v2: Client) -> None:
+        order_id = submit(v2)
+        [photo] = see(v2, order_id)["photos"]
+
+        answer = v2.delete(f"/Orders/{order_id}/Photos/{photo['id']}")
+
+        assert answer.status == 403
+        assert set(answer.json()) == {"errorMessage"}
+        assert see(v2, order_id)["photos"] == [photo]
+
+
+def test_an_order_without_photos_shows_none(v2: Client) -> None:
+    order_id = seen(v2.post("/Orders", an_order()))["id"]
+
+    assert seen(v2.get(f"/Orders/{order_id}/Photos")) == []

@@ -1,0 +1,113 @@
+"""Requests made up from the documents of the older versions: every answer must fit them."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis.core.result import Ok
+
+from printworks.api.openapi import describe
+from printworks.api.v2.endpoints import make_family
+from printworks.wire.v2.versions import Version
+from tests.api.client import Client
+from tests.api.test_schema_fuzzing import CHECKS, InProcess
+from tests.api.v2.shop import URL, add, create
+from tests.worker.shops import A_PICTURE
+
+CASES_FOR_EACH: Final = 150
+KNOWN: Final = {
+    "type": "4x6",
+    "url": URL,
+    "file": A_PICTURE,
+    "recipientName": "Mary Fox",
+    "countryCode": "GB",
+    "destinationCountryCode": "GB",
+    "status": "Submitted",
+}
+# What is made up is no choice that the product offers, no hash of this file and no photo.
+NEVER_RIGHT: Final = ("attributes", "md5Hash", "affectedImages", "newState")
+# A test that got no further than the door would prove little.
+USUAL: Final = {
+    "GET /Orders/{id}": {200, 404},
+    "POST /Orders": {200},
+    "PUT /Orders/{id}": {200, 404},
+    "GET /Orders/{orderId}/Photos/{photoId}": {200, 404},
+    "POST /Orders/{orderId}/Photos/": {200, 404},
+    "POST /Orders/{orderId}/Photos/Batch": {200, 404},
+    "GET /Catalogue/{countryCode}/{qualityLevel}": {200, 404},
+    "GET /Country": {200},
+    "POST /Orders/{orderId}/Issues": {404},
+}
+
+
+@pytest.fixture
+def session(v2: Client) -> Iterator[requests.Session]:
+    """A session that reaches the application."""
+    with requests.Session() as session:
+        session.headers.update(v2.credentials)
+        session.mount("https://", InProcess(v2.server))
+        yield session
+
+
+# What is made up for 3.0 is sent to both databases; here the shapes matter.
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("backend", ["sqlite"])
+def test_no_request_that_can_be_made_up_gets_an_undocumented_answer(
+    v2: Client, version: str, session: requests.Session
+) -> None:
+    document = describe(make_family(Version(version)), header_prefix="X-Service-")
+    adapter = session.get_adapter("https://")
+    assert isinstance(adapter, InProcess)
+    statuses: dict[str, set[int]] = {}
+
+    for found in schemathesis.openapi.from_dict(document).get_all_operations():
+        assert isinstance(found, Ok)
+        operation: Any = found.ok()
+        before = len(adapter.statuses)
+        order_id = create(v2)
+        fuzz(operation, session, v2.prefix, order_id, add(v2, order_id)["id"])
+        statuses[operation.label] = set(adapter.statuses[before:])
+
+    assert len(adapter.statuses) >= 2000
+    for label, expected in USUAL.items():
+        assert expected <= statuses[label], label
+
+
+def fuzz(
+    operation: Any, session: requests.Session, prefix: str, order_id: int, photo_id: int
+) -> None:
+    """Send one operation many requests, half of them about something that exists."""
+
+    @given(case=operation.as_strategy(), is_aimed=st.booleans())
+    @settings(
+        max_examples=CASES_FOR_EACH,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+        database=None,
+    )
+    def send(case: Any, is_aimed: bool) -> None:
+        if is_aimed:
+            aim(case, order_id, photo_id)
+        case.call_and_validate(
+            base_url=f"https://print.example{prefix}", session=session, checks=CHECKS
+        )
+
+    send()
+
+
+def aim(case: Any, order_id: int, photo_id: int) -> None:
+    """Let a request be about an order, a photo, a country and a product that exist."""
+    there = {"id": order_id, "orderId": order_id, "photoId": photo_id, "countryCode": "GB"}
+    for name in there.keys() & set(case.path_parameters or ()):
+        case.path_parameters[name] = there[name]
+    for body in case.body if isinstance(case.body, list) else [case.body]:
+        if isinstance(body, dict):
+            body.update({name: value for name, value in KNOWN.items() if name in body})
+            for name in NEVER_RIGHT:
+                body.pop(name, None)
