@@ -26,9 +26,11 @@ QUIET_LOAD: Final = 0.5
 # Read a line as: this figure, where it was measured, has ... this heading and is written so.
 FIGURES: Final = {
     "per_second": ("requests/s", ",.0f"),
+    "cpu_us": ("CPU µs each", ",.0f"),
     "p50_ms": ("p50 ms", ".2f"),
     "p95_ms": ("p95 ms", ".2f"),
     "p99_ms": ("p99 ms", ".2f"),
+    "statements_ms": ("before the commit, ms", ".2f"),
 }
 PACKAGES: Final = ("granian", "msgspec", "pyvips-binary", "sqlalchemy", "starlette", "uvloop")
 
@@ -154,7 +156,7 @@ def write(result: dict[str, Any], budgets: Sequence[Budget]) -> None:
 def show(result: dict[str, Any], budgets: Sequence[Budget]) -> None:
     """Print the tables."""
     console = Console()
-    for title in ("throughput", "growth", "pace", "routing", "production"):
+    for title in ("throughput", "growth", "pace", "routing", "production", "callbacks"):
         if title in result:
             console.print(_measured(title, result[title]))
     if "pictures" in result:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from rich.console import Console
 from rich.progress import track
 
-from bench import pictures, production, report, tools
+from bench import callbacks, pictures, production, report, tools
 from bench.pace import drive_at
 from bench.report import Budget
 from bench.seeds import seed_folder
@@ -34,7 +34,7 @@ FEW: Final = 1_000
 # Orders to which images are added: so many that few get a second one.
 OPEN: Final = 20_000
 MANY_WITH_IMAGES: Final = 100_000
-PARTS: Final = ("throughput", "growth", "pace", "start", "pictures", "production")
+PARTS: Final = ("throughput", "growth", "pace", "start", "pictures", "production", "callbacks")
 
 Samples = dict[str, list[Sample]]
 
@@ -50,6 +50,7 @@ class Bench:
     connections: int
     processes: int
     many: int
+    events: int
     result: dict[str, Any] = field(default_factory=dict)
     budgets: list[Budget] = field(default_factory=list)
 
@@ -292,6 +293,13 @@ def _judge_production(samples: Samples) -> list[Budget]:
     ]
 
 
+def measure_callbacks(bench: Bench) -> None:
+    """Measure how many callbacks are sent, how soon, and what they cost others."""
+    figures, budgets = callbacks.measure(bench.work / "callbacks", bench.rounds, bench.events)
+    bench.result["callbacks"] = figures
+    bench.budgets += budgets
+
+
 def main() -> None:
     """Run the parts that were asked for, print the tables, write the files."""
     options = _read_options()
@@ -308,9 +316,11 @@ def main() -> None:
         options.connections,
         options.processes,
         options.many,
+        options.events,
     )
-    how = {name: getattr(bench, name) for name in ("rounds", "seconds", "connections", "processes")}
-    bench.result |= {"machine": report.describe_machine(work), "how": {**how, "many": bench.many}}
+    told = ("rounds", "seconds", "connections", "processes", "many", "events")
+    how = {name: getattr(bench, name) for name in told}
+    bench.result |= {"machine": report.describe_machine(work), "how": how}
     measures = (
         measure_throughput,
         measure_growth,
@@ -318,6 +328,7 @@ def main() -> None:
         measure_start,
         measure_pictures,
         measure_production,
+        measure_callbacks,
     )
     try:
         for part, measure in zip(PARTS, measures, strict=True):
@@ -340,6 +351,7 @@ def _read_options() -> argparse.Namespace:
     parser.add_argument("--connections", type=int, default=32)
     parser.add_argument("--processes", type=int, default=2, help="web processes of each server")
     parser.add_argument("--many", type=int, default=1_000_000, help="orders of the large folder")
+    parser.add_argument("--events", type=int, default=1_500, help="callbacks of one measurement")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--keep", action="store_true", help="keep the work folder and its logs")
     parser.add_argument("--check", action="store_true", help="fail when a budget is missed")

@@ -133,7 +133,7 @@ def serving(plan: Plan, log: Path) -> Iterator[float]:
         _wait_until_it_answers(plan, process, log)
         yield time.perf_counter() - started
     finally:
-        _stop(process)
+        stop(process)
 
 
 def _wait_until_it_answers(plan: Plan, process: subprocess.Popen[bytes], log: Path) -> None:
@@ -162,7 +162,8 @@ def _ask(plan: Plan, tls: ssl.SSLContext) -> int | None:
         connection.close()
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """End a process that leads a session of its own, in peace if it can be had."""
     process.send_signal(signal.SIGTERM)
     try:
         process.wait(SECONDS_TO_STOP)

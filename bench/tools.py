@@ -32,7 +32,7 @@ PROGRAMS: Final[Mapping[str, Mapping[str, str]]] = {
 def prepare(parts: Collection[str]) -> None:
     """Install whatever these parts of the benchmark miss."""
     _prepare_programs({k: v for part in parts for k, v in PROGRAMS.get(part, {}).items()})
-    if "throughput" in parts or "production" in parts:
+    if not {"throughput", "production", "callbacks"}.isdisjoint(parts):
         _prepare_peers(ROOT / "requirements" / "bench.txt")
 
 

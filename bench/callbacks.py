@@ -1,0 +1,168 @@
+"""What callbacks cost: how many a second, how soon, beside bad receivers, and for whoever causes them."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+from bench import postgres
+from bench.causes import measure_causes
+from bench.deliveries import measure_deliveries
+from bench.measures import MERCHANTS, WARM_UP, Laps, Measures, OpenShop, cut
+from bench.receiver import Heard, receiving
+from bench.report import Budget, compare, state
+from bench.shops import NEW, NotAllCame, Shop
+from printworks.actions.moves import move_order
+from printworks.actions.orders import create_order
+from printworks.clock import system_clock
+from printworks.rules.orders import OrderStatus
+from printworks.store.merchants import Merchant
+
+# Orders that are created and moved, one at a time, in each round.
+ORDERS_WHILE_IDLE: Final = 10
+PAUSE_WHILE_IDLE: Final = (0.02, 0.06)
+# Beside bad receivers: events a second, of which every third is theirs, and so many in a round.
+PER_SECOND: Final = 100
+PACED: Final = 150
+BURST_FOR_EACH: Final = 30
+
+
+def measure(work: Path, rounds: int, events: int) -> tuple[dict[str, Any], list[Budget]]:
+    """Measure it all; every callback is verified, and one that does not come ends the run."""
+    with postgres.running() as server, receiving() as receiver:
+        found = Measures(work, server, receiver, rounds)
+        shops = {
+            "PostgreSQL": found.open_postgresql("busy"),
+            "SQLite": found.open_sqlite("busy-sqlite"),
+        }
+        with ExitStack() as workers:
+            opened = {
+                name: OpenShop(
+                    shop, shop.add_merchants(MERCHANTS), workers.enter_context(shop.working())
+                )
+                for name, shop in shops.items()
+            }
+            measure_deliveries(found, opened, events)
+            _measure_while_idle(found, opened)
+        measure_causes(found, shops)
+        _measure_beside_bad_ones(found)
+        for shop in shops.values():
+            shop.database.close()
+    return found.figures, found.budgets
+
+
+def _measure_while_idle(found: Measures, shops: Mapping[str, OpenShop]) -> None:
+    """Create and move orders one at a time, while there is nothing else to do."""
+    labels = {name: f"change to delivery while idle, {name}" for name in shops}
+    laps: Laps = {label: [] for label in labels.values()}
+    random = Random(1)
+
+    def measure_one(name: str) -> None:
+        shop, merchants, _ = shops[name]
+        heard, waits = list[Heard](), list[float]()
+
+        def wait(began: float) -> None:
+            found.receiver.wait_for(1)
+            (came, *_) = one = found.receiver.take()
+            heard.extend(one)
+            waits.append((came.at - began) * 1000)
+            time.sleep(random.uniform(*PAUSE_WHILE_IDLE))
+
+        for number in range(ORDERS_WHILE_IDLE):
+            with shop.database.writing() as db:
+                merchant = merchants[number % MERCHANTS]
+                order = create_order(db, merchant, NEW, now=system_clock())
+                began = time.monotonic()
+            wait(began)
+            with shop.database.writing() as db:
+                move_order(db, order, OrderStatus.CANCELLED, now=system_clock())
+                began = time.monotonic()
+            wait(began)
+        shop.check(heard)
+        laps[labels[name]].append(waits)
+
+    found.interleave("while idle", {name: partial(measure_one, name) for name in shops})
+    found.note_laps(laps)
+    for label, rounds in laps.items():
+        p50s, p95s = ([cut(one, percent) for one in rounds] for percent in (50, 95))
+        found.budgets += [
+            state(f"{label}, p50 ms", p50s, at_most=100),
+            state(f"{label}, p95 ms", p95s),
+        ]
+
+
+def _measure_beside_bad_ones(found: Measures) -> None:
+    """Send at a steady pace, with ten receivers that are quick or bad in the same worker."""
+    calm, troubled = "healthy, among healthy ones", "healthy, beside ten bad ones"
+    shops = {calm: found.open_postgresql("calm"), troubled: found.open_postgresql("troubled")}
+    healthy = {name: shop.add_merchants(MERCHANTS // 2) for name, shop in shops.items()}
+    others = {
+        calm: shops[calm].add_merchants(len(found.receiver.bad_urls)),
+        troubled: [shops[troubled].add_merchant(url) for url in found.receiver.bad_urls],
+    }
+    laps: Laps = {name: [] for name in shops}
+    firsts: Laps = {f"{name}, at first": [] for name in shops}
+
+    workers: dict[str, int] = {}
+
+    def measure_one(name: str, kept: list[list[float]]) -> None:
+        (other,) = (worker for one, worker in workers.items() if one != name)
+        with _paused(other):
+            kept.append(_drive(shops[name], healthy[name], others[name]))
+
+    with ExitStack() as running:
+        for name, shop in shops.items():
+            workers[name] = running.enter_context(shop.working())
+            shop.create_orders(healthy[name], WARM_UP)
+            found.receiver.wait_for(WARM_UP)
+            shop.check(found.receiver.take())
+        for name, kept in zip(shops, firsts.values(), strict=True):
+            # All of a sudden, before the worker knows how they are.
+            shops[name].create_orders(others[name], BURST_FOR_EACH * len(others[name]))
+            measure_one(name, kept)
+        calls = {name: partial(measure_one, name, laps[name]) for name in shops}
+        found.interleave("beside bad ones", calls)
+    if not all(found.receiver.count_suffered().values()):
+        message = f"Not all bad receivers were asked: {found.receiver.count_suffered()}."
+        raise NotAllCame(message)
+    found.note_laps(laps | firsts)
+    ours, theirs = ([cut(one, 95) for one in laps[name]] for name in (troubled, calm))
+    found.budgets.append(compare("healthy p95, beside bad / healthy", ours, theirs, at_most=2))
+    for shop in shops.values():
+        shop.database.close()
+
+
+@contextmanager
+def _paused(worker: int) -> Iterator[None]:
+    """Keep a worker from working, so that what it suffers from slows down nobody else."""
+    os.kill(worker, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(worker, signal.SIGCONT)
+
+
+def _drive(shop: Shop, healthy: Sequence[Merchant], others: Sequence[Merchant]) -> list[float]:
+    """Create orders at a steady pace; return how long each healthy merchant's took to be told."""
+    began: dict[int, float] = {}
+    start = time.monotonic()
+    for number in range(PACED):
+        time.sleep(max(0, start + number / PER_SECOND - time.monotonic()))
+        is_other = number % 3 == 2
+        merchants = others if is_other else healthy
+        with shop.database.writing() as db:
+            merchant = merchants[number % len(merchants)]
+            order = create_order(db, merchant, NEW, now=system_clock())
+            at = time.monotonic()
+        if not is_other:
+            began[order.id] = at
+    shop.wait_until_acknowledged()
+    heard = shop.receiver.take()
+    shop.check(heard)
+    came = {one.said["orderId"]: one.at for one in reversed(heard)}
+    return [(came[order_id] - at) * 1000 for order_id, at in began.items()]

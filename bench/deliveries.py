@@ -1,0 +1,149 @@
+"""How many callbacks a second, with ours on both databases and with PgQueuer."""
+
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+
+import psycopg
+
+from bench.measures import WARM_UP, Measures, OpenShop
+from bench.receiver import Heard, Receiver
+from bench.report import Budget, compare, compare_least
+from bench.shops import NotAllCame, read_cpu, running, to_lines
+from bench.tools import PEERS_PYTHON, ROOT
+
+SECONDS_TO_START: Final = 30
+SECONDS_TO_ACKNOWLEDGE: Final = 30
+# Without a limit of its own, and with as many jobs in hand as a worker of ours.
+BOUNDED: Final = "PgQueuer with 32 jobs in hand"
+PEERS: Final[Mapping[str, Sequence[str]]] = {"PgQueuer": (), BOUNDED: ("32",)}
+
+
+@dataclass
+class Sender:
+    """Somebody who sends callbacks: its process, and what came of its rounds."""
+
+    label: str
+    number: int
+    rates: list[float] = field(default_factory=list)
+    cpu_us: list[float] = field(default_factory=list)
+
+    def note(self, heard: Sequence[Heard], *, began: float, cpu: float) -> None:
+        """Keep the rate and the time on the processor since some moment."""
+        first: dict[str, float] = {}
+        for one in heard:
+            first.setdefault(one.id, one.at)
+        self.rates.append(len(first) / (max(first.values()) - began))
+        self.cpu_us.append((read_cpu(self.number) - cpu) / len(first) * 1e6)
+
+    def forget(self) -> None:
+        """Forget the rounds that only warmed it up."""
+        self.rates.clear()
+        self.cpu_us.clear()
+
+    def show(self) -> dict[str, Any]:
+        """Return the figures."""
+        return {
+            "per_second": median(self.rates),
+            "cpu_us": min(self.cpu_us),
+            "rounds": {"per_second": self.rates, "cpu_us": self.cpu_us},
+        }
+
+
+def measure_deliveries(found: Measures, shops: Mapping[str, OpenShop], events: int) -> None:
+    """Send many that wait already, with ours and with PgQueuer."""
+    ours = {name: Sender(f"deliveries, ours on {name}", one.worker) for name, one in shops.items()}
+    last: list[Heard] = []
+
+    def deliver(name: str, count: int) -> None:
+        shop, sender = shops[name].shop, ours[name]
+        cpu = read_cpu(sender.number)
+        began = shop.create_orders(shops[name].merchants, count)
+        found.receiver.wait_for(count)
+        heard = found.receiver.take()
+        shop.check(heard)
+        sender.note(heard, began=began, cpu=cpu)
+        if not shop.database.is_sqlite:
+            last[:] = heard
+
+    def deliver_the_same(peer: Sender, address: str) -> None:
+        cpu = read_cpu(peer.number)
+        began = _send_with_peer(address, found.receiver, last)
+        heard = found.receiver.take()
+        shops["PostgreSQL"].shop.check_again(heard, last)
+        peer.note(heard, began=began, cpu=cpu)
+
+    with ExitStack() as running_peers:
+        peers: list[Sender] = []
+        calls: dict[str, Callable[[], None]] = {}
+        for label, options in PEERS.items():
+            name = f"peer-{len(peers)}"
+            address = found.make_database(name)
+            number = running_peers.enter_context(_peer(address, options, found.work / name))
+            peers.append(Sender(f"deliveries, {label}", number))
+            calls[label] = partial(deliver_the_same, peers[-1], address)
+        # SQLite first and the peers last: they send what ours on PostgreSQL has just sent.
+        names = sorted(shops, key=lambda name: not shops[name].shop.database.is_sqlite)
+        for name in names:
+            deliver(name, WARM_UP)
+        for call in calls.values():
+            call()
+        for sender in (*peers, *ours.values()):
+            sender.forget()
+        calls = {name: partial(deliver, name, events) for name in names} | calls
+        found.interleave("deliveries", calls)
+    found.figures |= {one.label: one.show() for one in (*ours.values(), *peers)}
+    found.budgets += _judge(ours["PostgreSQL"], ours["SQLite"], *peers)
+
+
+def _judge(ours: Sender, sqlite: Sender, peer: Sender, bounded: Sender) -> list[Budget]:
+    return [
+        compare(f"deliveries, ours / {BOUNDED}", ours.rates, bounded.rates, at_least=1.0),
+        compare("deliveries, ours / PgQueuer", ours.rates, peer.rates),
+        compare_least("CPU of a delivery, ours / PgQueuer", ours.cpu_us, peer.cpu_us),
+        compare("deliveries, SQLite / PostgreSQL", sqlite.rates, ours.rates),
+    ]
+
+
+@contextmanager
+def _peer(address: str, options: Sequence[str], log: Path) -> Iterator[int]:
+    """Run a worker of PgQueuer until the block ends, and give its number."""
+    program = (str(PEERS_PYTHON), "-m", "bench.peers.pgqueuer_app.worker")
+    with running((*program, address, *options), log, {}) as number:
+        give_up_at = time.monotonic() + SECONDS_TO_START
+        while "ready" not in log.read_text():
+            if time.monotonic() > give_up_at:
+                message = f"PgQueuer did not start:\n{log.read_text()}"
+                raise RuntimeError(message)
+            time.sleep(0.02)
+        yield number
+
+
+def _send_with_peer(address: str, receiver: Receiver, requests: Sequence[Heard]) -> float:
+    """Have PgQueuer send the same requests and acknowledge them; return when that began."""
+    said = subprocess.run(
+        [PEERS_PYTHON, "-m", "bench.peers.pgqueuer_app.enqueue", address],
+        cwd=ROOT,
+        input=to_lines(requests, receiver),
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    receiver.wait_for(len({one.id for one in requests}))
+    give_up_at = time.monotonic() + SECONDS_TO_ACKNOWLEDGE
+    with psycopg.connect(address, autocommit=True) as connection:
+        while connection.execute("SELECT 1 FROM pgqueuer LIMIT 1").fetchone():
+            if time.monotonic() > give_up_at:
+                message = "PgQueuer has not acknowledged everything."
+                raise NotAllCame(message)
+            time.sleep(0.02)
+        failed = "SELECT count(*) FROM pgqueuer_log WHERE status IN ('exception', 'failed')"
+        if connection.execute(failed).fetchone() != (0,):
+            message = "PgQueuer could not send everything."
+            raise NotAllCame(message)
+    return float(said.stdout)

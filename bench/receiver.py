@@ -1,0 +1,200 @@
+"""A receiver of callbacks in a process of its own, as quick as Python can be, and bad ones beside it.
+
+It only writes down what came and when; whoever runs it verifies that afterwards. On a port of
+its own each bad receiver hangs, fails, or answers byte by byte. Times are `time.monotonic()`,
+which is the same clock in every process.
+"""
+
+import asyncio
+import http.client
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, Final, cast
+
+import msgspec
+import uvloop
+
+from bench.servers import HOST, stop
+from bench.tools import ROOT
+
+SECONDS_TO_WAIT: Final = 60
+SECONDS_BETWEEN_DRIPS: Final = 0.05
+BAD: Final[Mapping[str, int]] = {"hang": 4, "fail": 3, "drip": 3}
+
+OK: Final = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+# The last letter comes again and again.
+ENDLESS: Final = b"HTTP/1.1 200 O"
+FAILED: Final = b"HTTP/1.1 500 Failed\r\nContent-Length: 0\r\n\r\n"
+
+
+class Heard(msgspec.Struct, frozen=True):
+    """A callback that came."""
+
+    at: float
+    path: str
+    headers: dict[str, str]
+    body: str
+
+    @property
+    def id(self) -> str:
+        """By which a receiver knows a callback, however often it comes."""
+        return self.headers["webhook-id"]
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """What its body says."""
+        said: dict[str, Any] = msgspec.json.decode(self.body)
+        return said
+
+
+class Record:
+    """What came so far, and who waits for more."""
+
+    def __init__(self) -> None:
+        self.heard: list[Heard] = []
+        self.ids: set[str] = set()
+        self.waiting: tuple[int, Callable[[], None]] | None = None
+        # How often each sort of bad receiver was asked.
+        self.suffered = dict.fromkeys(BAD, 0)
+
+    def add(self, heard: Heard) -> None:
+        """Write down a callback, and tell whoever has waited for it."""
+        self.heard.append(heard)
+        self.ids.add(heard.id)
+        self.tell()
+
+    def tell(self) -> None:
+        """Answer whoever waits, if there is enough."""
+        if self.waiting is not None and len(self.ids) >= self.waiting[0]:
+            answer, self.waiting = self.waiting[1], None
+            answer()
+
+    def take(self) -> list[Heard]:
+        """Return what came, and forget it."""
+        heard, self.heard, self.ids = self.heard, [], set()
+        return heard
+
+
+class Connection(asyncio.Protocol):
+    """Reads requests, one after the other, and does what this receiver does."""
+
+    transport: asyncio.Transport
+
+    def __init__(self, record: Record, sort: str) -> None:
+        self._record = record
+        self._sort = sort
+        self._answer = {"good": self._listen, "hang": self._hang, "fail": self._fail}.get(
+            sort, self._drip
+        )
+        self._buffer = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Remember whom to answer."""
+        self.transport = cast("asyncio.Transport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        """Answer every request that is complete."""
+        self._buffer += data
+        while (end := self._buffer.find(b"\r\n\r\n")) >= 0:
+            first, *lines = self._buffer[:end].decode().split("\r\n")
+            headers = {name.lower(): value for name, _, value in (x.partition(": ") for x in lines)}
+            until = end + 4 + int(headers.get("content-length", 0))
+            if len(self._buffer) < until:
+                return
+            body, self._buffer = self._buffer[end + 4 : until], self._buffer[until:]
+            if self._sort in BAD:
+                self._record.suffered[self._sort] += 1
+            self._answer(Heard(time.monotonic(), first.split()[1], headers, body.decode()))
+
+    def _listen(self, heard: Heard) -> None:
+        if "webhook-id" in heard.headers:
+            self.transport.write(OK)
+            self._record.add(heard)
+        elif heard.path in ("/heard", "/suffered"):
+            said = self._record.take() if heard.path == "/heard" else self._record.suffered
+            body = msgspec.json.encode(said)
+            head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n"
+            self.transport.write(head.encode() + body)
+        else:
+            # Asks for an answer as soon as so many have come.
+            self._record.waiting = (int(heard.path[1:]), lambda: self.transport.write(OK))
+            self._record.tell()
+
+    def _hang(self, _: Heard) -> None:
+        pass
+
+    def _fail(self, _: Heard) -> None:
+        self.transport.write(FAILED)
+
+    def _drip(self, heard: Heard, sent: int = 0) -> None:
+        if not self.transport.is_closing():
+            self.transport.write(ENDLESS[sent : sent + 1] or ENDLESS[-1:])
+            asyncio.get_running_loop().call_later(
+                SECONDS_BETWEEN_DRIPS, self._drip, heard, sent + 1
+            )
+
+
+class Receiver:
+    """The process, and what it heard."""
+
+    def __init__(self, ports: Mapping[str, list[int]]) -> None:
+        (self._port,) = ports["good"]
+        self.bad_urls = [f"http://{HOST}:{port}/" for sort in BAD for port in ports[sort]]
+
+    def url(self, path: str) -> str:
+        """Return an address at which callbacks are acknowledged."""
+        return f"http://{HOST}:{self._port}/{path}"
+
+    def wait_for(self, count: int) -> None:
+        """Wait until so many callbacks have come since the last `take`."""
+        self._ask(f"/{count}")
+
+    def take(self) -> list[Heard]:
+        """Return what came, in turn, and start afresh."""
+        return msgspec.json.decode(self._ask("/heard"), type=list[Heard])
+
+    def count_suffered(self) -> dict[str, int]:
+        """Return how often each sort of bad receiver was asked."""
+        return msgspec.json.decode(self._ask("/suffered"), type=dict[str, int])
+
+    def _ask(self, path: str) -> bytes:
+        connection = http.client.HTTPConnection(HOST, self._port, timeout=SECONDS_TO_WAIT)
+        try:
+            connection.request("GET", path)
+            return connection.getresponse().read()
+        finally:
+            connection.close()
+
+
+@contextmanager
+def receiving() -> Iterator[Receiver]:
+    """Run the receivers until the block ends."""
+    command = [sys.executable, "-m", "bench.receiver"]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, start_new_session=True)
+    try:
+        assert process.stdout is not None
+        with process.stdout as said:
+            yield Receiver(msgspec.json.decode(said.readline()))
+    finally:
+        stop(process)
+
+
+async def listen() -> None:
+    """Serve until the process is ended."""
+    record, loop, ports = Record(), asyncio.get_running_loop(), dict[str, list[int]]()
+    servers = []
+    for sort, count in {"good": 1, **BAD}.items():
+        for _ in range(count):
+            server = await loop.create_server(partial(Connection, record, sort), HOST, 0)
+            ports.setdefault(sort, []).append(server.sockets[0].getsockname()[1])
+            servers.append(server)
+    print(msgspec.json.encode(ports).decode(), flush=True)
+    await asyncio.gather(*(server.serve_forever() for server in servers))
+
+
+if __name__ == "__main__":
+    uvloop.run(listen())
