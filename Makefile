@@ -14,15 +14,16 @@ INSTALL := $(PIP) install -qq --require-hashes
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header
 BUILD_NEEDS := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"])
-WRITE_OPENAPI := import sys; \
+WRITE_OPENAPI := from pathlib import Path; \
 	from printworks.api.openapi import describe, encode; \
-	from printworks.api.v3.endpoints import V3_0; \
 	from printworks.settings import SETTINGS; \
+	from printworks.web.app import FAMILIES; \
 	prefix = SETTINGS["header_prefix"].default; \
-	sys.stdout.buffer.write(encode(describe(V3_0, header_prefix=prefix)))
+	[Path(f"docs/api/openapi-{each.prefix}.json").write_bytes( \
+		encode(describe(each, header_prefix=prefix))) for each in FAMILIES]
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev setup-bench serve test test-quick check format bench openapi docs lock
+.PHONY: help setup setup-dev setup-bench serve test test-quick test-full check format bench openapi docs lock
 
 help: ## List the commands.
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /:/' | \
@@ -31,7 +32,7 @@ help: ## List the commands.
 setup: .venv/.runtime ## Install what the service needs; leaves .venv/bin/printworks.
 	@:
 
-setup-dev: .venv/.dev ## Install what the tests and checks need, too.
+setup-dev: .venv/.dev .browser ## Install what the tests and checks need, too.
 	@:
 
 setup-bench: .venv/.bench
@@ -46,6 +47,9 @@ test: check ## Run everything that CI runs: all checks, then all tests on both d
 test-quick: setup-dev ## Run the tests without the slow ones (kills, floods, fuzzing).
 	$(BIN)/python -m pytest -n auto -m "not slow"
 
+test-full: setup-dev ## Run the largest tests, with kills and faults, at their full size.
+	FULL_TESTS=1 $(BIN)/python -m pytest -n auto tests/journeys
+
 check: setup-dev ## Check format, lint, types and the direction of imports.
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
@@ -59,10 +63,8 @@ format: setup-dev ## Format the code and repair what can be repaired.
 bench: setup ## Measure, against a bare server, a usual peer and bare INSERTs.
 	$(BIN)/python -m bench.run
 
-openapi: setup ## Write docs/api/openapi-v3.0.json anew.
-	@mkdir -p docs/api
-	@$(BIN)/python -c '$(WRITE_OPENAPI)' > docs/api/openapi-v3.0.json.new
-	mv docs/api/openapi-v3.0.json.new docs/api/openapi-v3.0.json
+openapi: setup ## Write docs/api/openapi-v*.json anew.
+	@$(BIN)/python -c '$(WRITE_OPENAPI)'
 
 docs: setup ## Write docs/operate/settings.md anew.
 	$(BIN)/python -m printworks.cli.reference > docs/operate/settings.md.new
@@ -87,6 +89,15 @@ lock: setup-bench ## Write requirements/*.txt anew; add UPGRADE=--upgrade for ne
 	@echo "Installing the packages for tests and checks ..."
 	@$(INSTALL) -r requirements/dev.txt
 	@touch $@
+
+# The tests of the pages drive a real browser. Where it cannot be installed they say so.
+.PHONY: .browser
+.browser:
+	@if ! command -v chromium >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Installing chromium ..."; \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+			apt-get install -qq -y --no-install-recommends chromium >/dev/null || true; \
+	fi
 
 .venv/.bench: .venv/.runtime requirements/bench.txt
 	@echo "Installing the packages for the benchmark ..."

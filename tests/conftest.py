@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import psycopg
 import pytest
+import structlog
 from sqlalchemy import make_url
 
 from printworks.store import schema
@@ -32,7 +33,11 @@ _lifeline = pytest.StashKey[postgres.Lifeline]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Agree on one folder for the server, whichever process will need it first."""
+    """Agree on one folder for the server, whichever process will need it first; log plainly."""
+    # The usual form draws every value of every frame of a traceback, which takes half a minute.
+    structlog.configure(
+        processors=[structlog.processors.format_exc_info, structlog.processors.KeyValueRenderer()]
+    )
     given: dict[str, Any] | None = getattr(config, "workerinput", None)
     if given is not None:
         config.stash[_run] = postgres.Run(Path(given["postgres"]))

@@ -146,14 +146,21 @@ class Service:
         They share the listening socket and start nobody.
         """
         children = _map_children()
-        found = []
-        waiting = [self.process.pid]
-        while waiting:
-            process = waiting.pop()
-            waiting += children.get(process, [])
-            if process not in children and _listens(process, self.port):
-                found.append(process)
+        found = [
+            process
+            for process in _list_family(self.process.pid, children)
+            if process not in children and _listens(process, self.port)
+        ]
         return sorted(found, key=_started_at)
+
+    def find_workers(self) -> list[int]:
+        """Return the process that does what was promised; nobody while it starts again."""
+        children = _map_children()
+        return [
+            process
+            for process in children.get(self.process.pid, [])
+            if not any(_listens(each, self.port) for each in _list_family(process, children))
+        ]
 
     def explain(self) -> str:
         """Return the end of what the program said, for the message of a failed test."""
@@ -261,6 +268,14 @@ def _map_children() -> dict[int, list[int]]:
             parent = int(_read_stat(folder)[1])
             children.setdefault(parent, []).append(int(folder.name))
     return children
+
+
+def _list_family(process: int, children: Mapping[int, list[int]]) -> list[int]:
+    """Return a process, those that it started, and those that they did."""
+    family = [process]
+    for each in family:
+        family += children.get(each, [])
+    return family
 
 
 def _started_at(process: int) -> int:

@@ -18,6 +18,8 @@ def test_the_defaults_work_on_a_laptop(tmp_path: Path) -> None:
     assert settings.public_url == "https://localhost:8443"
     assert settings.database_url == f"sqlite:///{tmp_path}/printworks.db"
     assert settings.worker_lease == timedelta(seconds=30)
+    assert settings.stripe_url == "https://api.stripe.com"
+    assert settings.payment_timeout == timedelta(seconds=30)
 
 
 def test_a_value_from_the_file_replaces_the_default(tmp_path: Path) -> None:
@@ -82,6 +84,18 @@ def test_files_are_in_the_data_folder_unless_another_place_is_named(
     assert settings.files == place.format(data=tmp_path)
 
 
+def test_a_sandbox_may_use_another_stripe(tmp_path: Path) -> None:
+    environ = {
+        "PRINTWORKS_STRIPE_URL": "http://127.0.0.1:12111",
+        "PRINTWORKS_PAYMENT_TIMEOUT": "5s",
+    }
+
+    settings = Settings.load(tmp_path, environ)
+
+    assert settings.stripe_url == "http://127.0.0.1:12111"
+    assert settings.payment_timeout == timedelta(seconds=5)
+
+
 @pytest.mark.parametrize(
     ("host", "public_url"),
     [
@@ -120,6 +134,7 @@ def test_the_public_address_follows_the_host(tmp_path: Path, host: str, public_u
         ("S3_ENDPOINT", "s3.example", "an address such as `https://s3.example:9000` without"),
         ("S3_ENDPOINT", "https://a:b@x", "an address such as `https://s3.example:9000` without"),
         ("S3_SECRET_ACCESS_KEY", "hu sh", "text without blanks."),
+        ("PAYMENT_TIMEOUT", "0s", "a duration such as 30s, 10m, 24h or 30d, not '0s'"),
     ],
 )
 def test_a_wrong_value_is_explained_in_one_sentence(
@@ -157,6 +172,17 @@ def test_a_wrong_value_is_explained_in_one_sentence(
             "`s3_access_key_id` and `s3_secret_access_key` belong together",
         ),
         ({"DATABASE_URL_FILE": "/nowhere"}, "names a file that cannot be read"),
+        ({"STRIPE_URL": "stripe.example"}, "`stripe_url` must be an address such as"),
+        ({"STRIPE_URL": "https://stripe.example/v1"}, "`stripe_url` must be an address such as"),
+        (
+            {
+                "ENVIRONMENT": "live",
+                "PUBLIC_URL": "https://print.example",
+                "PAYMENTS": "account",
+                "STRIPE_URL": "https://stripe.example",
+            },
+            "A live service asks Stripe itself: another `stripe_url` is for a sandbox.",
+        ),
     ],
 )
 def test_settings_that_contradict_each_other_are_refused(

@@ -7,7 +7,7 @@ written from this file.
 
 import re
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
@@ -42,6 +42,8 @@ _PRINT_PATH: Final = re.compile(
     r"([A-Za-z0-9._-]|\{(job|image|sku|size|copies|attribute:[A-Za-z0-9 ._-]+)\}|(?<=[^/])/(?=[^/]))+"
 )
 _STRIPE_KEY: Final = re.compile(r"(sk|rk)_(test|live)_\S+")
+# The current version is none of them.
+VERSIONS_THAT_MAY_END: Final = frozenset({"2.3", "2.5", "2.6"})
 Count = Annotated[int, Meta(ge=1, le=1_000_000_000)]
 Port = Annotated[int, Meta(ge=1, le=65535)]
 
@@ -113,6 +115,22 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     catalogue_name: Annotated[
         str, Meta(min_length=1, max_length=100, description="What the catalogue is called.")
     ] = "service direct"
+    sunset: Annotated[
+        str,
+        Meta(
+            max_length=10,
+            description="The day on which versions 2.3, 2.5 and 2.6 end, such as `2027-12-31`; "
+            "their answers say so.",
+        ),
+    ] = ""
+    versions_off: Annotated[
+        str,
+        Meta(
+            max_length=100,
+            description="Versions that have ended and answer 410, with commas between them, "
+            "such as `2.3, 2.5`.",
+        ),
+    ] = ""
     catalogue: Annotated[
         Path | None,
         Meta(description="A folder with your own catalogue, in place of the one that is built in."),
@@ -153,6 +171,29 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             extra={"secret": True},
         ),
     ] = ""
+    stripe_url: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=100,
+            description="Where Stripe is; another address is for tests, and only a sandbox takes it.",
+        ),
+    ] = "https://api.stripe.com"
+    payment_timeout: Annotated[
+        timedelta, Meta(description="How long a payment provider is waited for.")
+    ] = timedelta(seconds=30)
+    authorise_within: Annotated[
+        timedelta,
+        Meta(
+            description="How long a merchant has to authorise a payment that the bank asks about."
+        ),
+    ] = timedelta(days=1)
+    checkout_within: Annotated[
+        timedelta,
+        Meta(
+            description="How long a recipient has to pay; then the order is the merchant's again."
+        ),
+    ] = timedelta(days=30)
     web_processes: Annotated[
         Annotated[int, Meta(ge=1, le=256)],
         Meta(description="Processes that answer requests: one goes on while another restarts."),
@@ -211,6 +252,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     keep_finished_jobs: Annotated[
         timedelta, Meta(description="How long jobs that are done can still be looked at.")
     ] = timedelta(days=7)
+    keep_callbacks: Annotated[
+        timedelta,
+        Meta(description="How long it is remembered how each try of a callback went."),
+    ] = timedelta(days=30)
     keep_originals: Annotated[
         timedelta,
         Meta(
@@ -231,6 +276,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             database_url=settings.database_url or f"sqlite:///{data / 'printworks.db'}",
             files=_place_files(settings),
         )
+
+    @property
+    def sunset_at(self) -> datetime | None:
+        """When the older versions end."""
+        day = _read_day(self.sunset)
+        return None if day is None else datetime.combine(day, time(), UTC)
+
+    @property
+    def versions_off_list(self) -> tuple[str, ...]:
+        """The versions that have ended."""
+        return tuple(part.strip() for part in self.versions_off.split(",") if part.strip())
 
     def __repr__(self) -> str:
         """Show no secret: a repr ends up in tracebacks."""
@@ -261,6 +317,13 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
+def _read_day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
 def _has_s3_settings(settings: Settings) -> bool:
     return any(getattr(settings, name) for name in SETTINGS if name.startswith("s3_"))
 
@@ -283,6 +346,12 @@ def _check_combinations(settings: Settings) -> None:
         "`body_timeout` must not be longer than `request_timeout`.": (
             settings.body_timeout > settings.request_timeout
         ),
+        "`sunset` must be a day such as `2027-12-31`.": (
+            bool(settings.sunset) and _read_day(settings.sunset) is None
+        ),
+        "`versions_off` can have 2.3, 2.5 and 2.6 in it, with commas between them.": (
+            not {*settings.versions_off_list} <= VERSIONS_THAT_MAY_END
+        ),
         "`lab_print_path` must be folders and a name with `{image}` in it, of letters, digits, "
         "`._-` and `{job}`, `{image}`, `{sku}`, `{size}`, `{copies}` or `{attribute:name}`.": (
             not _PRINT_PATH.fullmatch(settings.lab_print_path)
@@ -304,6 +373,9 @@ def _list_payment_problems(settings: Settings) -> dict[str, bool]:
     return {
         "A live service cannot use `payments = simulated`: orders would be printed and never paid "
         "for.": is_live and settings.payments == "simulated",
+        "A live service needs `payments`: `account` or `stripe`.": (
+            is_live and settings.payments == "auto"
+        ),
         "`payments = stripe` needs `stripe_secret_key`.": settings.payments == "stripe" and not key,
         "`stripe_secret_key` must begin with `sk_test_`, `rk_test_`, `sk_live_` or `rk_live_`.": (
             bool(key) and not _STRIPE_KEY.fullmatch(key)
@@ -316,5 +388,11 @@ def _list_payment_problems(settings: Settings) -> dict[str, bool]:
         ),
         "`stripe_webhook_secret` must begin with `whsec_`.": (
             not re.fullmatch(r"(whsec_\S+)?", settings.stripe_webhook_secret)
+        ),
+        "`stripe_url` must be an address such as `https://api.stripe.com` without a path.": (
+            not re.fullmatch(r"https?://[^/\s?#@]+", settings.stripe_url)
+        ),
+        "A live service asks Stripe itself: another `stripe_url` is for a sandbox.": (
+            is_live and settings.stripe_url != SETTINGS["stripe_url"].default
         ),
     }

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any, Final
 
 import pytest
@@ -9,12 +10,15 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from printworks.actions.images import add_images
 from printworks.actions.orders import cancel_order, submit_order
+from printworks.actions.payments import note_refunded, settle
 from printworks.actions.submission import check_submission
 from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.products import Currency
 from printworks.errors import WrongState
+from printworks.payments.provider import Paid
 from printworks.rules.ledger import EntryKind, audit
 from printworks.rules.orders import OrderStatus
+from printworks.rules.payments import Cards, PaymentState
 from printworks.rules.submission import GeneralError
 from printworks.store.database import Database
 from printworks.store.images import NewImage
@@ -27,10 +31,12 @@ from printworks.store.ledger import (
 )
 from printworks.store.merchants import Merchant
 from printworks.store.orders import Order, get_order
-from printworks.store.tables import ledger_entries, merchants, orders
+from printworks.store.payments import PaymentRequest, list_payment_money
+from printworks.store.tables import ledger_entries, merchants, orders, payment_requests
 from tests.factories import NOON, a_merchant, an_order
 
 CATALOGUE: Final = open_catalogue(None)
+CARDS: Final = Cards("bank", timedelta(days=1), timedelta(days=30))
 ADDRESS: Final = {"address1": "1 High Street", "town_or_city": "York", "postal_code": "YO1 1AA"}
 
 
@@ -45,7 +51,9 @@ def a_draft(db: Connection, merchant: Merchant) -> Order:
 def submit(db: Connection, merchant: Merchant) -> Order:
     """Hand in an order."""
     order = a_draft(db, merchant)
-    return submit_order(db, merchant, order, catalogue=CATALOGUE, now=NOON)
+    submitted = submit_order(db, merchant, order, catalogue=CATALOGUE, now=NOON)
+    assert isinstance(submitted, Order)
+    return submitted
 
 
 def cancel(db: Connection, merchant: Merchant, order: Order) -> None:
@@ -57,7 +65,8 @@ def find_faults(db: Connection, merchant: Merchant) -> list[str]:
     """Recompute the merchant's ledger; return the kinds of what does not add up."""
     entries = list_entries(db, merchant.id)
     money = list_order_money(db, merchant.id)
-    return [fault.kind for fault in audit(entries, money, read_books(db, merchant.id))]
+    payments = list_payment_money(db, merchant.id)
+    return [fault.kind for fault in audit(entries, money, payments, read_books(db, merchant.id))]
 
 
 def business(db: Connection) -> Merchant:
@@ -196,6 +205,87 @@ def test_a_planted_corruption_is_found(database: Database, corruption: str) -> N
     with database.writing() as db:
         merchant = business(db)
         assert find_faults(db, merchant) == []
+
+        plant(db)
+
+        assert found in find_faults(db, merchant)
+
+
+def pay_by_card(db: Connection, merchant: Merchant) -> Order:
+    """Hand in an order whose merchant pays by card."""
+    request = submit_order(
+        db, merchant, a_draft(db, merchant), catalogue=CATALOGUE, cards=CARDS, now=NOON
+    )
+    assert isinstance(request, PaymentRequest)
+    settle(db, request.id, Paid(provider="bank", reference="1"), catalogue=CATALOGUE, now=NOON)
+    return get_order(db, merchant.id, request.order_id)
+
+
+def business_by_card(db: Connection) -> Merchant:
+    """Let one order be paid, another be paid and given back, and a third be under way."""
+    merchant = a_merchant(db)
+    pay_by_card(db, merchant)
+    cancel(db, merchant, pay_by_card(db, merchant))
+    note_refunded(db, 2, now=NOON)
+    submit_order(db, merchant, a_draft(db, merchant), catalogue=CATALOGUE, cards=CARDS, now=NOON)
+    return merchant
+
+
+def change_payment(number: int, **values: Any) -> Callable[[Connection], None]:
+    """Change what is remembered of a payment, and nothing in the ledger."""
+
+    def plant(db: Connection) -> None:
+        db.execute(update(payment_requests).where(payment_requests.c.id == number).values(**values))
+
+    return plant
+
+
+def lose_payment(db: Connection) -> None:
+    """Forget that somebody was asked for money."""
+    db.execute(delete(payment_requests).where(payment_requests.c.id == 1))
+
+
+def forge_payment(db: Connection) -> None:
+    """Write down money for an order that nobody paid, by the rules of the ledger."""
+    post_entry(
+        db,
+        db.execute(select(merchants.c.id)).scalar_one(),
+        key="payment-forged",
+        kind=EntryKind.PAYMENT,
+        amount=100,
+        currency="GBP",
+        order_id=1,
+        now=NOON,
+    )
+
+
+_P = PaymentState
+CARD_CORRUPTIONS: Final[dict[str, tuple[Callable[[Connection], None], str]]] = {
+    "a payment that was asked for became paid": (change_payment(3, state=_P.PAID), "payment"),
+    "a paid one became declined": (change_payment(1, state=_P.DECLINED), "payment"),
+    "a paid one became refunded": (change_payment(1, state=_P.REFUNDED), "payment"),
+    "a refunded one became paid": (change_payment(2, state=_P.PAID), "payment"),
+    "the amount of a payment was changed": (change_payment(1, amount=1), "payment-amount"),
+    "the currency of a payment was changed": (
+        change_payment(1, currency=Currency.USD),
+        "payment-amount",
+    ),
+    "a payment was moved to another order": (change_payment(2, order_id=1), "payment-amount"),
+    "a payment is gone": (lose_payment, "unasked"),
+    "money was received that nobody was asked for": (forge_payment, "unasked"),
+    "the receipt of a payment is gone": (lose_entry(1), "payment"),
+    "a repayment is gone": (lose_entry(6), "payment"),
+}
+
+
+@pytest.mark.parametrize("corruption", CARD_CORRUPTIONS)
+def test_a_planted_corruption_of_payments_is_found(database: Database, corruption: str) -> None:
+    plant, found = CARD_CORRUPTIONS[corruption]
+    with database.writing() as db:
+        merchant = business_by_card(db)
+        assert find_faults(db, merchant) == []
+        kinds = [booked.entry.kind for booked in list_entries(db, merchant.id)]
+        assert kinds == ["payment", "charge", "payment", "charge", "refund", "repayment"]
 
         plant(db)
 

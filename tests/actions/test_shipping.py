@@ -36,7 +36,9 @@ def a_submitted_order(db: Connection) -> tuple[Merchant, Order]:
     new = NewImage(sku="GLOBAL-PHO-4X6-PRO", url="https://shop.example/a.jpg", copies=2)
     add_images(db, merchant, order, [new], catalogue=CATALOGUE, now=NOON)
     order = get_order(db, merchant.id, order.id)
-    return merchant, submit_order(db, merchant, order, catalogue=CATALOGUE, now=NOON)
+    submitted = submit_order(db, merchant, order, catalogue=CATALOGUE, now=NOON)
+    assert isinstance(submitted, Order)
+    return merchant, submitted
 
 
 def change(db: Connection, merchant: Merchant, order: Order, **values: Any) -> Order:

@@ -110,6 +110,9 @@ def test_every_status_of_the_contract_is_documented() -> None:
         ("POST", "/images/check"): {400},
         ("GET", "/countries"): set(),
         ("POST", "/catalogue/service direct/destination/{countryCode}/prices"): {400, 404},
+        ("GET", "/events"): {400},
+        ("POST", "/callbacks/{id}/resend"): {403, 404},
+        ("POST", "/callbacks/replay"): {400, 403},
         ("GET", "/sandbox/clock"): set(),
         ("POST", "/sandbox/clock"): {400, 409},
     }

@@ -47,7 +47,11 @@ def test_what_falls_due_on_the_way_happens(keeper: Operator) -> None:
 
 @pytest.mark.parametrize("backend", ["sqlite"])
 def test_a_live_clock_is_nobodys_to_move(keeper: Operator) -> None:
-    live = {"environment": "live", "public_url": "https://print.example"}
+    live = {
+        "environment": "live",
+        "public_url": "https://print.example",
+        "payments": "account",
+    }
     ended = keeper.asks("clock", "advance", keeper.merchant.code, "1d", **live)
 
     assert (ended.code, ended.said) == (1, "")

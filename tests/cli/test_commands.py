@@ -185,7 +185,14 @@ def test_the_doctor_reports_a_wrong_setting(tmp_path: Path) -> None:
     [
         ({"catalogue": "nowhere"}, "catalogue"),
         ({"lab_folder": "nowhere"}, "labs"),
-        ({"environment": "live", "public_url": "https://print.example"}, "environment"),
+        (
+            {
+                "environment": "live",
+                "public_url": "https://print.example",
+                "payments": "account",
+            },
+            "environment",
+        ),
     ],
 )
 def test_the_doctor_finds_what_the_service_could_not_work_with(

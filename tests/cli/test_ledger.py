@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from sqlalchemy import update
 
 from printworks.store.database import Database
@@ -72,3 +73,39 @@ def test_a_limit_can_be_set_and_lifted(tmp_path: Path) -> None:
         in run("merchant", "billing", merchant, "--limit", "none", "--data", tmp_path).said
     )
     assert run("merchant", "billing", merchant, "--limit", "lots", "--data", tmp_path).code == 2
+
+
+def test_a_merchant_can_be_put_on_account_and_back_to_a_card(tmp_path: Path) -> None:
+    merchant = add_merchant(tmp_path)
+
+    said = run("merchant", "billing", merchant, "--data", tmp_path).said
+    assert "pays by  card" in said
+    assert "card     none saved" in said
+    said = run("merchant", "billing", merchant, "--by", "account", "--data", tmp_path).said
+    assert "pays by  account" in said
+    card = ("--by", "card", "--card", "cus_1", "pm_1")
+    said = run("merchant", "billing", merchant, *card, "--data", tmp_path).said
+    assert "pays by  card" in said
+    assert "card     pm_1" in said
+    assert run("merchant", "billing", merchant, "--by", "cash", "--data", tmp_path).code == 2
+    wrong = run("merchant", "billing", merchant, "--card", "cus 1", "pm_1", "--data", tmp_path)
+    assert wrong.code == 2
+
+
+@pytest.mark.parametrize(
+    ("settings", "options", "billing"),
+    [
+        ({}, (), "card"),
+        ({"payments": "account"}, (), "account"),
+        ({}, ("--billing", "account"), "account"),
+        ({"payments": "account"}, ("--billing", "card"), "card"),
+    ],
+)
+def test_a_new_merchant_pays_as_the_service_does(
+    tmp_path: Path, settings: dict[str, str], options: tuple[str, ...], billing: str
+) -> None:
+    added = run("merchant", "add", "Alice", *options, "--json", "--data", tmp_path, **settings)
+    merchant = json.loads(added.said)["merchantId"]
+
+    said = run("merchant", "billing", merchant, "--data", tmp_path).said
+    assert f"pays by  {billing}" in said

@@ -75,7 +75,10 @@ def test_a_rotated_demo_key_is_shown_at_the_next_start(tmp_path: Path) -> None:
 
 def test_a_live_service_has_no_demo_merchant(tmp_path: Path) -> None:
     with started(
-        tmp_path / "data", environment="live", public_url="https://print.example"
+        tmp_path / "data",
+        environment="live",
+        public_url="https://print.example",
+        payments="account",
     ) as service:
         said = service.log.read_text()
 
@@ -238,7 +241,13 @@ def test_a_sandbox_database_cannot_become_a_live_one(tmp_path: Path) -> None:
     assert run("merchant", "add", "Alice", "--data", tmp_path).code == 0
 
     ended = run(
-        "merchant", "list", "--data", tmp_path, environment="live", public_url="https://p.example"
+        "merchant",
+        "list",
+        "--data",
+        tmp_path,
+        environment="live",
+        public_url="https://p.example",
+        payments="account",
     )
 
     assert ended.code == 1

@@ -12,7 +12,11 @@ from printworks.settings import BadSetting, Settings
 from tests.labs.conftest import a_lab
 from tests.labs.samples import a_job, files_of
 
-LIVE = {"PRINTWORKS_ENVIRONMENT": "live", "PRINTWORKS_PUBLIC_URL": "https://print.example"}
+LIVE = {
+    "PRINTWORKS_ENVIRONMENT": "live",
+    "PRINTWORKS_PUBLIC_URL": "https://print.example",
+    "PRINTWORKS_PAYMENTS": "account",
+}
 
 
 def test_labs_of_a_sandbox_are_simulated_unless_the_catalogue_says_otherwise(data: Path) -> None:

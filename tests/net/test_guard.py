@@ -11,7 +11,7 @@ from printworks.settings import BadSetting, Settings
 from tests.net.hostile import ORDINARY_4, ORDINARY_6
 from tests.net.running import answers, witness_connections
 
-LIVE = {"ENVIRONMENT": "live", "PUBLIC_URL": "https://print.example"}
+LIVE = {"ENVIRONMENT": "live", "PUBLIC_URL": "https://print.example", "PAYMENTS": "account"}
 
 
 def may_reach(guard: Guard, address: str, port: int) -> bool:
@@ -103,7 +103,7 @@ class TestLoopback:
         [
             LIVE,
             {**LIVE, "HOST": "127.0.0.1"},
-            {"ENVIRONMENT": "live", "PUBLIC_URL": "https://localhost:8443"},
+            {**LIVE, "PUBLIC_URL": "https://localhost:8443"},
             {"HOST": "0.0.0.0"},
             {"HOST": "::"},
             {"HOST": "192.0.2.7"},

@@ -25,6 +25,7 @@ from printworks.payments.provider import (
 )
 from printworks.payments.simulated import Magic, SimulatedProvider
 from printworks.payments.stripe import StripeProvider
+from printworks.payments.webhooks import KEY, KINDS
 
 SECRET_KEY: Final = "sk_test_printworks"
 
@@ -62,6 +63,17 @@ def ask_until_known(provider: PaymentProvider, charge: Charge) -> Outcome:
         try:
             found = provider.look_up(charge)
             return provider.charge(charge) if isinstance(found, Unknown) else found
+        except ProviderUnavailable:
+            continue
+    raise AssertionError("The provider never answered.")
+
+
+def ask_payer_until_known(provider: PaymentProvider, charge: Charge) -> Outcome:
+    """Do the same for somebody whose card is not known."""
+    for _ in range(10):
+        try:
+            found = provider.look_up(charge)
+            return provider.ask_payer(charge) if isinstance(found, Unknown) else found
         except ProviderUnavailable:
             continue
     raise AssertionError("The provider never answered.")
@@ -109,6 +121,18 @@ class Bank(Protocol):
     def authorise(self, reference: str, *, agrees: bool) -> None:
         """Be the payer at the bank."""
 
+    def a_charge_to_ask_for(self, *, lost: bool = False) -> Charge:
+        """Describe a charge whose payer has no saved card; the answer to it may get lost."""
+
+    def a_charge_without_time(self) -> Charge:
+        """Describe a charge that its payer cannot pay in time; `run_out` ends the time."""
+
+    def run_out(self, reference: str) -> None:
+        """Let the time for paying run out."""
+
+    def pay(self, reference: str) -> None:
+        """Be the payer who was asked, and pay."""
+
     def count(self, charge: Charge) -> tuple[int, int]:
         """Count how often the money was taken, and how often given back."""
 
@@ -120,6 +144,10 @@ class AccountBank:
         self.provider: PaymentProvider = AccountProvider()
 
     def a_charge(self, outcome: str, *, lost: bool = False) -> Charge:
+        """Describe any charge."""
+        return a_charge()
+
+    def a_charge_to_ask_for(self, *, lost: bool = False) -> Charge:
         """Describe any charge."""
         return a_charge()
 
@@ -142,6 +170,21 @@ class SimulatedBank:
     def authorise(self, reference: str, *, agrees: bool) -> None:
         """Press the button on the bank page."""
         (self.simulated.authorise if agrees else self.simulated.refuse)(reference)
+
+    def a_charge_to_ask_for(self, *, lost: bool = False) -> Charge:
+        """Choose a destination for which a saved card would be charged at once."""
+        return a_charge(recipient=Magic.LOST if lost else "Ada", destination_country="GB")
+
+    def a_charge_without_time(self) -> Charge:
+        """Ask for it with a word."""
+        return a_charge(recipient=Magic.EXPIRED, destination_country="GB")
+
+    def run_out(self, reference: str) -> None:
+        """Do nothing: the word did it."""
+
+    def pay(self, reference: str) -> None:
+        """Press the button on the bank page."""
+        self.simulated.authorise(reference)
 
     def count(self, charge: Charge) -> tuple[int, int]:
         """Read the memory."""
@@ -174,16 +217,29 @@ class StripeServer:
         self.ask("DELETE", "/_config/keys")
 
     def listen(self, url: str, secret: str) -> None:
-        """Have payments that succeeded announced at an address."""
-        facts = {"url": url, "secret": secret, "events": ["payment_intent.succeeded"]}
+        """Have what becomes of payments and pages announced at an address."""
+        facts = {"url": url, "secret": secret, "events": sorted(KINDS)}
         request = Request(f"{self.base}/_config/webhooks/ours", json.dumps(facts).encode())
         request.add_header("Content-Type", "application/json")
         urlopen(request, timeout=10).close()
 
-    def list_intents(self, customer: str) -> Sequence[Any]:
+    def list_intents(self, customer: str, *, limit: int = 100) -> Sequence[Any]:
         """List the payments of a customer."""
-        found = self.ask("GET", f"/v1/payment_intents?customer={customer}&limit=100")
+        found = self.ask("GET", f"/v1/payment_intents?customer={customer}&limit={limit}")
         return list(found["data"])
+
+    def list_pages(self, key: str) -> Sequence[Any]:
+        """List the pages on which a charge can be paid."""
+        found = self.ask("GET", "/v1/checkout/sessions?limit=100000")
+        return [page for page in found["data"] if page["metadata"].get(KEY) == key]
+
+    def pay(self, page: str, card: str) -> None:
+        """Try a card on a page."""
+        request = Request(
+            f"{self.base}/_config/pages/{page}/pay", json.dumps({"card": card}).encode()
+        )
+        request.add_header("Content-Type", "application/json")
+        urlopen(request, timeout=10).close()
 
     def save_card(self, number: str) -> tuple[str, str]:
         """Make a customer with a card."""
@@ -195,6 +251,13 @@ class StripeServer:
         return customer, method
 
 
+def open_stripe(base: str, *, guard: Guard | None = None, **options: Any) -> StripeProvider:
+    """Open Stripe at an address of this machine."""
+    given = {"timeout": timedelta(seconds=5), "page": a_page, **options}
+    guard = guard or Guard(allow_loopback=True)
+    return StripeProvider(SECRET_KEY, guard=guard, api_base=base, **given)
+
+
 class StripeBank:
     """Stripe, as far as the test server is like it."""
 
@@ -204,9 +267,7 @@ class StripeBank:
 
     def open(self, **options: Any) -> StripeProvider:
         """Open another way to the same server."""
-        given = {"timeout": timedelta(seconds=5), "api_base": self.server.base, **options}
-        guard = Guard(allow_loopback=True)
-        return StripeProvider(SECRET_KEY, guard=guard, page=a_page, **given)
+        return open_stripe(self.server.base, **options)
 
     def a_charge(self, outcome: str, *, lost: bool = False) -> Charge:
         """Save the card that does this, and break the connection if that is asked for."""
@@ -223,13 +284,35 @@ class StripeBank:
         with suppress(HTTPError):
             self.server.ask("POST", f"/v1/payment_intents/{reference}/_authenticate", facts)
 
+    def a_charge_to_ask_for(self, *, lost: bool = False) -> Charge:
+        """Break the connection if that is asked for."""
+        if lost:
+            self.server.fail("drop after")
+        return a_charge(payer_email="ada@example.com")
+
+    def a_charge_without_time(self) -> Charge:
+        """Describe any charge: every page has its time."""
+        return a_charge()
+
+    def run_out(self, reference: str) -> None:
+        """Do what Stripe does after a day."""
+        self.server.ask("POST", f"/v1/checkout/sessions/{reference}/expire")
+
+    def pay(self, reference: str) -> None:
+        """Pay on the page with a card that works."""
+        self.server.pay(reference, CARDS["paid"])
+
+    def list_payments(self, charge: Charge) -> Sequence[Any]:
+        """List what Stripe has of a charge, on pages or of the customer."""
+        if charge.customer:
+            return self.server.list_intents(charge.customer)
+        pages = self.server.list_pages(charge.key)
+        made = [page["payment_intent"] for page in pages if page["payment_intent"]]
+        return [self.server.ask("GET", f"/v1/payment_intents/{intent}") for intent in made]
+
     def count(self, charge: Charge) -> tuple[int, int]:
         """Ask the server."""
-        paid = [
-            intent
-            for intent in self.server.list_intents(charge.customer)
-            if intent["status"] == "succeeded"
-        ]
+        paid = [each for each in self.list_payments(charge) if each["status"] == "succeeded"]
         refunds = [
             refund
             for intent in paid

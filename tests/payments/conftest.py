@@ -15,6 +15,7 @@ from tests.payments.banks import (
     StripeServer,
     run_stripe,
 )
+from tests.payments.recorded import Recorder, record_requests
 
 
 @pytest.fixture(scope="session")
@@ -28,6 +29,13 @@ def stripe_server(_stripe_process: StripeServer) -> StripeServer:
     """A server like Stripe's, without a fault."""
     _stripe_process.fail()
     return _stripe_process
+
+
+@pytest.fixture
+def recorder() -> Iterator[Recorder]:
+    """A server that gives single answers."""
+    with record_requests() as running:
+        yield running
 
 
 @pytest.fixture

@@ -3,7 +3,8 @@
 `localstripe` knows customers, cards, payments and refunds. It does not know, and gets here, as
 Stripe documents them: idempotency keys; the refusal of a card that needs authorisation while the
 payer is not there, and the second try with the payer; addresses to send the payer to; lists by
-customer and time; the refusal of a second refund; the end of `payment_method_types`.
+customer and time; the refusal of a second refund; the end of `payment_method_types`; the pages on
+which payers pay (`stripe_pages`).
 """
 
 import asyncio
@@ -15,13 +16,17 @@ from typing import Any
 from aiohttp import web
 from localstripe import resources
 from localstripe.errors import UserError
-from localstripe.resources import PaymentIntent, PaymentMethod, Refund
+from localstripe.resources import Charge, PaymentIntent, PaymentMethod, Refund
+
+from tests.payments import stripe_pages
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 faults: list[str] = []
 # By key: what was sent, and what was answered, or None while that is not known.
 kept: dict[str, tuple[tuple[str, bytes], tuple[int, bytes] | None]] = {}
+# By charge: what was given back.
+refunds: dict[str, list[Any]] = {}
 
 usual_status = PaymentIntent.status.fget
 usual_error = PaymentIntent.last_payment_error.fget
@@ -91,7 +96,16 @@ def refund(cls: Any, /, **data: Any) -> Any:
     intent = PaymentIntent._api_retrieve(data["payment_intent"])
     if intent.latest_charge is not None and intent.latest_charge.refunded:
         raise UserError(400, "", {"code": "charge_already_refunded"})
-    return cls(**data)
+    made = cls(**data)
+    refunds.setdefault(made.charge, []).append(made)
+    return made
+
+
+def list_refunds(charge: Any) -> Any:
+    """List what was given back of a charge, without a look at everything there is."""
+    found = resources.List(f"/v1/charges/{charge.id}/refunds")
+    found._list = refunds.get(charge.id, [])
+    return found
 
 
 def improve() -> web.Application:
@@ -101,11 +115,15 @@ def improve() -> web.Application:
     PaymentIntent._api_create = classmethod(create)
     PaymentIntent._api_list_all = classmethod(list_intents)
     Refund._api_create = classmethod(refund)
+    Charge.refunds = property(list_refunds)
+    # Stripe has given it up; it would show every charge twice.
+    del PaymentIntent.charges
     # It would write everything into one file that all such servers share.
     resources.Store.dump_to_disk = lambda _store: None
-    path = "/v1/payment_intents/{id}/confirm"
-    others = [line for line in resources.extra_apis if line[1] != path]
-    resources.extra_apis[:] = [*others, ("POST", path, confirm)]
+    ours = [("POST", "/v1/payment_intents/{id}/confirm", confirm), *stripe_pages.APIS]
+    paths = {path for _, path, _ in ours}
+    others = [line for line in resources.extra_apis if line[1] not in paths]
+    resources.extra_apis[:] = [*others, *ours]
     # Imported late: it makes its routes of the above.
     from localstripe.server import app as found
 
@@ -113,6 +131,7 @@ def improve() -> web.Application:
     app.middlewares[:0] = [fail_on_demand, keep_answers]
     app.router.add_post("/_config/faults", set_faults)
     app.router.add_delete("/_config/keys", forget_keys)
+    app.router.add_post("/_config/pages/{id}/pay", stripe_pages.pay_on_demand)
     return app
 
 

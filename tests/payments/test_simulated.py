@@ -96,6 +96,7 @@ def test_a_word_takes_the_bank_away_for_good(simulated: SimulatedBank) -> None:
 
     for ask in (
         lambda: simulated.provider.charge(charge),
+        lambda: simulated.provider.ask_payer(charge),
         lambda: simulated.provider.look_up(charge),
         lambda: simulated.provider.cancel(charge, charge.key),
         lambda: simulated.provider.refund(charge, paid),
@@ -126,6 +127,50 @@ def test_a_word_loses_the_answer(simulated: SimulatedBank) -> None:
         simulated.provider.charge(charge)
 
     assert simulated.count(charge) == (1, 0)
+
+
+def test_who_is_asked_gets_the_bank_page_whatever_the_destination(simulated: SimulatedBank) -> None:
+    for country in ("GB", "FR", ""):
+        charge = a_charge(destination_country=country)
+
+        waiting = simulated.provider.ask_payer(charge)
+
+        assert waiting == NeedsAuthorisation(url=a_page(charge.key), reference=charge.key)
+
+
+def test_who_is_asked_may_refuse(simulated: SimulatedBank) -> None:
+    charge = a_charge()
+    simulated.provider.ask_payer(charge)
+
+    refused = simulated.simulated.refuse(charge.key)
+
+    assert refused == Declined(reason="The payment was not authorised.")
+    assert simulated.provider.ask_payer(charge) == refused
+
+
+def test_the_words_work_for_who_is_asked(simulated: SimulatedBank) -> None:
+    declined, late, lost = map(with_word, (Magic.DECLINED, Magic.LATE, Magic.LOST))
+    down, authorise = map(with_word, (Magic.DOWN, Magic.AUTHORISE))
+
+    assert isinstance(simulated.provider.ask_payer(declined), Declined)
+    assert isinstance(simulated.provider.ask_payer(authorise), NeedsAuthorisation)
+    for charge in (down, late, lost):
+        with pytest.raises(ProviderUnavailable):
+            simulated.provider.ask_payer(charge)
+    assert simulated.provider.look_up(late) == Unknown()
+    assert isinstance(simulated.provider.look_up(lost), NeedsAuthorisation)
+    assert isinstance(simulated.provider.ask_payer(late), NeedsAuthorisation)
+    with pytest.raises(ProviderUnavailable):
+        simulated.provider.ask_payer(down)
+
+
+def test_of_two_that_ask_at_once_both_hear_the_same(memory: SqliteMemory) -> None:
+    charge = a_charge(destination_country="GB")
+    quicker = SimulatedProvider(memory, a_page)
+
+    slower = SimulatedProvider(Racing(memory, lambda: quicker.ask_payer(charge)), a_page)
+
+    assert slower.ask_payer(charge) == quicker.ask_payer(charge)
 
 
 def test_a_charge_that_was_cancelled_before_it_came_is_declined(simulated: SimulatedBank) -> None:

@@ -3,7 +3,7 @@
 The first part runs against a whole server; the second one gives single answers that it cannot.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -21,11 +21,19 @@ from printworks.payments.provider import (
     ProviderUnavailable,
     Unknown,
 )
-from printworks.payments.stripe import NO_CARD, REASONS, StripeProvider
+from printworks.payments.stripe import NO_CARD, StripeProvider
+from printworks.payments.stripe_answers import REASONS
 from printworks.payments.webhooks import KEY
 from tests.net.running import witness_connections
-from tests.payments.banks import SECRET_KEY, StripeBank, a_charge, a_page, ask_until_known
-from tests.payments.recorded import Recorder, record_requests
+from tests.payments.banks import (
+    SECRET_KEY,
+    StripeBank,
+    a_charge,
+    a_page,
+    ask_until_known,
+    open_stripe,
+)
+from tests.payments.recorded import Recorder
 
 FAULTS = [
     f"{kind} {when}" for kind in ("drop", "500", "nonsense") for when in ("before", "after")
@@ -218,17 +226,9 @@ class TestWholeStories:
 
 
 @pytest.fixture
-def recorder() -> Iterator[Recorder]:
-    """A server that gives single answers."""
-    with record_requests() as running:
-        yield running
-
-
-@pytest.fixture
 def provider(recorder: Recorder) -> StripeProvider:
     """Stripe, as the recorder plays it."""
-    guard = Guard(allow_loopback=True)
-    return StripeProvider(SECRET_KEY, guard=guard, page=a_page, api_base=recorder.base)
+    return open_stripe(recorder.base)
 
 
 CHARGE = a_charge(customer="cus_1", payment_method="pm_1")
@@ -476,12 +476,6 @@ class TestSingleAnswers:
         assert provider.charge(charge) == Declined(reason=NO_CARD)
         assert recorder.asked == []
 
-    def test_a_merchant_whom_stripe_does_not_know_has_no_payments(
-        self, recorder: Recorder, provider: StripeProvider
-    ) -> None:
-        assert provider.look_up(msgspec.structs.replace(CHARGE, customer="")) == Unknown()
-        assert recorder.asked == []
-
 
 class TestTheWayThere:
     @pytest.mark.parametrize("status", [301, 302, 307])
@@ -498,7 +492,7 @@ class TestTheWayThere:
         assert len(recorder.asked) == 2
 
     def test_the_guard_is_asked(self, recorder: Recorder) -> None:
-        provider = StripeProvider(SECRET_KEY, guard=Guard(), page=a_page, api_base=recorder.base)
+        provider = open_stripe(recorder.base, guard=Guard())
 
         with witness_connections() as connections, pytest.raises(ProviderUnavailable) as raised:
             provider.charge(CHARGE)
@@ -526,10 +520,7 @@ class TestTheWayThere:
         assert connections == []
 
     def test_a_closed_port_is_an_exception(self) -> None:
-        guard = Guard(allow_loopback=True)
-        provider = StripeProvider(
-            SECRET_KEY, guard=guard, page=a_page, api_base="http://127.0.0.1:9"
-        )
+        provider = open_stripe("http://127.0.0.1:9")
 
         with pytest.raises(ProviderUnavailable) as raised:
             provider.charge(CHARGE)

@@ -1,16 +1,18 @@
 """Notifications: only Stripe's own, only fresh ones, only about our charges."""
 
 import json
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 import stripe
 
+from printworks.payments.provider import Charge, NeedsAuthorisation
 from printworks.payments.webhooks import FRESH_FOR, KEY, KINDS, BadWebhook, Event, read_webhook
 from tests.factories import NOON
 from tests.payments.banks import StripeBank
-from tests.payments.recorded import record_requests
+from tests.payments.recorded import Recorder
 
 SECRET = "whsec_ours"
 INTENT = {"id": "pi_1", "object": "payment_intent", "metadata": {KEY: "order-1", "order": "1"}}
@@ -38,6 +40,15 @@ def test_a_notification_names_the_charge(kind: str) -> None:
     assert event == Event(id="evt_1", kind=kind, key="order-1", reference="pi_1")
 
 
+def test_a_notification_about_a_page_names_the_page() -> None:
+    body = a_body("checkout.session.completed", {"id": "cs_1", "metadata": {KEY: "order-1"}})
+
+    event = read_webhook(body, sign(body), SECRET, now=NOON)
+
+    assert event is not None
+    assert (event.key, event.reference) == ("order-1", "cs_1")
+
+
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_stripes_own_package_agrees_about_the_signature(kind: str) -> None:
     body = a_body(kind)
@@ -52,6 +63,7 @@ def test_stripes_own_package_agrees_about_the_signature(kind: str) -> None:
         a_body("customer.created", {"id": "cus_1"}),
         a_body("payment_intent.created"),
         a_body("something.new", "text"),
+        a_body("checkout.session.completed", {"id": "cs_1", "metadata": None}),
         a_body(found={"id": "pi_1", "metadata": {}}),
         a_body(found={"id": "pi_1", "metadata": {"order": "1"}}),
         a_body(found={"id": "pi_1", "metadata": {KEY: ""}}),
@@ -158,19 +170,39 @@ def test_what_cannot_be_read_is_refused_although_it_is_signed(body: bytes) -> No
         read_webhook(body, sign(body), SECRET, now=NOON)
 
 
-def test_a_notification_comes_as_localstripe_sends_it(stripe_bank: StripeBank) -> None:
+def hear_about(charge: Charge, recorder: Recorder) -> Iterator[str]:
+    """Give what is announced about a charge; others may be announced, too."""
+    for asked in iter(recorder.wait, None):
+        event = read_webhook(asked.body, asked.headers, SECRET, now=datetime.now(UTC))
+        if event and event.key == charge.key:
+            yield event.kind
+
+
+@pytest.fixture
+def listening(stripe_bank: StripeBank, recorder: Recorder) -> Iterator[Recorder]:
+    """A receiver to which the test server announces what happens."""
+    recorder.answers += [(200, {})] * 100
+    stripe_bank.server.listen(recorder.base, SECRET)
+    yield recorder
+    stripe_bank.server.listen("http://127.0.0.1:9", SECRET)
+
+
+def test_a_notification_comes_as_localstripe_sends_it(
+    stripe_bank: StripeBank, listening: Recorder
+) -> None:
     charge = stripe_bank.a_charge("paid")
-    with record_requests() as recorder:
-        recorder.answers += [(200, {})] * 100
-        stripe_bank.server.listen(recorder.base, SECRET)
 
-        stripe_bank.provider.charge(charge)
+    stripe_bank.provider.charge(charge)
 
-        # Charges of other tests may be announced, too.
-        keys = (
-            event.key
-            for asked in iter(recorder.wait, None)
-            if (event := read_webhook(asked.body, asked.headers, SECRET, now=datetime.now(UTC)))
-        )
-        assert charge.key in keys
-        stripe_bank.server.listen("http://127.0.0.1:9", SECRET)
+    assert next(hear_about(charge, listening)) == "payment_intent.succeeded"
+
+
+def test_what_becomes_of_a_page_is_announced(stripe_bank: StripeBank, listening: Recorder) -> None:
+    charge = stripe_bank.a_charge_to_ask_for()
+    waiting = stripe_bank.provider.ask_payer(charge)
+    assert isinstance(waiting, NeedsAuthorisation)
+
+    stripe_bank.pay(waiting.reference)
+
+    heard = hear_about(charge, listening)
+    assert {next(heard), next(heard)} == {"payment_intent.succeeded", "checkout.session.completed"}

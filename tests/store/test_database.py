@@ -5,6 +5,7 @@ import sys
 import threading
 from collections.abc import Callable
 
+import psycopg
 import pytest
 from sqlalchemy import Connection, text
 
@@ -59,6 +60,27 @@ def test_a_transaction_that_raises_leaves_nothing(database: Database) -> None:
         add_and_refuse(db)
 
     assert names(database) == []
+
+
+@pytest.mark.parametrize("trust", [3600.0, -1.0], ids=["just used", "long idle"])
+def test_connections_that_the_server_has_ended_cost_nobody_a_transaction(
+    postgresql_database: Database, monkeypatch: pytest.MonkeyPatch, trust: float
+) -> None:
+    monkeypatch.setattr("printworks.store.database.SECONDS_OF_TRUST", trust)
+    others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    with postgresql_database.writing(), postgresql_database.reading() as db:
+        before = db.execute(text("SELECT pg_backend_pid()")).scalar()
+    with psycopg.connect(_address_of(postgresql_database), autocommit=True) as operator:
+        operator.execute(f"SELECT pg_terminate_backend(pid, 5000) {others}")
+
+    with postgresql_database.writing() as first, postgresql_database.reading() as second:
+        pids = [db.execute(text("SELECT pg_backend_pid()")).scalar() for db in (first, second)]
+
+    assert before not in pids
+
+
+def _address_of(database: Database) -> str:
+    return database.url.set(drivername="postgresql").render_as_string(hide_password=False)
 
 
 def test_a_reader_cannot_write(sqlite_database: Database) -> None:

@@ -9,9 +9,10 @@ Everything is real: files in a folder, pictures drawn by a studio, downloads fro
 this machine. Only time passes when the test says so (`pass_time`).
 """
 
+import asyncio
 import dataclasses
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from printworks.actions.images import add_images
 from printworks.actions.moves import move_order
 from printworks.actions.orders import create_order, submit_order
 from printworks.imaging.studio import Studio
-from printworks.net.client import USUAL, Limits
+from printworks.net.client import POST_WITHIN, USUAL, Limits
 from printworks.rules.jobs import HOURLY, POLICIES, JobKind
 from printworks.rules.orders import OrderStatus
 from printworks.settings import Settings
@@ -118,6 +119,18 @@ class Shop:
         self._loop.run(self._worker.drain())
 
     @contextmanager
+    def working(self) -> Iterator[None]:
+        """Run whatever becomes due while the block goes on."""
+        stop = asyncio.Event()
+        with ThreadPoolExecutor(1) as pool:
+            ended = pool.submit(self._loop.run, self._worker.run(stop))
+            try:
+                yield
+            finally:
+                self._loop.call(stop.set)
+                ended.result()
+
+    @contextmanager
     def draining(self) -> Iterator[None]:
         """Run whatever is due while the block goes on, and wait for it at the end."""
         with ThreadPoolExecutor(1) as pool:
@@ -144,6 +157,11 @@ class Shop:
         """Return the order as it is by now."""
         with self.database.reading() as db:
             return get_order(db, order.merchant_id, order.id)
+
+    def order_by_id(self, order_id: int) -> Order:
+        """Return one of Alice's orders."""
+        with self.database.reading() as db:
+            return get_order(db, self.merchant.id, order_id)
 
     def events(self, order: Order) -> list[Any]:
         """Return what happened to an order."""
@@ -195,11 +213,14 @@ def open_shop(
     *,
     clock: MovableClock | None = None,
     patience: Limits = USUAL,
+    callback_patience: timedelta = POST_WITHIN,
+    kinds: Collection[JobKind] = tuple(JobKind),
     **settings: str,
 ) -> Iterator[Shop]:
     """Open a shop on an empty database, with settings such as `image_limit="1000"`.
 
-    Unless they say otherwise it is a private sandbox, which may use the loopback network.
+    Unless they say otherwise it is a private sandbox, which may use the loopback network. Its
+    worker runs jobs of these kinds.
     """
     chosen = Settings.load(
         folder, {f"PRINTWORKS_{name.upper()}": value for name, value in settings.items()}
@@ -208,27 +229,29 @@ def open_shop(
     chosen = msgspec.structs.replace(chosen, database_url=url)
     clock = clock or MovableClock()
     with ThreadPoolExecutor(4) as threads, LoopThread() as loop, PictureHost() as host:
-        opening = open_tools(chosen)
+        opening = open_tools(chosen, database)
         opened = loop.run(opening.__aenter__())
         # Zygotes take long to start: one studio serves all tests, and the shop's own sleeps.
-        tools = dataclasses.replace(opened, studio=studio, patience=patience)
+        tools = dataclasses.replace(
+            opened, studio=studio, patience=patience, callback_patience=callback_patience
+        )
         context = Context(database, chosen, clock, threads, tools)
         with database.writing() as db:
             merchant = a_merchant(db)
         try:
-            worker = loop.run(_make_worker(context))
+            worker = loop.run(_make_worker(context, kinds))
             yield Shop(database, chosen, clock, host, tools, merchant, loop, worker)
         finally:
             loop.run(opening.__aexit__(None, None, None))
 
 
-async def _make_worker(context: Context) -> Worker:
+async def _make_worker(context: Context, kinds: Collection[JobKind]) -> Worker:
     return Worker(
         context,
-        handlers=HANDLERS,
+        handlers={kind: HANDLERS[kind] for kind in kinds},
         policies=POLICIES,
         slots=context.settings.worker_slots,
         lease=LEASE,
         stop_timeout=timedelta(seconds=10),
-        hourly=HOURLY,
+        hourly=[kind for kind in HOURLY if kind in kinds],
     )

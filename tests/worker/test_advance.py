@@ -429,7 +429,7 @@ async def _advance_until_killed(database_url: str, data: Path, merchant: int) ->
     settings = msgspec.structs.replace(Settings.load(data, {}), database_url=database_url)
     database = Database(database_url)
     with ThreadPoolExecutor(2) as threads:
-        async with open_tools(settings) as tools:
+        async with open_tools(settings, database) as tools:
             context = Context(database, settings, MovableClock(), threads, tools)
             await advance(context, merchant, DAY)
 

@@ -1,45 +1,39 @@
-"""Taking the money for an order, and giving it back."""
+"""What merchants are charged and get back, what is received and repaid: events and entries."""
 
 from datetime import datetime
-from typing import Final
 
 from sqlalchemy import Connection
 
-from printworks.payments.account import AccountProvider
-from printworks.payments.provider import Charge, Paid
 from printworks.rules.events import OrderCharged, OrderRefunded
-from printworks.rules.ledger import EntryKind
+from printworks.rules.ledger import EntryKind, entry_key
 from printworks.store.events import list_events, record_event
 from printworks.store.ledger import post_entry
 from printworks.store.merchants import Merchant
 from printworks.store.orders import Order
+from printworks.store.payments import PaymentRequest
 
-# It only writes down, so it may be asked in a transaction; one that asks somebody else may not.
-PROVIDER: Final = AccountProvider()
+ON_ACCOUNT = "account"
 
 
-def charge_order(db: Connection, merchant: Merchant, order: Order, *, now: datetime) -> None:
-    """Charge the merchant what was quoted."""
+def charge_order(
+    db: Connection, merchant: Merchant, order: Order, *, provider: str = ON_ACCOUNT, now: datetime
+) -> None:
+    """Charge the merchant what was quoted; who pays for that is the provider's business."""
     # An order that was given back may be charged again, and that is another charge.
-    earlier = [event for event in list_events(db, order.id) if isinstance(event, OrderCharged)]
-    charge = _charge(merchant, order, number=len(earlier) + 1)
-    paid = PROVIDER.charge(charge)
+    number = len(_list_charges(db, order)) + 1
     event = OrderCharged(
-        amount=charge.amount,
-        currency=charge.currency,
-        provider=paid.provider,
-        reference=paid.reference,
+        amount=order.price,
+        currency=order.currency or merchant.currency,
+        provider=provider,
+        reference=f"order-{order.id}-{number}",
     )
     record_event(db, order.id, event, now=now)
-    _post(db, merchant, order, EntryKind.CHARGE, event, now=now)
+    _post_event(db, merchant, order, EntryKind.CHARGE, event, now=now)
 
 
 def refund_order(db: Connection, merchant: Merchant, order: Order, *, now: datetime) -> None:
-    """Give back what was last charged for an order."""
-    charged = [event for event in list_events(db, order.id) if isinstance(event, OrderCharged)]
-    for last in charged[-1:]:
-        paid = Paid(provider=last.provider, reference=last.reference)
-        PROVIDER.refund(_charge(merchant, order, number=len(charged)), paid)
+    """Take back what was last charged for an order."""
+    for last in _list_charges(db, order)[-1:]:
         refunded = OrderRefunded(
             amount=last.amount,
             currency=last.currency,
@@ -47,10 +41,24 @@ def refund_order(db: Connection, merchant: Merchant, order: Order, *, now: datet
             reference=last.reference,
         )
         record_event(db, order.id, refunded, now=now)
-        _post(db, merchant, order, EntryKind.REFUND, refunded, now=now)
+        _post_event(db, merchant, order, EntryKind.REFUND, refunded, now=now)
 
 
-def _post(
+def receive_payment(db: Connection, request: PaymentRequest, *, now: datetime) -> None:
+    """Write down that money for an order has come in."""
+    _post_payment(db, request, EntryKind.PAYMENT, now=now)
+
+
+def repay(db: Connection, request: PaymentRequest, *, now: datetime) -> None:
+    """Write down that money for an order has gone back."""
+    _post_payment(db, request, EntryKind.REPAYMENT, now=now)
+
+
+def _list_charges(db: Connection, order: Order) -> list[OrderCharged]:
+    return [event for event in list_events(db, order.id) if isinstance(event, OrderCharged)]
+
+
+def _post_event(
     db: Connection,
     merchant: Merchant,
     order: Order,
@@ -62,7 +70,7 @@ def _post(
     post_entry(
         db,
         merchant.id,
-        key=f"{kind}-{event.reference}",
+        key=entry_key(kind, event.reference),
         kind=kind,
         amount=event.amount,
         currency=event.currency,
@@ -72,11 +80,17 @@ def _post(
     )
 
 
-def _charge(merchant: Merchant, order: Order, *, number: int) -> Charge:
-    return Charge(
-        key=f"order-{order.id}-{number}",
-        merchant=merchant.code,
-        order=order.id,
-        amount=order.price,
-        currency=order.currency or merchant.currency,
+def _post_payment(
+    db: Connection, request: PaymentRequest, kind: EntryKind, *, now: datetime
+) -> None:
+    post_entry(
+        db,
+        request.merchant_id,
+        key=entry_key(kind, request.key),
+        kind=kind,
+        amount=request.amount,
+        currency=request.currency,
+        order_id=request.order_id,
+        memo=f"{request.payer} by {request.provider}",
+        now=now,
     )

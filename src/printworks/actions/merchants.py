@@ -9,6 +9,7 @@ from sqlalchemy import Connection, insert, or_, select, update
 
 from printworks.catalogue.products import Currency
 from printworks.errors import BadInput, NotFound
+from printworks.rules.payments import Billing
 from printworks.store.merchants import Merchant, hash_key
 from printworks.store.tables import api_keys, merchants
 
@@ -31,6 +32,7 @@ def add_merchant(
     environment: str,
     now: datetime,
     currency: Currency = Currency.GBP,
+    billing: Billing = Billing.CARD,
 ) -> NewMerchant:
     """Let a merchant in and make its first key."""
     name = name.strip()
@@ -41,11 +43,18 @@ def add_merchant(
 
     added = db.execute(
         insert(merchants)
-        .values(code=code, name=name, clock_offset=timedelta(0), currency=currency, created_at=now)
+        .values(
+            code=code,
+            name=name,
+            clock_offset=timedelta(0),
+            currency=currency,
+            billing=billing,
+            created_at=now,
+        )
         .returning(merchants.c.id)
     ).scalar_one()
 
-    merchant = Merchant(added, code, name, timedelta(0), currency)
+    merchant = Merchant(added, code, name, timedelta(0), currency, billing=billing)
     return NewMerchant(merchant, _add_key(db, merchant.id, environment=environment, now=now))
 
 

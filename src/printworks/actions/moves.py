@@ -22,6 +22,7 @@ def move_order(
     shipments: Shipments = (),
     *,
     now: datetime,
+    lacks_images: bool = False,
     **values: object,
 ) -> Order:
     """Change the status and remember that it happened: all or nothing."""
@@ -29,7 +30,13 @@ def move_order(
     moved = update_order(db, order, {"status": wanted, "updated_at": now, **values})
     if moved is None:
         raise WrongState(CHANGED_MEANWHILE)
-    happened = OrderMoved(order.status, wanted, order.merchant_order_id, show_shipments(shipments))
+    happened = OrderMoved(
+        order.status,
+        wanted,
+        order.merchant_order_id,
+        show_shipments(shipments),
+        lacks_images=lacks_images,
+    )
     record_event(db, order.id, happened, now=now)
     return moved
 

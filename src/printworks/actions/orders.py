@@ -7,25 +7,36 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from printworks.actions.charges import charge_order, refund_order
-from printworks.actions.images import promise_prints
+from printworks.actions.charges import ON_ACCOUNT
 from printworks.actions.moves import CHANGED_MEANWHILE, move_order
-from printworks.actions.production import offer_to_labs, permissions_of, stop_labs
+from printworks.actions.payments import ask_again, ask_for_payment, call_off, give_back
+from printworks.actions.production import permissions_of, stop_labs
 from printworks.actions.quotes import quote_order
-from printworks.actions.submission import require_valid
+from printworks.actions.submission import require_payable, require_valid
+from printworks.actions.submitting import hand_in
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import BadInput, WrongState
 from printworks.rules.events import OrderChanged, OrderCreated
+from printworks.rules.issues import check_not_made_good
 from printworks.rules.jobs import JobKind
-from printworks.rules.orders import OrderStatus, Payment, check_change, check_move
+from printworks.rules.orders import (
+    OrderStatus,
+    Payment,
+    check_change,
+    check_move,
+    check_not_being_paid,
+)
+from printworks.rules.payments import Cards, Payer, forget_refusal, is_on_account
 from printworks.store import orders as store
 from printworks.store.events import record_event
 from printworks.store.images import clear_prices_to_user
+from printworks.store.issues import is_made_good
 from printworks.store.jobs import promise
 from printworks.store.ledger import lock_books
 from printworks.store.merchants import Merchant
 from printworks.store.orders import NewOrder, Order
 from printworks.store.packing_slips import drop_packing_slip, want_packing_slip
+from printworks.store.payments import PaymentRequest, get_card
 from printworks.store.shipments import drop_planned, list_shipments
 
 # What the price of an order and its labs depend on.
@@ -41,7 +52,7 @@ def create_order(
     request_id: str | None = None,
 ) -> Order:
     """Make an order that can still be changed in every way."""
-    order = store.insert_order(
+    order, place = store.insert_order(
         db,
         merchant.id,
         new,
@@ -49,7 +60,8 @@ def create_order(
         payment_token=_payment_token(new.payment),
         now=now,
     )
-    record_event(db, order.id, OrderCreated(order.status, order.merchant_order_id), now=now)
+    created = OrderCreated(order.status, order.merchant_order_id)
+    record_event(db, order.id, created, now=now, place=place)
     if order.packing_slip_url:
         _promise_packing_slip(db, merchant, order, now=now, request_id=request_id)
     return order
@@ -67,6 +79,7 @@ def change_order(
 ) -> Order:
     """Give fields of an order new values; the names are those of `NewOrder`."""
     check_change(order.status)
+    check_not_being_paid(order.payment_request_id)
     changed = {name: value for name, value in values.items() if getattr(order, name) != value}
     if not changed:
         return order
@@ -126,11 +139,15 @@ def cancel_order(
         )
         raise WrongState(message)
     if order.status is OrderStatus.SUBMITTED:
-        refund_order(db, merchant, order, now=now)
+        check_not_made_good(is_made_good=is_made_good(db, order.id))
+        give_back(db, merchant, order, now=now)
         stop_labs(db, merchant, order, now=now)
+    call_off(db, merchant, order, now=now)
     # Nothing will travel.
     drop_planned(db, order.id)
-    return move_order(db, order, OrderStatus.CANCELLED, now=now)
+    return move_order(
+        db, order, OrderStatus.CANCELLED, now=now, payment_request_id=None, pay_until=None
+    )
 
 
 def submit_order(
@@ -139,10 +156,16 @@ def submit_order(
     order: Order,
     *,
     catalogue: Catalogue,
+    cards: Cards | None = None,
+    needs_recipient: bool = True,
     now: datetime,
     request_id: str | None = None,
-) -> Order:
-    """Hand a valid order that the merchant pays for to production."""
+) -> Order | PaymentRequest:
+    """Hand a valid order to production, if the merchant may owe what it costs.
+
+    Whose card is charged gets a payment instead: the caller asks its provider, outside of any
+    transaction, and settles what that says. While one is under way, it is returned again.
+    """
     check_move(order.status, OrderStatus.SUBMITTED)
     if order.payment is Payment.INVOICE_RECIPIENT:
         message = (
@@ -150,19 +173,50 @@ def submit_order(
             "set it to AwaitingPayment and send the recipient to `paymentUrl`."
         )
         raise BadInput(message)
-    # Held from here on: two orders at once must not both find room below the same limit.
-    lock_books(db, merchant.id)
-    images = require_valid(db, order, catalogue).images
-    shipments = offer_to_labs(db, merchant, order, images, catalogue, now=now)
-    charge_order(db, merchant, order, now=now)
-    # Asking for production ends a hold.
-    submitted = move_order(db, order, OrderStatus.SUBMITTED, shipments, now=now, held_at=None)
-    promise_prints(db, merchant, images, now=now, request_id=request_id)
-    return submitted
+    if order.payment_request_id is not None:
+        return ask_again(db, order.payment_request_id, now=now)
+    on_account = is_on_account(merchant.billing, cards)
+    if on_account:
+        # Held from here on: two orders at once must not both find room below the same limit.
+        lock_books(db, merchant.id)
+    images = require_valid(
+        db, order, catalogue, on_account=on_account, needs_recipient=needs_recipient
+    ).images
+    # Nobody is asked for nothing.
+    if cards is None or on_account or order.price == 0:
+        return hand_in(
+            db,
+            merchant,
+            order,
+            images,
+            catalogue=catalogue,
+            provider=ON_ACCOUNT,
+            now=now,
+            request_id=request_id,
+        )
+    return ask_for_payment(
+        db,
+        merchant,
+        order,
+        cards,
+        payer=Payer.MERCHANT,
+        amount=order.price,
+        card=get_card(db, merchant.id),
+        now=now,
+        request_id=request_id,
+    )
 
 
-def await_payment(db: Connection, order: Order, *, catalogue: Catalogue, now: datetime) -> Order:
-    """Let the recipient pay for a valid order."""
+def await_payment(
+    db: Connection,
+    merchant: Merchant,
+    order: Order,
+    *,
+    catalogue: Catalogue,
+    cards: Cards | None,
+    now: datetime,
+) -> Order:
+    """Let the recipient pay for an order; an address that is missing is asked for then."""
     check_move(order.status, OrderStatus.AWAITING_PAYMENT)
     if order.payment is Payment.INVOICE_ME:
         message = (
@@ -170,8 +224,27 @@ def await_payment(db: Connection, order: Order, *, catalogue: Catalogue, now: da
             "AwaitingPayment; set its status to Submitted."
         )
         raise WrongState(message)
-    require_valid(db, order, catalogue)
-    return move_order(db, order, OrderStatus.AWAITING_PAYMENT, now=now)
+    if cards is None:
+        raise WrongState("Recipients cannot pay here; set `payment` to InvoiceMe.")
+    on_account = is_on_account(merchant.billing, cards)
+    require_payable(db, order, catalogue, on_account=on_account)
+    pay_until = now + cards.checkout_within
+    promise(
+        db,
+        JobKind.END_CHECKOUT,
+        {"order": order.id},
+        merchant=merchant,
+        now=now,
+        wait=cards.checkout_within,
+    )
+    return move_order(
+        db,
+        order,
+        OrderStatus.AWAITING_PAYMENT,
+        now=now,
+        pay_until=pay_until,
+        error_message=forget_refusal(order.error_message),
+    )
 
 
 def _payment_token(payment: Payment) -> str | None:

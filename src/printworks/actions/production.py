@@ -49,7 +49,11 @@ def permissions_of(order: Order, shipments: Shipments, catalogue: Catalogue) -> 
         for shipment in shipments
         if shipment.state is not None
     ]
-    return find_permissions(order.status, at_labs, is_held=order.held_at is not None)
+    permissions = find_permissions(order.status, at_labs, is_held=order.held_at is not None)
+    if order.payment_request_id is None:
+        return permissions
+    # While somebody pays for it, it stays as it is.
+    return permissions._replace(hold=False, update_shipping=False, remove_images=False)
 
 
 def offer_to_labs(

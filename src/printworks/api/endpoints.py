@@ -1,13 +1,15 @@
 """An endpoint as a line in a table that can be read beside the contract."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime, timedelta
-from typing import Any, Final, NamedTuple, Self
+from email.utils import format_datetime
+from typing import Any, Final, Generic, NamedTuple, Self, TypeVar
 
 import msgspec
 from sqlalchemy import Connection
 
 from printworks.catalogue.snapshot import Catalogue
+from printworks.clock import Clock
 from printworks.errors import (
     BadCredentials,
     BadInput,
@@ -19,7 +21,9 @@ from printworks.errors import (
     UnknownMediaType,
     WrongState,
 )
+from printworks.files.store import Files
 from printworks.imaging.studio import Studio
+from printworks.payments.till import Till
 from printworks.store.merchants import Merchant
 from printworks.wire.links import Links
 
@@ -36,6 +40,8 @@ USUAL_STATUS: Final[Mapping[type[ServiceError], int]] = {
 }
 
 
+Heard = TypeVar("Heard")
+
 # Takes a merchant's number and how far to move its clock; returns its new time.
 AdvanceClock = Callable[[int, timedelta], datetime]
 
@@ -45,7 +51,9 @@ class Call(msgspec.Struct, frozen=True):
 
     db: Connection
     merchant: Merchant
+    # The merchant's time when the request came, and the real time as it goes on.
     now: datetime
+    clock: Clock
     path: Mapping[str, str]
     query: Mapping[str, object]
     body: object
@@ -53,6 +61,10 @@ class Call(msgspec.Struct, frozen=True):
     links: Links
     studio: Studio
     advance_clock: AdvanceClock
+    till: Till
+    open_files: Callable[[], Files]
+    # As its path names it.
+    version: str
     request_id: str
 
     def number(self, name: str) -> int:
@@ -62,16 +74,39 @@ class Call(msgspec.Struct, frozen=True):
         return int(digits) if is_number else 0
 
 
+class WithStatus(msgspec.Struct, frozen=True):
+    """An answer with a status of its own: something happened, but not all that was asked."""
+
+    status: int
+    shape: Any
+
+
+class Unfinished(msgspec.Struct, Generic[Heard], frozen=True):
+    """What a handler returns if somebody outside must be asked before there is an answer.
+
+    What it wrote is committed first. Then `ask` is called without a transaction, and `then`, with
+    what that returned, in another one. A `ServiceError` that `then` returns is the answer, and
+    what it wrote stays; one that it raises undoes that.
+    """
+
+    ask: Callable[[], Heard]
+    then: Callable[[Connection, Heard], Any]
+    # Whether `ask` waits for somebody else's server, which may take long.
+    waits_for_others: bool = False
+
+
 _CATALOGUE: Final = "/catalogue/service direct/"
 
 
 class QueryParameter(NamedTuple):
-    """A parameter in the query string, for the reference."""
+    """A parameter in the query string, for the reference; a number if it has a default."""
 
     name: str
     meaning: str
-    default: int
+    default: int | None = None
     highest: int | None = None
+    # What it may be, if it is one of a few words.
+    choices: tuple[str, ...] = ()
 
 
 class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,6 +117,8 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     handler: Callable[[Call], Any]
     summary: str
     shows: Any
+    # What else an answer may look like, by its status.
+    also_shows: Mapping[int, Any] = {}
     takes: Any = None
     query: tuple[QueryParameter, ...] = ()
     # The contract's own error statuses, for the reference.
@@ -89,6 +126,8 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     statuses: Mapping[type[ServiceError], int] = {}
     # A body with a file in it may be much larger than others.
     takes_file: bool = False
+    # Where a file may come, and need not.
+    file_is_optional: bool = False
     # Must not share a transaction with other requests: it changes the merchant itself, or
     # needs more than one transaction.
     alone: bool = False
@@ -105,7 +144,7 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def has_body(self) -> bool:
         """Say whether a request has a body."""
-        return self.method != "GET"
+        return self.method not in {"GET", "DELETE"}
 
     def status_of(self, refusal: ServiceError) -> int:
         """Return the HTTP status that this endpoint gives to a refusal."""
@@ -113,12 +152,45 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
         return self.statuses.get(kind) or USUAL_STATUS[kind]
 
 
+def _show_as_it_is(_shape: Any, answer: Any) -> Any:
+    return answer
+
+
 class Family(msgspec.Struct, frozen=True, kw_only=True):
-    """The endpoints under one version, and how that version says no."""
+    """The endpoints under one version, and how that version shows things and says no."""
 
     version: str
     endpoints: tuple[Endpoint, ...]
     refuse: Callable[[Endpoint | None, int, str], Any]
+    # Takes the shape that the endpoint's line names, and what the handler returned.
+    show: Callable[[Any, Any], Any] = _show_as_it_is
+    # The version that should be used instead, and since when.
+    successor: str | None = None
+    deprecated_at: datetime | None = None
+    # When it ends, if the operator has said so.
+    sunset: datetime | None = None
+    # Whether the operator has ended it.
+    is_off: bool = False
+
+    @property
+    def headers(self) -> tuple[tuple[str, str], ...]:
+        """What every answer says of the version itself."""
+        if self.successor is None or self.deprecated_at is None:
+            return ()
+        told = (
+            ("Deprecation", f"@{int(self.deprecated_at.timestamp())}"),
+            ("Link", f'</v{self.successor}>; rel="successor-version"'),
+        )
+        if self.sunset is None:
+            return told
+        return (*told, ("Sunset", format_datetime(self.sunset, usegmt=True)))
+
+    def ending(self, sunset: datetime | None, versions_off: Collection[str]) -> Self:
+        """Return the same with what the operator says of its end; who has no successor stays."""
+        if self.successor is None:
+            return self
+        is_off = self.version in versions_off
+        return msgspec.structs.replace(self, sunset=sunset, is_off=is_off)
 
     def without_sandbox(self) -> Self:
         """Return what exists where orders are printed and charged."""

@@ -4,11 +4,12 @@ import hashlib
 import secrets
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection
 
 from printworks.api.bodies import UploadedFile
+from printworks.api.endpoints import Unfinished
 from printworks.api.exchange import Request, Response
 from printworks.errors import (
     BadCredentials,
@@ -29,16 +30,23 @@ RUNS_AT_MOST: Final = timedelta(minutes=2)
 _NOT_KEPT: Final = (BadCredentials, StillRunning, OutOfOrder)
 
 
+class Begun(NamedTuple):
+    """A request that has to ask somebody before it has an answer, and its claim to a key."""
+
+    work: Unfinished[Any]
+    claim: Claim | None = None
+
+
 def answer_once(
     database: Database,
     merchant: Merchant,
     request: Request,
-    perform: Callable[[Connection], Response],
+    perform: Callable[[Connection], Response | Unfinished[Any]],
     refuse: Callable[[ServiceError], Response],
     *,
     body: object,
     now: datetime,
-) -> Response:
+) -> Response | Begun:
     """Perform a request that carries a key, unless it was performed before.
 
     The answer is kept in the transaction in which the thing happens: there is never one
@@ -53,16 +61,30 @@ def answer_once(
     try:
         with database.writing() as db:
             response = perform(db)
-            _keep(db, claim, response)
+            if isinstance(response, Unfinished):
+                return Begun(response, claim)
+            keep_answer(db, claim, response)
     except BaseException as error:
-        if not isinstance(error, ServiceError) or isinstance(error, _NOT_KEPT):
-            with database.writing() as db:
-                store.give_up_claim(db, claim)
+        if not is_kept(error) or not isinstance(error, ServiceError):
+            forget_claim(database, claim)
             raise
         response = refuse(error)
         with database.writing() as db:
-            _keep(db, claim, response)
+            keep_answer(db, claim, response)
     return response
+
+
+def is_kept(result: object) -> bool:
+    """Whether the same request gets the same answer again, now that this came of it."""
+    if isinstance(result, ServiceError):
+        return not isinstance(result, _NOT_KEPT)
+    return not isinstance(result, BaseException)
+
+
+def forget_claim(database: Database, claim: Claim) -> None:
+    """Let the next request with this key be performed anew."""
+    with database.writing() as db:
+        store.give_up_claim(db, claim)
 
 
 def _read_key(request: Request) -> str:
@@ -126,7 +148,8 @@ def _claim_or_recall(
     )
 
 
-def _keep(db: Connection, claim: Claim, response: Response) -> None:
+def keep_answer(db: Connection, claim: Claim, response: Response) -> None:
+    """Keep the answer of a request for whoever sends it again with its key."""
     kept = store.keep_answer(
         db, claim, status=response.status, media_type=response.media_type, body=response.body
     )

@@ -1,7 +1,7 @@
 """From a whole request to a whole answer: who asks, what for, in one transaction."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import structlog
 from sqlalchemy import Connection
@@ -9,14 +9,23 @@ from sqlalchemy import Connection
 from printworks.api.answers import render
 from printworks.api.bodies import close_files, parse_body, parse_form
 from printworks.api.credentials import Credentials, Shown
-from printworks.api.endpoints import AdvanceClock, Call, Endpoint, Family
+from printworks.api.endpoints import (
+    AdvanceClock,
+    Call,
+    Endpoint,
+    Family,
+    Unfinished,
+    WithStatus,
+)
 from printworks.api.exchange import Request, Response
-from printworks.api.idempotency import answer_once
+from printworks.api.idempotency import Begun, answer_once, forget_claim, is_kept, keep_answer
 from printworks.api.proofs import LinkMaker
 from printworks.catalogue.snapshot import Catalogue
 from printworks.clock import Clock
 from printworks.errors import BadCredentials, OutOfOrder, ServiceError
+from printworks.files.store import Files
 from printworks.imaging.studio import Studio
+from printworks.payments.till import Till
 from printworks.settings import Settings
 from printworks.store.database import OUTAGES, Database
 from printworks.store.merchants import Merchant
@@ -35,7 +44,7 @@ _HEADERS: Final[Mapping[type[ServiceError], tuple[tuple[str, str], ...]]] = {
     OutOfOrder: (_SOON,),
 }
 
-Perform = Callable[[Connection], Response]
+Perform = Callable[[Connection], Response | Unfinished[Any]]
 
 
 class Asked(NamedTuple):
@@ -45,6 +54,18 @@ class Asked(NamedTuple):
     endpoint: Endpoint
     path: Mapping[str, str]
     request: Request
+
+
+class Pending(NamedTuple):
+    """A request that cannot be answered before somebody outside was asked: `Service.finish` it.
+
+    That may take long, so whoever does it should not be who answers the others.
+    """
+
+    asked: Asked
+    begun: Begun
+    # The files that came with it stay open until then.
+    body: object = None
 
 
 class _Read(NamedTuple):
@@ -69,6 +90,8 @@ class Service:
         links: LinkMaker,
         studio: Studio,
         advance_clock: AdvanceClock,
+        till: Till,
+        open_files: Callable[[], Files],
     ) -> None:
         self._database = database
         self._clock = clock
@@ -76,9 +99,11 @@ class Service:
         self._links = links
         self._studio = studio
         self._advance_clock = advance_clock
+        self._till = till
+        self._open_files = open_files
         self._credentials = Credentials(database, settings)
 
-    def answer(self, asked: Asked) -> Response:
+    def answer(self, asked: Asked) -> Response | Pending:
         """Do what is asked, or say why not."""
         try:
             return self._change(asked) if asked.endpoint.writes else self._look(asked)
@@ -91,18 +116,18 @@ class Service:
             self._database.is_sqlite
             and asked.endpoint.writes
             and not asked.endpoint.alone
-            and not asked.endpoint.takes_file
+            and asked.request.upload is None
             and len(asked.request.body) <= LARGEST_SHARED_BODY
             and "idempotency-key" not in asked.request.headers
         )
 
-    def answer_together(self, group: Sequence[Asked]) -> list[Response]:
+    def answer_together(self, group: Sequence[Asked]) -> list[Response | Pending]:
         """Answer several requests in one transaction, each as if it were alone.
 
         SQLite makes one transaction durable at a time; sharing it is what lets many clients
         create orders at once. One request's refusal takes nothing from the others.
         """
-        answers: dict[int, Response] = {}
+        answers: dict[int, Response | Pending] = {}
         works: dict[int, Perform] = {}
         verified: dict[Shown, Merchant] = {}
         for place, asked in enumerate(group):
@@ -112,14 +137,45 @@ class Service:
                 answers[place] = self._answer_error(asked, error)
         outcomes = self._write_together(list(works.values()))
         for place, outcome in zip(works, outcomes, strict=True):
-            answers[place] = (
-                self._answer_error(group[place], outcome)
-                if isinstance(outcome, Exception)
-                else outcome
-            )
+            match outcome:
+                case Exception():
+                    answers[place] = self._answer_error(group[place], outcome)
+                case Unfinished():
+                    answers[place] = Pending(group[place], Begun(outcome))
+                case _:
+                    answers[place] = outcome
         return [answers[place] for place in range(len(group))]
 
-    def _write_together(self, works: Sequence[Perform]) -> Sequence[Response | Exception]:
+    def finish(self, pending: Pending) -> Response:
+        """Ask whoever must be asked, and answer the request after all."""
+        asked, (work, claim), body = pending
+        is_done = False
+        try:
+            heard = work.ask()
+            with self._database.writing() as db:
+                result = work.then(db, heard)
+                response = self._shape(asked, result)
+                if claim is not None and is_kept(result):
+                    keep_answer(db, claim, response)
+            is_done = is_kept(result)
+        except Exception as error:  # noqa: BLE001  (nothing may get past this)
+            response = self._answer_error(asked, error)
+        finally:
+            close_files(body)
+        # What was raised undid all: the same request may be performed anew.
+        if claim is not None and not is_done:
+            forget_claim(self._database, claim)
+        return response
+
+    def drop(self, pending: Pending) -> None:
+        """Let the same request come again: nobody had the time to go on with this one."""
+        close_files(pending.body)
+        if pending.begun.claim is not None:
+            forget_claim(self._database, pending.begun.claim)
+
+    def _write_together(
+        self, works: Sequence[Perform]
+    ) -> Sequence[Response | Unfinished[Any] | Exception]:
         try:
             return self._database.write_together(works)
         except Exception as error:  # noqa: BLE001  (nothing may get past this)
@@ -166,7 +222,7 @@ class Service:
         message = f"Something went wrong here. Quote the request id {request.request_id}."
         return self.refuse(family, endpoint, request, 500, message)
 
-    def _look(self, asked: Asked) -> Response:
+    def _look(self, asked: Asked) -> Response | Pending:
         shown = self._credentials.read(asked.request.headers)
         merchant = self._credentials.verify_quickly(shown, now=self._clock())
         query = parse_form(asked.request.query) if asked.request.query else {}
@@ -176,28 +232,36 @@ class Service:
             body = parse_body(content_type, asked.request.body, asked.request.upload)
         try:
             with self._database.reading() as db:
-                return self._perform(db, merchant, asked, query, body)
+                result = self._perform(db, merchant, asked, query, body)
+            return Pending(asked, Begun(result)) if isinstance(result, Unfinished) else result
         finally:
             close_files(body)
 
-    def _change(self, asked: Asked) -> Response:
+    def _change(self, asked: Asked) -> Response | Pending:
         read = self._read(asked)
-        perform = self._performing(asked, read, {})
+        answer: Response | Begun | None = None
         try:
-            if "idempotency-key" not in asked.request.headers:
-                with self._database.writing() as db:
-                    return perform(db)
-            return answer_once(
-                self._database,
-                read.known,
-                asked.request,
-                perform,
-                lambda refusal: self._answer_error(asked, refusal),
-                body=read.body,
-                now=self._clock(),
-            )
+            answer = self._begin(asked, read)
         finally:
-            close_files(read.body)
+            if not isinstance(answer, Begun):
+                close_files(read.body)
+        return Pending(asked, answer, read.body) if isinstance(answer, Begun) else answer
+
+    def _begin(self, asked: Asked, read: _Read) -> Response | Begun:
+        perform = self._performing(asked, read, {})
+        if "idempotency-key" not in asked.request.headers:
+            with self._database.writing() as db:
+                result = perform(db)
+            return Begun(result) if isinstance(result, Unfinished) else result
+        return answer_once(
+            self._database,
+            read.known,
+            asked.request,
+            perform,
+            lambda refusal: self._answer_error(asked, refusal),
+            body=read.body,
+            now=self._clock(),
+        )
 
     def _read(self, asked: Asked) -> _Read:
         request = asked.request
@@ -213,7 +277,7 @@ class Service:
         return _Read(shown, known, query, body)
 
     def _performing(self, asked: Asked, read: _Read, verified: dict[Shown, Merchant]) -> Perform:
-        def perform(db: Connection) -> Response:
+        def perform(db: Connection) -> Response | Unfinished[Any]:
             # Whoever was verified in a transaction that writes stays so until its end.
             merchant = verified.get(read.shown)
             if merchant is None:
@@ -230,11 +294,12 @@ class Service:
         asked: Asked,
         query: Mapping[str, object],
         body: object,
-    ) -> Response:
+    ) -> Response | Unfinished[Any]:
         call = Call(
             db=db,
             merchant=merchant,
             now=self._clock() + merchant.clock_offset,
+            clock=self._clock,
             path=asked.path,
             query=by_lower_name(query),
             body=body,
@@ -242,6 +307,21 @@ class Service:
             links=self._links.make(db),
             studio=self._studio,
             advance_clock=self._advance_clock,
+            till=self._till,
+            open_files=self._open_files,
+            version=asked.family.version,
             request_id=asked.request.request_id,
         )
-        return render(200, asked.endpoint.handler(call), asked.request.headers.get("accept", ""))
+        result = asked.endpoint.handler(call)
+        return result if isinstance(result, Unfinished) else self._shape(asked, result)
+
+    def _shape(self, asked: Asked, result: Any) -> Response:
+        accept = asked.request.headers.get("accept", "")
+        family, endpoint = asked.family, asked.endpoint
+        match result:
+            case ServiceError():
+                return self._answer_error(asked, result)
+            case WithStatus(status, shape):
+                return render(status, family.show(endpoint.also_shows[status], shape), accept)
+            case _:
+                return render(200, family.show(endpoint.shows, result), accept)

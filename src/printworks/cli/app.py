@@ -7,13 +7,17 @@ import typer
 
 from printworks import __version__
 from printworks.cli import (
+    callbacks,
     catalogue,
     clock,
     doctor,
     images,
+    issues,
     jobs,
     labs,
     ledger,
+    listen,
+    merchant_callbacks,
     merchants,
     orders,
     processes,
@@ -31,14 +35,18 @@ app.command()(processes.web)
 app.command()(processes.work)
 app.command()(processes.migrate)
 app.command()(doctor.doctor)
+app.command()(listen.listen)
 app.add_typer(merchants.merchant_app, name="merchant")
+merchants.merchant_app.add_typer(merchant_callbacks.app, name="callback")
 app.add_typer(merchants.key_app, name="key")
 app.add_typer(jobs.app, name="jobs")
 app.add_typer(catalogue.app, name="catalogue")
 app.add_typer(images.app, name="image")
 app.add_typer(orders.app, name="order")
+app.add_typer(issues.app, name="issue")
 app.add_typer(labs.app, name="lab")
 app.add_typer(ledger.app, name="ledger")
+app.add_typer(callbacks.app, name="callback")
 app.add_typer(clock.app, name="clock")
 
 

@@ -29,6 +29,7 @@ def verify(context: typer.Context, *, data: Data = None, json: Json = False) -> 
     from printworks.rules.ledger import audit
     from printworks.store.ledger import list_entries, list_order_money, read_books
     from printworks.store.merchants import list_merchants
+    from printworks.store.payments import list_payment_money
 
     found: list[dict[str, str]] = []
     entries = 0
@@ -36,7 +37,12 @@ def verify(context: typer.Context, *, data: Data = None, json: Json = False) -> 
         everybody = list_merchants(db)
         for merchant in everybody:
             books = read_books(db, merchant.id)
-            faults = audit(list_entries(db, merchant.id), list_order_money(db, merchant.id), books)
+            faults = audit(
+                list_entries(db, merchant.id),
+                list_order_money(db, merchant.id),
+                list_payment_money(db, merchant.id),
+                books,
+            )
             entries += books.count
             found += [
                 {"merchant": merchant.code, "fault": fault.kind, "sentence": fault.sentence}

@@ -1,5 +1,6 @@
 """`printworks merchant` and `printworks key`: who may use the API."""
 
+import re
 from datetime import datetime, timedelta
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from printworks.cli.options import (
     open_database,
     print_json,
 )
+from printworks.rules.payments import Billing
 
 merchant_app = typer.Typer(help="Merchants: let one in, list them.", no_args_is_help=True)
 key_app = typer.Typer(help="API keys: give a merchant a new one, list them.", no_args_is_help=True)
@@ -27,6 +29,13 @@ def add(
     currency: Annotated[
         Currency, typer.Option(case_sensitive=False, help="What it is charged in.")
     ] = Currency.GBP,
+    billing: Annotated[
+        Billing | None,
+        typer.Option(
+            case_sensitive=False,
+            help="How it pays; by card, unless `payments` is `account`.",
+        ),
+    ] = None,
     data: Data = None,
     json: Json = False,
 ) -> None:
@@ -35,12 +44,14 @@ def add(
     from printworks.clock import system_clock
 
     settings = load_settings(context, data)
+    usual = Billing.ACCOUNT if settings.payments == "account" else Billing.CARD
     with open_database(settings) as database, database.writing() as db:
         new = add_merchant(
             db,
             name,
             environment=settings.environment,
             currency=currency,
+            billing=billing or usual,
             now=system_clock(),
         )
     _show_key(new.merchant.code, new.api_key, json=json)
@@ -64,30 +75,52 @@ def list_all(context: typer.Context, *, data: Data = None, json: Json = False) -
     make_console().print(table if found else "There is no merchant yet.")
 
 
-@merchant_app.command()
-def billing(
+@merchant_app.command("billing")
+def show_billing(
     context: typer.Context,
     merchant_id: Annotated[str, typer.Argument(help="The merchant's id.")],
     *,
+    by: Annotated[
+        Billing | None,
+        typer.Option(case_sensitive=False, help="How the merchant pays from now on."),
+    ] = None,
     limit: Annotated[
         str | None,
         typer.Option(metavar="PENCE|none", help="The most that the merchant may owe."),
     ] = None,
+    card: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            metavar="CUSTOMER METHOD",
+            help="The saved card, by the provider's ids, such as `cus_… pm_…`.",
+        ),
+    ] = None,
     data: Data = None,
 ) -> None:
-    """Show what a merchant owes and may owe, and change the latter."""
+    """Show how a merchant pays, what it owes and may owe, and change that."""
     from printworks.store.ledger import read_books, read_credit_limit, set_credit_limit
-    from printworks.store.merchants import get_merchant_by_code
+    from printworks.store.merchants import get_merchant_by_code, set_billing
+    from printworks.store.payments import SavedCard, get_card, save_card
 
     if limit is not None and limit != "none" and not (limit.isdigit() and len(limit) <= 12):
         raise typer.BadParameter("The limit is a whole number of pence or cents, or `none`.")
+    if card is not None and not all(re.fullmatch(r"[A-Za-z0-9_-]{1,100}", word) for word in card):
+        raise typer.BadParameter("The ids of a card are letters, digits, `_` and `-`.")
     with open_database(load_settings(context, data)) as database, database.writing() as db:
         merchant = get_merchant_by_code(db, merchant_id)
         if limit is not None:
             set_credit_limit(db, merchant.id, None if limit == "none" else int(limit))
+        if by is not None:
+            set_billing(db, merchant.id, by)
+        if card is not None:
+            save_card(db, merchant.id, SavedCard(*card))
+        merchant = get_merchant_by_code(db, merchant_id)
         allowed = read_credit_limit(db, merchant.id)
         owed = read_books(db, merchant.id).balance
+        saved = get_card(db, merchant.id)
     console = make_console()
+    console.print(f"pays by  {merchant.billing}")
+    console.print(f"card     {saved.payment_method or 'none saved'}")
     console.print(f"owes     {owed / 100:,.2f} {merchant.currency}")
     console.print(
         "limit    none" if allowed is None else f"limit    {allowed / 100:,.2f} {merchant.currency}"

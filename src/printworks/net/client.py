@@ -5,8 +5,9 @@ import hashlib
 import socket
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from datetime import timedelta
+from functools import lru_cache
 from types import SimpleNamespace, TracebackType
 from typing import Any, Final, NamedTuple, Self
 
@@ -31,6 +32,9 @@ KEEP_OF_ANSWER: Final = 64 * 1024
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 # The next try may find it otherwise: time-outs, too many requests, and a server's own trouble.
 PASSING: Final = frozenset({408, 421, 423, 425, 429})
+
+# Callbacks go to the same few addresses again and again.
+_read_again: Final = lru_cache(maxsize=256)(read_url)
 
 _LEADS_NOWHERE: Final = "The address redirects to one that cannot be used."
 
@@ -145,7 +149,7 @@ class Outbound:
         with translate_failures(progress):
             async with asyncio.timeout(limits.total.total_seconds()):
                 for _ in range(limits.redirects + 1):
-                    async with self._ask("GET", url, progress, timeout, headers or {}) as response:
+                    async with self._get(url, progress, timeout, headers or {}) as response:
                         if response.status not in REDIRECTS:
                             return await _receive(response, into, limits, headers or {})
                         url = _find_next(response)
@@ -166,43 +170,42 @@ class Outbound:
         Raise an `OutboundError` if no status came in time. Once it has, what follows of the
         answer is kept as far as it comes in time.
         """
-        url = read_url(address)
-        began = asyncio.get_running_loop().time()
-        until = began + timeout.total_seconds()
+        url = _read_again(address)
+        loop = asyncio.get_running_loop()
+        began = loop.time()
         limit = ClientTimeout(connect=min(CONNECT_WITHIN, timeout).total_seconds())
         progress = Progress()
+        response: ClientResponse | None = None
+        answer = bytearray()
         with translate_failures(progress):
-            async with AsyncExitStack() as stack:
-                async with asyncio.timeout_at(until):
-                    response = await stack.enter_async_context(
-                        self._ask("POST", url, progress, limit, headers, body)
+            try:
+                async with asyncio.timeout_at(began + timeout.total_seconds()):
+                    response = await self._request(
+                        "POST", url, progress, data=body, headers=headers, timeout=limit
                     )
-                return Posted(
-                    status=response.status,
-                    answer=await _read_beginning(response, keep, until=until),
-                    duration=timedelta(seconds=asyncio.get_running_loop().time() - began),
-                    retry_after=response.headers.get("Retry-After", ""),
-                )
+                    await _read_beginning(response, keep, into=answer)
+            except (aiohttp.ClientError, TimeoutError, ConnectionError):
+                if response is None:
+                    raise
+            finally:
+                if response is not None:
+                    _let_go(response)
+        return Posted(
+            status=response.status,
+            answer=bytes(answer),
+            duration=timedelta(seconds=loop.time() - began),
+            retry_after=response.headers.get("Retry-After", ""),
+        )
 
     @asynccontextmanager
-    async def _ask(
-        self,
-        method: str,
-        url: URL,
-        progress: Progress,
-        timeout: ClientTimeout,
-        headers: Mapping[str, str],
-        body: bytes | None = None,
+    async def _get(
+        self, url: URL, progress: Progress, timeout: ClientTimeout, headers: Mapping[str, str]
     ) -> AsyncIterator[ClientResponse]:
-        response = await self._request(
-            method, url, progress, data=body, headers=headers, timeout=timeout
-        )
-        progress.is_answered = True
+        response = await self._request("GET", url, progress, headers=headers, timeout=timeout)
         try:
             yield response
         finally:
-            # Closes the connection unless the answer was read to its end.
-            response.release()
+            _let_go(response)
 
     async def _request(
         self, method: str, url: URL, progress: Progress, **options: Any
@@ -210,7 +213,7 @@ class Outbound:
         while True:
             progress.begin(url)
             try:
-                return await self._session.request(
+                response = await self._session.request(
                     method, url, allow_redirects=False, trace_request_ctx=progress, **options
                 )
             except aiohttp.ClientConnectionError as error:
@@ -218,6 +221,14 @@ class Outbound:
                 # again: that is nobody's failure. A new connection ends the loop.
                 if isinstance(error, TimeoutError) or not progress.is_reused:
                     raise
+            else:
+                progress.is_answered = True
+                return response
+
+
+def _let_go(response: ClientResponse) -> None:
+    # Closes the connection unless the answer was read to its end.
+    response.release()
 
 
 def _watch_connections() -> TraceConfig:
@@ -299,11 +310,7 @@ async def _read_whole(response: ClientResponse, limit: int) -> AsyncIterator[byt
         raise BadAnswer(CUT_SHORT, detail="more bytes than announced")
 
 
-async def _read_beginning(response: ClientResponse, keep: int, *, until: float) -> bytes:
-    """Return the first bytes of an answer, as many as come in time."""
-    answer = bytearray()
-    with suppress(aiohttp.ClientError, TimeoutError, ConnectionError):
-        async with asyncio.timeout_at(until):
-            while len(answer) < keep and (piece := await response.content.read(keep - len(answer))):
-                answer += piece
-    return bytes(answer)
+async def _read_beginning(response: ClientResponse, keep: int, *, into: bytearray) -> None:
+    """Read the first bytes of an answer, so that what has come is there if the rest does not."""
+    while len(into) < keep and (piece := await response.content.read(keep - len(into))):
+        into += piece

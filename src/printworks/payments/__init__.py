@@ -16,7 +16,7 @@ def open_provider(
     `page` gives the address of our own page about a charge, by its key. Raise `BadSetting` if
     a live service would only pretend to be paid. Nobody is asked before there is a charge.
     """
-    match named or _choose(settings):
+    match named or choose_provider(settings):
         case "account":
             return AccountProvider()
         case "stripe":
@@ -28,13 +28,9 @@ def open_provider(
             raise BadSetting(message)
 
 
-def _choose(settings: Settings) -> str:
-    if settings.payments != "auto":
-        return settings.payments
-    if settings.environment == "live":
-        message = "A live service needs `payments`: `account` or `stripe`."
-        raise BadSetting(message)
-    return "simulated"
+def choose_provider(settings: Settings) -> str:
+    """Return the name of the way that the settings choose; live settings name one."""
+    return "simulated" if settings.payments == "auto" else settings.payments
 
 
 def _open_stripe(settings: Settings, page: Callable[[str], str]) -> PaymentProvider:
@@ -45,4 +41,10 @@ def _open_stripe(settings: Settings, page: Callable[[str], str]) -> PaymentProvi
     from printworks.net.guard import Guard
     from printworks.payments.stripe import StripeProvider
 
-    return StripeProvider(settings.stripe_secret_key, guard=Guard.of(settings), page=page)
+    return StripeProvider(
+        settings.stripe_secret_key,
+        guard=Guard.of(settings),
+        page=page,
+        api_base=settings.stripe_url,
+        timeout=settings.payment_timeout,
+    )

@@ -1,6 +1,10 @@
 """On account: the merchant pays later, by invoice."""
 
-from printworks.payments.provider import Charge, Paid
+from typing import Final
+
+from printworks.payments.provider import Charge, Declined, Paid
+
+NO_CARDS: Final = "This service takes no cards."
 
 
 class AccountProvider:
@@ -11,6 +15,10 @@ class AccountProvider:
     def charge(self, charge: Charge) -> Paid:
         """Note that the merchant owes it."""
         return Paid(provider=self.name, reference=charge.key)
+
+    def ask_payer(self, charge: Charge) -> Declined:  # noqa: ARG002
+        """Decline: only merchants have an account."""
+        return Declined(reason=NO_CARDS)
 
     def look_up(self, charge: Charge, reference: str = "") -> Paid:  # noqa: ARG002
         """Say that the merchant owes it: whoever asks may write it down."""

@@ -11,7 +11,7 @@ import msgspec
 
 
 class Charge(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be taken from a merchant for an order: one minor unit or more."""
+    """What is to be taken for an order, from its merchant or somebody else: a minor unit or more."""
 
     # The same charge has the same key, however often it is tried. No other charge may have it,
     # not even one of another deployment that shares an account with the provider.
@@ -22,9 +22,11 @@ class Charge(msgspec.Struct, frozen=True, kw_only=True):
     currency: str
     # When it was first asked for: a look-up goes no further back.
     asked_at: datetime | None = None
-    # Who pays, and with what, in the provider's own words.
+    # Who pays, and with what, in the provider's own words; a payer who is asked has neither.
     customer: str = ""
     payment_method: str = ""
+    # Where the provider may write to a payer who is asked.
+    payer_email: str = ""
     # What the simulated bank decides by; nobody else is told.
     destination_country: str = ""
     recipient: str = ""
@@ -39,7 +41,7 @@ class Paid(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NeedsAuthorisation(msgspec.Struct, frozen=True, kw_only=True):
-    """The bank wants to hear from the payer, at an address; nothing is taken until then."""
+    """The payer has something to do at an address; nothing is taken until then."""
 
     url: str
     reference: str
@@ -81,11 +83,17 @@ class PaymentProvider(Protocol):
     def charge(self, charge: Charge) -> Outcome:
         """Take the money; with the same key it is taken once, however often this is called."""
 
+    def ask_payer(self, charge: Charge) -> Outcome:
+        """Let somebody pay whose card is not known, usually at the address that is returned.
+
+        With the same key it is asked for once. What is paid may have another reference then.
+        """
+
     def look_up(self, charge: Charge, reference: str = "") -> Outcome | Unknown:
         """Say what became of a charge, by its key alone; a reference makes it quicker."""
 
     def cancel(self, charge: Charge, reference: str) -> Paid | Declined:
-        """End the wait for an authorisation; `Paid` if that came first. Harmless twice."""
+        """End the wait for the payer; `Paid` if that came first. Harmless twice."""
 
     def refund(self, charge: Charge, paid: Paid) -> None:
         """Give the money back, all of it; harmless twice."""

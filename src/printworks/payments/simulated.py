@@ -1,7 +1,8 @@
 """A bank for the sandbox: it takes nothing, and does on demand what real banks do.
 
-Who orders to the European Economic Area is sent to a bank page of our own. What else can happen
-is asked for with a word in the recipient's name or in the merchant's own reference.
+Who orders to the European Economic Area is sent to a bank page of our own, and so is everybody
+who has no saved card. What else can happen is asked for with a word in the recipient's name or in
+the merchant's own reference.
 """
 
 import re
@@ -97,22 +98,12 @@ class SimulatedProvider:
 
     def charge(self, charge: Charge) -> Outcome:
         """Decide by destination and words; the second time, say what was decided."""
-        magic = _answering(charge)
-        known = self._find(charge.key)
-        if not isinstance(told := self._tell(charge.key, known), Unknown):
-            return told
-        if magic is Magic.LATE and known is None:
-            self._memory.put(charge.key, State.TRIED, instead_of=None)
-            raise ProviderUnavailable(magic)
-        begun = _begin(charge, magic)
-        if not self._memory.put(charge.key, begun, instead_of=known):
-            # The same charge came twice at once: the other one has decided.
-            return self.charge(charge)
-        if magic is Magic.LOST:
-            raise ProviderUnavailable(magic)
-        if begun is State.EXPIRED:
-            return self._ask(charge.key)
-        return self._decide(charge.key, begun)
+        usual = State.WAITING if charge.destination_country in EEA else State.PAID
+        return self._take(charge, usual)
+
+    def ask_payer(self, charge: Charge) -> Outcome:
+        """Give the bank page, unless a word says otherwise."""
+        return self._take(charge, State.WAITING)
 
     def look_up(self, charge: Charge, reference: str = "") -> Outcome | Unknown:
         """Say what was decided, and what the bank page recorded since."""
@@ -146,6 +137,24 @@ class SimulatedProvider:
         self._memory.put(reference, State.REFUSED, instead_of=State.WAITING)
         return self._tell(reference, self._find(reference))
 
+    def _take(self, charge: Charge, usual: State) -> Outcome:
+        magic = _answering(charge)
+        known = self._find(charge.key)
+        if not isinstance(told := self._tell(charge.key, known), Unknown):
+            return told
+        if magic is Magic.LATE and known is None:
+            self._memory.put(charge.key, State.TRIED, instead_of=None)
+            raise ProviderUnavailable(magic)
+        begun = _BEGINNINGS.get(magic, usual)
+        if not self._memory.put(charge.key, begun, instead_of=known):
+            # The same charge came twice at once: the other one has decided.
+            return self._take(charge, usual)
+        if magic is Magic.LOST:
+            raise ProviderUnavailable(magic)
+        if begun is State.EXPIRED:
+            return self._ask(charge.key)
+        return self._decide(charge.key, begun)
+
     def _find(self, key: str) -> State | None:
         found = self._memory.get(key)
         return None if found is None else State(found)
@@ -178,8 +187,3 @@ def _answering(charge: Charge) -> Magic | None:
     if magic is Magic.DOWN:
         raise ProviderUnavailable(magic)
     return magic
-
-
-def _begin(charge: Charge, magic: Magic | None) -> State:
-    usual = State.WAITING if charge.destination_country in EEA else State.PAID
-    return _BEGINNINGS.get(magic, usual)

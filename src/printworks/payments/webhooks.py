@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-# The name under which a payment at Stripe has the key of our charge.
+# The name under which a payment or a page at Stripe has the key of our charge.
 KEY: Final = "printworks_charge"
 FRESH_FOR: Final = timedelta(minutes=5)
 KINDS: Final = frozenset(
@@ -20,6 +20,11 @@ KINDS: Final = frozenset(
         "payment_intent.succeeded",
         "payment_intent.payment_failed",
         "payment_intent.canceled",
+        "checkout.session.completed",
+        "checkout.session.expired",
+        # Only ways to pay that take days send these; we accept none, and looking does no harm.
+        "checkout.session.async_payment_succeeded",
+        "checkout.session.async_payment_failed",
     }
 )
 
@@ -47,9 +52,10 @@ class _Body(msgspec.Struct):
     data: _Data
 
 
-class _Intent(msgspec.Struct):
+class _Subject(msgspec.Struct):
     id: str
-    metadata: dict[str, str] = {}
+    # A page that somebody else opened may have none.
+    metadata: dict[str, str] | None = None
 
 
 def read_webhook(
@@ -66,14 +72,14 @@ def read_webhook(
         notice = msgspec.json.decode(body, type=_Body)
         if notice.type not in KINDS:
             return None
-        intent = msgspec.json.decode(notice.data.object, type=_Intent)
+        subject = msgspec.json.decode(notice.data.object, type=_Subject)
     except msgspec.MsgspecError as error:
         message = "The notification cannot be read."
         raise BadWebhook(message) from error
-    key = intent.metadata.get(KEY)
+    key = (subject.metadata or {}).get(KEY)
     if not key:
         return None
-    return Event(id=notice.id, kind=notice.type, key=key, reference=intent.id)
+    return Event(id=notice.id, kind=notice.type, key=key, reference=subject.id)
 
 
 def _check_signature(body: bytes, header: str, secret: str, now: datetime) -> None:

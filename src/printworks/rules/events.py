@@ -1,9 +1,22 @@
 """What can happen to an order, as facts that stay true whatever happens next."""
 
+from enum import StrEnum
+
 import msgspec
 
 from printworks.rules.images import ImageStatus
+from printworks.rules.issues import IssueState
 from printworks.rules.orders import OrderStatus
+
+
+class CallbackState(StrEnum):
+    """How far the telling of an event has come."""
+
+    # There was no address to tell.
+    QUIET = "quiet"
+    PENDING = "pending"
+    DELIVERED = "delivered"
+    GIVEN_UP = "given-up"
 
 
 class ShipmentFact(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,6 +44,8 @@ class OrderMoved(msgspec.Struct, frozen=True, tag="order-moved"):
     status: OrderStatus
     merchant_order_id: str | None
     shipments: list[ShipmentFact] = []
+    # Whether it went there before all its pictures had arrived.
+    lacks_images: bool = False
 
 
 class OrderChanged(msgspec.Struct, frozen=True, tag="order-changed"):
@@ -43,6 +58,12 @@ class ImagesAdded(msgspec.Struct, frozen=True, tag="images-added"):
     """Images joined an order."""
 
     images: list[int]
+
+
+class ImageRemoved(msgspec.Struct, frozen=True, tag="image-removed"):
+    """An image left an order."""
+
+    image: int
 
 
 class ImageJudged(msgspec.Struct, frozen=True, tag="image-judged"):
@@ -103,11 +124,36 @@ class OrderRefunded(msgspec.Struct, frozen=True, kw_only=True, tag="order-refund
     reference: str
 
 
+class IssueMoved(msgspec.Struct, frozen=True, kw_only=True, tag="issue-moved"):
+    """An issue of the order was opened, or went further."""
+
+    issue: int
+    was: IssueState | None
+    state: IssueState
+
+
+class OrderMadeGood(msgspec.Struct, frozen=True, kw_only=True, tag="order-made-good"):
+    """Because of an issue the merchant got money back, in minor units, or another order."""
+
+    issue: int
+    refund: int | None
+    currency: str | None
+    reprint: int | None
+
+
+class OrderReprints(msgspec.Struct, frozen=True, kw_only=True, tag="order-reprints"):
+    """The order prints again what another one did not get right, at no charge."""
+
+    order: int
+    issue: int
+
+
 OrderEvent = (
     OrderCreated
     | OrderMoved
     | OrderChanged
     | ImagesAdded
+    | ImageRemoved
     | ImageJudged
     | ImageRendered
     | PackingSlipJudged
@@ -116,4 +162,7 @@ OrderEvent = (
     | OrderReleased
     | OrderCharged
     | OrderRefunded
+    | IssueMoved
+    | OrderMadeGood
+    | OrderReprints
 )

@@ -31,6 +31,12 @@ class JobKind(StrEnum):
     HEAR_FROM_LAB = "hear-from-lab"
     CANCEL_AT_LAB = "cancel-at-lab"
     LOOK_AT_LABS = "look-at-labs"
+    DELIVER_CALLBACK = "deliver-callback"
+    RETRY_CALLBACK = "retry-callback"
+    FORGET_CALLBACK_ATTEMPTS = "forget-callback-attempts"
+    CHECK_PAYMENT = "check-payment"
+    REFUND_PAYMENT = "refund-payment"
+    END_CHECKOUT = "end-checkout"
     REMOVE_FILES = "remove-files"
     FORGET_PICTURES = "forget-pictures"
     FORGET_JOBS = "forget-jobs"
@@ -66,6 +72,10 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     acknowledge: Acknowledge
     # From the attempts so far to the wait before the next one; None gives up.
     wait_after: Callable[[int], timedelta | None]
+    # Whether it does little but wait for others, and so gives up its slot when that takes long.
+    steps_aside: bool = False
+    # Whether it stays in the queue while many others wait aside.
+    comes_last: bool = False
 
 
 class Retry(msgspec.Struct, frozen=True):
@@ -159,7 +169,35 @@ _LAB: Final = Policy(
     wait_after=doubling(timedelta(seconds=10), longest=timedelta(hours=1)),
 )
 
+# Nobody may lose money because a provider was away: there is always another attempt.
+_PAYMENT: Final = Policy(
+    in_flight=8,
+    attempts=1000,
+    timeout=timedelta(minutes=5),
+    acknowledge=Acknowledge.SINGLY,
+    wait_after=doubling(timedelta(seconds=10), longest=timedelta(hours=1)),
+)
+
+# The first try of a callback. One merchant never has all the slots of a worker.
+_CALLBACK: Final = Policy(
+    in_flight=24,
+    # A receiver's failures are counted in the callback, and every try is a job of its own: these
+    # are for workers that die on the way.
+    attempts=100,
+    timeout=timedelta(minutes=1),
+    acknowledge=Acknowledge.GROUPED,
+    wait_after=doubling(timedelta(seconds=10), longest=timedelta(hours=1)),
+    steps_aside=True,
+)
+# Later tries, and the first ones of receivers that take long: few of them at a time.
+_LATE_CALLBACK: Final = msgspec.structs.replace(_CALLBACK, in_flight=2, comes_last=True)
+
 POLICIES: Final[Mapping[str, Policy]] = {
+    JobKind.DELIVER_CALLBACK: _CALLBACK,
+    JobKind.RETRY_CALLBACK: _LATE_CALLBACK,
+    JobKind.CHECK_PAYMENT: _PAYMENT,
+    JobKind.REFUND_PAYMENT: _PAYMENT,
+    JobKind.END_CHECKOUT: _PAYMENT,
     JobKind.SEND_TO_LAB: _LAB,
     JobKind.HEAR_FROM_LAB: _LAB,
     JobKind.CANCEL_AT_LAB: _LAB,
@@ -168,6 +206,7 @@ POLICIES: Final[Mapping[str, Policy]] = {
     JobKind.RENDER_IMAGE: _RENDER,
     JobKind.FETCH_PACKING_SLIP: _DOWNLOAD,
     JobKind.REMOVE_FILES: _REMOVAL,
+    JobKind.FORGET_CALLBACK_ATTEMPTS: _SWEEP,
     JobKind.FORGET_PICTURES: _SWEEP,
     JobKind.FORGET_JOBS: _SWEEP,
     JobKind.FORGET_IDEMPOTENCY_KEYS: _SWEEP,
@@ -175,6 +214,7 @@ POLICIES: Final[Mapping[str, Policy]] = {
 
 HOURLY: Final = (
     JobKind.LOOK_AT_LABS,
+    JobKind.FORGET_CALLBACK_ATTEMPTS,
     JobKind.FORGET_PICTURES,
     JobKind.FORGET_JOBS,
     JobKind.FORGET_IDEMPOTENCY_KEYS,

@@ -14,6 +14,7 @@ from typing import Final
 import msgspec
 
 from printworks.rules.orders import OrderStatus
+from printworks.rules.payments import PaymentState
 
 
 class EntryKind(StrEnum):
@@ -23,6 +24,8 @@ class EntryKind(StrEnum):
     REFUND = "refund"
     CREDIT = "credit"
     PAYMENT = "payment"
+    # What was paid for an order goes back to whoever paid it.
+    REPAYMENT = "repayment"
 
 
 class Account(StrEnum):
@@ -42,6 +45,7 @@ ACCOUNTS: Final[Mapping[EntryKind, tuple[Account, Account]]] = {
     EntryKind.REFUND: (Account.SALES, Account.RECEIVABLE),
     EntryKind.CREDIT: (Account.GOODWILL, Account.RECEIVABLE),
     EntryKind.PAYMENT: (Account.BANK, Account.RECEIVABLE),
+    EntryKind.REPAYMENT: (Account.RECEIVABLE, Account.BANK),
 }
 
 
@@ -110,6 +114,21 @@ class OrderMoney(msgspec.Struct, frozen=True):
     currency: str | None
 
 
+class PaymentMoney(msgspec.Struct, frozen=True):
+    """What the ledger must say of a payment that somebody was asked for."""
+
+    key: str
+    order_id: int
+    state: PaymentState
+    amount: int
+    currency: str
+
+
+def entry_key(kind: EntryKind, reference: str) -> str:
+    """Return the key under which a movement is posted, once."""
+    return f"{kind}-{reference}"
+
+
 class Fault(msgspec.Struct, frozen=True):
     """Something that does not add up."""
 
@@ -119,12 +138,18 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 _PAID: Final = frozenset({OrderStatus.SUBMITTED, OrderStatus.COMPLETE})
+# Read a line as: of a payment here ... these entries are written.
+_WRITTEN: Final[Mapping[PaymentState, frozenset[EntryKind]]] = {
+    PaymentState.PAID: frozenset({EntryKind.PAYMENT}),
+    PaymentState.REFUNDING: frozenset({EntryKind.PAYMENT}),
+    PaymentState.REFUNDED: frozenset({EntryKind.PAYMENT, EntryKind.REPAYMENT}),
+}
 
 
 class Audit:
     """Recomputes one merchant's ledger from its beginning.
 
-    Feed it every entry by number, then every order, then ask for what it found.
+    Feed it every entry by number, then every order and payment, then ask for what it found.
     """
 
     def __init__(self) -> None:
@@ -135,6 +160,8 @@ class Audit:
         # By order: what is charged for it now, and in which currency.
         self._charged: dict[int, tuple[int, str]] = {}
         self._times: dict[int, int] = {}
+        # By key: what was received for an order, or given back.
+        self._moved: dict[str, Entry] = {}
 
     def add_entry(self, booked: Booked) -> None:
         """Take the next entry."""
@@ -152,7 +179,11 @@ class Audit:
             self._find("accounts", f"{name} is a {entry.kind} on the wrong accounts.")
         self._count, self._head = entry.number, booked.hash
         self._balance += entry.owed
-        if entry.order_id is not None:
+        if entry.order_id is None:
+            return
+        if entry.kind in {EntryKind.PAYMENT, EntryKind.REPAYMENT}:
+            self._moved[entry.key] = entry
+        else:
             self._add_to_order(entry, entry.order_id)
 
     def _add_to_order(self, entry: Entry, order_id: int) -> None:
@@ -181,8 +212,27 @@ class Audit:
         if charged and currency != order.currency:
             self._find("currency", f"Order {order.id} is in {order.currency}, not {currency}.")
 
+    def add_payment(self, payment: PaymentMoney) -> None:
+        """Hold a payment against what was received and given back for it."""
+        expected = _WRITTEN.get(payment.state, frozenset())
+        for kind in (EntryKind.PAYMENT, EntryKind.REPAYMENT):
+            entry = self._moved.pop(entry_key(kind, payment.key), None)
+            if (entry is not None) != (kind in expected):
+                is_missing = "is missing" if entry is None else "should not be there"
+                sentence = (
+                    f"A payment for order {payment.order_id} is {payment.state}, "
+                    f"and its {kind} {is_missing}."
+                )
+                self._find("payment", sentence)
+            elif entry is not None and not _is_for(entry, payment):
+                sentence = f"Entry {entry.number} is not the {kind} of order {payment.order_id}."
+                self._find("payment-amount", sentence)
+
     def finish(self, books: Books) -> list[Fault]:
         """Return all that does not add up."""
+        for entry in self._moved.values():
+            sentence = f"Entry {entry.number} is a {entry.kind} that nobody was asked for."
+            self._find("unasked", sentence)
         for order_id in self._charged:
             self._find("stranger", f"Order {order_id} was charged and is not this merchant's.")
         if books.count != self._count or books.head != self._head:
@@ -197,11 +247,26 @@ class Audit:
         self.faults.append(Fault(kind, sentence))
 
 
-def audit(entries: Iterable[Booked], orders: Iterable[OrderMoney], books: Books) -> list[Fault]:
+def _is_for(entry: Entry, payment: PaymentMoney) -> bool:
+    return (abs(entry.owed), entry.currency, entry.order_id) == (
+        payment.amount,
+        payment.currency,
+        payment.order_id,
+    )
+
+
+def audit(
+    entries: Iterable[Booked],
+    orders: Iterable[OrderMoney],
+    payments: Iterable[PaymentMoney],
+    books: Books,
+) -> list[Fault]:
     """Recompute one merchant's ledger and return all that does not add up."""
     work = Audit()
     for booked in entries:
         work.add_entry(booked)
     for order in orders:
         work.add_order(order)
+    for payment in payments:
+        work.add_payment(payment)
     return work.finish(books)

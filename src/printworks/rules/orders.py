@@ -76,6 +76,13 @@ def check_move(now_at: OrderStatus, wanted: OrderStatus) -> None:
         raise WrongState(f"An order that is {now_at} cannot become {wanted}.")
 
 
+def check_not_being_paid(payment_request_id: int | None) -> None:
+    """Refuse changes to what somebody is paying for at this moment."""
+    if payment_request_id is not None:
+        message = "The order is being paid for; wait for the end of that, or cancel the order."
+        raise WrongState(message)
+
+
 def check_change(now_at: OrderStatus) -> None:
     """Refuse changes to an order that has been submitted, paid for or ended."""
     if now_at is not _S.NOT_YET_SUBMITTED:

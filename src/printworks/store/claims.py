@@ -19,7 +19,6 @@ from typing import Any, Final
 import msgspec
 from sqlalchemy import (
     Connection,
-    Executable,
     bindparam,
     exists,
     func,
@@ -32,6 +31,7 @@ from sqlalchemy import (
 from printworks.rules.jobs import JobState, Policy
 from printworks.store.columns import Moment
 from printworks.store.jobs import Claim, GivenUp, Job, give_up
+from printworks.store.prepared import Prepared
 from printworks.store.tables import jobs, merchants
 
 # The most jobs that one claim takes: SQLite reads at most 500 selects in one statement.
@@ -73,7 +73,7 @@ def claim(
     _take_turn(db)
     woken = _wake(db, now=now)
     _return_expired(db, now=now)
-    running: dict[str, int] = dict(db.execute(_COUNT_RUNNING).all())
+    running: dict[str, int] = dict(_COUNT_RUNNING.all(db, {}))
 
     looked_at = slots + len(running) + SPARE_LANES
     lanes = _list_due_lanes(db, after=cursor, limit=looked_at)
@@ -84,6 +84,7 @@ def claim(
     _fail_spent(db, spent, now=now)
 
     saw_all = len(lanes) < looked_at
+    next_due = _NEXT_DUE.first(db, {})
     return Claimed(
         jobs=[job for job in taken if job not in spent],
         cursor=next(reversed(shares), cursor if saw_all else lanes[-1]),
@@ -91,7 +92,7 @@ def claim(
         or woken == WAKE_AT_ONCE
         or len(taken) == slots
         or _left_some(taken, shares, room),
-        next_due_at=db.execute(_NEXT_DUE).scalar(),
+        next_due_at=next_due[0] if next_due else None,
     )
 
 
@@ -99,7 +100,7 @@ def _take_turn(db: Connection) -> None:
     # On SQLite whoever writes is alone anyway. On PostgreSQL a lock makes it so; and a claim
     # need not survive a crash, for what it took is then simply claimed again.
     if db.dialect.name == "postgresql":
-        db.execute(_TAKE_TURN)
+        _TAKE_TURN.run(db, {})
 
 
 def _wake(db: Connection, *, now: datetime) -> int:
@@ -110,7 +111,7 @@ def _wake(db: Connection, *, now: datetime) -> int:
 
 
 def _return_expired(db: Connection, *, now: datetime) -> None:
-    expired = db.execute(_EXPIRED, {"now": now}).scalars().all()
+    expired = [job_id for (job_id,) in _EXPIRED.all(db, {"now": now})]
     if expired:
         what_happened = "The worker " + jobs.c.worker + " did not report in time."
         db.execute(
@@ -151,11 +152,11 @@ def _left_some(taken: Sequence[Job], shares: Mapping[str, int], room: Mapping[st
 
 def _list_due_lanes(db: Connection, *, after: str, limit: int) -> list[str]:
     """Return the lanes in which something is due, in a circle that begins behind `after`."""
-    lanes = list(db.execute(_HOP, {"after": after, "limit": limit}).scalars())
+    lanes = [lane for (lane,) in _HOP.all(db, {"after": after, "limit": limit})]
     if after and len(lanes) < limit:
-        first = db.execute(_HOP, {"after": "", "limit": limit - len(lanes)}).scalars()
+        first = _HOP.all(db, {"after": "", "limit": limit - len(lanes)})
         seen = set(lanes)
-        lanes += [lane for lane in first if lane not in seen]
+        lanes += [lane for (lane,) in first if lane not in seen]
     return lanes
 
 
@@ -168,8 +169,8 @@ def _take(
     for number, (lane, share) in enumerate(shares.items()):
         named[f"lane_{number}"] = lane
         named[f"share_{number}"] = share
-    rows = db.execute(_take_from(len(shares), db.dialect.name), named)
-    taken = [Job(Claim(row.id, row.fence, worker), *row[2:]) for row in rows]
+    rows = _take_from(len(shares), db.dialect.name).all(db, named)
+    taken = [Job(Claim(job_id, fence, worker), *rest) for job_id, fence, *rest in rows]
     return sorted(taken, key=lambda job: (job.due_at, job.id))
 
 
@@ -190,13 +191,15 @@ def _fail_spent(db: Connection, spent: Sequence[Job], *, now: datetime) -> None:
 
 # The planner may use nothing but the indexes made for this: plans that it makes while the
 # queue is empty live on in the connection, and were seen to cost 300 ms once it was full.
-_TAKE_TURN: Final = text("""
+_TAKE_TURN: Final = Prepared(
+    text("""
     SELECT pg_advisory_xact_lock(hashtext('printworks.claim')), set_config(name, 'off', true)
     FROM unnest(ARRAY[
         'synchronous_commit', 'enable_seqscan', 'enable_bitmapscan', 'enable_sort',
         'enable_hashjoin', 'enable_mergejoin', 'jit'
     ]) AS name
 """)
+)
 
 # A row that somebody else is changing is left for the next claim: a claim waits for nobody,
 # so it can be part of no deadlock.
@@ -216,20 +219,21 @@ _RIPE: Final = (
     .with_for_update(skip_locked=True, of=jobs)
 )
 
-_EXPIRED: Final = (
+_EXPIRED: Final = Prepared(
     select(jobs.c.id)
     .where(jobs.c.state == literal_column("'running'"), jobs.c.lease_until <= bindparam("now"))
     .with_for_update(skip_locked=True)
 )
 
-_COUNT_RUNNING: Final = (
+_COUNT_RUNNING: Final = Prepared(
     select(jobs.c.lane, func.count())
     .where(jobs.c.state == literal_column("'running'"))
     .group_by(jobs.c.lane)
 )
 
 # A plain DISTINCT would read every due row; this reads one index entry for each lane.
-_HOP: Final = text("""
+_HOP: Final = Prepared(
+    text("""
     WITH RECURSIVE hops (lane, number) AS (
         SELECT (
             SELECT lane FROM jobs WHERE state = 'due' AND lane > :after ORDER BY lane LIMIT 1
@@ -243,8 +247,9 @@ _HOP: Final = text("""
     )
     SELECT lane FROM hops WHERE lane IS NOT NULL ORDER BY number
 """)
+)
 
-_NEXT_DUE: Final = (
+_NEXT_DUE: Final = Prepared(
     select(jobs.c.due_at)
     .where(jobs.c.state == literal_column("'scheduled'"))
     .order_by(jobs.c.due_at)
@@ -253,7 +258,7 @@ _NEXT_DUE: Final = (
 
 
 @lru_cache(maxsize=2 * LARGEST_CLAIM)
-def _take_from(lanes: int, dialect: str) -> Executable:
+def _take_from(lanes: int, dialect: str) -> Prepared:
     """Return the statement that takes jobs from so many lanes."""
     is_postgresql = dialect == "postgresql"
     skip_locked = "FOR UPDATE SKIP LOCKED" if is_postgresql else ""
@@ -265,7 +270,7 @@ def _take_from(lanes: int, dialect: str) -> Executable:
         f" ORDER BY due_at, id LIMIT :share_{number} {skip_locked}) AS lane_{number}"
         for number in range(lanes)
     )
-    return (
+    return Prepared(
         text(f"""
             WITH taken AS ({from_each})
             UPDATE jobs SET state = 'running', worker = :worker, lease_until = :lease_until,

@@ -7,7 +7,9 @@ and rolls back when it raises.
 
 import fcntl
 import os
+import select
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -16,8 +18,9 @@ from typing import Any, Final, Self, TypeVar
 import msgspec
 import psycopg
 from pysqlite3 import dbapi2
-from sqlalchemy import Connection, Engine, create_engine, exc, make_url
+from sqlalchemy import Connection, Engine, create_engine, event, exc, make_url
 from sqlalchemy.engine import URL
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from printworks.store import sqlite
 
@@ -31,6 +34,8 @@ _OPTIONS: Final[dict[str, Any]] = {
     "json_deserializer": msgspec.json.decode,
 }
 
+# A connection that was idle for longer is tried before it is used.
+SECONDS_OF_TRUST: Final = 1.0
 
 # What is raised when the database is away, full or locked for too long: nobody's mistake, and
 # over some time later.
@@ -89,10 +94,9 @@ class Database:
                 pool_timeout=10,
                 # A server that does not answer must not hold up a start for minutes.
                 connect_args={"connect_timeout": 10},
-                # A server that was restarted must not cost each old connection a request.
-                pool_pre_ping=True,
                 **_OPTIONS,
             )
+            _check_before_use(self.engine)
             self._readers = self.engine.execution_options(isolation_level="AUTOCOMMIT")
 
     def _open_sqlite(self, connections: int) -> None:
@@ -157,3 +161,33 @@ class Database:
         self.engine.dispose()
         if self._queue is not None:
             self._queue.close()
+
+
+def _check_before_use(engine: Engine) -> None:
+    """See to it that a server that was restarted does not cost each old connection a request.
+
+    A ping before every transaction would do so too, for one more round trip each.
+    """
+
+    def note_use(_driver: object, entry: ConnectionPoolEntry) -> None:
+        entry.info["used_at"] = time.monotonic()
+
+    def check(driver: psycopg.Connection, entry: ConnectionPoolEntry, _use: object) -> None:
+        used_at = entry.info.get("used_at")
+        if used_at is None:
+            return
+        try:
+            if time.monotonic() - used_at > SECONDS_OF_TRUST or _has_news(driver):
+                engine.dialect.do_ping(driver)  # type: ignore[arg-type]
+        except psycopg.Error as error:
+            raise exc.InvalidatePoolError from error
+
+    event.listen(engine, "checkin", note_use)
+    event.listen(engine, "checkout", check)
+
+
+def _has_news(driver: psycopg.Connection) -> bool:
+    """Say whether the server has sent something unasked, as it does when it ends a connection."""
+    poll = select.poll()
+    poll.register(driver.fileno(), select.POLLIN)
+    return bool(poll.poll(0))

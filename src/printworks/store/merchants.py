@@ -6,10 +6,11 @@ from datetime import datetime, timedelta
 from typing import Final
 
 import msgspec
-from sqlalchemy import Connection, bindparam, or_, select
+from sqlalchemy import Connection, bindparam, or_, select, update
 
 from printworks.catalogue.products import Currency
 from printworks.errors import NotFound
+from printworks.rules.payments import Billing
 from printworks.store.prepared import Prepared
 from printworks.store.tables import api_keys, merchants
 
@@ -23,6 +24,7 @@ class Merchant(msgspec.Struct, frozen=True):
     clock_offset: timedelta
     currency: Currency = Currency.GBP
     advancing_until: datetime | None = None
+    billing: Billing = Billing.CARD
 
 
 class ApiKey(msgspec.Struct, frozen=True):
@@ -78,6 +80,11 @@ def get_merchant_by_code(db: Connection, code: str) -> Merchant:
     if row is None:
         raise NotFound(f"There is no merchant {code!r}.")
     return Merchant(*row)
+
+
+def set_billing(db: Connection, merchant_id: int, billing: Billing) -> None:
+    """Say how a merchant pays from now on."""
+    db.execute(update(merchants).where(merchants.c.id == merchant_id).values(billing=billing))
 
 
 def list_merchants(db: Connection) -> list[Merchant]:

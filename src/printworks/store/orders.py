@@ -5,16 +5,32 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 import msgspec
-from sqlalchemy import Column, Connection, Select, bindparam, insert, select, update
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Select,
+    Text,
+    bindparam,
+    insert,
+    literal_column,
+    select,
+    type_coerce,
+    update,
+)
 
-from printworks.catalogue.products import Currency
+from printworks.catalogue.products import Currency, QualityLevel
 from printworks.errors import NotFound
 from printworks.rules.orders import OrderStatus, Payment, ShippingMethod
+from printworks.store.callbacks import PLACE, Place
+from printworks.store.columns import Choice
 from printworks.store.prepared import Prepared
 from printworks.store.tables import merchants, orders
 
 # SQLite's and PostgreSQL's largest row number; a larger id is nobody's.
 LARGEST_ID: Final = 2**63 - 1
+# So many are read at once by who wants all of them.
+ROWS_AT_ONCE: Final = 500
 
 
 class Order(msgspec.Struct, frozen=True):
@@ -35,6 +51,10 @@ class Order(msgspec.Struct, frozen=True):
     telephone: str | None
     email: str | None
     shipping_method: ShippingMethod
+    # Whether the merchant wants a service with tracking wherever there is one.
+    is_tracked: bool
+    quality_level: QualityLevel | None
+    print_country: str | None
     payment: Payment
     payment_token: str | None
     packing_slip_url: str | None
@@ -46,6 +66,10 @@ class Order(msgspec.Struct, frozen=True):
     price: int
     shipping_price: int
     held_at: datetime | None
+    # The payment that is under way; nobody may change the order until its end.
+    payment_request_id: int | None
+    # Until when the recipient may pay.
+    pay_until: datetime | None
     error_message: str | None
     created_at: datetime
     updated_at: datetime
@@ -71,10 +95,16 @@ class NewOrder(msgspec.Struct, frozen=True, kw_only=True):
     invoice_amount_net: int = 0
     invoice_tax: int = 0
     invoice_currency: str | None = None
+    # Whether the merchant wants a service with tracking wherever there is one.
+    is_tracked: bool = False
+    quality_level: QualityLevel | None = None
+    print_country: str | None = None
+    # In which words its callbacks are written, unless the merchant chose others.
+    callback_format: str = "3.0"
 
 
 class OrderPage(NamedTuple):
-    """Some of a merchant's orders, and how many there are in all."""
+    """Some of a merchant's orders, and how many the merchant has in all, listed or not."""
 
     orders: list[Order]
     total: int
@@ -110,13 +140,48 @@ def _of_page(*columns: Column[Any]) -> Select[Any]:
 
 
 _PAGE: Final = Prepared(_of_page(*_COLUMNS))
+
+_listed = orders.alias("listed")
+_HAS_STATUS: Final = _listed.c.status == bindparam("status")
+_HAS_REFERENCE: Final = _listed.c.merchant_order_id == bindparam("merchant_order_id")
+# Not spelled as in the index of statuses: there are few orders with one reference, and many with
+# one status, and SQLite cannot know that.
+_HAS_STATUS_TOO: Final = type_coerce(_listed.c.status, Text).concat(
+    literal_column("''")
+) == bindparam("status", type_=Choice(OrderStatus))
+
+
+def _of_some(*conditions: ColumnElement[bool]) -> Prepared:
+    # What is skipped is only counted in an index, and never read.
+    wanted = (
+        select(_listed.c.ordinal)
+        .where(
+            _listed.c.merchant_id == bindparam("merchant_id"),
+            _listed.c.ordinal <= bindparam("newest"),
+            *conditions,
+        )
+        .order_by(_listed.c.ordinal.desc())
+        .limit(bindparam("limit"))
+        .offset(bindparam("start"))
+    )
+    return Prepared(
+        select(*_COLUMNS)
+        .where(orders.c.merchant_id == bindparam("merchant_id"), orders.c.ordinal.in_(wanted))
+        .order_by(orders.c.ordinal.desc())
+    )
+
+
+_OF_STATUS: Final = _of_some(_HAS_STATUS)
+_OF_REFERENCE: Final = _of_some(_HAS_REFERENCE)
+_OF_BOTH: Final = _of_some(_HAS_REFERENCE, _HAS_STATUS_TOO)
 # For whoever wants what belongs to the orders of a page.
 IDS_OF_PAGE: Final = _of_page(orders.c.id)
 _NEXT_ORDINAL: Final = Prepared(
     update(merchants)
     .where(merchants.c.id == bindparam("merchant"))
-    .values(order_count=merchants.c.order_count + 1)
-    .returning(merchants.c.order_count)
+    # The order's first event takes its place in the feed along the way.
+    .values(order_count=merchants.c.order_count + 1, event_count=merchants.c.event_count + 1)
+    .returning(merchants.c.order_count, *PLACE)
 )
 _INSERT: Final = Prepared(
     insert(orders)
@@ -151,6 +216,15 @@ def get_any_order_to_change(db: Connection, order_id: int) -> Order:
     return Order(*row)
 
 
+def find_order_by_token(db: Connection, token: str) -> Order | None:
+    """Return the order whose recipient pays at the address with this token."""
+    # Some text, a zero byte for one, is an error to PostgreSQL and not merely unknown.
+    if not token.isascii() or not token.isprintable():
+        return None
+    row = db.execute(select(*_COLUMNS).where(orders.c.payment_token == token)).one_or_none()
+    return None if row is None else Order(*row)
+
+
 def _find(statement: Prepared, db: Connection, merchant_id: int, order_id: int) -> Order:
     row = None
     if 0 < order_id <= LARGEST_ID:
@@ -160,14 +234,56 @@ def _find(statement: Prepared, db: Connection, merchant_id: int, order_id: int) 
     return Order(*row)
 
 
-def list_orders(db: Connection, merchant_id: int, *, limit: int, start: int) -> OrderPage:
-    """Return the merchant's orders, newest first, after skipping `start` of them."""
+def list_orders(
+    db: Connection,
+    merchant_id: int,
+    *,
+    limit: int | None,
+    start: int,
+    status: OrderStatus | None = None,
+    merchant_order_id: str | None = None,
+) -> OrderPage:
+    """Return the merchant's orders, newest first, after skipping `start` of them.
+
+    Only those with this status and this reference, if any are given; all of them without a limit.
+    """
     (total,) = _TOTAL.one(db, {"merchant_id": merchant_id})
-    newest = total - start
-    if limit == 0 or newest <= 0:
+    if status is None and merchant_order_id is None:
+        rows = _read_newest(db, merchant_id, newest=total - start, limit=limit)
+        return OrderPage([Order(*row) for row in rows], total)
+    # PostgreSQL has no text with a zero byte in it, and does not even look for one.
+    if limit == 0 or "\0" in (merchant_order_id or ""):
         return OrderPage([], total)
-    rows = _PAGE.all(db, {"merchant_id": merchant_id, "newest": newest, "limit": limit})
+    values = {
+        "merchant_id": merchant_id,
+        "status": status,
+        "merchant_order_id": merchant_order_id,
+        "newest": total,
+        "limit": total if limit is None else limit,
+        "start": start,
+    }
+    rows = _choose(status, merchant_order_id).all(db, values)
     return OrderPage([Order(*row) for row in rows], total)
+
+
+def _choose(status: OrderStatus | None, merchant_order_id: str | None) -> Prepared:
+    if merchant_order_id is None:
+        return _OF_STATUS
+    return _OF_REFERENCE if status is None else _OF_BOTH
+
+
+def _read_newest(
+    db: Connection, merchant_id: int, *, newest: int, limit: int | None
+) -> list[tuple[Any, ...]]:
+    """Read orders from this ordinal downwards, a bounded number with each statement."""
+    rows: list[tuple[Any, ...]] = []
+    left = newest if limit is None else min(newest, limit)
+    while left > 0:
+        page = {"newest": newest, "limit": min(left, ROWS_AT_ONCE)}
+        rows += _PAGE.all(db, {"merchant_id": merchant_id, **page})
+        newest -= ROWS_AT_ONCE
+        left -= ROWS_AT_ONCE
+    return rows
 
 
 def insert_order(
@@ -178,9 +294,9 @@ def insert_order(
     status: OrderStatus,
     payment_token: str | None,
     now: datetime,
-) -> Order:
-    """Add an order as the merchant's newest."""
-    (ordinal,) = _NEXT_ORDINAL.one(db, {"merchant": merchant_id})
+) -> tuple[Order, Place]:
+    """Add an order as the merchant's newest; its creation has a place in the feed."""
+    ordinal, *place = _NEXT_ORDINAL.one(db, {"merchant": merchant_id})
     values: dict[str, Any] = {
         **msgspec.structs.asdict(new),
         "merchant_id": merchant_id,
@@ -191,12 +307,15 @@ def insert_order(
         "price": 0,
         "shipping_price": 0,
         "held_at": None,
+        "payment_request_id": None,
+        "pay_until": None,
         "error_message": None,
         "created_at": now,
         "updated_at": now,
     }
     (order_id,) = _INSERT.one(db, {**values, "ordinal": ordinal})
-    return Order(id=order_id, **values)
+    del values["callback_format"]
+    return Order(id=order_id, **values), Place(*place)
 
 
 def update_order(db: Connection, order: Order, values: Mapping[str, object]) -> Order | None:

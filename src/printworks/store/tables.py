@@ -13,14 +13,18 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
     text,
 )
 
-from printworks.catalogue.products import Currency
+from printworks.catalogue.products import Currency, QualityLevel
 from printworks.catalogue.services import Carrier
-from printworks.rules.images import ImageStatus
+from printworks.rules.events import CallbackState
+from printworks.rules.images import AcceptedFiles, ImageStatus
+from printworks.rules.issues import Author, IssueAction, IssueKind, IssueState, Resolution
 from printworks.rules.ledger import EntryKind
 from printworks.rules.orders import OrderStatus, Payment, ShippingMethod
+from printworks.rules.payments import Billing, Payer, PaymentState
 from printworks.rules.production import LabState
 from printworks.rules.sizing import Sizing
 from printworks.store.columns import Choice, Duration, Json, Moment, RowId
@@ -46,12 +50,24 @@ merchants = Table(
     Column("currency", Choice(Currency), nullable=False, server_default=text("'GBP'")),
     # How many orders the merchant has ever made; the newest order has this ordinal.
     Column("order_count", BigInteger, nullable=False, server_default=text("0")),
+    # How many events the merchant was ever told of, or would have been with an address.
+    Column("event_count", BigInteger, nullable=False, server_default=text("0")),
+    # Where the merchant is told of events, and in which words; null is in those of the version
+    # that made the order.
+    Column("callback_url", Text),
+    Column("callback_format", Text),
+    # With what callbacks are signed, newest first: at most two, the older one with its end.
+    Column("callback_secrets", Json, nullable=False, server_default=text("'[]'")),
     # What the ledger comes to: entries, the hash of the last one, and what the merchant owes.
     Column("ledger_count", BigInteger, nullable=False, server_default=text("0")),
     Column("ledger_head", Text, nullable=False, server_default=text("''")),
     Column("balance", BigInteger, nullable=False, server_default=text("0")),
     # The most that the merchant may owe, in minor units; null is without a limit.
     Column("credit_limit", BigInteger),
+    Column("billing", Choice(Billing), nullable=False, server_default=text("'card'")),
+    # Who the merchant is to the payment provider, and with which card it pays.
+    Column("customer", Text, nullable=False, server_default=text("''")),
+    Column("payment_method", Text, nullable=False, server_default=text("''")),
     # Sandbox only: how far this merchant's clock is ahead of the real one.
     Column("clock_offset", Duration, nullable=False, server_default=text("0")),
     # Until then somebody moves that clock, and runs the merchant's jobs in its own order.
@@ -94,9 +110,18 @@ orders = Table(
     Column("telephone", Text),
     Column("email", Text),
     Column("shipping_method", Choice(ShippingMethod), nullable=False),
+    # Whether the merchant wants a service with tracking wherever there is one.
+    Column("is_tracked", Boolean, nullable=False, server_default=false()),
+    # The range from which products are chosen, and where they should be printed; null if
+    # whoever made the order was not asked.
+    Column("quality_level", Choice(QualityLevel)),
+    Column("print_country", Text),
     Column("payment", Choice(Payment), nullable=False),
     # The unguessable part of the address at which the recipient pays.
     Column("payment_token", Text, unique=True),
+    # In which words its callbacks are written, unless the merchant chose others: a mark of who
+    # made the order, that nothing but the writer of callbacks reads.
+    Column("callback_format", Text, nullable=False, server_default=text("'3.0'")),
     Column("packing_slip_url", Text),
     Column("invoice_amount_net", BigInteger, nullable=False),
     Column("invoice_tax", BigInteger, nullable=False),
@@ -110,11 +135,26 @@ orders = Table(
     Column("shipping_price", BigInteger, nullable=False, server_default=text("0")),
     # While this is set, nothing is sent to a lab.
     Column("held_at", Moment),
+    # While this is set, the order is being paid for, and nobody may change it.
+    Column("payment_request_id", BigInteger),
+    # Until when the recipient may pay; null unless the recipient is asked to.
+    Column("pay_until", Moment),
     Column("error_message", Text),
     Column("created_at", Moment, nullable=False),
     Column("updated_at", Moment, nullable=False),
     UniqueConstraint("merchant_id", "ordinal"),
+    # Lists of one status: the few that are open are found below any number of old ones.
+    Index(None, "merchant_id", "status", "ordinal"),
     sqlite_autoincrement=True,
+)
+# A merchant's own reference, which many do not use, and nothing keeps from coming twice.
+Index(
+    "ix_orders_reference",
+    orders.c.merchant_id,
+    orders.c.merchant_order_id,
+    orders.c.ordinal,
+    sqlite_where=orders.c.merchant_order_id.is_not(None),
+    postgresql_where=orders.c.merchant_order_id.is_not(None),
 )
 
 order_events = Table(
@@ -166,6 +206,8 @@ images = Table(
     # What the merchant said that it would be, then what it is.
     Column("expected_md5", Text),
     Column("md5", Text),
+    # What kinds of files it may be; null is every kind that can be printed.
+    Column("formats", Choice(AcceptedFiles)),
     # As a person sees it. Kept here too, since the picture is forgotten before the order is.
     Column("width", Integer),
     Column("height", Integer),
@@ -270,6 +312,52 @@ secrets = Table(
     Column("value", Text, nullable=False),
 )
 
+# Money that somebody is asked for; written down before anybody asks.
+payment_requests = Table(
+    "payment_requests",
+    metadata,
+    Column("id", RowId, primary_key=True),
+    Column("merchant_id", ForeignKey("merchants.id"), nullable=False, index=True),
+    Column("order_id", ForeignKey("orders.id"), nullable=False, index=True),
+    # By which the provider knows it, and the address of our page about it: not guessable.
+    Column("key", Text, nullable=False, unique=True),
+    Column("payer", Choice(Payer), nullable=False),
+    Column("provider", Text, nullable=False),
+    Column("state", Choice(PaymentState), nullable=False),
+    Column("amount", BigInteger, nullable=False),
+    Column("currency", Choice(Currency), nullable=False),
+    # Who pays, and with what, in the provider's words, as it was when it was first asked.
+    Column("customer", Text, nullable=False),
+    Column("payment_method", Text, nullable=False),
+    # What the provider calls it, and where the payer authorises it.
+    Column("reference", Text, nullable=False, server_default=text("''")),
+    Column("url", Text),
+    # Why nothing was paid, as a sentence.
+    Column("reason", Text),
+    # Until when the payer may authorise it.
+    Column("expires_at", Moment, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    sqlite_autoincrement=True,
+)
+_takes_money = text("state IN ('asked', 'waiting', 'paid')")
+# Whatever goes wrong elsewhere, an order is not paid for twice.
+Index(
+    "uq_payment_requests_paying",
+    payment_requests.c.order_id,
+    unique=True,
+    sqlite_where=_takes_money,
+    postgresql_where=_takes_money,
+)
+
+# What the sandbox's own bank remembers of each charge.
+simulated_charges = Table(
+    "simulated_charges",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("state", Text, nullable=False),
+)
+
 # Money that moved, one entry after the other for each merchant. Nothing here is ever changed.
 ledger_entries = Table(
     "ledger_entries",
@@ -303,6 +391,103 @@ idempotency_keys = Table(
     Column("answer_body", LargeBinary),
     # For the sweep that forgets old keys.
     Column("created_at", Moment, nullable=False, index=True),
+)
+
+# One row for each event that merchants are told of, with an address or without: together they
+# are the merchant's feed, and what is told again later.
+callbacks = Table(
+    "callbacks",
+    metadata,
+    Column("id", RowId, primary_key=True),
+    Column("merchant_id", ForeignKey("merchants.id"), nullable=False),
+    # The merchant's first, second, third ... event, without gaps; null if it is only a test.
+    Column("number", BigInteger),
+    Column("order_id", ForeignKey("orders.id")),
+    # The order's first, second, third ... event, without gaps.
+    Column("sequence", Integer),
+    Column("event_id", ForeignKey("order_events.id")),
+    Column("state", Choice(CallbackState), nullable=False),
+    # Grows when somebody asks for it again: jobs of an earlier round have nothing to do any more.
+    Column("round", Integer, nullable=False, server_default=text("1")),
+    # How often it failed in this round, and how often it was sent in all.
+    Column("failures", Integer, nullable=False, server_default=text("0")),
+    Column("attempts", Integer, nullable=False, server_default=text("0")),
+    # In the merchant's time, as everything here.
+    Column("next_at", Moment),
+    Column("delivered_at", Moment),
+    Column("created_at", Moment, nullable=False),
+    UniqueConstraint("merchant_id", "number"),
+    UniqueConstraint("order_id", "sequence"),
+    sqlite_autoincrement=True,
+)
+# What somebody may want to look into, and send again.
+Index(
+    "ix_callbacks_given_up",
+    callbacks.c.merchant_id,
+    callbacks.c.number,
+    sqlite_where=text("state = 'given-up'"),
+    postgresql_where=text("state = 'given-up'"),
+)
+
+callback_attempts = Table(
+    "callback_attempts",
+    metadata,
+    Column("callback_id", ForeignKey("callbacks.id"), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    # For the sweep that forgets old attempts.
+    Column("at", Moment, nullable=False, index=True),
+    Column("url", Text, nullable=False),
+    # What the receiver said; null if no answer came, and `error` says why.
+    Column("status", Integer),
+    Column("milliseconds", Integer, nullable=False),
+    Column("answer", Text, nullable=False),
+    Column("error", Text),
+)
+
+# Complaints about orders.
+issues = Table(
+    "issues",
+    metadata,
+    Column("id", RowId, primary_key=True),
+    Column("merchant_id", ForeignKey("merchants.id"), nullable=False, index=True),
+    Column("order_id", ForeignKey("orders.id"), nullable=False, index=True),
+    Column("kind", Choice(IssueKind), nullable=False),
+    Column("detail", Text),
+    # What the merchant wants.
+    Column("action", Choice(IssueAction), nullable=False),
+    Column("action_detail", Text),
+    # The images that it is about; none is all of them.
+    Column("image_ids", Json, nullable=False),
+    Column("state", Choice(IssueState), nullable=False),
+    # What the merchant got: money back, in minor units, or another order.
+    Column("resolution", Choice(Resolution)),
+    Column("refund", BigInteger),
+    Column("reprint_order_id", ForeignKey("orders.id"), index=True),
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    sqlite_autoincrement=True,
+)
+_is_unsettled = text("state IN ('Open', 'InProgress')")
+# What an operator has to look into, the oldest first.
+Index(
+    "ix_issues_unsettled",
+    issues.c.id,
+    sqlite_where=_is_unsettled,
+    postgresql_where=_is_unsettled,
+)
+
+# What was said and done about an issue, one after the other.
+issue_remarks = Table(
+    "issue_remarks",
+    metadata,
+    Column("issue_id", ForeignKey("issues.id"), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("at", Moment, nullable=False),
+    Column("author", Choice(Author), nullable=False),
+    # Where the issue went from and to; both are null if somebody only said something.
+    Column("was", Choice(IssueState)),
+    Column("state", Choice(IssueState)),
+    Column("comment", Text),
 )
 
 jobs = Table(

@@ -9,23 +9,28 @@ from printworks.api.proofs import LinkMaker, proof_routes
 from printworks.api.reference import reference_routes
 from printworks.api.routing import NoSuchPath, Router
 from printworks.api.service import Service
+from printworks.api.v2.endpoints import FAMILIES as V2
 from printworks.api.v3.endpoints import V3_0
+from printworks.api.webhooks import webhook_routes
 from printworks.catalogue.opening import open_catalogue
+from printworks.catalogue.snapshot import Catalogue
 from printworks.clock import Clock, system_clock
+from printworks.dashboard.routes import payment_routes
 from printworks.dashboard.start import start_routes
 from printworks.files import open_files
 from printworks.files.store import Files
 from printworks.imaging.studio import Studio
+from printworks.payments.till import Till
 from printworks.settings import Settings
 from printworks.store.database import Database
 from printworks.web.cores import keep_on
-from printworks.web.edge import Edge, Scope, Send
+from printworks.web.edge import OUTSIDE_THREADS, WORKSHOP_THREADS, Edge, Scope, Send
 from printworks.web.pages import Pages, normal_path
 from printworks.web.receiving import Receive
 from printworks.worker.advance import ClockMover
 
 # Every version that is served, side by side.
-FAMILIES: Final = (V3_0,)
+FAMILIES: Final = (V3_0, *V2)
 
 
 class Application:
@@ -48,12 +53,21 @@ class Application:
                 *start_routes(settings),
                 *reference_routes(families, settings),
                 *proof_routes(self._links, self._get_database, self._get_files),
+                *webhook_routes(settings, clock, self._get_database),
+                *payment_routes(
+                    settings,
+                    clock,
+                    database=self._get_database,
+                    till=self._get_till,
+                    catalogue=self._get_catalogue,
+                ),
             ]
         )
         # One picture at a time is enough for questions; orders are the worker's.
         self._studio = Studio(slots=1)
         self._clock_mover = ClockMover(settings, clock)
         self._database: Database | None = None
+        self._till: Till | None = None
         self._files: Files | None = None
         self._edge: Edge | None = None
 
@@ -91,17 +105,19 @@ class Application:
     def start(self) -> None:
         """Open the database and start the threads; in the process and loop that will use them."""
         settings = self._settings
-        # One more than the threads that answer alone: the one that answers together.
-        connections = settings.web_threads + 1
+        # For those that answer alone, go on with something, and answer together.
+        connections = settings.web_threads + OUTSIDE_THREADS + WORKSHOP_THREADS + 1
         self._database = Database(settings.database_url, connections=connections)
         service = Service(
             self._database,
             settings,
             self._clock,
-            catalogue=open_catalogue(settings.catalogue),
+            catalogue=self._get_catalogue(),
             links=self._links,
             studio=self._studio,
             advance_clock=self._clock_mover.advance,
+            till=self._get_till(),
+            open_files=self._get_files,
         )
         self._edge = Edge(service, settings)
 
@@ -110,6 +126,14 @@ class Application:
             message = "The application has not been started."
             raise RuntimeError(message)
         return self._database
+
+    def _get_till(self) -> Till:
+        if self._till is None:
+            self._till = Till(self._settings, self._get_database())
+        return self._till
+
+    def _get_catalogue(self) -> Catalogue:
+        return open_catalogue(self._settings.catalogue)
 
     def _get_files(self) -> Files:
         # Opened when first needed: a store that is away must not keep the API from starting.
@@ -134,7 +158,8 @@ def build_app(
     core: int | None = None,
 ) -> Application:
     """Return the application for the server to run, if need be on one core."""
-    named = [family.renamed(settings.catalogue_name) for family in families]
+    sunset, off = settings.sunset_at, settings.versions_off_list
+    named = [family.renamed(settings.catalogue_name).ending(sunset, off) for family in families]
     if settings.environment == "live":
         named = [family.without_sandbox() for family in named]
     return Application(settings, clock, named, core)

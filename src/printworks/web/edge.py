@@ -4,6 +4,7 @@ Nothing here waits for anything but the network, so that a thousand stalled clie
 normal one nothing.
 """
 
+import asyncio
 import re
 import secrets
 import time
@@ -16,7 +17,7 @@ import structlog
 
 from printworks.api.exchange import Request, Response
 from printworks.api.routing import Found, NoSuchMethod, NoSuchPath
-from printworks.api.service import Asked, Service
+from printworks.api.service import Asked, Pending, Service
 from printworks.settings import Settings
 from printworks.web.pool import GroupThread, PoolFull, ThreadPool
 from printworks.web.receiving import (
@@ -42,6 +43,10 @@ ON_EVERY_ANSWER: Final = (
     (b"x-content-type-options", b"nosniff"),
 )
 LARGEST_HEADERS: Final = 64 * 1024
+# Requests that wait at the same time for somebody else's server, such as a payment provider.
+OUTSIDE_THREADS: Final = 8
+# Uploads that are looked at at the same time.
+WORKSHOP_THREADS: Final = 2
 # The rest of the request was not read, so the connection is of no further use.
 _CLOSE: Final = ("Connection", "close")
 
@@ -52,7 +57,10 @@ class Edge:
     def __init__(self, service: Service, settings: Settings) -> None:
         self._service = service
         self._pool = ThreadPool("core", threads=settings.web_threads, queue=settings.web_queue)
-        self._writer: GroupThread[Asked, Response] = GroupThread(
+        # Others' servers may take their time, and must not take these threads with them.
+        self._outside = ThreadPool("outside", threads=OUTSIDE_THREADS, queue=settings.web_queue)
+        self._workshop = ThreadPool("workshop", threads=WORKSHOP_THREADS, queue=settings.web_queue)
+        self._writer: GroupThread[Asked, Response | Pending] = GroupThread(
             "writer", service.answer_together, queue=settings.web_queue
         )
         self._spool_folder = settings.data
@@ -65,12 +73,19 @@ class Edge:
     @property
     def native_ids(self) -> list[int]:
         """The numbers by which the kernel knows the threads."""
-        return [*self._pool.native_ids, *self._writer.native_ids]
+        return [
+            *self._pool.native_ids,
+            *self._outside.native_ids,
+            *self._workshop.native_ids,
+            *self._writer.native_ids,
+        ]
 
     def close(self) -> None:
         """Finish what was begun."""
         self._pool.close()
         self._writer.close()
+        self._outside.close()
+        self._workshop.close()
 
     async def answer(
         self,
@@ -87,6 +102,8 @@ class Edge:
                 response = self._service.refuse(
                     found.family, None, request, 431, "The headers are too large.", _CLOSE
                 )
+            elif found.family.is_off:
+                response = self._refuse_ended(found, request)
             elif isinstance(found, Found):
                 response = await self._answer(found, request, receive)
             else:
@@ -94,7 +111,7 @@ class Edge:
         except ClientGone:
             log.info("client gone", method=request.method, request_id=request.request_id)
             return
-        await _send(scope, send, request, response)
+        await _send(scope, send, request, response, found.family.headers)
         log.info(
             "request",
             method=request.method,
@@ -118,8 +135,9 @@ class Edge:
             return await self._hand_over(asked)
         except PoolFull:
             return refuse(503, "The service is busy; try again in a second.", ("Retry-After", "1"))
-        except BodyTooLarge:
-            await discard_body(receive, request.headers, limits)
+        except BodyTooLarge as error:
+            if error.has_more:
+                await discard_body(receive, request.headers, limits)
             return refuse(413, f"The body must have at most {limits.size} bytes.", _CLOSE)
         except BodyStalled:
             return refuse(408, "The body did not arrive in time.", _CLOSE)
@@ -134,12 +152,34 @@ class Edge:
 
     async def _hand_over(self, asked: Asked) -> Response:
         try:
-            if self._service.may_share(asked):
-                return await self._writer.run(asked)
-            return await self._pool.run(partial(self._service.answer, asked))
+            answer = await (
+                self._writer.run(asked)
+                if self._service.may_share(asked)
+                else self._pool.run(partial(self._service.answer, asked))
+            )
+            return await self._go_on(answer) if isinstance(answer, Pending) else answer
         finally:
             if asked.request.upload is not None:
                 asked.request.upload.close()
+
+    async def _go_on(self, pending: Pending) -> Response:
+        """Finish what cannot be finished at once, where it takes nobody else's thread."""
+        pool = self._outside if pending.begun.work.waits_for_others else self._workshop
+        try:
+            return await pool.run(partial(self._service.finish, pending))
+        except PoolFull:
+            await asyncio.to_thread(self._service.drop, pending)
+            raise
+
+    def _refuse_ended(self, found: Found | NoSuchMethod | NoSuchPath, request: Request) -> Response:
+        family = found.family
+        endpoint = found.endpoint if isinstance(found, Found) else None
+        message = (
+            f"Version {family.version} has been switched off; use version {family.successor}, "
+            f"which is described at /v{family.successor}/docs."
+        )
+        # The body was not read.
+        return self._service.refuse(family, endpoint, request, 410, message, _CLOSE)
 
     def _refuse_path(self, found: NoSuchMethod | NoSuchPath, request: Request) -> Response:
         if isinstance(found, NoSuchMethod):
@@ -174,14 +214,19 @@ def begin_request(scope: Scope) -> Request:
     )
 
 
-def _own_headers(response: Response, http_version: str) -> Iterator[tuple[bytes, bytes]]:
-    for name, value in response.headers:
+Headers = tuple[tuple[str, str], ...]
+
+
+def _own_headers(headers: Headers, http_version: str) -> Iterator[tuple[bytes, bytes]]:
+    for name, value in headers:
         # HTTP/2 has no such header: there each request has a stream of its own.
         if name != "Connection" or http_version.startswith("1"):
             yield name.lower().encode(), value.encode()
 
 
-async def _send(scope: Scope, send: Send, request: Request, response: Response) -> None:
+async def _send(
+    scope: Scope, send: Send, request: Request, response: Response, of_version: Headers
+) -> None:
     body = b"" if request.method == "HEAD" else response.body
     headers = [
         (b"content-type", response.media_type.encode()),
@@ -189,7 +234,7 @@ async def _send(scope: Scope, send: Send, request: Request, response: Response) 
         (b"x-request-id", request.request_id.encode()),
         (b"cache-control", b"no-store"),
         *ON_EVERY_ANSWER,
-        *_own_headers(response, scope["http_version"]),
+        *_own_headers((*of_version, *response.headers), scope["http_version"]),
     ]
     await send({"type": "http.response.start", "status": response.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

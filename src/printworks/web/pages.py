@@ -1,36 +1,68 @@
 """Everything that is not the API: pages for people, with their security headers."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any, Final
 
+import structlog
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 
+from printworks.dashboard.assets import asset_routes
+from printworks.dashboard.rendering import Message, Tone, render_message
+from printworks.store.database import OUTAGES
 from printworks.web.edge import ON_EVERY_ANSWER, begin_request
+from printworks.web.receiving import (
+    BodyStalled,
+    BodyTooLarge,
+    ClientGone,
+    Limits,
+    Receive,
+    read_body,
+)
 
-_REFUSAL = "<!doctype html><title>{status}</title><p>{sentence}</p>"
-_SENTENCES = {404: "There is nothing at this address.", 405: "This page can only be looked at."}
+log = structlog.get_logger(__name__)
+
+Send = Callable[[Any], Awaitable[None]]
+
+# What a form may send, or a provider that tells us something.
+_BODY: Final = Limits(1_000_000, timedelta(seconds=10), timedelta(seconds=30))
+# Below these, letters are what they are: a token has small and capital ones.
+_WITH_TOKENS: Final = frozenset({"pay", "payments", "bank"})
+
+_TITLES: Final[Mapping[int, str]] = {404: "Nothing here", 500: "Our fault", 503: "One moment"}
+_SENTENCES: Final[Mapping[int, str]] = {
+    400: "What was sent cannot be read.",
+    404: "There is nothing at this address.",
+    405: "This page can only be looked at.",
+    408: "The form did not arrive in time; send it again.",
+    413: "The form is too large.",
+    503: "Something that this page needs does not work at the moment; try again in some seconds.",
+}
+_FAILED: Final = "Something went wrong here. It was noted as {request_id}; try again later."
 
 
 def normal_path(path: str) -> str:
     """Return a path as the pages have theirs: in small letters, without a slash at the end."""
-    return path.lower().rstrip("/") or "/"
+    path = path.rstrip("/") or "/"
+    first, slash, rest = path[1:].partition("/")
+    return f"/{first.lower()}{slash}{rest if first.lower() in _WITH_TOKENS else rest.lower()}"
 
 
 class Pages:
     """An ASGI application for pages."""
 
     def __init__(self, routes: Sequence[BaseRoute]) -> None:
-        self._routes = routes
+        self._routes = [*asset_routes(), *routes]
         self._app = Starlette(
-            routes=routes,
+            routes=self._routes,
             middleware=[Middleware(GZipMiddleware)],
-            exception_handlers={HTTPException: _show_refusal},
+            exception_handlers={HTTPException: _show_refusal, Exception: _show_failure},
         )
         self._app.router.redirect_slashes = False
 
@@ -39,27 +71,66 @@ class Pages:
         scope = {"type": "http", "method": "GET", "path": path, "root_path": ""}
         return any(route.matches(scope)[0] is not Match.NONE for route in self._routes)
 
-    async def __call__(
-        self,
-        scope: dict[str, Any],
-        receive: Callable[[], Awaitable[Any]],
-        send: Callable[[Any], Awaitable[None]],
-    ) -> None:
+    async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         """Show a page."""
-        request_id = begin_request(scope).request_id.encode()
+        request = begin_request(scope)
+        request_id = request.request_id
 
         async def send_safely(message: dict[str, Any]) -> None:
             if message["type"] == "http.response.start":
-                added = [(b"x-request-id", request_id), *ON_EVERY_ANSWER]
+                added = [(b"x-request-id", request_id.encode()), *ON_EVERY_ANSWER]
                 message = {**message, "headers": [*message["headers"], *added]}
             await send(message)
 
-        await self._app(scope, receive, send_safely)  # type: ignore[arg-type]
+        scope = {**scope, "state": {**scope.get("state", {}), "request_id": request_id}}
+        try:
+            if request.method == "POST":
+                receive = _replay(await read_body(receive, request.headers, _BODY), receive)
+            await self._app(scope, receive, send_safely)  # type: ignore[arg-type]
+        except ClientGone:
+            log.info("client gone", method=request.method, request_id=request_id)
+        except BodyTooLarge:
+            await _refuse(413)(scope, receive, send_safely)  # type: ignore[arg-type]
+        except BodyStalled:
+            await _refuse(408)(scope, receive, send_safely)  # type: ignore[arg-type]
+        except Exception:
+            # Whoever asked has been answered already.
+            log.exception("page failed", method=request.method, request_id=request_id)
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """Return what hands out a body that was read already, and then whatever else comes."""
+    waiting = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive_again() -> Any:
+        return waiting.pop() if waiting else await receive()
+
+    return receive_again
 
 
 def _show_refusal(_request: Request, refusal: Exception) -> Response:
     status = refusal.status_code if isinstance(refusal, HTTPException) else 500
-    headers = refusal.headers if isinstance(refusal, HTTPException) else None
-    sentence = _SENTENCES.get(status, "Something went wrong here.")
-    page = _REFUSAL.format(status=status, sentence=sentence)
-    return HTMLResponse(page, status_code=status, headers=headers)
+    response = _refuse(status)
+    if isinstance(refusal, HTTPException) and refusal.headers:
+        response.headers.update(refusal.headers)
+    return response
+
+
+def _show_failure(request: Request, failure: Exception) -> Response:
+    if isinstance(failure, OUTAGES):
+        response = _refuse(503)
+        response.headers["Retry-After"] = "5"
+        return response
+    return _say(500, _FAILED.format(request_id=request.state.request_id))
+
+
+def _refuse(status: int) -> Response:
+    return _say(status, _SENTENCES.get(status, "Something went wrong here."))
+
+
+def _say(status: int, sentence: str) -> Response:
+    tone: Tone = "error" if status >= 500 else "warn"
+    message = Message(
+        tone=tone, title=_TITLES.get(status, "This did not work"), sentences=(sentence,)
+    )
+    return render_message(message, status=status)

@@ -27,6 +27,11 @@ class Limits(NamedTuple):
 class BodyTooLarge(Exception):
     """The body is larger than it may be."""
 
+    def __init__(self, *, has_more: bool = True) -> None:
+        super().__init__()
+        # Whether some of it is still on its way.
+        self.has_more = has_more
+
 
 class BodyStalled(Exception):
     """The body did not arrive in time."""
@@ -98,7 +103,7 @@ async def _receive_all(receive: Receive, limits: Limits, keep: Callable[[bytes],
             raise ClientGone
         piece = message.get("body", b"")
         size += len(piece)
-        if size > limits.size:
-            raise BodyTooLarge
-        keep(piece)
         more = message.get("more_body", False)
+        if size > limits.size:
+            raise BodyTooLarge(has_more=more)
+        keep(piece)

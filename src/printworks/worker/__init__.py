@@ -4,11 +4,14 @@ from collections.abc import Mapping
 from typing import Final
 
 from printworks.rules.jobs import JobKind
+from printworks.worker.callbacks import deliver_callback
 from printworks.worker.images import fetch_image, render_image
 from printworks.worker.labs import cancel_at_lab, hear_from_lab, look_at_labs, send_to_lab
 from printworks.worker.loop import Handler
 from printworks.worker.packing_slips import fetch_packing_slip
+from printworks.worker.payments import check_payment, end_checkout_of, refund_payment
 from printworks.worker.sweeps import (
+    forget_callback_attempts,
     forget_idempotency_keys,
     forget_jobs,
     forget_old_pictures,
@@ -23,6 +26,12 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     JobKind.HEAR_FROM_LAB: hear_from_lab,
     JobKind.CANCEL_AT_LAB: cancel_at_lab,
     JobKind.LOOK_AT_LABS: look_at_labs,
+    JobKind.DELIVER_CALLBACK: deliver_callback,
+    JobKind.RETRY_CALLBACK: deliver_callback,
+    JobKind.FORGET_CALLBACK_ATTEMPTS: forget_callback_attempts,
+    JobKind.CHECK_PAYMENT: check_payment,
+    JobKind.REFUND_PAYMENT: refund_payment,
+    JobKind.END_CHECKOUT: end_checkout_of,
     JobKind.REMOVE_FILES: remove_files,
     JobKind.FORGET_PICTURES: forget_old_pictures,
     JobKind.FORGET_JOBS: forget_jobs,

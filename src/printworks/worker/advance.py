@@ -223,7 +223,7 @@ class ClockMover:
         database = Database(self._settings.database_url, connections=THREADS)
         try:
             with ThreadPoolExecutor(THREADS) as threads:
-                async with open_tools(self._settings) as tools:
+                async with open_tools(self._settings, database) as tools:
                     context = Context(database, self._settings, self._clock, threads, tools)
                     self._ready.set_result(context)
                     await self._stop.wait()

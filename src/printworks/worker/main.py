@@ -37,7 +37,7 @@ async def _work(settings: Settings, database: Database, threads: ThreadPoolExecu
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    async with open_tools(settings) as tools:
+    async with open_tools(settings, database) as tools:
         context = Context(database, settings, system_clock, threads, tools)
         await _make_worker(context).run(stop)
 

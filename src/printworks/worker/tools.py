@@ -27,15 +27,19 @@ from printworks.files.store import Files
 from printworks.imaging.studio import PREPARE_LIMITS, CannotBeProcessed, Invalid, Studio
 from printworks.labs import open_connector
 from printworks.labs.connector import Connector
-from printworks.net.client import USUAL, Limits, Outbound
+from printworks.net.client import POST_WITHIN, USUAL, Limits, Outbound
 from printworks.net.guard import Guard
+from printworks.payments.till import Till
 from printworks.rules.jobs import NotNow
 from printworks.settings import Settings
-from printworks.store.database import OUTAGES
+from printworks.store.database import OUTAGES, Database
+from printworks.worker.receivers import Receivers
 
 # Downloads from one host at the same time, by one worker: no merchant's server is flooded, and
 # a slow one does not hold every slot.
 MOST_FROM_HOST: Final = 6
+# Payments that a worker asks about at the same time.
+TELLERS: Final = 4
 # How long to leave a host alone that has as many as it may.
 BUSY: Final = timedelta(seconds=2)
 # How long to wait for an operator to make room, or for a database to come back.
@@ -80,12 +84,18 @@ class Tools:
     catalogue: Catalogue
     # The way to a lab.
     connect: Callable[[Lab], Connector]
+    till: Till
     # Threads for what takes long: drawing, and moving files.
     workshop: ThreadPoolExecutor
+    # Threads that wait for payment providers, so that no picture has to.
+    tellers: ThreadPoolExecutor
     # Where files lie while they are worked on.
     bench: Path
     # How long other people's servers are waited for.
     patience: Limits = USUAL
+    # How long a receiver of callbacks is waited for, and which of them have taken long.
+    callback_patience: timedelta = POST_WITHIN
+    receivers: Receivers = field(default_factory=Receivers)
     _busy: Counter[str] = field(default_factory=Counter)
 
     @contextmanager
@@ -131,13 +141,17 @@ class Tools:
 
 
 @asynccontextmanager
-async def open_tools(settings: Settings) -> AsyncIterator[Tools]:
+async def open_tools(settings: Settings, database: Database) -> AsyncIterator[Tools]:
     """Make the tools ready for a worker, in the event loop that will use them."""
     bench = settings.data / "tmp"
     bench.mkdir(mode=0o700, exist_ok=True)
     _clear(bench)
     slots = os.cpu_count() or 1
-    with Studio(slots=slots) as studio, ThreadPoolExecutor(2 * slots) as workshop:
+    with (
+        Studio(slots=slots) as studio,
+        ThreadPoolExecutor(2 * slots) as workshop,
+        ThreadPoolExecutor(TELLERS) as tellers,
+    ):
         async with Outbound(Guard.of(settings)) as outbound:
             yield Tools(
                 outbound=outbound,
@@ -145,7 +159,9 @@ async def open_tools(settings: Settings) -> AsyncIterator[Tools]:
                 files=open_files(settings),
                 catalogue=open_catalogue(settings.catalogue),
                 connect=cache(partial(open_connector, settings=settings)),
+                till=Till(settings, database),
                 workshop=workshop,
+                tellers=tellers,
                 bench=bench,
             )
 

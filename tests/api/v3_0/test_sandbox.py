@@ -294,6 +294,7 @@ class TestLive:
             {
                 "PRINTWORKS_ENVIRONMENT": "live",
                 "PRINTWORKS_PUBLIC_URL": "https://print.example",
+                "PRINTWORKS_PAYMENTS": "account",
             },
         )
         url = database.url.render_as_string(hide_password=False)

@@ -461,7 +461,8 @@ class TestACatalogueThatChanged:
         v3.put(f"/orders/{order_id}", an_order(countryCode="IE"))
 
         assert check(v3, order_id)["photos"] == []
-        assert submit(v3, order_id).status == 200
+        # Nothing is in the way but the bank, which asks whoever orders to Ireland.
+        assert submit(v3, order_id).status == 402
 
     @pytest.mark.parametrize(
         "later", [a_product(sku='"PHOTO-5X7"', type='"5x7"')], indirect=True, ids=["gone"]

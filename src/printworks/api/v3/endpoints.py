@@ -5,13 +5,20 @@ from typing import Annotated, Any, Final
 from msgspec import Meta
 
 from printworks.api.endpoints import Endpoint, Family, QueryParameter
-from printworks.api.v3 import countries, images, orders, preflight, prices, sandbox
-from printworks.errors import BadInput, NotFound, StillRunning, WrongState
+from printworks.api.v3 import callbacks, countries, images, orders, preflight, prices, sandbox
+from printworks.errors import BadInput, NotFound, OutOfOrder, StillRunning, WrongState
 from printworks.rules.images import MOST_IN_BATCH
+from printworks.wire.v3.callbacks import (
+    DeliveryOut,
+    EventListOut,
+    ReplayCallbacks,
+    ReplayOut,
+)
 from printworks.wire.v3.countries import CountryOut
 from printworks.wire.v3.envelope import Envelope, Nothing, refuse
 from printworks.wire.v3.images import AddImage, BatchOut, ImageOut
 from printworks.wire.v3.orders import CreateOrder, OrderListOut, OrderOut, SetStatus, UpdateOrder
+from printworks.wire.v3.payments import PaymentRequired
 from printworks.wire.v3.preflight import CheckImage, ImageCheckOut
 from printworks.wire.v3.prices import FetchPrices, PricesOut
 from printworks.wire.v3.sandbox import AdvanceClock, ClockOut
@@ -22,6 +29,10 @@ _PAGING: Final = (
     QueryParameter("start", "How many of the newest orders to skip.", 0),
     QueryParameter("count", "Another name of `limit`.", 100, 250),
     QueryParameter("offset", "Another name of `start`.", 0),
+)
+_FEED: Final = (
+    QueryParameter("after", "The number of the last event that you know.", 0),
+    QueryParameter("limit", "How many events to show.", 100, 250),
 )
 
 ENDPOINTS: Final = (
@@ -75,7 +86,8 @@ ENDPOINTS: Final = (
         summary="Submit or cancel an order, or let its recipient pay",
         takes=SetStatus,
         shows=Envelope[Nothing],
-        refuses=(BadInput, WrongState, NotFound),
+        also_shows={402: PaymentRequired},
+        refuses=(BadInput, WrongState, NotFound, OutOfOrder),
     ),
     Endpoint(
         method="POST",
@@ -105,6 +117,34 @@ ENDPOINTS: Final = (
         outside_transaction=True,
         shows=Envelope[ImageCheckOut],
         refuses=(BadInput,),
+    ),
+    Endpoint(
+        method="GET",
+        path="/events",
+        handler=callbacks.list_events,
+        summary="List events, oldest first, whether or not their callbacks arrived",
+        query=_FEED,
+        shows=Envelope[EventListOut],
+        refuses=(BadInput,),
+    ),
+    Endpoint(
+        method="POST",
+        path="/callbacks/{id}/resend",
+        handler=callbacks.resend_callback,
+        summary="Send a callback again, now",
+        shows=Envelope[DeliveryOut],
+        refuses=(WrongState, NotFound),
+        alone=True,
+    ),
+    Endpoint(
+        method="POST",
+        path="/callbacks/replay",
+        handler=callbacks.replay_callbacks,
+        summary="Send callbacks again from some moment or event on",
+        takes=ReplayCallbacks,
+        shows=Envelope[ReplayOut],
+        refuses=(BadInput, WrongState),
+        alone=True,
     ),
     Endpoint(
         method="GET",

@@ -1,16 +1,19 @@
 """Orders through 3.0."""
 
-from typing import Final
+from typing import Any, Final
 
 from printworks.actions import orders as actions
 from printworks.actions.production import permissions_of
-from printworks.actions.routing import estimate_anew
 from printworks.actions.submission import check_submission
-from printworks.api.endpoints import Call
+from printworks.api.endpoints import Call, WithStatus
+from printworks.api.estimates import estimate_today
+from printworks.api.payments import pay
 from printworks.rules.orders import check_change
+from printworks.rules.payments import PaymentState, is_on_account
 from printworks.store import orders as store
 from printworks.store.images import Image, Images, list_images_of_page, list_images_to_show
 from printworks.store.orders import Order
+from printworks.store.payments import PaymentRequest
 from printworks.store.shipments import (
     Shipment,
     Shipments,
@@ -28,6 +31,7 @@ from printworks.wire.v3.orders import (
     UpdateOrder,
     WantedStatus,
 )
+from printworks.wire.v3.payments import PaymentRequired
 from printworks.wire.v3.submission import SubmissionStatusOut
 
 MOST_ON_A_PAGE: Final = 250
@@ -50,13 +54,7 @@ def _show(call: Call, order: Order) -> OrderOut:
 
 def _shape(call: Call, order: Order, images: Images, shipments: Shipments) -> OrderOut:
     permissions = permissions_of(order, shipments, call.catalogue)
-    fresh = [
-        # A plan of days ago would promise days that have passed.
-        estimate_anew(shipment, images, call.catalogue, now=call.now)
-        if shipment.state is None and shipment.created_at.date() != call.now.date()
-        else shipment
-        for shipment in shipments
-    ]
+    fresh = estimate_today(call, images, shipments)
     return OrderOut.of(order, images, fresh, permissions, call.links)
 
 
@@ -117,13 +115,14 @@ def update_order(call: Call) -> Envelope[OrderOut]:
 def get_submission_status(call: Call) -> Envelope[SubmissionStatusOut]:
     """Say whether an order can be submitted."""
     order = store.get_order(call.db, call.merchant.id, call.number("id"))
-    status = check_submission(call.db, order, call.catalogue)
+    on_account = is_on_account(call.merchant.billing, call.till.cards)
+    status = check_submission(call.db, order, call.catalogue, on_account=on_account)
     return Envelope(
         SubmissionStatusOut.of(order.id, status.errors, status.findings, is_valid=status.is_valid)
     )
 
 
-def set_status(call: Call) -> Envelope[Nothing]:
+def set_status(call: Call) -> Any:
     """Submit or cancel an order, or let its recipient pay."""
     order = find_order_to_change(call)
     wanted = read(SetStatus, call.body).status
@@ -133,17 +132,38 @@ def set_status(call: Call) -> Envelope[Nothing]:
                 call.db, call.merchant, order, catalogue=call.catalogue, now=call.now
             )
         case WantedStatus.AWAITING_PAYMENT:
-            actions.await_payment(call.db, order, catalogue=call.catalogue, now=call.now)
-        case WantedStatus.SUBMITTED:
-            actions.submit_order(
+            actions.await_payment(
                 call.db,
                 call.merchant,
                 order,
                 catalogue=call.catalogue,
+                cards=call.till.cards,
                 now=call.now,
-                request_id=call.request_id,
             )
+        case WantedStatus.SUBMITTED:
+            return _submit(call, order)
     return Envelope(Nothing())
+
+
+def _submit(call: Call, order: Order) -> Any:
+    submitted = actions.submit_order(
+        call.db,
+        call.merchant,
+        order,
+        catalogue=call.catalogue,
+        cards=call.till.cards,
+        now=call.now,
+        request_id=call.request_id,
+    )
+    if isinstance(submitted, Order):
+        return Envelope(Nothing())
+    return pay(call, order, submitted, _show_payment)
+
+
+def _show_payment(call: Call, request: PaymentRequest) -> Envelope[Nothing] | WithStatus:
+    if request.state is not PaymentState.WAITING:
+        return Envelope(Nothing())
+    return WithStatus(402, PaymentRequired.of(request, call.till.page_of(request.key)))
 
 
 def find_order_to_change(call: Call) -> Order:

@@ -14,8 +14,8 @@ from printworks.store.shipments import Shipments
 from printworks.wire.links import Links
 from printworks.wire.moments import show_moment
 from printworks.wire.reading import Amount, CountryCode, CurrencyCode, Url, text
+from printworks.wire.shipments import ShipmentOut, ShippingInfoOut
 from printworks.wire.v3.images import ImageOut
-from printworks.wire.v3.shipments import ShipmentOut, ShippingInfoOut
 
 Line = Annotated[str, Meta(max_length=255), text(255)]
 Telephone = Annotated[str, Meta(max_length=50), text(50)]

@@ -1,0 +1,36 @@
+"""Every page at which somebody pays."""
+
+from collections.abc import Callable, Sequence
+
+from starlette.routing import BaseRoute
+
+from printworks.catalogue.snapshot import Catalogue
+from printworks.clock import Clock
+from printworks.dashboard.checkout import checkout_routes
+from printworks.dashboard.counter import Counter
+from printworks.dashboard.forms import FormKey
+from printworks.dashboard.payments import payment_page_routes
+from printworks.payments.till import Till
+from printworks.settings import Settings
+from printworks.store.database import Database
+
+
+def payment_routes(
+    settings: Settings,
+    clock: Clock,
+    *,
+    database: Callable[[], Database],
+    till: Callable[[], Till],
+    catalogue: Callable[[], Catalogue],
+) -> Sequence[BaseRoute]:
+    """Return the pages for payers: about a payment, the simulated bank, and the checkout.
+
+    What must be open is asked for when the first page is.
+    """
+    counter = Counter(clock, database=database, till=till, catalogue=catalogue)
+    forms = FormKey(database)
+    is_sandbox = settings.environment == "sandbox"
+    return [
+        *payment_page_routes(counter, forms, is_sandbox=is_sandbox),
+        *checkout_routes(counter, forms),
+    ]

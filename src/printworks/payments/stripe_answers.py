@@ -1,0 +1,129 @@
+"""What Stripe answers, in our words: its record of a payment, its refusals, its failures."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any, Final
+
+import msgspec
+import stripe
+import structlog
+
+from printworks.payments.provider import Charge, ProviderUnavailable
+from printworks.payments.webhooks import KEY
+
+# How much earlier than ours Stripe's clock may say that a payment began.
+CLOCKS_DIFFER: Final = timedelta(hours=1)
+
+NOT_AUTHORISED: Final = "The payment was not authorised."
+DECLINED: Final = "The bank declined the card."
+CANCELLED: Final = "The payment was cancelled."
+REFUSED: Final = "The payment provider refused the request."
+# What else a bank may say that somebody can do something about.
+REASONS: Final[Mapping[str, str]] = {
+    "amount_too_large": "The amount is more than can be charged at once.",
+    "amount_too_small": "The amount is less than can be charged.",
+    "authentication_required": NOT_AUTHORISED,
+    "card_velocity_exceeded": "The card has reached its limit.",
+    "currency_not_supported": "The card cannot be charged in this currency.",
+    "email_invalid": "The e-mail address of the payer is not valid.",
+    "expired_card": "The card has expired.",
+    "incorrect_cvc": "The security code of the card is wrong.",
+    "insufficient_funds": "There is not enough money for the payment.",
+    "payment_intent_authentication_failure": NOT_AUTHORISED,
+    "resource_missing": "The saved card no longer exists.",
+    "withdrawal_count_limit_exceeded": "The card has reached its limit.",
+}
+
+
+class Redirect(msgspec.Struct):
+    """Where a payer has to go."""
+
+    url: str | None = None
+
+
+class NextAction(msgspec.Struct):
+    """What a payer has to do."""
+
+    redirect_to_url: Redirect | None = None
+
+
+class Trouble(msgspec.Struct):
+    """Why the last try came to nothing."""
+
+    code: str | None = None
+    decline_code: str | None = None
+
+
+class Intent(msgspec.Struct):
+    """What we read of Stripe's own record of a payment."""
+
+    id: str
+    status: str
+    metadata: dict[str, str] = {}
+    next_action: NextAction | None = None
+    last_payment_error: Trouble | None = None
+
+    @property
+    def trouble(self) -> Trouble:
+        """Why it was not paid, as far as Stripe says."""
+        return self.last_payment_error or Trouble()
+
+    @property
+    def address(self) -> str | None:
+        """Where the payer has to go, if Stripe gives an address."""
+        action = self.next_action
+        return action.redirect_to_url.url if action and action.redirect_to_url else None
+
+
+def read_intent(intent: stripe.PaymentIntent) -> Intent:
+    """Read Stripe's record of a payment."""
+    found: Any = intent.to_dict()
+    return msgspec.convert(found, Intent)
+
+
+def write_metadata(charge: Charge) -> dict[str, str]:
+    """Return what Stripe keeps for us with a payment."""
+    return {KEY: charge.key, "merchant": charge.merchant, "order": str(charge.order)}
+
+
+def find_earliest(charge: Charge) -> int | None:
+    """Return the moment, in Stripe's form, before which nothing of the charge can have begun."""
+    if charge.asked_at is None:
+        return None
+    return int((charge.asked_at - CLOCKS_DIFFER).timestamp())
+
+
+def explain(*codes: str | None, usual: str = DECLINED) -> str:
+    """Return the sentence for the first code that has one."""
+    return next((REASONS[code] for code in codes if code and code in REASONS), usual)
+
+
+@contextmanager
+def translate_failures() -> Iterator[None]:
+    """Raise `ProviderUnavailable` for whatever is not an answer to the question."""
+    try:
+        yield
+    except stripe.StripeError as error:
+        log_failure(error)
+        raise ProviderUnavailable(_describe(error)) from error
+    except msgspec.ValidationError as error:
+        detail = f"an answer that cannot be read: {error}"
+        raise ProviderUnavailable(detail) from error
+
+
+def log_failure(error: stripe.StripeError) -> None:
+    """Log what Stripe refused or failed to do."""
+    log = structlog.get_logger()
+    # A wrong key or a wrong request does not go away by itself: somebody must look.
+    is_ours = isinstance(
+        error, stripe.AuthenticationError | stripe.PermissionError | stripe.InvalidRequestError
+    )
+    (log.error if is_ours else log.warning)("stripe refused or failed", detail=_describe(error))
+
+
+def _describe(error: stripe.StripeError) -> str:
+    """Name the error without Stripe's own sentence, which may repeat what was sent."""
+    is_ours = isinstance(error, stripe.APIConnectionError)
+    facts = (error.user_message,) if is_ours else (error.http_status, error.code)
+    return " ".join(str(fact) for fact in (type(error).__name__, *facts) if fact)

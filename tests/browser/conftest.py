@@ -1,0 +1,71 @@
+"""A real browser, in the sizes and colours that people use."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from typing import Any, Final, Literal
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+Scheme = Literal["light", "dark"]
+NewPage = Callable[..., Page]
+
+SIZES: Final[dict[str, dict[str, Any]]] = {
+    "desktop": {"viewport": {"width": 1280, "height": 800}},
+    "phone": {
+        "viewport": {"width": 390, "height": 844},
+        "device_scale_factor": 2,
+        "is_mobile": True,
+        "has_touch": True,
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """The browser of this machine; nothing is downloaded."""
+    found = shutil.which("chromium")
+    if found is None:
+        pytest.fail(
+            "These tests need a browser; on Debian: apt-get install chromium", pytrace=False
+        )
+    with sync_playwright() as playwright:
+        # Containers often have little shared memory.
+        browser = playwright.chromium.launch(
+            executable_path=found, args=["--disable-dev-shm-usage"]
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(chromium: Browser) -> Iterator[NewPage]:
+    """Opens windows; each fails its test if the browser has something to complain about."""
+    contexts: list[BrowserContext] = []
+    complaints: list[str] = []
+
+    def open_one(
+        size: str = "phone",
+        scheme: Scheme = "light",
+        *,
+        may_complain: bool = False,
+        **options: Any,
+    ) -> Page:
+        context = chromium.new_context(
+            color_scheme=scheme,
+            # The certificate comes from the service's own authority.
+            ignore_https_errors=True,
+            **{**SIZES[size], **options},
+        )
+        contexts.append(context)
+        page = context.new_page()
+        if not may_complain:
+            page.on("console", lambda message: complaints.append(message.text))
+            page.on("pageerror", lambda error: complaints.append(str(error)))
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    # A page whose status is an error counts as a resource that failed to load.
+    assert [each for each in complaints if not each.startswith("Failed to load resource")] == []

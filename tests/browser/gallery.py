@@ -1,0 +1,227 @@
+"""Every state of every page for people, with made-up facts: each can be looked at and measured."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Final
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from printworks.dashboard.checkout_views import (
+    CheckoutState,
+    CheckoutView,
+    LineView,
+    TotalRow,
+    make_fields,
+    show_checkout,
+    show_unknown_checkout,
+)
+from printworks.dashboard.forms import refuse_form
+from printworks.dashboard.guarding import refuse_haste
+from printworks.dashboard.payment_views import (
+    BankView,
+    PaymentView,
+    show_bank,
+    show_payment,
+    show_silent_bank,
+    show_unknown_payment,
+)
+from printworks.payments.provider import Declined, NeedsAuthorisation, Paid
+from printworks.rules.payments import PaymentState
+from printworks.rules.recipients import NEEDED, OPTIONAL
+from printworks.web.pages import Pages
+from tests.api.client import make_scope
+
+Show = Callable[[], Response]
+
+# Two pictures in the shapes of prints: one lies, one stands.
+LYING: Final = (
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='180' height='120'%3E"
+    "%3Crect width='180' height='120' fill='%23f29f58'/%3E%3Ccircle cx='130' cy='52' r='24' "
+    "fill='%23ffe9a8'/%3E%3Cpath d='M0 92l46-36 40 30 34-20 60 40v14H0z' fill='%23423a63'/%3E%3C/svg%3E"
+)
+STANDING: Final = (
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='120' height='160'%3E"
+    "%3Crect width='120' height='160' fill='%238fc7d9'/%3E%3Cpath d='M60 30l38 66H22z' fill='%232f6f4f'/%3E"
+    "%3Cpath d='M60 60l44 70H16z' fill='%2338865f'/%3E%3Crect x='54' y='130' width='12' height='20' "
+    "fill='%236b4a2f'/%3E%3C/svg%3E"
+)
+
+CHECKOUT: Final = CheckoutView(
+    page="/pay/token",
+    state=CheckoutState.PAYABLE,
+    merchant="Fox & Daughters Pictures",
+    order="1042",
+    currency="GBP",
+    total=6447,
+    lines=(
+        LineView(
+            description="12x18 inch fine art print, framed with mount",
+            choices=("Frame colour: black", "Finish: matte"),
+            copies=1,
+            each=4900,
+            total=4900,
+            thumbnail=LYING,
+        ),
+        LineView(description="4x6 inch print", copies=12, each=49, total=588, thumbnail=STANDING),
+        LineView(description="Sticker sheet", copies=1, each=250, total=250),
+    ),
+    rows=(TotalRow("Prints", 5738), TotalRow("Shipping (Standard)", 599), TotalRow("Tax", 110)),
+    address=("Mary Fox", "12 Long Lane", "Flat 3", "Hebden Bridge HX7 8AA", "United Kingdom"),
+    email="mary@example.com",
+    country="United Kingdom",
+    form_token="0" * 64,
+)
+PAYMENT: Final = PaymentView(
+    page="/payments/key",
+    state=PaymentState.PAID,
+    merchant="Fox & Daughters Pictures",
+    order="1042",
+    amount=123450,
+    currency="EUR",
+)
+BANK: Final = BankView(
+    page="/bank/key",
+    merchant="Fox & Daughters Pictures",
+    order="1042",
+    amount=123450,
+    currency="EUR",
+    form_token="0" * 64,
+    outcome=NeedsAuthorisation(url="", reference=""),
+    back="/payment-paid",
+)
+ALL: Final = {**NEEDED, **OPTIONAL}
+TYPED: Final = {
+    "recipient_name": "Mary Fox",
+    "town_or_city": "Hebden Bridge",
+    "email": "mary at example",
+}
+WRONG: Final = {
+    "address1": "Say in which street and house it should arrive.",
+    "postal_code": "The postcode is missing.",
+    "email": "This is no e-mail address; it should look like mary@example.com.",
+}
+
+
+def _checkout(state: CheckoutState, **facts: Any) -> Show:
+    view = msgspec.structs.replace(CHECKOUT, state=state, **facts)
+    return lambda: show_checkout(view)
+
+
+def _payment(state: PaymentState, **facts: Any) -> Show:
+    view = msgspec.structs.replace(PAYMENT, state=state, **facts)
+    return lambda: show_payment(view)
+
+
+def _bank(**facts: Any) -> Show:
+    view = msgspec.structs.replace(BANK, **facts)
+    return lambda: show_bank(view)
+
+
+ENDLESS_WORD: Final = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamten" * 3
+# What must not break a page, although nobody should write it.
+ENDLESS: Final[Mapping[str, Show]] = {
+    "checkout-endless": _checkout(
+        CheckoutState.PAYABLE,
+        merchant=ENDLESS_WORD,
+        order=str(10**7),
+        lines=tuple(
+            msgspec.structs.replace(line, description=ENDLESS_WORD, total=10**7)
+            for line in CHECKOUT.lines
+        ),
+        rows=(TotalRow(ENDLESS_WORD, 10**7),),
+        total=10**7,
+        address=(ENDLESS_WORD, ENDLESS_WORD),
+        email=f"{ENDLESS_WORD}@example.com",
+        reason=ENDLESS_WORD,
+    ),
+    "bank-endless": _bank(merchant=ENDLESS_WORD, order=ENDLESS_WORD, amount=10**7),
+}
+
+_S = CheckoutState
+STATES: Final[Mapping[str, Show]] = {
+    "checkout-payable": _checkout(_S.PAYABLE),
+    "checkout-declined": _checkout(_S.PAYABLE, reason="The bank declined the card."),
+    "checkout-incomplete": _checkout(
+        _S.INCOMPLETE, address=(), email="", fields=make_fields(ALL, "GB")
+    ),
+    "checkout-wrong": _checkout(
+        _S.INCOMPLETE,
+        address=(),
+        email="",
+        fields=make_fields(ALL, "GB", values=TYPED, errors=WRONG),
+    ),
+    "checkout-email": _checkout(_S.INCOMPLETE, email="", fields=make_fields(["email"], "GB")),
+    "checkout-long": _checkout(_S.PAYABLE, lines=CHECKOUT.lines * 4),
+    "checkout-paid": _checkout(_S.PAID),
+    "checkout-at-bank": _checkout(_S.AT_BANK, bank_url="/bank-open"),
+    "checkout-finding-out": _checkout(_S.FINDING_OUT),
+    "checkout-not-ready": _checkout(_S.NOT_READY),
+    "checkout-cancelled": _checkout(_S.CANCELLED),
+    "checkout-expired": _checkout(_S.EXPIRED),
+    "checkout-unknown": show_unknown_checkout,
+    "payment-finding-out": _payment(PaymentState.ASKED),
+    "payment-paid": _payment(PaymentState.PAID),
+    "payment-declined": _payment(PaymentState.DECLINED, reason="The bank declined the card."),
+    "payment-expired": _payment(PaymentState.WAITING, is_expired=True),
+    "payment-refunded": _payment(PaymentState.REFUNDED),
+    "payment-unknown": show_unknown_payment,
+    "bank-open": _bank(),
+    "bank-authorised": _bank(outcome=Paid(provider="", reference="")),
+    "bank-declined": _bank(outcome=Declined(reason="The payment was not authorised.")),
+    "bank-silent": show_silent_bank,
+    "form-refused": lambda: refuse_form("/pay/token"),
+    "too-many": lambda: refuse_haste("/pay/token", timedelta(seconds=12)),
+}
+
+
+def _route(name: str, show: Show) -> BaseRoute:
+    async def answer(_request: Request) -> Response:
+        return show()
+
+    return Route(f"/{name}", answer)
+
+
+@contextmanager
+def serve() -> Iterator[str]:
+    """Show each state at an address that ends in its name; return how the addresses begin."""
+    pages = Pages([_route(name, show) for name, show in {**STATES, **ENDLESS}.items()])
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asyncio.run(_answer(pages, self))
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+async def _answer(pages: Pages, asked: BaseHTTPRequestHandler) -> None:
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: dict[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            asked.send_response(message["status"])
+            for name, value in message["headers"]:
+                asked.send_header(name.decode(), value.decode())
+            asked.end_headers()
+        else:
+            asked.wfile.write(message.get("body", b""))
+
+    headers = {name: value for name, value in asked.headers.items() if name != "Accept-Encoding"}
+    await pages(make_scope("GET", asked.path, headers), receive, send)

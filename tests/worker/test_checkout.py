@@ -1,0 +1,289 @@
+"""The recipient pays for an order: how much, by when, and where it then goes."""
+
+import msgspec
+import pytest
+from sqlalchemy import update
+
+from printworks.actions.checkout import complete_recipient, find_checkout, pay_as_recipient
+from printworks.actions.images import add_images
+from printworks.errors import BadInput, WrongState
+from printworks.rules.events import OrderMoved
+from printworks.rules.orders import OrderStatus, Payment
+from printworks.rules.payments import CheckoutTotal, PaymentState
+from printworks.store.images import NewImage
+from printworks.store.ledger import set_credit_limit
+from printworks.store.merchants import get_merchant
+from printworks.store.orders import Order, get_order_to_change
+from printworks.store.payments import PaymentRequest
+from printworks.store.tables import images
+from tests.worker.cashiers import Cashier
+from tests.worker.conftest import OpenShop
+from tests.worker.shops import Shop
+
+_P = PaymentState
+_S = OrderStatus
+
+
+@pytest.fixture
+def cashier(shop: Shop) -> Cashier:
+    """Somebody who takes money in the usual shop."""
+    return Cashier(shop)
+
+
+class TestARecipientWhoPays:
+    @pytest.fixture
+    def order(self, cashier: Cashier) -> Order:
+        """An order for which the recipient pays twice what the merchant does."""
+        shop = cashier.shop
+        order = shop.add_order(
+            payment=Payment.INVOICE_RECIPIENT, email="mary@example.com", invoice_tax=120
+        )
+        shop.add_images(order, "https://shop.example/a.jpg", copies=2, price_to_user=900)
+        cashier.let_recipient_pay(order)
+        return shop.order(order)
+
+    def pay(self, cashier: Cashier, order: Order) -> PaymentRequest:
+        """Press the button on the checkout page, as far as the bank."""
+        shop = cashier.shop
+        cards = shop.tools.till.cards
+        assert cards is not None
+        with shop.database.writing() as db:
+            checkout = find_checkout(db, order.payment_token or "", shop.tools.catalogue)
+            assert checkout is not None
+            request = pay_as_recipient(
+                db, checkout, cards=cards, catalogue=shop.tools.catalogue, now=shop.clock()
+            )
+        assert request is not None
+        return cashier.settle(request, cashier.ask_payer(request))
+
+    def test_pays_what_the_merchant_asks_and_the_merchant_gets_the_margin(
+        self, cashier: Cashier, order: Order
+    ) -> None:
+        request = self.pay(cashier, order)
+        assert request.state is _P.WAITING
+        assert cashier.shop.order(order).status is _S.AWAITING_PAYMENT
+        cashier.shop.tools.till.bank.authorise(request.key)
+        settled = cashier.settle(request, cashier.look_up(request))
+
+        assert settled.state is _P.PAID
+        assert settled.amount == 2 * 900 + order.shipping_price + 120
+        assert cashier.shop.order(order).status is _S.SUBMITTED
+        assert cashier.balance() == order.price - settled.amount
+        assert cashier.find_faults() == []
+
+    def test_may_try_again_after_a_refusal(self, cashier: Cashier, order: Order) -> None:
+        first = self.pay(cashier, order)
+        cashier.shop.tools.till.bank.refuse(first.key)
+        cashier.settle(first, cashier.look_up(first))
+
+        waiting = cashier.shop.order(order)
+        assert (waiting.status, waiting.payment_request_id) == (_S.AWAITING_PAYMENT, None)
+        second = self.pay(cashier, order)
+        assert (second.state, second.id != first.id) == (_P.WAITING, True)
+
+    def test_is_asked_once_however_often_the_button_is_pressed(
+        self, cashier: Cashier, order: Order
+    ) -> None:
+        first = self.pay(cashier, order)
+
+        assert self.pay(cashier, order) == first
+
+    def test_gets_the_money_back_when_the_order_is_cancelled(
+        self, cashier: Cashier, order: Order
+    ) -> None:
+        request = self.pay(cashier, order)
+        cashier.shop.tools.till.bank.authorise(request.key)
+        cashier.settle(request, cashier.look_up(request))
+
+        cashier.cancel(order)
+        cashier.shop.drain()
+
+        assert cashier.request(request).state is _P.REFUNDED
+        assert cashier.count_taken(order) == (1, 0)
+        assert cashier.balance() == 0
+        assert cashier.find_faults() == []
+
+    def test_who_does_not_pay_in_time_leaves_the_order_to_the_merchant(
+        self, cashier: Cashier, order: Order
+    ) -> None:
+        cashier.shop.pass_time(days=29)
+        assert cashier.shop.order(order).status is _S.AWAITING_PAYMENT
+        cashier.shop.pass_time(days=1)
+
+        back = cashier.shop.order(order)
+        assert (back.status, back.pay_until) == (_S.NOT_YET_SUBMITTED, None)
+        assert back.error_message == (
+            "The order was not paid for. The recipient did not pay in time."
+        )
+        with pytest.raises(WrongState, match="does not wait for a payment"):
+            self.pay(cashier, order)
+
+    def test_who_is_just_paying_when_time_is_over_may_end_it(
+        self, cashier: Cashier, order: Order
+    ) -> None:
+        cashier.shop.pass_time(days=29, hours=23)
+        request = self.pay(cashier, order)
+        cashier.shop.pass_time(hours=2)
+        assert cashier.shop.order(order).status is _S.AWAITING_PAYMENT
+
+        cashier.shop.tools.till.bank.authorise(request.key)
+        cashier.shop.pass_time(minutes=20)
+
+        assert cashier.shop.order(order).status is _S.SUBMITTED
+
+    def test_a_second_time_to_pay_is_not_cut_short_by_the_first(
+        self, cashier: Cashier, order: Order
+    ) -> None:
+        cashier.shop.pass_time(days=30)
+        cashier.let_recipient_pay(order)
+
+        cashier.shop.pass_time(days=29)
+
+        assert cashier.shop.order(order).status is _S.AWAITING_PAYMENT
+
+    def test_is_asked_where_it_goes_if_the_merchant_did_not_say(self, cashier: Cashier) -> None:
+        shop = cashier.shop
+        order = shop.add_order(
+            payment=Payment.INVOICE_RECIPIENT, address1=None, postal_code=None, email=None
+        )
+        shop.add_images(order, "https://shop.example/a.jpg")
+        cashier.let_recipient_pay(order)
+
+        with shop.database.writing() as db:
+            checkout = find_checkout(db, order.payment_token or "", shop.tools.catalogue)
+            assert checkout is not None
+            assert checkout.missing == ["address1", "postal_code", "email"]
+            given = {
+                "address1": " 1  High Street ",
+                "postal_code": "YO1 1AA",
+                "email": "mary@example.com",
+                "town_or_city": "Elsewhere",
+            }
+            completed = complete_recipient(db, checkout, given, now=shop.clock())
+
+        assert (completed.address1, completed.email) == ("1 High Street", "mary@example.com")
+        # What the merchant said stays.
+        assert completed.town_or_city == "York"
+
+    @pytest.mark.parametrize(
+        ("given", "sentence"),
+        [
+            ({}, "`address1`: Say where it should arrive."),
+            ({"address1": "x" * 201}, "`address1`: This is too long; 200 characters are the most."),
+            ({"address1": "a\x07b"}, "`address1`: There is a character in this that"),
+            ({"address1": "1 High Street", "email": "mary"}, "`email`: This is no e-mail address"),
+            ({"address1": "1 High Street"}, "`email`: The e-mail address is missing."),
+        ],
+    )
+    def test_what_is_wrong_is_said_and_nothing_is_kept(
+        self, cashier: Cashier, given: dict[str, str], sentence: str
+    ) -> None:
+        shop = cashier.shop
+        order = shop.add_order(payment=Payment.INVOICE_RECIPIENT, address1=None, email=None)
+        shop.add_images(order, "https://shop.example/a.jpg")
+        cashier.let_recipient_pay(order)
+        before = shop.order(order)
+
+        with shop.database.reading() as db:
+            checkout = find_checkout(db, order.payment_token or "", shop.tools.catalogue)
+        assert checkout is not None
+        with pytest.raises(BadInput, match=sentence), shop.database.writing() as db:
+            complete_recipient(db, checkout, given, now=shop.clock())
+
+        assert shop.order(order) == before
+
+    def test_pictures_may_still_be_missing(self, cashier: Cashier) -> None:
+        shop = cashier.shop
+        order = shop.add_order(payment=Payment.INVOICE_RECIPIENT, email="mary@example.com")
+        new = NewImage(sku="M-STI-4X6", url=None, copies=1)
+        with shop.database.writing() as db:
+            merchant = get_merchant(db, shop.merchant.id)
+            current = get_order_to_change(db, merchant.id, order.id)
+            add_images(
+                db, merchant, current, [new], catalogue=shop.tools.catalogue, now=shop.clock()
+            )
+        cashier.let_recipient_pay(order)
+
+        request = self.pay(cashier, order)
+        shop.tools.till.bank.authorise(request.key)
+        cashier.settle(request, cashier.look_up(request))
+
+        [*_, moved] = [event for event in shop.events(order) if isinstance(event, OrderMoved)]
+        assert (moved.status, moved.lacks_images) == (_S.SUBMITTED, True)
+
+    def test_who_has_nothing_to_pay_is_asked_for_nothing(self, cashier: Cashier) -> None:
+        shop = cashier.shop
+        order = shop.add_order(payment=Payment.INVOICE_RECIPIENT, email="mary@example.com")
+        shop.add_images(order, "https://shop.example/a.jpg")
+        cashier.let_recipient_pay(order)
+        cards = shop.tools.till.cards
+        assert cards is not None
+
+        with shop.database.writing() as db:
+            checkout = find_checkout(db, order.payment_token or "", shop.tools.catalogue)
+            assert checkout is not None
+            free = msgspec.structs.replace(checkout, total=CheckoutTotal(0, 0, 0))
+            asked = pay_as_recipient(
+                db, free, cards=cards, catalogue=shop.tools.catalogue, now=shop.clock()
+            )
+
+        assert asked is None
+        submitted = shop.order(order)
+        assert submitted.status is _S.SUBMITTED
+        assert cashier.balance() == submitted.price
+        assert cashier.find_faults() == []
+
+    def test_who_would_pay_too_little_is_not_asked(self, cashier: Cashier) -> None:
+        shop = cashier.shop
+        order = shop.add_order(payment=Payment.INVOICE_RECIPIENT, email="mary@example.com")
+        shop.add_images(order, "https://shop.example/a.jpg", price_to_user=0)
+
+        # Nobody would ever collect the rest from the card.
+        with pytest.raises(WrongState, match="AccountBalanceInsufficient"):
+            cashier.let_recipient_pay(order)
+
+        with shop.database.writing() as db:
+            set_credit_limit(db, shop.merchant.id, 10_000)
+        cashier.let_recipient_pay(order)
+
+    def test_what_no_bank_would_take_is_refused(self, cashier: Cashier) -> None:
+        shop = cashier.shop
+        order = shop.add_order(payment=Payment.INVOICE_RECIPIENT, email="mary@example.com")
+        shop.add_images(
+            order, "https://shop.example/a.jpg", copies=100_000, price_to_user=1_000_000_000_000
+        )
+
+        with pytest.raises(WrongState, match="too expensive"):
+            cashier.let_recipient_pay(order)
+
+    def test_nobody_pays_for_a_picture_that_is_none(self, cashier: Cashier, order: Order) -> None:
+        shop = cashier.shop
+        with shop.database.writing() as db:
+            db.execute(update(images).values(sku="GONE"))
+
+        with pytest.raises(WrongState, match="cannot be printed"):
+            self.pay(cashier, order)
+        assert cashier.payments(order) == []
+
+    def test_what_is_no_longer_sold_when_it_is_paid_goes_back(
+        self, cashier: Cashier, order: Order
+    ) -> None:
+        shop = cashier.shop
+        request = self.pay(cashier, order)
+        shop.tools.till.bank.authorise(request.key)
+        with shop.database.writing() as db:
+            db.execute(update(images).values(sku="GONE"))
+
+        cashier.settle(request, cashier.look_up(request))
+        shop.drain()
+
+        assert cashier.request(request).state is _P.REFUNDED
+        assert shop.order(order).status is _S.NOT_YET_SUBMITTED
+        assert cashier.find_faults() == []
+
+    def test_where_nobody_takes_cards_no_recipient_can_pay(self, a_shop: OpenShop) -> None:
+        cashier = Cashier(a_shop(payments="account"))
+        order = cashier.a_draft(payment=Payment.INVOICE_RECIPIENT)
+
+        with pytest.raises(WrongState, match="Recipients cannot pay here"):
+            cashier.let_recipient_pay(order)
