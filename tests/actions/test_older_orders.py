@@ -51,6 +51,18 @@ class TestTracking:
         assert (without.is_tracked, tracked.is_tracked) == (False, True)
         assert upgraded.shipping_price == tracked.price > plain.shipping_price
 
+    def test_who_wants_it_later_pays_for_it_then(self, database: Database) -> None:
+        with database.writing() as db:
+            merchant = a_merchant(db)
+            order = add_print(db, merchant, shipping_method=ShippingMethod.BUDGET)
+            changed = change_order(
+                db, merchant, order, {"is_tracked": True}, catalogue=CATALOGUE, now=NOON
+            )
+            [shipment] = list_shipments(db, order.id)
+
+        assert shipment.is_tracked
+        assert changed.shipping_price == shipment.price > order.shipping_price
+
     def test_another_method_keeps_the_wish(self, database: Database) -> None:
         with database.writing() as db:
             merchant = a_merchant(db)

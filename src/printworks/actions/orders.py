@@ -40,7 +40,7 @@ from printworks.store.payments import PaymentRequest, get_card
 from printworks.store.shipments import drop_planned, list_shipments
 
 # What the price of an order and its labs depend on.
-_PRICED_BY: Final = frozenset({"destination_country", "shipping_method"})
+_PRICED_BY: Final = frozenset({"destination_country", "shipping_method", "is_tracked"})
 
 
 def create_order(
