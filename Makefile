@@ -6,6 +6,8 @@
 # of a private mirror out of them.
 
 PYTHON ?= python3
+# Tests at the same time: one more than there are cores, since many of them wait for processes.
+JOBS ?= $(shell expr $$(nproc 2>/dev/null || echo 1) + 1)
 
 SHELL := /bin/sh
 BIN := .venv/bin
@@ -42,13 +44,13 @@ serve: setup ## Start the service and show its address and a demo merchant.
 	@$(BIN)/printworks serve
 
 test: check ## Run everything that CI runs: all checks, then all tests on both databases.
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n $(JOBS)
 
 test-quick: setup-dev ## Run the tests without the slow ones (kills, floods, fuzzing).
-	$(BIN)/python -m pytest -n auto -m "not slow"
+	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
 
 test-full: setup-dev ## Run the largest tests, with kills and faults, at their full size.
-	FULL_TESTS=1 $(BIN)/python -m pytest -n auto tests/journeys
+	FULL_TESTS=1 $(BIN)/python -m pytest -n $(JOBS) tests/journeys
 
 check: setup-dev ## Check format, lint, types and the direction of imports.
 	$(BIN)/ruff format --check
