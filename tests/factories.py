@@ -14,9 +14,9 @@ from printworks.store.orders import NewOrder, Order
 NOON: Final = datetime(2026, 11, 15, 12, tzinfo=UTC)
 
 
-def a_merchant(db: Connection, name: str = "Alice") -> Merchant:
+def a_merchant(db: Connection, name: str = "Alice", **values: Any) -> Merchant:
     """Add a merchant."""
-    return add_merchant(db, name, environment="sandbox", now=NOON).merchant
+    return add_merchant(db, name, environment="sandbox", now=NOON, **values).merchant
 
 
 def a_new_order(**values: Any) -> NewOrder:

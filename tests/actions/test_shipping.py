@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import Connection, select
 
 from printworks.actions.images import add_images
+from printworks.actions.issues import open_issue, refund_issue
 from printworks.actions.orders import submit_order
 from printworks.actions.production import hear_from_lab, note_sent
 from printworks.actions.shipping import change_shipping
@@ -13,12 +14,17 @@ from printworks.catalogue.opening import open_catalogue
 from printworks.errors import WrongState
 from printworks.labs.documents import Report
 from printworks.rules.events import OrderCharged, OrderRefunded
+from printworks.rules.issues import IssueAction, IssueKind
 from printworks.rules.jobs import JobKind
+from printworks.rules.ledger import EntryKind
 from printworks.rules.orders import OrderStatus, ShippingMethod
+from printworks.rules.payments import Billing
 from printworks.rules.production import LabState
 from printworks.store.database import Database
 from printworks.store.events import list_events
 from printworks.store.images import NewImage
+from printworks.store.issues import NewIssue
+from printworks.store.ledger import post_entry, read_books, set_credit_limit
 from printworks.store.merchants import Merchant
 from printworks.store.orders import Order, get_order
 from printworks.store.shipments import list_shipments
@@ -29,16 +35,21 @@ CATALOGUE: Final = open_catalogue(None)
 ADDRESS: Final = {"address1": "1 High Street", "town_or_city": "York", "postal_code": "YO1 1AA"}
 
 
-def a_submitted_order(db: Connection) -> tuple[Merchant, Order]:
+def a_submitted_order(db: Connection, billing: Billing = Billing.ACCOUNT) -> tuple[Merchant, Order]:
+    """Hand in an order of a new merchant."""
+    merchant = a_merchant(db, billing=billing)
+    return merchant, hand_in(db, merchant)
+
+
+def hand_in(db: Connection, merchant: Merchant) -> Order:
     """Hand in an order for one print."""
-    merchant = a_merchant(db)
     order = an_order(db, merchant, **ADDRESS)
     new = NewImage(sku="GLOBAL-PHO-4X6-PRO", url="https://shop.example/a.jpg", copies=2)
     add_images(db, merchant, order, [new], catalogue=CATALOGUE, now=NOON)
     order = get_order(db, merchant.id, order.id)
     submitted = submit_order(db, merchant, order, catalogue=CATALOGUE, now=NOON)
     assert isinstance(submitted, Order)
-    return merchant, submitted
+    return submitted
 
 
 def change(db: Connection, merchant: Merchant, order: Order, **values: Any) -> Order:
@@ -62,6 +73,54 @@ def test_another_address_costs_nothing_and_is_offered_anew(database: Database) -
             before.service,
             before.image_ids,
         )
+
+
+def test_a_quicker_method_must_fit_the_limit(database: Database) -> None:
+    with database.writing() as db:
+        merchant, order = a_submitted_order(db)
+        set_credit_limit(db, merchant.id, order.price + 1)
+
+        with pytest.raises(WrongState, match="AccountBalanceInsufficient"):
+            change(db, merchant, order, shipping_method=ShippingMethod.EXPRESS)
+
+        set_credit_limit(db, merchant.id, 10_000)
+        changed = change(db, merchant, order, shipping_method=ShippingMethod.EXPRESS)
+        assert changed.price > order.price
+
+
+def test_who_pays_by_card_may_owe_the_difference_of_one_order(database: Database) -> None:
+    with database.writing() as db:
+        merchant, order = a_submitted_order(db, Billing.CARD)
+        another = hand_in(db, merchant)
+        post_entry(
+            db,
+            merchant.id,
+            key="paid",
+            kind=EntryKind.PAYMENT,
+            amount=order.price + another.price,
+            currency="GBP",
+            now=NOON,
+        )
+        quicker = change(db, merchant, order, shipping_method=ShippingMethod.EXPRESS)
+        assert read_books(db, merchant.id).balance == quicker.price - order.price
+
+        with pytest.raises(WrongState, match="AccountBalanceInsufficient"):
+            change(db, merchant, another, shipping_method=ShippingMethod.EXPRESS)
+        # A slower one gives something back.
+        slower = change(db, merchant, quicker, shipping_method=ShippingMethod.STANDARD)
+        assert slower.price < quicker.price
+
+
+def test_what_was_made_good_does_not_travel_otherwise(database: Database) -> None:
+    with database.writing() as db:
+        merchant, order = a_submitted_order(db)
+        new = NewIssue(kind=IssueKind.LOST_IN_POST, action=IssueAction.REFUND)
+        issue = open_issue(db, merchant, order, new, now=NOON)
+        refund_issue(db, issue.id, order.price, comment="Sorry.", now=NOON)
+
+        with pytest.raises(WrongState, match="travel otherwise"):
+            change(db, merchant, order, shipping_method=ShippingMethod.BUDGET)
+        assert change(db, merchant, order, address1="2 Low Road").address1 == "2 Low Road"
 
 
 def test_a_lab_that_knows_the_old_address_is_told(database: Database) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from printworks.api.bodies import parse_form
 from tests.api.client import Client
 from tests.api.conftest import an_order
 from tests.api.malformed_bodies import (
@@ -218,3 +219,9 @@ def test_members_that_are_none_of_the_clients_business_are_ignored(v3: Client) -
     order = v3.post("/orders", an_order(**hostile)).data
 
     assert v3.get("/orders").data["content"] == [order]
+
+
+def test_members_that_are_only_numbered_make_a_list() -> None:
+    parsed = parse_form("images[]=1&images[]=2&attributes[finish]=matte")
+
+    assert parsed == {"images": ["1", "2"], "attributes": {"finish": "matte"}}

@@ -24,7 +24,10 @@ from printworks.store.jobs import promise, promise_each
 from printworks.store.merchants import Merchant
 from printworks.store.orders import Order, get_order_to_change, update_order
 from printworks.store.pictures import print_key, proof_keys
+from printworks.store.promises import is_promised
 from printworks.store.shipments import list_shipments
+
+JUST_FILLED: Final = "The file of this image comes already, by another request."
 
 FAILED: Final = frozenset({ImageStatus.FILE_NOT_FOUND_AT_URL, ImageStatus.INVALID})
 
@@ -138,6 +141,54 @@ def remove_image(
         files.append(print_key(image.id))
     promise(db, JobKind.REMOVE_FILES, {"files": files}, merchant=merchant, now=now)
     return quoted
+
+
+def filling_key(image_id: int) -> str:
+    """Return what only one upload for an image that waits can have."""
+    return f"fill-image:{image_id}"
+
+
+def list_waiting_images(db: Connection, order: Order) -> list[Image]:
+    """Return the images for whose files an order waits that cannot be changed otherwise."""
+    if order.status not in {OrderStatus.AWAITING_PAYMENT, OrderStatus.SUBMITTED}:
+        return []
+    return [
+        image
+        for image in store.list_images(db, order.id)
+        if image.status is ImageStatus.AWAITING_URL_OR_DATA
+    ]
+
+
+def fill_image(
+    db: Connection,
+    merchant: Merchant,
+    image: Image,
+    new: NewImage,
+    *,
+    now: datetime,
+    request_id: str | None = None,
+) -> Image:
+    """Say where the file of an image is that has waited for one, and promise to download it."""
+    values = {
+        "url": new.url,
+        "expected_md5": new.expected_md5,
+        "status": ImageStatus.NOT_YET_DOWNLOADED,
+        "updated_at": now,
+    }
+    if is_promised(db, filling_key(image.id)):
+        raise WrongState(JUST_FILLED)
+    filled = store.update_image(db, image, values)
+    if filled is None:
+        raise WrongState(JUST_FILLED)
+    promise_each(
+        db,
+        JobKind.FETCH_IMAGE,
+        [{"image": image.id}],
+        merchant=merchant,
+        now=now,
+        request_id=request_id,
+    )
+    return filled
 
 
 def judge_image(

@@ -102,6 +102,9 @@ def _find_originals(db: Connection, order: Order, issue: Issue) -> list[Image]:
         raise WrongState(f"An order that is {order.status} cannot be printed again.")
     wanted = set(issue.image_ids)
     originals = [image for image in list_images(db, order.id) if not wanted or image.id in wanted]
+    if not originals:
+        message = "The images that the issue is about are gone; give money back instead."
+        raise WrongState(message)
     for image in originals:
         if image.status is not ImageStatus.OK or image.picture_id is None:
             message = (

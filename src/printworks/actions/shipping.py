@@ -20,9 +20,13 @@ from printworks.actions.quotes import find_quote
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import WrongState
 from printworks.rules.events import OrderChanged
+from printworks.rules.issues import check_not_made_good
 from printworks.rules.orders import OrderStatus
+from printworks.rules.payments import Billing
 from printworks.store.events import record_event
 from printworks.store.images import list_images
+from printworks.store.issues import is_made_good
+from printworks.store.ledger import lock_books, read_credit_limit
 from printworks.store.merchants import Merchant
 from printworks.store.orders import Order, update_order
 from printworks.store.shipments import list_shipments
@@ -85,12 +89,26 @@ def _charge_anew(
     *,
     now: datetime,
 ) -> Order:
-    refund_order(db, merchant, before, now=now)
+    check_not_made_good(is_made_good=is_made_good(db, before.id))
     quote = find_quote(merchant, order, list_images(db, order.id), catalogue, now=now)
     prices = {"price": before.price - before.shipping_price + quote.shipping}
+    _require_room(db, merchant, prices["price"] - before.price)
+    refund_order(db, merchant, before, now=now)
     repriced = update_order(db, order, {**prices, "shipping_price": quote.shipping}) or order
     charge_order(db, merchant, repriced, now=now)
     return repriced
+
+
+def _require_room(db: Connection, merchant: Merchant, added: int) -> None:
+    """Refuse what the merchant may not owe: no card is charged for the difference."""
+    owed, limit = lock_books(db, merchant.id).balance, read_credit_limit(db, merchant.id)
+    if limit is not None:
+        is_allowed = owed + added <= limit
+    else:
+        # Who pays by card may owe the difference of one order, and has to pay that first.
+        is_allowed = merchant.billing is Billing.ACCOUNT or owed <= 0
+    if added > 0 and not is_allowed:
+        raise WrongState("The order cannot be changed: AccountBalanceInsufficient.")
 
 
 def _offer_anew(

@@ -10,13 +10,19 @@ import hashlib
 import shutil
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 import structlog
 from sqlalchemy import Connection
 
-from printworks.actions.images import fit_image, join_order
+from printworks.actions.images import (
+    JUST_FILLED,
+    filling_key,
+    fit_image,
+    join_order,
+    judge_image,
+)
 from printworks.actions.pictures import (
     NOT_AS_EXPECTED,
     describe_picture,
@@ -28,7 +34,7 @@ from printworks.actions.pictures import (
 )
 from printworks.catalogue.products import Product
 from printworks.catalogue.snapshot import Catalogue
-from printworks.errors import BadInput, OutOfOrder
+from printworks.errors import BadInput, OutOfOrder, WrongState
 from printworks.files.errors import FilesUnavailable
 from printworks.files.store import Files
 from printworks.imaging.studio import (
@@ -43,7 +49,13 @@ from printworks.rules.images import ImageStatus, check_adding
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import check_not_being_paid
 from printworks.store.events import record_event
-from printworks.store.images import Image, NewImage, insert_received_image, reserve_image_id
+from printworks.store.images import (
+    Image,
+    NewImage,
+    get_image_of_order,
+    insert_received_image,
+    reserve_image_id,
+)
 from printworks.store.jobs import promise
 from printworks.store.merchants import Merchant
 from printworks.store.orders import Order, get_order_to_change
@@ -69,6 +81,8 @@ class Upload(msgspec.Struct, frozen=True):
     product: Product
     # The job that removes its files unless it becomes an image.
     removal: int
+    # Whether the image is there already, and has waited for this.
+    is_awaited: bool = False
 
 
 class Judged(msgspec.Struct, frozen=True):
@@ -107,6 +121,34 @@ def begin_upload(
     assert removal is not None  # noqa: S101
     product = catalogue.get_product(fitting.sku)
     return Upload(image_id, order.id, fitting, product, removal)
+
+
+def begin_filling(
+    db: Connection,
+    merchant: Merchant,
+    image: Image,
+    new: NewImage,
+    *,
+    catalogue: Catalogue,
+    now: datetime,
+    request_id: str | None = None,
+) -> Upload:
+    """Let an image that waits for its file have it; how it is printed was said before."""
+    removal = promise(
+        db,
+        JobKind.REMOVE_FILES,
+        {"files": [uploaded_key(image.id), *proof_keys(image.id)]},
+        merchant=None,
+        now=now - merchant.clock_offset,
+        wait=LEFT_FOR,
+        dedupe_key=filling_key(image.id),
+        request_id=request_id,
+    )
+    if removal is None:
+        raise WrongState(JUST_FILLED)
+    fitting = msgspec.structs.replace(new, sizing=image.sizing, formats=image.formats)
+    product = catalogue.get_product(image.sku)
+    return Upload(image.id, image.order_id, fitting, product, removal, is_awaited=True)
 
 
 def _check(merchant: Merchant, order: Order, new: NewImage, catalogue: Catalogue) -> NewImage:
@@ -186,7 +228,7 @@ def add_uploaded_image(
     """Let an uploaded image join its order, if that is still allowed."""
     order = get_order_to_change(db, merchant.id, upload.order_id)
     # Once more: the order may have been submitted meanwhile, or go to another country.
-    fitting = _check(merchant, order, upload.new, catalogue)
+    fitting = upload.new if upload.is_awaited else _check(merchant, order, upload.new, catalogue)
     if not call_off_removal(db, upload.removal):
         raise OutOfOrder(_TOO_LATE)
     real_now, status = now - merchant.clock_offset, judged.status
@@ -198,9 +240,28 @@ def add_uploaded_image(
             # Who came first was told otherwise, and its verdict stands.
             remove_files(db, list(proof_keys(upload.image_id)), now=real_now)
             status = ImageStatus.INVALID
+    if upload.is_awaited:
+        return _fill(db, merchant, order, upload, status, facts, now=now)
     image = insert_received_image(
         db, order.id, upload.image_id, fitting, {**facts, "status": status}, now=now
     )
     join_order(db, merchant, order, [image], catalogue=catalogue, now=now)
     record_event(db, order.id, ImageJudged(image.id, status), now=now)
     return image
+
+
+def _fill(
+    db: Connection,
+    merchant: Merchant,
+    order: Order,
+    upload: Upload,
+    status: ImageStatus,
+    facts: dict[str, Any],
+    *,
+    now: datetime,
+) -> Image:
+    waiting = get_image_of_order(db, order.id, upload.image_id)
+    if waiting.status is not ImageStatus.AWAITING_URL_OR_DATA:
+        raise WrongState(JUST_FILLED)
+    judge_image(db, merchant, waiting, status, now=now, **facts)
+    return get_image_of_order(db, order.id, upload.image_id)

@@ -196,8 +196,13 @@ def _nest(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:
     fields: dict[str, object] = {}
     for name, value in pairs:
         nested = _NESTED_NAME.fullmatch(name)
-        if nested is None:
+        # A file is taken from whichever part has one.
+        if nested is None or isinstance(value, UploadedFile):
             fields[name] = value
+            continue
+        if not nested["inner"]:
+            listed = fields.setdefault(nested["outer"], [])
+            fields[nested["outer"]] = [*listed, value] if isinstance(listed, list) else [value]
             continue
         inner = fields.setdefault(nested["outer"], {})
         if not isinstance(inner, dict):

@@ -35,7 +35,7 @@ _S = ImageStatus
 
 # Read a line as: an image here ... may move to any of these.
 IMAGE_MOVES: Final[Mapping[ImageStatus, frozenset[ImageStatus]]] = {
-    _S.AWAITING_URL_OR_DATA: frozenset({_S.OK, _S.INVALID}),
+    _S.AWAITING_URL_OR_DATA: frozenset({_S.NOT_YET_DOWNLOADED, _S.OK, _S.INVALID}),
     _S.NOT_YET_DOWNLOADED: frozenset({_S.OK, _S.FILE_NOT_FOUND_AT_URL, _S.INVALID}),
     # What looked whole at a glance may turn out to be damaged when all of it is drawn.
     _S.OK: frozenset({_S.INVALID}),

@@ -95,12 +95,13 @@ _S = IssueState
 ISSUE_MOVES: Final[Mapping[IssueState, frozenset[IssueState]]] = {
     _S.OPEN: frozenset({_S.IN_PROGRESS, _S.CANCELLED}),
     _S.IN_PROGRESS: frozenset({_S.CLOSED_RESOLVED, _S.CANCELLED}),
-    _S.CLOSED_RESOLVED: frozenset(),
+    # What was done about it stays done.
+    _S.CLOSED_RESOLVED: frozenset({_S.CANCELLED}),
     _S.CANCELLED: frozenset(),
 }
 
 # What somebody still has to look into.
-UNSETTLED: Final = frozenset(state for state, moves in ISSUE_MOVES.items() if moves)
+UNSETTLED: Final = frozenset({_S.OPEN, _S.IN_PROGRESS})
 
 # An order that was never handed in can only have failed to be.
 _HANDED_IN: Final = frozenset({OrderStatus.SUBMITTED, OrderStatus.COMPLETE, OrderStatus.CANCELLED})
@@ -169,16 +170,17 @@ def _write_lines(remark: Remark) -> list[str]:
         origin = "" if remark.was is None else f"from {remark.was} "
         lines.append(f"{begin} State changed {origin}to {remark.state}.")
     if remark.comment:
-        lines.append(f"{begin} {remark.comment}")
+        # In one line, so that nobody writes lines of somebody else's.
+        lines.append(f"{begin} {' '.join(remark.comment.split())}")
     return lines
 
 
 def check_not_made_good(*, is_made_good: bool) -> None:
-    """Refuse to cancel what was made good: the merchant would get everything back once more."""
+    """Refuse to charge otherwise for what was made good: it would be given back once more."""
     if is_made_good:
         message = (
             "Money was given back for an issue of this order, or it is printed again; "
-            "it can no longer be cancelled."
+            "it can no longer be cancelled, or travel otherwise."
         )
         raise WrongState(message)
 

@@ -4,13 +4,27 @@ import hashlib
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
+from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus
 from printworks.store.database import Database
+from printworks.store.tables import jobs
 from tests.api.client import Client
 from tests.api.images import count_images, move
 from tests.api.pngs import a_png
-from tests.api.v2.shop import URL, a_photo, add, an_order, create, see, seen, submit, upload
+from tests.api.v2.shop import (
+    URL,
+    a_photo,
+    add,
+    an_order,
+    create,
+    see,
+    seen,
+    set_status,
+    submit,
+    upload,
+)
 from tests.worker.shops import A_PICTURE
 
 CLOSED = [OrderStatus.SUBMITTED, OrderStatus.COMPLETE, OrderStatus.CANCELLED]
@@ -113,6 +127,73 @@ class TestAdding:
 
         assert (one.status, several.status) == (403, 403)
         assert status in one.error
+
+
+class TestLeftForLater:
+    """What is sent once the order is paid for, or waits for that."""
+
+    @pytest.fixture
+    def order_id(self, v2: Client) -> int:
+        """An order whose recipient may pay before its photo has come."""
+        order_id = create(v2, payment="InvoiceRecipient")
+        add(v2, order_id, url="", copies=2, sizing="ShrinkToFit")
+        assert set_status(v2, order_id, "AwaitingPayment").status == 200
+        return order_id
+
+    def test_its_file_is_taken_as_it_was_ordered(self, v2: Client, order_id: int) -> None:
+        [before] = see(v2, order_id)["photos"]
+
+        photo = seen(upload(v2, order_id, A_PICTURE, copies="7", sizing="Crop"))
+
+        assert (photo["id"], photo["status"]) == (before["id"], "Ok")
+        assert (photo["copies"], photo["sizing"]) == (2, "ShrinkToFit")
+        assert photo["previewUrl"] is not None
+        assert see(v2, order_id)["photos"] == [photo]
+
+    def test_its_address_is_taken(self, v2: Client, order_id: int, database: Database) -> None:
+        photo = seen(v2.post(f"/Orders/{order_id}/Photos", a_photo()))
+
+        assert (photo["url"], photo["status"], photo["copies"]) == (URL, "NotYetDownloaded", 2)
+        query = select(jobs.c.args).where(jobs.c.kind == JobKind.FETCH_IMAGE)
+        with database.reading() as db:
+            assert list(db.execute(query).scalars()) == [{"image": photo["id"]}]
+
+    def test_a_file_that_is_no_picture_is_said_to_be_none(self, v2: Client, order_id: int) -> None:
+        photo = seen(upload(v2, order_id, b"This is no picture."))
+
+        assert photo["status"] == "Invalid"
+        assert f"Image {photo['id']} cannot be printed" in see(v2, order_id)["errorMessage"]
+
+    @pytest.mark.parametrize("status", [OrderStatus.AWAITING_PAYMENT, OrderStatus.SUBMITTED])
+    def test_once_it_has_come_nothing_more_is_taken(
+        self, v2: Client, order_id: int, database: Database, status: OrderStatus
+    ) -> None:
+        seen(upload(v2, order_id, A_PICTURE))
+        if status is not OrderStatus.AWAITING_PAYMENT:
+            move(database, order_id, status)
+
+        answer = upload(v2, order_id, A_PICTURE)
+
+        assert (answer.status, len(see(v2, order_id)["photos"])) == (403, 1)
+
+    def test_another_type_is_not_taken(self, v2: Client, order_id: int) -> None:
+        assert v2.post(f"/Orders/{order_id}/Photos", a_photo(type="4x18")).status == 403
+
+    def test_nothing_at_all_is_not_enough(self, v2: Client, order_id: int) -> None:
+        answer = v2.post(f"/Orders/{order_id}/Photos", a_photo(url=""))
+
+        assert (answer.status, "`url`" in answer.error) == (400, True)
+
+    def test_a_submitted_order_is_printed_once_it_has_come(
+        self, v2: Client, order_id: int, database: Database
+    ) -> None:
+        move(database, order_id, OrderStatus.SUBMITTED)
+
+        photo = seen(upload(v2, order_id, A_PICTURE))
+
+        query = select(jobs.c.args).where(jobs.c.kind == JobKind.RENDER_IMAGE)
+        with database.reading() as db:
+            assert list(db.execute(query).scalars()) == [{"image": photo["id"]}]
 
 
 class TestUploading:

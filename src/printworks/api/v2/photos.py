@@ -44,8 +44,16 @@ def list_photos(call: Call) -> list[PhotoOut]:
 
 
 def add_photo(call: Call) -> Any:
-    """Add one photo to an order: with its file, by its address, or for later."""
-    order = _find_open_order(call)
+    """Add one photo to an order: with its file, by its address, or for later.
+
+    Once the order is submitted or waits for its payment, only a photo that was left for later.
+    """
+    order = orders_store.get_order_to_change(call.db, call.merchant.id, call.number("orderId"))
+    waiting = actions.list_waiting_images(call.db, order)
+    if waiting and (filled := _fill_photo(call, order, waiting)):
+        return filled
+    # Before the body is looked at: whatever it says, it comes too late.
+    check_adding(order.status, present=order.image_count, added=0)
     wanted = read(AddPhoto, call.body)
     product = find_type(wanted.type, order, call.catalogue)
     new = wanted.to_new_image(product, order)
@@ -53,6 +61,24 @@ def add_photo(call: Call) -> Any:
     if upload is not None:
         return add_upload(call, order, new, upload)
     [image] = _add(call, order, [new], is_batch=False)
+    return PhotoOut.of(image, call.catalogue, call.links)
+
+
+def _fill_photo(call: Call, order: Order, waiting: Sequence[Image]) -> Any:
+    """Give a photo that was left for later its file; None if none of this type was."""
+    wanted = read(AddPhoto, call.body)
+    product = find_type(wanted.type, order, call.catalogue)
+    left = [image for image in waiting if image.sku == product.sku]
+    if not left:
+        return None
+    new, upload = wanted.to_new_image(product, order), _find_upload(call.body)
+    if upload is not None:
+        return add_upload(call, order, new, upload, left[0])
+    if new.url is None:
+        raise BadInput("Send the `file` of the photo, or the `url` at which it is.")
+    image = actions.fill_image(
+        call.db, call.merchant, left[0], new, now=call.now, request_id=call.request_id
+    )
     return PhotoOut.of(image, call.catalogue, call.links)
 
 

@@ -7,27 +7,37 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from printworks.actions.uploads import Judged, add_uploaded_image, begin_upload, judge_upload
+from printworks.actions.uploads import (
+    Judged,
+    add_uploaded_image,
+    begin_filling,
+    begin_upload,
+    judge_upload,
+)
 from printworks.api.bodies import UploadedFile
 from printworks.api.endpoints import Call, Unfinished
 from printworks.errors import ServiceError
-from printworks.store.images import NewImage
+from printworks.store.images import Image, NewImage
 from printworks.store.orders import Order
 from printworks.wire.v2.photos import PhotoOut
 
 
 def add_upload(
-    call: Call, order: Order, new: NewImage, file: UploadedFile
+    call: Call, order: Order, new: NewImage, file: UploadedFile, waiting: Image | None = None
 ) -> Unfinished[Judged | ServiceError]:
-    """Add a photo with its file, which is looked at outside of any transaction."""
-    upload = begin_upload(
-        call.db,
-        call.merchant,
-        order,
-        new,
-        catalogue=call.catalogue,
-        now=call.now,
-        request_id=call.request_id,
+    """Add a photo with its file, or the file of one that waits for it.
+
+    It is looked at outside of any transaction.
+    """
+    how: dict[str, Any] = {
+        "catalogue": call.catalogue,
+        "now": call.now,
+        "request_id": call.request_id,
+    }
+    upload = (
+        begin_upload(call.db, call.merchant, order, new, **how)
+        if waiting is None
+        else begin_filling(call.db, call.merchant, waiting, new, **how)
     )
 
     def ask() -> Judged | ServiceError:
