@@ -346,6 +346,18 @@ class TestABankInTrouble:
         assert cashier.count_taken(order) == (1, 0)
         assert cashier.find_faults() == []
 
+    def test_what_was_given_up_is_looked_for_once_more_and_no_oftener(
+        self, cashier: Cashier
+    ) -> None:
+        cashier.begin(cashier.a_draft())
+        cashier.shop.pass_time(minutes=11)
+
+        cashier.shop.pass_time(days=1)
+        cashier.shop.pass_time(days=5)
+
+        states = [job.state for job in cashier.shop.jobs(JobKind.CHECK_PAYMENT)]
+        assert states == ["done", "done"]
+
     def test_whoever_asks_again_is_waited_for_again(self, cashier: Cashier) -> None:
         order = cashier.a_draft()
         request = cashier.begin(order)

@@ -1,6 +1,7 @@
 """`printworks listen`: a merchant's callbacks, brought to the machine of whoever develops."""
 
 import http.client
+import signal
 import ssl
 import sys
 import time
@@ -155,6 +156,8 @@ def listen(
     secret = _check_secret(secret) if secret else make_secret()
     feed = _open_feed(settings, merchant, api_key, base_url)
     listener = Listener(feed, receiver, secret, as_json=json)
+    # Also when a script started it in the background, where shells let it be ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         listener.run(after)
     except KeyboardInterrupt:

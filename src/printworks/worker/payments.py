@@ -138,7 +138,8 @@ def _settle(context: Context, case: _Case, outcome: Outcome | Unknown) -> Paymen
     now = context.clock()
     with context.database.writing() as db:
         settled = settle(db, case.request.id, outcome, catalogue=catalogue, now=now)
-        if isinstance(outcome, Declined) and outcome.reason == NOT_REACHED:
+        is_given_up = isinstance(outcome, Declined) and outcome.reason == NOT_REACHED
+        if is_given_up and case.request.state in _UNSETTLED:
             # Should the provider find it after all, the money goes back.
             look_later(db, settled, wait=LAST_LOOK_AFTER, now=now)
         return settled
