@@ -268,8 +268,10 @@ def check_callbacks(database: Database, town: Town, keepers: Sequence[Shopkeeper
 
 def check_first_tries(database: Database, receiver: Receiver) -> None:
     """The events of every order were first told in order."""
-    # On a busy machine a try may end before the receiver has heard it; then others may follow.
-    query = select(callback_attempts.c.callback_id).where(callback_attempts.c.status.is_(None))
+    # On a busy machine a first try may end before the receiver has heard it; then others may follow.
+    query = select(callback_attempts.c.callback_id).where(
+        callback_attempts.c.number == 1, callback_attempts.c.status.is_(None)
+    )
     with database.reading() as db:
         unheard = set(db.execute(query).scalars())
     heard: dict[int, list[int]] = defaultdict(list)
