@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from sqlalchemy import func, select
@@ -48,7 +48,7 @@ class Worker:
         environ = {
             **{name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ},
             "PRINTWORKS_DATABASE_URL": database_url,
-            "PRINTWORKS_WORKER_LEASE": "2s",
+            "PRINTWORKS_WORKER_LEASE": "4s",
         }
         with self._log.open("wb") as output:
             self._process = subprocess.Popen(
@@ -144,17 +144,20 @@ def count_done(database: Database) -> int:
         return db.execute(wanted).scalar_one()
 
 
-def count_states(database: Database, column: Any) -> Counter[str]:
-    """Say how many rows there are of each value."""
+def say_what_is_left(database: Database) -> Counter[tuple[str, ...]]:
+    """Say how many jobs there are of each kind and state, and why those that failed did."""
     with database.reading() as db:
-        return Counter(str(value) for value in db.execute(select(column)).scalars())
+        found = db.execute(select(jobs.c.kind, jobs.c.state, jobs.c.last_error)).all()
+    return Counter(
+        (row.kind, row.state, str(row.last_error) if row.state == "failed" else "") for row in found
+    )
 
 
 def wait_for(database: Database, merchants: Sequence[Merchant], *, done: int) -> None:
     """Let time pass until so many jobs are done."""
     give_up_at = time.monotonic() + SECONDS_TO_END
     while count_done(database) < done:
-        assert time.monotonic() < give_up_at, count_states(database, jobs.c.state)
+        assert time.monotonic() < give_up_at, say_what_is_left(database)
         let_time_pass(database, merchants)
         time.sleep(0.1)
 

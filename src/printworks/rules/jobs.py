@@ -146,9 +146,11 @@ _DOWNLOAD: Final = Policy(
     # Whatever goes wrong beyond the attempts that the handler counts is tried again as well.
     wait_after=lambda attempts: wait_after_download(attempts) or timedelta(minutes=10),
 )
+# What cannot be drawn ends at the first try: these are for workers that die, which says nothing of
+# the picture, for those are drawn by children.
 _RENDER: Final = Policy(
     in_flight=4,
-    attempts=6,
+    attempts=30,
     timeout=timedelta(minutes=10),
     acknowledge=Acknowledge.SINGLY,
     wait_after=doubling(timedelta(seconds=10), longest=timedelta(minutes=10)),

@@ -1,27 +1,26 @@
 """What the processes of one deployment share and nobody else may know."""
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, select
 
 from printworks.store.tables import secrets
+from printworks.store.upsert import insert_unless_there
 
 # Signs the addresses of proofs.
 LINKS = "links"
-
-
 # Not secret, but shared: whether this is a sandbox or live.
 ENVIRONMENT = "environment"
 
 
 def claim_environment(db: Connection, environment: str) -> str:
     """Note to which environment the database belongs, if nobody has; return that."""
-    found = find_secret(db, ENVIRONMENT)
-    if found is None:
-        db.execute(insert(secrets).values(name=ENVIRONMENT, value=environment))
-    return found or environment
+    # Several processes may start at once, none of which finds anything there.
+    if find_secret(db, ENVIRONMENT) is None:
+        insert_unless_there(db, secrets, name=ENVIRONMENT, value=environment)
+    return get_secret(db, ENVIRONMENT)
 
 
 def get_secret(db: Connection, name: str) -> str:
-    """Return a secret; the migrations made it."""
+    """Return a secret; there is one of this name."""
     return str(db.execute(select(secrets.c.value).where(secrets.c.name == name)).scalar_one())
 
 

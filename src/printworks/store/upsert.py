@@ -21,11 +21,19 @@ def insert_or_update(
 
     What is in `only_new` is written with a new row and left alone in an old one.
     """
-    insert = sqlite.insert if db.dialect.name == "sqlite" else postgresql.insert
     statement = (
-        insert(table)
+        _insert(db, table)
         .values(**key, **values, **(only_new or {}))
         .on_conflict_do_update(index_elements=list(key), set_=dict(values))
     )
     wanted: ReturningInsert[Any] | Any = statement.returning(*returning) if returning else statement
     return db.execute(wanted)
+
+
+def insert_unless_there(db: Connection, table: Table, **values: object) -> None:
+    """Add a row, unless there is one with its key; whoever adds that one is waited for."""
+    db.execute(_insert(db, table).values(**values).on_conflict_do_nothing())
+
+
+def _insert(db: Connection, table: Table) -> Any:
+    return sqlite.insert(table) if db.dialect.name == "sqlite" else postgresql.insert(table)
