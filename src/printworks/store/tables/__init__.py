@@ -1,0 +1,38 @@
+"""Everything that is remembered: a file for each noun, with the reason for each index."""
+
+from printworks.store.tables.base import metadata
+from printworks.store.tables.callbacks import callback_attempts, callbacks
+from printworks.store.tables.idempotency import idempotency_keys
+from printworks.store.tables.images import downloads, images, packing_slips, pictures
+from printworks.store.tables.issues import issue_remarks, issues
+from printworks.store.tables.jobs import jobs
+from printworks.store.tables.ledger import ledger_entries
+from printworks.store.tables.merchants import api_keys, merchants
+from printworks.store.tables.orders import order_events, orders
+from printworks.store.tables.payments import payment_requests, simulated_charges
+from printworks.store.tables.secrets import secrets
+from printworks.store.tables.shipments import plans, shipments
+
+__all__ = [
+    "api_keys",
+    "callback_attempts",
+    "callbacks",
+    "downloads",
+    "idempotency_keys",
+    "images",
+    "issue_remarks",
+    "issues",
+    "jobs",
+    "ledger_entries",
+    "merchants",
+    "metadata",
+    "order_events",
+    "orders",
+    "packing_slips",
+    "payment_requests",
+    "pictures",
+    "plans",
+    "secrets",
+    "shipments",
+    "simulated_charges",
+]

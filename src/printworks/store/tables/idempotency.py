@@ -1,0 +1,23 @@
+"""Answers that are given again."""
+
+from sqlalchemy import Column, ForeignKey, Integer, LargeBinary, Table, Text
+
+from printworks.store.columns import Moment
+from printworks.store.tables.base import metadata
+
+idempotency_keys = Table(
+    "idempotency_keys",
+    metadata,
+    Column("merchant_id", ForeignKey("merchants.id"), primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("fingerprint", Text, nullable=False),
+    # Until then the first request may still be running; afterwards, without an answer,
+    # its process died before it did anything, and the next request takes its place.
+    Column("claimed_until", Moment, nullable=False),
+    Column("claim", Text, nullable=False),
+    Column("answer_status", Integer),
+    Column("answer_media_type", Text),
+    Column("answer_body", LargeBinary),
+    # For the sweep that forgets old keys.
+    Column("created_at", Moment, nullable=False, index=True),
+)

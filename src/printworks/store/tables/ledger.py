@@ -1,0 +1,25 @@
+"""Money that moved."""
+
+from sqlalchemy import BigInteger, Column, ForeignKey, Table, Text, UniqueConstraint
+
+from printworks.rules.ledger import EntryKind
+from printworks.store.columns import Choice, Json, Moment
+from printworks.store.tables.base import metadata
+
+# Money that moved, one entry after the other for each merchant. Nothing here is ever changed.
+ledger_entries = Table(
+    "ledger_entries",
+    metadata,
+    Column("merchant_id", ForeignKey("merchants.id"), primary_key=True),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("key", Text, nullable=False),
+    Column("kind", Choice(EntryKind), nullable=False),
+    Column("order_id", ForeignKey("orders.id"), index=True),
+    Column("currency", Text, nullable=False),
+    Column("lines", Json, nullable=False),
+    Column("memo", Text, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("previous", Text, nullable=False),
+    Column("hash", Text, nullable=False),
+    UniqueConstraint("merchant_id", "key"),
+)

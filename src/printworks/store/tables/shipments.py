@@ -1,0 +1,66 @@
+"""What labs make and send, and why they were chosen."""
+
+from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, Table, Text, text
+
+from printworks.catalogue.services import Carrier
+from printworks.rules.production import LabState
+from printworks.store.columns import Choice, Json, Moment, RowId
+from printworks.store.tables.base import metadata
+
+# What one lab prints and sends in one package: planned while the order is open, fixed and
+# offered to the lab at submission.
+shipments = Table(
+    "shipments",
+    metadata,
+    Column("id", RowId, primary_key=True),
+    Column("order_id", ForeignKey("orders.id"), nullable=False, index=True),
+    # Null while it is only planned.
+    Column("state", Choice(LabState)),
+    Column("lab", Text, nullable=False),
+    Column("band", Text, nullable=False),
+    Column("service", Text, nullable=False),
+    Column("carrier", Choice(Carrier), nullable=False),
+    Column("is_tracked", Boolean, nullable=False),
+    Column("price", BigInteger, nullable=False),
+    Column("image_ids", Json, nullable=False),
+    Column("copies", Integer, nullable=False),
+    # Days, as ISO 8601 writes them.
+    Column("earliest_arrival", Text, nullable=False),
+    Column("latest_arrival", Text, nullable=False),
+    # When the lab got it, and why it must wait although it has.
+    Column("sent_at", Moment),
+    Column("held_because", Text),
+    # Why the lab did not make it.
+    Column("reason", Text),
+    Column("tracking_number", Text),
+    Column("tracking_url", Text),
+    Column("shipped_at", Moment),
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+_is_open = text("state IN ('offered', 'accepted', 'in-production', 'failed')")
+
+# What labs still have before them, and what an operator has to decide about.
+Index(
+    "ix_shipments_open",
+    shipments.c.lab,
+    shipments.c.copies,
+    sqlite_where=_is_open,
+    postgresql_where=_is_open,
+)
+
+# Why the labs of an order were chosen, and the others not; one more for each time that a lab
+# rejected a part of it.
+plans = Table(
+    "plans",
+    metadata,
+    Column("id", RowId, primary_key=True),
+    Column("order_id", ForeignKey("orders.id"), nullable=False, index=True),
+    Column("routing", Json, nullable=False),
+    # Labs that have rejected it.
+    Column("without", Json, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    sqlite_autoincrement=True,
+)
