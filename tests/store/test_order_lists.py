@@ -240,6 +240,7 @@ class TestIndexes:
             # There are too few rows for it to be worth while by itself.
             db.execute(text("SET LOCAL enable_seqscan = off"))
             db.execute(text("SET LOCAL enable_bitmapscan = off"))
+            db.execute(text("SET LOCAL enable_sort = off"))
             rows = db.execute(
                 text(
                     "EXPLAIN SELECT ordinal FROM orders WHERE merchant_id = 1 AND "

@@ -11,6 +11,9 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 # SQLite numbers rows by itself only in a column declared INTEGER.
 RowId = BigInteger().with_variant(Integer(), "sqlite")
 
+# Text that is sorted by its bytes on both, so that what begins alike lies together.
+ByteText = Text().with_variant(Text(collation="C"), "postgresql")
+
 Json = JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 import msgspec
 from sqlalchemy import (
@@ -22,6 +22,7 @@ from sqlalchemy import (
 from printworks.catalogue.products import Currency, QualityLevel
 from printworks.errors import NotFound
 from printworks.rules.orders import OrderStatus, Payment, ShippingMethod
+from printworks.rules.search import make_recipient_key
 from printworks.store.callbacks import PLACE, Place
 from printworks.store.columns import Choice
 from printworks.store.prepared import Prepared
@@ -299,6 +300,7 @@ def insert_order(
     ordinal, *place = _NEXT_ORDINAL.one(db, {"merchant": merchant_id})
     values: dict[str, Any] = {
         **msgspec.structs.asdict(new),
+        "recipient_key": make_recipient_key(new.recipient_name),
         "merchant_id": merchant_id,
         "status": status,
         "payment_token": payment_token,
@@ -314,16 +316,19 @@ def insert_order(
         "updated_at": now,
     }
     (order_id,) = _INSERT.one(db, {**values, "ordinal": ordinal})
-    del values["callback_format"]
+    del values["callback_format"], values["recipient_key"]
     return Order(id=order_id, **values), Place(*place)
 
 
 def update_order(db: Connection, order: Order, values: Mapping[str, object]) -> Order | None:
     """Change an order if it is still in the status in which it was read; else return None."""
+    also: dict[str, object] = {}
+    if values.get("recipient_name", order.recipient_name) != order.recipient_name:
+        also["recipient_key"] = make_recipient_key(cast("str | None", values["recipient_name"]))
     changed = db.execute(
         update(orders)
         .where(orders.c.id == order.id, orders.c.status == order.status)
-        .values(**values)
+        .values(**values, **also)
     )
     if changed.rowcount == 0:
         return None

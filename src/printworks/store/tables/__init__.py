@@ -4,22 +4,28 @@ from printworks.store.tables.base import metadata
 from printworks.store.tables.callbacks import callback_attempts, callbacks
 from printworks.store.tables.idempotency import idempotency_keys
 from printworks.store.tables.images import downloads, images, packing_slips, pictures
-from printworks.store.tables.issues import issue_remarks, issues
+from printworks.store.tables.issues import issue_photos, issue_remarks, issues
 from printworks.store.tables.jobs import jobs
 from printworks.store.tables.ledger import ledger_entries
 from printworks.store.tables.merchants import api_keys, merchants
 from printworks.store.tables.orders import order_events, orders
 from printworks.store.tables.payments import payment_requests, simulated_charges
+from printworks.store.tables.people import audit_log, invitations, people, sessions
+from printworks.store.tables.requests import api_requests
 from printworks.store.tables.secrets import secrets
 from printworks.store.tables.shipments import plans, shipments
 
 __all__ = [
     "api_keys",
+    "api_requests",
+    "audit_log",
     "callback_attempts",
     "callbacks",
     "downloads",
     "idempotency_keys",
     "images",
+    "invitations",
+    "issue_photos",
     "issue_remarks",
     "issues",
     "jobs",
@@ -30,9 +36,11 @@ __all__ = [
     "orders",
     "packing_slips",
     "payment_requests",
+    "people",
     "pictures",
     "plans",
     "secrets",
+    "sessions",
     "shipments",
     "simulated_charges",
 ]

@@ -53,3 +53,17 @@ issue_remarks = Table(
     Column("state", Choice(IssueState)),
     Column("comment", Text),
 )
+
+# Photographs that show what an issue is about.
+issue_photos = Table(
+    "issue_photos",
+    metadata,
+    Column("id", RowId, primary_key=True),
+    Column("issue_id", ForeignKey("issues.id"), nullable=False, index=True),
+    # Where it is kept: drawn anew by us, never the file that came.
+    Column("file", Text, nullable=False),
+    Column("width", Integer, nullable=False),
+    Column("height", Integer, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    sqlite_autoincrement=True,
+)

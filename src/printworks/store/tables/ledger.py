@@ -18,7 +18,8 @@ ledger_entries = Table(
     Column("currency", Text, nullable=False),
     Column("lines", Json, nullable=False),
     Column("memo", Text, nullable=False),
-    Column("created_at", Moment, nullable=False),
+    # For what was earned on which day.
+    Column("created_at", Moment, nullable=False, index=True),
     Column("previous", Text, nullable=False),
     Column("hash", Text, nullable=False),
     UniqueConstraint("merchant_id", "key"),

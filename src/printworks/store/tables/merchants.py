@@ -54,5 +54,7 @@ api_keys = Table(
     Column("hint", Text, nullable=False),
     Column("created_at", Moment, nullable=False),
     Column("expires_at", Moment),
+    # Within a minute or so: it is noted now and then, not with every request.
+    Column("last_used_at", Moment),
     sqlite_autoincrement=True,
 )

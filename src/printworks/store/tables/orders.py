@@ -16,7 +16,7 @@ from sqlalchemy import (
 
 from printworks.catalogue.products import Currency, QualityLevel
 from printworks.rules.orders import OrderStatus, Payment, ShippingMethod
-from printworks.store.columns import Choice, Json, Moment, RowId
+from printworks.store.columns import ByteText, Choice, Json, Moment, RowId
 from printworks.store.tables.base import metadata
 
 orders = Table(
@@ -30,6 +30,8 @@ orders = Table(
     Column("status", Choice(OrderStatus), nullable=False),
     Column("merchant_order_id", Text),
     Column("recipient_name", Text),
+    # The recipient's name for whoever looks for it: see `rules/search.py`.
+    Column("recipient_key", ByteText, nullable=False, server_default=text("''")),
     Column("address1", Text),
     Column("address2", Text),
     Column("town_or_city", Text),
@@ -75,6 +77,8 @@ orders = Table(
     UniqueConstraint("merchant_id", "ordinal"),
     # Lists of one status: the few that are open are found below any number of old ones.
     Index(None, "merchant_id", "status", "ordinal"),
+    # Lists of some days.
+    Index(None, "merchant_id", "created_at"),
     sqlite_autoincrement=True,
 )
 
@@ -86,6 +90,23 @@ Index(
     orders.c.ordinal,
     sqlite_where=orders.c.merchant_order_id.is_not(None),
     postgresql_where=orders.c.merchant_order_id.is_not(None),
+)
+# Everybody whose surname begins with these letters.
+Index(
+    "ix_orders_recipient",
+    orders.c.merchant_id,
+    orders.c.recipient_key,
+    orders.c.ordinal,
+    sqlite_where=orders.c.recipient_key != "",
+    postgresql_where=orders.c.recipient_key != "",
+)
+# What an operator has to look into: what is held, and what cannot go on.
+_is_troubled = text("held_at IS NOT NULL OR (error_message IS NOT NULL AND status = 'Submitted')")
+Index(
+    "ix_orders_troubled",
+    orders.c.id,
+    sqlite_where=_is_troubled,
+    postgresql_where=_is_troubled,
 )
 
 order_events = Table(

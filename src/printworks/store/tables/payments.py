@@ -46,6 +46,14 @@ Index(
     sqlite_where=_takes_money,
     postgresql_where=_takes_money,
 )
+_is_pending = text("state IN ('asked', 'waiting')")
+# Payments without an end, the oldest first.
+Index(
+    "ix_payment_requests_pending",
+    payment_requests.c.id,
+    sqlite_where=_is_pending,
+    postgresql_where=_is_pending,
+)
 
 # What the sandbox's own bank remembers of each charge.
 simulated_charges = Table(

@@ -34,7 +34,8 @@ shipments = Table(
     Column("reason", Text),
     Column("tracking_number", Text),
     Column("tracking_url", Text),
-    Column("shipped_at", Moment),
+    # For how long labs took, by day.
+    Column("shipped_at", Moment, index=True),
     Column("created_at", Moment, nullable=False),
     Column("updated_at", Moment, nullable=False),
     sqlite_autoincrement=True,

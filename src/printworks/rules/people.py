@@ -1,0 +1,107 @@
+"""Who may come in, for how long, and what each may do."""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+
+from printworks.errors import BadInput
+
+
+class Realm(StrEnum):
+    """Whose door it is; somebody may have a key to both."""
+
+    MERCHANT = "merchant"
+    OPERATOR = "operator"
+
+
+class Role(StrEnum):
+    """What somebody is there for: merchants' people are owners, operators' the others."""
+
+    OWNER = "owner"
+    VIEWER = "viewer"
+    PRODUCTION = "production"
+    SUPPORT = "support"
+    ADMIN = "admin"
+
+
+class Duty(StrEnum):
+    """What an operator's page asks of whoever uses it."""
+
+    LOOK = "look"
+    # Lab jobs: accept, dispatch, reject; holds.
+    PRODUCE = "produce"
+    # Issues, and whatever a merchant rings up about.
+    SUPPORT = "support"
+    # Merchants, money, jobs, people.
+    ADMINISTER = "administer"
+
+
+MAY: Final[Mapping[Role, frozenset[Duty]]] = {
+    Role.OWNER: frozenset(),
+    Role.VIEWER: frozenset({Duty.LOOK}),
+    Role.PRODUCTION: frozenset({Duty.LOOK, Duty.PRODUCE}),
+    Role.SUPPORT: frozenset({Duty.LOOK, Duty.SUPPORT}),
+    Role.ADMIN: frozenset(Duty),
+}
+OPERATORS: Final = (Role.VIEWER, Role.PRODUCTION, Role.SUPPORT, Role.ADMIN)
+
+# How long somebody stays signed in without coming back, and in all.
+IDLE: Final[Mapping[Realm, timedelta]] = {
+    Realm.MERCHANT: timedelta(days=7),
+    Realm.OPERATOR: timedelta(hours=12),
+}
+LONGEST: Final = timedelta(days=30)
+# How long a password counts for what asks for it once more: keys and callback addresses.
+PROOF_LASTS: Final = timedelta(minutes=10)
+INVITATION_LASTS: Final = timedelta(days=7)
+
+SHORTEST_PASSWORD: Final = 10
+LONGEST_PASSWORD: Final = 200
+LONGEST_EMAIL: Final = 254
+# Mistakes that cost nothing, and what the next ones cost.
+FREE_FAILURES: Final = 4
+_FIRST_WAIT: Final = timedelta(seconds=15)
+_LONGEST_WAIT: Final = timedelta(minutes=15)
+_EMAIL: Final = re.compile(
+    r"[^@\s\"<>()\[\],;:\\]+@[^@\s\"<>()\[\],;:\\]+\.[^@\s.\"<>()\[\],;:\\]+"
+)
+
+
+def read_email(text: str) -> str:
+    """Return an e-mail address as it is remembered; refuse what cannot be one."""
+    email = unicodedata.normalize("NFC", text).strip().lower()
+    if len(email) > LONGEST_EMAIL or not email.isprintable() or not _EMAIL.fullmatch(email):
+        raise BadInput("Enter an e-mail address, such as name@example.com.")
+    return email
+
+
+def check_password(password: str, *, email: str) -> None:
+    """Refuse a password that is too short, or that anybody would guess first."""
+    if len(password) < SHORTEST_PASSWORD:
+        raise BadInput(f"A password needs at least {SHORTEST_PASSWORD} characters.")
+    if len(password) > LONGEST_PASSWORD:
+        raise BadInput(f"A password has at most {LONGEST_PASSWORD} characters.")
+    lowered = password.lower()
+    if len(set(lowered)) < 4 or lowered in {email, email.partition("@")[0]}:
+        raise BadInput("This password is too easy to guess; three or four words are better.")
+
+
+def wait_after(failures: int) -> timedelta:
+    """Return how long nobody may sign in as somebody, after so many mistakes in a row."""
+    beyond = failures - FREE_FAILURES
+    if beyond <= 0:
+        return timedelta()
+    return min(_FIRST_WAIT * (1 << min(beyond - 1, 10)), _LONGEST_WAIT)
+
+
+def is_proved(proved_at: datetime | None, *, now: datetime) -> bool:
+    """Say whether a password that was given then still counts."""
+    return proved_at is not None and now < proved_at + PROOF_LASTS
+
+
+def end_of_session(realm: Realm, begun_at: datetime, *, now: datetime) -> datetime:
+    """Return until when a session lasts that was just used."""
+    return min(now + IDLE[realm], begun_at + LONGEST)

@@ -1,0 +1,21 @@
+"""How somebody is found by name."""
+
+import unicodedata
+
+_LONGEST_KEY = 200
+
+
+def make_recipient_key(name: str | None) -> str:
+    """Return a name as it is looked for: surname first, without case and accents."""
+    return " ".join(reversed(_read_words(name or "")))[:_LONGEST_KEY]
+
+
+def simplify(text: str) -> str:
+    """Return a text without case and accents, as it is compared with others."""
+    return " ".join(_read_words(text))
+
+
+def _read_words(text: str) -> list[str]:
+    apart = unicodedata.normalize("NFKD", text)
+    bare = "".join(letter for letter in apart if not unicodedata.combining(letter))
+    return bare.casefold().replace("\0", "").split()

@@ -1,0 +1,45 @@
+"""Codes that a telephone shows and that change every thirty seconds (RFC 6238)."""
+
+import base64
+import binascii
+import hashlib
+import hmac
+import struct
+from datetime import datetime
+from typing import Final
+from urllib.parse import quote
+
+STEP_SECONDS: Final = 30
+DIGITS: Final = 6
+# Clocks differ: the code before and the code after count as well.
+_NEIGHBOURS: Final = (0, -1, 1)
+
+
+def make_code(secret: str, step: int) -> str:
+    """Return the code of a step, for a secret in base32."""
+    key = base64.b32decode(secret)
+    digest = hmac.digest(key, struct.pack(">Q", step), hashlib.sha1)
+    offset = digest[-1] & 0x0F
+    (number,) = struct.unpack(">I", digest[offset : offset + 4])
+    return f"{(number & 0x7FFFFFFF) % 10**DIGITS:0{DIGITS}}"
+
+
+def find_step(secret: str, code: str, *, last_step: int, now: datetime) -> int | None:
+    """Return the step whose code this is; None if it is none, or not later than the last one."""
+    code = "".join(code.split())
+    if not code.isascii():
+        return None
+    current = int(now.timestamp()) // STEP_SECONDS
+    try:
+        for step in (current + neighbour for neighbour in _NEIGHBOURS):
+            if step > last_step and hmac.compare_digest(make_code(secret, step), code):
+                return step
+    except binascii.Error:
+        return None
+    return None
+
+
+def make_address(secret: str, *, issuer: str, account: str) -> str:
+    """Return what an authenticator reads from the picture."""
+    label = quote(f"{issuer}:{account}", safe="")
+    return f"otpauth://totp/{label}?secret={secret}&issuer={quote(issuer, safe='')}"

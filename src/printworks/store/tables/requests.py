@@ -1,0 +1,22 @@
+"""What programs asked lately, so that their authors can see what came of it."""
+
+from sqlalchemy import Column, ForeignKey, Index, Integer, Table, Text
+
+from printworks.store.columns import Moment, RowId
+from printworks.store.tables.base import metadata
+
+api_requests = Table(
+    "api_requests",
+    metadata,
+    Column("id", RowId, primary_key=True),
+    Column("merchant_id", ForeignKey("merchants.id"), nullable=False),
+    # For the sweep that forgets old ones.
+    Column("at", Moment, nullable=False, index=True),
+    Column("method", Text, nullable=False),
+    Column("path", Text, nullable=False),
+    Column("status", Integer, nullable=False),
+    Column("milliseconds", Integer, nullable=False),
+    Column("request_id", Text, nullable=False),
+    Index(None, "merchant_id", "id"),
+    sqlite_autoincrement=True,
+)
