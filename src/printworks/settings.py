@@ -253,9 +253,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         timedelta, Meta(description="How long jobs that are done can still be looked at.")
     ] = timedelta(days=7)
     keep_callbacks: Annotated[
-        timedelta,
-        Meta(description="How long it is remembered how each try of a callback went."),
+        timedelta, Meta(description="How long it is remembered how each try of a callback went.")
     ] = timedelta(days=30)
+    keep_requests: Annotated[
+        timedelta, Meta(description="How long merchants can look up what their programs asked.")
+    ] = timedelta(days=7)
     keep_originals: Annotated[
         timedelta,
         Meta(

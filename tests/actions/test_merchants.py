@@ -7,10 +7,22 @@ from datetime import datetime, timedelta
 import pytest
 from sqlalchemy import Connection, select
 
-from printworks.actions.merchants import NewMerchant, add_merchant, rotate_key
-from printworks.errors import BadInput, NotFound
+from printworks.actions.merchants import (
+    NewMerchant,
+    add_key,
+    add_merchant,
+    revoke_key,
+    rotate_key,
+)
+from printworks.errors import BadInput, NotFound, WrongState
 from printworks.store.database import Database
-from printworks.store.merchants import find_merchant_by_key, list_merchants, list_valid_keys
+from printworks.store.merchants import (
+    MOST_KEYS,
+    find_merchant_by_key,
+    list_keys,
+    list_merchants,
+    list_valid_keys,
+)
 from printworks.store.tables import api_keys
 
 DAY = timedelta(days=1)
@@ -162,3 +174,140 @@ def test_the_list_of_keys_shows_when_each_ends(database: Database, now: datetime
         (new.api_key[-4:], now + DAY),
         (second[-4:], None),
     ]
+
+
+def test_a_rotation_replaces_every_key_after_the_wait(database: Database, now: datetime) -> None:
+    with database.writing() as db:
+        new = a_merchant(db, now=now)
+        others = [one_more(db, new, now=now) for _ in range(2)]
+        newest = rotate(db, new, wait=DAY, now=now)
+
+    just_before, later = now + DAY - timedelta(seconds=1), now + DAY
+    code = new.merchant.code
+    old = [new.api_key, *others]
+    assert [opens(database, code, key, now=just_before) for key in old] == [True] * 3
+    assert [opens(database, code, key, now=later) for key in old] == [False] * 3
+    assert opens(database, code, newest, now=later)
+
+
+def test_a_rotation_of_as_many_keys_as_there_may_be_ends_the_oldest(
+    database: Database, now: datetime
+) -> None:
+    with database.writing() as db:
+        new = a_merchant(db, now=now)
+        others = [one_more(db, new, now=now) for _ in range(MOST_KEYS - 1)]
+        rotate(db, new, wait=DAY, now=now)
+
+        assert len(list_keys(db, new.merchant.id, now=now)) == MOST_KEYS
+    assert not opens(database, new.merchant.code, new.api_key, now=now)
+    assert opens(database, new.merchant.code, others[0], now=now)
+
+
+def one_more(db: Connection, new: NewMerchant, *, now: datetime) -> str:
+    """Give the merchant a key beside those it has."""
+    return add_key(db, new.merchant, environment="sandbox", now=now)
+
+
+class TestAddingKeys:
+    def test_both_keys_work(self, database: Database, now: datetime) -> None:
+        with database.writing() as db:
+            new = a_merchant(db, now=now)
+            second = one_more(db, new, now=now)
+
+        assert re.fullmatch(r"pw_sandbox_[A-Za-z0-9_-]{43}", second)
+        assert opens(database, new.merchant.code, new.api_key, now=now)
+        assert opens(database, new.merchant.code, second, now=now)
+
+    def test_the_newest_is_listed_first_and_others_keys_are_not(
+        self, database: Database, now: datetime
+    ) -> None:
+        with database.writing() as db:
+            new = a_merchant(db, now=now)
+            a_merchant(db, now=now)
+            second = one_more(db, new, now=now)
+            listed = list_keys(db, new.merchant.id, now=now)
+
+        assert [key.hint for key in listed] == [second[-4:], new.api_key[-4:]]
+        assert {key.merchant_code for key in listed} == {new.merchant.code}
+
+    def test_no_more_than_five_work_at_the_same_time(
+        self, database: Database, now: datetime
+    ) -> None:
+        with database.writing() as db:
+            new = a_merchant(db, now=now)
+            keys = [new.api_key, *(one_more(db, new, now=now) for _ in range(4))]
+            with pytest.raises(WrongState, match="At most 5 keys can work at the same time"):
+                one_more(db, new, now=now)
+            oldest = list_keys(db, new.merchant.id, now=now)[-1]
+            revoke_key(db, new.merchant.id, oldest.id, now=now)
+            keys.append(one_more(db, new, now=now))
+
+        work = [opens(database, new.merchant.code, key, now=now) for key in keys]
+        assert work == [False] + [True] * 5
+
+    def test_not_even_at_the_same_moment(self, database: Database, now: datetime) -> None:
+        with database.writing() as db:
+            new = a_merchant(db, now=now)
+        refused: list[WrongState] = []
+
+        def add_one() -> None:
+            try:
+                with database.writing() as db:
+                    one_more(db, new, now=now)
+            except WrongState as error:
+                refused.append(error)
+
+        threads = [threading.Thread(target=add_one) for _ in range(7)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+        assert len(refused) == 3
+        with database.reading() as db:
+            assert len(list_keys(db, new.merchant.id, now=now)) == MOST_KEYS
+
+
+class TestRevokingKeys:
+    def test_it_ends_at_once_and_the_others_go_on(self, database: Database, now: datetime) -> None:
+        with database.writing() as db:
+            new = a_merchant(db, now=now)
+            second = one_more(db, new, now=now)
+            [_, first] = list_keys(db, new.merchant.id, now=now)
+            assert revoke_key(db, new.merchant.id, first.id, now=now) == first
+
+        assert not opens(database, new.merchant.code, new.api_key, now=now)
+        assert opens(database, new.merchant.code, second, now=now)
+
+    def test_even_the_last_one_can_be(self, database: Database, now: datetime) -> None:
+        with database.writing() as db:
+            new = a_merchant(db, now=now)
+            [only] = list_keys(db, new.merchant.id, now=now)
+            revoke_key(db, new.merchant.id, only.id, now=now)
+
+        assert not opens(database, new.merchant.code, new.api_key, now=now)
+
+    def test_what_has_ended_cannot_end_again(self, database: Database, now: datetime) -> None:
+        with database.writing() as db:
+            new = a_merchant(db, now=now)
+            [only] = list_keys(db, new.merchant.id, now=now)
+            revoke_key(db, new.merchant.id, only.id, now=now)
+
+            with pytest.raises(NotFound, match="There is no such key, or it has ended already"):
+                revoke_key(db, new.merchant.id, only.id, now=now + DAY)
+
+    def test_somebody_elses_key_is_as_unknown_as_one_that_does_not_exist(
+        self, database: Database, now: datetime
+    ) -> None:
+        with database.writing() as db:
+            mine = a_merchant(db, now=now)
+            theirs = a_merchant(db, now=now)
+            [key] = list_keys(db, theirs.merchant.id, now=now)
+            said = set()
+            for number in (key.id, 999_999, 0, -1, 10**30):
+                with pytest.raises(NotFound) as refusal:
+                    revoke_key(db, mine.merchant.id, number, now=now)
+                said.add(refusal.value.message)
+
+        assert len(said) == 1
+        assert opens(database, theirs.merchant.code, theirs.api_key, now=now)

@@ -20,6 +20,7 @@ from tests.api.conftest import MovableClock
 from tests.api.images import add, create, receive
 from tests.running import Answer
 
+THEIR_SECRET = update(secrets).where(secrets.c.name == LINKS)
 PUBLIC_URL = "https://print.example"
 PREVIEW = b"\xff\xd8\xff\xe0 the preview \xff\xd9" * 100
 THUMBNAIL = b"\xff\xd8\xff\xe0 the thumbnail \xff\xd9"
@@ -221,14 +222,14 @@ class TestAnotherDeployment:
         """A deployment with the same images and the same files, but another secret."""
         with database.writing() as db:
             secret = get_secret(db, LINKS)
-            db.execute(update(secrets).values(value="another secret"))
+            db.execute(THEIR_SECRET.values(value="another secret"))
         url = database.url.render_as_string(hide_password=False)
         server = Server(build_app(msgspec.structs.replace(settings, database_url=url), clock))
         yield Client(server, "", {})
         server.close()
         # The secrets of a database outlive the test.
         with database.writing() as db:
-            db.execute(update(secrets).values(value=secret))
+            db.execute(THEIR_SECRET.values(value=secret))
 
     def test_its_addresses_are_others(
         self, elsewhere: Client, v3: Client, image: dict[str, str]

@@ -7,8 +7,10 @@ import pytest
 
 from printworks.catalogue.products import Currency
 from printworks.store.database import Database
-from printworks.store.merchants import list_merchants
+from printworks.store.merchants import hash_key, list_merchants
+from printworks.store.requests import note_key_uses
 from tests.cli.program import run
+from tests.factories import NOON
 
 
 def test_adding_a_merchant_prints_one_line_of_json(database_url: str, tmp_path: Path) -> None:
@@ -103,6 +105,26 @@ def test_a_leaked_key_can_be_ended_at_once(tmp_path: Path) -> None:
     listed = run("key", "list", "--data", tmp_path).said
     assert f"...{added['apiKey'][-4:]}" not in listed
     assert "never" in listed
+
+
+def test_the_list_of_keys_shows_when_each_was_last_used(database_url: str, tmp_path: Path) -> None:
+    def ask(*words: str) -> str:
+        return run(*words, "--data", tmp_path, database_url=database_url).said
+
+    used = json.loads(ask("merchant", "add", "A shop", "--json"))
+    unused = json.loads(ask("merchant", "add", "Another shop", "--json"))
+    database = Database(database_url)
+    with database.writing() as db:
+        note_key_uses(db, {hash_key(used["apiKey"]): NOON})
+    database.close()
+
+    listed = {
+        key["merchantId"]: key["lastUsedAt"] for key in json.loads(ask("key", "list", "--json"))
+    }
+    assert listed == {used["merchantId"]: "2026-11-15T12:00:00Z", unused["merchantId"]: None}
+    shown = ask("key", "list")
+    assert "last used" in shown
+    assert "2026-11-15 12:00 UTC" in shown
 
 
 def test_an_unknown_merchant_is_one_sentence(tmp_path: Path) -> None:

@@ -1,14 +1,34 @@
-"""A service with its pages, a merchant who orders, and somebody with a browser."""
+"""A service with its pages, a merchant who orders, and people with browsers."""
 
 import pytest
 
+from printworks.store.database import Database
 from tests.api.client import Client, Server
-from tests.api.conftest import clock, server, settings, v3
+from tests.api.conftest import clock, server, settings, somebody_else, v3
+from tests.dashboard.windows import Window, open_console, open_merchants_window
 
-__all__ = ["clock", "server", "settings", "v3"]
+__all__ = ["clock", "server", "settings", "somebody_else", "v3"]
 
 
 @pytest.fixture
 def browser(server: Server) -> Client:
     """Somebody who has nothing but addresses."""
     return Client(server, "", {})
+
+
+@pytest.fixture
+def alice(server: Server, database: Database, v3: Client) -> Window:
+    """Alice at her dashboard; her program is `alice.api`."""
+    return open_merchants_window(server, database, v3)
+
+
+@pytest.fixture
+def bob(server: Server, database: Database, somebody_else: Client) -> Window:
+    """Bob, another merchant, at his."""
+    return open_merchants_window(server, database, somebody_else)
+
+
+@pytest.fixture
+def operator(server: Server, database: Database) -> Window:
+    """An operator who may do everything, at the console."""
+    return open_console(server, database)

@@ -26,12 +26,13 @@ from printworks.store.tables import jobs, orders, shipments
 from tests.clocks import MovableClock
 from tests.factories import a_merchant
 from tests.running import PROGRAM
+from tests.scale import scaled
 from tests.worker.hosts import holds
 from tests.worker.shops import MAGNET, Shop, a_jpeg, open_shop
 
-ORDERS: Final = 300
+ORDERS: Final = scaled(300)
 MERCHANTS: Final = 3
-KILLS: Final = 30
+KILLS: Final = scaled(32)
 WORKERS: Final = 2
 # For each order: fetched, drawn, sent, and heard of three times.
 JOBS: Final = 6 * ORDERS
@@ -172,7 +173,7 @@ def wait_until_at_work(crew: Crew) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(240)
-def test_thirty_kills_lose_no_order_and_make_none_twice(database_url: str, tmp_path: Path) -> None:
+def test_kills_lose_no_order_and_make_none_twice(database_url: str, tmp_path: Path) -> None:
     database = Database(database_url)
     clock = MovableClock()
     clock.now = datetime.now(UTC)

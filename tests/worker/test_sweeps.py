@@ -8,10 +8,19 @@ from pathlib import Path
 from sqlalchemy import Connection, insert, select
 
 from printworks.rules.jobs import HOURLY, POLICIES, JobKind
+from printworks.rules.people import Realm, Role
 from printworks.settings import Settings
 from printworks.store.callbacks import list_attempts, list_feed
 from printworks.store.database import Database
-from printworks.store.tables import callback_attempts, idempotency_keys, jobs
+from printworks.store.requests import NewRequest, list_requests, write_requests
+from printworks.store.tables import (
+    callback_attempts,
+    idempotency_keys,
+    invitations,
+    jobs,
+    people,
+    sessions,
+)
 from printworks.worker import HANDLERS
 from printworks.worker.loop import Context, Worker
 from printworks.worker.sweeps import ROWS_AT_ONCE
@@ -66,6 +75,78 @@ def test_how_old_callbacks_went_is_forgotten_and_the_feed_stays(database: Databa
         left = list_attempts(db, callback.id)
         assert [attempt.number for attempt in left] == [ROWS_AT_ONCE + 2]
         assert list_feed(db, merchant.id, after=0, limit=9) == [callback]
+
+
+def test_what_programs_asked_long_ago_is_forgotten(database: Database) -> None:
+    keep = Settings(data=Path()).keep_requests
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        old = a_request(merchant.id, "/old", NOON - keep - SECOND)
+        write_requests(db, [old] * (ROWS_AT_ONCE + 1))
+        write_requests(db, [a_request(merchant.id, "/young", NOON - keep)])
+
+    sweep(database)
+
+    with database.reading() as db:
+        left = list_requests(db, merchant.id, limit=9).requests
+    assert [request.path for request in left] == ["/young"]
+
+
+def test_sessions_and_invitations_that_have_ended_are_forgotten(database: Database) -> None:
+    month = timedelta(days=30)
+    with database.writing() as db:
+        person = add_person(db)
+        add_sessions(db, person, "old", ROWS_AT_ONCE + 1, expires_at=NOON)
+        add_sessions(db, person, "young", 1, expires_at=NOON + SECOND)
+        add_invitations(db, "old", ROWS_AT_ONCE + 1, expires_at=NOON - month - SECOND)
+        add_invitations(db, "young", 1, expires_at=NOON - month)
+
+    sweep(database)
+
+    with database.reading() as db:
+        assert db.execute(select(sessions.c.hash)).scalars().all() == ["young-0"]
+        assert db.execute(select(invitations.c.hash)).scalars().all() == ["young-0"]
+
+
+def a_request(merchant_id: int, path: str, at: datetime) -> NewRequest:
+    """Say what was asked then."""
+    return NewRequest(
+        merchant_id=merchant_id,
+        at=at,
+        method="GET",
+        path=path,
+        status=200,
+        milliseconds=1,
+        request_id="r",
+    )
+
+
+def add_person(db: Connection) -> int:
+    """Add somebody who can sign in, and return their number."""
+    added = insert(people).values(
+        realm=Realm.OPERATOR,
+        email="otto@example.com",
+        role=Role.ADMIN,
+        password_hash="",
+        created_at=NOON,
+    )
+    return int(db.execute(added.returning(people.c.id)).scalar_one())
+
+
+def add_sessions(
+    db: Connection, person_id: int, name: str, count: int, *, expires_at: datetime
+) -> None:
+    """Add sessions that end then."""
+    moments = {"created_at": NOON, "seen_at": NOON, "proved_at": NOON, "expires_at": expires_at}
+    usual = {"person_id": person_id, "address": "", "user_agent": "", **moments}
+    db.execute(insert(sessions), [{**usual, "hash": f"{name}-{n}"} for n in range(count)])
+
+
+def add_invitations(db: Connection, name: str, count: int, *, expires_at: datetime) -> None:
+    """Add invitations that end then."""
+    who = {"realm": Realm.OPERATOR, "role": Role.ADMIN, "email": "otto@example.com"}
+    usual = {**who, "created_at": NOON, "expires_at": expires_at}
+    db.execute(insert(invitations), [{**usual, "hash": f"{name}-{n}"} for n in range(count)])
 
 
 def add_attempts(

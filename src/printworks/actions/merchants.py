@@ -1,16 +1,25 @@
-"""Let a merchant in, and give it another key."""
+"""Let a merchant in, give it other keys, and end them."""
 
 import secrets
 from datetime import datetime, timedelta
 from typing import Final
 
 import msgspec
-from sqlalchemy import Connection, insert, or_, select, update
+from sqlalchemy import Connection, insert
 
 from printworks.catalogue.products import Currency
-from printworks.errors import BadInput, NotFound
+from printworks.errors import BadInput, NotFound, WrongState
 from printworks.rules.payments import Billing
-from printworks.store.merchants import Merchant, hash_key
+from printworks.store.merchants import (
+    MOST_KEYS,
+    ApiKey,
+    Merchant,
+    end_key,
+    get_merchant_by_code,
+    hash_key,
+    list_keys,
+    lock_keys,
+)
 from printworks.store.tables import api_keys, merchants
 
 # Digits and lower-case letters without i, l, o and u: nobody misreads them on the telephone.
@@ -58,28 +67,42 @@ def add_merchant(
     return NewMerchant(merchant, _add_key(db, merchant.id, environment=environment, now=now))
 
 
+def add_key(db: Connection, merchant: Merchant, *, environment: str, now: datetime) -> str:
+    """Return one more key for a merchant; those it has go on working."""
+    # Locked, so that two at once cannot make one key too many.
+    lock_keys(db, merchant.id)
+    if len(list_keys(db, merchant.id, now=now)) >= MOST_KEYS:
+        message = f"At most {MOST_KEYS} keys can work at the same time; revoke one first."
+        raise WrongState(message)
+    return _add_key(db, merchant.id, environment=environment, now=now)
+
+
+def revoke_key(db: Connection, merchant_id: int, key_id: int, *, now: datetime) -> ApiKey:
+    """End a key of a merchant at once, even its last one, and return what is known of it."""
+    lock_keys(db, merchant_id)
+    ended = end_key(db, merchant_id, key_id, at=now, now=now)
+    if ended is None:
+        message = "There is no such key, or it has ended already."
+        raise NotFound(message)
+    return ended
+
+
 def rotate_key(
     db: Connection, code: str, *, old_key_valid_for: timedelta, environment: str, now: datetime
 ) -> str:
-    """Return a new key; the one before stays valid for a while, older ones end now."""
-    # Locked, so that two rotations at once cannot leave three keys.
-    merchant_id = db.execute(
-        select(merchants.c.id).where(merchants.c.code == code).with_for_update()
-    ).scalar()
-    if merchant_id is None:
-        message = f"There is no merchant {code!r}."
-        raise NotFound(message)
+    """Return a new key in place of all others.
 
-    for key in db.execute(
-        select(api_keys.c.id, api_keys.c.expires_at).where(
-            api_keys.c.merchant_id == merchant_id,
-            or_(api_keys.c.expires_at.is_(None), api_keys.c.expires_at > now),
-        )
-    ).all():
-        # Only the newest key has no end yet.
-        end = now + old_key_valid_for if key.expires_at is None else now
-        db.execute(update(api_keys).where(api_keys.c.id == key.id).values(expires_at=end))
-    return _add_key(db, merchant_id, environment=environment, now=now)
+    Those without an end stay valid for a while; those that were ending end now.
+    """
+    merchant = get_merchant_by_code(db, code)
+    # Locked, so that two rotations at once cannot leave three keys.
+    lock_keys(db, merchant.id)
+    keys = list_keys(db, merchant.id, now=now)
+    staying = [key.id for key in keys if key.expires_at is None][: MOST_KEYS - 1]
+    for key in keys:
+        end = now + old_key_valid_for if key.id in staying else now
+        end_key(db, merchant.id, key.id, at=end, now=now)
+    return _add_key(db, merchant.id, environment=environment, now=now)
 
 
 def _add_key(db: Connection, merchant_id: int, *, environment: str, now: datetime) -> str:

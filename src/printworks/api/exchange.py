@@ -1,8 +1,23 @@
 """A whole request and a whole answer, as the synchronous core sees them."""
 
-from typing import IO
+from datetime import datetime
+from typing import IO, NamedTuple
 
 import msgspec
+
+
+class Known(NamedTuple):
+    """Whose request it is, by which key, and when that was found out."""
+
+    merchant_id: int
+    key_hash: str
+    at: datetime
+
+
+class Asker(msgspec.Struct):
+    """Who asks: nobody until the credentials were found to be right."""
+
+    known: Known | None = None
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -17,6 +32,8 @@ class Request(msgspec.Struct, frozen=True):
     request_id: str
     # A large body, left on disk; `body` is then empty.
     upload: IO[bytes] | None = None
+    # Filled in on the way: whoever answers learns whose request it was.
+    asker: Asker = msgspec.field(default_factory=Asker)
 
 
 class Response(msgspec.Struct, frozen=True):

@@ -17,7 +17,7 @@ from printworks.api.endpoints import (
     Unfinished,
     WithStatus,
 )
-from printworks.api.exchange import Request, Response
+from printworks.api.exchange import Known, Request, Response
 from printworks.api.idempotency import Begun, answer_once, forget_claim, is_kept, keep_answer
 from printworks.api.proofs import LinkMaker
 from printworks.catalogue.snapshot import Catalogue
@@ -184,8 +184,7 @@ class Service:
     def refuse_stranger(self, asked: Asked) -> Response | None:
         """Refuse wrong credentials before a large body is read; None if they are right."""
         try:
-            shown = self._credentials.read(asked.request.headers)
-            self._credentials.verify_quickly(shown, now=self._clock())
+            self._recognise(asked.request)
         except ServiceError as refusal:
             return self._answer_error(asked, refusal)
         return None
@@ -205,6 +204,9 @@ class Service:
 
     def _answer_error(self, asked: Asked, error: Exception) -> Response:
         family, endpoint, _, request = asked
+        if isinstance(error, BadCredentials):
+            # Perhaps of a key that was right a moment ago.
+            request.asker.known = None
         if isinstance(error, ServiceError):
             status = endpoint.status_of(error)
             headers = _HEADERS.get(type(error), ())
@@ -222,9 +224,15 @@ class Service:
         message = f"Something went wrong here. Quote the request id {request.request_id}."
         return self.refuse(family, endpoint, request, 500, message)
 
+    def _recognise(self, request: Request) -> tuple[Shown, Merchant]:
+        """Find out who asks, and note it in the request."""
+        shown, now = self._credentials.read(request.headers), self._clock()
+        merchant, key_hash = self._credentials.verify_quickly(shown, now=now)
+        request.asker.known = Known(merchant.id, key_hash, now)
+        return shown, merchant
+
     def _look(self, asked: Asked) -> Response | Pending:
-        shown = self._credentials.read(asked.request.headers)
-        merchant = self._credentials.verify_quickly(shown, now=self._clock())
+        _, merchant = self._recognise(asked.request)
         query = parse_form(asked.request.query) if asked.request.query else {}
         body: object = {}
         if asked.endpoint.outside_transaction:
@@ -265,9 +273,8 @@ class Service:
 
     def _read(self, asked: Asked) -> _Read:
         request = asked.request
-        shown = self._credentials.read(request.headers)
         # Strangers must not queue for the writer's place.
-        known = self._credentials.verify_quickly(shown, now=self._clock())
+        shown, known = self._recognise(request)
         query = parse_form(request.query) if request.query else {}
         content_type = request.headers.get("content-type", "")
         body = parse_body(content_type, request.body, request.upload)

@@ -158,7 +158,7 @@ def rotate(
 
 @key_app.command("list")
 def list_keys(context: typer.Context, *, data: Data = None, json: Json = False) -> None:
-    """List the API keys that work now, by their last four characters."""
+    """List the API keys that work now, by their last four characters, and their last use."""
     from rich.table import Table
 
     from printworks.clock import system_clock
@@ -174,15 +174,16 @@ def list_keys(context: typer.Context, *, data: Data = None, json: Json = False) 
                     "endsWith": key.hint,
                     "createdAt": key.created_at,
                     "expiresAt": key.expires_at,
+                    "lastUsedAt": key.last_used_at,
                 }
                 for key in found
             ]
         )
         return
-    table = Table("merchant id", "key", "made", "ends", box=None)
+    table = Table("merchant id", "key", "made", "ends", "last used", box=None)
     for key in found:
-        ends = _write(key.expires_at) if key.expires_at else "never"
-        table.add_row(key.merchant_code, f"...{key.hint}", _write(key.created_at), ends)
+        moments = (key.created_at, key.expires_at, key.last_used_at)
+        table.add_row(key.merchant_code, f"...{key.hint}", *map(_write, moments))
     make_console().print(table if found else "There is no key yet.")
 
 
@@ -204,5 +205,5 @@ def _read_duration(text: str) -> timedelta:
         raise typer.BadParameter(str(error)) from error
 
 
-def _write(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M} UTC"
+def _write(moment: datetime | None) -> str:
+    return "never" if moment is None else f"{moment:%Y-%m-%d %H:%M} UTC"

@@ -59,7 +59,7 @@ def describe_checkout(
 ) -> CheckoutView:
     """Return all that the recipient reads, but for the token of the form."""
     order, payment, total = checkout.order, checkout.payment, checkout.total
-    country = _name_country(order.destination_country or "")
+    country = name_country(order.destination_country or "")
     is_incomplete = state is CheckoutState.INCOMPLETE
     wanted = list_wanted(checkout) if is_incomplete else []
     return CheckoutView(
@@ -103,7 +103,7 @@ def _write_address(order: Order, country: str) -> tuple[str, ...]:
     return tuple(line for line in lines if line)
 
 
-def _name_country(code: str) -> str:
+def name_country(code: str) -> str:
     """Return `ISLE OF MAN`, as the list has it, as `Isle of Man`."""
     name = COUNTRIES[code].name if code in COUNTRIES else code
     if not name.isupper():
@@ -117,7 +117,7 @@ def _describe_item(item: CheckoutItem, catalogue: Catalogue, links: Links) -> Li
     _, thumbnail = links.proofs(image.id)
     return LineView(
         description=product.description if product else image.sku,
-        choices=tuple(f"{_name(name)}: {value}" for name, value in image.attributes.items()),
+        choices=tuple(f"{name_attribute(name)}: {value}" for name, value in image.attributes.items()),
         copies=line.copies,
         each=line.each,
         total=line.total,
@@ -125,7 +125,7 @@ def _describe_item(item: CheckoutItem, catalogue: Catalogue, links: Links) -> Li
     )
 
 
-def _name(attribute: str) -> str:
+def name_attribute(attribute: str) -> str:
     """Return `frameColour` as `Frame colour`."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", attribute)
     return words[:1].upper() + words[1:].lower()

@@ -2,10 +2,12 @@
 
 import hashlib
 import hmac
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 from urllib.parse import parse_qsl
 
+import msgspec
+from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -17,10 +19,39 @@ from printworks.store.secrets import LINKS, get_secret
 # The name of the hidden field.
 FORM_TOKEN: Final = "form_token"  # noqa: S105  (a name, not a secret)
 _MOST_FIELDS: Final = 50
+_LARGEST_FIELD: Final = 100_000
+_MOST_FILES: Final = 20
 # Where a browser says that a form came from: our own page, or the address line.
 _OUR_OWN: Final = frozenset({"same-origin", "none"})
 
 Form = Mapping[str, str]
+
+
+class Sent(msgspec.Struct, frozen=True):
+    """What a form of somebody who is signed in has sent: perhaps with files."""
+
+    fields: Mapping[str, Sequence[str]] = {}
+    files: Mapping[str, Sequence[UploadFile]] = {}
+
+    def text(self, name: str) -> str:
+        """Return a field without the spaces around it; of a name that came twice, the last one."""
+        values = self.fields.get(name)
+        return values[-1].strip() if values else ""
+
+    def raw(self, name: str) -> str:
+        """Return a field with every space in it: a password."""
+        values = self.fields.get(name)
+        return values[-1] if values else ""
+
+    def texts(self, name: str) -> Sequence[str]:
+        """Return everything that came with this name, such as boxes that were ticked."""
+        return self.fields.get(name, ())
+
+    def close(self) -> None:
+        """Let go of the files."""
+        for files in self.files.values():
+            for file in files:
+                file.file.close()
 
 
 class FormKey:
@@ -30,18 +61,17 @@ class FormKey:
         self._database = database
         self._key: bytes | None = None
 
-    def make_token(self, page: str) -> str:
-        """Return the token for the forms of a page, by its path."""
-        return hmac.digest(self._get(), f"form {page}".encode(), hashlib.sha256).hex()
+    def make_token(self, whose: str) -> str:
+        """Return the token for the forms of a page, by its path, or of a session, by its hash."""
+        return hmac.digest(self._get(), f"form {whose}".encode(), hashlib.sha256).hex()
 
-    def is_from(self, page: str, request: Request, form: Form) -> bool:
-        """Say whether a form was sent by our page at this path."""
+    def is_from(self, whose: str, request: Request, token: str) -> bool:
+        """Say whether a form with this token was sent by our page, or from this session."""
         site = request.headers.get("sec-fetch-site")
         if site is not None and site not in _OUR_OWN:
             return False
-        token = form.get(FORM_TOKEN, "")
         # Text that is not ASCII cannot be compared, and is not ours.
-        return token.isascii() and hmac.compare_digest(token, self.make_token(page))
+        return token.isascii() and hmac.compare_digest(token, self.make_token(whose))
 
     def _get(self) -> bytes:
         # Read when first needed: a start need not wait for it.
@@ -60,6 +90,36 @@ async def read_form(request: Request) -> Form:
         raise HTTPException(400) from None
     # No database takes a zero byte.
     return {name: value.replace("\0", "") for name, value in fields}
+
+
+async def read_sent(request: Request) -> Sent:
+    """Read a form of either kind; its files lie on the disk until it is closed."""
+    if not request.headers.get("content-type", "").lower().startswith("multipart/"):
+        body = (await request.body()).decode("utf-8", "replace")
+        try:
+            pairs = parse_qsl(body, keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+        except ValueError:
+            raise HTTPException(400) from None
+        return Sent(fields=_gather(pairs))
+    form = await request.form(
+        max_files=_MOST_FILES, max_fields=_MOST_FIELDS, max_part_size=_LARGEST_FIELD
+    )
+    fields = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
+    files: dict[str, list[UploadFile]] = {}
+    for name, value in form.multi_items():
+        # A browser sends an empty file without a name where none was chosen.
+        if isinstance(value, UploadFile) and (value.filename or value.size):
+            files.setdefault(name, []).append(value)
+    return Sent(fields=_gather(fields), files=files)
+
+
+def _gather(pairs: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+    fields: dict[str, list[str]] = {}
+    for name, value in pairs:
+        # No database takes a zero byte, or half of a character.
+        clean = value.replace("\0", "").encode("utf-8", "replace").decode()
+        fields.setdefault(name, []).append(clean)
+    return fields
 
 
 def refuse_form(page: str) -> Response:

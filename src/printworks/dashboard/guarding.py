@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from printworks.clock import Clock
-from printworks.dashboard.forms import Form, FormKey, read_form, refuse_form
+from printworks.dashboard.forms import FORM_TOKEN, Form, FormKey, read_form, refuse_form
 from printworks.dashboard.limits import RateLimiter
 from printworks.dashboard.rendering import Link, Message, render_message
 
@@ -67,7 +67,7 @@ class Guard:
     def _take(self, take: Take, request: Request, form: Form) -> Response:
         page = request.scope["path"]
         # Asked first: nobody without the page can fill the limiter's memory.
-        if not self._forms.is_from(page, request, form):
+        if not self._forms.is_from(page, request, form.get(FORM_TOKEN, "")):
             return refuse_form(page)
         wait = self._sends.take(page, now=self._clock())
         return take(request, form) if wait is None else refuse_haste(page, wait)

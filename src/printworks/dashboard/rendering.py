@@ -69,6 +69,7 @@ def _open_environment() -> Environment:
     )
     environment.filters["money"] = format_money
     environment.globals["style"] = address_of("style.css")
+    environment.globals["htmx"] = address_of("htmx.js")
     environment.globals["icon"] = address_of("icon.svg")
     return environment
 

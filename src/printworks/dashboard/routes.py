@@ -1,4 +1,4 @@
-"""Every page at which somebody pays."""
+"""Every page: where somebody pays, the doors, the dashboard and the console."""
 
 from collections.abc import Callable, Sequence
 
@@ -6,13 +6,27 @@ from starlette.routing import BaseRoute
 
 from printworks.catalogue.snapshot import Catalogue
 from printworks.clock import Clock
+from printworks.dashboard import console, merchant
 from printworks.dashboard.checkout import checkout_routes
 from printworks.dashboard.counter import Counter
+from printworks.dashboard.desk import Desk
+from printworks.dashboard.entrance import Entrance
 from printworks.dashboard.forms import FormKey
+from printworks.dashboard.office import Office
 from printworks.dashboard.payments import payment_page_routes
 from printworks.payments.till import Till
+from printworks.rules.people import Realm
 from printworks.settings import Settings
 from printworks.store.database import Database
+
+
+def people_routes(office: Office) -> Sequence[BaseRoute]:
+    """Return the doors, and the pages behind them."""
+    return [
+        *Entrance(office).routes(),
+        *Desk(office, Realm.MERCHANT, merchant.PAGES).routes(),
+        *Desk(office, Realm.OPERATOR, console.PAGES).routes(),
+    ]
 
 
 def payment_routes(

@@ -41,6 +41,8 @@ class JobKind(StrEnum):
     FORGET_PICTURES = "forget-pictures"
     FORGET_JOBS = "forget-jobs"
     FORGET_IDEMPOTENCY_KEYS = "forget-idempotency-keys"
+    FORGET_REQUESTS = "forget-requests"
+    FORGET_SESSIONS = "forget-sessions"
 
 
 # An operator may ask for another try in these states, and call a job off in those. A running
@@ -212,6 +214,8 @@ POLICIES: Final[Mapping[str, Policy]] = {
     JobKind.FORGET_PICTURES: _SWEEP,
     JobKind.FORGET_JOBS: _SWEEP,
     JobKind.FORGET_IDEMPOTENCY_KEYS: _SWEEP,
+    JobKind.FORGET_REQUESTS: _SWEEP,
+    JobKind.FORGET_SESSIONS: _SWEEP,
 }
 
 HOURLY: Final = (
@@ -220,6 +224,8 @@ HOURLY: Final = (
     JobKind.FORGET_PICTURES,
     JobKind.FORGET_JOBS,
     JobKind.FORGET_IDEMPOTENCY_KEYS,
+    JobKind.FORGET_REQUESTS,
+    JobKind.FORGET_SESSIONS,
 )
 
 

@@ -30,10 +30,13 @@ class Merchant(msgspec.Struct, frozen=True):
 class ApiKey(msgspec.Struct, frozen=True):
     """What is remembered of a key: never the key itself."""
 
+    id: int
     merchant_code: str
     hint: str
     created_at: datetime
     expires_at: datetime | None
+    # Within a minute or so; null if never.
+    last_used_at: datetime | None
 
 
 _COLUMNS: Final = [merchants.c[name] for name in Merchant.__struct_fields__]
@@ -44,8 +47,24 @@ _KEYS_OF_MERCHANT: Final = Prepared(
     .join_from(merchants, api_keys)
     .where(merchants.c.code == bindparam("code"), _is_valid)
 )
-# What is compared when there are fewer keys, so that it takes as long as with two.
-_NO_KEYS: Final = ("0" * 64, "0" * 64)
+# Keys of one merchant that may work at the same time.
+MOST_KEYS: Final = 5
+# What is compared when there are fewer keys, so that it takes as long as with all of them.
+_NO_KEYS: Final = ("0" * 64,) * MOST_KEYS
+_LIST_KEYS: Final = (
+    select(
+        api_keys.c.id,
+        merchants.c.code,
+        api_keys.c.hint,
+        api_keys.c.created_at,
+        api_keys.c.expires_at,
+        api_keys.c.last_used_at,
+    )
+    .join_from(merchants, api_keys)
+    .where(_is_valid)
+)
+# No row has a higher number, and PostgreSQL refuses to compare with one that is.
+_HIGHEST_ID: Final = 2**63 - 1
 
 
 def hash_key(key: str) -> str:
@@ -94,10 +113,32 @@ def list_merchants(db: Connection) -> list[Merchant]:
 
 def list_valid_keys(db: Connection, *, now: datetime) -> list[ApiKey]:
     """Return every key that opens a door now, by merchant and oldest first."""
-    query = (
-        select(merchants.c.code, api_keys.c.hint, api_keys.c.created_at, api_keys.c.expires_at)
-        .join_from(merchants, api_keys)
-        .where(_is_valid)
-        .order_by(merchants.c.id, api_keys.c.id)
-    )
+    query = _LIST_KEYS.order_by(merchants.c.id, api_keys.c.id)
     return [ApiKey(*row) for row in db.execute(query, {"now": now})]
+
+
+def list_keys(db: Connection, merchant_id: int, *, now: datetime) -> list[ApiKey]:
+    """Return the keys of one merchant that open a door now, newest first."""
+    query = _LIST_KEYS.where(merchants.c.id == merchant_id).order_by(api_keys.c.id.desc())
+    return [ApiKey(*row) for row in db.execute(query, {"now": now})]
+
+
+def lock_keys(db: Connection, merchant_id: int) -> None:
+    """Keep others from changing a merchant's keys until the transaction ends."""
+    # What refers to the merchant, such as a new order, need not wait.
+    mine = select(merchants.c.id).where(merchants.c.id == merchant_id)
+    db.execute(mine.with_for_update(key_share=True)).one()
+
+
+def end_key(
+    db: Connection, merchant_id: int, key_id: int, *, at: datetime, now: datetime
+) -> ApiKey | None:
+    """Let a key of a merchant end at a moment; return it as it was, or None if it works no more."""
+    if not 0 < key_id <= _HIGHEST_ID:
+        return None
+    mine = (merchants.c.id == merchant_id, api_keys.c.id == key_id)
+    row = db.execute(_LIST_KEYS.where(*mine), {"now": now}).one_or_none()
+    if row is None:
+        return None
+    db.execute(update(api_keys).where(api_keys.c.id == key_id).values(expires_at=at))
+    return ApiKey(*row)

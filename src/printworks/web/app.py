@@ -15,7 +15,10 @@ from printworks.api.webhooks import webhook_routes
 from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.snapshot import Catalogue
 from printworks.clock import Clock, system_clock
-from printworks.dashboard.routes import payment_routes
+from printworks.dashboard.forms import FormKey
+from printworks.dashboard.office import Office
+from printworks.dashboard.passwords import Passwords
+from printworks.dashboard.routes import payment_routes, people_routes
 from printworks.dashboard.start import start_routes
 from printworks.files import open_files
 from printworks.files.store import Files
@@ -24,9 +27,10 @@ from printworks.payments.till import Till
 from printworks.settings import Settings
 from printworks.store.database import Database
 from printworks.web.cores import keep_on
-from printworks.web.edge import OUTSIDE_THREADS, WORKSHOP_THREADS, Edge, Scope, Send
+from printworks.web.edge import OUTSIDE_THREADS, WORKSHOP_THREADS, Edge, Scope, Send, upload_limits
 from printworks.web.pages import Pages, normal_path
 from printworks.web.receiving import Receive
+from printworks.web.request_log import RequestLog
 from printworks.worker.advance import ClockMover
 
 # Every version that is served, side by side.
@@ -48,9 +52,25 @@ class Application:
         self._clock = clock
         self._router = Router(families)
         self._links = LinkMaker(settings.public_url)
+        # One picture at a time is enough for questions; orders are the worker's.
+        self._studio = Studio(slots=1)
+        self._clock_mover = ClockMover(settings, clock)
+        office = Office(
+            settings=settings,
+            clock=clock,
+            forms=FormKey(self._get_database),
+            passwords=Passwords(),
+            studio=self._studio,
+            advance_clock=self._clock_mover.advance,
+            open_database=self._get_database,
+            open_till=self._get_till,
+            open_catalogue=self._get_catalogue,
+            open_files=self._get_files,
+        )
         self._pages = Pages(
             [
                 *start_routes(settings),
+                *people_routes(office),
                 *reference_routes(families, settings),
                 *proof_routes(self._links, self._get_database, self._get_files),
                 *webhook_routes(settings, clock, self._get_database),
@@ -61,11 +81,9 @@ class Application:
                     till=self._get_till,
                     catalogue=self._get_catalogue,
                 ),
-            ]
+            ],
+            upload_limits(settings),
         )
-        # One picture at a time is enough for questions; orders are the worker's.
-        self._studio = Studio(slots=1)
-        self._clock_mover = ClockMover(settings, clock)
         self._database: Database | None = None
         self._till: Till | None = None
         self._files: Files | None = None
@@ -105,8 +123,8 @@ class Application:
     def start(self) -> None:
         """Open the database and start the threads; in the process and loop that will use them."""
         settings = self._settings
-        # For those that answer alone, go on with something, and answer together.
-        connections = settings.web_threads + OUTSIDE_THREADS + WORKSHOP_THREADS + 1
+        # For those that answer alone, go on with something, answer together, and take notes.
+        connections = settings.web_threads + OUTSIDE_THREADS + WORKSHOP_THREADS + 2
         self._database = Database(settings.database_url, connections=connections)
         service = Service(
             self._database,
@@ -119,7 +137,7 @@ class Application:
             till=self._get_till(),
             open_files=self._get_files,
         )
-        self._edge = Edge(service, settings)
+        self._edge = Edge(service, settings, RequestLog(self._database))
 
     def _get_database(self) -> Database:
         if self._database is None:

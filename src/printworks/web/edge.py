@@ -30,6 +30,7 @@ from printworks.web.receiving import (
     read_body,
     spool_body,
 )
+from printworks.web.request_log import RequestLog
 
 Scope = dict[str, Any]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
@@ -54,8 +55,9 @@ _CLOSE: Final = ("Connection", "close")
 class Edge:
     """Answers for every version of the API."""
 
-    def __init__(self, service: Service, settings: Settings) -> None:
+    def __init__(self, service: Service, settings: Settings, requests: RequestLog) -> None:
         self._service = service
+        self._requests = requests
         self._pool = ThreadPool("core", threads=settings.web_threads, queue=settings.web_queue)
         # Others' servers may take their time, and must not take these threads with them.
         self._outside = ThreadPool("outside", threads=OUTSIDE_THREADS, queue=settings.web_queue)
@@ -65,10 +67,7 @@ class Edge:
         )
         self._spool_folder = settings.data
         self._small = Limits(settings.json_limit, settings.body_timeout, settings.request_timeout)
-        # A large body may take as long as a slow line needs, but must keep coming.
-        self._large = Limits(
-            settings.upload_limit, settings.body_timeout, 15 * settings.request_timeout
-        )
+        self._large = upload_limits(settings)
 
     @property
     def native_ids(self) -> list[int]:
@@ -78,6 +77,7 @@ class Edge:
             *self._outside.native_ids,
             *self._workshop.native_ids,
             *self._writer.native_ids,
+            *self._requests.native_ids,
         ]
 
     def close(self) -> None:
@@ -86,6 +86,7 @@ class Edge:
         self._writer.close()
         self._outside.close()
         self._workshop.close()
+        self._requests.close()
 
     async def answer(
         self,
@@ -111,6 +112,8 @@ class Edge:
         except ClientGone:
             log.info("client gone", method=request.method, request_id=request.request_id)
             return
+        # Before it is sent: those who hang up would like to know most what became of it.
+        self._requests.note(request, response.status, time.perf_counter() - began)
         await _send(scope, send, request, response, found.family.headers)
         log.info(
             "request",
@@ -190,6 +193,11 @@ class Edge:
             )
         message = "There is nothing at this address."
         return self._service.refuse(found.family, None, request, 404, message)
+
+
+def upload_limits(settings: Settings) -> Limits:
+    """Return what holds for bodies with files: as slow as a line needs, but they keep coming."""
+    return Limits(settings.upload_limit, settings.body_timeout, 15 * settings.request_timeout)
 
 
 def _has_file(asked: Asked) -> bool:

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 
+from printworks.api import exchange
 from printworks.dashboard.assets import asset_routes
 from printworks.dashboard.rendering import Message, Tone, render_message
 from printworks.store.database import OUTAGES
@@ -23,6 +24,7 @@ from printworks.web.receiving import (
     ClientGone,
     Limits,
     Receive,
+    limit_body,
     read_body,
 )
 
@@ -34,6 +36,9 @@ Send = Callable[[Any], Awaitable[None]]
 _BODY: Final = Limits(1_000_000, timedelta(seconds=10), timedelta(seconds=30))
 # Below these, letters are what they are: a token has small and capital ones.
 _WITH_TOKENS: Final = frozenset({"pay", "payments", "bank"})
+
+# Below these, somebody who is signed in may send pictures.
+_WITH_FILES: Final = frozenset({"orders", "issues"})
 
 _TITLES: Final[Mapping[int, str]] = {404: "Nothing here", 500: "Our fault", 503: "One moment"}
 _SENTENCES: Final[Mapping[int, str]] = {
@@ -57,14 +62,29 @@ def normal_path(path: str) -> str:
 class Pages:
     """An ASGI application for pages."""
 
-    def __init__(self, routes: Sequence[BaseRoute]) -> None:
+    def __init__(self, routes: Sequence[BaseRoute], uploads: Limits = _BODY) -> None:
+        self._uploads = uploads
         self._routes = [*asset_routes(), *routes]
         self._app = Starlette(
             routes=self._routes,
             middleware=[Middleware(GZipMiddleware)],
-            exception_handlers={HTTPException: _show_refusal, Exception: _show_failure},
+            exception_handlers={
+                HTTPException: _show_refusal,
+                BodyTooLarge: lambda _request, _error: _refuse(413),
+                BodyStalled: lambda _request, _error: _refuse(408),
+                ClientGone: lambda _request, _error: _refuse(400),
+                Exception: _show_failure,
+            },
         )
         self._app.router.redirect_slashes = False
+
+    async def _receive(self, request: exchange.Request, receive: Receive) -> Receive:
+        """Take in a small body whole; one with pictures comes piece by piece to whoever wants it."""
+        first = request.path.strip("/").partition("/")[0]
+        is_form_with_files = request.headers.get("content-type", "").startswith("multipart/")
+        if first in _WITH_FILES and is_form_with_files:
+            return limit_body(receive, request.headers, self._uploads)
+        return _replay(await read_body(receive, request.headers, _BODY), receive)
 
     def owns(self, path: str) -> bool:
         """Say whether one of the pages is at this path."""
@@ -85,7 +105,7 @@ class Pages:
         scope = {**scope, "state": {**scope.get("state", {}), "request_id": request_id}}
         try:
             if request.method == "POST":
-                receive = _replay(await read_body(receive, request.headers, _BODY), receive)
+                receive = await self._receive(request, receive)
             await self._app(scope, receive, send_safely)  # type: ignore[arg-type]
         except ClientGone:
             log.info("client gone", method=request.method, request_id=request_id)

@@ -65,6 +65,27 @@ async def spool_body(
     return spool
 
 
+def limit_body(receive: Receive, headers: dict[str, str], limits: Limits) -> Receive:
+    """Return what hands out a body piece by piece, as long as it keeps to its limits."""
+    _check_announced(headers, limits)
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + limits.total.total_seconds()
+    stall = limits.stall.total_seconds()
+    size = 0
+
+    async def receive_within() -> Any:
+        nonlocal size
+        message = await _within(min(stall, deadline - loop.time()), receive)
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        size += len(message.get("body", b""))
+        if size > limits.size:
+            raise BodyTooLarge(has_more=message.get("more_body", False))
+        return message
+
+    return receive_within
+
+
 def _check_announced(headers: dict[str, str], limits: Limits) -> None:
     announced = headers.get("content-length", "")
     if announced.isdigit() and int(announced) > limits.size:
@@ -91,19 +112,9 @@ async def _within(seconds: float, receive: Receive) -> Any:
 
 
 async def _receive_all(receive: Receive, limits: Limits, keep: Callable[[bytes], object]) -> None:
-    loop = asyncio.get_running_loop()
-    deadline = loop.time() + limits.total.total_seconds()
-    stall = limits.stall.total_seconds()
-    size = 0
+    receive_within = limit_body(receive, {}, limits)
     more = True
     while more:
-        wait = min(stall, deadline - loop.time())
-        message = await _within(wait, receive)
-        if message["type"] == "http.disconnect":
-            raise ClientGone
-        piece = message.get("body", b"")
-        size += len(piece)
+        message = await receive_within()
+        keep(message.get("body", b""))
         more = message.get("more_body", False)
-        if size > limits.size:
-            raise BodyTooLarge(has_more=more)
-        keep(piece)

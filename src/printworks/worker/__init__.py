@@ -15,6 +15,8 @@ from printworks.worker.sweeps import (
     forget_idempotency_keys,
     forget_jobs,
     forget_old_pictures,
+    forget_old_requests,
+    forget_old_sessions,
     remove_files,
 )
 
@@ -36,4 +38,6 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     JobKind.FORGET_PICTURES: forget_old_pictures,
     JobKind.FORGET_JOBS: forget_jobs,
     JobKind.FORGET_IDEMPOTENCY_KEYS: forget_idempotency_keys,
+    JobKind.FORGET_REQUESTS: forget_old_requests,
+    JobKind.FORGET_SESSIONS: forget_old_sessions,
 }

@@ -12,13 +12,12 @@ from sqlalchemy import Connection
 from printworks.net.client import Posted
 from printworks.net.errors import OutboundError
 from printworks.rules.callbacks import choose_format, wait_after
-from printworks.rules.events import CallbackState, OrderMoved
+from printworks.rules.events import CallbackState
 from printworks.rules.jobs import JobKind
-from printworks.rules.orders import OrderStatus
 from printworks.store.callbacks import Attempt
 from printworks.store.deliveries import Delivery, Tried, load_deliveries, write_tried
 from printworks.store.jobs import Job
-from printworks.wire.callbacks import message_id, render_callback
+from printworks.wire.callbacks import SAMPLE, SAMPLE_ORDER, message_id, render_callback
 from printworks.wire.signatures import sign
 from printworks.worker.context import Context, Ending
 from printworks.worker.tools import unlucky
@@ -27,9 +26,6 @@ from printworks.worker.tools import unlucky
 HEARD: Final = 200
 # What is kept of an answer.
 LONGEST_ANSWER: Final = 2048
-# What a merchant that asks for a test is told of: an order that nobody has.
-SAMPLE: Final = OrderMoved(OrderStatus.NOT_YET_SUBMITTED, OrderStatus.SUBMITTED, "test")
-SAMPLE_ORDER: Final = 0
 
 log = structlog.get_logger()
 

@@ -1,6 +1,6 @@
 """Forgetting what has been kept long enough, a little at a time."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 import structlog
@@ -12,6 +12,8 @@ from printworks.store.database import Database
 from printworks.store.jobs import Job, promise
 from printworks.store.packing_slips import forget_packing_slips
 from printworks.store.pictures import forget_pictures
+from printworks.store.requests import forget_requests
+from printworks.store.sessions_sweep import forget_invitations, forget_sessions
 from printworks.store.tables import idempotency_keys, jobs
 from printworks.worker.loop import Context
 from printworks.worker.tools import unlucky
@@ -19,6 +21,8 @@ from printworks.worker.tools import unlucky
 # Few enough that nobody waits long for the database behind one of these transactions.
 ROWS_AT_ONCE: Final = 500
 PICTURES_AT_ONCE: Final = 100
+# For whoever wants to know later who was invited, and whether they came.
+KEEP_INVITATIONS: Final = timedelta(days=30)
 
 log = structlog.get_logger()
 
@@ -53,6 +57,36 @@ async def forget_callback_attempts(context: Context, _job: Job) -> None:
 def _forget_attempts(database: Database, before: datetime) -> int:
     with database.writing() as db:
         return forget_attempts(db, before=before, limit=ROWS_AT_ONCE)
+
+
+async def forget_old_requests(context: Context, _job: Job) -> None:
+    """Forget what programs asked long ago. Harmless twice: what is gone is gone."""
+    before = context.clock() - context.settings.keep_requests
+    forgotten = 0
+    while deleted := await context.in_thread(_forget_requests, context.database, before):
+        forgotten += deleted
+    log.info("requests forgotten", count=forgotten)
+
+
+def _forget_requests(database: Database, before: datetime) -> int:
+    with database.writing() as db:
+        return forget_requests(db, before=before, limit=ROWS_AT_ONCE)
+
+
+async def forget_old_sessions(context: Context, _job: Job) -> None:
+    """Forget sessions and invitations that have ended. Harmless twice: what is gone is gone."""
+    now = context.clock()
+    forgotten = 0
+    while deleted := await context.in_thread(_forget_sessions, context.database, now):
+        forgotten += deleted
+    log.info("sessions forgotten", count=forgotten)
+
+
+def _forget_sessions(database: Database, now: datetime) -> int:
+    with database.writing() as db:
+        ended = forget_sessions(db, now=now, limit=ROWS_AT_ONCE)
+        before = now - KEEP_INVITATIONS
+        return ended + forget_invitations(db, before=before, limit=ROWS_AT_ONCE)
 
 
 async def forget_old_pictures(context: Context, _job: Job) -> None:

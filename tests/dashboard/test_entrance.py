@@ -1,0 +1,234 @@
+"""The doors: sign up, sign in, accept an invitation, sign out."""
+
+import msgspec
+import pytest
+
+from printworks.actions.people import (
+    invite_colleague,
+    invite_merchant,
+    invite_operator,
+    invite_to_choose_password,
+)
+from printworks.rules.people import Realm, Role
+from printworks.settings import Settings
+from printworks.store.database import Database
+from printworks.store.merchants import list_merchants
+from printworks.store.people import list_people
+from printworks.web.app import build_app
+from tests.api.client import Client, Server
+from tests.api.conftest import MovableClock
+from tests.dashboard.visits import words_of
+from tests.dashboard.windows import PASSWORD, Window, find_token
+from tests.factories import NOON
+from tests.running import Answer
+
+MARY = {"email": "Mary@Shop.example", "shop": "Fox & Sons", "currency": "EUR", "password": PASSWORD}
+
+
+@pytest.fixture
+def newcomer(browser: Client) -> Window:
+    """Somebody whom nobody knows."""
+    return Window(browser)
+
+
+def enter(window: Window, door: str, **fields: str) -> Answer:
+    """Fill in the form of a door."""
+    return window.send(door, {"form_token": find_token(window.open(door)), **fields})
+
+
+class TestSigningUp:
+    def test_it_makes_a_merchant_and_leads_to_its_orders(
+        self, newcomer: Window, database: Database
+    ) -> None:
+        answer = enter(newcomer, "/sign-up", **MARY)
+
+        assert (answer.status, answer.headers["location"]) == (303, "/orders")
+        assert newcomer.open("/settings").status == 200
+        with database.reading() as db:
+            [added] = list_merchants(db)
+            [person] = list_people(db, Realm.MERCHANT, merchant_id=added.id)
+        assert (added.name, added.currency) == ("Fox & Sons", "EUR")
+        assert (person.email, person.role) == ("mary@shop.example", Role.OWNER)
+        assert person.password_hash.startswith("$argon2id$")
+
+    def test_the_same_address_is_refused_the_second_time(
+        self, newcomer: Window, database: Database
+    ) -> None:
+        enter(newcomer, "/sign-up", **MARY)
+        newcomer.cookies.clear()
+        answer = enter(newcomer, "/sign-up", **MARY)
+
+        assert answer.status == 403
+        assert "sign in instead" in words_of(answer)
+        with database.reading() as db:
+            assert len(list_merchants(db)) == 1
+
+    @pytest.mark.parametrize(
+        ("field", "value"),
+        [
+            ("email", "nobody"),
+            ("password", "short"),
+            ("shop", ""),
+            ("shop", "x" * 201),
+            ("shop", "a\nb"),
+            ("currency", "XXX"),
+        ],
+    )
+    def test_a_wrong_field_is_named_and_what_was_typed_stays(
+        self, newcomer: Window, sqlite_database: Database, field: str, value: str
+    ) -> None:
+        answer = enter(newcomer, "/sign-up", **{**MARY, field: value})
+
+        assert answer.status == 400
+        assert b'role="alert"' in answer.body
+        if field != "email":
+            assert b"Mary@Shop.example" in answer.body
+        assert PASSWORD.encode() not in answer.body
+        with sqlite_database.reading() as db:
+            assert list_merchants(db) == []
+
+
+class TestTheWayOn:
+    @pytest.mark.parametrize(
+        ("wanted", "taken"),
+        [
+            ("/settings", "/settings"),
+            ("/orders?status=Submitted", "/orders?status=Submitted"),
+            ("//evil.example", "/orders"),
+            ("https://evil.example/", "/orders"),
+            ("/\\evil.example", "/orders"),
+            ("javascript:alert(1)", "/orders"),
+            ("/console/jobs", "/orders"),
+            ("/a\r\nSet-Cookie: x=y", "/orders"),
+        ],
+    )
+    def test_it_leads_only_to_our_own_pages(
+        self, newcomer: Window, alice: Window, wanted: str, taken: str
+    ) -> None:
+        assert alice.person is not None
+        door = newcomer.open(f"/sign-in?next={wanted}" if "\r" not in wanted else "/sign-in")
+        fields = {
+            "form_token": find_token(door),
+            "email": alice.person.email,
+            "password": PASSWORD,
+        }
+        answer = newcomer.send(f"/sign-in?next={wanted}", fields)
+
+        assert (answer.status, answer.headers["location"]) == (303, taken)
+
+    def test_who_is_signed_in_need_not_do_so_again(self, alice: Window) -> None:
+        assert alice.open("/sign-in").headers["location"] == "/orders"
+
+
+class TestForms:
+    def test_a_form_of_another_browser_is_refused(self, server: Server) -> None:
+        mine, theirs = Window(Client(server, "", {})), Window(Client(server, "", {}))
+        token = find_token(theirs.open("/sign-up"))
+        mine.open("/sign-up")
+
+        assert mine.send("/sign-up", {"form_token": token, **MARY}).status == 403
+        assert (
+            Window(Client(server, "", {})).send("/sign-up", {"form_token": token, **MARY}).status
+            == 403
+        )
+
+    def test_one_from_another_site_is_refused(self, newcomer: Window) -> None:
+        fields = {"form_token": find_token(newcomer.open("/sign-up")), **MARY}
+        assert newcomer.send("/sign-up", fields, Sec_Fetch_Site="cross-site").status == 403
+
+    def test_signing_out_takes_the_token_of_the_session(self, alice: Window) -> None:
+        assert alice.send("/sign-out", {}).status == 403
+        token = alice.token("/settings")
+        assert alice.open("/settings").status == 200
+        assert alice.send("/sign-out", {"form_token": token}).headers["location"] == "/"
+        assert alice.open("/settings").status == 303
+
+
+class TestInvitations:
+    def test_a_colleague_comes_into_the_same_dashboard(
+        self, newcomer: Window, alice: Window, database: Database
+    ) -> None:
+        assert alice.person is not None
+        assert alice.person.merchant_id is not None
+        with database.writing() as db:
+            token = invite_colleague(db, alice.person.merchant_id, "Max@shop.example", now=NOON)
+
+        answer = enter(newcomer, f"/invitations/{token}", password=PASSWORD)
+
+        assert answer.headers["location"] == "/orders"
+        assert "max@shop.example" in newcomer.words("/settings")
+        with database.reading() as db:
+            assert len(list_people(db, Realm.MERCHANT, merchant_id=alice.person.merchant_id)) == 2
+
+    def test_an_operator_comes_into_the_console_once(
+        self, newcomer: Window, database: Database
+    ) -> None:
+        with database.writing() as db:
+            token = invite_operator(db, "ops@works.example", Role.PRODUCTION, now=NOON)
+
+        answer = enter(newcomer, f"/invitations/{token}", password=PASSWORD)
+
+        assert answer.headers["location"] == "/console"
+        assert "production" in newcomer.words("/console/settings")
+        assert newcomer.open(f"/invitations/{token}").status == 404
+
+    def test_a_forgotten_password_is_chosen_anew_and_old_sessions_end(
+        self, newcomer: Window, alice: Window, database: Database
+    ) -> None:
+        assert alice.person is not None
+        with database.writing() as db:
+            token = invite_to_choose_password(db, Realm.MERCHANT, alice.person.email, now=NOON)
+
+        assert enter(newcomer, f"/invitations/{token}", password="a new password").status == 303
+
+        assert newcomer.open("/settings").status == 200
+        assert alice.open("/settings").status == 303
+
+    def test_one_is_too_old_after_a_week(
+        self, newcomer: Window, database: Database, clock: MovableClock
+    ) -> None:
+        with database.writing() as db:
+            token = invite_operator(db, "ops@works.example", Role.VIEWER, now=NOON)
+        clock.advance(days=7)
+
+        assert newcomer.open(f"/invitations/{token}").status == 404
+
+    def test_a_bad_password_leaves_it_as_it_was(self, newcomer: Window, database: Database) -> None:
+        with database.writing() as db:
+            token = invite_operator(db, "ops@works.example", Role.VIEWER, now=NOON)
+
+        assert enter(newcomer, f"/invitations/{token}", password="short").status == 400
+        assert enter(newcomer, f"/invitations/{token}", password=PASSWORD).status == 303
+
+
+class TestLive:
+    @pytest.fixture
+    def live(self, sqlite_database: Database, settings: Settings, clock: MovableClock) -> Window:
+        """Somebody before a service that prints and charges."""
+        url = sqlite_database.url.render_as_string(hide_password=False)
+        changed = msgspec.structs.replace(
+            settings, database_url=url, environment="live", payments="account"
+        )
+        return Window(Client(Server(build_app(changed, clock)), "", {}))
+
+    def test_nobody_signs_up_without_an_invitation(
+        self, live: Window, sqlite_database: Database
+    ) -> None:
+        page = live.open("/sign-up")
+        assert page.status == 403
+        assert "let in by the operator" in words_of(page)
+        token = find_token(live.open("/sign-in"))
+        assert live.send("/sign-up", {"form_token": token, **MARY}).status == 404
+        with sqlite_database.reading() as db:
+            assert list_merchants(db) == []
+
+    def test_the_invited_open_an_account(self, live: Window, sqlite_database: Database) -> None:
+        with sqlite_database.writing() as db:
+            token = invite_merchant(db, "mary@shop.example", now=NOON)
+
+        answer = enter(live, f"/invitations/{token}", password=PASSWORD, shop="Fox", currency="USD")
+
+        assert answer.headers["location"] == "/orders"
+        with sqlite_database.reading() as db:
+            [added] = list_merchants(db)
+        assert (added.name, added.currency) == ("Fox", "USD")

@@ -1,0 +1,206 @@
+"""What holds for every page and every form of the dashboard and the console, by their tables."""
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import pytest
+from sqlalchemy import select
+
+from printworks.dashboard import console, merchant
+from printworks.dashboard.desk import Deed, Page
+from printworks.dashboard.security import security_page
+from printworks.rules.people import MAY, OPERATORS, Duty, Realm, Role
+from printworks.store.database import Database
+from printworks.store.tables import metadata, sessions
+from tests.api.client import Client, Server
+from tests.api.images import add, create
+from tests.dashboard.windows import Window, open_console
+
+AnyPage = Page[Any]
+PAGES: Final[dict[Realm, Sequence[AnyPage]]] = {
+    Realm.MERCHANT: merchant.PAGES,
+    Realm.OPERATOR: console.PAGES,
+}
+# What stands in a path for something of a merchant's.
+PARAMETER: Final = re.compile(r"\{(\w+)\}")
+
+
+def address_of(page: AnyPage, **known: object) -> str:
+    """Return where a page is, with something that exists in its path."""
+    return PARAMETER.sub(lambda found: str(known.get(found[1], 1)), page.path)
+
+
+def every_deed(realm: Realm) -> Iterator[tuple[AnyPage, Deed[Any]]]:
+    """List all that forms can ask for."""
+    for page in PAGES[realm]:
+        for deed in page.deeds:
+            yield page, deed
+
+
+def fingerprint(database: Database) -> str:
+    """Return what changes when anything is changed, but for when somebody was seen."""
+    with database.reading() as db:
+        rows = [
+            (table.name, sorted(map(repr, db.execute(select(table)).all())))
+            for table in metadata.sorted_tables
+            if table is not sessions
+        ]
+    return hashlib.sha256(repr(rows).encode()).hexdigest()
+
+
+@pytest.fixture(params=list(Realm))
+def realm(request: pytest.FixtureRequest) -> Realm:
+    """Each of the two doors."""
+    return Realm(request.param)
+
+
+@pytest.fixture
+def window(realm: Realm, alice: Window, operator: Window) -> Window:
+    """Somebody who is signed in at that door."""
+    return alice if realm is Realm.MERCHANT else operator
+
+
+@pytest.fixture
+def order(v3: Client) -> int:
+    """An order of Alice's, with an image."""
+    number = create(v3)
+    add(v3, number)
+    return number
+
+
+def test_no_two_deeds_have_the_same_name() -> None:
+    names = [deed.name for realm in Realm for _, deed in every_deed(realm)]
+    # Both doors have the same settings behind them.
+    shared = {deed.name for deed in PAGES[Realm.MERCHANT][-1].deeds}
+    once = [name for name in names if name not in shared]
+    assert len(once) == len(set(once))
+
+
+def test_a_form_without_its_token_or_from_elsewhere_changes_nothing(
+    realm: Realm, window: Window, server: Server, database: Database, v3: Client, order: int
+) -> None:
+    other = open_console(server, database, Role.VIEWER)
+    settings = "/settings" if realm is Realm.MERCHANT else "/console/settings"
+    token = window.token(settings)
+    attempts: list[tuple[dict[str, str], dict[str, str]]] = [
+        ({}, {}),
+        ({"form_token": ""}, {}),
+        ({"form_token": "0" * 64}, {}),
+        ({"form_token": "é" * 64}, {}),
+        ({"form_token": other.token("/console/settings")}, {}),
+        ({"form_token": token}, {"Sec_Fetch_Site": "cross-site"}),
+        ({"form_token": token}, {"Sec_Fetch_Site": "same-site"}),
+    ]
+    before = fingerprint(database)
+    code = v3.credentials["X-Service-MerchantId"]
+
+    for page, deed in every_deed(realm):
+        address = address_of(page, id=order, code=code)
+        for fields, headers in attempts:
+            answer = window.send(address, {"do": deed.name, **fields}, **headers)
+            assert answer.status == 403, (deed.name, fields, headers, answer.status)
+
+    assert fingerprint(database) == before
+
+
+def test_nobody_sees_or_does_anything_without_signing_in(
+    realm: Realm, browser: Client, database: Database, window: Window
+) -> None:
+    stranger = Window(browser)
+    forged = Window(browser, dict.fromkeys(window.cookies, "0" * 64))
+    before = fingerprint(database)
+    entrance = "/sign-in" if realm is Realm.MERCHANT else "/console/sign-in"
+
+    for page in PAGES[realm]:
+        for somebody in (stranger, forged):
+            looked = somebody.open(address_of(page))
+            assert looked.status == 303, page.path
+            assert looked.headers["location"].startswith(f"{entrance}?next="), page.path
+            sent = somebody.send(address_of(page), {"do": "anything"})
+            assert (sent.status, sent.headers["location"]) == (303, entrance), page.path
+
+    assert fingerprint(database) == before
+
+
+def test_another_merchants_pages_are_not_there(
+    alice: Window, bob: Window, database: Database, order: int
+) -> None:
+    assert alice.open(f"/orders/{order}").status == 200
+    token = bob.token("/settings")
+    before = fingerprint(database)
+
+    for page in merchant.PAGES:
+        if "{id}" not in page.path:
+            continue
+        address = address_of(page, id=order)
+        nowhere = address_of(page, id=987_654_321)
+        theirs, nobodys = bob.open(address), bob.open(nowhere)
+        assert theirs.status == nobodys.status == 404, page.path
+        assert theirs.body == nobodys.body
+        for deed in page.deeds:
+            answer = bob.send(address, {"form_token": token, "do": deed.name})
+            assert answer.status == 404, deed.name
+
+    assert fingerprint(database) == before
+
+
+@pytest.mark.parametrize("role", [role for role in OPERATORS if role is not Role.ADMIN])
+def test_an_operator_does_only_what_the_role_is_for(
+    server: Server, database: Database, v3: Client, order: int, role: Role
+) -> None:
+    window = open_console(server, database, role)
+    token = window.token("/console/settings")
+    before = fingerprint(database)
+    code = v3.credentials["X-Service-MerchantId"]
+    refused = 0
+
+    for page, deed in every_deed(Realm.OPERATOR):
+        if {page.duty, deed.duty} <= MAY[role]:
+            continue
+        refused += 1
+        address = address_of(page, id=order, code=code)
+        answer = window.send(address, {"form_token": token, "do": deed.name})
+        assert answer.status == 403, deed.name
+
+    assert refused
+    assert fingerprint(database) == before
+
+
+def test_a_role_that_only_looks_changes_nothing_but_its_own_settings() -> None:
+    own = {deed.name for deed in security_page("/console/settings").deeds}
+    others = [deed for _, deed in every_deed(Realm.OPERATOR) if deed.name not in own]
+    assert [deed.name for deed in others if deed.duty is Duty.LOOK] == []
+
+
+def test_a_page_is_small_and_runs_nothing_of_its_own(
+    realm: Realm, window: Window, v3: Client, order: int
+) -> None:
+    code = v3.credentials["X-Service-MerchantId"]
+    shown = 0
+    for page in PAGES[realm]:
+        answer = window.open(address_of(page, id=order, code=code))
+        assert answer.status in {200, 404}, (page.path, answer.status)
+        text = answer.body.decode("utf-8", "replace")
+        if answer.status == 404 or "text/html" not in answer.headers["content-type"]:
+            continue
+        shown += 1
+        assert len(answer.body) <= 100_000, page.path
+        policy = answer.headers["content-security-policy"]
+        [nonce] = re.findall(r"script-src 'nonce-([\w-]+)'", policy)
+        for tag in re.findall(r"<script[^>]*>", text):
+            assert f'nonce="{nonce}"' in tag, page.path
+        assert "frame-ancestors 'none'" in policy
+        assert "unsafe" not in policy
+        assert not re.search(r"\son\w+=|\sstyle=|javascript:", text), page.path
+        assert answer.headers["cache-control"] == "no-store"
+    assert shown >= len(PAGES[realm]) // 2
+
+
+def test_a_cookie_is_of_this_host_and_no_script_reads_it(browser: Client, alice: Window) -> None:
+    del alice
+    door = Window(browser).open("/sign-in").headers["set-cookie"]
+    for word in ("__Host-", "Secure", "HttpOnly", "Path=/"):
+        assert word in door
+    assert "Domain" not in door
