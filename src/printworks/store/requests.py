@@ -54,6 +54,8 @@ class RequestFilter(msgspec.Struct, frozen=True, kw_only=True):
 
     # The first digit of the status.
     status_class: int | None = None
+    # Whatever was refused or failed.
+    only_errors: bool = False
     method: str | None = None
     # Part of the path, in any case, or a whole request id.
     words: str = ""
@@ -195,6 +197,8 @@ def _list_conditions(wanted: RequestFilter) -> list[ColumnElement[bool]]:
     if wanted.status_class is not None:
         lowest = min(max(wanted.status_class, 0), 9) * 100
         conditions.append(api_requests.c.status.between(lowest, lowest + 99))
+    if wanted.only_errors:
+        conditions.append(api_requests.c.status >= 400)
     if wanted.method is not None:
         conditions.append(api_requests.c.method == make_storable(wanted.method.upper()))
     words = make_storable(wanted.words.strip()[:LONGEST_PATH])

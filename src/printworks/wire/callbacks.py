@@ -61,6 +61,10 @@ class CallbackWithEventData(msgspec.Struct, frozen=True, kw_only=True):
 # The status of an order that is paid for and has no picture to print yet, in `eventData` alone.
 PAID_AWAITING_IMAGE_UPLOAD: Final = "PaidAwaitingImageUpload"
 
+# What a merchant that asks for a test is told of: an order that nobody has.
+SAMPLE: Final = OrderMoved(OrderStatus.NOT_YET_SUBMITTED, OrderStatus.SUBMITTED, "test")
+SAMPLE_ORDER: Final = 0
+
 # How each version writes the words for statuses.
 _WRITE_WORD: Final[Mapping[CallbackFormat, Callable[[str], str]]] = {
     CallbackFormat.V3_0: str,

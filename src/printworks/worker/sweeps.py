@@ -9,6 +9,7 @@ from sqlalchemy import delete, select, tuple_
 from printworks.rules.jobs import JobKind
 from printworks.store.callbacks import forget_attempts
 from printworks.store.database import Database
+from printworks.store.issue_photos import forget_photos
 from printworks.store.jobs import Job, promise
 from printworks.store.packing_slips import forget_packing_slips
 from printworks.store.pictures import forget_pictures
@@ -90,9 +91,9 @@ def _forget_sessions(database: Database, now: datetime) -> int:
 
 
 async def forget_old_pictures(context: Context, _job: Job) -> None:
-    """Forget pictures and packing slips of orders that ended long ago; their files go too.
+    """Forget pictures and packing slips of orders, and photographs of issues, that ended long ago.
 
-    Harmless twice: what is gone is gone.
+    Their files go too. Harmless twice: what is gone is gone.
     """
     now = context.clock()
     before = now - context.settings.keep_originals
@@ -110,9 +111,11 @@ def _forget_pictures(database: Database, before: datetime, now: datetime) -> int
         slips = forget_packing_slips(db, before=before, limit=PICTURES_AT_ONCE)
         files = [key for picture in forgotten for key in picture.files]
         files += [key for key in slips if key]
+        photos = forget_photos(db, before=before, limit=PICTURES_AT_ONCE)
+        files += photos
         if files:
             promise(db, JobKind.REMOVE_FILES, {"files": files}, merchant=None, now=now)
-        return len(forgotten) + len(slips)
+        return len(forgotten) + len(slips) + len(photos)
 
 
 async def remove_files(context: Context, job: Job) -> None:

@@ -1,0 +1,79 @@
+"""One callback: what it says, how each try went, and sending it again."""
+
+import zlib
+from typing import Final
+
+import msgspec
+from starlette.responses import Response
+
+from printworks.actions.callbacks import send_again
+from printworks.dashboard.desk import Deed, Page
+from printworks.dashboard.merchant.callback_views import view_attempt, view_callback
+from printworks.dashboard.visits import MerchantVisit
+from printworks.rules.callbacks import choose_format
+from printworks.store.callback_log import list_latest_attempts
+from printworks.store.callback_settings import read_callback_settings
+from printworks.store.callbacks import Callback, get_callback
+from printworks.store.deliveries import load_deliveries
+from printworks.wire.callbacks import SAMPLE, SAMPLE_ORDER, message_id, render_callback
+
+# Every try of three rounds; what is older is of no use any more.
+_ATTEMPTS: Final = 45
+
+
+def show_callback(visit: MerchantVisit) -> Response:
+    """Show everything about one callback of this merchant."""
+    callback = get_callback(visit.db, visit.merchant.id, visit.number("id"))
+    settings = read_callback_settings(visit.db, visit.merchant.id)
+    known = (callback.state, callback.attempts, callback.next_at, settings.url, settings.format)
+    stamp = zlib.crc32(repr(known).encode())
+    if visit.is_unchanged(stamp):
+        return Response(status_code=204)
+    attempts = list_latest_attempts(visit.db, visit.merchant.id, callback.id, limit=_ATTEMPTS)
+    body = _render(visit, callback)
+    return visit.render(
+        "merchant/callback.html",
+        callback=view_callback(callback),
+        message_id=message_id(callback.id),
+        address=settings.url,
+        attempts=[view_attempt(one) for one in attempts],
+        last_answer=attempts[0].answer if attempts else "",
+        body=body.decode(),
+        indented=msgspec.json.format(body, indent=2).decode(),
+        looks_again=visit.here(seen=stamp),
+    )
+
+
+def send_this_again(visit: MerchantVisit) -> str:
+    """Send it now, whatever became of it before."""
+    callback_id = visit.number("id")
+    send_again(visit.db, visit.merchant, callback_id, now=visit.now)
+    visit.note("send-callback-again", str(callback_id))
+    return visit.path
+
+
+PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
+    Page(
+        path="/integrations/callbacks/{id}",
+        show=show_callback,
+        deeds=(
+            Deed(
+                name="send-this-callback-again",
+                take=send_this_again,
+                says="The callback is on its way.",
+            ),
+        ),
+    ),
+)
+
+
+def _render(visit: MerchantVisit, callback: Callback) -> bytes:
+    """Return the body as the next try would send it."""
+    delivery = load_deliveries(visit.db, [callback.id])[callback.id]
+    return render_callback(
+        delivery.event or SAMPLE,
+        order_id=delivery.order_id or SAMPLE_ORDER,
+        environment=visit.office.settings.environment,
+        at=delivery.event_at or callback.created_at,
+        format=choose_format(delivery.chosen_format, delivery.order_format),
+    )

@@ -1,0 +1,76 @@
+"""What a merchant's programs asked in the last days, and how that was answered."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+from starlette.responses import Response
+
+from printworks.dashboard.desk import Page
+from printworks.dashboard.merchant.asking import explain_asking
+from printworks.dashboard.merchant.callback_views import describe_result
+from printworks.dashboard.rendering import Tone
+from printworks.dashboard.visits import MerchantVisit
+from printworks.store.requests import ApiRequest, RequestFilter, list_requests
+
+_ROWS: Final = 50
+_METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
+# Which answers to show, by what stands in the address.
+_ANSWERS: Final[Mapping[str, tuple[str, RequestFilter]]] = {
+    "": ("All answers", RequestFilter()),
+    "errors": ("Only errors", RequestFilter(only_errors=True)),
+    "refused": ("Refused (4xx)", RequestFilter(status_class=4)),
+    "failed": ("Failed (5xx)", RequestFilter(status_class=5)),
+}
+
+
+class RequestView(msgspec.Struct, frozen=True):
+    """A request, and the words and colour of its answer."""
+
+    asked: ApiRequest
+    answer: str
+    tone: Tone
+
+
+def show_requests(visit: MerchantVisit) -> Response:
+    """Show what was asked, newest first, and go on showing it as it comes."""
+    wanted = visit.query.get("answer", "")
+    answer = wanted if wanted in _ANSWERS else ""
+    method = visit.query.get("method", "")
+    method = method if method in _METHODS else ""
+    words = visit.query.get("words", "").strip()
+    page = list_requests(
+        visit.db,
+        visit.merchant.id,
+        before=visit.cursor(),
+        limit=_ROWS,
+        wanted=msgspec.structs.replace(
+            _ANSWERS[answer][1], method=method or None, words=words.replace("\0", "")
+        ),
+    )
+    stamp = page.requests[0].id if page.requests else 0
+    if visit.is_unchanged(stamp):
+        return Response(status_code=204)
+    return visit.render(
+        "merchant/requests.html",
+        rows=[_view(one) for one in page.requests],
+        answers=[(name, text) for name, (text, _) in _ANSWERS.items() if name],
+        methods=_METHODS,
+        answer=answer,
+        method=method,
+        words=words,
+        is_filtered=bool(answer or method or words),
+        newest=visit.here(before=None) if visit.cursor() is not None else "",
+        older=visit.here(before=page.older) if page.older is not None else "",
+        looks_again="" if visit.cursor() is not None else visit.here(seen=stamp),
+        days=visit.office.settings.keep_requests.days,
+        asking=explain_asking(visit),
+    )
+
+
+PAGES: Final[tuple[Page[MerchantVisit], ...]] = (Page(path="/requests", show=show_requests),)
+
+
+def _view(asked: ApiRequest) -> RequestView:
+    tone: Tone = "error" if asked.status >= 500 else "warn" if asked.status >= 400 else "ok"
+    return RequestView(asked, describe_result(asked.status), tone)

@@ -1,0 +1,59 @@
+"""What a merchant's callbacks come to in tests of the pages, without a worker."""
+
+from datetime import timedelta
+from typing import Any, Final
+
+from printworks.actions.callbacks import set_callback
+from printworks.rules.events import CallbackState
+from printworks.store.audit import list_audit
+from printworks.store.callbacks import Attempt, list_callbacks
+from printworks.store.database import Database
+from printworks.store.deliveries import Tried, load_deliveries, write_tried
+from printworks.store.merchants import Merchant, get_merchant_by_code
+from tests.dashboard.windows import Window
+from tests.factories import NOON
+
+URL: Final = "https://shop.example/callbacks?shop=7"
+
+
+def merchant_of(database: Database, window: Window) -> Merchant:
+    """Return whose window it is."""
+    with database.reading() as db:
+        return get_merchant_by_code(db, window.api.credentials["X-Service-MerchantId"])
+
+
+def listen(database: Database, window: Window) -> None:
+    """Let callbacks go somewhere, without a form."""
+    with database.writing() as db:
+        set_callback(db, merchant_of(database, window), URL)
+
+
+def last_callback(database: Database, window: Window) -> int:
+    """Return the id of a merchant's newest callback."""
+    with database.reading() as db:
+        return list_callbacks(db, merchant_of(database, window).id, limit=1)[0].id
+
+
+def try_once(
+    database: Database, callback_id: int, status: int | None, state: CallbackState, **facts: Any
+) -> None:
+    """Say how a try went, as the worker does."""
+    with database.writing() as db:
+        delivery = load_deliveries(db, [callback_id])[callback_id]
+        attempt = Attempt(
+            number=delivery.attempts + 1,
+            at=NOON,
+            url=URL,
+            status=status,
+            milliseconds=12,
+            **{"answer": "", "error": None, **facts},
+        )
+        wait = timedelta(minutes=1) if state is CallbackState.PENDING else None
+        tried = Tried(delivery=delivery, state=state, attempt=attempt, retry_in=wait)
+        write_tried(db, [tried], now=NOON)
+
+
+def did(database: Database) -> list[tuple[str, str]]:
+    """Return what was written down of deeds, oldest first."""
+    with database.reading() as db:
+        return [(entry.action, entry.subject) for entry in list_audit(db, limit=50)][::-1]

@@ -1,0 +1,63 @@
+"""The page of one callback: every try, what is sent, and sending it again."""
+
+import html
+import json
+import re
+
+from printworks.rules.events import CallbackState
+from printworks.store.database import Database
+from tests.api.images import create
+from tests.dashboard.telling import did, last_callback, listen, try_once
+from tests.dashboard.visits import words_of
+from tests.dashboard.windows import Window
+
+HOSTILE = "<script>alert('x')</script>"
+
+
+def page_of(callback_id: int) -> str:
+    """Return where a callback is shown."""
+    return f"/integrations/callbacks/{callback_id}"
+
+
+def test_it_shows_every_try_and_what_is_sent(alice: Window, database: Database) -> None:
+    listen(database, alice)
+    create(alice.api, merchantOrderId=HOSTILE)
+    callback = last_callback(database, alice)
+    answer = f"{HOSTILE} is not what I wanted" + "!" * 300
+    try_once(database, callback, 500, CallbackState.PENDING, answer=answer)
+    try_once(database, callback, None, CallbackState.PENDING, error="It took too long.")
+
+    page = alice.open(f"/integrations/callbacks/{callback}")
+
+    words, body = words_of(page), page.body.decode()
+    assert "Order created Waiting" in words
+    assert re.search(r"2 \S+ \S+ \d+, 12:00:00 No answer It took too long\.", words)
+    assert re.search(r"1 \S+ \S+ \d+, 12:00:00 500 Internal Server Error", words)
+    assert f"webhook-id: msg_{callback}" in words
+    sent = re.search(r'"Body as it is sent">(.*?)</pre>', body, re.DOTALL)
+    assert sent is not None
+    feed = alice.api.get("/events").data["events"][0]["callback"]
+    assert json.loads(html.unescape(sent[1])) == feed
+    assert HOSTILE not in body
+    assert "whsec_" not in body
+    assert len(page.body) < 100_000
+
+    [again] = re.findall(r'hx-get="([^"]+)"', body)
+    assert alice.open(html.unescape(again), HX_Request="true").status == 204
+    sent_on = alice.do(page_of(callback), "send-this-callback-again")
+    assert "The callback is on its way." in alice.follow(sent_on)
+    assert alice.open(html.unescape(again), HX_Request="true").status == 200
+    assert did(database) == [("send-callback-again", str(callback))]
+
+
+def test_one_that_was_never_sent_says_why(alice: Window, database: Database) -> None:
+    create(alice.api)
+    callback = last_callback(database, alice)
+
+    words = alice.words(page_of(callback))
+    assert "There was no callback address when this happened." in words
+    token = alice.token("/integrations")
+    fields = {"form_token": token, "do": "send-this-callback-again"}
+    refused = alice.send(page_of(callback), fields)
+    assert refused.status == 400
+    assert "There is no callback address; set one first." in words_of(refused)
