@@ -146,7 +146,13 @@ def cancel_order(
     # Nothing will travel.
     drop_planned(db, order.id)
     return move_order(
-        db, order, OrderStatus.CANCELLED, now=now, payment_request_id=None, pay_until=None
+        db,
+        order,
+        OrderStatus.CANCELLED,
+        now=now,
+        payment_request_id=None,
+        pay_until=None,
+        held_at=None,
     )
 
 

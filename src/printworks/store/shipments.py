@@ -6,8 +6,6 @@ from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 from sqlalchemy import (
-    Boolean,
-    ColumnElement,
     Connection,
     bindparam,
     case,
@@ -16,6 +14,7 @@ from sqlalchemy import (
     insert,
     literal_column,
     select,
+    text,
     update,
 )
 
@@ -112,10 +111,8 @@ _WHOLE: Final = Prepared(
         *(orders.c[name] for name in Order.__struct_fields__),
     ).where(orders.c.id == bindparam("id"), orders.c.merchant_id == bindparam("merchant_id"))
 )
-# Spelled as in the index.
-_IS_OPEN: Final[ColumnElement[bool]] = literal_column(
-    "state IN ('offered', 'accepted', 'in-production', 'failed')", Boolean()
-)
+# Spelled as in the index, without which all shipments there ever were would be read.
+IS_OPEN: Final = text("shipments.state IN ('offered', 'accepted', 'in-production', 'failed')")
 
 
 def get_whole_order(db: Connection, merchant_id: int, order_id: int) -> WholeOrder:
@@ -134,6 +131,11 @@ def list_shipments(db: Connection, order_id: int) -> list[Shipment]:
     """Return the shipments of an order without those that others have replaced."""
     rows = _OF_ORDER.all(db, {"order_id": order_id})
     return [one for row in rows if (one := Shipment(*row)).state not in DROPPED]
+
+
+def list_every_shipment(db: Connection, order_id: int) -> list[Shipment]:
+    """Return the shipments of an order, those that others have replaced included."""
+    return [Shipment(*row) for row in _OF_ORDER.all(db, {"order_id": order_id})]
 
 
 def list_shipments_of_page(
@@ -161,7 +163,7 @@ def get_shipment(db: Connection, shipment_id: int) -> Shipment:
 
 def list_open_shipments(db: Connection, *, lab: str | None = None, limit: int) -> list[Shipment]:
     """Return what labs still have before them or failed to make, oldest first."""
-    wanted = select(*_COLUMNS).where(_IS_OPEN).order_by(shipments.c.id).limit(limit)
+    wanted = select(*_COLUMNS).where(IS_OPEN).order_by(shipments.c.id).limit(limit)
     if lab is not None:
         wanted = wanted.where(shipments.c.lab == lab)
     return [Shipment(*row) for row in db.execute(wanted)]
@@ -171,7 +173,7 @@ def count_backlog(db: Connection) -> dict[str, int]:
     """Return how many copies each lab still has to make."""
     rows = db.execute(
         select(shipments.c.lab, func.sum(shipments.c.copies))
-        .where(_IS_OPEN, shipments.c.state != LabState.FAILED)
+        .where(IS_OPEN, shipments.c.state != LabState.FAILED)
         .group_by(shipments.c.lab)
     )
     return {lab: int(copies) for lab, copies in rows}

@@ -76,6 +76,13 @@ Index(
     postgresql_where=jobs.c.finished_at.is_not(None),
 )
 
+# What was given up, for whoever has to look into it.
+Index(
+    "ix_jobs_failed",
+    jobs.c.id,
+    sqlite_where=jobs.c.state == "failed",
+    postgresql_where=jobs.c.state == "failed",
+)
 # A merchant's sleepers, for the sandbox clock that brings them forward.
 Index(
     "ix_jobs_merchant_scheduled",

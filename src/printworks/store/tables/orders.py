@@ -28,7 +28,7 @@ orders = Table(
     # sort order and the page position at once, so that a list costs the same at any depth.
     Column("ordinal", BigInteger, nullable=False),
     Column("status", Choice(OrderStatus), nullable=False),
-    Column("merchant_order_id", Text),
+    Column("merchant_order_id", ByteText),
     Column("recipient_name", Text),
     # The recipient's name for whoever looks for it: see `rules/search.py`.
     Column("recipient_key", ByteText, nullable=False, server_default=text("''")),

@@ -190,6 +190,9 @@ def _add_ways_to_find() -> None:
             ),
         )
 
+    if op.get_bind().dialect.name == "postgresql":
+        op.execute('ALTER TABLE orders ALTER COLUMN merchant_order_id TYPE text COLLATE "C"')
+
     with op.batch_alter_table("ledger_entries", schema=None, recreate="never") as batch_op:
         batch_op.create_index(
             batch_op.f("ix_ledger_entries_created_at"), ["created_at"], unique=False
@@ -205,6 +208,15 @@ def _add_ways_to_find() -> None:
             unique=False,
             sqlite_where=sa.text("state IN ('asked', 'waiting')"),
             postgresql_where=sa.text("state IN ('asked', 'waiting')"),
+        )
+
+    with op.batch_alter_table("jobs", schema=None, recreate="never") as batch_op:
+        batch_op.create_index(
+            "ix_jobs_failed",
+            ["id"],
+            unique=False,
+            sqlite_where=sa.text("state = 'failed'"),
+            postgresql_where=sa.text("state = 'failed'"),
         )
 
 

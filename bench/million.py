@@ -1,0 +1,342 @@
+"""A shop with a million orders, and how long it takes to find some of them.
+
+Run `python -m bench.million` from the repository: it fills a database of each kind and prints a
+table of milliseconds.
+"""
+
+import argparse
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+
+from sqlalchemy import Connection, text
+
+from bench.production import PHOTO, URL
+from printworks.actions.images import add_images, judge_image
+from printworks.actions.merchants import add_merchant
+from printworks.actions.orders import create_order, submit_order
+from printworks.actions.production import hear_from_lab
+from printworks.catalogue.opening import open_catalogue
+from printworks.labs.documents import Report
+from printworks.rules.images import ImageStatus
+from printworks.rules.orders import OrderStatus, ShippingMethod
+from printworks.rules.payments import Billing
+from printworks.rules.production import LabState
+from printworks.rules.search import make_recipient_key
+from printworks.store import schema
+from printworks.store.console import list_money, search_jobs, search_merchants
+from printworks.store.database import Database
+from printworks.store.figures import count_callbacks, count_orders, count_production
+from printworks.store.images import NewImage
+from printworks.store.merchants import Merchant, set_billing
+from printworks.store.order_search import OrderSearch, search_orders
+from printworks.store.orders import NewOrder, get_order
+from printworks.store.problems import find_problems
+from printworks.store.queues import count_queue, list_queue
+from printworks.store.shipments import list_shipments
+from tests import postgres
+
+MANY: Final = 1_000_000
+# Orders that went through the service itself, with pictures, parcels, events and money.
+WHOLE: Final = 300
+# Orders of so many days also have a parcel, a charge and a callback.
+DAYS_WITH_MORE: Final = 60
+REPEATS: Final = 15
+SYLLABLES: Final = ("ba", "do", "fen", "gra", "hol", "ker", "lin", "mar", "ros", "tal")
+FIRST_NAMES: Final = ("Ann", "Bea", "Carl", "Dora", "Émile", "Fay", "Gus", "Hal", "Ida", "Jan")
+
+# How each database counts, and how far back a moment lies.
+COUNTED: Final = {
+    "sqlite": "(WITH RECURSIVE counted(n) AS "
+    "(VALUES (1) UNION ALL SELECT n + 1 FROM counted WHERE n < :count) SELECT n FROM counted)",
+    "postgresql": "(SELECT n FROM generate_series(1, :count) AS n) AS counted",
+}
+MINUTES_AFTER: Final = {
+    "sqlite": "strftime('%Y-%m-%d %H:%M:%f000', :first, '+' || {n} || ' minutes')",
+    "postgresql": "CAST(:first AS timestamptz) + {n} * interval '1 minute'",
+}
+HOURS_AFTER: Final = {
+    "sqlite": "strftime('%Y-%m-%d %H:%M:%f000', {column}, '+' || ({hours}) || ' hours')",
+    "postgresql": "{column} + ({hours}) * interval '1 hour'",
+}
+DAY_OF: Final = {
+    "sqlite": "date({column}, '+5 days')",
+    "postgresql": "to_char({column} AT TIME ZONE 'UTC' + interval '5 days', 'YYYY-MM-DD')",
+}
+
+
+def fill(database: Database, count: int = MANY, *, now: datetime) -> Merchant:
+    """Give one merchant so many orders, a minute apart and the last ones just now."""
+    schema.migrate(database)
+    with database.writing() as db:
+        merchant = add_merchant(db, "A million", environment="sandbox", now=now).merchant
+        set_billing(db, merchant.id, Billing.ACCOUNT)
+        _name_people(db)
+        _add_orders(db, merchant.id, count, first=now - timedelta(minutes=count))
+        _add_more(db, since=now - timedelta(days=DAYS_WITH_MORE))
+        db.execute(text("DROP TABLE bench_people"))
+    merchant = Merchant(**{**_fields(merchant), "billing": Billing.ACCOUNT})
+    for number in range(WHOLE):
+        with database.writing() as db:
+            _add_whole(db, merchant, number, now=now)
+    return merchant
+
+
+def _fields(merchant: Merchant) -> dict[str, Any]:
+    return {name: getattr(merchant, name) for name in merchant.__struct_fields__}
+
+
+def _name_people(db: Connection) -> None:
+    """Make ten thousand people of a thousand surnames."""
+    db.execute(text("CREATE TABLE bench_people (number integer PRIMARY KEY, name text, key text)"))
+    surnames = [(a + b + c).title() for a in SYLLABLES for b in SYLLABLES for c in SYLLABLES]
+    names = [f"{first} {surname}" for surname in surnames for first in FIRST_NAMES]
+    db.execute(
+        text("INSERT INTO bench_people VALUES (:number, :name, :key)"),
+        [
+            {"number": number, "name": name, "key": make_recipient_key(name)}
+            for number, name in enumerate(names)
+        ],
+    )
+
+
+def _add_orders(db: Connection, merchant_id: int, count: int, *, first: datetime) -> None:
+    kind = db.dialect.name
+    moment = MINUTES_AFTER[kind].format(n="n")
+    # Most are complete; of the newest, some are under way and one in five is still open.
+    status = """CASE WHEN n % 50 = 7 THEN 'Cancelled' WHEN n < :count - 3000 THEN 'Complete'
+        WHEN n % 5 = 0 THEN 'NotYetSubmitted' ELSE 'Submitted' END"""
+    reference = "CASE WHEN n % 7 = 0 THEN NULL ELSE 'A-' || (100000 + n) END"
+    db.execute(
+        text(f"""
+        INSERT INTO orders (merchant_id, ordinal, status, merchant_order_id, recipient_name,
+            recipient_key, address1, town_or_city, postal_code, destination_country,
+            shipping_method, payment, invoice_amount_net, invoice_tax, image_count, currency,
+            price, shipping_price, created_at, updated_at)
+        SELECT {merchant_id}, n, {status}, {reference}, name, key, '1 High Street', 'London',
+            'SW1A 1AA', 'GB', 'Standard', 'InvoiceMe', 0, 0, 1, 'GBP', 1250, 350,
+            {moment}, {moment}
+        FROM {COUNTED[kind]} JOIN bench_people ON number = (n % 10000 * 7919) % 10000
+        ORDER BY n
+        """),
+        {"count": count, "first": _write_moment(first, kind)},
+    )
+    db.execute(
+        text("UPDATE merchants SET order_count = :count WHERE id = :merchant"),
+        {"count": count, "merchant": merchant_id},
+    )
+
+
+def _write_moment(moment: datetime, kind: str) -> Any:
+    return moment.strftime("%Y-%m-%d %H:%M:%S") if kind == "sqlite" else moment
+
+
+def _add_more(db: Connection, *, since: datetime) -> None:
+    """Add a parcel, a charge and a callback to whatever is complete and not old."""
+    kind = db.dialect.name
+    latest = DAY_OF[kind].format(column="created_at")
+    shipped = HOURS_AFTER[kind].format(column="created_at", hours="20 + id % 90")
+    recent = "FROM orders WHERE status = 'Complete' AND created_at >= :since ORDER BY id"
+    lines = """'[["receivable",1250],["sales",-1250]]'"""
+    for statement in (
+        f"""INSERT INTO shipments (order_id, state, lab, band, service, carrier, is_tracked,
+            price, image_ids, copies, earliest_arrival, latest_arrival, sent_at, shipped_at,
+            created_at, updated_at)
+        SELECT id, 'dispatched', 'lab-' || id % 3, 'prints', 'service', 'DHL',
+            {"0" if kind == "sqlite" else "false"}, 350, '[]', 1 + id % 4, {latest}, {latest},
+            created_at, {shipped}, created_at, created_at {recent}""",
+        f"""INSERT INTO ledger_entries (merchant_id, number, key, kind, order_id, currency, lines,
+            memo, created_at, previous, hash)
+        SELECT merchant_id, ordinal, 'charge-' || id, 'charge', id, 'GBP', {lines}, '',
+            created_at, '', '' {recent}""",
+        f"""INSERT INTO callbacks (merchant_id, order_id, sequence, state, attempts, created_at)
+        SELECT merchant_id, id, 1, 'delivered', 1, created_at {recent}""",
+        """INSERT INTO callback_attempts (callback_id, number, at, url, status, milliseconds,
+            answer)
+        SELECT id, 1, created_at, 'https://shop.example/', CASE WHEN id % 20 = 0 THEN 500
+            ELSE 200 END, 12, '' FROM callbacks""",
+    ):
+        values = {"since": _write_moment(since, kind)} if ":since" in statement else {}
+        db.execute(text(statement), values)
+    db.execute(text("UPDATE merchants SET ledger_count = order_count"))
+
+
+def _add_whole(db: Connection, merchant: Merchant, number: int, *, now: datetime) -> None:
+    """Add an order by way of the service: a third stay open, a third are sent."""
+    catalogue = open_catalogue(None)
+    new = NewOrder(
+        recipient_name=f"Zoë Newcomer {number}",
+        destination_country="GB",
+        shipping_method=ShippingMethod.STANDARD,
+        merchant_order_id=f"NEW-{number}",
+        address1="1 High Street",
+        town_or_city="London",
+        postal_code="SW1A 1AA",
+    )
+    order_id = create_order(db, merchant, new, now=now).id
+    images = [NewImage(sku=PHOTO, url=URL, copies=1)] * 2
+    order = get_order(db, merchant.id, order_id)
+    for image in add_images(db, merchant, order, images, catalogue=catalogue, now=now):
+        size: dict[str, Any] = {"md5": "0" * 32, "width": 3000, "height": 2000}
+        judge_image(db, merchant, image, ImageStatus.OK, now=now, **size)
+    if number % 3 == 0:
+        return
+    order = get_order(db, merchant.id, order_id)
+    submit_order(db, merchant, order, catalogue=catalogue, now=now)
+    if number % 3 == 1:
+        return
+    for shipment in list_shipments(db, order_id):
+        report = Report(job=shipment.id, state=LabState.DISPATCHED, tracking_number="JD0001")
+        hear_from_lab(db, report, catalogue=catalogue, now=now)
+
+
+def list_searches(now: datetime) -> Mapping[str, tuple[OrderSearch, int | None]]:
+    """Return everything that is measured: what is looked for, and before which order."""
+    day = now.date()
+    old, older = day - timedelta(days=500), day - timedelta(days=490)
+    status = OrderStatus
+    return {
+        "newest": (OrderSearch(), None),
+        "deep": (OrderSearch(), 100_000),
+        "one status, most orders": (OrderSearch(status=status.COMPLETE), None),
+        "one status, few orders": (OrderSearch(status=status.SUBMITTED), None),
+        "a status that nobody has": (OrderSearch(status=status.AWAITING_PAYMENT), None),
+        "ten days long ago": (OrderSearch(from_day=old, to_day=older), None),
+        "days before the first": (OrderSearch(to_day=day - timedelta(days=5000)), None),
+        "today and a status": (OrderSearch(from_day=day, status=status.COMPLETE), None),
+        "long ago, a status not there": (
+            OrderSearch(from_day=old, to_day=older, status=status.SUBMITTED),
+            None,
+        ),
+        "id": (OrderSearch(text="777777"), None),
+        "reference": (OrderSearch(text="A-123456"), None),
+        "reference, beginning": (OrderSearch(text="A-12345"), None),
+        "reference, too common": (OrderSearch(text="A-"), None),
+        "too common, deep, a status": (
+            OrderSearch(text="A-", status=status.AWAITING_PAYMENT),
+            500_000,
+        ),
+        "surname": (OrderSearch(text="Badofen"), None),
+        "whole name": (OrderSearch(text="Ann Badofen"), None),
+        "whole name, a status not there": (
+            OrderSearch(text="Ann Badofen", status=status.AWAITING_PAYMENT),
+            None,
+        ),
+        "part of a name": (OrderSearch(text="ado"), None),
+        "one letter": (OrderSearch(text="b"), None),
+        "one letter, a status not there": (
+            OrderSearch(text="a", status=status.AWAITING_PAYMENT),
+            None,
+        ),
+        "one letter, long ago": (OrderSearch(text="b", from_day=old, to_day=older), None),
+        "somebody unknown": (OrderSearch(text="Nobody Atall"), None),
+        "unknown, long ago, a status": (
+            OrderSearch(text="Atall", from_day=old, to_day=older, status=status.SUBMITTED),
+            None,
+        ),
+        "ten thousand letters": (OrderSearch(text="x " * 5000), None),
+    }
+
+
+def measure(database: Database, merchant: Merchant, *, now: datetime) -> dict[str, float]:
+    """Return the milliseconds of each search, in the middle of several."""
+    found = {}
+    with database.reading() as db:
+        for name, (wanted, before) in list_searches(now).items():
+
+            def look(wanted: OrderSearch = wanted, before: int | None = before) -> object:
+                return search_orders(db, merchant.id, wanted, before=before, limit=50)
+
+            found[name] = time_it(look)
+        for name, call in list_others(db, merchant, now=now).items():
+            found[name] = time_it(call)
+    return found
+
+
+def list_others(
+    db: Connection, merchant: Merchant, *, now: datetime
+) -> Mapping[str, Callable[[], object]]:
+    """Return what else is measured: lists and figures for whoever runs the business."""
+    transit = {"service": 3}
+
+    def figures(merchant_id: int | None) -> object:
+        which: dict[str, Any] = {"now": now, "merchant_id": merchant_id}
+        return (
+            count_orders(db, **which),
+            count_production(db, transit_days=transit, **which),
+            count_callbacks(db, **which),
+        )
+
+    return {
+        "problems": lambda: find_problems(db, transit_days=transit, now=now, limit=20),
+        "queue": lambda: (list_queue(db, limit=50), count_queue(db)),
+        "money": lambda: list_money(db, limit=50),
+        "jobs": lambda: search_jobs(db, limit=50),
+        "merchants": lambda: search_merchants(db, limit=50),
+        "orders by day": lambda: count_orders(db, now=now),
+        "production by day": lambda: count_production(db, transit_days=transit, now=now),
+        "callbacks by day": lambda: count_callbacks(db, now=now),
+        "all three, of one merchant": lambda: figures(merchant.id),
+    }
+
+
+def time_it(call: Callable[[], object]) -> float:
+    """Return the milliseconds of a call, in the middle of several."""
+    laps = []
+    for _ in range(REPEATS):
+        started = time.perf_counter()
+        call()
+        laps.append((time.perf_counter() - started) * 1000)
+    return median(laps)
+
+
+@contextmanager
+def opened(kind: str) -> Iterator[Database]:
+    """Open a new database of a kind until the block ends."""
+    if kind == "sqlite":
+        folder = Path(tempfile.mkdtemp(prefix="million-"))
+        database = Database(f"sqlite:///{folder / 'printworks.db'}")
+        try:
+            yield database
+        finally:
+            database.close()
+            shutil.rmtree(folder)
+        return
+    lifeline = postgres.Lifeline()
+    database = Database(postgres.Run(lifeline.folder).url("postgres"))
+    try:
+        yield database
+    finally:
+        database.close()
+        lifeline.let_go()
+
+
+def main() -> None:
+    """Fill a database of each kind, and print how long searches take."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--orders", type=int, default=MANY)
+    options = parser.parse_args()
+    now = datetime.now(UTC)
+    tables = {}
+    for kind in ("sqlite", "postgresql"):
+        with opened(kind) as database:
+            merchant = fill(database, options.orders, now=now)
+            if kind == "postgresql":
+                # As its own housekeeping does, which does not run here.
+                with database.engine.connect() as db:
+                    db.execution_options(isolation_level="AUTOCOMMIT")
+                    db.execute(text("VACUUM ANALYZE"))
+            tables[kind] = measure(database, merchant, now=now)
+    print(f"{'milliseconds':34} {'SQLite':>10} {'PostgreSQL':>12}")
+    for name, taken in tables["sqlite"].items():
+        print(f"{name:34} {taken:10.2f} {tables['postgresql'][name]:12.2f}")
+
+
+if __name__ == "__main__":
+    main()

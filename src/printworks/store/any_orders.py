@@ -1,0 +1,128 @@
+"""Orders of all merchants, for whoever runs the business. Merchants never reach these."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import msgspec
+from sqlalchemy import Boolean, ColumnElement, Connection, Select, literal_column, select
+
+from printworks.catalogue.products import Currency
+from printworks.errors import NotFound
+from printworks.rules.orders import OrderStatus
+from printworks.store.orders import LARGEST_ID, Order
+from printworks.store.payments import PaymentRequest
+from printworks.store.tables import merchants, orders, payment_requests
+
+
+class AnyOrder(msgspec.Struct, frozen=True):
+    """What a list of everybody's orders shows of one."""
+
+    id: int
+    merchant_id: int
+    merchant: str
+    merchant_code: str
+    status: OrderStatus
+    merchant_order_id: str | None
+    recipient_name: str | None
+    destination_country: str | None
+    image_count: int
+    currency: Currency | None
+    price: int
+    held_at: datetime | None
+    error_message: str | None
+    created_at: datetime
+
+
+_ORDER: Final = [orders.c[name] for name in Order.__struct_fields__]
+_MERCHANTS: Final = {"merchant": merchants.c.name, "merchant_code": merchants.c.code}
+_LINE: Final = [
+    _MERCHANTS[name] if name in _MERCHANTS else orders.c[name]
+    for name in AnyOrder.__struct_fields__
+]
+_ENDED: Final = (OrderStatus.COMPLETE, OrderStatus.CANCELLED)
+# Spelled as in the index of what is troubled.
+_IS_TROUBLED: Final[ColumnElement[bool]] = literal_column(
+    "(orders.held_at IS NOT NULL"
+    " OR (orders.error_message IS NOT NULL AND orders.status = 'Submitted'))",
+    Boolean(),
+)
+
+
+def get_any_order(db: Connection, order_id: int) -> Order:
+    """Return an order by its number alone."""
+    row = None
+    if 0 < order_id <= LARGEST_ID:
+        row = db.execute(select(*_ORDER).where(orders.c.id == order_id)).one_or_none()
+    if row is None:
+        raise NotFound(f"There is no order {order_id}.")
+    return Order(*row)
+
+
+def list_any_orders(db: Connection, *, before: int | None, limit: int) -> list[AnyOrder]:
+    """Return the newest orders of all merchants; `before` is the id to go on from."""
+    return _read(db, _newest(before, limit))
+
+
+def list_troubled_orders(
+    db: Connection, *, is_held: bool, before: int | None, limit: int
+) -> list[AnyOrder]:
+    """Return orders that are held, or else those that cannot go on, newest first."""
+    held = orders.c.held_at.is_not(None), orders.c.status.not_in(_ENDED)
+    stuck = orders.c.error_message.is_not(None), orders.c.status == OrderStatus.SUBMITTED
+    return _read(db, _newest(before, limit).where(_IS_TROUBLED, *(held if is_held else stuck)))
+
+
+def find_orders_by_reference(db: Connection, reference: str, *, limit: int) -> list[AnyOrder]:
+    """Return the newest orders with exactly this reference, whoever's they are.
+
+    One index entry is looked up for each merchant.
+    """
+    if "\0" in reference:
+        return []
+    found = _newest(None, limit).where(orders.c.merchant_order_id == reference)
+    # From the merchants on: the index of references begins with the merchant.
+    return _read(db, found.where(orders.c.merchant_id.in_(select(merchants.c.id))))
+
+
+def find_orders_by_id(db: Connection, order_id: int) -> list[AnyOrder]:
+    """Return the order with this number, if there is one."""
+    if not 0 < order_id <= LARGEST_ID:
+        return []
+    return _read(db, _newest(None, 1).where(orders.c.id == order_id))
+
+
+def _newest(before: int | None, limit: int) -> Select[Any]:
+    wanted = select(orders.c.id).order_by(orders.c.id.desc()).limit(limit)
+    return wanted if before is None else wanted.where(orders.c.id < before)
+
+
+def _read(db: Connection, wanted: Select[Any]) -> list[AnyOrder]:
+    """Read the orders with these numbers, newest first."""
+    ids = db.execute(wanted).scalars().all()
+    rows = db.execute(
+        select(*_LINE)
+        .join_from(orders, merchants, orders.c.merchant_id == merchants.c.id)
+        .where(orders.c.id.in_(ids))
+    )
+    return sorted((AnyOrder(*row) for row in rows), key=lambda order: -order.id)
+
+
+def list_payments_of_order(db: Connection, order_id: int, *, limit: int) -> list[PaymentRequest]:
+    """Return the payments that were asked for an order, newest first."""
+    columns = [payment_requests.c[name] for name in PaymentRequest.__struct_fields__]
+    rows = db.execute(
+        select(*columns)
+        .where(payment_requests.c.order_id == order_id)
+        .order_by(payment_requests.c.id.desc())
+        .limit(limit)
+    )
+    return [PaymentRequest(**row._mapping) for row in rows]
+
+
+def read_clock_offsets(db: Connection, merchant_ids: Iterable[int]) -> dict[int, timedelta]:
+    """Return how far each merchant's clock is ahead."""
+    wanted = select(merchants.c.id, merchants.c.clock_offset).where(
+        merchants.c.id.in_(set(merchant_ids))
+    )
+    return {row.id: row.clock_offset for row in db.execute(wanted)}

@@ -1,0 +1,293 @@
+"""What somebody has to look into, the most urgent first: for whoever runs the business.
+
+Of each kind of trouble a bounded number is looked at. Where there is more, that is said.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from typing import Any, Final, Generic, TypeVar
+
+import msgspec
+from sqlalchemy import (
+    Connection,
+    func,
+    literal_column,
+    or_,
+    select,
+    text,
+)
+
+from printworks.catalogue.products import Currency
+from printworks.rules.calendars import MONDAY_TO_FRIDAY
+from printworks.rules.jobs import JobState
+from printworks.rules.orders import OrderStatus
+from printworks.rules.payments import Payer, PaymentState
+from printworks.rules.production import OPEN, LabState
+from printworks.store.issues import Issue
+from printworks.store.jobs import JobRow, list_jobs
+from printworks.store.queues import QueuedShipment, read_queued
+from printworks.store.shipments import IS_OPEN
+from printworks.store.tables import (
+    callbacks,
+    issues,
+    merchants,
+    orders,
+    payment_requests,
+    shipments,
+)
+
+# So many of each kind are looked at and counted.
+MOST: Final = 1000
+# A payment without an end for so long needs somebody.
+PENDING_FOR: Final = timedelta(hours=1)
+
+_ENDED: Final = frozenset({OrderStatus.COMPLETE, OrderStatus.CANCELLED})
+
+T = TypeVar("T")
+
+
+class Found(msgspec.Struct, Generic[T], frozen=True):
+    """One kind of trouble: how much there is of it, and the first of it."""
+
+    count: int
+    # Whether there may be more than was counted.
+    is_more: bool
+    rows: list[T]
+
+
+class TroubledOrder(msgspec.Struct, frozen=True):
+    """An order that is held, or cannot go on."""
+
+    id: int
+    merchant_id: int
+    merchant: str
+    status: OrderStatus
+    merchant_order_id: str | None
+    recipient_name: str | None
+    held_at: datetime | None
+    error_message: str | None
+    updated_at: datetime
+
+
+class DeafMerchant(msgspec.Struct, frozen=True):
+    """A merchant that was not told of some events."""
+
+    id: int
+    code: str
+    name: str
+    # Callbacks that were given up, at most as many as are counted.
+    count: int
+
+
+class PendingPayment(msgspec.Struct, frozen=True):
+    """A payment of which nobody knows the end."""
+
+    id: int
+    order_id: int
+    merchant_id: int
+    merchant: str
+    payer: Payer
+    provider: str
+    state: PaymentState
+    amount: int
+    currency: Currency
+    created_at: datetime
+
+
+class Problems(msgspec.Struct, frozen=True, kw_only=True):
+    """All that somebody has to look into."""
+
+    # Those that wait because somebody asked for it, newest first.
+    held: Found[TroubledOrder]
+    # Those that are submitted and cannot go on, newest first.
+    stuck: Found[TroubledOrder]
+    # Those that would arrive late if they left today, the latest first.
+    late: Found[QueuedShipment]
+    # Those that a lab could not make or made wrongly, oldest first.
+    failed: Found[QueuedShipment]
+    given_up: Found[DeafMerchant]
+    # Those without an end for more than an hour, oldest first.
+    payments: Found[PendingPayment]
+    jobs: Found[JobRow]
+    # Those that are not settled, oldest first.
+    issues: Found[Issue]
+
+
+def find_problems(
+    db: Connection, *, transit_days: Mapping[str, int], now: datetime, limit: int
+) -> Problems:
+    """Return what somebody has to look into, with the first rows of each kind.
+
+    `transit_days` says of each shipping service how long it takes at most. `now` is the real
+    time; a merchant whose clock is ahead is judged by that clock.
+    """
+    troubled = _list_troubled(db)
+    held = [order for order in troubled if order.held_at and order.status not in _ENDED]
+    stuck = [
+        order for order in troubled if order.error_message and order.status is OrderStatus.SUBMITTED
+    ]
+    is_more = len(troubled) > MOST
+    return Problems(
+        held=Found(len(held), is_more, held[:limit]),
+        stuck=Found(len(stuck), is_more, stuck[:limit]),
+        late=_find_late(db, transit_days, now=now, limit=limit),
+        failed=_find_failed(db, limit=limit),
+        given_up=_find_deaf(db, limit=limit),
+        payments=_find_pending(db, now=now, limit=limit),
+        jobs=_cut(list_jobs(db, state=JobState.FAILED, limit=MOST + 1), limit),
+        issues=_find_unsettled(db, limit=limit),
+    )
+
+
+def _cut(found: Sequence[T], limit: int) -> Found[T]:
+    """Count what was found, of which there may be one more than is counted."""
+    return Found(min(len(found), MOST), len(found) > MOST, list(found[: min(limit, MOST)]))
+
+
+# Spelled as in the index of what is troubled.
+_IS_TROUBLED: Final = text(
+    "(held_at IS NOT NULL OR (error_message IS NOT NULL AND status = 'Submitted'))"
+)
+
+
+def _list_troubled(db: Connection) -> list[TroubledOrder]:
+    names = TroubledOrder.__struct_fields__
+    newest = (
+        select(orders.c.id)
+        .where(_IS_TROUBLED)
+        .order_by(orders.c.id.desc())
+        .limit(MOST + 1)
+        .subquery("newest")
+    )
+    rows = db.execute(
+        select(*(merchants.c.name if name == "merchant" else orders.c[name] for name in names))
+        .join_from(newest, orders, newest.c.id == orders.c.id)
+        .join(merchants, orders.c.merchant_id == merchants.c.id)
+    )
+    return sorted((TroubledOrder(*row) for row in rows), key=lambda order: -order.id)
+
+
+def _find_late(
+    db: Connection, transit_days: Mapping[str, int], *, now: datetime, limit: int
+) -> Found[QueuedShipment]:
+    ahead = db.execute(select(func.max(merchants.c.clock_offset))).scalar() or timedelta(0)
+    # Whatever arrives later than this is in time for everybody.
+    furthest = _arrive(now + ahead, max(transit_days.values(), default=0))
+    rows = db.execute(
+        select(
+            shipments.c.id,
+            shipments.c.service,
+            shipments.c.latest_arrival,
+            merchants.c.clock_offset,
+        )
+        # Everything has a merchant; but an outer join is read from its left side, and not
+        # merchant by merchant.
+        .join_from(shipments, orders, shipments.c.order_id == orders.c.id, isouter=True)
+        .join(merchants, orders.c.merchant_id == merchants.c.id, isouter=True)
+        .where(
+            IS_OPEN,
+            shipments.c.state.in_(OPEN),
+            shipments.c.latest_arrival < furthest.isoformat(),
+        )
+        .order_by(shipments.c.latest_arrival, shipments.c.id)
+        .limit(MOST + 1)
+    ).all()
+    late = [
+        row.id
+        for row in rows
+        if row.latest_arrival
+        < _arrive(now + row.clock_offset, transit_days.get(row.service, 0)).isoformat()
+    ]
+    return Found(len(late), len(rows) > MOST, read_queued(db, late[:limit]))
+
+
+def _arrive(moment: datetime, transit_days: int) -> date:
+    """Return when a parcel arrives at the latest that leaves on this day."""
+    return MONDAY_TO_FRIDAY.add(moment.date(), transit_days)
+
+
+def _find_failed(db: Connection, *, limit: int) -> Found[QueuedShipment]:
+    wanted = (
+        select(shipments.c.id)
+        .where(
+            IS_OPEN,
+            or_(shipments.c.state == LabState.FAILED, shipments.c.held_because.is_not(None)),
+        )
+        .order_by(shipments.c.id + literal_column("0"))
+        .limit(MOST + 1)
+    )
+    found = _cut(db.execute(wanted).scalars().all(), limit)
+    return Found(found.count, found.is_more, read_queued(db, found.rows))
+
+
+# From each merchant to the next one that has any: its others are passed over, not read.
+_DEAF: Final = text("""
+    WITH RECURSIVE deaf(id) AS (
+        SELECT min(merchant_id) FROM callbacks WHERE state = 'given-up'
+        UNION ALL
+        SELECT (SELECT min(merchant_id) FROM callbacks
+            WHERE state = 'given-up' AND merchant_id > deaf.id)
+        FROM deaf WHERE deaf.id IS NOT NULL
+    )
+    SELECT id FROM deaf WHERE id IS NOT NULL LIMIT :most
+""")
+
+
+def _find_deaf(db: Connection, *, limit: int) -> Found[DeafMerchant]:
+    found = _cut(db.execute(_DEAF, {"most": MOST + 1}).scalars().all(), limit)
+    counts = count_given_up(db, found.rows)
+    rows = db.execute(
+        select(merchants.c.id, merchants.c.code, merchants.c.name)
+        .where(merchants.c.id.in_(found.rows))
+        .order_by(merchants.c.id)
+    )
+    deaf = [DeafMerchant(*row, count=counts[row.id]) for row in rows]
+    return Found(found.count, found.is_more, deaf)
+
+
+def count_given_up(db: Connection, merchant_ids: Iterable[int]) -> dict[int, int]:
+    """Return how many callbacks of each merchant were given up, counting no further than `MOST`."""
+    counts = {}
+    for merchant_id in merchant_ids:
+        given_up = (
+            select(callbacks.c.number)
+            .where(
+                callbacks.c.merchant_id == merchant_id,
+                callbacks.c.state == literal_column("'given-up'"),
+            )
+            .limit(MOST)
+            .subquery()
+        )
+        counts[merchant_id] = db.execute(select(func.count()).select_from(given_up)).scalar_one()
+    return counts
+
+
+def _find_pending(db: Connection, *, now: datetime, limit: int) -> Found[PendingPayment]:
+    names = PendingPayment.__struct_fields__
+    columns = [
+        merchants.c.name if name == "merchant" else payment_requests.c[name] for name in names
+    ]
+    rows = db.execute(
+        select(*columns, merchants.c.clock_offset)
+        .join_from(payment_requests, merchants, isouter=True)
+        .where(text("payment_requests.state IN ('asked', 'waiting')"))
+        .order_by(payment_requests.c.id)
+        .limit(MOST + 1)
+    ).all()
+    pending = [
+        PendingPayment(*payment)
+        for *payment, offset in rows
+        if payment[-1] < now + offset - PENDING_FOR
+    ]
+    return Found(len(pending), len(rows) > MOST, pending[:limit])
+
+
+def _find_unsettled(db: Connection, *, limit: int) -> Found[Issue]:
+    columns: list[Any] = [issues.c[name] for name in Issue.__struct_fields__]
+    rows = db.execute(
+        select(*columns)
+        .where(text("issues.state IN ('Open', 'InProgress')"))
+        .order_by(issues.c.id)
+        .limit(MOST + 1)
+    )
+    return _cut([Issue(*row) for row in rows], limit)

@@ -1,0 +1,243 @@
+"""Figures by day: what happened is counted on its day, and quiet days are there too."""
+
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection
+
+from printworks.rules.events import CallbackState
+from printworks.rules.ledger import EntryKind
+from printworks.rules.production import LabState
+from printworks.store.database import Database
+from printworks.store.figures import (
+    DayOfCallbacks,
+    DayOfOrders,
+    DayOfProduction,
+    count_callbacks,
+    count_orders,
+    count_production,
+)
+from printworks.store.merchants import Merchant
+from tests.factories import NOON, a_merchant
+from tests.store import rows
+from tests.store.plans import explain_on_postgresql, explain_on_sqlite
+
+TODAY = NOON.date()
+MIDNIGHT = datetime.combine(TODAY, time(), UTC)
+DAY = timedelta(days=1)
+TRANSIT = {"post": 3, "courier": 1}
+
+
+@pytest.fixture
+def merchant(database: Database) -> Merchant:
+    with database.writing() as db:
+        return a_merchant(db)
+
+
+class TestDays:
+    def test_days_without_anything_are_there_oldest_first(self, database: Database) -> None:
+        with database.reading() as db:
+            orders = count_orders(db, now=NOON)
+            production = count_production(db, transit_days=TRANSIT, now=NOON)
+            callbacks = count_callbacks(db, now=NOON)
+
+        days = [TODAY - DAY * back for back in range(29, -1, -1)]
+        assert orders == [DayOfOrders(day, 0, {}) for day in days]
+        assert production == [DayOfProduction(day, 0, 0, None) for day in days]
+        assert callbacks == [DayOfCallbacks(day, 0, 0) for day in days]
+        assert production[0].share_in_time is None
+        assert callbacks[0].share_delivered is None
+
+    def test_a_day_lasts_from_midnight_to_midnight_of_utc(
+        self, database: Database, merchant: Merchant
+    ) -> None:
+        last = MIDNIGHT + DAY - timedelta(microseconds=1)
+        moments = [MIDNIGHT - DAY - timedelta(microseconds=1), MIDNIGHT - DAY, last, last]
+        with database.writing() as db:
+            for moment in [*moments, MIDNIGHT + DAY]:
+                rows.add_charge(db, merchant, 100, at=moment)
+
+        with database.reading() as db:
+            # Late in the evening there, while it is another day here.
+            now = last.astimezone(datetime.fromisoformat("2026-01-01T00:00-11:00").tzinfo)
+            found = count_orders(db, now=now, days=2)
+
+        assert [(one.day, one.orders) for one in found] == [(TODAY - DAY, 1), (TODAY, 2)]
+
+
+class TestOrders:
+    def test_charges_are_counted_and_added_up_by_currency(
+        self, database: Database, merchant: Merchant
+    ) -> None:
+        with database.writing() as db:
+            # More than 32 bits hold.
+            rows.add_charge(db, merchant, 3_000_000_000, at=NOON)
+            rows.add_charge(db, merchant, 350, at=NOON)
+            rows.add_charge(db, merchant, 900, at=NOON, currency="EUR")
+            rows.add_charge(db, merchant, 0, at=NOON - DAY)
+
+        with database.reading() as db:
+            found = count_orders(db, now=NOON, days=2)
+
+        assert found == [
+            DayOfOrders(TODAY - DAY, 1, {"GBP": 0}),
+            DayOfOrders(TODAY, 3, {"GBP": 3_000_000_350, "EUR": 900}),
+        ]
+
+    def test_other_money_is_not_an_order(self, database: Database, merchant: Merchant) -> None:
+        with database.writing() as db:
+            for kind in EntryKind:
+                rows.add_charge(db, merchant, 100, at=NOON, kind=kind)
+
+        with database.reading() as db:
+            assert count_orders(db, now=NOON, days=1) == [DayOfOrders(TODAY, 1, {"GBP": 100})]
+
+
+def ship(
+    db: Connection, merchant: Merchant, *, hours: float, at: datetime = NOON, **values: Any
+) -> None:
+    """Add a shipment that left so many hours after it was offered to its lab."""
+    offered_at = at - timedelta(hours=hours)
+    sent = {"state": LabState.DISPATCHED, "shipped_at": at, "created_at": offered_at}
+    rows.add_shipment(db, merchant, **sent, **values)
+
+
+def ship_each(database: Database, merchant: Merchant, hours: Iterable[float]) -> None:
+    with database.writing() as db:
+        for one in hours:
+            ship(db, merchant, hours=one)
+
+
+class TestProduction:
+    @pytest.mark.parametrize(
+        ("hours", "median"),
+        [([5], 5), ([1, 30, 2], 2), ([40, 2, 1, 4], 3), ([7, 7], 7), ([0.3, 0.8, 9.5, 0.8], 0.8)],
+    )
+    def test_the_time_in_the_middle_is_told(
+        self, database: Database, merchant: Merchant, hours: list[float], median: float
+    ) -> None:
+        ship_each(database, merchant, hours)
+
+        with database.reading() as db:
+            [today] = count_production(db, transit_days=TRANSIT, now=NOON, days=1)
+
+        assert today.shipped == len(hours)
+        assert today.median_hours == pytest.approx(median, abs=0.001)
+
+    def test_each_day_has_its_own(self, database: Database, merchant: Merchant) -> None:
+        with database.writing() as db:
+            ship(db, merchant, hours=10, at=NOON - DAY)
+            ship(db, merchant, hours=20)
+            # Still at its lab.
+            rows.add_shipment(db, merchant)
+
+        with database.reading() as db:
+            found = count_production(db, transit_days=TRANSIT, now=NOON, days=3)
+
+        assert [(one.day, one.shipped) for one in found] == [
+            (TODAY - 2 * DAY, 0),
+            (TODAY - DAY, 1),
+            (TODAY, 1),
+        ]
+        assert [one.median_hours for one in found] == [None, pytest.approx(10), pytest.approx(20)]
+
+    def test_what_left_early_enough_to_arrive_as_promised_was_in_time(
+        self, database: Database, merchant: Merchant
+    ) -> None:
+        # A Thursday: the post of three days arrives on Tuesday, the courier's on Friday.
+        thursday = datetime(2026, 11, 12, 9, tzinfo=UTC)
+        with database.writing() as db:
+            for service, latest in (
+                ("post", "2026-11-17"),
+                ("post", "2026-11-16"),
+                ("courier", "2026-11-13"),
+                ("courier", "2026-11-12"),
+                ("forgotten", "2026-11-12"),
+            ):
+                ship(db, merchant, hours=1, at=thursday, service=service, latest_arrival=latest)
+
+        with database.reading() as db:
+            [found] = count_production(db, transit_days=TRANSIT, now=thursday, days=1)
+
+        assert (found.shipped, found.in_time, found.share_in_time) == (5, 3, 0.6)
+
+
+class TestCallbacks:
+    def test_tries_are_counted_and_those_that_were_heard(
+        self, database: Database, merchant: Merchant
+    ) -> None:
+        with database.writing() as db:
+            callback = rows.add_callback(db, merchant, CallbackState.DELIVERED)
+            for number, (at, status) in enumerate(
+                [(NOON - DAY, 500), (NOON, None), (NOON, 404), (NOON, 204), (NOON, 200)]
+            ):
+                rows.add_attempt(db, callback, number, at=at, status=status)
+
+        with database.reading() as db:
+            found = count_callbacks(db, now=NOON, days=2)
+
+        assert found == [DayOfCallbacks(TODAY - DAY, 1, 0), DayOfCallbacks(TODAY, 4, 1)]
+        assert found[1].share_delivered == 0.25
+
+
+def test_one_merchants_figures_are_its_own(database: Database, merchant: Merchant) -> None:
+    with database.writing() as db:
+        bob = a_merchant(db, "Bob")
+        for whose, hours in ((merchant, 5), (bob, 50)):
+            ship(db, whose, hours=hours, at=NOON)
+            rows.add_charge(db, whose, 100, at=NOON)
+            callback = rows.add_callback(db, whose, CallbackState.DELIVERED)
+            rows.add_attempt(db, callback, 1, at=NOON, status=200)
+
+    def count(db: Connection, merchant_id: int | None) -> list[Any]:
+        which: dict[str, Any] = {"now": NOON, "days": 1, "merchant_id": merchant_id}
+        [charged] = count_orders(db, **which)
+        [production] = count_production(db, transit_days=TRANSIT, **which)
+        [callbacks] = count_callbacks(db, **which)
+        return [charged.orders, production.shipped, production.median_hours, callbacks.attempts]
+
+    with database.reading() as db:
+        assert count(db, merchant.id) == [1, 1, pytest.approx(5), 1]
+        assert count(db, bob.id) == [1, 1, pytest.approx(50), 1]
+        assert count(db, None) == [2, 2, pytest.approx(27.5), 2]
+
+
+@pytest.mark.parametrize("is_one", [False, True])
+class TestIndexes:
+    INDEXES = ("ix_ledger_entries_created_at", "ix_shipments_shipped_at", "ix_callback_attempts_at")
+
+    @staticmethod
+    def ask(db: Connection, *, is_one: bool) -> None:
+        which: dict[str, Any] = {"now": NOON, "merchant_id": 1 if is_one else None}
+        count_orders(db, **which)
+        count_production(db, transit_days=TRANSIT, **which)
+        count_callbacks(db, **which)
+
+    def test_sqlite_reads_only_the_days_that_are_shown(
+        self, sqlite_database: Database, is_one: bool
+    ) -> None:
+        plans = explain_on_sqlite(sqlite_database, lambda db: self.ask(db, is_one=is_one))
+
+        steps = [line for plan in plans.values() for line in plan]
+        for index in self.INDEXES:
+            assert any(index in line for line in steps), (index, steps)
+        tables = ("ledger_entries", "shipments", "callback_attempts", "callbacks", "orders")
+        assert not any(line.startswith(f"SCAN {name}") for line in steps for name in tables), steps
+
+    def test_postgresql_reads_only_the_days_that_are_shown(
+        self, postgresql_database: Database, is_one: bool
+    ) -> None:
+        plans = explain_on_postgresql(
+            postgresql_database, lambda db: self.ask(db, is_one=is_one), sorts=True
+        )
+
+        everything = "\n".join(plans.values())
+        for index in self.INDEXES:
+            assert index in everything, index
+        assert "Seq Scan" not in everything
+
+
+def test_the_days_of_this_test_are_those_of_a_calendar() -> None:
+    assert date(2026, 11, 15) == TODAY
