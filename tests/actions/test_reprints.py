@@ -202,16 +202,30 @@ def test_planning_takes_numbers_and_leaves_nothing_else(database: Database) -> N
         assert min(image.id for image in list_images(db, added.id)) > max(numbers)
 
 
-def test_what_was_planned_for_another_issue_is_refused(database: Database) -> None:
+def test_what_was_planned_for_another_order_is_refused(database: Database) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        issue = complain(db, merchant, submitted(db, merchant))
+        another = complain(db, merchant, submitted(db, merchant))
+        copies = plan_reprint(db, another.id, now=NOON)
+
+        with pytest.raises(WrongState, match="are gone"):
+            reprint_issue(db, issue.id, copies, catalogue=CATALOGUE, comment="Sorry.", now=NOON)
+
+
+def test_an_operator_may_choose_what_is_printed_again(database: Database) -> None:
     with database.writing() as db:
         merchant = a_merchant(db)
         order = submitted(db, merchant)
-        whole = complain(db, merchant, order)
-        part = complain(db, merchant, order, image_ids=[list_images(db, order.id)[0].id])
-        copies = plan_reprint(db, part.id, now=NOON)
+        issue = complain(db, merchant, order)
+        chosen = list_images(db, order.id)[1]
+        copies = plan_reprint(db, issue.id, only=[chosen.id], now=NOON)
 
-        with pytest.raises(WrongState, match="just changed"):
-            reprint_issue(db, whole.id, copies, catalogue=CATALOGUE, comment="Sorry.", now=NOON)
+        made = reprint_issue(db, issue.id, copies, catalogue=CATALOGUE, comment="Sorry.", now=NOON)
+
+        assert made.reprint_order_id is not None
+        [again] = list_images(db, made.reprint_order_id)
+        assert again.picture_id == chosen.picture_id
 
 
 def test_proofs_are_copied_and_dropped_as_often_as_one_likes(

@@ -1,6 +1,6 @@
 """Money that moved."""
 
-from sqlalchemy import BigInteger, Column, ForeignKey, Table, Text, UniqueConstraint
+from sqlalchemy import BigInteger, Column, ForeignKey, Index, Table, Text, UniqueConstraint
 
 from printworks.rules.ledger import EntryKind
 from printworks.store.columns import Choice, Json, Moment
@@ -23,4 +23,6 @@ ledger_entries = Table(
     Column("previous", Text, nullable=False),
     Column("hash", Text, nullable=False),
     UniqueConstraint("merchant_id", "key"),
+    # For a merchant's statement of a month.
+    Index(None, "merchant_id", "created_at"),
 )

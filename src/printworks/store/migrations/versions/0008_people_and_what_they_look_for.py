@@ -197,6 +197,11 @@ def _add_ways_to_find() -> None:
         batch_op.create_index(
             batch_op.f("ix_ledger_entries_created_at"), ["created_at"], unique=False
         )
+        batch_op.create_index(
+            batch_op.f("ix_ledger_entries_merchant_id_created_at"),
+            ["merchant_id", "created_at"],
+            unique=False,
+        )
 
     with op.batch_alter_table("shipments", schema=None, recreate="never") as batch_op:
         batch_op.create_index(batch_op.f("ix_shipments_shipped_at"), ["shipped_at"], unique=False)

@@ -1,0 +1,88 @@
+"""Photographs of issues: how a form sends them, and how those who may see them do."""
+
+from typing import Final
+
+import anyio.to_thread
+import msgspec
+from sqlalchemy import Connection
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from printworks.actions.issue_photos import (
+    PhotoBatch,
+    SentPhoto,
+    add_photos,
+    begin_photos,
+    draw_photos,
+)
+from printworks.dashboard.office import Office
+from printworks.dashboard.visits import MerchantVisit, Visit
+from printworks.files.errors import FileMissing, FilesUnavailable
+from printworks.store.issue_photos import NewPhoto, get_photo
+from printworks.store.issues import Issue
+
+# The name of the field.
+PHOTOS: Final = "photos"
+
+_HEADERS: Final = {
+    # A photograph never changes. Whoever may see it may keep it for a while, and nobody between.
+    "Cache-Control": "private, max-age=86400",
+    # Even a picture that is something else as well runs nothing and loads nothing.
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "Referrer-Policy": "no-referrer",
+}
+
+
+class Photographs(msgspec.Struct, frozen=True):
+    """What came with a form, drawn and kept, and not yet part of an issue."""
+
+    batch: PhotoBatch | None = None
+    drawn: tuple[NewPhoto, ...] = ()
+
+    def join(self, db: Connection, visit: MerchantVisit, issue: Issue) -> None:
+        """Let them join an issue; the caller holds its order."""
+        if self.batch is not None:
+            add_photos(db, issue, self.batch, self.drawn, now=visit.now)
+
+
+def take_photographs(visit: MerchantVisit, *, present: int) -> Photographs:
+    """Draw what came with a form, outside of any transaction; an issue has so many already."""
+    office = visit.office
+    sent = [SentPhoto(file.filename or "", file.file) for file in visit.sent.files.get(PHOTOS, ())]
+    if not sent:
+        return Photographs()
+    with office.database.writing() as db:
+        batch = begin_photos(db, present=present, added=len(sent), now=visit.real_now)
+    return Photographs(batch, tuple(draw_photos(office.studio, office.files, batch, sent)))
+
+
+def send_photo(visit: Visit, issue: Issue) -> Response:
+    """Return the photograph that the path names; the caller knows that the issue may be seen."""
+    photo = get_photo(visit.db, issue, visit.number("photo"))
+    return KeptPicture(visit.office, photo.file)
+
+
+class KeptPicture(Response):
+    """A picture that is read when the answer is sent: by then the database was let go of."""
+
+    media_type = "image/jpeg"
+
+    def __init__(self, office: Office, key: str) -> None:
+        super().__init__(headers=_HEADERS)
+        self._office = office
+        self._key = key
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the picture, or say that it is gone or cannot be read."""
+        picture = await anyio.to_thread.run_sync(self._read)
+        answer = Response(picture, media_type=self.media_type, headers=_HEADERS)
+        await answer(scope, receive, send)
+
+    def _read(self) -> bytes:
+        try:
+            return self._office.files.read(self._key)
+        except FileMissing:
+            raise HTTPException(404) from None
+        except FilesUnavailable:
+            raise HTTPException(503, headers={"Retry-After": "5"}) from None

@@ -1,0 +1,196 @@
+"""A merchant's issues: all of them, one of them, and what is said and done about it."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+import msgspec
+from starlette.responses import Response
+
+from printworks.actions.issue_photos import MOST_PHOTOS
+from printworks.actions.issues import update_issue
+from printworks.dashboard.desk import Deed, Page
+from printworks.dashboard.issue_photos import send_photo, take_photographs
+from printworks.dashboard.issue_words import (
+    ACTIONS,
+    KINDS,
+    STATES,
+    describe_age,
+    describe_remark,
+)
+from printworks.dashboard.merchant import new_issue
+from printworks.dashboard.merchant.issue_pictures import make_tiles
+from printworks.dashboard.merchant.new_issue import read_text
+from printworks.dashboard.months import Month
+from printworks.dashboard.visits import MerchantVisit
+from printworks.errors import BadInput
+from printworks.rules.issues import DESCRIPTIONS, UNSETTLED, Author, IssueState, Remark
+from printworks.store.images import Image, list_images_to_show
+from printworks.store.issue_lists import IssueLine, list_issue_lines
+from printworks.store.issue_photos import count_photos, list_photos
+from printworks.store.issues import Issue, get_issue, list_remarks
+from printworks.store.orders import get_order, get_order_to_change
+
+_LINES: Final = 25
+# So many of its images are shown with an issue, and so many of the remarks at first.
+_MOST_TILES: Final = 24
+_LATEST: Final = 25
+_NAMES: Final[Mapping[Author, str]] = {Author.MERCHANT: "You", Author.SERVICE: "We"}
+
+
+class Said(msgspec.Struct, frozen=True):
+    """A remark as it is shown."""
+
+    at: datetime
+    what: str
+    comment: str
+    is_ours: bool
+
+
+def show_issues(visit: MerchantVisit) -> Response:
+    """Show the issues that wait for something, and those that are settled."""
+    waiting, older = _list_lines(visit, "before", is_settled=False)
+    settled, older_settled = _list_lines(visit, "settled", is_settled=True)
+    return visit.render(
+        "merchant/issues.html",
+        waiting=waiting,
+        settled=settled,
+        newest=visit.here(before=None) if visit.cursor() else "",
+        older=visit.here(before=older) if older else "",
+        newest_settled=visit.here(settled=None) if visit.cursor("settled") else "",
+        older_settled=visit.here(settled=older_settled) if older_settled else "",
+        ages={line.issue.id: describe_age(visit.now - line.issue.created_at) for line in waiting},
+        thumbnails=_find_thumbnails(visit, [*waiting, *settled]),
+        kinds=KINDS,
+        actions=ACTIONS,
+        states=STATES,
+    )
+
+
+def _list_lines(
+    visit: MerchantVisit, cursor: str, *, is_settled: bool
+) -> tuple[Sequence[IssueLine], int | None]:
+    found = list_issue_lines(
+        visit.db,
+        visit.merchant.id,
+        is_settled=is_settled,
+        before=visit.cursor(cursor),
+        limit=_LINES + 1,
+    )
+    shown = found[:_LINES]
+    return shown, shown[-1].issue.id if len(found) > _LINES else None
+
+
+def _find_thumbnails(visit: MerchantVisit, lines: Sequence[IssueLine]) -> Mapping[int, str]:
+    """Return a picture of each issue: the first that it is about."""
+    links = visit.links
+    firsts = {line.issue.id: [*line.issue.image_ids, line.first_image][0] for line in lines}
+    return {issue: links.proofs(image)[1] for issue, image in firsts.items() if image}
+
+
+def show_issue(visit: MerchantVisit) -> Response:
+    """Show what an issue is about, what was said about it, and what came of it."""
+    issue = get_issue(visit.db, visit.merchant.id, visit.number("id"))
+    order = get_order(visit.db, visit.merchant.id, issue.order_id)
+    remarks = list_remarks(visit.db, [issue])[issue.id]
+    photos = list_photos(visit.db, issue)
+    stamp = f"{issue.state}-{len(remarks)}-{len(photos)}"
+    if visit.is_unchanged(stamp):
+        return Response(status_code=204)
+    images = _choose_images(issue, list_images_to_show(visit.db, order.id))
+    first = 0 if visit.query.get("all") else max(len(remarks) - _LATEST, 0)
+    return visit.render(
+        "merchant/issue.html",
+        issue=issue,
+        order=order,
+        stamp=stamp,
+        kind=KINDS[issue.kind],
+        description=DESCRIPTIONS[issue.kind],
+        action=ACTIONS[issue.action],
+        state=STATES[issue.state],
+        is_unsettled=issue.state in UNSETTLED,
+        said=[_describe(remark) for remark in remarks[first:]],
+        left_out=first,
+        photos=photos,
+        room=MOST_PHOTOS - len(photos),
+        tiles=make_tiles(images[:_MOST_TILES], visit.office.catalogue, visit.links),
+        more_images=max(len(images) - _MOST_TILES, 0),
+        statement=f"/account?month={Month.of(issue.updated_at)}",
+        currency=order.currency or visit.merchant.currency,
+        longest=new_issue.LONGEST,
+    )
+
+
+def _choose_images(issue: Issue, images: Sequence[Image]) -> Sequence[Image]:
+    if not issue.image_ids:
+        return images
+    named = set(issue.image_ids)
+    return [image for image in images if image.id in named]
+
+
+def _describe(remark: Remark) -> Said:
+    return Said(
+        at=remark.at,
+        what=describe_remark(remark, names=_NAMES),
+        comment=remark.comment or "",
+        is_ours=remark.author is Author.SERVICE,
+    )
+
+
+def show_photo(visit: MerchantVisit) -> Response:
+    """Show a photograph of an issue."""
+    return send_photo(visit, get_issue(visit.db, visit.merchant.id, visit.number("id")))
+
+
+def answer_issue(visit: MerchantVisit) -> str:
+    """Say something more about an issue, perhaps with photographs."""
+    database, merchant = visit.office.database, visit.merchant
+    with database.reading() as db:
+        issue = get_issue(db, merchant.id, visit.number("id"))
+        present = count_photos(db, issue)
+    comment = read_text(visit.sent, "comment", "Say something more")
+    photographs = take_photographs(visit, present=present)
+    if not comment and not photographs.drawn:
+        raise BadInput("Write something, or choose a photograph.")
+    if not comment:
+        count = len(photographs.drawn)
+        comment = "Here is a photograph." if count == 1 else f"Here are {count} photographs."
+    with database.writing() as db:
+        get_order_to_change(db, merchant.id, issue.order_id)
+        # Read again: whoever held the order may have changed it.
+        issue = get_issue(db, merchant.id, issue.id)
+        update_issue(db, issue, comment=comment, now=visit.now)
+        photographs.join(db, visit, issue)
+        msgspec.structs.replace(visit, connection=db).note(
+            "answer-issue", f"issue {issue.id}", photos=len(photographs.drawn)
+        )
+    return visit.path
+
+
+def cancel_issue(visit: MerchantVisit) -> str:
+    """Drop an issue."""
+    issue = get_issue(visit.db, visit.merchant.id, visit.number("id"))
+    get_order_to_change(visit.db, visit.merchant.id, issue.order_id)
+    # Read again: whoever held the order may have changed it.
+    issue = get_issue(visit.db, visit.merchant.id, issue.id)
+    reason = read_text(visit.sent, "reason", "Why")
+    update_issue(
+        visit.db, issue, wanted=IssueState.CANCELLED, comment=reason or None, now=visit.now
+    )
+    visit.note("cancel-issue", f"issue {issue.id}")
+    return visit.path
+
+
+PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
+    Page(path="/issues", show=show_issues),
+    *new_issue.PAGES,
+    Page(
+        path="/issues/{id}",
+        show=show_issue,
+        deeds=(
+            Deed(name="answer-issue", take=answer_issue, says="It was added.", alone=True),
+            Deed(name="cancel-issue", take=cancel_issue, says="The issue was cancelled."),
+        ),
+    ),
+    Page(path="/issues/{id}/photos/{photo}", show=show_photo),
+)

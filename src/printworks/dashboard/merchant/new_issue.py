@@ -1,0 +1,165 @@
+"""The form with which a merchant opens an issue: about which order, and what is wrong."""
+
+import re
+from contextlib import suppress
+from typing import Final
+
+import msgspec
+from starlette.responses import Response
+
+from printworks.actions.issue_photos import MOST_PHOTOS
+from printworks.actions.issues import open_issue
+from printworks.dashboard.desk import Deed, Page
+from printworks.dashboard.forms import Sent
+from printworks.dashboard.issue_photos import take_photographs
+from printworks.dashboard.issue_words import ACTIONS, KINDS
+from printworks.dashboard.merchant.issue_pictures import make_tiles
+from printworks.dashboard.merchant.wording import ORDER_WORDS
+from printworks.dashboard.visits import MerchantVisit
+from printworks.errors import BadInput, NotFound, WrongState
+from printworks.rules.images import MOST_IN_ORDER
+from printworks.rules.issues import IssueAction, IssueKind, check_opening
+from printworks.rules.orders import OrderStatus
+from printworks.store.images import list_images_to_show
+from printworks.store.issues import NewIssue
+from printworks.store.order_search import OrderSearch, search_orders
+from printworks.store.orders import get_order, get_order_to_change
+
+# So many images have a box to tick; the others are named by their numbers. A form may not have
+# many more fields.
+_MOST_BOXES: Final = 36
+_NEWEST_ORDERS: Final = 10
+LONGEST: Final = 2000
+_NUMBER: Final = re.compile("[0-9]{1,19}", re.ASCII)
+
+
+def show_new_issue(visit: MerchantVisit) -> Response:
+    """Ask for what is wrong with an order, or first for the order."""
+    if not visit.query.get("order", "").strip():
+        return _ask_for_order(visit)
+    try:
+        order = get_order(visit.db, visit.merchant.id, _read_order(visit))
+    except NotFound:
+        return _ask_for_order(visit, "You have no order with this number.")
+    images = list_images_to_show(visit.db, order.id)
+    sent = visit.sent
+    chosen = set(sent.texts("images") or [visit.query.get("image", "")])
+    numbers = {int(number) for number in chosen if _NUMBER.fullmatch(number)}
+    return visit.render(
+        "merchant/new_issue.html",
+        order=order,
+        tiles=make_tiles(images[:_MOST_BOXES], visit.office.catalogue, visit.links, chosen=numbers),
+        image_count=len(images),
+        kinds=[(kind, KINDS[kind]) for kind in _list_kinds(order.status)],
+        actions=list(ACTIONS.items()),
+        chosen_action=sent.text("action") or IssueAction.REPRINT,
+        longest=LONGEST,
+        most_photos=MOST_PHOTOS,
+    )
+
+
+def _ask_for_order(visit: MerchantVisit, wrong: str = "") -> Response:
+    newest = search_orders(
+        visit.db, visit.merchant.id, OrderSearch(), before=None, limit=_NEWEST_ORDERS
+    )
+    return visit.render(
+        "merchant/new_issue_order.html",
+        status=404 if wrong else 200,
+        wrong=wrong,
+        typed=visit.query.get("order", ""),
+        orders=newest.orders,
+        words=ORDER_WORDS,
+    )
+
+
+def _read_order(visit: MerchantVisit) -> int:
+    written = visit.query.get("order", "").strip().removeprefix("#")
+    if not _NUMBER.fullmatch(written):
+        raise NotFound("There is no such order.")
+    return int(written)
+
+
+def _list_kinds(status: OrderStatus) -> list[IssueKind]:
+    """Return what may be wrong with an order in this status."""
+    allowed = []
+    for kind in KINDS:
+        with suppress(WrongState):
+            check_opening(kind, status, present=0)
+            allowed.append(kind)
+    return allowed
+
+
+def open_one(visit: MerchantVisit) -> str:
+    """Open an issue with its photographs: all of it or nothing."""
+    database, merchant = visit.office.database, visit.merchant
+    with database.reading() as db:
+        order = get_order(db, merchant.id, _read_order(visit))
+    new = _read_issue(visit.sent)
+    # Before anybody looks at a photograph.
+    check_opening(new.kind, order.status, present=0)
+    photographs = take_photographs(visit, present=0)
+    with database.writing() as db:
+        order = get_order_to_change(db, merchant.id, order.id)
+        issue = open_issue(db, merchant, order, new, now=visit.now)
+        photographs.join(db, visit, issue)
+        msgspec.structs.replace(visit, connection=db).note(
+            "open-issue", f"issue {issue.id}", order=order.id, photos=len(photographs.drawn)
+        )
+    return f"/issues/{issue.id}"
+
+
+def _read_issue(sent: Sent) -> NewIssue:
+    try:
+        kind = IssueKind(sent.text("kind"))
+    except ValueError:
+        raise BadInput("Choose what is wrong.") from None
+    try:
+        action = IssueAction(sent.text("action"))
+    except ValueError:
+        raise BadInput("Choose what should be done about it.") from None
+    detail = read_text(sent, "detail", "What happened")
+    if kind is IssueKind.UNSPECIFIED and not detail:
+        raise BadInput("Say what happened, since nothing in the list fits.")
+    action_detail = read_text(sent, "action_detail", "More about that")
+    if action is IssueAction.OTHER and not action_detail:
+        raise BadInput("Say what should be done about it.")
+    return NewIssue(
+        kind=kind,
+        action=action,
+        detail=detail or None,
+        action_detail=action_detail or None,
+        image_ids=_read_images(sent),
+    )
+
+
+def read_text(sent: Sent, name: str, label: str) -> str:
+    """Return what was written into a field; raise `BadInput` if it is too long."""
+    text = sent.text(name)
+    if len(text) > LONGEST:
+        raise BadInput(f"“{label}” is too long; {LONGEST} characters are the most.")
+    return text
+
+
+def _read_images(sent: Sent) -> list[int]:
+    others = re.split(r"[\s,;]+", sent.text("more_images"))
+    named = [*sent.texts("images"), *(number for number in others if number)]
+    if len(named) > MOST_IN_ORDER or not all(_NUMBER.fullmatch(number) for number in named):
+        raise BadInput("Name images by their numbers, with commas in between.")
+    # Named twice is meant once.
+    return list(dict.fromkeys(int(number) for number in named))
+
+
+PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
+    Page(
+        path="/issues/new",
+        show=show_new_issue,
+        deeds=(
+            Deed(
+                name="open-issue",
+                take=open_one,
+                says="The issue was opened. We look into it and answer here.",
+                alone=True,
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,115 @@
+"""Who runs the console: there is always somebody who may do everything."""
+
+import threading
+
+import pytest
+
+from printworks.actions.operators import (
+    FIRST_OPERATOR,
+    change_role,
+    invite_first_operator,
+    remove_operator,
+)
+from printworks.actions.people import accept_invitation
+from printworks.catalogue.products import Currency
+from printworks.errors import BadInput, NotFound, WrongState
+from printworks.rules.people import Realm, Role
+from printworks.store.database import Database
+from printworks.store.invitations import find_invitation
+from printworks.store.people import Person, find_person, insert_person, list_people
+from tests.factories import NOON, a_merchant
+
+
+def add_person(
+    database: Database, role: Role, email: str = "", merchant_id: int | None = None
+) -> Person:
+    """Add somebody."""
+    realm = Realm.OPERATOR if merchant_id is None else Realm.MERCHANT
+    with database.writing() as db:
+        return insert_person(
+            db,
+            realm=realm,
+            email=email or f"{role}@works.example",
+            role=role,
+            merchant_id=merchant_id,
+            password_hash="x",
+            now=NOON,
+        )
+
+
+def test_two_admins_who_remove_each_other_at_once_leave_one(database: Database) -> None:
+    first = add_person(database, Role.ADMIN, "first@works.example")
+    second = add_person(database, Role.ADMIN, "second@works.example")
+    begun = threading.Barrier(2)
+    refused: list[str] = []
+
+    def go(whom: Person) -> None:
+        begun.wait()
+        try:
+            with database.writing() as db:
+                remove_operator(db, whom.id)
+        except WrongState as error:
+            refused.append(error.message)
+
+    threads = [threading.Thread(target=go, args=(whom,)) for whom in (first, second)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    with database.reading() as db:
+        left = list_people(db, Realm.OPERATOR)
+    assert [person.role for person in left] == [Role.ADMIN]
+    assert len(refused) == 1
+    assert "is the only admin" in refused[0]
+
+
+def test_the_last_admin_may_stay_one_and_others_may_change(database: Database) -> None:
+    admin, viewer = add_person(database, Role.ADMIN), add_person(database, Role.VIEWER)
+    with database.writing() as db:
+        change_role(db, admin.id, Role.ADMIN)
+        change_role(db, viewer.id, Role.SUPPORT)
+        with pytest.raises(WrongState):
+            change_role(db, admin.id, Role.VIEWER)
+        with pytest.raises(BadInput):
+            change_role(db, viewer.id, Role.OWNER)
+        found = find_person(db, Realm.OPERATOR, viewer.email)
+    assert found is not None
+    assert found.role is Role.SUPPORT
+
+
+def test_a_merchants_person_is_no_operator(database: Database) -> None:
+    add_person(database, Role.ADMIN)
+    with database.writing() as db:
+        merchant = a_merchant(db)
+    owner = add_person(database, Role.OWNER, "o@shop.example", merchant.id)
+
+    with database.writing() as db:
+        with pytest.raises(NotFound):
+            remove_operator(db, owner.id)
+        with pytest.raises(NotFound):
+            change_role(db, owner.id, Role.ADMIN)
+
+
+def test_the_first_operator_is_invited_until_somebody_has_come(database: Database) -> None:
+    with database.writing() as db:
+        old = invite_first_operator(db, now=NOON)
+        new = invite_first_operator(db, now=NOON)
+        assert old is not None
+        assert new is not None
+        assert find_invitation(db, old, now=NOON) is None
+        person, _ = accept_invitation(
+            db,
+            new,
+            shop="",
+            password_hash="x",
+            currency=Currency.GBP,
+            environment="sandbox",
+            now=NOON,
+        )
+        assert invite_first_operator(db, now=NOON) is None
+    assert (person.email, person.role, person.realm) == (
+        FIRST_OPERATOR,
+        Role.ADMIN,
+        Realm.OPERATOR,
+    )

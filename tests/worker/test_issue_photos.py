@@ -1,0 +1,80 @@
+"""Photographs of issues: drawn anew, and gone when nobody needs them."""
+
+from io import BytesIO
+
+from printworks.actions.issue_photos import (
+    PhotoBatch,
+    SentPhoto,
+    add_photos,
+    begin_photos,
+    draw_photos,
+)
+from printworks.actions.issues import dismiss_issue, open_issue
+from printworks.rules.issues import IssueAction, IssueKind
+from printworks.store.issue_photos import NewPhoto, list_photos
+from printworks.store.issues import Issue, NewIssue
+from printworks.store.orders import get_order_to_change
+from tests.worker.hosts import holds
+from tests.worker.shops import A_PICTURE, Shop, a_jpeg
+
+DAYS = 90
+
+
+def draw(shop: Shop, *contents: bytes) -> tuple[PhotoBatch, list[NewPhoto]]:
+    """Draw photographs that have just come."""
+    with shop.database.writing() as db:
+        batch = begin_photos(db, present=0, added=len(contents), now=shop.clock())
+    sent = [SentPhoto("photo.jpg", BytesIO(content)) for content in contents]
+    return batch, draw_photos(shop.tools.studio, shop.tools.files, batch, sent)
+
+
+def complain(shop: Shop, batch: PhotoBatch, drawn: list[NewPhoto]) -> Issue:
+    """Open an issue with them about a new order."""
+    order = shop.add_order()
+    shop.add_images(order, shop.host.at("/cat.jpg", holds(A_PICTURE)))
+    shop.submit(order)
+    new = NewIssue(kind=IssueKind.PRINT_DEFECTS, action=IssueAction.REFUND)
+    with shop.database.writing() as db:
+        current = get_order_to_change(db, shop.merchant.id, order.id)
+        issue = open_issue(db, shop.merchant, current, new, now=shop.clock())
+        add_photos(db, issue, batch, drawn, now=shop.clock())
+    return issue
+
+
+def test_what_is_kept_is_not_what_came(shop: Shop) -> None:
+    came = a_jpeg(600, 900)
+    batch, drawn = draw(shop, came)
+
+    [file] = shop.list_files("photos")
+    kept = shop.tools.files.read(file)
+
+    assert [(photo.file, photo.width, photo.height) for photo in drawn] == [(file, 600, 900)]
+    assert batch.files == (file,)
+    assert kept.startswith(b"\xff\xd8")
+    assert kept != came
+
+
+def test_photographs_that_join_no_issue_are_gone_within_hours(shop: Shop) -> None:
+    draw(shop, A_PICTURE, A_PICTURE)
+    shop.drain()
+    assert len(shop.list_files("photos")) == 2
+
+    shop.pass_time(hours=1)
+
+    assert shop.list_files("photos") == []
+
+
+def test_photographs_of_an_issue_go_ninety_days_after_it_was_settled(shop: Shop) -> None:
+    issue = complain(shop, *draw(shop, A_PICTURE))
+    shop.pass_time(days=2 * DAYS)
+    assert len(shop.list_files("photos")) == 1
+    with shop.database.writing() as db:
+        dismiss_issue(db, issue.id, comment="It looks well to us.", now=shop.clock())
+
+    shop.pass_time(days=DAYS)
+    assert len(shop.list_files("photos")) == 1
+    shop.pass_time(hours=1)
+
+    assert shop.list_files("photos") == []
+    with shop.database.reading() as db:
+        assert list_photos(db, issue) == []
