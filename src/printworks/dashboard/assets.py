@@ -29,6 +29,7 @@ _ASSETS: Final[Mapping[str, _Asset]] = {
     "style.css": _load("style", "css", "text/css"),
     "htmx.js": _load("htmx", "js", "text/javascript"),
     "icon.svg": _load("icon", "svg", "image/svg+xml"),
+    "sample.jpg": _load("sample", "jpg", "image/jpeg"),
 }
 _FOREVER: Final = "public, max-age=31536000, immutable"
 # Even a picture that is something else as well runs nothing and loads nothing.

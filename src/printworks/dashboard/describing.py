@@ -117,7 +117,9 @@ def _describe_item(item: CheckoutItem, catalogue: Catalogue, links: Links) -> Li
     _, thumbnail = links.proofs(image.id)
     return LineView(
         description=product.description if product else image.sku,
-        choices=tuple(f"{name_attribute(name)}: {value}" for name, value in image.attributes.items()),
+        choices=tuple(
+            f"{name_attribute(name)}: {value}" for name, value in image.attributes.items()
+        ),
         copies=line.copies,
         each=line.each,
         total=line.total,

@@ -1,0 +1,23 @@
+"""What stands in the fields of a form when its page is shown."""
+
+from collections.abc import Collection, Mapping
+
+from printworks.dashboard.visits import Visit
+
+
+class Filling:
+    """What was sent, else what the address of the page says, else what is usual."""
+
+    def __init__(
+        self, visit: Visit, usual: Mapping[str, str], from_address: Collection[str] = ()
+    ) -> None:
+        self._visit = visit
+        self._usual = usual
+        self._from_address = from_address
+
+    def __getitem__(self, name: str) -> str:
+        if name in self._visit.sent.fields:
+            return self._visit.sent.text(name)
+        if name in self._from_address and name in self._visit.query:
+            return self._visit.query[name]
+        return self._usual.get(name, "")

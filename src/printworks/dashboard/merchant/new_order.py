@@ -1,0 +1,155 @@
+"""An order made by hand: who gets what, on which paper, from which pictures."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec.structs import replace
+from starlette.responses import Response
+
+from printworks.actions.orders import create_order
+from printworks.dashboard.assets import address_of
+from printworks.dashboard.desk import Deed, Page
+from printworks.dashboard.merchant.faults import BANK_FAULTS, LAB_FAULTS, add_words
+from printworks.dashboard.merchant.filling import Filling
+from printworks.dashboard.merchant.prints import describe_prints, read_addresses, read_print
+from printworks.dashboard.merchant.recipients import (
+    COUNTRY_CHOICES,
+    list_methods,
+    read_country,
+    read_method,
+    read_recipient,
+    read_reference,
+)
+from printworks.dashboard.merchant.uploading import (
+    PICTURES,
+    SAMPLE,
+    announce,
+    join,
+    judge_all,
+    look_at,
+    receive_pictures,
+)
+from printworks.dashboard.rendering import send_on
+from printworks.dashboard.visits import MerchantVisit
+from printworks.errors import BadInput, ServiceError
+from printworks.rules.orders import Payment, ShippingMethod
+from printworks.rules.sizing import Sizing
+from printworks.store.orders import NewOrder
+
+_USUAL: Final[Mapping[str, str]] = {
+    "country": "GB",
+    "shipping_method": ShippingMethod.STANDARD,
+    "copies": "1",
+    "sizing": Sizing.CROP,
+    "payment": Payment.INVOICE_ME,
+}
+# So that whoever only wants to see it happen has nothing to type.
+_EXAMPLE: Final[Mapping[str, str]] = {
+    **_USUAL,
+    "recipient_name": "Mary Fox",
+    "address1": "12 Orchard Lane",
+    "town_or_city": "York",
+    "postal_code": "YO1 7HH",
+    "reference": "My first order",
+}
+# What the address of this page may say already: what a list that depends on it asks with.
+_FROM_ADDRESS: Final = frozenset({"country", "sku", "shipping_method", "copies", "sizing"})
+
+
+def show_new_order(visit: MerchantVisit) -> Response:
+    """Show the form, as it was sent if it was."""
+    office, is_sandbox = visit.office, visit.office.is_sandbox
+    usual = _EXAMPLE if is_sandbox else _USUAL
+    values = Filling(visit, usual, _FROM_ADDRESS)
+    is_sent = bool(visit.sent.fields)
+    return visit.render(
+        "merchant/new_order.html",
+        values=values,
+        countries=COUNTRY_CHOICES,
+        methods=list_methods(office.catalogue, values["country"]),
+        prints=describe_prints(
+            office.catalogue,
+            country=values["country"],
+            wanted=values["sku"],
+            currency=visit.merchant.currency,
+        ),
+        is_sandbox=is_sandbox,
+        sample=address_of("sample.jpg"),
+        wants_sample=visit.sent.text(SAMPLE) != "" if is_sent else is_sandbox,
+        lost_pictures=len(visit.sent.files.get(PICTURES, ())),
+        lab_faults=LAB_FAULTS if is_sandbox else (),
+        bank_faults=BANK_FAULTS if is_sandbox else (),
+        chosen_faults=visit.sent.texts("fault") if is_sent else [visit.query.get("fault", "")],
+    )
+
+
+def create(visit: MerchantVisit) -> str | Response:
+    """Make an order with its pictures; nothing is made unless all of them can be printed."""
+    new = _read_order(visit)
+    wanted = read_print(
+        visit.sent,
+        visit.office.catalogue,
+        country=new.destination_country,
+        payment=new.payment,
+    )
+    addressed = read_addresses(visit.sent, wanted)
+    with receive_pictures(visit, addressed) as pictures:
+        look_at(visit, pictures, wanted)
+        with visit.office.database.writing() as db:
+            writing = replace(visit, connection=db)
+            order = create_order(
+                db,
+                visit.merchant,
+                new,
+                now=visit.now,
+                request_id=visit.request.state.request_id,
+            )
+            uploads = announce(writing, order, pictures, wanted)
+            writing.note("create-order", str(order.id), pictures=len(pictures))
+        try:
+            judged = judge_all(visit, uploads, pictures)
+            with visit.office.database.writing() as db:
+                join(replace(visit, connection=db), order.id, uploads, judged, addressed)
+        except ServiceError:
+            # The disk is full, or the store of files is away. The order is there, and its
+            # pictures can be sent once more.
+            return send_on(f"/orders/{order.id}/images?lost=pictures")
+    return f"/orders/{order.id}"
+
+
+def _read_order(visit: MerchantVisit) -> NewOrder:
+    sent = visit.sent
+    chosen = sent.texts("fault") if visit.office.is_sandbox else ()
+    reference = add_words(sent.text("reference"), chosen)
+    return NewOrder(
+        **read_recipient(sent),
+        destination_country=read_country(sent),
+        shipping_method=read_method(sent),
+        payment=_read_payment(sent.text("payment")),
+        merchant_order_id=read_reference(reference),
+    )
+
+
+def _read_payment(typed: str) -> Payment:
+    try:
+        return Payment(typed)
+    except ValueError:
+        raise BadInput("Choose who pays.") from None
+
+
+PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
+    Page(
+        path="/orders/new",
+        show=show_new_order,
+        deeds=(
+            Deed(
+                name="create-order",
+                take=create,
+                says="The order is made. Look at it, then submit it.",
+                alone=True,
+            ),
+            # For browsers that do not ask for it by themselves.
+            Deed(name="show-product-for-new-order", take=show_new_order),
+        ),
+    ),
+)

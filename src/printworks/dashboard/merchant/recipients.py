@@ -1,0 +1,70 @@
+"""What a form says about a recipient, and how the parcel should travel."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from printworks.catalogue.countries import COUNTRIES
+from printworks.catalogue.snapshot import Catalogue
+from printworks.dashboard.describing import name_country
+from printworks.dashboard.forms import Sent
+from printworks.dashboard.merchant.wording import METHOD_WORDS, count
+from printworks.errors import BadInput
+from printworks.rules.orders import ShippingMethod
+from printworks.rules.recipients import NEEDED, OPTIONAL, find_problems, tidy
+
+# A code and a name each, in the order of their names; without the one that programs test with.
+COUNTRY_CHOICES: Final[Sequence[tuple[str, str]]] = tuple(
+    (code, name_country(code)) for code in COUNTRIES if code != "XX"
+)
+# What must be known to send anything; an e-mail address need not be.
+_REQUIRED: Final = tuple(name for name in NEEDED if name != "email")
+_LONGEST_TELEPHONE: Final = 50
+LONGEST_REFERENCE: Final = 255
+
+
+def read_recipient(sent: Sent) -> dict[str, Any]:
+    """Read the fields of a recipient, by the names of the core; refuse with all that is wrong."""
+    typed = {name: tidy(sent.text(name)) for name in {**NEEDED, **OPTIONAL, "telephone": 0}}
+    problems = [*find_problems(_REQUIRED, typed).values()]
+    if len(typed["telephone"]) > _LONGEST_TELEPHONE or not typed["telephone"].isprintable():
+        problems.append("That is no telephone number.")
+    if problems:
+        raise BadInput(" ".join(problems))
+    return {name: value or None for name, value in typed.items()}
+
+
+def read_country(sent: Sent) -> str:
+    """Read where a parcel goes."""
+    code = sent.text("country").upper()
+    if code not in COUNTRIES:
+        raise BadInput("Choose a country.")
+    return code
+
+
+def read_method(sent: Sent) -> ShippingMethod:
+    """Read how fast a parcel should travel."""
+    try:
+        return ShippingMethod(sent.text("shipping_method"))
+    except ValueError:
+        raise BadInput("Choose how it should travel.") from None
+
+
+def read_reference(reference: str) -> str | None:
+    """Read the merchant's own number of an order."""
+    if len(reference) > LONGEST_REFERENCE:
+        raise BadInput(f"The reference is too long; {LONGEST_REFERENCE} characters are the most.")
+    if not reference.isprintable():
+        raise BadInput("There is a character in the reference that cannot be printed.")
+    return reference or None
+
+
+def list_methods(catalogue: Catalogue, country: str) -> list[tuple[str, str]]:
+    """Return how fast a parcel to a country can travel, in words."""
+    promises: Mapping[ShippingMethod, str] = {
+        method: f": there within {count(promise.days, 'working day')}"
+        for method in ShippingMethod
+        if (promise := catalogue.find_promise(method, country)) is not None
+    }
+    return [
+        (method, f"{words}{promises.get(method, '')}") for method, words in METHOD_WORDS.items()
+    ]
