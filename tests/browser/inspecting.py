@@ -13,6 +13,7 @@ _WIDER_THAN_THE_WINDOW: Final = (
 # What can be pressed by a finger: 24 CSS pixels each way, as WCAG 2.2 asks, unless it is within text.
 _TOO_SMALL: Final = """
     [...document.querySelectorAll('button, .button, input:not([type=hidden]), summary')]
+        .filter(each => each.checkVisibility())
         .map(each => [each.outerHTML, each.getBoundingClientRect()])
         .filter(([, box]) => box.height < 24 || box.width < 24)
         .map(([text]) => text)
@@ -21,8 +22,8 @@ _TOO_SMALL: Final = """
 
 def check_page(page: Page) -> None:
     """Fail if somebody could not use the page: by eye, by ear, by finger or by keyboard."""
-    assert list_violations(page) == []
-    assert page.evaluate(_TOO_SMALL) == []
+    assert list_violations(page) == [], page.url
+    assert page.evaluate(_TOO_SMALL) == [], page.url
     check_width(page)
 
 

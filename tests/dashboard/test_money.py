@@ -2,7 +2,8 @@
 
 import pytest
 
-from printworks.dashboard.money import format_money
+from printworks.dashboard.money import format_money, read_money
+from printworks.errors import BadInput
 
 
 @pytest.mark.parametrize(
@@ -20,3 +21,26 @@ from printworks.dashboard.money import format_money
 )
 def test_an_amount_is_written_by_its_currency(amount: int, currency: str, written: str) -> None:
     assert format_money(amount, currency) == written
+
+
+@pytest.mark.parametrize(
+    ("written", "currency", "amount"),
+    [
+        ("12.34", "GBP", 1234),
+        (" £12 ", "GBP", 1200),
+        ("1,234.5", "USD", 123450),
+        ("AUD 3", "AUD", 300),
+        ("1234", "JPY", 1234),
+    ],
+)
+def test_an_amount_is_read_as_people_write_it(written: str, currency: str, amount: int) -> None:
+    assert read_money(written, currency) == amount
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["", "0", "-1", "1.005", "much", "NaN", "Infinity", "1e999999999", "1e13", "£", "1 2"],
+)
+def test_what_is_no_amount_is_refused_with_an_example(written: str) -> None:
+    with pytest.raises(BadInput, match=r"such as £12\.50"):
+        read_money(written, "GBP")

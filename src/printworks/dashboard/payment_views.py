@@ -39,6 +39,8 @@ class PaymentView(msgspec.Struct, frozen=True, kw_only=True):
     # Why nothing was paid, as a sentence.
     reason: str = ""
     is_expired: bool = False
+    # Where the merchant sees the order, once there is nothing to wait for.
+    order_page: str = ""
 
 
 class BankView(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,10 +117,14 @@ def show_payment(view: PaymentView) -> Response:
         title=words.title,
         sentences=(*reason, words.sentence),
         facts=describe(view),
-        link=Link("Look again now", view.page) if is_waiting else None,
+        link=Link("Look again now", view.page) if is_waiting else _link_order(view),
     )
     onwards = Onwards(LOOK_AGAIN_AFTER) if is_waiting else None
     return render_message(message, onwards=onwards)
+
+
+def _link_order(view: PaymentView) -> Link | None:
+    return Link("See the order", view.order_page) if view.order_page else None
 
 
 def _is_too_late(view: PaymentView) -> bool:

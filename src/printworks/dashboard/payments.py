@@ -104,6 +104,7 @@ class PaymentPages:
             bank_url=payment.url or "",
             reason=payment.reason or "",
             is_expired=self._counter.tell_time(case.merchant) >= payment.expires_at,
+            order_page=f"/orders/{case.order.id}",
         )
 
 

@@ -3,7 +3,36 @@
 from typing import Final
 
 from printworks.dashboard.desk import Page
+from printworks.dashboard.merchant import (
+    account,
+    adding_images,
+    callbacks,
+    integrations,
+    issues,
+    keys,
+    new_order,
+    order,
+    order_address,
+    orders,
+    requests,
+    sandbox,
+)
 from printworks.dashboard.security import security_page
 from printworks.dashboard.visits import MerchantVisit
 
-PAGES: Final[tuple[Page[MerchantVisit], ...]] = (security_page("/settings"),)
+PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
+    # Before those of an order, which would take `new` for a number.
+    *new_order.PAGES,
+    *adding_images.PAGES,
+    *orders.PAGES,
+    *order.PAGES,
+    *order_address.PAGES,
+    *sandbox.PAGES,
+    *integrations.PAGES,
+    *callbacks.PAGES,
+    *keys.PAGES,
+    *requests.PAGES,
+    *account.PAGES,
+    *issues.PAGES,
+    security_page("/settings"),
+)

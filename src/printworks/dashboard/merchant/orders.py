@@ -1,0 +1,99 @@
+"""The list of a merchant's orders: searched, filtered, paged, and kept up to date."""
+
+import hashlib
+from datetime import date
+from typing import Any, Final
+
+import msgspec
+from starlette.responses import Response
+
+from printworks.dashboard.describing import name_country
+from printworks.dashboard.desk import Page
+from printworks.dashboard.merchant.wording import ORDER_WORDS, Words
+from printworks.dashboard.visits import MerchantVisit
+from printworks.rules.orders import OrderStatus
+from printworks.store.order_search import FoundOrders, OrderLine, OrderSearch, search_orders
+from printworks.store.orders import list_orders
+
+_ON_A_PAGE: Final = 50
+_LONGEST_SEARCH: Final = 200
+# What a filter is called in the address.
+_FILTERS: Final = ("q", "status", "from", "to")
+
+
+class LineView(msgspec.Struct, frozen=True, kw_only=True):
+    """An order in the list."""
+
+    order: OrderLine
+    words: Words
+    country: str
+
+
+def show_orders(visit: MerchantVisit) -> Response:
+    """Show a page of orders; one that looks again by itself hears if nothing is new."""
+    wanted, before = _read_search(visit), visit.cursor()
+    merchant_id = visit.merchant.id
+    total = list_orders(visit.db, merchant_id, limit=0, start=0).total
+    found = search_orders(visit.db, merchant_id, wanted, before=before, limit=_ON_A_PAGE)
+    stamp = _stamp(found, total)
+    if visit.is_unchanged(stamp):
+        return Response(status_code=204)
+    return visit.render(
+        "merchant/orders.html",
+        stamp=stamp,
+        # To look for a name again and again costs more than it tells.
+        is_live=before is None and not wanted.text,
+        lines=[_describe(line) for line in found.orders],
+        total=total,
+        is_too_common=found.is_too_common,
+        is_filtered=wanted != OrderSearch(),
+        older=visit.here(before=found.next) if found.next is not None else "",
+        newest=visit.here(before=None) if before is not None else "",
+        statuses=[(status.value, ORDER_WORDS[status].text) for status in OrderStatus],
+        values=_read_values(visit),
+        longest=_LONGEST_SEARCH,
+    )
+
+
+def _describe(line: OrderLine) -> LineView:
+    return LineView(
+        order=line,
+        words=ORDER_WORDS[line.status],
+        country=name_country(line.destination_country or ""),
+    )
+
+
+def _read_search(visit: MerchantVisit) -> OrderSearch:
+    return OrderSearch(
+        text=visit.query.get("q", "").strip()[:_LONGEST_SEARCH],
+        status=_read_status(visit.query.get("status", "")),
+        from_day=_read_day(visit.query.get("from", "")),
+        to_day=_read_day(visit.query.get("to", "")),
+    )
+
+
+def _read_values(visit: MerchantVisit) -> dict[str, Any]:
+    return {name: visit.query.get(name, "") for name in _FILTERS}
+
+
+def _read_status(text: str) -> OrderStatus | None:
+    try:
+        return OrderStatus(text)
+    except ValueError:
+        return None
+
+
+def _read_day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _stamp(found: FoundOrders, total: int) -> str:
+    """Return a text that is another one as soon as the list is."""
+    shown = msgspec.json.encode(found.orders)
+    return f"{total}-{hashlib.blake2s(shown, digest_size=8).hexdigest()}"
+
+
+PAGES: Final[tuple[Page[MerchantVisit], ...]] = (Page(path="/orders", show=show_orders),)

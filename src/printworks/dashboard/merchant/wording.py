@@ -1,0 +1,77 @@
+"""How statuses are said to people, and in which colour."""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from printworks.dashboard.rendering import Tone
+from printworks.rules.events import CallbackState
+from printworks.rules.images import ImageStatus
+from printworks.rules.orders import OrderStatus, ShippingMethod
+from printworks.rules.production import LabState
+from printworks.rules.sizing import Sizing
+
+
+class Words(NamedTuple):
+    """A few words for a badge, and how urgent they are."""
+
+    text: str
+    tone: Tone = ""
+
+
+ORDER_WORDS: Final[Mapping[OrderStatus, Words]] = {
+    OrderStatus.NOT_YET_SUBMITTED: Words("Not submitted"),
+    OrderStatus.AWAITING_PAYMENT: Words("Awaiting payment", "warn"),
+    OrderStatus.SUBMITTED: Words("Submitted", "ok"),
+    OrderStatus.COMPLETE: Words("Complete", "ok"),
+    OrderStatus.CANCELLED: Words("Cancelled"),
+}
+
+IMAGE_WORDS: Final[Mapping[ImageStatus, Words]] = {
+    ImageStatus.AWAITING_URL_OR_DATA: Words("File missing", "warn"),
+    ImageStatus.NOT_YET_DOWNLOADED: Words("On its way", ""),
+    ImageStatus.OK: Words("Ready", "ok"),
+    ImageStatus.FILE_NOT_FOUND_AT_URL: Words("Not found", "error"),
+    ImageStatus.INVALID: Words("Not printable", "error"),
+}
+
+# None is a shipment that is only planned.
+LAB_WORDS: Final[Mapping[LabState | None, Words]] = {
+    None: Words("Planned"),
+    LabState.OFFERED: Words("At the lab"),
+    LabState.ACCEPTED: Words("Accepted", "ok"),
+    LabState.IN_PRODUCTION: Words("In production", "ok"),
+    LabState.DISPATCHED: Words("Dispatched", "ok"),
+    LabState.REJECTED: Words("Rejected", "warn"),
+    LabState.CANCELLED: Words("Called off"),
+    LabState.FAILED: Words("Failed", "error"),
+}
+
+CALLBACK_WORDS: Final[Mapping[CallbackState, Words]] = {
+    CallbackState.QUIET: Words("Not sent"),
+    CallbackState.PENDING: Words("Waiting", "warn"),
+    CallbackState.DELIVERED: Words("Delivered", "ok"),
+    CallbackState.GIVEN_UP: Words("Given up", "error"),
+}
+
+SIZING_WORDS: Final[Mapping[Sizing, str]] = {
+    Sizing.CROP: "Fill the paper, cut what is over",
+    Sizing.SHRINK_TO_FIT: "Show all of it, with white borders",
+    Sizing.SHRINK_TO_EXACT_FIT: "Stretch it to fit exactly",
+}
+
+METHOD_WORDS: Final[Mapping[ShippingMethod, str]] = {
+    ShippingMethod.BUDGET: "Budget",
+    ShippingMethod.STANDARD: "Standard",
+    ShippingMethod.EXPRESS: "Express",
+    ShippingMethod.OVERNIGHT: "Overnight",
+}
+
+
+def count(number: int, one: str, more: str = "") -> str:
+    """Return `1 image`, or `1,200 images`."""
+    return f"{number:,} {one if number == 1 else more or one + 's'}"
+
+
+def join(words: list[str]) -> str:
+    """Return `a`, `a and b`, or `a, b and c`."""
+    return " and ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)

@@ -1,0 +1,61 @@
+"""The real program with people at its pages, for tests in a real browser."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from playwright.sync_api import Page, expect
+
+from printworks.actions.people import invite_operator
+from printworks.rules.people import Role
+from printworks.store.database import Database
+from tests.running import Service, running
+
+PASSWORD: Final = "correct horse battery"
+
+
+@dataclass(frozen=True)
+class House:
+    """A running service, and its database."""
+
+    service: Service
+    database: Database
+
+    def at(self, path: str) -> str:
+        """Return the address of a page."""
+        return f"https://localhost:{self.service.port}{path}"
+
+    def sign_up(self, page: Page, shop: str, email: str) -> None:
+        """Open an account, as a newcomer does."""
+        page.goto(self.at("/sign-up"))
+        page.get_by_label("Name of your shop").fill(shop)
+        page.get_by_label("E-mail address").fill(email)
+        page.get_by_label("Password").fill(PASSWORD)
+        press(page, "Open the account")
+        expect(page).to_have_url(self.at("/orders"))
+
+    def enter_console(self, page: Page, email: str, role: Role = Role.ADMIN) -> None:
+        """Come into the console by an invitation."""
+        with self.database.writing() as db:
+            token = invite_operator(db, email, role, now=datetime.now(UTC))
+        page.goto(self.at(f"/invitations/{token}"))
+        page.get_by_label("Password").fill(PASSWORD)
+        press(page, "Come in")
+        expect(page).to_have_url(self.at("/console"))
+
+
+@contextmanager
+def open_house(data: Path, **settings: str) -> Iterator[House]:
+    """Run the program during the block."""
+    with running(data, **settings) as service:
+        database = Database(f"sqlite:///{data / 'printworks.db'}")
+        yield House(service, database)
+        database.close()
+
+
+def press(page: Page, name: str) -> None:
+    """Press the first button that is called so."""
+    page.get_by_role("button", name=name, exact=True).first.click()

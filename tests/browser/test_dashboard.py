@@ -1,0 +1,299 @@
+"""People at the dashboard and the console, in a real browser, at the real program."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import SIZES, NewPage
+from tests.browser.houses import PASSWORD, House, open_house, press
+from tests.browser.inspecting import check_page
+from tests.running import Merchant, command
+from tests.worker.receivers import Receiver, says
+from tests.worker.shops import A_PICTURE
+
+# How long something may take on a busy machine.
+PATIENCE: Final = 30_000
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """A sandbox that runs."""
+    with open_house(tmp_path_factory.mktemp("house") / "data") as house:
+        yield house
+
+
+def make_order(page: Page, house: House) -> int:
+    """Make an order as the form suggests, and return its number."""
+    page.goto(house.at("/orders/new"))
+    press(page, "Make the order")
+    expect(page.get_by_text("Everything is there. It can be submitted.")).to_be_visible(
+        timeout=PATIENCE
+    )
+    [number] = re.findall(r"/orders/(\d+)", page.url)
+    return int(number)
+
+
+def complete(page: Page) -> None:
+    """Submit the order that the page shows, and let its time pass."""
+    press(page, "Submit the order")
+    press(page, "+ 1 day")
+    expect(status(page, "Complete")).to_be_visible(timeout=PATIENCE)
+
+
+def status(page: Page, text: str) -> Locator:
+    """Return the badge beside the title."""
+    return page.locator(".page-head .badge", has_text=text).first
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_newcomer_gets_to_a_complete_order_by_pressing_what_is_there(
+    open_page: NewPage, house: House, size: str
+) -> None:
+    page = open_page(size)
+    page.goto(house.at("/"))
+    page.get_by_role("link", name="Open an account").click()
+    page.get_by_label("Name of your shop").fill("Fox & Daughters")
+    page.get_by_label("E-mail address").fill(f"{size}@shop.example")
+    page.get_by_label("Password").fill(PASSWORD)
+    press(page, "Open the account")
+    page.get_by_role("link", name="Create your first order").click()
+    press(page, "Make the order")
+    press(page, "Submit the order")
+    press(page, "+ 1 day")
+
+    expect(status(page, "Complete")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("everything is on its way")).to_be_visible()
+    page.goto(house.at("/orders"))
+    expect(page.get_by_role("cell", name="Complete").first).to_be_visible()
+
+
+def test_without_a_script_it_is_the_same(open_page: NewPage, house: House) -> None:
+    page = open_page("phone", java_script_enabled=False)
+    house.sign_up(page, "No script", "noscript@shop.example")
+    page.goto(house.at("/orders/new"))
+    press(page, "Make the order")
+    press(page, "Submit the order")
+    press(page, "+ 1 day")
+    page.reload()
+
+    expect(status(page, "Complete")).to_be_visible(timeout=PATIENCE)
+
+
+def test_a_list_shows_a_new_order_without_being_asked(open_page: NewPage, house: House) -> None:
+    page = open_page("desktop")
+    house.sign_up(page, "Live", "live@shop.example")
+    page.goto(house.at("/orders"))
+    other = page.context.new_page()
+    number = make_order(other, house)
+
+    expect(page.get_by_role("link", name=str(number), exact=True)).to_be_visible(timeout=PATIENCE)
+    press(other, "Submit the order")
+    expect(page.get_by_role("cell", name="Submitted").first).to_be_visible(timeout=PATIENCE)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_callback_address_is_set_fails_and_is_heard_after_all(
+    open_page: NewPage, house: House, size: str
+) -> None:
+    page = open_page(size)
+    house.sign_up(page, "Listener", f"listener-{size}@shop.example")
+    with Receiver() as receiver:
+        url = receiver.at("/callbacks", says(500, b"Out of paper"))
+        page.goto(house.at("/integrations"))
+        page.get_by_label("Address").fill(url)
+        press(page, "Turn on")
+        expect(page.locator("code.secret")).to_contain_text("whsec_")
+        number = make_order(page, house)
+
+        page.goto(house.at("/integrations"))
+        expect(page.get_by_text("500").first).to_be_visible(timeout=PATIENCE)
+        receiver.at("/callbacks", says(200))
+        page.get_by_role("link", name="Order created").first.click()
+        expect(page.get_by_text("Out of paper").first).to_be_visible()
+        press(page, "Send again")
+        expect(status(page, "Delivered")).to_be_visible(timeout=PATIENCE)
+
+        before = len(receiver.heard)
+        page.goto(house.at("/integrations"))
+        page.get_by_label("What happened since").fill("2020-01-01T00:00")
+        page.locator("#replay").get_by_role("button", name="Send again").click()
+        expect(page.get_by_text("on its way").first).to_be_visible()
+        page.wait_for_function(
+            "seen => document.body.innerText.includes('Delivered')", arg=before, timeout=PATIENCE
+        )
+        assert {heard.told["id"] for heard in receiver.heard} == {number}
+
+
+def test_a_key_is_replaced_and_the_old_one_ends(open_page: NewPage, house: House) -> None:
+    page = open_page("desktop")
+    house.sign_up(page, "Keys", "keys@shop.example")
+    page.goto(house.at("/keys"))
+    press(page, "Make a new key")
+    first = page.locator("code.secret").inner_text()
+    [code] = re.findall(r"MerchantId: (\w+)", page.locator("main").inner_text())
+    with house.service.client(Merchant(code, first)) as program:
+        assert program.get("/v3.0/orders").status == 200
+        page.goto(house.at("/keys"))
+        page.get_by_label("The old ones work").select_option(index=0)
+        press(page, "Replace all keys")
+        second = page.locator("code.secret").inner_text()
+        answers = {program.get("/v3.0/orders").status for _ in range(1)}
+        with house.service.client(Merchant(code, second)) as another:
+            assert another.get("/v3.0/orders").status == 200
+    assert first != second
+    assert answers <= {200, 401}
+    assert page.goto(house.at("/keys"))
+    assert first not in page.content()
+    assert second not in page.content()
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_recipients_complaint_is_settled_by_a_reprint(
+    open_page: NewPage, house: House, tmp_path: Path, size: str
+) -> None:
+    photograph = tmp_path / "torn.jpg"
+    photograph.write_bytes(A_PICTURE)
+    page = open_page(size)
+    house.sign_up(page, "Sorry", f"sorry-{size}@shop.example")
+    number = make_order(page, house)
+    complete(page)
+    page.get_by_role("link", name="Report an issue").click()
+    page.get_by_label("What is it").select_option(index=1)
+    page.get_by_label("What happened").fill("It came torn.")
+    page.get_by_label("Choose up to").set_input_files(photograph)
+    page.get_by_role("radio").first.check()
+    press(page, "Open the issue")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Issue")
+    [issue] = re.findall(r"/issues/(\d+)", page.url)
+
+    console = open_page(size)
+    house.enter_console(console, f"support-{size}@works.example")
+    console.goto(house.at(f"/console/issues/{issue}"))
+    expect(console.get_by_role("img", name="Photograph 1 of 1")).to_be_visible()
+    reprint = console.locator("form", has=console.locator("input[value=issue-reprint]"))
+    if not reprint.is_visible():
+        console.get_by_text("Print it again", exact=True).click()
+    for box in reprint.get_by_role("checkbox").all():
+        box.check()
+    reprint.get_by_label("To the merchant").fill("We print it again at once.")
+    reprint.get_by_role("button", name="Print again").click()
+    expect(console.get_by_text("prints it again at no charge").first).to_be_visible()
+
+    page.goto(house.at(f"/issues/{issue}"))
+    expect(page.get_by_text("It is printed again at no charge")).to_be_visible()
+    expect(page.get_by_text("We print it again at once.").first).to_be_visible()
+    page.get_by_role("link", name=re.compile(r"^order \d+$")).last.click()
+    assert page.url != house.at(f"/orders/{number}")
+    press(page, "+ 1 day")
+    expect(status(page, "Complete")).to_be_visible(timeout=PATIENCE)
+
+
+def test_an_operator_dispatches_the_job_of_a_lab_with_a_folder(
+    open_page: NewPage, tmp_path: Path
+) -> None:
+    picture = tmp_path / "cat.jpg"
+    picture.write_bytes(A_PICTURE)
+    data = tmp_path / "live"
+    live = {
+        "environment": "live",
+        "payments": "account",
+        "public_url": "https://print.example",
+    }
+    with open_house(data, **live) as house:
+        said = command(
+            "merchant", "invite", "mary@shop.example", data=data, settings=house.service.settings
+        )
+        [link] = re.findall(r"/invitations/\w+", said)
+        page = open_page("desktop")
+        page.goto(house.at(link))
+        page.get_by_label("Name of your shop").fill("Mary's")
+        page.get_by_label("Password").fill(PASSWORD)
+        press(page, "Open the account")
+        page.goto(house.at("/orders/new"))
+        fill_in_by_hand(page, picture)
+        press(page, "Make the order")
+        press(page, "Submit the order")
+        expect(status(page, "Submitted")).to_be_visible(timeout=PATIENCE)
+        [number] = re.findall(r"/orders/(\d+)", page.url)
+
+        console = open_page("desktop")
+        house.enter_console(console, "production@works.example")
+        console.goto(house.at("/console/production"))
+        console.locator("main a[href^='/console/shipments/']").first.click()
+        expect(console.get_by_role("heading", level=1)).to_contain_text("Lab job")
+        console.get_by_label("Tracking number").fill("LX123456785ZZ")
+        press(console, "Dispatched")
+        expect(status(console, "Dispatched")).to_be_visible(timeout=PATIENCE)
+
+        page.goto(house.at(f"/orders/{number}"))
+        expect(status(page, "Complete")).to_be_visible(timeout=PATIENCE)
+        expect(page.get_by_text("LX123456785ZZ").first).to_be_visible()
+        # They would go on looking for a service that is gone.
+        page.close()
+        console.close()
+
+
+def fill_in_by_hand(page: Page, picture: Path) -> None:
+    """Fill in an order as somebody does who has a picture and a friend."""
+    page.get_by_label("Files").set_input_files(picture)
+    page.get_by_label("Name", exact=True).fill("Mary Fox")
+    page.get_by_label("Address", exact=True).fill("12 Long Lane")
+    page.get_by_label("Town or city").fill("York")
+    page.get_by_label("Postcode").fill("YO1 1AA")
+    page.get_by_label("Country").select_option("GB")
+
+
+@pytest.mark.parametrize(("size", "scheme"), [("phone", "light"), ("desktop", "dark")])
+def test_every_page_can_be_used_by_everybody(
+    open_page: NewPage, house: House, size: str, scheme: str
+) -> None:
+    page = open_page(size, scheme)
+    house.sign_up(page, "Everybody", f"everybody-{scheme}@shop.example")
+    for path in ("/orders", "/issues", "/requests", "/integrations"):
+        page.goto(house.at(path))
+        check_page(page)
+    number = make_order(page, house)
+    check_page(page)
+    complete(page)
+    for path in (
+        f"/orders/{number}",
+        "/orders",
+        "/orders?q=nobody",
+        "/orders/new",
+        "/issues/new",
+        f"/issues/new?order={number}",
+        "/account",
+        "/integrations",
+        "/keys",
+        "/requests",
+        "/sandbox",
+        "/settings",
+        "/sign-in",
+    ):
+        page.goto(house.at(path))
+        check_page(page)
+
+    house.enter_console(page, f"everybody-{scheme}@works.example")
+    for path in (
+        "/console",
+        "/console/production",
+        "/console/orders",
+        f"/console/orders/{number}",
+        "/console/issues",
+        "/console/merchants",
+        "/console/catalogue",
+        "/console/routing",
+        "/console/ledger",
+        "/console/jobs",
+        "/console/health",
+        "/console/people",
+        "/console/audit",
+        "/console/settings",
+        "/console/sign-in",
+    ):
+        page.goto(house.at(path))
+        check_page(page)

@@ -1,0 +1,69 @@
+"""What there is to see at the console: orders at labs, issues, and who did what."""
+
+from typing import Any
+
+from sqlalchemy import Connection
+
+from printworks.actions.production import hear_from_lab
+from printworks.catalogue.opening import open_catalogue
+from printworks.labs.documents import Report
+from printworks.rules.production import LabState
+from printworks.store.any_orders import get_any_order
+from printworks.store.audit import Entry, list_audit
+from printworks.store.database import Database
+from printworks.store.issues import Issue
+from printworks.store.merchants import Merchant, get_merchant
+from printworks.store.orders import Order
+from printworks.store.shipments import Shipment, get_shipment, list_shipments
+from tests.actions.complaints import complain, submitted
+from tests.dashboard.windows import Window
+from tests.factories import NOON
+
+HOSTILE = "<script>alert('x')</script>"
+
+
+def merchant_of(db: Connection, window: Window) -> Merchant:
+    """Return whose window it is."""
+    assert window.person is not None
+    assert window.person.merchant_id is not None
+    return get_merchant(db, window.person.merchant_id)
+
+
+def hand_in(database: Database, window: Window, **values: Any) -> tuple[Order, Shipment]:
+    """Submit an order of two images; return it with its job at a lab."""
+    with database.writing() as db:
+        order = submitted(db, merchant_of(db, window), **values)
+        return order, list_shipments(db, order.id)[0]
+
+
+def complain_about(database: Database, window: Window, **values: Any) -> Issue:
+    """Open an issue about a new order."""
+    with database.writing() as db:
+        merchant = merchant_of(db, window)
+        return complain(db, merchant, submitted(db, merchant), **values)
+
+
+def see_order(database: Database, order: Order) -> Order:
+    """Return an order as it is now."""
+    with database.reading() as db:
+        return get_any_order(db, order.id)
+
+
+def see_shipment(database: Database, shipment: Shipment) -> Shipment:
+    """Return a job as it is now."""
+    with database.reading() as db:
+        return get_shipment(db, shipment.id)
+
+
+def last_entry(database: Database) -> Entry:
+    """Return what was done last, of all that is written down."""
+    with database.reading() as db:
+        [entry] = list_audit(db, limit=1)
+        return entry
+
+
+def hear(database: Database, shipment: Shipment, state: LabState, **facts: Any) -> None:
+    """Let a lab say how far it is."""
+    report = Report(job=shipment.id, state=state, **facts)
+    with database.writing() as db:
+        assert hear_from_lab(db, report, catalogue=open_catalogue(None), now=NOON)

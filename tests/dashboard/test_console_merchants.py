@@ -1,0 +1,271 @@
+"""The merchants as the operator sees them: lists, billing, and who may sign in for them."""
+
+import re
+
+import msgspec
+import pytest
+
+from printworks.dashboard.console.merchants import read_amount
+from printworks.errors import BadInput
+from printworks.rules.ledger import EntryKind
+from printworks.rules.payments import Billing
+from printworks.rules.people import Role
+from printworks.settings import Settings
+from printworks.store.audit import list_audit
+from printworks.store.database import Database
+from printworks.store.ledger import post_entry, read_credit_limit
+from printworks.store.merchants import Merchant, get_merchant_by_code
+from printworks.store.payments import SavedCard, get_card
+from printworks.web.app import build_app
+from tests.api.client import Client, Server
+from tests.api.conftest import MovableClock
+from tests.api.images import create
+from tests.dashboard.test_console_people import come_in, link_of
+from tests.dashboard.visits import words_of
+from tests.dashboard.windows import PASSWORD, Window, open_console
+from tests.factories import NOON, a_merchant
+
+MERCHANTS = "/console/merchants"
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+def code_of(window: Window) -> str:
+    """Return a merchant's id."""
+    return str(window.api.credentials["X-Service-MerchantId"])
+
+
+def page_of(window: Window) -> str:
+    """Return the address of a merchant's page."""
+    return f"{MERCHANTS}/{code_of(window)}"
+
+
+def read(database: Database, window: Window) -> Merchant:
+    """Return a merchant as it is by now."""
+    with database.reading() as db:
+        return get_merchant_by_code(db, code_of(window))
+
+
+class TestTheList:
+    def test_it_shows_who_there_is_and_finds_them_by_a_part_of_the_name(
+        self, operator: Window, alice: Window, database: Database
+    ) -> None:
+        with database.writing() as db:
+            a_merchant(db, f"Bob {HOSTILE}")
+        create(alice.api)
+
+        everybody = operator.open(MERCHANTS)
+        found = operator.words(f"{MERCHANTS}?q=LICE")
+        nobody = operator.words(f"{MERCHANTS}?q=%25_%00%F0%9F%98%80")
+
+        assert "Alice" in words_of(everybody)
+        assert HOSTILE in words_of(everybody)
+        assert HOSTILE.encode() not in everybody.body
+        assert "Bob" not in found
+        assert code_of(alice) in found
+        assert "No merchant is called that" in nobody
+
+    def test_it_is_read_page_by_page(self, operator: Window, database: Database) -> None:
+        with database.writing() as db:
+            for number in range(51):
+                a_merchant(db, f"Shop {number:02}")
+
+        first = operator.open(MERCHANTS)
+        [older] = re.findall(r'href="([^"]+)" rel="next"', first.body.decode())
+
+        assert "Shop 50" in words_of(first)
+        assert "Shop 00" not in words_of(first)
+        assert "Shop 00" in operator.words(older)
+
+
+class TestOneMerchant:
+    def test_its_page_shows_orders_money_keys_people_and_callbacks(
+        self, operator: Window, alice: Window, database: Database
+    ) -> None:
+        order_id = create(alice.api, recipientName=HOSTILE)
+        with database.writing() as db:
+            post_entry(
+                db,
+                read(database, alice).id,
+                key="p",
+                kind=EntryKind.PAYMENT,
+                amount=1250,
+                currency="GBP",
+                memo="By bank",
+                now=NOON,
+            )
+
+        page = operator.open(page_of(alice))
+        said = words_of(page)
+
+        key = alice.api.credentials["X-Service-REST-API-Key"]
+        assert str(order_id) in said
+        assert HOSTILE in said
+        assert HOSTILE.encode() not in page.body
+        assert "Payment received By bank" in said
+        assert "\N{MINUS SIGN}£12.50" in said
+        assert f"…{key[-4:]}" in said
+        assert key not in said
+        assert f"{code_of(alice)}@shop.example" in said
+        assert "Callbacks to Nowhere" in said
+
+    def test_one_that_does_not_exist_is_a_404(self, operator: Window) -> None:
+        for code in ("nobody", "%00", "%F0%9F%98%80"):
+            assert operator.open(f"{MERCHANTS}/{code}").status == 404
+
+    def test_a_viewer_sees_it_and_changes_nothing(
+        self, alice: Window, server: Server, database: Database
+    ) -> None:
+        viewer = open_console(server, database, Role.VIEWER)
+
+        refused = viewer.do(page_of(alice), "change-billing", billing="account", limit="1")
+
+        assert "Billing" not in viewer.words(page_of(alice))
+        assert refused.status == 403
+        assert read(database, alice).billing is Billing.CARD
+
+
+class TestBilling:
+    def test_it_is_changed_and_written_down(
+        self, operator: Window, alice: Window, database: Database
+    ) -> None:
+        done = operator.do(
+            page_of(alice),
+            "change-billing",
+            billing="account",
+            limit="1,250.5",
+            customer="cus_1",
+            payment_method="pm_2",
+        )
+
+        assert "May owe £1,250.50" in operator.follow(done)
+        merchant = read(database, alice)
+        assert merchant.billing is Billing.ACCOUNT
+        with database.reading() as db:
+            assert read_credit_limit(db, merchant.id) == 125_050
+            assert get_card(db, merchant.id) == SavedCard("cus_1", "pm_2")
+            [entry] = list_audit(db, merchant_id=merchant.id, limit=5)
+        assert (entry.action, entry.who) == ("change-billing", "admin@works.example")
+        assert entry.details == {"billing": "account", "limit": 125_050, "card": "changed"}
+
+    def test_the_card_stays_when_nothing_is_said_of_it(
+        self, operator: Window, alice: Window, database: Database
+    ) -> None:
+        card = {"customer": "cus_1", "payment_method": "pm_2"}
+        operator.do(page_of(alice), "change-billing", billing="card", limit="5", **card)
+        operator.do(page_of(alice), "change-billing", billing="card", limit="")
+
+        with database.reading() as db:
+            merchant = get_merchant_by_code(db, code_of(alice))
+            assert get_card(db, merchant.id) == SavedCard("cus_1", "pm_2")
+            assert read_credit_limit(db, merchant.id) is None
+
+    @pytest.mark.parametrize(
+        ("fields", "reason"),
+        [
+            ({"billing": "barter"}, "Choose how the merchant pays."),
+            ({"billing": "account", "limit": "-5"}, "Enter the limit as an amount"),
+            ({"billing": "account", "customer": "cus_1"}, "A saved card needs both ids"),
+        ],
+    )
+    def test_what_makes_no_sense_changes_nothing(
+        self,
+        operator: Window,
+        alice: Window,
+        database: Database,
+        fields: dict[str, str],
+        reason: str,
+    ) -> None:
+        refused = operator.do(page_of(alice), "change-billing", **fields)
+
+        assert refused.status == 400
+        assert reason in words_of(refused)
+        assert read(database, alice).billing is Billing.CARD
+
+    def test_the_password_is_asked_for_once_more(
+        self, operator: Window, alice: Window, clock: MovableClock
+    ) -> None:
+        clock.advance(minutes=11)
+
+        assert operator.do(page_of(alice), "change-billing", billing="account").status == 403
+        proved = {"billing": "account", "current_password": PASSWORD}
+        assert operator.do(page_of(alice), "change-billing", **proved).status == 303
+
+    @pytest.mark.parametrize(
+        ("text", "amount"), [("", None), ("250", 25_000), ("250.5", 25_050), ("1,000.07", 100_007)]
+    )
+    def test_an_amount_is_read_in_minor_units(self, text: str, amount: int | None) -> None:
+        assert read_amount(text) == amount
+
+    @pytest.mark.parametrize("text", ["x", "1.234", "-1", "1e9", "99999999999", "٣"])
+    def test_what_is_no_amount_is_refused(self, text: str) -> None:
+        with pytest.raises(BadInput):
+            read_amount(text)
+
+
+class TestPeople:
+    def test_a_colleague_comes_in_by_a_link_that_is_shown_once(
+        self, operator: Window, alice: Window, server: Server, database: Database
+    ) -> None:
+        page = operator.do(page_of(alice), "invite-colleague", email="pat@shop.example")
+        link = link_of(page)
+        pat = come_in(server, link)
+
+        assert link.encode() not in operator.open(page_of(alice)).body
+        assert "Alice" in pat.words("/settings")
+        with database.reading() as db:
+            entries = list_audit(db, merchant_id=read(database, alice).id, limit=9)
+        assert ("invite-colleague", "pat@shop.example") in [
+            (entry.action, entry.subject) for entry in entries
+        ]
+
+    def test_a_link_for_a_new_password_is_for_this_merchants_people_only(
+        self, operator: Window, alice: Window, bob: Window, server: Server
+    ) -> None:
+        assert alice.person is not None
+        mine = operator.do(page_of(alice), "reset-colleague", person=alice.person.id)
+        anew = come_in(server, link_of(mine))
+
+        assert anew.open("/settings").status == 200
+        assert alice.open("/settings").status == 303
+        for person in (bob.person.id if bob.person else 0, "x", "", "9" * 30):
+            refused = operator.do(page_of(alice), "reset-colleague", person=person)
+            assert refused.status == 404, person
+
+    def test_an_invitation_is_withdrawn_at_its_own_merchant_only(
+        self, operator: Window, alice: Window, bob: Window, browser: Client
+    ) -> None:
+        page = operator.do(page_of(alice), "invite-colleague", email="pat@shop.example")
+        [number] = re.findall(r'name="invitation" value="([0-9a-f]+)"', page.body.decode())
+        deed = "withdraw-colleague-invitation"
+
+        elsewhere = operator.do(page_of(bob), deed, invitation=number)
+        assert elsewhere.status == 400
+        assert browser.get(link_of(page)).status == 200
+        done = operator.do(page_of(alice), deed, invitation=number)
+        assert "does not work any more" in operator.follow(done)
+        assert browser.get(link_of(page)).status == 404
+
+
+def test_a_live_merchant_opens_an_account_by_invitation(
+    database: Database, settings: Settings, clock: MovableClock
+) -> None:
+    url = database.url.render_as_string(hide_password=False)
+    live = msgspec.structs.replace(
+        settings, environment="live", payments="account", database_url=url
+    )
+    server = Server(build_app(live, clock))
+    operator = open_console(server, database)
+    newcomer = Window(Client(server, "", {}))
+
+    link = link_of(operator.do(MERCHANTS, "invite-merchant", email="shop@shop.example"))
+    waiting = operator.words(MERCHANTS)
+    token = re.findall(r'form_token" value="([0-9a-f]+)"', newcomer.open(link).body.decode())[0]
+    fields = {"form_token": token, "shop": "New shop", "currency": "EUR"}
+    came = newcomer.send(link, {**fields, "password": "a new long password"})
+    listed = operator.words(MERCHANTS)
+    server.close()
+
+    assert came.status == 303
+    assert "shop@shop.example" in waiting
+    assert "shop@shop.example" not in listed
+    assert "New shop" in listed

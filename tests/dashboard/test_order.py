@@ -1,0 +1,361 @@
+"""The page of one order: what it says, and what can be done there."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from printworks.catalogue.services import Carrier
+from printworks.rules.events import CallbackState
+from printworks.rules.images import ImageStatus
+from printworks.rules.jobs import JobKind
+from printworks.rules.production import LabState
+from printworks.store.database import Database
+from printworks.store.tables import jobs
+from tests.api.conftest import MovableClock
+from tests.api.images import add, an_image, create, judge, receive
+from tests.api.production import hear, see, set_status, submit
+from tests.dashboard.telling import did, last_callback, listen, merchant_of, try_once
+from tests.dashboard.visits import words_of
+from tests.dashboard.windows import Window
+from tests.running import Answer
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+def look_again(window: Window, page: Answer) -> Answer:
+    """Ask for what is new, as the page does by itself."""
+    [address] = re.findall(r'id="live" hx-get="([^"]+)"', page.body.decode())
+    return window.open(address.replace("&amp;", "&"), HX_Request="true")
+
+
+def status_of(window: Window, order: int) -> str:
+    """Return how far an order has come."""
+    return str(see(window.api, order)["status"])
+
+
+def an_order(window: Window, **members: Any) -> tuple[int, str]:
+    """Make an order with an image; return its number and where it is shown."""
+    order = create(window.api, **members)
+    add(window.api, order)
+    return order, f"/orders/{order}"
+
+
+class TestWhatItSays:
+    def test_it_tells_everything_of_an_order_that_was_sent(
+        self, alice: Window, database: Database
+    ) -> None:
+        order = submit(alice.api, merchantOrderId="WEB-7", recipientName=HOSTILE)
+        hear(
+            database,
+            alice.api,
+            order,
+            LabState.DISPATCHED,
+            carrier=Carrier.DHL,
+            tracking_number="JD014600",
+            tracking_url="https://track.example/JD014600",
+        )
+        page = alice.open(f"/orders/{order}")
+        words = words_of(page)
+
+        assert HOSTILE not in page.body.decode()
+        assert f"Order {order} Complete Reference WEB-7" in words
+        assert f"{HOSTILE} 1 High Street London SW1A 1AA United Kingdom" in words
+        assert "4x6 inch print" in words
+        assert 'href="https://track.example/JD014600"' in page.body.decode()
+        assert "Prints £0.28 Shipping £1.99 Total £2.27" in words
+        assert (
+            "Charged 15 Nov 2026, 12:00 £2.27 Paid 15 Nov 2026, 12:00 \N{MINUS SIGN}£2.27" in words
+        )
+        happened = words.partition("What happened")[2]
+        told = ["Complete: everything", "dispatched", "Submitted", "charged", "added", "Created"]
+        assert sorted(told, key=happened.index) == told
+        assert "nothing can be changed any more" in words
+        assert "hx-get" not in page.body.decode()
+
+    def test_it_says_why_this_lab_and_nothing_of_what_labs_cost(self, alice: Window) -> None:
+        order, address = an_order(alice)
+        for heading in ("If it were submitted now", "When it was submitted"):
+            why = alice.words(address).partition("Why this lab?")[2].partition("Callbacks")[0]
+
+            assert f"{heading} Bristol (United Kingdom) prints image" in why
+            assert "Leeds (United Kingdom) would have cost more." in why
+            assert "too late: it would arrive by" in why
+            assert "£" not in why
+            set_status(alice.api, order, "Submitted")
+
+    def test_a_picture_is_shown_with_what_is_cut_off_and_how_sharp_it_will_be(
+        self, alice: Window, database: Database
+    ) -> None:
+        order = create(alice.api)
+        receive(database, add(alice.api, order)["id"], 500, 400)
+        receive(database, add(alice.api, order, sizing="ShrinkToFit")["id"], 1000, 3000)
+        exact = add(alice.api, order, sizing="ShrinkToExactFit")["id"]
+        receive(database, exact, 2000, 2000)
+        bad = add(alice.api, order)["id"]
+        judge(database, bad, ImageStatus.INVALID, error_message="This is a film.")
+        page = alice.open(f"/orders/{order}")
+        words = words_of(page)
+
+        assert (
+            "At 4 \N{MULTIPLICATION SIGN} 6 in this picture has 83 dpi; 150 are recommended."
+            in words
+        )
+        assert "17 % of the picture is cut off." in words
+        assert "50 % of the paper stays white." in words
+        assert "The picture is stretched by 50 % to fit." in words
+        # 500x400 lies on its side; 80 of 96 twentieths of its height are printed.
+        assert 'viewBox="-2 -2 104.0 84.0"' in page.body.decode()
+        assert (
+            'class="crop__kept" x="0.0" y="6.6" width="100.0" height="66.6"' in page.body.decode()
+        )
+        assert "rotate(-90 50.0 39.9)" in page.body.decode()
+        assert page.body.decode().count('class="crop"') == 1
+        assert "This is a film." in words
+        assert f"Image {bad}: its file is not a picture that can be printed." in words
+
+    def test_an_order_of_two_hundred_images_is_shown_in_parts(
+        self, alice: Window, database: Database
+    ) -> None:
+        order = create(alice.api)
+        body = [an_image() for _ in range(200)]
+        added = alice.api.post(f"/orders/{order}/images/batch", body).data["items"]
+        ids = [image["id"] for image in added]
+        receive(database, ids[0], 3000, 1000)
+
+        shown: list[int] = []
+        address = f"/orders/{order}"
+        for _ in range(9):
+            page = alice.open(address).body.decode()
+            assert len(page) < 100_000
+            shown += [
+                int(number) for number in re.findall(r'<li class="proof" id="image-(\d+)"', page)
+            ]
+            found = re.findall(r'href="([^"]+)">Images after<', page)
+            address = found[0] if found else ""
+        assert shown == ids
+        assert address == ""
+        assert "193 to 200 of 200" in alice.words(f"/orders/{order}?images=999")
+        assert "200 images added" in alice.words(f"/orders/{order}")
+
+    def test_what_is_new_appears_and_nothing_is_sent_while_nothing_is(
+        self, alice: Window, database: Database
+    ) -> None:
+        listen(database, alice)
+        order, address = an_order(alice)
+        page = alice.open(address)
+        assert look_again(alice, page).status == 204
+
+        receive(database, add(alice.api, order)["id"])
+        page = look_again(alice, page)
+        assert "Image 2 arrived" in words_of(page)
+        assert look_again(alice, page).status == 204
+
+        try_once(database, last_callback(database, alice), 500, CallbackState.PENDING)
+        page = look_again(alice, page)
+        assert "500 Internal Server Error" in words_of(page)
+        assert look_again(alice, page).status == 204
+        # Who opens the page sees it.
+        assert alice.open(f"{address}?seen=1").status == 200
+
+    def test_what_does_not_exist_is_not_there(self, alice: Window, bob: Window) -> None:
+        theirs = create(bob.api)
+        for number in (theirs, 0, 2**63, "9" * 30, "x", "1e3", "٣"):
+            assert alice.open(f"/orders/{number}").status == 404
+            assert alice.open(f"/orders/{number}/address").status == 404
+
+
+class TestSubmitting:
+    def test_an_order_with_everything_is_submitted(self, alice: Window, database: Database) -> None:
+        order, address = an_order(alice)
+        assert "Everything is there. It can be submitted." in alice.words(address)
+
+        said = alice.follow(alice.do(address, "submit-order"))
+
+        assert "The order was submitted." in said
+        assert status_of(alice, order) == "Submitted"
+        assert did(database) == [("submit-order", str(order))]
+
+    def test_what_is_missing_is_said_and_keeps_it_from_being_submitted(
+        self, alice: Window, database: Database
+    ) -> None:
+        order, address = an_order(alice, address1="", recipientName="Mary Fox")
+        judge(database, 1, ImageStatus.FILE_NOT_FOUND_AT_URL, error_message="Gone.")
+        words = alice.words(address)
+        refused = alice.do(address, "submit-order")
+
+        assert "The address is not complete. Change address or shipping" in words
+        assert "Image 1: its file could not be downloaded." in words
+        assert "Submit the order Something is still missing." in words
+        assert refused.status == 400
+        assert "PostalAddressNotSet" in words_of(refused)
+        assert status_of(alice, order) == "NotYetSubmitted"
+        assert did(database) == []
+
+    def test_the_browser_is_sent_to_a_bank_that_asks_and_finds_the_way_back(
+        self, alice: Window
+    ) -> None:
+        order, address = an_order(alice, countryCode="DE")
+        answer = alice.do(address, "submit-order")
+        leaving = alice.open(answer.headers["location"])
+        bank = leaving.headers["refresh"].partition("url=")[2]
+
+        assert answer.status == 303
+        assert leaving.status == 200
+        assert re.fullmatch(r"/payments/[\w-]+", bank)
+        assert status_of(alice, order) == "AwaitingPayment"
+        words = alice.words(address)
+        assert "Your bank wants you to authorise £" in words
+        assert "Hold The order waits for its payment." in words
+        # Once more: the same payment.
+        assert (
+            alice.do(address, "submit-order").headers["location"].startswith(f"{address}?leaving")
+        )
+        assert bank in alice.open(address).body.decode()
+
+    @pytest.mark.parametrize(
+        ("word", "said"),
+        [
+            ("pay-declined", "The bank declined the card."),
+            ("pay-down", "The payment provider could not be reached."),
+        ],
+    )
+    def test_an_order_that_is_not_paid_stays_and_says_why(
+        self, alice: Window, word: str, said: str
+    ) -> None:
+        order, address = an_order(alice, merchantOrderId=word)
+        refused = alice.do(address, "submit-order")
+
+        assert refused.status == 400
+        assert said in words_of(refused)
+        assert status_of(alice, order) == "NotYetSubmitted"
+
+    def test_a_recipient_is_asked_to_pay(self, alice: Window, database: Database) -> None:
+        order, address = an_order(alice, payment="InvoiceRecipient", address1="")
+        words = alice.words(address)
+        # The recipient is asked for it.
+        assert "The address is not complete" not in words
+        assert "Submit the order" not in words
+
+        said = alice.follow(alice.do(address, "await-payment"))
+
+        assert f"{see(alice.api, order)['paymentUrl']}" in said
+        assert status_of(alice, order) == "AwaitingPayment"
+        assert did(database) == [("await-payment", str(order))]
+
+
+class TestChanging:
+    def test_an_order_is_held_and_goes_on(self, alice: Window, database: Database) -> None:
+        order, address = an_order(alice)
+
+        assert "The order is held." in alice.follow(alice.do(address, "hold-order"))
+        assert alice.do(address, "hold-order").status == 400
+        assert "The order goes on." in alice.follow(alice.do(address, "release-order"))
+        assert alice.do(address, "release-order").status == 400
+        assert did(database) == [("hold-order", str(order)), ("release-order", str(order))]
+        assert "Goes on after a hold" in alice.words(address)
+
+    def test_an_order_is_cancelled_after_a_question(
+        self, alice: Window, database: Database
+    ) -> None:
+        order = submit(alice.api)
+        address = f"/orders/{order}"
+        asked = alice.words(f"{address}?confirm=cancel-order")
+
+        assert "Cancel this order?" in asked
+        assert "Cancel this order?" not in alice.words(address)
+        assert "The order was cancelled." in alice.follow(alice.do(address, "cancel-order"))
+        assert status_of(alice, order) == "Cancelled"
+        assert did(database) == [("cancel-order", str(order))]
+        assert "Charge taken back" in alice.words(address)
+        assert alice.do(address, "cancel-order").status == 400
+
+    def test_once_a_lab_has_begun_it_is_said_what_cannot_be_done_and_why(
+        self, alice: Window, database: Database
+    ) -> None:
+        order = submit(alice.api)
+        hear(database, alice.api, order, LabState.IN_PRODUCTION)
+        address = f"/orders/{order}"
+        words = alice.words(address)
+
+        begun = "Bristol (United Kingdom) has begun with it."
+        assert f"Change address or shipping {begun} Hold {begun} Cancel {begun}" in words
+        assert alice.do(address, "cancel-order").status == 400
+        assert alice.do(address, "hold-order").status == 400
+        assert did(database) == []
+
+
+class TestCallbacks:
+    def test_every_try_is_shown_and_one_is_sent_again(
+        self, alice: Window, database: Database
+    ) -> None:
+        listen(database, alice)
+        order, address = an_order(alice)
+        callback = last_callback(database, alice)
+        try_once(database, callback, 500, CallbackState.PENDING, answer=HOSTILE)
+        try_once(database, callback, None, CallbackState.GIVEN_UP, error="It hung up.")
+        page = alice.open(address)
+
+        assert HOSTILE not in page.body.decode()
+        assert "Given up" in words_of(page)
+        assert "2 tries No answer 15 Nov 2026, 12:00 in 12 ms It hung up." in words_of(page)
+        assert f"500 Internal Server Error 15 Nov 2026, 12:00 in 12 ms {HOSTILE}" in words_of(page)
+
+        again = alice.do(address, "send-order-callback-again", callback=callback)
+
+        assert "The callback is being sent again." in alice.follow(again)
+        assert did(database) == [("send-order-callback-again", str(order))]
+        with database.reading() as db:
+            kinds = select(jobs.c.args).where(jobs.c.kind == JobKind.DELIVER_CALLBACK)
+            assert {"callback": callback, "round": 2} in db.execute(kinds).scalars().all()
+
+    def test_only_those_of_this_order_are_sent_again(
+        self, alice: Window, bob: Window, database: Database
+    ) -> None:
+        listen(database, alice)
+        _, address = an_order(alice)
+        create(alice.api)
+        others = last_callback(database, alice)
+        create(bob.api)
+        for callback in (others, last_callback(database, bob), 0, 2**63, "9" * 40, "x", ""):
+            sent = alice.do(address, "send-order-callback-again", callback=callback)
+            assert sent.status == 404, callback
+        assert did(database) == []
+
+
+class TestTheClock:
+    def test_it_is_moved_from_the_page_of_an_order_on_its_way(
+        self, alice: Window, database: Database, clock: MovableClock
+    ) -> None:
+        order, address = an_order(alice)
+        assert "Nothing is printed here" not in alice.words(address)
+        submitted = submit(alice.api)
+        assert "Nothing is printed here" in alice.words(f"/orders/{submitted}")
+
+        moved = alice.do(address, "move-clock-from-order", by="day")
+
+        assert "Your clock was moved." in alice.follow(moved)
+        assert merchant_of(database, alice).clock_offset == timedelta(days=1)
+        assert did(database) == [("move-clock", str(order))]
+
+    @pytest.mark.parametrize("by", ["", "year", "-1"])
+    def test_it_is_moved_by_what_is_offered_only(
+        self, alice: Window, database: Database, by: str
+    ) -> None:
+        _, address = an_order(alice)
+        assert alice.do(address, "move-clock-from-order", by=by).status == 400
+        assert merchant_of(database, alice).clock_offset == timedelta(0)
+
+
+def test_a_bank_that_did_not_answer_can_be_asked_again(alice: Window) -> None:
+    order = create(alice.api, merchantOrderId="pay-late")
+    add(alice.api, order)
+
+    refused = alice.do(f"/orders/{order}", "submit-order")
+
+    assert refused.status == 400
+    assert "Submit the order again in a few minutes" in words_of(refused)
+    assert b"Ask for the payment again" in refused.body
+    assert "The order was submitted." in alice.follow(alice.do(f"/orders/{order}", "submit-order"))

@@ -1,0 +1,201 @@
+"""What the page of an order says: every event, every lab's verdict, every way to lay a picture."""
+
+from datetime import date, timedelta
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from printworks.catalogue.opening import open_catalogue
+from printworks.dashboard.merchant.order_images import draw_crop, write_percent
+from printworks.dashboard.merchant.order_routing import tell_choices
+from printworks.dashboard.merchant.order_timeline import tell
+from printworks.rules import events
+from printworks.rules.calendars import Window
+from printworks.rules.images import ImageStatus
+from printworks.rules.issues import IssueState
+from printworks.rules.orders import OrderStatus, ShippingMethod
+from printworks.rules.plans import Finding, Package, Plan, Routed, Unroutable, Verdict
+from printworks.rules.sizing import Pixels, PrintArea, Sizing, Units, place
+from printworks.store.order_history import Happening
+from printworks.store.shipments import Decision
+from tests.factories import NOON
+
+CATALOGUE = open_catalogue(None)
+SENT = events.ShipmentFact(
+    id=8, items=[1], is_shipped=True, carrier="DHL", tracking_number=None, tracking_url=None
+)
+MONEY: dict[str, Any] = {"amount": 1250, "currency": "GBP", "provider": "account", "reference": "x"}
+SENTENCES: list[tuple[events.OrderEvent, str]] = [
+    (events.OrderCreated(OrderStatus.NOT_YET_SUBMITTED, None), "Created"),
+    (
+        events.OrderMoved(OrderStatus.AWAITING_PAYMENT, OrderStatus.NOT_YET_SUBMITTED, None),
+        "Open again: it was not paid for",
+    ),
+    (
+        events.OrderChanged(["address1", "postal_code", "shipping_method"]),
+        "Changed the address and the shipping method",
+    ),
+    (events.ImagesAdded([1, 2]), "2 images added"),
+    (events.ImageRemoved(2), "Image 2 removed"),
+    (events.ImageJudged(2, ImageStatus.INVALID), "Image 2 cannot be printed"),
+    (events.ImageRendered(2, "0"), "The print file of image 2 was made"),
+    (
+        events.PackingSlipJudged(ImageStatus.FILE_NOT_FOUND_AT_URL),
+        "The packing slip was not found at its address",
+    ),
+    (
+        events.ShipmentsChanged(
+            status=OrderStatus.SUBMITTED, merchant_order_id=None, changed=[8], shipments=[SENT]
+        ),
+        "Shipment 8 dispatched",
+    ),
+    (
+        events.ShipmentsChanged(
+            status=OrderStatus.SUBMITTED, merchant_order_id=None, changed=[8, 9], shipments=[]
+        ),
+        "Shipments 8 and 9 went a step further at the lab",
+    ),
+    (events.OrderHeld(shipment=None, reason="The merchant asked for it."), "Put on hold"),
+    (events.OrderHeld(shipment=8, reason="Torn."), "Shipment 8 is held: Torn."),
+    (events.OrderReleased(), "Goes on after a hold"),
+    (events.OrderCharged(**MONEY), "£12.50 charged"),
+    (events.OrderRefunded(**MONEY), "£12.50 given back"),
+    (events.IssueMoved(issue=3, was=None, state=IssueState.OPEN), "Issue 3 was reported"),
+    (
+        events.OrderMadeGood(issue=3, refund=500, currency="GBP", reprint=None),
+        "£5.00 given back for issue 3",
+    ),
+    (
+        events.OrderMadeGood(issue=3, refund=None, currency=None, reprint=12),
+        "Printed again for issue 3: order 12",
+    ),
+    (
+        events.OrderReprints(order=7, issue=3),
+        "Prints again what order 7 did not get right, at no charge",
+    ),
+]
+
+
+@pytest.mark.parametrize(("event", "sentence"), SENTENCES)
+def test_everything_that_can_happen_is_a_sentence(event: events.OrderEvent, sentence: str) -> None:
+    assert [moment.what for moment in tell([Happening(NOON, event)])] == [sentence]
+
+
+def test_no_kind_of_event_is_left_out() -> None:
+    assert {type(event) for event, _ in SENTENCES} == {*events.OrderEvent.__args__}
+
+
+def test_what_happens_to_many_images_in_a_row_is_one_line() -> None:
+    happened: list[events.OrderEvent] = [
+        events.ImageJudged(4, ImageStatus.OK),
+        events.ImageJudged(3, ImageStatus.INVALID),
+        events.ImageJudged(2, ImageStatus.OK),
+        events.ImageJudged(1, ImageStatus.OK),
+        events.ImagesAdded([4]),
+        events.ImagesAdded([1, 2, 3]),
+    ]
+    said = [
+        (moment.what, moment.at)
+        for moment in tell(
+            [Happening(NOON - timedelta(hours=n), event) for n, event in enumerate(happened)]
+        )
+    ]
+    assert said == [
+        ("Image 4 arrived", NOON),
+        ("Image 3 cannot be printed", NOON - timedelta(hours=1)),
+        ("2 images arrived", NOON - timedelta(hours=2)),
+        ("4 images added", NOON - timedelta(hours=4)),
+    ]
+
+
+def a_package(lab: str) -> Package:
+    """Say what makes a package of image 1."""
+    days = Window(date(2026, 11, 18), date(2026, 11, 20))
+    return Package(
+        lab=lab,
+        band="prints",
+        items=(1,),
+        copies=2,
+        service="x",
+        method=ShippingMethod.STANDARD,
+        is_tracked=False,
+        price=123_456,
+        dispatch=days,
+        arrival=days,
+    )
+
+
+def test_every_verdict_is_a_sentence_without_what_labs_cost() -> None:
+    verdicts = (
+        Verdict(lab="gb-leeds", items=(1,), finding=Finding.CHOSEN),
+        Verdict(lab="gb-bristol", items=(1,), finding=Finding.DEARER, extra_cost=987_654),
+        Verdict(lab="gone", items=(1,), finding=Finding.DEARER, extra_cost=0),
+        Verdict(lab="a", items=(1,), finding=Finding.CANNOT_MAKE, reason="no mugs"),
+        Verdict(lab="b", items=(1,), finding=Finding.LEFT_OUT),
+        Verdict(lab="c", items=(1,), finding=Finding.PAUSED, reason="holidays"),
+        Verdict(lab="d", items=(1,), finding=Finding.NO_SERVICE),
+        Verdict(lab="e", items=(1,), finding=Finding.TOO_LATE, arrives_by=date(2026, 12, 1)),
+    )
+    plan = Plan(
+        packages=(a_package("gb-leeds"),),
+        items_cost=987_654,
+        shipping_cost=123_456,
+        promise=date(2026, 11, 19),
+        method=ShippingMethod.STANDARD,
+        meets_promise=False,
+        is_exact=True,
+    )
+    [choice] = tell_choices([Decision(Routed(plan, verdicts), ["b"], NOON)], CATALOGUE)
+
+    assert choice.heading == "After b had declined"
+    assert choice.chosen == (
+        "Leeds (United Kingdom) prints image 1: 2 copies, sent by Fri 20 Nov 2026, to arrive by "
+        "Fri 20 Nov 2026.",
+        "Standard shipping promises Thu 19 Nov 2026. No lab can keep that; this is the earliest "
+        "possible.",
+    )
+    assert choice.others == (
+        "Bristol (United Kingdom) would have cost more.",
+        "gone would have cost the same, and came second.",
+        "a does not make this: no mugs.",
+        "b was asked before and declined.",
+        "c is paused: holidays.",
+        "d has no way to send it there as you asked.",
+        "e would be too late: it would arrive by Tue 1 Dec 2026.",
+    )
+
+
+def test_an_order_of_many_products_is_explained_in_a_few_lines() -> None:
+    verdicts = tuple(
+        Verdict(lab="a", items=(number,), finding=Finding.NO_SERVICE) for number in range(100)
+    )
+    [choice] = tell_choices([Decision(Unroutable((1,), verdicts), [], NOON)], CATALOGUE)
+
+    assert choice.chosen == ("No lab could make and send it.",)
+    assert choice.others[0] == "For image 0: a has no way to send it there as you asked."
+    assert len(choice.others) == 25
+    assert choice.others[-1] == "And 76 more like these."
+
+
+@pytest.mark.parametrize(
+    ("picture", "drawing"),
+    [
+        (Pixels(1000, 3000), (33.3, 100.0, 0.0, 25.0, 33.3, 50.0, False)),
+        (Pixels(3000, 1000), (100.0, 33.3, 25.0, 0.0, 50.0, 33.3, True)),
+        (Pixels(2000, 2000), (100.0, 100.0, 16.6, 0.0, 66.7, 100.0, False)),
+        # Of the same shape, to within a hundredth.
+        (Pixels(2000, 3010), None),
+    ],
+)
+def test_what_is_cut_off_is_drawn_to_scale(
+    picture: Pixels, drawing: tuple[float, ...] | None
+) -> None:
+    area = PrintArea.of(4, 6, Units.INCHES)
+    assert draw_crop(place(picture, area, Sizing.CROP)) == drawing
+    assert draw_crop(place(picture, area, Sizing.SHRINK_TO_FIT)) is None
+
+
+def test_something_is_never_nothing() -> None:
+    assert write_percent(Fraction(1, 3)) == "Less than 1 %"
+    assert write_percent(Fraction(23, 2)) == "12 %"
