@@ -1,7 +1,7 @@
 """A shop with a million orders, and how long it takes to find some of them.
 
 Run `python -m bench.million` from the repository: it fills a database of each kind and prints a
-table of milliseconds.
+table of milliseconds; then the same for the pages of that shop.
 """
 
 import argparse
@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, text
 
+from bench.pages import measure_pages
 from bench.production import PHOTO, URL
 from printworks.actions.images import add_images, judge_image
 from printworks.actions.merchants import add_merchant
@@ -323,7 +324,7 @@ def main() -> None:
     parser.add_argument("--orders", type=int, default=MANY)
     options = parser.parse_args()
     now = datetime.now(UTC)
-    tables = {}
+    tables, pages = {}, {}
     for kind in ("sqlite", "postgresql"):
         with opened(kind) as database:
             merchant = fill(database, options.orders, now=now)
@@ -333,9 +334,18 @@ def main() -> None:
                     db.execution_options(isolation_level="AUTOCOMMIT")
                     db.execute(text("VACUUM ANALYZE"))
             tables[kind] = measure(database, merchant, now=now)
+            with database.reading() as db:
+                [newest] = search_orders(
+                    db, merchant.id, OrderSearch(), before=None, limit=1
+                ).orders
+            pages[kind] = measure_pages(database, merchant, newest.id, now=now)
     print(f"{'milliseconds':34} {'SQLite':>10} {'PostgreSQL':>12}")
     for name, taken in tables["sqlite"].items():
         print(f"{name:34} {taken:10.2f} {tables['postgresql'][name]:12.2f}")
+    print(f"\n{'pages':34} {'SQLite':>10} {'PostgreSQL':>12} {'bytes':>10}")
+    for name, shown in pages["sqlite"].items():
+        other = pages["postgresql"][name].milliseconds
+        print(f"{name:34} {shown.milliseconds:10.2f} {other:12.2f} {shown.size:10}")
 
 
 if __name__ == "__main__":

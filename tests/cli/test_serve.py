@@ -18,6 +18,8 @@ import pytest
 from tests.cli.program import run, started, wait_until
 from tests.running import Service, find_free_port
 
+CONSOLE = re.compile(r"^  Console +(\S+)  \(first operator\)$", re.MULTILINE)
+
 
 def read_screen(service: Service) -> dict[str, str]:
     """Return what the welcome says, by its labels."""
@@ -47,6 +49,21 @@ def test_the_welcome_shows_addresses_and_credentials_that_work(tmp_path: Path) -
     assert shown["API key"] == headers["X-Service-REST-API-Key"]
     assert words[words.index("--cacert") + 1] == shown["CA file"]
     assert words[-1] == f"{shown['API']}/orders"
+
+
+def test_the_first_operator_comes_in_by_the_link_on_the_screen(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with started(data) as service:
+        [first] = CONSOLE.findall(service.log.read_text())
+        with service.client() as client:
+            page = client.send("GET", first.partition(str(service.port))[2])
+    with started(data) as service:
+        [second] = CONSOLE.findall(service.log.read_text())
+
+    assert page.status == 200
+    assert b"operator@example.com" in page.body
+    # Nobody has come in yet, so there is another one.
+    assert second != first
 
 
 def test_the_demo_merchant_is_the_same_at_the_next_start(tmp_path: Path) -> None:

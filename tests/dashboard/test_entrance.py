@@ -13,7 +13,7 @@ from printworks.rules.people import Realm, Role
 from printworks.settings import Settings
 from printworks.store.database import Database
 from printworks.store.merchants import list_merchants
-from printworks.store.people import list_people
+from printworks.store.people import list_people, set_totp
 from printworks.web.app import build_app
 from tests.api.client import Client, Server
 from tests.api.conftest import MovableClock
@@ -183,6 +183,19 @@ class TestInvitations:
 
         assert newcomer.open("/settings").status == 200
         assert alice.open("/settings").status == 303
+
+    def test_a_new_password_does_not_stand_for_the_second_factor(
+        self, newcomer: Window, alice: Window, database: Database
+    ) -> None:
+        assert alice.person is not None
+        with database.writing() as db:
+            set_totp(db, alice.person.id, "A" * 32, step=0)
+            token = invite_to_choose_password(db, Realm.MERCHANT, alice.person.email, now=NOON)
+
+        answer = enter(newcomer, f"/invitations/{token}", password="a new password")
+
+        assert answer.headers["location"] == "/sign-in"
+        assert newcomer.open("/settings").status == 303
 
     def test_one_is_too_old_after_a_week(
         self, newcomer: Window, database: Database, clock: MovableClock

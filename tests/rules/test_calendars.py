@@ -16,6 +16,7 @@ from printworks.rules.calendars import (
     WorkingCalendar,
     find_arrival,
     find_dispatch,
+    find_next_cut_off,
     find_production_start,
     find_promised_day,
 )
@@ -216,3 +217,21 @@ def test_promised_days_begin_after_the_day_of_submission(
     submitted: date, days: int, promised: date
 ) -> None:
     assert find_promised_day(submitted, days) == promised
+
+
+@pytest.mark.parametrize(
+    ("now", "cut_off"),
+    [
+        # Monday, before and after two o'clock; Friday afternoon; Sunday morning.
+        (datetime(2026, 11, 16, 13, 59, tzinfo=UTC), datetime(2026, 11, 16, 14, tzinfo=UTC)),
+        (datetime(2026, 11, 16, 14, 0, tzinfo=UTC), datetime(2026, 11, 17, 14, tzinfo=UTC)),
+        (datetime(2026, 11, 20, 15, 0, tzinfo=UTC), datetime(2026, 11, 23, 14, tzinfo=UTC)),
+        (datetime(2026, 11, 22, 9, 0, tzinfo=UTC), datetime(2026, 11, 23, 14, tzinfo=UTC)),
+    ],
+)
+def test_the_next_cut_off_is_that_of_the_next_day_on_which_work_begins(
+    now: datetime, cut_off: datetime
+) -> None:
+    zone = ZoneInfo("Europe/London")
+    found = find_next_cut_off(now, cut_off=time(14), zone=zone, calendar=WorkingCalendar())
+    assert found == cut_off

@@ -91,6 +91,17 @@ def take_issue(db: Connection, issue_id: int, *, comment: str | None, now: datet
     return _move(db, issue, IssueState.IN_PROGRESS, Author.SERVICE, comment, now=now)
 
 
+def answer_issue(db: Connection, issue_id: int, comment: str, *, now: datetime) -> Issue:
+    """Say something about an issue that the merchant reads. `now` is the real time."""
+    issue, _, merchant = _open_file(db, issue_id)
+    now += merchant.clock_offset
+    if not comment.strip():
+        raise BadInput("Write a sentence for the merchant.")
+    check_comment(len(store.list_remarks(db, [issue])[issue.id]))
+    store.add_remark(db, issue, Remark(now, Author.SERVICE, None, None, comment.strip()))
+    return store.update_issue(db, issue, {"updated_at": now}) or issue
+
+
 def dismiss_issue(db: Connection, issue_id: int, *, comment: str, now: datetime) -> Issue:
     """End an issue without doing anything. `now` is the real time."""
     issue, _, merchant = _open_file(db, issue_id)

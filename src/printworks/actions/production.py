@@ -330,7 +330,14 @@ def stop_labs(db: Connection, merchant: Merchant, order: Order, *, now: datetime
     promise_each(db, JobKind.CANCEL_AT_LAB, told, merchant=merchant, now=now)
 
 
-def hold_order(db: Connection, order: Order, *, catalogue: Catalogue, now: datetime) -> Order:
+def hold_order(
+    db: Connection,
+    order: Order,
+    *,
+    catalogue: Catalogue,
+    now: datetime,
+    reason: str = "The merchant asked for it.",
+) -> Order:
     """Keep an order from being sent to a lab, where every lab of it allows that."""
     permissions = permissions_of(order, list_shipments(db, order.id), catalogue)
     if not permissions.hold:
@@ -338,8 +345,7 @@ def hold_order(db: Connection, order: Order, *, catalogue: Catalogue, now: datet
     held = update_order(db, order, {"held_at": now, "updated_at": now})
     if held is None:
         raise WrongState("The order has just changed. Read it again before you retry.")
-    held_because = OrderHeld(shipment=None, reason="The merchant asked for it.")
-    record_event(db, order.id, held_because, now=now)
+    record_event(db, order.id, OrderHeld(shipment=None, reason=reason), now=now)
     return held
 
 

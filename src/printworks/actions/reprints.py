@@ -4,7 +4,7 @@ Proofs are files with the number of their image in the name, and files are copie
 transactions. So there are three steps: plan it, copy the proofs, make it (`reprint_issue`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -43,11 +43,16 @@ PROOFS: Final = ("preview", "thumbnail")
 _NOT_TAKEN_OVER: Final = frozenset({"payment", "packing_slip_url", "callback_format"})
 
 
-def plan_reprint(db: Connection, issue_id: int, *, now: datetime) -> Copies:
-    """Say what would be printed again because of an issue, and take numbers for the copies."""
+def plan_reprint(
+    db: Connection, issue_id: int, *, only: Collection[int] = (), now: datetime
+) -> Copies:
+    """Say what would be printed again because of an issue, and take numbers for the copies.
+
+    `only` names images of the order in place of those that the issue is about.
+    """
     issue = get_any_issue(db, issue_id)
     order = get_any_order_to_change(db, issue.order_id)
-    return take_numbers(db, _find_originals(db, order, issue), now=now)
+    return take_numbers(db, _find_originals(db, order, issue, only), now=now)
 
 
 def copy_proofs(files: Files, copies: Copies) -> None:
@@ -79,8 +84,9 @@ def make_reprint(
 
     Raise `WrongState` if it cannot be made any more. `now` is the real time.
     """
-    originals = _find_originals(db, order, issue)
-    is_as_planned = [image.id for image in originals] == [copy.original.id for copy in copies]
+    planned = [copy.original.id for copy in copies]
+    originals = _find_originals(db, order, issue, planned)
+    is_as_planned = [image.id for image in originals] == planned
     if not is_as_planned or not keep_pictures(db, _pictures_of(originals), now=now):
         raise WrongState(CHANGED_MEANWHILE)
     _require_makeable(order, originals, catalogue)
@@ -95,12 +101,14 @@ def make_reprint(
     return hand_in(db, merchant, reprint, images, catalogue=catalogue, provider=ON_ACCOUNT, now=now)
 
 
-def _find_originals(db: Connection, order: Order, issue: Issue) -> list[Image]:
+def _find_originals(
+    db: Connection, order: Order, issue: Issue, only: Collection[int]
+) -> list[Image]:
     """Return the images that an issue is about; refuse if they cannot be printed again."""
     check_settling(issue.state)
     if order.status not in CHARGED:
         raise WrongState(f"An order that is {order.status} cannot be printed again.")
-    wanted = set(issue.image_ids)
+    wanted = set(only or issue.image_ids)
     originals = [image for image in list_images(db, order.id) if not wanted or image.id in wanted]
     if not originals:
         message = "The images that the issue is about are gone; give money back instead."

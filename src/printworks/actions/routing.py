@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence, Set
 from datetime import datetime
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -44,6 +44,14 @@ _UNTIL: Final[Mapping[LastChance, frozenset[LabState]]] = {
 }
 
 
+class Wanted(NamedTuple):
+    """So many copies of a product, under a number of their own."""
+
+    item: int
+    product: Product
+    copies: int
+
+
 def rules_of(lab: Lab | None) -> LabRules:
     """Return until when a lab lets things change; one that is not known any more, never."""
     if lab is None:
@@ -69,28 +77,53 @@ def route_order(
     country = order.destination_country
     found = [(image, catalogue.find_product(image.sku)) for image in images if image.copies]
     wanted = [
-        (image, product)
+        Wanted(image.id, product, image.copies)
         for image, product in found
         if product is not None and country is not None and product.is_sold_to(country)
     ]
     if not wanted or country is None:
         return None
+    return route_products(
+        wanted,
+        catalogue,
+        country=country,
+        method=order.shipping_method,
+        currency=currency,
+        prefers_tracking=order.is_tracked,
+        now=now,
+        backlog=backlog,
+        without=without,
+    )
+
+
+def route_products(
+    wanted: Sequence[Wanted],
+    catalogue: Catalogue,
+    *,
+    country: str,
+    method: ShippingMethod,
+    currency: Currency,
+    prefers_tracking: bool,
+    now: datetime,
+    backlog: Mapping[str, int],
+    without: Set[str] = frozenset(),
+) -> Routing:
+    """Choose labs for products that are sold to a country, whoever orders them."""
     items = [
-        Item(image.id, product.sku, product.shipping_band, image.copies)
-        for image, product in wanted
+        Item(one.item, one.product.sku, one.product.shipping_band, one.copies) for one in wanted
     ]
-    products = {image.id: product for image, product in wanted}
+    products = {one.item: one.product for one in wanted}
     candidates = [
         _ask(lab, products, country, catalogue, currency, now, backlog.get(lab.code, 0))
         for lab in catalogue.labs
     ]
-    promise = catalogue.find_promise(order.shipping_method, country)
+    promise = catalogue.find_promise(method, country)
     return route(
         items,
         candidates,
-        method=order.shipping_method,
+        method=method,
         promise=find_promised_day(now.date(), promise.days if promise else 0),
-        prefers_tracking=order.is_tracked,
+        prefers_tracking=prefers_tracking,
         without=without,
         most_steps=MOST_STEPS,
     )

@@ -20,6 +20,7 @@ from printworks.cli import (
     merchant_callbacks,
     merchants,
     orders,
+    people,
     processes,
 )
 
@@ -38,7 +39,12 @@ app.command()(doctor.doctor)
 app.command()(listen.listen)
 app.add_typer(merchants.merchant_app, name="merchant")
 merchants.merchant_app.add_typer(merchant_callbacks.app, name="callback")
+merchants.merchant_app.command("invite")(people.invite_merchant)
+merchants.merchant_app.command("people")(people.list_merchants_people)
+merchants.merchant_app.command("invite-colleague")(people.invite_colleague)
+merchants.merchant_app.command("reset")(people.reset_merchants_person)
 app.add_typer(merchants.key_app, name="key")
+app.add_typer(people.app, name="operator")
 app.add_typer(jobs.app, name="jobs")
 app.add_typer(catalogue.app, name="catalogue")
 app.add_typer(images.app, name="image")

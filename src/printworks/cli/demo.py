@@ -1,4 +1,4 @@
-"""The demo merchant of a sandbox, whose credentials are shown at each start."""
+"""Who is there from the first start of a sandbox: the demo merchant, and a link for an operator."""
 
 import os
 from pathlib import Path
@@ -6,10 +6,12 @@ from pathlib import Path
 import msgspec
 
 from printworks.actions.merchants import add_merchant
+from printworks.actions.operators import invite_first_operator
 from printworks.clock import system_clock
 from printworks.settings import Settings
 from printworks.store.database import Database
 from printworks.store.merchants import find_merchant_by_key
+from printworks.store.operators import has_operators
 
 
 class Credentials(msgspec.Struct, frozen=True, rename="camel"):
@@ -32,6 +34,15 @@ def get_demo_credentials(database: Database, settings: Settings) -> Credentials:
     credentials = Credentials(new.merchant.code, new.api_key)
     _write(settings.data, credentials)
     return credentials
+
+
+def invite_somebody(database: Database) -> str | None:
+    """Return what a link for the first operator must hold; None once somebody has used one."""
+    with database.reading() as db:
+        if has_operators(db):
+            return None
+    with database.writing() as db:
+        return invite_first_operator(db, now=system_clock())
 
 
 def replace_demo_key(data: Path, merchant_id: str, api_key: str) -> None:

@@ -26,35 +26,26 @@ Key = Annotated[
 @app.command()
 def verify(context: typer.Context, *, data: Data = None, json: Json = False) -> None:
     """Recompute everything from the beginning; ends with 1 if something does not add up."""
-    from printworks.rules.ledger import audit
-    from printworks.store.ledger import list_entries, list_order_money, read_books
-    from printworks.store.merchants import list_merchants
-    from printworks.store.payments import list_payment_money
+    from printworks.actions.ledger import verify_ledgers
 
-    found: list[dict[str, str]] = []
-    entries = 0
     with open_database(load_settings(context, data)) as database, database.reading() as db:
-        everybody = list_merchants(db)
-        for merchant in everybody:
-            books = read_books(db, merchant.id)
-            faults = audit(
-                list_entries(db, merchant.id),
-                list_order_money(db, merchant.id),
-                list_payment_money(db, merchant.id),
-                books,
-            )
-            entries += books.count
-            found += [
-                {"merchant": merchant.code, "fault": fault.kind, "sentence": fault.sentence}
-                for fault in faults
-            ]
+        verified = verify_ledgers(db)
+    found = [
+        {
+            "merchant": one.merchant.code,
+            "fault": one.fault.kind,
+            "sentence": one.fault.sentence,
+        }
+        for one in verified.faults
+    ]
+    merchants, entries = verified.merchants, verified.entries
     if json:
-        print_json({"merchants": len(everybody), "entries": entries, "faults": found})
+        print_json({"merchants": merchants, "entries": entries, "faults": found})
     else:
         for fault in found:
             make_console().print(f"{fault['merchant']}  {fault['sentence']}")
         verdict = f"{len(found)} faults" if found else "everything adds up"
-        make_console().print(f"{len(everybody)} merchants, {entries} entries: {verdict}.")
+        make_console().print(f"{merchants} merchants, {entries} entries: {verdict}.")
     if found:
         raise typer.Exit(1)
 

@@ -17,7 +17,7 @@ def serve(context: typer.Context, data: Data = None) -> None:
     """Run everything: HTTPS API, dashboard and worker. Ctrl-C stops it cleanly."""
     from printworks import log
     from printworks.catalogue.opening import open_catalogue
-    from printworks.cli.demo import get_demo_credentials
+    from printworks.cli.demo import get_demo_credentials, invite_somebody
     from printworks.cli.screen import welcome
     from printworks.cli.supervisor import WEB, Supervisor, lock_data_folder
     from printworks.clock import system_clock
@@ -34,11 +34,14 @@ def serve(context: typer.Context, data: Data = None) -> None:
         # Before the fork, so that web and worker share it.
         open_catalogue(settings.catalogue)
         with open_database(settings) as database:
-            demo = None
+            demo = invitation = None
             if settings.environment == "sandbox":
                 demo = get_demo_credentials(database, settings)
+                invitation = invite_somebody(database)
         processes = {WEB: serve_web, "worker": run_worker}
-        supervisor = Supervisor(settings, processes, when_ready=lambda: welcome(settings, demo))
+        supervisor = Supervisor(
+            settings, processes, when_ready=lambda: welcome(settings, demo, invitation)
+        )
         sys.exit(supervisor.run())
 
 

@@ -12,17 +12,23 @@ from printworks.settings import Settings
 from printworks.web.tls import ca_file
 
 
-def welcome(settings: Settings, demo: Credentials | None) -> None:
-    """Show the addresses, the demo merchant and a first command to try."""
+def welcome(settings: Settings, demo: Credentials | None, invitation: str | None) -> None:
+    """Show the addresses, the demo merchant and a first command to try.
+
+    The invitation is the first operator's; None if there is somebody already.
+    """
     console = make_console()
     console.print()
     console.print(f"Printworks {__version__} is running ({settings.environment}).", style="bold")
     console.print()
-    for label, value in _facts(settings, demo):
-        console.print(Text.assemble((f"  {label:<13}", "dim"), (value, "cyan")))
+    for label, value, remark in _facts(settings, demo, invitation):
+        line = Text.assemble((f"  {label:<13}", "dim"), (value, "cyan"), (remark, "dim"))
+        console.print(line)
     console.print()
     if demo is None:
-        console.print("Let a merchant in:  printworks merchant add NAME")
+        console.print("Let a merchant in:   printworks merchant invite EMAIL")
+        console.print("Let a program in:    printworks merchant add NAME")
+        console.print("Let an operator in:  printworks operator invite EMAIL --role admin")
     else:
         console.print("Try it:")
         console.print()
@@ -34,18 +40,24 @@ def welcome(settings: Settings, demo: Credentials | None) -> None:
     sys.stdout.flush()
 
 
-def _facts(settings: Settings, demo: Credentials | None) -> list[tuple[str, str]]:
+def _facts(
+    settings: Settings, demo: Credentials | None, invitation: str | None
+) -> list[tuple[str, str, str]]:
+    """Return labels, what they stand before, and what is said behind it."""
     facts = [
-        ("API", f"{settings.public_url}/v3.0"),
-        ("Reference", f"{settings.public_url}/v3.0/docs"),
-        ("Dashboard", f"{settings.public_url}/"),
+        ("Dashboard", f"{settings.public_url}/", ""),
+        ("Console", f"{settings.public_url}/console", "")
+        if invitation is None
+        else ("Console", f"{settings.public_url}/invitations/{invitation}", "  (first operator)"),
+        ("API", f"{settings.public_url}/v3.0", ""),
+        ("Reference", f"{settings.public_url}/v3.0/docs", ""),
     ]
     if demo is not None:
-        facts += [("Merchant id", demo.merchant_id), ("API key", demo.api_key)]
+        facts += [("Merchant id", demo.merchant_id, ""), ("API key", demo.api_key, "")]
     if _has_local_ca(settings):
-        facts.append(("CA file", str(ca_file(settings.data))))
+        facts.append(("CA file", str(ca_file(settings.data)), ""))
     if settings.behind_proxy:
-        facts.append(("Listening on", settings.behind_proxy))
+        facts.append(("Listening on", settings.behind_proxy, ""))
     return facts
 
 

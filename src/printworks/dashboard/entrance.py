@@ -25,6 +25,7 @@ from printworks.dashboard.proving import find_wait
 from printworks.dashboard.rendering import Link, Message, render, render_message, send_on
 from printworks.dashboard.sessions import (
     COOKIES,
+    ENTRANCES,
     HOMES,
     find_signed_in,
     give_cookie,
@@ -311,6 +312,9 @@ class Entrance:
                 environment=self._office.settings.environment,
                 now=self._office.clock(),
             )
+            if person.has_totp:
+                # Whoever has the link need not have the telephone.
+                return send_on(ENTRANCES[person.realm])
             return self._let_in(
                 db, attempt.request, person, "accept-invitation", HOMES[person.realm]
             )

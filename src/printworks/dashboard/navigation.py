@@ -25,6 +25,8 @@ class _Line(msgspec.Struct, frozen=True):
     sign: str
     duty: Duty | None = None
     sandbox_only: bool = False
+    # What else is there, at addresses of its own.
+    also: tuple[str, ...] = ()
 
 
 _MENUS: Final[Mapping[Realm, Sequence[_Line]]] = {
@@ -40,15 +42,21 @@ _MENUS: Final[Mapping[Realm, Sequence[_Line]]] = {
     ),
     Realm.OPERATOR: (
         _Line("Overview", "/console", "overview"),
-        _Line("Production", "/console/production", "production"),
+        _Line("Production", "/console/production", "production", also=("/console/shipments",)),
         _Line("Orders", "/console/orders", "orders"),
         _Line("Issues", "/console/issues", "issues"),
         _Line("Merchants", "/console/merchants", "people"),
-        _Line("Catalogue", "/console/catalogue", "catalogue"),
+        _Line(
+            "Catalogue",
+            "/console/catalogue",
+            "catalogue",
+            also=("/console/labs", "/console/routing"),
+        ),
         _Line("Ledger", "/console/ledger", "money"),
         _Line("Jobs", "/console/jobs", "jobs"),
         _Line("Health", "/console/health", "health"),
         _Line("People", "/console/people", "keys", duty=Duty.ADMINISTER),
+        _Line("Who did what", "/console/audit", "requests", duty=Duty.SUPPORT),
         _Line("Settings", "/console/settings", "settings"),
     ),
 }
@@ -69,4 +77,6 @@ def list_places(person: Person, path: str, *, is_sandbox: bool) -> list[Place]:
 
 
 def _is_below(path: str, line: _Line) -> bool:
-    return line.address != "/console" and path.startswith(f"{line.address}/")
+    if line.address == "/console":
+        return False
+    return f"{path}/".startswith(tuple(f"{each}/" for each in (line.address, *line.also)))

@@ -99,6 +99,14 @@ def find_production_start(
     return calendar.on_or_after(today if is_in_time else today + _DAY)
 
 
+def find_next_cut_off(
+    now: datetime, *, cut_off: time, zone: tzinfo, calendar: WorkingCalendar
+) -> datetime:
+    """Return until when an order still counts for the next day on which work begins."""
+    day = find_production_start(now, cut_off=cut_off, zone=zone, calendar=calendar)
+    return datetime.combine(day, cut_off, zone)
+
+
 def find_dispatch(start: date, production: Days, calendar: WorkingCalendar) -> Window:
     """Return when the lab hands the parcel over; 0 days of production is the day it starts."""
     return Window(calendar.add(start, production.fewest), calendar.add(start, production.most))

@@ -5,7 +5,14 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Boolean, ColumnElement, Connection, Select, literal_column, select
+from sqlalchemy import (
+    Connection,
+    Select,
+    and_,
+    literal_column,
+    select,
+    text,
+)
 
 from printworks.catalogue.products import Currency
 from printworks.errors import NotFound
@@ -40,12 +47,15 @@ _LINE: Final = [
     _MERCHANTS[name] if name in _MERCHANTS else orders.c[name]
     for name in AnyOrder.__struct_fields__
 ]
+# So many that are held or stuck are looked through for those of one kind.
+_MOST_TROUBLED: Final = 5000
 _ENDED: Final = (OrderStatus.COMPLETE, OrderStatus.CANCELLED)
+# Not the bare column: to go through all orders one after the other only because they are
+# numbered would take longer than to sort the few that are found otherwise.
+_NUMBER: Final = orders.c.id + literal_column("0")
 # Spelled as in the index of what is troubled.
-_IS_TROUBLED: Final[ColumnElement[bool]] = literal_column(
-    "(orders.held_at IS NOT NULL"
-    " OR (orders.error_message IS NOT NULL AND orders.status = 'Submitted'))",
-    Boolean(),
+_IS_TROUBLED: Final = text(
+    "(held_at IS NOT NULL OR (error_message IS NOT NULL AND status = 'Submitted'))"
 )
 
 
@@ -68,9 +78,18 @@ def list_troubled_orders(
     db: Connection, *, is_held: bool, before: int | None, limit: int
 ) -> list[AnyOrder]:
     """Return orders that are held, or else those that cannot go on, newest first."""
-    held = orders.c.held_at.is_not(None), orders.c.status.not_in(_ENDED)
-    stuck = orders.c.error_message.is_not(None), orders.c.status == OrderStatus.SUBMITTED
-    return _read(db, _newest(before, limit).where(_IS_TROUBLED, *(held if is_held else stuck)))
+    held = and_(orders.c.held_at.is_not(None), orders.c.status.not_in(_ENDED))
+    stuck = and_(orders.c.error_message.is_not(None), orders.c.status == OrderStatus.SUBMITTED)
+    # Few at first, from their small index: whatever else is asked would tempt both databases
+    # to go through all orders.
+    troubled = _newest(before, _MOST_TROUBLED).where(_IS_TROUBLED)
+    wanted = (
+        select(orders.c.id)
+        .where(orders.c.id.in_(troubled), held if is_held else stuck)
+        .order_by(_NUMBER.desc())
+        .limit(limit)
+    )
+    return _read(db, wanted)
 
 
 def find_orders_by_reference(db: Connection, reference: str, *, limit: int) -> list[AnyOrder]:
@@ -80,9 +99,14 @@ def find_orders_by_reference(db: Connection, reference: str, *, limit: int) -> l
     """
     if "\0" in reference:
         return []
-    found = _newest(None, limit).where(orders.c.merchant_order_id == reference)
-    # From the merchants on: the index of references begins with the merchant.
-    return _read(db, found.where(orders.c.merchant_id.in_(select(merchants.c.id))))
+    wanted = (
+        select(orders.c.id)
+        .join_from(merchants, orders, orders.c.merchant_id == merchants.c.id)
+        .where(orders.c.merchant_order_id == reference, orders.c.merchant_order_id.is_not(None))
+        .order_by(_NUMBER.desc())
+        .limit(limit)
+    )
+    return _read(db, wanted)
 
 
 def find_orders_by_id(db: Connection, order_id: int) -> list[AnyOrder]:

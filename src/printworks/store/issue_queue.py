@@ -3,15 +3,14 @@
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Boolean, ColumnElement, Connection, literal_column, select
+from sqlalchemy import Connection, select, text
 
 from printworks.store.issues import Issue
 from printworks.store.tables import issues, merchants
 
-# Spelled as where the first of them are looked for.
-_IS_UNSETTLED: Final[ColumnElement[bool]] = literal_column(
-    "issues.state IN ('Open', 'InProgress')", Boolean()
-)
+# Spelled as in the index of what is not settled.
+_IS_UNSETTLED: Final = text("issues.state IN ('Open', 'InProgress')")
+_IS_SETTLED: Final = text("issues.state NOT IN ('Open', 'InProgress')")
 
 
 class QueuedIssue(msgspec.Struct, frozen=True):
@@ -36,7 +35,7 @@ def list_issue_queue(
         .limit(limit)
     )
     if is_settled:
-        query = query.where(~_IS_UNSETTLED).order_by(issues.c.id.desc())
+        query = query.where(_IS_SETTLED).order_by(issues.c.id.desc())
         query = query if after is None else query.where(issues.c.id < after)
     else:
         query = query.where(_IS_UNSETTLED).order_by(issues.c.id)

@@ -2,8 +2,40 @@
 
 from typing import Final
 
+from printworks.dashboard.console import (
+    audit,
+    catalogue,
+    health,
+    issues,
+    jobs,
+    ledger,
+    merchants,
+    order,
+    orders,
+    overview,
+    people,
+    production,
+    routing,
+    shipments,
+)
 from printworks.dashboard.desk import Page
 from printworks.dashboard.security import security_page
 from printworks.dashboard.visits import ConsoleVisit
 
-PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (security_page("/console/settings"),)
+PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
+    *overview.PAGES,
+    *production.PAGES,
+    *shipments.PAGES,
+    *orders.PAGES,
+    *order.PAGES,
+    *issues.PAGES,
+    *merchants.PAGES,
+    *catalogue.PAGES,
+    *routing.PAGES,
+    *ledger.PAGES,
+    *jobs.PAGES,
+    *health.PAGES,
+    *people.PAGES,
+    *audit.PAGES,
+    security_page("/console/settings"),
+)

@@ -1,0 +1,149 @@
+"""What merchants complain about: the queue, and settling one issue."""
+
+import hashlib
+from typing import Any, Final
+
+import msgspec
+from starlette.responses import Response
+
+from printworks.dashboard.console.issue_deeds import DEEDS
+from printworks.dashboard.console.shipments import PrintView, view_print
+from printworks.dashboard.console.words import KINDS, OUTCOMES, WANTED, name_state, tell_age
+from printworks.dashboard.desk import Page
+from printworks.dashboard.issue_photos import send_photo
+from printworks.dashboard.merchant.wording import Words
+from printworks.dashboard.visits import ConsoleVisit
+from printworks.rules.issues import (
+    ACTION_DESCRIPTIONS,
+    CHARGED,
+    DESCRIPTIONS,
+    UNSETTLED,
+    IssueState,
+)
+from printworks.rules.people import Duty
+from printworks.store.any_orders import get_any_order
+from printworks.store.images import list_images
+from printworks.store.issue_photos import list_photos
+from printworks.store.issue_queue import QueuedIssue, list_issue_queue
+from printworks.store.issues import Issue, get_any_issue, list_remarks, sum_refunds
+from printworks.store.merchants import get_merchant
+from printworks.store.orders import Order
+
+ROWS: Final = 50
+# Images that can be chosen from on one page; of more, those that the issue is about come first.
+IMAGES: Final = 48
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of the queue."""
+
+    id: int
+    order_id: int
+    merchant: str
+    merchant_code: str
+    kind: str
+    wanted: str
+    state: Words
+    outcome: str
+    age: str
+
+
+def show_queue(visit: ConsoleVisit) -> Response:
+    """Show what nobody has settled, oldest first; or what was settled, newest first."""
+    is_settled = visit.query.get("show") == "settled"
+    after = visit.cursor("after")
+    found = list_issue_queue(visit.db, is_settled=is_settled, after=after, limit=ROWS + 1)
+    shown = found[:ROWS]
+    stamp = hashlib.blake2s(msgspec.json.encode(found), digest_size=8).hexdigest()
+    if visit.is_unchanged(stamp):
+        return Response(status_code=204)
+    return visit.render(
+        "console/issues.html",
+        stamp=stamp,
+        is_settled=is_settled,
+        lines=[_view_line(visit, one) for one in shown],
+        newer=visit.here(after=None) if after is not None else "",
+        older=visit.here(after=shown[-1].issue.id) if len(found) > ROWS else "",
+    )
+
+
+def _view_line(visit: ConsoleVisit, one: QueuedIssue) -> Line:
+    issue = one.issue
+    return Line(
+        id=issue.id,
+        order_id=issue.order_id,
+        merchant=one.merchant,
+        merchant_code=one.merchant_code,
+        kind=KINDS[issue.kind],
+        wanted=WANTED[issue.action],
+        state=name_state(issue.state),
+        outcome=OUTCOMES[issue.resolution] if issue.resolution else "",
+        age=tell_age(issue.created_at, now=visit.real_now),
+    )
+
+
+def show_issue(visit: ConsoleVisit) -> Response:
+    """Show one issue with all that was said, and the ways to settle it."""
+    issue = get_any_issue(visit.db, visit.number("id"))
+    photos = list_photos(visit.db, issue)
+    stamp = f"{issue.updated_at.timestamp()}-{len(photos)}"
+    if visit.is_unchanged(stamp):
+        return Response(status_code=204)
+    order = get_any_order(visit.db, issue.order_id)
+    merchant = get_merchant(visit.db, order.merchant_id)
+    return visit.render(
+        "console/issue.html",
+        stamp=stamp,
+        issue=issue,
+        state=name_state(issue.state),
+        order=order,
+        order_state=name_state(order.status),
+        merchant=merchant,
+        kind=KINDS[issue.kind],
+        described=issue.detail or DESCRIPTIONS[issue.kind],
+        wanted=WANTED[issue.action],
+        wanted_more=issue.action_detail or ACTION_DESCRIPTIONS[issue.action],
+        outcome=OUTCOMES[issue.resolution] if issue.resolution else "",
+        images=_list_images(visit, order, issue),
+        photos=photos,
+        remarks=list_remarks(visit.db, [issue])[issue.id],
+        currency=order.currency or merchant.currency,
+        **_find_possible(visit, order, issue),
+    )
+
+
+def _find_possible(visit: ConsoleVisit, order: Order, issue: Issue) -> dict[str, Any]:
+    is_unsettled = issue.state in UNSETTLED
+    left = order.price - sum_refunds(visit.db, order.id) if order.status in CHARGED else 0
+    return {
+        "may_support": visit.may(Duty.SUPPORT),
+        "can_take": issue.state is IssueState.OPEN,
+        "is_unsettled": is_unsettled,
+        "can_reprint": is_unsettled and order.status in CHARGED,
+        "left": left,
+        "can_refund": is_unsettled and left > 0,
+    }
+
+
+def _list_images(visit: ConsoleVisit, order: Order, issue: Issue) -> list[tuple[PrintView, bool]]:
+    """Return images of the order, each with whether it is ticked; those of the issue first."""
+    images = list_images(visit.db, order.id)
+    concerned = set(issue.image_ids) or {image.id for image in images}
+    ticked = concerned
+    if visit.sent.text("do") == "issue-reprint":
+        ticked = {image.id for image in images if str(image.id) in visit.sent.texts("image")}
+    images.sort(key=lambda image: (image.id not in concerned, image.id))
+    catalogue, links = visit.office.catalogue, visit.links
+    return [(view_print(image, catalogue, links), image.id in ticked) for image in images[:IMAGES]]
+
+
+def show_photo(visit: ConsoleVisit) -> Response:
+    """Show a photograph of an issue."""
+    return send_photo(visit, get_any_issue(visit.db, visit.number("id")))
+
+
+PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
+    Page(path="/console/issues", show=show_queue),
+    Page(path="/console/issues/{id}", show=show_issue, deeds=DEEDS),
+    Page(path="/console/issues/{id}/photos/{photo}", show=show_photo),
+)

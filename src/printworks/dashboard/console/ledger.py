@@ -1,0 +1,111 @@
+"""Money that moved, of all merchants or of one, and whether all of it adds up."""
+
+import re
+import threading
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import msgspec
+from starlette.responses import Response
+
+from printworks.actions.ledger import Verified, verify_ledgers
+from printworks.dashboard.console.finding import find_merchant
+from printworks.dashboard.desk import Deed, Page
+from printworks.dashboard.visits import ConsoleVisit
+from printworks.errors import StillRunning
+from printworks.rules.ledger import EntryKind
+from printworks.rules.people import Duty
+from printworks.store.console import EntryPage, EntryPlace, get_merchant_line, list_money
+from printworks.store.names import sum_balances
+
+_ROWS: Final = 50
+_MOST_FAULTS: Final = 50
+_PLACE: Final = re.compile(r"([0-9]{1,17})\.([0-9]{1,18})\.([0-9]{1,18})")
+_BEGINNING: Final = datetime(1970, 1, 1, tzinfo=UTC)
+# It reads everything there is: one at a time in a process is enough.
+_verifying: Final = threading.Lock()
+
+# What each kind of entry is called.
+WORDS: Final = {
+    EntryKind.CHARGE: "Order charged",
+    EntryKind.REFUND: "Order refunded",
+    EntryKind.CREDIT: "Credit given",
+    EntryKind.PAYMENT: "Payment received",
+    EntryKind.REPAYMENT: "Payment returned",
+}
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What came of recomputing everything, and how long that took."""
+
+    verified: Verified
+    seconds: float
+
+    @property
+    def shown(self) -> int:
+        """How many of the faults a page shows."""
+        return _MOST_FAULTS
+
+
+def show_ledger(visit: ConsoleVisit, verdict: Verdict | None = None) -> Response:
+    """Show what moved, the latest first."""
+    code = visit.query.get("merchant", "").strip()
+    found = find_merchant(visit, code)
+    before = read_place(visit.query.get("before", ""))
+    page = (
+        EntryPage([], None)
+        if code and found is None
+        else list_money(
+            visit.db, merchant_id=found.id if found else None, before=before, limit=_ROWS
+        )
+    )
+    return visit.render(
+        "console/ledger.html",
+        entries=page.entries,
+        words=WORDS,
+        code=code,
+        merchant=get_merchant_line(visit.db, found.id) if found else None,
+        owed=sum_balances(visit.db),
+        verdict=verdict,
+        newer=visit.here(before=None) if before else "",
+        older=visit.here(before=write_place(page.next)) if page.next else "",
+    )
+
+
+def verify(visit: ConsoleVisit) -> Response:
+    """Recompute everything from the beginning, and show what does not add up."""
+    if not _verifying.acquire(blocking=False):
+        raise StillRunning("Somebody is recomputing the ledger already. Wait for its end.")
+    try:
+        begun = visit.office.clock()
+        with visit.office.database.reading() as db:
+            verified = verify_ledgers(db)
+            seconds = (visit.office.clock() - begun).total_seconds()
+            shown = msgspec.structs.replace(visit, connection=db)
+            return show_ledger(shown, Verdict(verified, seconds))
+    finally:
+        _verifying.release()
+
+
+def write_place(place: EntryPlace) -> str:
+    """Return a place in the ledger as a parameter."""
+    moment = (place.created_at - _BEGINNING) // timedelta(microseconds=1)
+    return f"{moment}.{place.merchant_id}.{place.number}"
+
+
+def read_place(text: str) -> EntryPlace | None:
+    """Return the place that a parameter names; None, the beginning, for any other text."""
+    found = _PLACE.fullmatch(text)
+    if found is None:
+        return None
+    moment, merchant_id, number = map(int, found.groups())
+    return EntryPlace(_BEGINNING + timedelta(microseconds=moment), merchant_id, number)
+
+
+PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
+    Page(
+        path="/console/ledger",
+        show=show_ledger,
+        deeds=(Deed(name="verify-ledger", take=verify, duty=Duty.ADMINISTER, alone=True),),
+    ),
+)

@@ -1,0 +1,153 @@
+"""Any order of any merchant, found by its number, its merchant or its reference."""
+
+import hashlib
+from typing import Final
+
+import msgspec
+from starlette.responses import Response
+
+from printworks.dashboard.console.words import name_state
+from printworks.dashboard.desk import Page
+from printworks.dashboard.merchant.wording import Words
+from printworks.dashboard.visits import ConsoleVisit
+from printworks.errors import NotFound
+from printworks.rules.orders import OrderStatus
+from printworks.store.any_orders import (
+    AnyOrder,
+    find_orders_by_id,
+    find_orders_by_reference,
+    list_any_orders,
+    list_troubled_orders,
+)
+from printworks.store.merchants import Merchant, get_merchant_by_code
+from printworks.store.order_search import OrderLine, OrderSearch, search_orders
+
+ROWS: Final = 50
+_LONGEST_SEARCH: Final = 200
+_DIGITS_OF_AN_ID: Final = 19
+# What can be asked for by a link of the overview.
+TROUBLES: Final = {"held": True, "stuck": False}
+
+
+class Line(msgspec.Struct, frozen=True):
+    """A line of the list."""
+
+    order: AnyOrder
+    state: Words
+
+
+class Found(msgspec.Struct, frozen=True):
+    """A page of orders, and where the next one begins."""
+
+    orders: list[AnyOrder]
+    next: int | None = None
+    is_too_common: bool = False
+    # Why nothing can be found.
+    problem: str = ""
+
+
+def show_orders(visit: ConsoleVisit) -> Response:
+    """Show the newest orders, or those that were looked for."""
+    found = _find(visit)
+    digest = hashlib.blake2s(msgspec.json.encode(found.orders), digest_size=8)
+    stamp = digest.hexdigest()
+    if visit.is_unchanged(stamp):
+        return Response(status_code=204)
+    text = _read_text(visit)
+    return visit.render(
+        "console/orders.html",
+        stamp=stamp,
+        # To look for a name again and again costs more than it tells.
+        is_live=visit.cursor() is None and not text,
+        lines=[Line(order, name_state(order.status)) for order in found.orders],
+        text=text,
+        code=visit.query.get("merchant", ""),
+        chosen=visit.query.get("status", ""),
+        trouble=_read_trouble(visit),
+        statuses=[(status.value, name_state(status).text) for status in OrderStatus],
+        is_filtered=any(visit.query.get(name) for name in ("q", "merchant", "status", "trouble")),
+        is_too_common=found.is_too_common,
+        unknown=found.problem,
+        newer=visit.here(before=None) if visit.cursor() is not None else "",
+        older=visit.here(before=found.next) if found.next is not None else "",
+    )
+
+
+def _find(visit: ConsoleVisit) -> Found:
+    trouble, text = _read_trouble(visit), _read_text(visit)
+    if trouble:
+        is_held = TROUBLES[trouble]
+        return _cut(
+            list_troubled_orders(visit.db, is_held=is_held, before=visit.cursor(), limit=ROWS + 1)
+        )
+    if visit.query.get("merchant", "").strip():
+        return _find_of_merchant(visit, text)
+    if text:
+        return _find_anybodys(visit, text)
+    return _cut(list_any_orders(visit.db, before=visit.cursor(), limit=ROWS + 1))
+
+
+def _cut(orders: list[AnyOrder]) -> Found:
+    shown = orders[:ROWS]
+    return Found(shown, shown[-1].id if len(orders) > ROWS else None)
+
+
+def _find_anybodys(visit: ConsoleVisit, text: str) -> Found:
+    """Look for a number and a reference; names are looked for only within a merchant's orders."""
+    is_number = text.isascii() and text.isdigit() and len(text) <= _DIGITS_OF_AN_ID
+    found = find_orders_by_id(visit.db, int(text)) if is_number else []
+    known = {order.id for order in found}
+    named = find_orders_by_reference(visit.db, text, limit=ROWS)
+    return Found([*found, *(order for order in named if order.id not in known)])
+
+
+def _find_of_merchant(visit: ConsoleVisit, text: str) -> Found:
+    code = visit.query.get("merchant", "").strip()
+    try:
+        # Some text, a zero byte for one, is an error to PostgreSQL and not merely unknown.
+        merchant = get_merchant_by_code(visit.db, code if code.isalnum() else "")
+    except NotFound:
+        return Found([], problem="There is no merchant with this code.")
+    wanted = OrderSearch(text=text, status=_read_status(visit.query.get("status", "")))
+    found = search_orders(visit.db, merchant.id, wanted, before=visit.cursor(), limit=ROWS)
+    orders = [_name_merchant(line, merchant) for line in found.orders]
+    return Found(orders, found.next, found.is_too_common)
+
+
+def _name_merchant(line: OrderLine, merchant: Merchant) -> AnyOrder:
+    return AnyOrder(
+        id=line.id,
+        merchant_id=merchant.id,
+        merchant=merchant.name,
+        merchant_code=merchant.code,
+        status=line.status,
+        merchant_order_id=line.merchant_order_id,
+        recipient_name=line.recipient_name,
+        destination_country=line.destination_country,
+        image_count=line.image_count,
+        currency=line.currency,
+        price=line.price,
+        held_at=line.held_at,
+        error_message=line.error_message,
+        created_at=line.created_at,
+    )
+
+
+def _read_text(visit: ConsoleVisit) -> str:
+    text = visit.query.get("q", "").replace("\0", "").encode("utf-8", "ignore").decode()
+    return text.strip()[:_LONGEST_SEARCH]
+
+
+def _read_status(text: str) -> OrderStatus | None:
+    try:
+        return OrderStatus(text)
+    except ValueError:
+        return None
+
+
+def _read_trouble(visit: ConsoleVisit) -> str:
+    trouble = visit.query.get("trouble", "")
+    return trouble if trouble in TROUBLES else ""
+
+
+PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (Page(path="/console/orders", show=show_orders),)

@@ -1,0 +1,280 @@
+"""The first page of the console: what somebody has to look into, then how the business goes."""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Final, TypeVar
+
+import msgspec
+from starlette.responses import Response
+
+from printworks.dashboard.charts import Chart, Series, draw_bars
+from printworks.dashboard.console.production import find_transit_days
+from printworks.dashboard.console.words import KINDS, tell_age
+from printworks.dashboard.desk import Page
+from printworks.dashboard.merchant.wording import count
+from printworks.dashboard.money import format_money
+from printworks.dashboard.rendering import Tone
+from printworks.dashboard.visits import ConsoleVisit
+from printworks.store.figures import (
+    DAYS,
+    DayOfCallbacks,
+    DayOfOrders,
+    DayOfProduction,
+    count_callbacks,
+    count_orders,
+    count_production,
+)
+from printworks.store.issues import Issue
+from printworks.store.jobs import JobRow
+from printworks.store.problems import (
+    DeafMerchant,
+    Found,
+    PendingPayment,
+    Problems,
+    TroubledOrder,
+    find_problems,
+)
+from printworks.store.queues import QueuedShipment
+
+T = TypeVar("T")
+
+# So many of each kind of trouble are named.
+_NAMED: Final = 3
+_MOST_CURRENCIES: Final = 3
+# Below this share of what was promised, a chart says so in colour.
+_GOOD: Final = 0.95
+_LONGEST: Final = 140
+
+
+class Item(msgspec.Struct, frozen=True):
+    """One of the first of a kind of trouble."""
+
+    text: str
+    address: str
+    more: str = ""
+
+
+class Trouble(msgspec.Struct, frozen=True, kw_only=True):
+    """A kind of trouble: how much there is of it, the first, and where all of it is."""
+
+    name: str
+    count: str
+    tone: Tone
+    address: str
+    items: tuple[Item, ...]
+
+
+def show_overview(visit: ConsoleVisit) -> Response:
+    """Show what is wrong, and the last thirty days."""
+    now = visit.real_now
+    transit = find_transit_days(visit.office.catalogue)
+    problems = find_problems(visit.db, transit_days=transit, now=now, limit=_NAMED)
+    troubles = list_troubles(problems, now=now)
+    stamp = hashlib.blake2s(msgspec.json.encode(troubles), digest_size=8).hexdigest()
+    if visit.is_unchanged(stamp):
+        return Response(status_code=204)
+    return visit.render(
+        "console/overview.html",
+        stamp=stamp,
+        troubles=troubles,
+        # Who looks again takes only what is wrong from the page.
+        charts=[] if "hx-request" in visit.request.headers else _draw_charts(visit, transit),
+        days=DAYS,
+    )
+
+
+def _draw_charts(visit: ConsoleVisit, transit_days: Mapping[str, int]) -> list[Chart]:
+    db, now = visit.db, visit.real_now
+    return [
+        *draw_orders(count_orders(db, now=now)),
+        draw_production(count_production(db, transit_days=transit_days, now=now)),
+        draw_callbacks(count_callbacks(db, now=now)),
+    ]
+
+
+def list_troubles(problems: Problems, *, now: datetime) -> list[Trouble]:
+    """Return the kinds of trouble that there are, the most urgent first."""
+    found = [*_list_urgent(problems), *_list_less_urgent(problems, now=now)]
+    return [trouble for trouble in found if trouble.items]
+
+
+def _list_urgent(problems: Problems) -> list[Trouble]:
+    return [
+        _trouble(
+            ("Order cannot go on", "Orders cannot go on"),
+            problems.stuck,
+            _name_order,
+            tone="error",
+            address="/console/orders?trouble=stuck",
+        ),
+        _trouble(
+            ("Lab job failed or is held", "Lab jobs failed or are held"),
+            problems.failed,
+            _name_job,
+            tone="error",
+            address="/console/production?show=failed",
+        ),
+        _trouble(
+            ("Lab job is late", "Lab jobs are late"),
+            problems.late,
+            _name_job,
+            tone="error",
+            address="/console/production?show=late",
+        ),
+    ]
+
+
+def _list_less_urgent(problems: Problems, *, now: datetime) -> list[Trouble]:
+    return [
+        _trouble(
+            ("Order is held", "Orders are held"),
+            problems.held,
+            _name_order,
+            address="/console/orders?trouble=held",
+        ),
+        _trouble(
+            ("Issue to settle", "Issues to settle"),
+            problems.issues,
+            partial(_name_issue, now=now),
+            address="/console/issues",
+        ),
+        _trouble(
+            ("Payment without an end", "Payments without an end"),
+            problems.payments,
+            partial(_name_payment, now=now),
+        ),
+        _trouble(
+            ("Merchant not told of something", "Merchants not told of something"),
+            problems.given_up,
+            _name_merchant,
+            address="/console/merchants",
+        ),
+        _trouble(
+            ("Background job failed", "Background jobs failed"),
+            problems.jobs,
+            _name_background_job,
+            address="/console/jobs?state=failed",
+        ),
+    ]
+
+
+def _trouble(
+    names: tuple[str, str],
+    found: Found[T],
+    name_one: Callable[[T], Item],
+    *,
+    tone: Tone = "warn",
+    address: str = "",
+) -> Trouble:
+    number = f"{found.count:,}{'+' if found.is_more else ''}"
+    name = names[0] if found.count == 1 and not found.is_more else names[1]
+    items = tuple(name_one(row) for row in found.rows)
+    return Trouble(name=name, count=number, tone=tone, address=address, items=items)
+
+
+def _name_order(one: TroubledOrder) -> Item:
+    more = f"{one.merchant}: {one.error_message}" if one.error_message else one.merchant
+    return Item(f"Order {one.id}", f"/console/orders/{one.id}", _shorten(more))
+
+
+def _name_job(one: QueuedShipment) -> Item:
+    why = one.held_because or one.reason or f"to arrive by {one.latest_arrival}"
+    return Item(f"Job {one.id}", f"/console/shipments/{one.id}", _shorten(f"{one.lab}: {why}"))
+
+
+def _name_issue(one: Issue, *, now: datetime) -> Item:
+    more = f"{KINDS[one.kind]}, {tell_age(one.created_at, now=now)}"
+    return Item(f"Issue {one.id}", f"/console/issues/{one.id}", more)
+
+
+def _name_payment(one: PendingPayment, *, now: datetime) -> Item:
+    amount, age = format_money(one.amount, one.currency), tell_age(one.created_at, now=now)
+    more = f"{amount}, {one.merchant}, {age}"
+    return Item(f"Order {one.order_id}", f"/console/orders/{one.order_id}", more)
+
+
+def _name_merchant(one: DeafMerchant) -> Item:
+    more = f"{count(one.count, 'callback')} given up"
+    return Item(one.name, f"/console/merchants/{one.code}", more)
+
+
+def _name_background_job(one: JobRow) -> Item:
+    why = f": {one.last_error}" if one.last_error else ""
+    return Item(f"Job {one.id}", f"/console/jobs/{one.id}", _shorten(f"{one.kind}{why}"))
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def draw_orders(days: Sequence[DayOfOrders]) -> list[Chart]:
+    """Draw what was submitted, and what was charged for it in each currency."""
+    dates = [day.day for day in days]
+    total = sum(day.orders for day in days)
+    charts = [
+        draw_bars(
+            "Orders submitted",
+            dates,
+            [Series("Orders", [day.orders for day in days])],
+            summary=count(total, "order"),
+        )
+    ]
+    revenue: dict[str, int] = {}
+    for day in days:
+        for currency, amount in day.revenue.items():
+            revenue[currency] = revenue.get(currency, 0) + amount
+    largest = sorted(revenue, key=lambda currency: -revenue[currency])[:_MOST_CURRENCIES]
+    return [*charts, *(_draw_revenue(days, one, revenue[one]) for one in largest)]
+
+
+def _draw_revenue(days: Sequence[DayOfOrders], currency: str, total: int) -> Chart:
+    def write(amount: int) -> str:
+        return format_money(amount, currency)
+
+    return draw_bars(
+        f"Revenue in {currency}",
+        [day.day for day in days],
+        [Series("Revenue", [day.revenue.get(currency, 0) for day in days])],
+        summary=write(total),
+        write=write,
+        write_axis=lambda amount: write(amount).removesuffix(".00"),
+    )
+
+
+def draw_production(days: Sequence[DayOfProduction]) -> Chart:
+    """Draw what was sent in time and what was not, and how long it took."""
+    shipped, in_time = sum(day.shipped for day in days), sum(day.in_time for day in days)
+    share = in_time / shipped if shipped else 1.0
+    hours = [f"{day.median_hours:.0f} hours" if day.median_hours else "" for day in days]
+    return draw_bars(
+        "Production against promise",
+        [day.day for day in days],
+        [
+            Series("Sent in time", [day.in_time for day in days]),
+            Series("Sent late", [day.shipped - day.in_time for day in days], "bad"),
+        ],
+        summary=f"{share:.0%} of {count(shipped, 'parcel')} in time" if shipped else "",
+        tone="" if share >= _GOOD else "warn",
+        more=[("From submission, in the middle", hours)],
+    )
+
+
+def draw_callbacks(days: Sequence[DayOfCallbacks]) -> Chart:
+    """Draw how often merchants' programs heard us, and how often not."""
+    attempts, heard = sum(day.attempts for day in days), sum(day.delivered for day in days)
+    share = heard / attempts if attempts else 1.0
+    return draw_bars(
+        "Callbacks heard",
+        [day.day for day in days],
+        [
+            Series("Heard", [day.delivered for day in days]),
+            Series("Not heard", [day.attempts - day.delivered for day in days], "bad"),
+        ],
+        summary=f"{share:.0%} of {count(attempts, 'try', 'tries')}" if attempts else "",
+        tone="" if share >= _GOOD else "warn",
+    )
+
+
+PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (Page(path="/console", show=show_overview),)

@@ -1,0 +1,203 @@
+"""What would this order do: which labs, at what cost, by when, and why no others.
+
+Nothing is ordered. The question is in the address, so that a link to it can be shared.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+import msgspec
+from starlette.responses import Response
+
+from printworks.actions.routing import FINE, Wanted, route_products
+from printworks.catalogue.countries import COUNTRIES
+from printworks.catalogue.products import Currency
+from printworks.catalogue.snapshot import Catalogue
+from printworks.dashboard.console.lab_views import name_country
+from printworks.dashboard.desk import Page
+from printworks.dashboard.money import format_money
+from printworks.dashboard.visits import ConsoleVisit
+from printworks.rules.explaining import explain
+from printworks.rules.orders import ShippingMethod
+from printworks.rules.plans import Finding, Package, Routed, Routing
+from printworks.store.shipments import count_backlog
+
+_LINES: Final = 5
+_MOST_COPIES: Final = 10_000
+_MOMENT: Final = "%Y-%m-%dT%H:%M"
+# The calendar of a lab ends somewhere, and so does that of Python.
+_EARLIEST: Final = datetime(2000, 1, 1, tzinfo=UTC)
+_LATEST: Final = datetime(2100, 1, 1, tzinfo=UTC)
+
+
+class Line(msgspec.Struct, frozen=True):
+    """One line of the question, as it was typed, and what is wrong with it."""
+
+    number: int
+    sku: str
+    copies: str
+    wanted: Wanted | None = None
+    problem: str = ""
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """An order that nobody has made."""
+
+    country: str
+    method: ShippingMethod
+    currency: Currency
+    is_tracked: bool
+    at: datetime
+    lines: Sequence[Line]
+    with_backlog: bool
+
+    @property
+    def wanted(self) -> list[Wanted]:
+        """What can be routed."""
+        return [line.wanted for line in self.lines if line.wanted]
+
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong with the lines."""
+        return [line.problem for line in self.lines if line.problem]
+
+    @property
+    def moment(self) -> str:
+        """The moment as a field shows it."""
+        return self.at.strftime(_MOMENT)
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What would become of it, ready to be shown."""
+
+    packages: Sequence[Package]
+    # In minor units: what the merchant pays for items and shipping, and what the labs cost us.
+    items_price: int
+    shipping_price: int
+    items_cost: int
+    # The plan in sentences, and why each other lab was not chosen.
+    told: Sequence[str]
+    others: Sequence[str]
+    is_routed: bool
+    meets_promise: bool
+
+
+def show_routing(visit: ConsoleVisit) -> Response:
+    """Show the question and, if there is one, the answer."""
+    catalogue = visit.office.catalogue
+    question = read_question(visit, catalogue)
+    answer = None
+    if question.wanted and not question.problems:
+        backlog = count_backlog(visit.db) if question.with_backlog else {}
+        routing = route_products(
+            question.wanted,
+            catalogue,
+            country=question.country,
+            method=question.method,
+            currency=question.currency,
+            prefers_tracking=question.is_tracked,
+            now=question.at,
+            backlog=backlog,
+        )
+        answer = find_answer(question, routing)
+    return visit.render(
+        "console/routing.html",
+        question=question,
+        answer=answer,
+        catalogue=catalogue,
+        countries=[(country.code, country.name) for country in COUNTRIES.values()],
+        country_name=name_country(question.country),
+        methods=list(ShippingMethod),
+        fine=FINE,
+    )
+
+
+def read_question(visit: ConsoleVisit, catalogue: Catalogue) -> Question:
+    """Return what was asked; where that makes no sense, what is usual."""
+    query = visit.query
+    country = query.get("country", "").upper()
+    country = country if country in COUNTRIES else "GB"
+    methods = {method.value: method for method in ShippingMethod}
+    currencies = {currency.value: currency for currency in catalogue.currencies}
+    currency = currencies.get(query.get("currency", ""), catalogue.currencies[0])
+    return Question(
+        country=country,
+        method=methods.get(query.get("method", ""), ShippingMethod.STANDARD),
+        currency=currency,
+        is_tracked=query.get("tracked") == "yes",
+        at=read_moment(query.get("at", "")) or visit.real_now,
+        lines=[
+            read_line(_read_typed(visit, number), catalogue, country=country, currency=currency)
+            for number in range(1, _LINES + 1)
+        ],
+        with_backlog=query.get("backlog", "yes") != "no",
+    )
+
+
+def _read_typed(visit: ConsoleVisit, number: int) -> Line:
+    sku = visit.query.get(f"sku{number}", "").strip()[:100]
+    return Line(number, sku, visit.query.get(f"copies{number}", "").strip()[:10])
+
+
+def read_moment(text: str) -> datetime | None:
+    """Return the moment of a field, in UTC; None for what is none, or too far away."""
+    try:
+        at = datetime.strptime(text, _MOMENT).replace(tzinfo=UTC)
+    except ValueError:
+        return None
+    return at if _EARLIEST <= at <= _LATEST else None
+
+
+def read_line(typed: Line, catalogue: Catalogue, *, country: str, currency: Currency) -> Line:
+    """Return one line of the question with what it asks for; an empty one asks for nothing."""
+    if not typed.sku:
+        return typed
+
+    def refuse(problem: str) -> Line:
+        return msgspec.structs.replace(typed, problem=f"Line {typed.number}: {problem}")
+
+    product = catalogue.find_product(typed.sku)
+    if product is None:
+        return refuse(f"there is no product {typed.sku}.")
+    if not product.is_sold_to(country):
+        return refuse(f"{product.sku} is not sold to {name_country(country)}.")
+    if product.find_price(currency, country=country) is None:
+        return refuse(f"{product.sku} has no price in {currency}.")
+    digits = typed.copies or "1"
+    is_number = digits.isascii() and digits.isdigit() and len(digits) < 10
+    if not is_number or not 1 <= int(digits) <= _MOST_COPIES:
+        return refuse(f"copies are a number from 1 to {_MOST_COPIES:,}.")
+    wanted = Wanted(typed.number, product, int(digits))
+    return Line(typed.number, product.sku, digits, wanted)
+
+
+def find_answer(question: Question, routing: Routing) -> Answer:
+    """Put what routing found in the words and amounts of a page."""
+
+    def write(amount: int) -> str:
+        return format_money(round(amount / FINE), question.currency)
+
+    # Labs that could have made it come first: they are what somebody asks about.
+    by_interest = sorted(routing.verdicts, key=lambda one: one.finding is Finding.CANNOT_MAKE)
+    sentences = explain(msgspec.structs.replace(routing, verdicts=tuple(by_interest)), write)
+    # The plan is told first, then the labs that were not chosen.
+    plan_alone = explain(msgspec.structs.replace(routing, verdicts=()), write)
+    plan = routing.plan if isinstance(routing, Routed) else None
+    prices = [
+        (one.product.find_price(question.currency, country=question.country) or 0) * one.copies
+        for one in question.wanted
+    ]
+    return Answer(
+        packages=plan.packages if plan else (),
+        items_price=sum(prices),
+        shipping_price=plan.shipping_cost // FINE if plan else 0,
+        items_cost=round(plan.items_cost / FINE) if plan else 0,
+        told=plan_alone,
+        others=sentences[len(plan_alone) :],
+        is_routed=plan is not None,
+        meets_promise=plan is not None and plan.meets_promise,
+    )
+
+
+PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (Page(path="/console/routing", show=show_routing),)

@@ -1,0 +1,234 @@
+"""A lab job: what is to be printed and sent, how far it is, and saying so in the lab's place."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, timedelta
+from typing import Any, Final
+
+import msgspec
+from starlette.responses import Response
+
+from printworks.actions.lab_documents import read_manifest
+from printworks.actions.production import permissions_of
+from printworks.actions.routing import find_lab_dispatch
+from printworks.catalogue.labs import Lab
+from printworks.catalogue.services import Carrier
+from printworks.catalogue.snapshot import Catalogue
+from printworks.dashboard.console.sheets import show_print, show_sheet
+from printworks.dashboard.console.shipment_deeds import DEEDS
+from printworks.dashboard.console.words import name_state
+from printworks.dashboard.desk import Page
+from printworks.dashboard.merchant.order_timeline import tell
+from printworks.dashboard.merchant.wording import Words
+from printworks.dashboard.rendering import Tone
+from printworks.dashboard.visits import ConsoleVisit, refuse_unknown
+from printworks.rules.events import OrderHeld, OrderReleased, ShipmentsChanged
+from printworks.rules.orders import OrderStatus
+from printworks.rules.people import Duty
+from printworks.rules.production import LabState, is_news
+from printworks.store.any_orders import get_any_order
+from printworks.store.audit import Entry, list_audit
+from printworks.store.images import Image, list_images
+from printworks.store.merchants import get_merchant
+from printworks.store.order_history import Happening, list_happenings, read_stamp
+from printworks.store.orders import Order
+from printworks.store.shipments import Shipment, get_shipment, list_shipments
+from printworks.wire.links import Links
+
+# Images on one page: an order may have a thousand.
+IMAGES: Final = 24
+_HAPPENINGS: Final = 200
+_ENTRIES: Final = 200
+_MM_PER_INCH: Final = 25.4
+_HASH_SHOWN: Final = 12
+# What an operator did, by the name of the deed.
+_BY_HAND: Final[Mapping[str, Words]] = {
+    "lab-accept": Words("Accepted"),
+    "lab-begin": Words("In production"),
+    "lab-dispatch": Words("Dispatched", "ok"),
+    "lab-reject": Words("Rejected", "error"),
+    "lab-fail": Words("Failed", "error"),
+    "lab-offer-again": Words("Offered again"),
+    "lab-hold": Words("Order held", "warn"),
+    "lab-release": Words("Order released"),
+}
+
+
+class PrintView(msgspec.Struct, frozen=True, kw_only=True):
+    """What a page shows of an image that is to be printed."""
+
+    id: int
+    name: str
+    sku: str
+    copies: int
+    choices: tuple[str, ...]
+    status: str
+    tone: Tone
+    proof: str
+    thumbnail: str
+    # Of the print file; empty while it is not drawn.
+    size: str
+    pixels: str
+    sha256: str
+
+
+class Line(msgspec.Struct, frozen=True):
+    """A step of the job."""
+
+    at: datetime
+    what: str
+    tone: Tone = ""
+    who: str = ""
+
+
+def show_shipment(visit: ConsoleVisit) -> Response:
+    """Show a job, and what may be said of it now."""
+    shipment = get_shipment(visit.db, visit.number("id"))
+    if shipment.state is None:
+        # Only planned: no lab will ever hear of it under this number.
+        refuse_unknown()
+    order = get_any_order(visit.db, shipment.order_id)
+    stamp = read_stamp(visit.db, order.merchant_id, order.id)
+    if visit.is_unchanged(stamp):
+        return Response(status_code=204)
+    catalogue = visit.office.catalogue
+    images = [image for image in list_images(visit.db, order.id) if image.id in shipment.image_ids]
+    first = visit.cursor("from") or 0
+    shown = images[first : first + IMAGES]
+    lab = catalogue.find_lab(shipment.lab)
+    merchant = get_merchant(visit.db, order.merchant_id)
+    return visit.render(
+        "console/shipment.html",
+        stamp=stamp,
+        shipment=shipment,
+        order=order,
+        merchant=merchant,
+        lab=lab,
+        state=name_state(shipment.state),
+        order_state=name_state(order.status),
+        service=_name_service(shipment, catalogue),
+        dispatch_by=find_dispatch_day(lab, images, shipment),
+        prints=[view_print(image, catalogue, visit.links) for image in shown],
+        image_count=len(images),
+        first=first,
+        newer=visit.here(**{"from": None}) if first else "",
+        older=visit.here(**{"from": first + IMAGES}) if first + IMAGES < len(images) else "",
+        has_sheet=lab is not None and all(image.manifest is not None for image in images),
+        lines=_list_lines(visit, order, shipment, merchant.clock_offset),
+        others=_list_others(visit, shipment),
+        carriers=[carrier.value for carrier in Carrier],
+        may_produce=visit.may(Duty.PRODUCE),
+        **_find_possible(visit, order, shipment, shipment.state),
+    )
+
+
+def _find_possible(
+    visit: ConsoleVisit, order: Order, shipment: Shipment, state: LabState
+) -> dict[str, Any]:
+    """Say which forms make sense now."""
+    is_failed = state is LabState.FAILED or shipment.held_because is not None
+    is_submitted = order.status is OrderStatus.SUBMITTED
+    permissions = permissions_of(order, list_shipments(visit.db, order.id), visit.office.catalogue)
+    return {
+        "can_accept": is_news(state, LabState.ACCEPTED),
+        "can_begin": is_news(state, LabState.IN_PRODUCTION),
+        "can_dispatch": is_news(state, LabState.DISPATCHED),
+        "can_reject": is_news(state, LabState.REJECTED) and shipment.held_because is None,
+        "can_fail": is_news(state, LabState.FAILED),
+        "can_offer_again": is_failed and is_submitted,
+        "can_hold": permissions.hold,
+        "can_release": order.held_at is not None,
+    }
+
+
+def _name_service(shipment: Shipment, catalogue: Catalogue) -> str:
+    found = (one.name for one in catalogue.services if one.code == shipment.service)
+    return next(found, shipment.service)
+
+
+def find_dispatch_day(lab: Lab | None, images: Sequence[Image], shipment: Shipment) -> date | None:
+    """Return by when the lab must send a job; None for a lab that is gone."""
+    if lab is None:
+        return None
+    days = [making.production_days for image in images if (making := lab.makes.get(image.sku))]
+    return find_lab_dispatch(lab, max(days, default=0), now=shipment.created_at).latest
+
+
+def view_print(image: Image, catalogue: Catalogue, links: Links) -> PrintView:
+    """Return what is shown of an image and its print file."""
+    product = catalogue.find_product(image.sku)
+    words = name_state(image.status)
+    proof, thumbnail = links.proofs(image.id) if image.picture_id is not None else ("", "")
+    size = pixels = sha256 = ""
+    if image.manifest is not None:
+        manifest = read_manifest(image)
+        canvas, dpi = manifest.plan.canvas, manifest.plan.dpi
+        width, height = (side / dpi * _MM_PER_INCH for side in (canvas.width, canvas.height))
+        size = f"{width:.0f} × {height:.0f} mm"  # noqa: RUF001  (the sign of multiplication)
+        pixels = f"{canvas.width} × {canvas.height} at {dpi} dpi"  # noqa: RUF001
+        sha256 = manifest.output_sha256[:_HASH_SHOWN]
+    return PrintView(
+        id=image.id,
+        name=product.description if product else image.sku,
+        sku=image.sku,
+        copies=image.copies,
+        choices=tuple(f"{name}: {value}" for name, value in image.attributes.items()),
+        status=image.error_message or words.text,
+        tone=words.tone,
+        proof=proof,
+        thumbnail=thumbnail,
+        size=size,
+        pixels=pixels,
+        sha256=sha256,
+    )
+
+
+def _list_lines(
+    visit: ConsoleVisit, order: Order, shipment: Shipment, ahead: timedelta
+) -> list[Line]:
+    """Return what happened to the job and who said so, newest first, in the merchant's time."""
+    entries = list_audit(visit.db, merchant_id=order.merchant_id, limit=_ENTRIES)
+    by_hand = [
+        _tell_entry(one, ahead) for one in entries if one.subject == f"shipment {shipment.id}"
+    ]
+    happened = list_happenings(visit.db, order.merchant_id, order.id, limit=_HAPPENINGS)
+    # What an operator said is told once, with who it was.
+    known = {line.at for line in by_hand}
+    theirs = [one for one in happened if _is_about(one, shipment) and one.at not in known]
+    told = [Line(moment.at, moment.what, moment.tone) for moment in tell(theirs)]
+    steps = [Line(shipment.created_at, f"Offered to {shipment.lab}")]
+    if shipment.sent_at is not None:
+        steps.insert(0, Line(shipment.sent_at, "Handed over to the lab"))
+    return sorted([*told, *by_hand, *steps], key=lambda line: line.at, reverse=True)
+
+
+def _is_about(one: Happening, shipment: Shipment) -> bool:
+    match one.event:
+        case ShipmentsChanged(changed=changed):
+            # That it came into being is a step of its own.
+            return shipment.id in changed and one.at > shipment.created_at
+        case OrderHeld(shipment=held):
+            return held is None or held == shipment.id
+        case OrderReleased():
+            return True
+        case _:
+            return False
+
+
+def _tell_entry(entry: Entry, ahead: timedelta) -> Line:
+    said = ", ".join(str(value) for value in entry.details.values() if value)
+    words = _BY_HAND.get(entry.action, Words(entry.action))
+    more = f": {said}" if said else ""
+    return Line(entry.at + ahead, f"{words.text} by hand{more}", words.tone, entry.who)
+
+
+def _list_others(visit: ConsoleVisit, shipment: Shipment) -> list[Shipment]:
+    """Return the other jobs of the same order, those that replace this one among them."""
+    others = list_shipments(visit.db, shipment.order_id)
+    return [one for one in others if one.id != shipment.id and one.state is not None]
+
+
+PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
+    Page(path="/console/shipments/{id}", show=show_shipment, deeds=DEEDS),
+    Page(path="/console/shipments/{id}/sheet", show=show_sheet),
+    Page(path="/console/shipments/{id}/prints/{image}", show=show_print),
+)

@@ -1,0 +1,122 @@
+"""An operator works for a lab at the console, and what its hot folder says later does no harm."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from printworks.imaging.studio import Studio
+from printworks.rules.events import OrderMoved, ShipmentsChanged
+from printworks.store.database import Database
+from tests.dashboard.visits import words_of
+from tests.dashboard.windows import Window, open_console
+from tests.journeys.test_folder_lab import Story, open_story, studio
+
+__all__ = ["studio"]
+
+
+@pytest.fixture
+def story(database: Database, tmp_path: Path, studio: Studio) -> Iterator[Story]:
+    """A live service with a worker."""
+    with open_story(database, tmp_path, studio) as story:
+        yield story
+
+
+@pytest.fixture
+def console(story: Story, database: Database) -> Window:
+    """An operator at the console of that service."""
+    return open_console(story.merchant.server, database, now=story.shop.clock())
+
+
+def page_of(story: Story, order: int) -> str:
+    """Return where the job of an order is."""
+    return f"/console/shipments/{story.shipment(order)[1]}"
+
+
+def test_an_operator_dispatches_a_job_and_the_order_is_complete(
+    story: Story, console: Window
+) -> None:
+    order = story.submit()
+    story.shop.drain()
+    inbox = story.folder(order, "inbox")
+    assert inbox.is_dir()
+    page = page_of(story, order)
+    assert "Print file" in console.words(page)
+
+    answer = console.do(page, "lab-dispatch", carrier="DHL", tracking_number="JD0123456789")
+
+    assert "The job is dispatched" in console.follow(answer)
+    seen = story.see(order)
+    assert seen["status"] == "Complete"
+    (shipment,) = seen["shippingInfo"]["shipments"]
+    assert (shipment["carrier"], shipment["trackingNumber"]) == ("DHL", "JD0123456789")
+    # Nobody at the lab finds it among what is new, and makes it once more.
+    story.shop.drain()
+    assert not inbox.exists()
+
+
+@pytest.mark.parametrize("folder", ["accepted", "printing", "done", "failed"])
+def test_what_the_lab_says_after_the_operator_changes_nothing(
+    story: Story, console: Window, folder: str
+) -> None:
+    order = story.submit()
+    story.shop.drain()
+    # The lab had it before it was dispatched by hand.
+    story.carry(order, to="printing")
+    story.look()
+    console.do(page_of(story, order), "lab-dispatch", tracking_number="JD0123456789")
+    story.shop.drain()
+    before = story.see(order)
+    events = len(story.events(order, ShipmentsChanged))
+    assert (story.folder(order, "printing") / "CANCELLED.txt").exists()
+
+    if folder != "printing":
+        moved = story.carry(order, to=folder, frm="printing")
+        (moved / "tracking.txt").write_text("ANOTHER999")
+        (moved / "reason.txt").write_text("Rejected: no paper.")
+    story.look(3)
+
+    assert story.see(order) == before
+    assert len(story.events(order, ShipmentsChanged)) == events
+    assert [move.status for move in story.events(order, OrderMoved)] == ["Submitted", "Complete"]
+    if folder in {"done", "failed"}:
+        assert story.folder(order, "archive").is_dir()
+
+
+def test_what_an_operator_rejects_leaves_the_first_lab_and_comes_to_another(
+    story: Story, console: Window
+) -> None:
+    order = story.submit()
+    story.shop.drain()
+    first, inbox = story.shipment(order)[0], story.folder(order, "inbox")
+
+    console.do(page_of(story, order), "lab-reject", reason="No stickers left.")
+    story.shop.drain()
+
+    assert story.shipment(order)[0] != first
+    assert not inbox.exists()
+    assert story.folder(order, "inbox").is_dir()
+
+
+def test_the_sheet_and_the_print_file_are_those_of_the_lab(story: Story, console: Window) -> None:
+    order = story.submit()
+    page = page_of(story, order)
+    assert console.open(f"{page}/sheet").status == 404
+    story.shop.drain()
+    inbox = story.folder(order, "inbox")
+    (printed,) = inbox.glob("prints/*.jpg")
+
+    sheet = console.open(f"{page}/sheet")
+    image = printed.name.partition("-")[0]
+    picture = console.open(f"{page}/prints/{image}")
+
+    assert sheet.status == 200
+    assert sheet.body.decode() == (inbox / "sheet.html").read_text()
+    policy = sheet.headers["content-security-policy"]
+    assert "style-src 'sha256-" in policy
+    assert "unsafe" not in policy
+    assert "Dispatch by" in words_of(sheet)
+    assert picture.body == printed.read_bytes()
+    assert picture.headers["content-type"] == "image/jpeg"
+    assert "sandbox" in picture.headers["content-security-policy"]
+    assert console.open(f"{page}/prints/987654").status == 404

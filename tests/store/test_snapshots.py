@@ -1,0 +1,41 @@
+"""Several statements that must see the same moment."""
+
+import pytest
+
+from printworks.errors import NotFound
+from printworks.store.database import Database
+from printworks.store.merchants import Merchant, get_merchant_by_code, list_merchants
+from printworks.store.snapshots import one_moment
+from tests.factories import a_merchant
+
+
+def add(database: Database, name: str) -> None:
+    """Let a merchant in meanwhile."""
+    with database.writing() as db:
+        a_merchant(db, name)
+
+
+def names(merchants: list[Merchant]) -> list[str]:
+    """Return what merchants are called."""
+    return [merchant.name for merchant in merchants]
+
+
+def test_what_others_commit_meanwhile_is_seen_after_the_block_only(database: Database) -> None:
+    add(database, "First")
+    with database.reading() as db:
+        with one_moment(db):
+            before = names(list_merchants(db))
+            add(database, "Second")
+            meanwhile = names(list_merchants(db))
+        after = names(list_merchants(db))
+
+    assert before == meanwhile == ["First"]
+    assert after == ["First", "Second"]
+
+
+def test_the_connection_is_as_it_was_after_a_failure(database: Database) -> None:
+    with database.reading() as db:
+        with pytest.raises(NotFound), one_moment(db):
+            get_merchant_by_code(db, "nobody")
+        add(database, "Second")
+        assert names(list_merchants(db)) == ["Second"]
