@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Final
 
 import msgspec
-from sqlalchemy import Connection, bindparam, func, select
+from sqlalchemy import Connection, bindparam, func, literal_column, select
 
 from printworks.errors import NotFound
 from printworks.rules.events import OrderEvent
@@ -111,8 +111,12 @@ def list_entries_of_order(
     """Return the money that moved for a merchant's order, newest first."""
     wanted = (
         select(*_ENTRY)
-        .where(ledger_entries.c.order_id == order_id, ledger_entries.c.merchant_id == merchant_id)
-        .order_by(ledger_entries.c.number.desc())
+        # Not the bare columns: they would tempt SQLite to walk through the merchant's whole ledger.
+        .where(
+            ledger_entries.c.order_id == order_id,
+            ledger_entries.c.merchant_id + literal_column("0") == merchant_id,
+        )
+        .order_by((ledger_entries.c.number + literal_column("0")).desc())
         .limit(limit)
     )
     return [

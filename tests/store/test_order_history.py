@@ -1,0 +1,33 @@
+"""What happened to one order is read by small steps, however much happened to the others."""
+
+from printworks.store.database import Database
+from printworks.store.order_history import (
+    list_attempts_of_order,
+    list_entries_of_order,
+    list_happenings,
+    read_stamp,
+)
+from tests.factories import a_merchant, an_order
+from tests.store.plans import explain_on_sqlite
+
+# Each of them begins with a merchant, whose everything would be walked through.
+WHOLE_LEDGERS = ("autoindex_ledger_entries", "ix_ledger_entries_merchant_id")
+
+
+def test_sqlite_reads_nothing_of_other_orders(sqlite_database: Database) -> None:
+    with sqlite_database.writing() as db:
+        merchant = a_merchant(db)
+        order = an_order(db, merchant)
+
+    plans = {}
+    for ask in (list_entries_of_order, list_attempts_of_order, list_happenings):
+        plans |= explain_on_sqlite(
+            sqlite_database,
+            lambda db, ask=ask: ask(db, merchant.id, order.id, limit=10),  # type: ignore[misc,attr-defined]
+        )
+    plans |= explain_on_sqlite(sqlite_database, lambda db: read_stamp(db, merchant.id, order.id))
+
+    steps = [step for plan in plans.values() for step in plan]
+    assert len(plans) >= 4
+    assert not [step for step in steps if step.startswith("SCAN")]
+    assert not [step for step in steps if any(index in step for index in WHOLE_LEDGERS)]
