@@ -25,7 +25,7 @@ WRITE_OPENAPI := from pathlib import Path; \
 		encode(describe(each, header_prefix=prefix))) for each in FAMILIES]
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev setup-bench serve test test-quick test-full check format bench openapi docs lock
+.PHONY: help setup setup-dev setup-bench serve test test-quick test-full check format bench openapi docs pictures lock
 
 help: ## List the commands.
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /:/' | \
@@ -71,6 +71,9 @@ openapi: setup ## Write docs/api/openapi-v*.json anew.
 docs: setup ## Write docs/operate/settings.md anew.
 	$(BIN)/python -m printworks.cli.reference > docs/operate/settings.md.new
 	mv docs/operate/settings.md.new docs/operate/settings.md
+
+pictures: setup-dev ## Draw the pictures of pages in docs/pages anew.
+	$(BIN)/python -m tests.browser.pictures
 
 lock: setup-bench ## Write requirements/*.txt anew; add UPGRADE=--upgrade for newer releases.
 	$(BIN)/python -c '$(BUILD_NEEDS)' | $(COMPILE) $(UPGRADE) -o requirements/build.txt -

@@ -19,13 +19,14 @@ def test_sqlite_reads_nothing_of_other_orders(sqlite_database: Database) -> None
         merchant = a_merchant(db)
         order = an_order(db, merchant)
 
-    plans = {}
-    for ask in (list_entries_of_order, list_attempts_of_order, list_happenings):
-        plans |= explain_on_sqlite(
-            sqlite_database,
-            lambda db, ask=ask: ask(db, merchant.id, order.id, limit=10),  # type: ignore[misc,attr-defined]
-        )
-    plans |= explain_on_sqlite(sqlite_database, lambda db: read_stamp(db, merchant.id, order.id))
+    plans: dict[str, list[str]] = {}
+    for ask in (
+        lambda db: list_entries_of_order(db, merchant.id, order.id, limit=10),
+        lambda db: list_attempts_of_order(db, merchant.id, order.id, limit=10),
+        lambda db: list_happenings(db, merchant.id, order.id, limit=10),
+        lambda db: read_stamp(db, merchant.id, order.id),
+    ):
+        plans |= explain_on_sqlite(sqlite_database, ask)
 
     steps = [step for plan in plans.values() for step in plan]
     assert len(plans) >= 4

@@ -1,0 +1,168 @@
+"""Draws the pictures of pages in `docs/pages`: run `make pictures`."""
+
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import pyvips
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.browser.conftest import SIZES
+from tests.browser.houses import House, open_house, press
+from tests.running import Merchant
+from tests.worker.receivers import Receiver, says
+from tests.worker.shops import a_jpeg
+
+FOLDER: Final = Path("docs/pages")
+PEOPLE: Final = (
+    ("Mary Fox", "GB", "A-1001", "Standard"),
+    ("José García López", "ES", "A-1002", "Express"),
+    ("Anneliese Becker", "DE", "A-1003", "Budget"),
+    ("Noah Smith", "US", "A-1004", "Standard"),
+    ("Charlotte Dubois", "FR", "A-1005", "Overnight"),
+    ("Olivia Brown", "AU", "A-1006", "Standard"),
+    ("Liam Murphy", "IE", "A-1007 sandbox:reject", "Standard"),
+)
+WAIT: Final = 30_000
+# No colour of a page is lost, and a picture is a third as large.
+COLOURS: Final = 8
+
+
+def main() -> None:
+    """Let some people use a service, and draw what they see."""
+    FOLDER.mkdir(exist_ok=True)
+    with TemporaryDirectory() as folder, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path="/usr/bin/chromium", args=["--disable-dev-shm-usage", "--no-sandbox"]
+        )
+        with open_house(Path(folder) / "data") as house, Receiver() as receiver:
+            url = receiver.at("/callbacks", says(503, b"Out of paper"), says(200))
+            _tell(browser, house, url, Path(folder))
+        browser.close()
+
+
+def _tell(browser: Browser, house: House, callback_url: str, folder: Path) -> None:
+    with _window(browser, "desktop") as page:
+        page.goto(house.at("/"))
+        _draw(page, "start")
+        house.sign_up(page, "Fox & Daughters", "mary@fox.example")
+        _set_callback(page, house, callback_url)
+        program = _make_key(page, house)
+        page.goto(house.at("/orders/new"))
+        _draw(page, "new-order", whole=True)
+        _order_by_program(house, program)
+        order = _order_by_hand(page, house)
+        page.goto(house.at(f"/orders/{order}"))
+        _draw(page, "order", whole=True)
+        page.goto(house.at("/orders"))
+        _draw(page, "orders")
+        state: Any = page.context.storage_state()
+        issue = _complain(page, house, order, folder)
+        page.goto(house.at("/integrations"))
+        page.wait_for_timeout(500)
+        _draw(page, "integrations")
+        page.goto(house.at("/account"))
+        _draw(page, "account")
+    with _window(browser, "phone", storage_state=state) as page:
+        page.goto(house.at("/orders"))
+        _draw(page, "orders-phone")
+        page.goto(house.at(f"/orders/{order}"))
+        _draw(page, "order-phone")
+    with _window(browser, "desktop") as page:
+        _operate(page, house, issue)
+
+
+def _operate(page: Page, house: House, issue: str) -> None:
+    house.enter_console(page, "operator@works.example")
+    _draw(page, "console", whole=True)
+    page.goto(house.at("/console/production"))
+    _draw(page, "production")
+    page.locator("main a[href^='/console/shipments/']").first.click()
+    _draw(page, "lab-job", whole=True)
+    page.goto(house.at(f"/console/issues/{issue}"))
+    _draw(page, "console-issue", whole=True)
+    page.goto(house.at("/console/routing"))
+    _draw(page, "routing", whole=True)
+
+
+def _set_callback(page: Page, house: House, url: str) -> None:
+    page.goto(house.at("/integrations"))
+    page.get_by_label("Address").fill(url)
+    press(page, "Turn on")
+
+
+def _make_key(page: Page, house: House) -> Merchant:
+    page.goto(house.at("/keys"))
+    press(page, "Make a new key")
+    key = page.locator("code.secret").inner_text()
+    [code] = re.findall(r"MerchantId: (\w+)", page.locator("main").inner_text())
+    return Merchant(code, key)
+
+
+def _order_by_program(house: House, program: Merchant) -> None:
+    with house.service.client(program) as api:
+        for name, country, reference, shipping in PEOPLE:
+            members = {
+                "recipientName": name,
+                "countryCode": country,
+                "merchantOrderId": reference,
+                "preferredShippingMethod": shipping,
+                "address1": "12 Orchard Lane",
+                "addressTownOrCity": "York",
+                "postalOrZipCode": "YO1 7HH",
+            }
+            api.post("/v3.0/orders", members)
+
+
+def _order_by_hand(page: Page, house: House) -> int:
+    for steps in (("+ 1 day",), (), ("+ 1 day",)):
+        page.goto(house.at("/orders/new"))
+        press(page, "Make the order")
+        press(page, "Submit the order")
+        expect(page.locator(".page-head .badge", has_text="Submitted")).to_be_visible(timeout=WAIT)
+        for step in steps:
+            press(page, step)
+            page.wait_for_load_state()
+    expect(page.locator(".page-head .badge", has_text="Complete")).to_be_visible(timeout=WAIT)
+    [number] = re.findall(r"/orders/(\d+)", page.url)
+    page.goto(house.at("/orders/new"))
+    press(page, "Make the order")
+    press(page, "Submit the order")
+    return int(number)
+
+
+def _complain(page: Page, house: House, order: int, folder: Path) -> str:
+    photograph = folder / "torn.jpg"
+    photograph.write_bytes(a_jpeg(900, 600))
+    page.goto(house.at(f"/issues/new?order={order}"))
+    page.get_by_label("What is it").select_option(index=1)
+    page.get_by_label("What happened").fill("One corner was torn when the parcel arrived.")
+    page.get_by_label("Choose up to").set_input_files(photograph)
+    page.get_by_role("radio").first.check()
+    press(page, "Open the issue")
+    [issue] = re.findall(r"/issues/(\d+)", page.url)
+    _draw(page, "issue")
+    return str(issue)
+
+
+@contextmanager
+def _window(browser: Browser, size: str, **options: Any) -> Iterator[Page]:
+    context = browser.new_context(ignore_https_errors=True, **{**SIZES[size], **options})
+    yield context.new_page()
+    context.close()
+
+
+def _draw(page: Page, name: str, *, whole: bool = False) -> None:
+    page.wait_for_load_state("networkidle")
+    drawn = page.screenshot(full_page=whole)
+    picture = pyvips.Image.new_from_buffer(drawn, "")
+    picture.pngsave(str(FOLDER / f"{name}.png"), palette=True, bitdepth=COLOURS, effort=7)
+    sys.stdout.write(f"{FOLDER / name}.png\n")
+
+
+if __name__ == "__main__":
+    main()
