@@ -2,11 +2,14 @@
 
 import pytest
 
+from printworks.actions.production import note_sent
 from printworks.catalogue.services import Carrier
 from printworks.rules.orders import OrderStatus
 from printworks.rules.production import LabState
+from printworks.store.shipments import update_shipment
 from tests.cli.operators import NO_NUMBER, Operator
 from tests.cli.program import run
+from tests.factories import NOON
 
 
 def test_the_list_shows_what_labs_have_before_them(keeper: Operator) -> None:
@@ -135,6 +138,41 @@ def test_what_a_lab_could_not_make_can_be_printed_again(keeper: Operator) -> Non
     assert shown == f"A lab could not make shipment {number}; we are looking into it."
     assert (offered["lab"], offered["state"]) == ("hill", "offered")
     assert [one.id for one in keeper.shipments(order)] == [offered["id"]]
+
+
+@pytest.mark.parametrize(
+    ("words", "is_taken_back"),
+    [
+        (["accept"], False),
+        (["dispatch"], True),
+        (["reject", "--reason", "Out of paper."], True),
+    ],
+)
+def test_what_is_over_is_taken_out_of_the_labs_hands(
+    keeper: Operator, words: list[str], *, is_taken_back: bool
+) -> None:
+    _, shipment = keeper.submits_an_order()
+    with keeper.database.writing() as db:
+        note_sent(db, shipment, now=NOON)
+
+    keeper.asks("lab", *words, str(shipment.id))
+
+    promised = keeper.reads("jobs", "list", "--kind", "cancel-at-lab")
+    assert len(promised) == is_taken_back
+
+
+def test_what_is_printed_again_is_taken_out_of_the_labs_hands(keeper: Operator) -> None:
+    order, shipment = keeper.submits_an_order()
+    keeper.asks("lab", "reject", str(shipment.id), "--reason", "Out of paper.")
+    [second] = keeper.shipments(order)
+    keeper.asks("lab", "fail", str(second.id), "--reason", "Out of paper.")
+    with keeper.database.writing() as db:
+        update_shipment(db, keeper.shipments(order)[0], {"sent_at": NOON})
+
+    keeper.asks("lab", "print-again", str(second.id))
+
+    [promised] = keeper.reads("jobs", "list", "--kind", "cancel-at-lab")
+    assert promised["state"] in {"scheduled", "due"}
 
 
 def test_only_what_failed_or_is_held_is_printed_again(keeper: Operator) -> None:

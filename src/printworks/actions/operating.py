@@ -27,7 +27,7 @@ def speak_for_lab(
 
     Raise `WrongState` if it is no news. `now` is the real time; the merchant's may be ahead.
     """
-    before = get_shipment(db, report.job)
+    before = _lock(db, report.job)
     if not hear_from_lab(db, report, catalogue=catalogue, now=now):
         state = get_shipment(db, report.job).state
         message = f"Shipment {report.job} is {state}, so that it cannot become {report.state}."
@@ -41,14 +41,23 @@ def offer_job_again(
     db: Connection, shipment_id: int, *, catalogue: Catalogue, now: datetime
 ) -> list[Shipment]:
     """Offer to labs again what failed or is held; the old job is taken back. `now` is real."""
-    before = get_shipment(db, shipment_id)
+    before = _lock(db, shipment_id)
     offered = offer_again(db, shipment_id, catalogue=catalogue, now=now)
     _take_back(db, before, now=now)
     return offered
 
 
+def _lock(db: Connection, shipment_id: int) -> Shipment:
+    """Return a job as it stays until this is over: a worker may be handing it over just now."""
+    get_any_order_to_change(db, get_shipment(db, shipment_id).order_id)
+    return get_shipment(db, shipment_id)
+
+
 def _take_back(db: Connection, shipment: Shipment, *, now: datetime) -> None:
-    """Promise to take a job out of the lab's hands, if it ever came there."""
+    """Promise to take a job out of the lab's hands, if it ever came there.
+
+    A worker that is still handing it over takes it back itself.
+    """
     if shipment.sent_at is None:
         return
     order = get_any_order_to_change(db, shipment.order_id)

@@ -9,7 +9,13 @@ from printworks.actions.merchants import NewMerchant, add_merchant
 from printworks.catalogue.products import Currency
 from printworks.errors import BadInput, NotFound, WrongState
 from printworks.rules.people import OPERATORS, Realm, Role, read_email
-from printworks.store.invitations import Invitation, add_invitation, find_invitation, use_invitation
+from printworks.store.invitations import (
+    Invitation,
+    add_invitation,
+    find_invitation,
+    use_invitation,
+    withdraw_links_of,
+)
 from printworks.store.people import Person, find_person, get_person, insert_person, set_password
 from printworks.store.sessions import end_sessions
 
@@ -64,12 +70,18 @@ def invite_operator(db: Connection, email: str, role: Role, *, now: datetime) ->
 
 def invite_to_choose_password(db: Connection, realm: Realm, email: str, *, now: datetime) -> str:
     """Let somebody choose a new password."""
-    person = find_person(db, realm, read_email(email))
-    if person is None:
-        raise NotFound(f"There is nobody with the address {email}.")
+    person = get_person_by_email(db, realm, email)
     return add_invitation(
         db, realm=realm, role=person.role, email=person.email, person_id=person.id, now=now
     )
+
+
+def get_person_by_email(db: Connection, realm: Realm, email: str) -> Person:
+    """Return who signs in with an address that somebody typed."""
+    person = find_person(db, realm, read_email(email))
+    if person is None:
+        raise NotFound(f"There is nobody with the address {email}.")
+    return person
 
 
 def accept_invitation(
@@ -115,8 +127,9 @@ def _join(db: Connection, invitation: Invitation, password_hash: str, *, now: da
 
 def _choose_password(db: Connection, person_id: int, password_hash: str) -> Person:
     set_password(db, person_id, password_hash)
-    # Whoever knew the old one is out.
+    # Whoever knew the old one is out, and so is whoever has another link of the same kind.
     end_sessions(db, person_id)
+    withdraw_links_of(db, person_id)
     return get_person(db, person_id)
 
 

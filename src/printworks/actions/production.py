@@ -16,7 +16,7 @@ from printworks.rules.images import ImageStatus
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus, Permissions
 from printworks.rules.plans import Routed
-from printworks.rules.production import DROPPED, OPEN, LabState, find_permissions, is_news
+from printworks.rules.production import OPEN, LabState, find_permissions, is_news
 from printworks.store.events import record_event
 from printworks.store.images import Image, Images, list_images
 from printworks.store.jobs import promise_each
@@ -102,9 +102,7 @@ def promise_sending(
     ready = [
         shipment
         for shipment in shipments
-        if shipment.state is LabState.OFFERED
-        and shipment.sent_at is None
-        and printed.issuperset(shipment.image_ids)
+        if is_to_be_sent(shipment) and printed.issuperset(shipment.image_ids)
     ]
     promise_each(
         db,
@@ -114,6 +112,18 @@ def promise_sending(
         now=now,
         request_id=request_id,
     )
+
+
+def is_to_be_sent(shipment: Shipment) -> bool:
+    """Whether a lab has not got a shipment yet that it is to make.
+
+    An operator may have said that it accepts before it has the files.
+    """
+    return shipment.sent_at is None and _is_wanted(shipment)
+
+
+def _is_wanted(shipment: Shipment) -> bool:
+    return shipment.state in OPEN and shipment.held_because is None
 
 
 def _is_slip_awaited(db: Connection, order: Order) -> bool:
@@ -126,9 +136,9 @@ def note_sent(db: Connection, shipment: Shipment, *, now: datetime) -> Shipment 
     """Remember that a lab has got a shipment; None if it is not wanted any more."""
     get_any_order_to_change(db, shipment.order_id)
     current = get_shipment(db, shipment.id)
-    if current.state in DROPPED:
+    if not _is_wanted(current):
         return None
-    # Somebody may have heard from the lab already.
+    # An operator may have said already that the lab has begun.
     return update_shipment(db, current, {"sent_at": now, "updated_at": now})
 
 
@@ -316,17 +326,20 @@ def _complete_if_all_sent(
 ) -> None:
     is_sent = all(shipment.state is LabState.DISPATCHED for shipment in shipments)
     if order.status is OrderStatus.SUBMITTED and shipments and is_sent:
-        move_order(db, order, OrderStatus.COMPLETE, shipments, now=now)
+        # A lab may have had it before it was held.
+        move_order(db, order, OrderStatus.COMPLETE, shipments, now=now, held_at=None)
 
 
 def stop_labs(db: Connection, merchant: Merchant, order: Order, *, now: datetime) -> None:
     """Call off what labs have not begun, and promise to tell those that know of it."""
     told = []
     for shipment in list_shipments(db, order.id):
-        if shipment.state in OPEN:
-            update_shipment(db, shipment, {"state": LabState.CANCELLED, "updated_at": now})
-            if shipment.sent_at is not None:
-                told.append({"shipment": shipment.id})
+        if not is_news(shipment.state or LabState.CANCELLED, LabState.CANCELLED):
+            continue
+        # What failed as well: nobody has to look into it any more.
+        update_shipment(db, shipment, {"state": LabState.CANCELLED, "updated_at": now})
+        if shipment.state in OPEN and shipment.sent_at is not None:
+            told.append({"shipment": shipment.id})
     promise_each(db, JobKind.CANCEL_AT_LAB, told, merchant=merchant, now=now)
 
 

@@ -124,16 +124,21 @@ def fail(context: typer.Context, shipment: Number, *, reason: Reason, data: Data
 
 def _hear(context: typer.Context, data: Data, report: Report) -> None:
     """Believe the operator as if the lab itself had said it; exit with 1 if it is no news."""
-    from printworks.actions.production import hear_from_lab
+    from printworks.actions.operating import speak_for_lab
     from printworks.catalogue.opening import open_catalogue
     from printworks.clock import system_clock
+    from printworks.errors import WrongState
     from printworks.store.shipments import get_shipment, list_shipments
 
     settings = load_settings(context, data)
     catalogue = open_catalogue(settings.catalogue)
     with open_database(settings) as database:
-        with database.writing() as db:
-            is_news = hear_from_lab(db, report, catalogue=catalogue, now=system_clock())
+        is_news = True
+        try:
+            with database.writing() as db:
+                speak_for_lab(db, report, catalogue=catalogue, now=system_clock())
+        except WrongState:
+            is_news = False
         with database.reading() as db:
             shipment = get_shipment(db, report.job)
             others = list_shipments(db, shipment.order_id)
@@ -155,14 +160,14 @@ def print_again(
     context: typer.Context, shipment: Number, *, data: Data = None, json: Json = False
 ) -> None:
     """Offer a shipment that failed or is held to labs again, the same one included."""
-    from printworks.actions.production import offer_again
+    from printworks.actions.operating import offer_job_again
     from printworks.catalogue.opening import open_catalogue
     from printworks.clock import system_clock
 
     settings = load_settings(context, data)
     catalogue = open_catalogue(settings.catalogue)
     with open_database(settings) as database, database.writing() as db:
-        offered = offer_again(db, shipment, catalogue=catalogue, now=system_clock())
+        offered = offer_job_again(db, shipment, catalogue=catalogue, now=system_clock())
     if json:
         print_json([_describe(one) for one in offered])
         return

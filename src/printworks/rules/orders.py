@@ -43,6 +43,8 @@ MOVES: Final[Mapping[OrderStatus, frozenset[OrderStatus]]] = {
     _S.COMPLETE: frozenset(),
     _S.CANCELLED: frozenset(),
 }
+# Nothing more happens to an order that is here.
+ENDED: Final = frozenset(status for status, onward in MOVES.items() if not onward)
 
 
 class Permissions(NamedTuple):

@@ -67,8 +67,8 @@ def _prepare(context: Context, job: Job) -> _Parcel | None:
         merchant = get_merchant(db, job.merchant_id)
         shipment = get_shipment(db, job.args["shipment"])
         order = get_order(db, merchant.id, shipment.order_id)
-        is_wanted = shipment.state is LabState.OFFERED and shipment.sent_at is None
-        if not is_wanted or order.held_at or order.status is not OrderStatus.SUBMITTED:
+        is_wanted = actions.is_to_be_sent(shipment) and order.held_at is None
+        if not is_wanted or order.status is not OrderStatus.SUBMITTED:
             return None
         if context.outside.catalogue.find_lab(shipment.lab) is None:
             return None
@@ -99,11 +99,13 @@ def _settle(context: Context, job: Job) -> None:
     now = context.clock()
     with context.database.writing() as db:
         shipment = get_shipment(db, job.args["shipment"])
-        if shipment.state is LabState.CANCELLED and shipment.sent_at is None:
+        is_to_be_sent = actions.is_to_be_sent(shipment)
+        lab = context.outside.catalogue.find_lab(shipment.lab)
+        if is_to_be_sent and lab is None:
+            _offer_elsewhere(db, context.outside.catalogue, shipment, now=now)
+        elif not is_to_be_sent and lab is not None and shipment.sent_at is None:
             # Whoever handed it over before may have died before saying so.
             _promise_cancelling(db, shipment, now=now)
-        elif shipment.state is LabState.OFFERED:
-            _offer_elsewhere(db, context.outside.catalogue, shipment, now=now)
 
 
 def _promise_cancelling(db: Connection, shipment: Shipment, *, now: datetime) -> None:
@@ -116,10 +118,9 @@ def _offer_elsewhere(
     db: Connection, catalogue: Catalogue, shipment: Shipment, *, now: datetime
 ) -> None:
     """Do as if a lab that is gone had rejected what it never got."""
-    if shipment.sent_at is None and catalogue.find_lab(shipment.lab) is None:
-        reason = f"The lab {shipment.lab} is no longer in the catalogue."
-        report = Report(job=shipment.id, state=LabState.REJECTED, reason=reason)
-        actions.hear_from_lab(db, report, catalogue=catalogue, now=now)
+    reason = f"The lab {shipment.lab} is no longer in the catalogue."
+    report = Report(job=shipment.id, state=LabState.REJECTED, reason=reason)
+    actions.hear_from_lab(db, report, catalogue=catalogue, now=now)
 
 
 def _place(tools: Tools, parcel: _Parcel) -> Sequence[Later]:
