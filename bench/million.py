@@ -31,15 +31,17 @@ from printworks.rules.payments import Billing
 from printworks.rules.production import LabState
 from printworks.rules.search import make_recipient_key
 from printworks.store import schema
-from printworks.store.console import list_money, search_jobs, search_merchants
 from printworks.store.database import Database
 from printworks.store.figures import count_callbacks, count_orders, count_production
 from printworks.store.images import NewImage
+from printworks.store.job_lists import search_jobs
+from printworks.store.lab_queue import count_queue, list_queue
+from printworks.store.ledger_lists import list_money
+from printworks.store.merchant_lists import search_merchants
 from printworks.store.merchants import Merchant, set_billing
 from printworks.store.order_search import OrderSearch, search_orders
 from printworks.store.orders import NewOrder, get_order
 from printworks.store.problems import find_problems
-from printworks.store.queues import count_queue, list_queue
 from printworks.store.shipments import list_shipments
 from tests import postgres
 
@@ -255,24 +257,14 @@ def measure(database: Database, merchant: Merchant, *, now: datetime) -> dict[st
                 return search_orders(db, merchant.id, wanted, before=before, limit=50)
 
             found[name] = time_it(look)
-        for name, call in list_others(db, merchant, now=now).items():
+        for name, call in list_others(db, now=now).items():
             found[name] = time_it(call)
     return found
 
 
-def list_others(
-    db: Connection, merchant: Merchant, *, now: datetime
-) -> Mapping[str, Callable[[], object]]:
+def list_others(db: Connection, *, now: datetime) -> Mapping[str, Callable[[], object]]:
     """Return what else is measured: lists and figures for whoever runs the business."""
     transit = {"service": 3}
-
-    def figures(merchant_id: int | None) -> object:
-        which: dict[str, Any] = {"now": now, "merchant_id": merchant_id}
-        return (
-            count_orders(db, **which),
-            count_production(db, transit_days=transit, **which),
-            count_callbacks(db, **which),
-        )
 
     return {
         "problems": lambda: find_problems(db, transit_days=transit, now=now, limit=20),
@@ -283,7 +275,6 @@ def list_others(
         "orders by day": lambda: count_orders(db, now=now),
         "production by day": lambda: count_production(db, transit_days=transit, now=now),
         "callbacks by day": lambda: count_callbacks(db, now=now),
-        "all three, of one merchant": lambda: figures(merchant.id),
     }
 
 

@@ -10,17 +10,13 @@ from printworks.errors import NotFound
 from printworks.rules.events import CallbackState
 from printworks.rules.jobs import JobState
 from printworks.rules.ledger import EntryKind
-from printworks.store import console
-from printworks.store.console import (
-    EntryPlace,
-    get_merchant_line,
-    list_money,
-    search_jobs,
-    search_merchants,
-)
+from printworks.store import job_lists, merchant_lists
 from printworks.store.database import Database
+from printworks.store.job_lists import search_jobs
 from printworks.store.jobs import promise
 from printworks.store.ledger import post_entry
+from printworks.store.ledger_lists import EntryPlace, list_money
+from printworks.store.merchant_lists import get_merchant_line, search_merchants
 from printworks.store.merchants import Merchant
 from printworks.store.tables import jobs
 from tests.factories import NOON, a_merchant
@@ -83,7 +79,7 @@ class TestMerchants:
         self, database: Database, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         # So that a page is read in more than one part.
-        monkeypatch.setattr(console, "MERCHANTS_AT_ONCE", 2)
+        monkeypatch.setattr(merchant_lists, "MERCHANTS_AT_ONCE", 2)
         with database.writing() as db:
             made = [a_merchant(db, f"Shop {n}").id for n in range(5)]
 
@@ -149,7 +145,7 @@ class TestJobs:
     def test_a_rare_one_is_found_by_going_on(
         self, database: Database, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(console, "JOBS_LOOKED_AT", 3)
+        monkeypatch.setattr(job_lists, "JOBS_LOOKED_AT", 3)
         with database.writing() as db:
             rare = add_job(db, "send-to-lab", JobState.DONE)
             for _ in range(7):

@@ -47,8 +47,6 @@ class TestDays:
         assert orders == [DayOfOrders(day, 0, {}) for day in days]
         assert production == [DayOfProduction(day, 0, 0, None) for day in days]
         assert callbacks == [DayOfCallbacks(day, 0, 0) for day in days]
-        assert production[0].share_in_time is None
-        assert callbacks[0].share_delivered is None
 
     def test_a_day_lasts_from_midnight_to_midnight_of_utc(
         self, database: Database, merchant: Merchant
@@ -161,7 +159,7 @@ class TestProduction:
         with database.reading() as db:
             [found] = count_production(db, transit_days=TRANSIT, now=thursday, days=1)
 
-        assert (found.shipped, found.in_time, found.share_in_time) == (5, 3, 0.6)
+        assert (found.shipped, found.in_time) == (5, 3)
 
 
 class TestCallbacks:
@@ -179,46 +177,19 @@ class TestCallbacks:
             found = count_callbacks(db, now=NOON, days=2)
 
         assert found == [DayOfCallbacks(TODAY - DAY, 1, 0), DayOfCallbacks(TODAY, 4, 1)]
-        assert found[1].share_delivered == 0.25
 
 
-def test_one_merchants_figures_are_its_own(database: Database, merchant: Merchant) -> None:
-    with database.writing() as db:
-        bob = a_merchant(db, "Bob")
-        for whose, hours in ((merchant, 5), (bob, 50)):
-            ship(db, whose, hours=hours, at=NOON)
-            rows.add_charge(db, whose, 100, at=NOON)
-            callback = rows.add_callback(db, whose, CallbackState.DELIVERED)
-            rows.add_attempt(db, callback, 1, at=NOON, status=200)
-
-    def count(db: Connection, merchant_id: int | None) -> list[Any]:
-        which: dict[str, Any] = {"now": NOON, "days": 1, "merchant_id": merchant_id}
-        [charged] = count_orders(db, **which)
-        [production] = count_production(db, transit_days=TRANSIT, **which)
-        [callbacks] = count_callbacks(db, **which)
-        return [charged.orders, production.shipped, production.median_hours, callbacks.attempts]
-
-    with database.reading() as db:
-        assert count(db, merchant.id) == [1, 1, pytest.approx(5), 1]
-        assert count(db, bob.id) == [1, 1, pytest.approx(50), 1]
-        assert count(db, None) == [2, 2, pytest.approx(27.5), 2]
-
-
-@pytest.mark.parametrize("is_one", [False, True])
 class TestIndexes:
     INDEXES = ("ix_ledger_entries_created_at", "ix_shipments_shipped_at", "ix_callback_attempts_at")
 
     @staticmethod
-    def ask(db: Connection, *, is_one: bool) -> None:
-        which: dict[str, Any] = {"now": NOON, "merchant_id": 1 if is_one else None}
-        count_orders(db, **which)
-        count_production(db, transit_days=TRANSIT, **which)
-        count_callbacks(db, **which)
+    def ask(db: Connection) -> None:
+        count_orders(db, now=NOON)
+        count_production(db, transit_days=TRANSIT, now=NOON)
+        count_callbacks(db, now=NOON)
 
-    def test_sqlite_reads_only_the_days_that_are_shown(
-        self, sqlite_database: Database, is_one: bool
-    ) -> None:
-        plans = explain_on_sqlite(sqlite_database, lambda db: self.ask(db, is_one=is_one))
+    def test_sqlite_reads_only_the_days_that_are_shown(self, sqlite_database: Database) -> None:
+        plans = explain_on_sqlite(sqlite_database, self.ask)
 
         steps = [line for plan in plans.values() for line in plan]
         for index in self.INDEXES:
@@ -227,11 +198,9 @@ class TestIndexes:
         assert not any(line.startswith(f"SCAN {name}") for line in steps for name in tables), steps
 
     def test_postgresql_reads_only_the_days_that_are_shown(
-        self, postgresql_database: Database, is_one: bool
+        self, postgresql_database: Database
     ) -> None:
-        plans = explain_on_postgresql(
-            postgresql_database, lambda db: self.ask(db, is_one=is_one), sorts=True
-        )
+        plans = explain_on_postgresql(postgresql_database, self.ask, sorts=True)
 
         everything = "\n".join(plans.values())
         for index in self.INDEXES:

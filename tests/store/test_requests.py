@@ -15,7 +15,6 @@ from printworks.store.requests import (
     LONGEST_PATH,
     NewRequest,
     RequestFilter,
-    find_request,
     forget_requests,
     list_requests,
     make_storable,
@@ -126,11 +125,6 @@ def test_nobody_sees_what_others_asked(database: Database, merchant: Merchant) -
     ask(database, bob, {"path": "/theirs", "request_id": "same"}, {"request_id": "theirs"})
 
     assert find_paths(database, merchant) == ["/mine"]
-    with database.reading() as db:
-        mine = find_request(db, merchant.id, "same")
-        assert mine is not None
-        assert mine.path == "/mine"
-        assert find_request(db, merchant.id, "theirs") is None
 
 
 class TestFilter:
@@ -201,18 +195,6 @@ class TestFilter:
 
         found = [request.request_id for request in (*first.requests, *second.requests)]
         assert found == ["three", "two", "one"]
-
-
-def test_of_several_requests_with_the_same_id_the_newest_is_found(
-    database: Database, merchant: Merchant
-) -> None:
-    ask(database, merchant, {"path": "/old"}, {"path": "/new"})
-
-    with database.reading() as db:
-        found = find_request(db, merchant.id, "r")
-        assert found is not None
-        assert found.path == "/new"
-        assert find_request(db, merchant.id, "\x00") is None
 
 
 @pytest.mark.parametrize(

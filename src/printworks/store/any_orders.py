@@ -1,44 +1,23 @@
 """Orders of all merchants, for whoever runs the business. Merchants never reach these."""
 
-from collections.abc import Iterable
-from datetime import datetime, timedelta
 from typing import Any, Final
 
-import msgspec
-from sqlalchemy import (
-    Connection,
-    Select,
-    and_,
-    literal_column,
-    select,
-    text,
-)
+from sqlalchemy import Connection, Select, and_, select, text
 
-from printworks.catalogue.products import Currency
 from printworks.errors import NotFound
-from printworks.rules.orders import OrderStatus
+from printworks.rules.orders import ENDED, OrderStatus
+from printworks.store.columns import beside_index
+from printworks.store.order_search import OrderLine
 from printworks.store.orders import LARGEST_ID, Order
-from printworks.store.payments import PaymentRequest
-from printworks.store.tables import merchants, orders, payment_requests
+from printworks.store.tables import merchants, orders
 
 
-class AnyOrder(msgspec.Struct, frozen=True):
+class AnyOrder(OrderLine, frozen=True):
     """What a list of everybody's orders shows of one."""
 
-    id: int
     merchant_id: int
     merchant: str
     merchant_code: str
-    status: OrderStatus
-    merchant_order_id: str | None
-    recipient_name: str | None
-    destination_country: str | None
-    image_count: int
-    currency: Currency | None
-    price: int
-    held_at: datetime | None
-    error_message: str | None
-    created_at: datetime
 
 
 _ORDER: Final = [orders.c[name] for name in Order.__struct_fields__]
@@ -49,12 +28,11 @@ _LINE: Final = [
 ]
 # So many that are held or stuck are looked through for those of one kind.
 _MOST_TROUBLED: Final = 5000
-_ENDED: Final = (OrderStatus.COMPLETE, OrderStatus.CANCELLED)
-# Not the bare column: to go through all orders one after the other only because they are
-# numbered would take longer than to sort the few that are found otherwise.
-_NUMBER: Final = orders.c.id + literal_column("0")
+# To go through all orders one after the other only because they are numbered would take longer
+# than to sort the few that are found otherwise.
+_NUMBER: Final = beside_index(orders.c.id)
 # Spelled as in the index of what is troubled.
-_IS_TROUBLED: Final = text(
+IS_TROUBLED: Final = text(
     "(held_at IS NOT NULL OR (error_message IS NOT NULL AND status = 'Submitted'))"
 )
 
@@ -78,11 +56,11 @@ def list_troubled_orders(
     db: Connection, *, is_held: bool, before: int | None, limit: int
 ) -> list[AnyOrder]:
     """Return orders that are held, or else those that cannot go on, newest first."""
-    held = and_(orders.c.held_at.is_not(None), orders.c.status.not_in(_ENDED))
+    held = and_(orders.c.held_at.is_not(None), orders.c.status.not_in(ENDED))
     stuck = and_(orders.c.error_message.is_not(None), orders.c.status == OrderStatus.SUBMITTED)
     # Few at first, from their small index: whatever else is asked would tempt both databases
     # to go through all orders.
-    troubled = _newest(before, _MOST_TROUBLED).where(_IS_TROUBLED)
+    troubled = _newest(before, _MOST_TROUBLED).where(IS_TROUBLED)
     wanted = (
         select(orders.c.id)
         .where(orders.c.id.in_(troubled), held if is_held else stuck)
@@ -130,23 +108,3 @@ def _read(db: Connection, wanted: Select[Any]) -> list[AnyOrder]:
         .where(orders.c.id.in_(ids))
     )
     return sorted((AnyOrder(*row) for row in rows), key=lambda order: -order.id)
-
-
-def list_payments_of_order(db: Connection, order_id: int, *, limit: int) -> list[PaymentRequest]:
-    """Return the payments that were asked for an order, newest first."""
-    columns = [payment_requests.c[name] for name in PaymentRequest.__struct_fields__]
-    rows = db.execute(
-        select(*columns)
-        .where(payment_requests.c.order_id == order_id)
-        .order_by(payment_requests.c.id.desc())
-        .limit(limit)
-    )
-    return [PaymentRequest(**row._mapping) for row in rows]
-
-
-def read_clock_offsets(db: Connection, merchant_ids: Iterable[int]) -> dict[int, timedelta]:
-    """Return how far each merchant's clock is ahead."""
-    wanted = select(merchants.c.id, merchants.c.clock_offset).where(
-        merchants.c.id.in_(set(merchant_ids))
-    )
-    return {row.id: row.clock_offset for row in db.execute(wanted)}

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Connection, and_, literal_column, select
+from sqlalchemy import Connection, and_, select
 
-from printworks.rules.callbacks import ToldEvent
 from printworks.rules.events import CallbackState
-from printworks.store.callbacks import Attempt, Callback, count_events
+from printworks.store.callbacks import Attempt, Callback, count_events, read_callback
+from printworks.store.columns import spelled_out
 from printworks.store.tables import callback_attempts, callbacks, order_events
 
 # Among so many callbacks a filter looks at once: a merchant may have had millions.
@@ -69,8 +69,7 @@ def list_callback_log(
     wanted = _LOOK.where(callbacks.c.merchant_id == merchant_id, callbacks.c.number < below)
     floor = 0
     if state is not None:
-        # Spelled out, so that the small index of those that were given up can be used.
-        wanted = wanted.where(callbacks.c.state == literal_column(f"'{state.value}'"))
+        wanted = wanted.where(callbacks.c.state == spelled_out(state))
         if state is not CallbackState.GIVEN_UP:
             floor = max(below - 1 - LOOKED_THROUGH, 0)
             wanted = wanted.where(callbacks.c.number > floor)
@@ -105,9 +104,4 @@ def list_latest_attempts(
 
 
 def _show(rows: Iterable[Any]) -> list[LoggedCallback]:
-    found = []
-    for row in rows:
-        values = dict(row._mapping)
-        facts = values.pop("facts")
-        found.append(LoggedCallback(**values, event=facts and msgspec.convert(facts, ToldEvent)))
-    return found
+    return [read_callback(LoggedCallback, row) for row in rows]

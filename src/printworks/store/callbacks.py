@@ -7,7 +7,7 @@ callback holds that callback alone. So exactly one of the two promises the next 
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 from sqlalchemy import (
@@ -27,6 +27,7 @@ from printworks.errors import NotFound
 from printworks.rules.callbacks import ToldEvent
 from printworks.rules.events import CallbackState
 from printworks.rules.jobs import JobKind, JobState
+from printworks.store.columns import spelled_out
 from printworks.store.jobs import CHANNEL, lane_of
 from printworks.store.merchants import Merchant
 from printworks.store.prepared import Prepared
@@ -211,6 +212,8 @@ def read_advancing(db: Connection, merchant_ids: Iterable[int]) -> dict[int, dat
     return {row.id: row.advancing_until for row in db.execute(wanted)}
 
 
+C = TypeVar("C", bound=Callback)
+
 _SHOWN: Final = [callbacks.c[name] for name in Callback.__struct_fields__ if name != "event"]
 
 
@@ -219,12 +222,14 @@ def _look() -> Select[Any]:
 
 
 def _show(rows: Iterable[Any]) -> list[Callback]:
-    found = []
-    for row in rows:
-        values = dict(row._mapping)
-        facts = values.pop("facts")
-        found.append(Callback(**values, event=facts and msgspec.convert(facts, ToldEvent)))
-    return found
+    return [read_callback(Callback, row) for row in rows]
+
+
+def read_callback(kind: type[C], row: Any) -> C:
+    """Make a callback of a row that has the facts of its event."""
+    values = dict(row._mapping)
+    facts = values.pop("facts")
+    return kind(**values, event=facts and msgspec.convert(facts, ToldEvent))
 
 
 def count_events(db: Connection, merchant_id: int) -> int:
@@ -270,8 +275,7 @@ def list_callbacks(
         wanted = wanted.where(callbacks.c.order_id == order_id)
         wanted = wanted.order_by(callbacks.c.sequence.desc())
     if is_given_up:
-        # Spelled out, so that the small index of that state can be used.
-        wanted = wanted.where(callbacks.c.state == literal_column(f"'{CallbackState.GIVEN_UP}'"))
+        wanted = wanted.where(callbacks.c.state == spelled_out(CallbackState.GIVEN_UP))
     return _show(db.execute(wanted))
 
 

@@ -4,7 +4,17 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any, cast
 
-from sqlalchemy import JSON, BigInteger, DateTime, Dialect, Integer, Text
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Column,
+    ColumnElement,
+    DateTime,
+    Dialect,
+    Integer,
+    Text,
+    literal_column,
+)
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
@@ -75,3 +85,13 @@ class Choice(TypeDecorator[StrEnum]):
     def process_result_value(self, value: str | None, dialect: Dialect) -> StrEnum | None:  # noqa: ARG002
         """Return the member."""
         return None if value is None else self.choices(value)
+
+
+def beside_index(column: Column[int]) -> ColumnElement[int]:
+    """Return a column of numbers as no index has it: one on others is to be used."""
+    return column + literal_column("0")
+
+
+def spelled_out(value: StrEnum) -> ColumnElement[Any]:
+    """Return a value as part of the statement: an index of only some rows is found by nothing else."""
+    return literal_column(f"'{value.value}'")

@@ -18,9 +18,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Float,
-    ScalarSelect,
     Select,
-    Table,
     Text,
     case,
     cast,
@@ -31,13 +29,8 @@ from sqlalchemy import (
 
 from printworks.rules.calendars import MONDAY_TO_FRIDAY
 from printworks.rules.ledger import EntryKind
-from printworks.store.tables import (
-    callback_attempts,
-    callbacks,
-    ledger_entries,
-    orders,
-    shipments,
-)
+from printworks.store.columns import spelled_out
+from printworks.store.tables import callback_attempts, ledger_entries, shipments
 
 DAYS: Final = 30
 
@@ -66,11 +59,6 @@ class DayOfProduction(msgspec.Struct, frozen=True):
     # hours in the middle, to a tenth; None if nothing was sent.
     median_hours: float | None
 
-    @property
-    def share_in_time(self) -> float | None:
-        """The share that left early enough, from 0 to 1."""
-        return self.in_time / self.shipped if self.shipped else None
-
 
 class DayOfCallbacks(msgspec.Struct, frozen=True):
     """How often merchants were told of something on a day, and how often they heard."""
@@ -79,29 +67,19 @@ class DayOfCallbacks(msgspec.Struct, frozen=True):
     attempts: int
     delivered: int
 
-    @property
-    def share_delivered(self) -> float | None:
-        """The share that was heard, from 0 to 1."""
-        return self.delivered / self.attempts if self.attempts else None
 
-
-def count_orders(
-    db: Connection, *, now: datetime, days: int = DAYS, merchant_id: int | None = None
-) -> list[DayOfOrders]:
+def count_orders(db: Connection, *, now: datetime, days: int = DAYS) -> list[DayOfOrders]:
     """Return what was submitted on each of the last days, today included, oldest first."""
     day = _day_of(db, ledger_entries.c.created_at)
     charged = cast(ledger_entries.c.lines[(0, 1)].as_string(), BigInteger)
     query = (
         select(day, ledger_entries.c.currency, func.count(), func.sum(charged))
         .where(
-            ledger_entries.c.kind == literal_column(f"'{EntryKind.CHARGE}'"),
+            ledger_entries.c.kind == spelled_out(EntryKind.CHARGE),
             *_are_shown(ledger_entries.c.created_at, now, days),
         )
         .group_by(day, ledger_entries.c.currency)
     )
-    if merchant_id is not None:
-        # Not the bare column: all that the merchant was ever charged would be read.
-        query = query.where(ledger_entries.c.merchant_id + literal_column("0") == merchant_id)
     counts: dict[str, int] = defaultdict(int)
     revenue: dict[str, dict[str, int]] = defaultdict(dict)
     for found, currency, count, amount in db.execute(query):
@@ -111,12 +89,7 @@ def count_orders(
 
 
 def count_production(
-    db: Connection,
-    *,
-    transit_days: Mapping[str, int],
-    now: datetime,
-    days: int = DAYS,
-    merchant_id: int | None = None,
+    db: Connection, *, transit_days: Mapping[str, int], now: datetime, days: int = DAYS
 ) -> list[DayOfProduction]:
     """Return what labs sent on each of the last days, today included, oldest first.
 
@@ -129,7 +102,7 @@ def count_production(
         return MONDAY_TO_FRIDAY.add(leaves, transit_days.get(service, 0)).isoformat()
 
     made: dict[str, _Made] = defaultdict(_Made)
-    for day, service, promised, tenths, count in _group_shipments(db, now, days, merchant_id):
+    for day, service, promised, tenths, count in _group_shipments(db, now, days):
         is_in_time = arrive(day, service) <= promised
         made[day].add(count, is_in_time=is_in_time, tenths=int(tenths))
     return [
@@ -159,9 +132,7 @@ class _Made:
         return median(self._took.elements()) / 10 if self._took else None
 
 
-def _group_shipments(
-    db: Connection, now: datetime, days: int, merchant_id: int | None
-) -> Iterable[Any]:
+def _group_shipments(db: Connection, now: datetime, days: int) -> Iterable[Any]:
     """Return the shipments of each day in groups that are alike."""
     alike = (
         _day_of(db, shipments.c.shipped_at),
@@ -174,14 +145,10 @@ def _group_shipments(
         .where(*_are_shown(shipments.c.shipped_at, now, days))
         .group_by(*alike)
     )
-    if merchant_id is not None:
-        query = query.where(_whose(orders, shipments.c.order_id) == merchant_id)
     return db.execute(query)
 
 
-def count_callbacks(
-    db: Connection, *, now: datetime, days: int = DAYS, merchant_id: int | None = None
-) -> list[DayOfCallbacks]:
+def count_callbacks(db: Connection, *, now: datetime, days: int = DAYS) -> list[DayOfCallbacks]:
     """Return how often callbacks were tried on each of the last days, oldest first.
 
     Tries are forgotten after a while.
@@ -193,19 +160,8 @@ def count_callbacks(
         .where(*_are_shown(callback_attempts.c.at, now, days))
         .group_by(day)
     )
-    if merchant_id is not None:
-        query = query.where(_whose(callbacks, callback_attempts.c.callback_id) == merchant_id)
     found = {row[0]: (row[1], int(row[2])) for row in db.execute(query)}
     return [DayOfCallbacks(one, *found.get(str(one), (0, 0))) for one in _list_days(now, days)]
-
-
-def _whose(table: Table, number: Column[Any]) -> ScalarSelect[int]:
-    """Return the merchant of a row by its number.
-
-    Looked up for each row of the days that are shown: joined, either database would rather
-    read all that the merchant ever had.
-    """
-    return select(table.c.merchant_id).where(table.c.id == number).scalar_subquery()
 
 
 def _list_days(now: datetime, days: int) -> list[date]:

@@ -4,9 +4,10 @@ from datetime import datetime
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Select, func, literal_column, select, text
+from sqlalchemy import ColumnElement, Connection, Select, func, select, text
 
 from printworks.rules.jobs import JobState
+from printworks.store.columns import spelled_out
 from printworks.store.tables import jobs
 
 # So many jobs of one state are counted, and so many finished ones looked at.
@@ -106,5 +107,4 @@ def _read(db: Connection, counted: Select[Any]) -> list[JobCount]:
 
 
 def _is_in(state: JobState) -> ColumnElement[bool]:
-    # Spelled out, so that the small index of that state can be used.
-    return jobs.c.state == literal_column(f"'{state}'")
+    return jobs.c.state == spelled_out(state)

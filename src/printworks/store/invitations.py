@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 import msgspec
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from printworks.rules.people import INVITATION_LASTS, Realm, Role
 from printworks.store.sessions import hash_token
@@ -77,3 +77,12 @@ def use_invitation(db: Connection, invitation: Invitation, *, now: datetime) -> 
         .values(used_at=now)
     )
     return used.rowcount == 1
+
+
+def withdraw_links_of(db: Connection, person_id: int) -> None:
+    """Let no link work any more with which somebody could choose another password."""
+    db.execute(
+        delete(invitations).where(
+            invitations.c.person_id == person_id, invitations.c.used_at.is_(None)
+        )
+    )

@@ -28,7 +28,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from printworks.errors import NotFound, WrongState
 from printworks.rules.jobs import MAY_CANCEL, MAY_RETRY, JobState
-from printworks.store.columns import Moment
+from printworks.store.columns import Moment, spelled_out
 from printworks.store.merchants import Merchant
 from printworks.store.tables import jobs, merchants
 
@@ -355,8 +355,7 @@ def list_jobs(
     """Return the newest jobs, newest first; `merchant` is a merchant's code."""
     wanted = _LISTED.order_by(jobs.c.id.desc()).limit(limit)
     if state is not None:
-        # Spelled out, so that the small index of that state can be used.
-        wanted = wanted.where(jobs.c.state == literal_column(f"'{state}'"))
+        wanted = wanted.where(jobs.c.state == spelled_out(state))
     if kind is not None:
         wanted = wanted.where(jobs.c.kind == kind)
     if merchant is not None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -95,10 +96,27 @@ def get_merchant(db: Connection, merchant_id: int) -> Merchant:
 
 def get_merchant_by_code(db: Connection, code: str) -> Merchant:
     """Return a merchant by the id that it sends, as operators know it."""
-    row = db.execute(select(*_COLUMNS).where(merchants.c.code == code)).one_or_none()
-    if row is None:
+    merchant = find_merchant_by_code(db, code)
+    if merchant is None:
         raise NotFound(f"There is no merchant {code!r}.")
-    return Merchant(*row)
+    return merchant
+
+
+def find_merchant_by_code(db: Connection, code: str) -> Merchant | None:
+    """Return the merchant with an id that somebody typed, if there is one."""
+    # No code has other letters, and some of them are an error to PostgreSQL.
+    if not code.isascii() or not code.isprintable():
+        return None
+    row = db.execute(select(*_COLUMNS).where(merchants.c.code == code)).one_or_none()
+    return None if row is None else Merchant(*row)
+
+
+def read_clock_offsets(db: Connection, merchant_ids: Iterable[int]) -> dict[int, timedelta]:
+    """Return how far each merchant's clock is ahead."""
+    wanted = select(merchants.c.id, merchants.c.clock_offset).where(
+        merchants.c.id.in_(set(merchant_ids))
+    )
+    return {row.id: row.clock_offset for row in db.execute(wanted)}
 
 
 def set_billing(db: Connection, merchant_id: int, billing: Billing) -> None:

@@ -4,12 +4,13 @@ from datetime import datetime
 from typing import Final
 
 import msgspec
-from sqlalchemy import Connection, bindparam, func, literal_column, select
+from sqlalchemy import Connection, bindparam, func, select
 
 from printworks.errors import NotFound
 from printworks.rules.events import OrderEvent
 from printworks.rules.ledger import Entry, Line
 from printworks.store.callbacks import Attempt
+from printworks.store.columns import beside_index
 from printworks.store.orders import LARGEST_ID
 from printworks.store.prepared import Prepared
 from printworks.store.tables import (
@@ -111,12 +112,12 @@ def list_entries_of_order(
     """Return the money that moved for a merchant's order, newest first."""
     wanted = (
         select(*_ENTRY)
-        # Not the bare columns: they would tempt SQLite to walk through the merchant's whole ledger.
+        # SQLite would walk through the merchant's whole ledger.
         .where(
             ledger_entries.c.order_id == order_id,
-            ledger_entries.c.merchant_id + literal_column("0") == merchant_id,
+            beside_index(ledger_entries.c.merchant_id) == merchant_id,
         )
-        .order_by((ledger_entries.c.number + literal_column("0")).desc())
+        .order_by(beside_index(ledger_entries.c.number).desc())
         .limit(limit)
     )
     return [

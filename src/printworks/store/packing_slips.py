@@ -7,7 +7,7 @@ import msgspec
 from sqlalchemy import Connection, delete, select, update
 
 from printworks.rules.images import ImageStatus
-from printworks.rules.orders import OrderStatus
+from printworks.rules.orders import ENDED
 from printworks.store.tables import orders, packing_slips
 from printworks.store.upsert import insert_or_update
 
@@ -59,7 +59,7 @@ def forget_packing_slips(db: Connection, *, before: datetime, limit: int) -> lis
         .where(
             packing_slips.c.updated_at < before,
             orders.c.updated_at < before,
-            orders.c.status.in_((OrderStatus.COMPLETE, OrderStatus.CANCELLED)),
+            orders.c.status.in_(ENDED),
         )
         .limit(limit)
     )

@@ -112,14 +112,18 @@ def find_paid_request(db: Connection, order_id: int) -> PaymentRequest | None:
 
 def find_last_request(db: Connection, order_id: int) -> PaymentRequest | None:
     """Return the newest payment that was asked for an order."""
+    return next(iter(list_requests_of_order(db, order_id, limit=1)), None)
+
+
+def list_requests_of_order(db: Connection, order_id: int, *, limit: int) -> list[PaymentRequest]:
+    """Return the payments that were asked for an order, newest first."""
     query = (
         select(*_COLUMNS)
         .where(payment_requests.c.order_id == order_id)
         .order_by(payment_requests.c.id.desc())
-        .limit(1)
+        .limit(limit)
     )
-    row = db.execute(query).one_or_none()
-    return None if row is None else PaymentRequest(**row._mapping)
+    return [PaymentRequest(**row._mapping) for row in db.execute(query)]
 
 
 def update_request(

@@ -8,24 +8,20 @@ from datetime import date, datetime, timedelta
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
-from sqlalchemy import (
-    Connection,
-    func,
-    literal_column,
-    or_,
-    select,
-    text,
-)
+from sqlalchemy import Connection, func, or_, select, text
 
 from printworks.catalogue.products import Currency
 from printworks.rules.calendars import MONDAY_TO_FRIDAY
+from printworks.rules.events import CallbackState
 from printworks.rules.jobs import JobState
-from printworks.rules.orders import OrderStatus
+from printworks.rules.orders import ENDED, OrderStatus
 from printworks.rules.payments import Payer, PaymentState
 from printworks.rules.production import OPEN, LabState
+from printworks.store.any_orders import IS_TROUBLED
+from printworks.store.columns import beside_index, spelled_out
 from printworks.store.issues import Issue
 from printworks.store.jobs import JobRow, list_jobs
-from printworks.store.queues import QueuedShipment, read_queued
+from printworks.store.lab_queue import QueuedShipment, read_queued
 from printworks.store.shipments import IS_OPEN
 from printworks.store.tables import (
     callbacks,
@@ -40,8 +36,6 @@ from printworks.store.tables import (
 MOST: Final = 1000
 # A payment without an end for so long needs somebody.
 PENDING_FOR: Final = timedelta(hours=1)
-
-_ENDED: Final = frozenset({OrderStatus.COMPLETE, OrderStatus.CANCELLED})
 
 T = TypeVar("T")
 
@@ -79,7 +73,7 @@ class DeafMerchant(msgspec.Struct, frozen=True):
     count: int
 
 
-class PendingPayment(msgspec.Struct, frozen=True):
+class StuckPayment(msgspec.Struct, frozen=True):
     """A payment of which nobody knows the end."""
 
     id: int
@@ -107,7 +101,7 @@ class Problems(msgspec.Struct, frozen=True, kw_only=True):
     failed: Found[QueuedShipment]
     given_up: Found[DeafMerchant]
     # Those without an end for more than an hour, oldest first.
-    payments: Found[PendingPayment]
+    payments: Found[StuckPayment]
     jobs: Found[JobRow]
     # Those that are not settled, oldest first.
     issues: Found[Issue]
@@ -122,7 +116,7 @@ def find_problems(
     time; a merchant whose clock is ahead is judged by that clock.
     """
     troubled = _list_troubled(db)
-    held = [order for order in troubled if order.held_at and order.status not in _ENDED]
+    held = [order for order in troubled if order.held_at and order.status not in ENDED]
     stuck = [
         order for order in troubled if order.error_message and order.status is OrderStatus.SUBMITTED
     ]
@@ -144,17 +138,11 @@ def _cut(found: Sequence[T], limit: int) -> Found[T]:
     return Found(min(len(found), MOST), len(found) > MOST, list(found[: min(limit, MOST)]))
 
 
-# Spelled as in the index of what is troubled.
-_IS_TROUBLED: Final = text(
-    "(held_at IS NOT NULL OR (error_message IS NOT NULL AND status = 'Submitted'))"
-)
-
-
 def _list_troubled(db: Connection) -> list[TroubledOrder]:
     names = TroubledOrder.__struct_fields__
     newest = (
         select(orders.c.id)
-        .where(_IS_TROUBLED)
+        .where(IS_TROUBLED)
         .order_by(orders.c.id.desc())
         .limit(MOST + 1)
         .subquery("newest")
@@ -213,20 +201,22 @@ def _find_failed(db: Connection, *, limit: int) -> Found[QueuedShipment]:
             IS_OPEN,
             or_(shipments.c.state == LabState.FAILED, shipments.c.held_because.is_not(None)),
         )
-        .order_by(shipments.c.id + literal_column("0"))
+        .order_by(beside_index(shipments.c.id))
         .limit(MOST + 1)
     )
     found = _cut(db.execute(wanted).scalars().all(), limit)
     return Found(found.count, found.is_more, read_queued(db, found.rows))
 
 
-# From each merchant to the next one that has any: its others are passed over, not read.
+# From each merchant to the next one that has any: its others are passed over, not read. Tests,
+# which have no number, are the merchant's own affair.
 _DEAF: Final = text("""
     WITH RECURSIVE deaf(id) AS (
-        SELECT min(merchant_id) FROM callbacks WHERE state = 'given-up'
+        SELECT min(merchant_id) FROM callbacks
+            WHERE state = 'given-up' AND number IS NOT NULL
         UNION ALL
         SELECT (SELECT min(merchant_id) FROM callbacks
-            WHERE state = 'given-up' AND merchant_id > deaf.id)
+            WHERE state = 'given-up' AND number IS NOT NULL AND merchant_id > deaf.id)
         FROM deaf WHERE deaf.id IS NOT NULL
     )
     SELECT id FROM deaf WHERE id IS NOT NULL LIMIT :most
@@ -253,7 +243,8 @@ def count_given_up(db: Connection, merchant_ids: Iterable[int]) -> dict[int, int
             select(callbacks.c.number)
             .where(
                 callbacks.c.merchant_id == merchant_id,
-                callbacks.c.state == literal_column("'given-up'"),
+                callbacks.c.state == spelled_out(CallbackState.GIVEN_UP),
+                callbacks.c.number.is_not(None),
             )
             .limit(MOST)
             .subquery()
@@ -262,8 +253,8 @@ def count_given_up(db: Connection, merchant_ids: Iterable[int]) -> dict[int, int
     return counts
 
 
-def _find_pending(db: Connection, *, now: datetime, limit: int) -> Found[PendingPayment]:
-    names = PendingPayment.__struct_fields__
+def _find_pending(db: Connection, *, now: datetime, limit: int) -> Found[StuckPayment]:
+    names = StuckPayment.__struct_fields__
     columns = [
         merchants.c.name if name == "merchant" else payment_requests.c[name] for name in names
     ]
@@ -275,7 +266,7 @@ def _find_pending(db: Connection, *, now: datetime, limit: int) -> Found[Pending
         .limit(MOST + 1)
     ).all()
     pending = [
-        PendingPayment(*payment)
+        StuckPayment(*payment)
         for *payment, offset in rows
         if payment[-1] < now + offset - PENDING_FOR
     ]

@@ -174,13 +174,6 @@ def list_requests(
     return RequestPage(rows, None if floor is None else floor + 1)
 
 
-def find_request(db: Connection, merchant_id: int, request_id: str) -> ApiRequest | None:
-    """Return the newest of a merchant's latest requests that had this id."""
-    floor = _find_floor(db, merchant_id, _HIGHEST_ID)
-    is_it = api_requests.c.request_id == make_storable(request_id)
-    return next(iter(_look(db, merchant_id, _HIGHEST_ID, floor, [is_it], limit=1)), None)
-
-
 def forget_requests(db: Connection, *, before: datetime, limit: int) -> int:
     """Forget the oldest requests, and return how many those are."""
     oldest = (

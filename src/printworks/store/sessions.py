@@ -100,6 +100,11 @@ def end_session(db: Connection, person_id: int, session_hash: str) -> None:
     )
 
 
+def end_session_of(db: Connection, token: str) -> None:
+    """Sign out the browser that shows this, whoever it belongs to."""
+    db.execute(delete(sessions).where(sessions.c.hash == hash_token(token)))
+
+
 def end_sessions(db: Connection, person_id: int, *, but: str = "") -> int:
     """Sign somebody out everywhere, perhaps but for one browser; return how many those were."""
     gone = delete(sessions).where(sessions.c.person_id == person_id, sessions.c.hash != but)

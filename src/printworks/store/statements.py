@@ -9,6 +9,7 @@ from sqlalchemy import BigInteger, Connection, Select, case, cast, func, select,
 
 from printworks.rules.ledger import ACCOUNTS, Account, EntryKind
 from printworks.rules.payments import Payer, PaymentState
+from printworks.store.columns import beside_index
 from printworks.store.tables import ledger_entries, merchants, orders, payment_requests
 
 # Rows that are read at once, however many there are.
@@ -168,7 +169,8 @@ def list_pending_payments(db: Connection, merchant_id: int, *, limit: int) -> li
         # Spelled as in the index of all that are pending, which are few; and the merchant so
         # that the index of all its payments, which may be many, is of no use.
         .where(
-            text("state IN ('asked', 'waiting')"), payment_requests.c.merchant_id + 0 == merchant_id
+            text("state IN ('asked', 'waiting')"),
+            beside_index(payment_requests.c.merchant_id) == merchant_id,
         )
         .order_by(payment_requests.c.id)
         .limit(limit)

@@ -5,15 +5,16 @@ from datetime import datetime
 from typing import Final
 
 import msgspec
-from sqlalchemy import Connection, func, literal_column, select
+from sqlalchemy import Connection, func, select
 
 from printworks.rules.production import LabState
+from printworks.store.columns import beside_index
 from printworks.store.shipments import IS_OPEN
 from printworks.store.tables import merchants, orders, shipments
 
-# Not the bare column: what is open lies in a small index, and reading all shipments one after
-# the other only because they are numbered would take longer than to sort what is found there.
-_number = shipments.c.id + literal_column("0")
+# What is open lies in a small index: to read all shipments one after the other only because they
+# are numbered would take longer than to sort what is found there.
+_number = beside_index(shipments.c.id)
 
 
 class QueuedShipment(msgspec.Struct, frozen=True):
