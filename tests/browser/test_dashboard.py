@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -11,6 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.conftest import SIZES, NewPage
 from tests.browser.houses import PASSWORD, House, open_house, press
 from tests.browser.inspecting import check_page
+from tests.dashboard.hostile import HOSTILE, MARK
 from tests.running import Merchant, command
 from tests.worker.receivers import Receiver, says
 from tests.worker.shops import A_PICTURE
@@ -93,6 +95,34 @@ def test_a_list_shows_a_new_order_without_being_asked(open_page: NewPage, house:
     expect(page.get_by_role("link", name=str(number), exact=True)).to_be_visible(timeout=PATIENCE)
     press(other, "Submit the order")
     expect(page.get_by_role("cell", name="Submitted").first).to_be_visible(timeout=PATIENCE)
+
+
+def test_a_page_that_cannot_look_again_stays_as_it_is(open_page: NewPage, house: House) -> None:
+    page = open_page("desktop")
+    house.sign_up(page, "Patience", "patience@shop.example")
+    make_order(page, house)
+    page.route("**/orders/*seen=*", lambda route: route.fulfill(status=503, body="One moment"))
+
+    with page.expect_response(re.compile("seen="), timeout=PATIENCE) as looked:
+        page.wait_for_timeout(0)
+
+    assert looked.value.status == 503
+    expect(page.get_by_role("heading", name="What happened")).to_be_visible()
+
+
+def test_what_was_typed_stays_when_the_country_changes(open_page: NewPage, house: House) -> None:
+    page = open_page("desktop")
+    house.sign_up(page, "Typing", "typing@shop.example")
+    page.goto(house.at("/orders/new"))
+    page.get_by_label("Copies of each picture").fill("7")
+    page.get_by_label("Finish").select_option("matte")
+
+    with page.expect_response(re.compile("country=DE"), timeout=PATIENCE):
+        page.get_by_label("Country").select_option("DE")
+
+    expect(page.get_by_label("Shipping")).to_contain_text("working days")
+    expect(page.get_by_label("Finish")).to_have_value("matte")
+    expect(page.get_by_label("Copies of each picture")).to_have_value("7")
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -297,3 +327,41 @@ def test_every_page_can_be_used_by_everybody(
     ):
         page.goto(house.at(path))
         check_page(page)
+
+
+def test_nothing_that_somebody_has_typed_ever_runs(open_page: NewPage, house: House) -> None:
+    ran: list[str] = []
+    page = open_page("desktop")
+    page.expose_function(MARK, lambda *_: ran.append(page.url))
+    house.sign_up(page, HOSTILE[0], "hostile@shop.example")
+    page.goto(house.at("/keys"))
+    press(page, "Make a new key")
+    key = page.locator("code.secret").inner_text()
+    [code] = re.findall(r"MerchantId: (\w+)", page.locator("main").inner_text())
+    with house.service.client(Merchant(code, key)) as program:
+        orders = [program.post("/v3.0/orders", an_order_of(text)).data["id"] for text in HOSTILE]
+
+    for before in range(max(orders) + 1, min(orders), -50):
+        page.goto(house.at(f"/orders?before={before}"))
+    for order, text in list(zip(orders, HOSTILE, strict=True))[::8]:
+        page.goto(house.at(f"/orders/{order}"))
+        page.goto(house.at(f"/orders?q={quote(text)}"))
+        page.goto(house.at(f"/sign-in?next={quote(text)}"))
+    house.enter_console(page, "hostile@works.example")
+    for order in orders[::20]:
+        page.goto(house.at(f"/console/orders/{order}"))
+    page.goto(house.at("/console/merchants"))
+
+    assert ran == []
+    assert "<script>" in page.locator("main").inner_text()
+
+
+def an_order_of(text: str) -> dict[str, str]:
+    """Return an order with the same text wherever there may be one."""
+    names = ("recipientName", "address1", "address2", "addressTownOrCity", "stateOrCounty")
+    others = ("postalOrZipCode", "mobileTelephone", "merchantOrderId")
+    return {
+        **dict.fromkeys((*names, *others), text[:50]),
+        "countryCode": "GB",
+        "preferredShippingMethod": "Standard",
+    }

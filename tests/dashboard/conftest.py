@@ -17,6 +17,12 @@ def browser(server: Server) -> Client:
 
 
 @pytest.fixture
+def newcomer(browser: Client) -> Window:
+    """Somebody whom nobody knows."""
+    return Window(browser)
+
+
+@pytest.fixture
 def alice(server: Server, database: Database, v3: Client) -> Window:
     """Alice at her dashboard; her program is `alice.api`."""
     return open_merchants_window(server, database, v3)

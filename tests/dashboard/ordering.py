@@ -1,7 +1,8 @@
-"""Orders made by hand, for the tests of the pages that make them."""
+"""Orders for the tests of pages: made by hand, or by a program."""
 
 from typing import Any, Final
 
+from tests.api.images import add, create
 from tests.dashboard.windows import Window
 from tests.running import Answer
 
@@ -34,6 +35,13 @@ NEW: Final = "/orders/new"
 def make_order(window: Window, **fields: Any) -> Answer:
     """Send the form for a new order; without anything else, with the sample picture."""
     return window.do(NEW, "create-order", **{**FORM, "sample": "yes", **fields})
+
+
+def an_order(window: Window, **members: Any) -> tuple[int, str]:
+    """Make an order with an image; return its number and where it is shown."""
+    order = create(window.api, **members)
+    add(window.api, order)
+    return order, f"/orders/{order}"
 
 
 def number_of(answer: Answer) -> int:

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from sqlalchemy import Connection
-
 from printworks.actions.production import hear_from_lab
 from printworks.catalogue.opening import open_catalogue
 from printworks.labs.documents import Report
@@ -12,21 +10,13 @@ from printworks.store.any_orders import get_any_order
 from printworks.store.audit import Entry, list_audit
 from printworks.store.database import Database
 from printworks.store.issues import Issue
-from printworks.store.merchants import Merchant, get_merchant
 from printworks.store.orders import Order
 from printworks.store.shipments import Shipment, get_shipment, list_shipments
 from tests.actions.complaints import complain, submitted
-from tests.dashboard.windows import Window
+from tests.dashboard.windows import Window, merchant_of
 from tests.factories import NOON
 
 HOSTILE = "<script>alert('x')</script>"
-
-
-def merchant_of(db: Connection, window: Window) -> Merchant:
-    """Return whose window it is."""
-    assert window.person is not None
-    assert window.person.merchant_id is not None
-    return get_merchant(db, window.person.merchant_id)
 
 
 def hand_in(database: Database, window: Window, **values: Any) -> tuple[Order, Shipment]:

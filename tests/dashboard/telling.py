@@ -9,29 +9,29 @@ from printworks.store.audit import list_audit
 from printworks.store.callbacks import Attempt, list_callbacks
 from printworks.store.database import Database
 from printworks.store.deliveries import Tried, load_deliveries, write_tried
-from printworks.store.merchants import Merchant, get_merchant_by_code
-from tests.dashboard.windows import Window
+from printworks.store.merchants import Merchant
+from tests.dashboard.windows import Window, merchant_of
 from tests.factories import NOON
 
 URL: Final = "https://shop.example/callbacks?shop=7"
 
 
-def merchant_of(database: Database, window: Window) -> Merchant:
-    """Return whose window it is."""
+def see_merchant(database: Database, window: Window) -> Merchant:
+    """Return whose window it is, as it is now."""
     with database.reading() as db:
-        return get_merchant_by_code(db, window.api.credentials["X-Service-MerchantId"])
+        return merchant_of(db, window)
 
 
 def listen(database: Database, window: Window) -> None:
     """Let callbacks go somewhere, without a form."""
     with database.writing() as db:
-        set_callback(db, merchant_of(database, window), URL)
+        set_callback(db, merchant_of(db, window), URL)
 
 
 def last_callback(database: Database, window: Window) -> int:
     """Return the id of a merchant's newest callback."""
     with database.reading() as db:
-        return list_callbacks(db, merchant_of(database, window).id, limit=1)[0].id
+        return list_callbacks(db, merchant_of(db, window).id, limit=1)[0].id
 
 
 def try_once(

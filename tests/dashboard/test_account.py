@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from printworks.dashboard.months import Month, list_months
-from printworks.dashboard.statement_csv import as_text
+from printworks.dashboard.merchant.months import Month, list_months
+from printworks.dashboard.merchant.statement_csv import as_text
 from printworks.rules.ledger import EntryKind
 from printworks.rules.payments import Billing
 from printworks.settings import Settings

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from printworks.dashboard.charts import HEIGHT, WIDTH, Series, draw_bars, find_top
+from printworks.dashboard.console.charts import HEIGHT, WIDTH, Series, draw_bars, find_top
 
 FIRST = date(2026, 11, 1)
 figures = st.lists(st.integers(0, 10**12), min_size=1, max_size=40)

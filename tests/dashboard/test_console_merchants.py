@@ -5,8 +5,8 @@ import re
 import msgspec
 import pytest
 
-from printworks.dashboard.console.merchants import read_amount
-from printworks.errors import BadInput
+from printworks.actions.callbacks import send_test
+from printworks.rules.events import CallbackState
 from printworks.rules.ledger import EntryKind
 from printworks.rules.payments import Billing
 from printworks.rules.people import Role
@@ -20,6 +20,7 @@ from printworks.web.app import build_app
 from tests.api.client import Client, Server
 from tests.api.conftest import MovableClock
 from tests.api.images import create
+from tests.dashboard.telling import last_callback, listen, try_once
 from tests.dashboard.test_console_people import come_in, link_of
 from tests.dashboard.visits import words_of
 from tests.dashboard.windows import PASSWORD, Window, open_console
@@ -29,20 +30,15 @@ MERCHANTS = "/console/merchants"
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
-def code_of(window: Window) -> str:
-    """Return a merchant's id."""
-    return str(window.api.credentials["X-Service-MerchantId"])
-
-
 def page_of(window: Window) -> str:
     """Return the address of a merchant's page."""
-    return f"{MERCHANTS}/{code_of(window)}"
+    return f"{MERCHANTS}/{window.code}"
 
 
 def read(database: Database, window: Window) -> Merchant:
     """Return a merchant as it is by now."""
     with database.reading() as db:
-        return get_merchant_by_code(db, code_of(window))
+        return get_merchant_by_code(db, window.code)
 
 
 class TestTheList:
@@ -61,7 +57,7 @@ class TestTheList:
         assert HOSTILE in words_of(everybody)
         assert HOSTILE.encode() not in everybody.body
         assert "Bob" not in found
-        assert code_of(alice) in found
+        assert alice.code in found
         assert "No merchant is called that" in nobody
 
     def test_it_is_read_page_by_page(self, operator: Window, database: Database) -> None:
@@ -105,8 +101,44 @@ class TestOneMerchant:
         assert "\N{MINUS SIGN}£12.50" in said
         assert f"…{key[-4:]}" in said
         assert key not in said
-        assert f"{code_of(alice)}@shop.example" in said
+        assert f"{alice.code}@shop.example" in said
         assert "Callbacks to Nowhere" in said
+
+    def test_what_was_given_up_is_listed_and_sent_again(
+        self, operator: Window, server: Server, alice: Window, database: Database
+    ) -> None:
+        listen(database, alice)
+        order_id = create(alice.api)
+        callback = last_callback(database, alice)
+        try_once(database, callback, 500, CallbackState.GIVEN_UP)
+        viewer = open_console(server, database, Role.VIEWER)
+        assert "1 callback given up" in operator.words("/console")
+
+        said = operator.words(page_of(alice))
+        answer = operator.do(page_of(alice), "resend-given-up")
+        again = operator.do(page_of(alice), "resend-given-up")
+
+        assert f"{order_id} Order created" in said
+        assert "Send them again" in said
+        assert "Send them again" not in viewer.words(page_of(alice))
+        assert "on their way again" in operator.follow(answer)
+        assert "Nothing needs you" in operator.words("/console")
+        assert again.status == 400
+        assert "Nothing is given up any more." in words_of(again)
+        with database.reading() as db:
+            [entry] = [one for one in list_audit(db, limit=9) if one.action == "resend-given-up"]
+        assert (entry.merchant_id, entry.details) == (read(database, alice).id, {"callbacks": 1})
+
+    def test_a_test_that_nobody_heard_is_nothing_to_look_into(
+        self, operator: Window, alice: Window, database: Database
+    ) -> None:
+        listen(database, alice)
+        with database.writing() as db:
+            test = send_test(db, read(database, alice), now=NOON)
+        try_once(database, test, 500, CallbackState.GIVEN_UP)
+
+        assert "Nothing needs you" in operator.words("/console")
+        assert "0 Callbacks given up" in operator.words(page_of(alice))
 
     def test_one_that_does_not_exist_is_a_404(self, operator: Window) -> None:
         for code in ("nobody", "%00", "%F0%9F%98%80"):
@@ -155,7 +187,7 @@ class TestBilling:
         operator.do(page_of(alice), "change-billing", billing="card", limit="")
 
         with database.reading() as db:
-            merchant = get_merchant_by_code(db, code_of(alice))
+            merchant = get_merchant_by_code(db, alice.code)
             assert get_card(db, merchant.id) == SavedCard("cus_1", "pm_2")
             assert read_credit_limit(db, merchant.id) is None
 
@@ -163,7 +195,7 @@ class TestBilling:
         ("fields", "reason"),
         [
             ({"billing": "barter"}, "Choose how the merchant pays."),
-            ({"billing": "account", "limit": "-5"}, "Enter the limit as an amount"),
+            ({"billing": "account", "limit": "-5"}, "Enter a limit such as"),
             ({"billing": "account", "customer": "cus_1"}, "A saved card needs both ids"),
         ],
     )
@@ -190,16 +222,13 @@ class TestBilling:
         proved = {"billing": "account", "current_password": PASSWORD}
         assert operator.do(page_of(alice), "change-billing", **proved).status == 303
 
-    @pytest.mark.parametrize(
-        ("text", "amount"), [("", None), ("250", 25_000), ("250.5", 25_050), ("1,000.07", 100_007)]
-    )
-    def test_an_amount_is_read_in_minor_units(self, text: str, amount: int | None) -> None:
-        assert read_amount(text) == amount
+    def test_a_limit_of_nothing_is_not_without_a_limit(
+        self, operator: Window, alice: Window, database: Database
+    ) -> None:
+        operator.do(page_of(alice), "change-billing", billing="account", limit="0")
 
-    @pytest.mark.parametrize("text", ["x", "1.234", "-1", "1e9", "99999999999", "٣"])
-    def test_what_is_no_amount_is_refused(self, text: str) -> None:
-        with pytest.raises(BadInput):
-            read_amount(text)
+        with database.reading() as db:
+            assert read_credit_limit(db, read(database, alice).id) == 0
 
 
 class TestPeople:

@@ -3,6 +3,7 @@
 import pytest
 
 from printworks.actions.callbacks import set_callback
+from printworks.actions.production import note_sent
 from printworks.rules.orders import OrderStatus
 from printworks.rules.production import LabState
 from printworks.store.callbacks import list_callbacks
@@ -14,16 +15,12 @@ from tests.dashboard.scenes import (
     hand_in,
     hear,
     last_entry,
-    merchant_of,
     see_order,
+    see_shipment,
 )
 from tests.dashboard.visits import words_of
-from tests.dashboard.windows import Window
-
-
-def code_of(window: Window) -> str:
-    """Return by which code a merchant is known."""
-    return window.api.credentials["X-Service-MerchantId"]
+from tests.dashboard.windows import Window, merchant_of
+from tests.factories import NOON
 
 
 class TestFinding:
@@ -52,10 +49,10 @@ class TestFinding:
 
         assert find(f"q={one.id}") == {one.id}
         assert find("q=A-7") == {one.id, other.id}
-        assert find(f"q=A-7&merchant={code_of(bob)}") == {other.id}
-        assert find(f"q=bauer&merchant={code_of(alice)}") == {one.id}
-        assert find(f"merchant={code_of(alice)}&status=Complete") == set()
-        assert find(f"merchant={code_of(alice)}&status=Submitted") == {one.id}
+        assert find(f"q=A-7&merchant={bob.code}") == {other.id}
+        assert find(f"q=bauer&merchant={alice.code}") == {one.id}
+        assert find(f"merchant={alice.code}&status=Complete") == set()
+        assert find(f"merchant={alice.code}&status=Submitted") == {one.id}
         assert find("q=bauer") == set()
 
     @pytest.mark.parametrize(
@@ -139,6 +136,34 @@ class TestOrder:
         assert "cannot become Cancelled" in words_of(refused)
         with database.reading() as db:
             assert read_books(db, order.merchant_id).balance == begun.price
+
+    def test_once_it_is_cancelled_nobody_has_to_look_into_what_failed(
+        self, operator: Window, alice: Window, database: Database
+    ) -> None:
+        order, job = hand_in(database, alice)
+        hear(database, job, LabState.FAILED, reason="The press is on fire.")
+        assert "Lab job failed" in operator.words("/console")
+
+        operator.do(f"/console/orders/{order.id}", "support-cancel")
+
+        assert "Nothing needs you" in operator.words("/console")
+        assert see_shipment(database, job).state is LabState.CANCELLED
+
+    def test_what_a_lab_sends_all_the_same_is_held_no_longer(
+        self, operator: Window, alice: Window, database: Database
+    ) -> None:
+        order, job = hand_in(database, alice)
+        with database.writing() as db:
+            note_sent(db, job, now=NOON)
+        operator.do(f"/console/orders/{order.id}", "support-hold", reason="Odd.")
+        assert "call the lab" in operator.words(f"/console/shipments/{job.id}")
+
+        hear(database, job, LabState.DISPATCHED)
+
+        assert see_order(database, order).status is OrderStatus.COMPLETE
+        assert see_order(database, order).held_at is None
+        page = operator.open(f"/console/orders/{order.id}").body.decode()
+        assert "support-release" not in page
 
     def test_a_callback_is_sent_again_but_not_another_orders(
         self, operator: Window, alice: Window, database: Database

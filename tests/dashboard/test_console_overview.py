@@ -1,6 +1,7 @@
 """The console's first page and its queue: what is wrong comes first, and what is late is marked."""
 
 import re
+from datetime import timedelta
 
 from printworks.rules.people import Role
 from printworks.rules.production import LabState
@@ -9,7 +10,9 @@ from tests.api.client import Server
 from tests.api.conftest import MovableClock
 from tests.dashboard.scenes import HOSTILE, complain_about, hand_in, hear
 from tests.dashboard.visits import words_of
-from tests.dashboard.windows import Window, open_console
+from tests.dashboard.windows import Window, merchant_of, open_console
+from tests.factories import NOON
+from tests.store import rows
 
 
 class TestOverview:
@@ -88,6 +91,23 @@ class TestOverview:
             changed = operator.open(f"{address}?seen=x", Hx_Request="true")
             assert changed.status == 200
             assert b'id="live"' in changed.body
+
+    def test_all_payments_without_an_end_can_be_seen(
+        self, operator: Window, alice: Window, database: Database
+    ) -> None:
+        with database.writing() as db:
+            merchant = merchant_of(db, alice)
+            for _ in range(5):
+                rows.add_payment(db, merchant, created_at=NOON - timedelta(hours=2))
+
+        first = operator.open("/console")
+        everything = operator.open("/console?payments=all")
+
+        asked = re.compile(r'<li><a href="/console/orders/[0-9]+">Order')
+        assert "5 Payments without an end" in words_of(first)
+        assert len(asked.findall(first.body.decode())) == 3
+        assert 'href="/console?payments=all"' in first.body.decode()
+        assert len(asked.findall(everything.body.decode())) == 5
 
 
 class TestProduction:

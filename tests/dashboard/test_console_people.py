@@ -177,13 +177,11 @@ class TestWhoDidWhat:
         self, operator: Window, alice: Window, bob: Window
     ) -> None:
         alice.do("/settings", "change-password", new_password="another long password")
-        code = alice.api.credentials["X-Service-MerchantId"]
+        code = alice.code
         hostile = "<script>alert(1)</script>"
 
         mine = operator.words(f"/console/audit?merchant={code}")
-        theirs = operator.words(
-            f"/console/audit?merchant={bob.api.credentials['X-Service-MerchantId']}"
-        )
+        theirs = operator.words(f"/console/audit?merchant={bob.code}")
         nobody = operator.open(f"/console/audit?merchant={hostile}")
 
         assert "change-password" in mine

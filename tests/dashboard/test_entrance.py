@@ -25,15 +25,29 @@ from tests.running import Answer
 MARY = {"email": "Mary@Shop.example", "shop": "Fox & Sons", "currency": "EUR", "password": PASSWORD}
 
 
-@pytest.fixture
-def newcomer(browser: Client) -> Window:
-    """Somebody whom nobody knows."""
-    return Window(browser)
-
-
 def enter(window: Window, door: str, **fields: str) -> Answer:
     """Fill in the form of a door."""
     return window.send(door, {"form_token": find_token(window.open(door)), **fields})
+
+
+class TestASessionThatIsOver:
+    def test_a_form_is_not_done_which_the_entrance_says_before_it_leads_back(
+        self, newcomer: Window, alice: Window
+    ) -> None:
+        assert alice.person is not None
+        address = newcomer.send("/orders/new", {"do": "create-order"}).headers["location"]
+
+        assert "What you sent was not done. Sign in, and send it again." in newcomer.words(address)
+        answer = enter(newcomer, address, email=alice.person.email, password=PASSWORD)
+        assert (answer.status, answer.headers["location"]) == (303, "/orders/new")
+
+    def test_a_page_that_looks_again_leads_to_the_entrance_instead_of_becoming_empty(
+        self, newcomer: Window
+    ) -> None:
+        looked = newcomer.open("/orders?status=Complete&seen=7", HX_Request="true")
+
+        assert looked.status == 204
+        assert looked.headers["hx-redirect"] == "/sign-in?next=%2Forders%3Fstatus%3DComplete"
 
 
 class TestSigningUp:

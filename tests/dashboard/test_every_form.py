@@ -123,7 +123,8 @@ def test_nobody_sees_or_does_anything_without_signing_in(
             assert looked.status == 303, page.path
             assert looked.headers["location"].startswith(f"{entrance}?next="), page.path
             sent = somebody.send(address_of(page), {"do": "anything"})
-            assert (sent.status, sent.headers["location"]) == (303, entrance), page.path
+            assert sent.status == 303, page.path
+            assert sent.headers["location"].startswith(f"{entrance}?next="), page.path
 
     assert fingerprint(database) == before
 

@@ -17,36 +17,22 @@ from printworks.store.database import Database
 from printworks.store.images import list_images
 from printworks.store.issue_photos import forget_photos, list_photos
 from printworks.store.issues import Issue, get_any_issue
-from printworks.store.merchants import Merchant, get_merchant
 from printworks.store.tables import issues, jobs
 from tests.actions.complaints import a_draft, complain, reprint, submitted
 from tests.api.pngs import a_png, measure_jpeg
+from tests.dashboard.scenes import complain_about
 from tests.dashboard.visits import words_of
-from tests.dashboard.windows import Window
+from tests.dashboard.windows import Window, merchant_of
 from tests.factories import NOON
 
 HOSTILE = '<img src=x onerror="alert(1)">'
 PHOTO = ("photos", "damage.png", a_png(400, 300))
 
 
-def merchant_of(db: Any, window: Window) -> Merchant:
-    """Return whose window it is."""
-    assert window.person is not None
-    assert window.person.merchant_id is not None
-    return get_merchant(db, window.person.merchant_id)
-
-
 def order_something(database: Database, window: Window, **values: Any) -> int:
     """Hand in an order with two images, and return its number."""
     with database.writing() as db:
         return submitted(db, merchant_of(db, window), **values).id
-
-
-def complain_about(database: Database, window: Window, **values: Any) -> Issue:
-    """Open an issue about a new order, as a program does."""
-    with database.writing() as db:
-        merchant = merchant_of(db, window)
-        return complain(db, merchant, submitted(db, merchant), **values)
 
 
 def open_one(window: Window, order: int, *files: tuple[str, str, bytes], **fields: str) -> Any:

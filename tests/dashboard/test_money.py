@@ -31,6 +31,11 @@ def test_an_amount_is_written_by_its_currency(amount: int, currency: str, writte
         ("1,234.5", "USD", 123450),
         ("AUD 3", "AUD", 300),
         ("1234", "JPY", 1234),
+        ("12,50", "EUR", 1250),
+        ("12,5", "EUR", 1250),
+        ("1,234", "EUR", 123400),
+        ("1,234,567.89", "USD", 123456789),
+        ("1.234", "KWD", 1234),
     ],
 )
 def test_an_amount_is_read_as_people_write_it(written: str, currency: str, amount: int) -> None:
@@ -39,7 +44,23 @@ def test_an_amount_is_read_as_people_write_it(written: str, currency: str, amoun
 
 @pytest.mark.parametrize(
     "written",
-    ["", "0", "-1", "1.005", "much", "NaN", "Infinity", "1e999999999", "1e13", "£", "1 2"],
+    [
+        "",
+        "0",
+        "-1",
+        "1.005",
+        "much",
+        "NaN",
+        "Infinity",
+        "1e999999999",
+        "1e13",
+        "£",
+        "1 2",
+        "1,2,3",
+        "1,234,56",
+        "٣",
+        "9" * 5000,
+    ],
 )
 def test_what_is_no_amount_is_refused_with_an_example(written: str) -> None:
     with pytest.raises(BadInput, match=r"such as £12\.50"):

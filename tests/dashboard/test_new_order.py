@@ -42,7 +42,7 @@ WRONG: Final[Sequence[tuple[Mapping[str, str], str]]] = (
     ({"sizing": "Fold"}, "Choose how the picture shall be laid on the paper."),
     ({"choice-finish": "shiny"}, "Finish of this product can be: lustre, gloss, matte."),
     ({"price_to_user": "12.50"}, "Leave the price for the recipient empty"),
-    ({"price_to_user": "much", "payment": "InvoiceRecipient"}, "should look like 12.50"),
+    ({"price_to_user": "much", "payment": "InvoiceRecipient"}, "a price for the recipient such as"),
     ({"addresses": "cat.jpg"}, "“cat.jpg” is no address"),
     ({"sample": ""}, "Choose a picture, or give the address of one."),
 )
@@ -52,6 +52,25 @@ def upload(window: Window, *files: tuple[str, bytes], **fields: str) -> Any:
     """Send the form for a new order with files."""
     named = [("pictures", name, content) for name, content in files]
     return window.upload(NEW, "create-order", named, **{**FORM, **fields})
+
+
+class TestTheForm:
+    def test_our_sample_does_not_take_the_place_of_a_picture_that_was_refused(
+        self, alice: Window
+    ) -> None:
+        answer = upload(alice, ("cat.jpg", NOT_A_PICTURE), sample="yes")
+
+        assert answer.status == 400
+        assert "choose them again" in words_of(answer)
+        assert 'name="sample" value="yes">' in answer.body.decode()
+
+    def test_what_was_chosen_of_a_product_stays_when_the_country_changes(
+        self, alice: Window
+    ) -> None:
+        page = alice.open(f"{NEW}?country=DE&sku={PHOTO}&choice-finish=matte&copies=7")
+
+        assert '<option value="matte" selected>' in page.body.decode()
+        assert 'name="copies" type="text" value="7"' in page.body.decode()
 
 
 class TestMakingAnOrder:

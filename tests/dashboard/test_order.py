@@ -2,7 +2,6 @@
 
 import re
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from sqlalchemy import select
@@ -17,18 +16,12 @@ from printworks.store.tables import jobs
 from tests.api.conftest import MovableClock
 from tests.api.images import add, an_image, create, judge, receive
 from tests.api.production import hear, see, set_status, submit
-from tests.dashboard.telling import did, last_callback, listen, merchant_of, try_once
+from tests.dashboard.ordering import an_order
+from tests.dashboard.telling import did, last_callback, listen, see_merchant, try_once
 from tests.dashboard.visits import words_of
 from tests.dashboard.windows import Window
-from tests.running import Answer
 
 HOSTILE = "<script>alert(1)</script>"
-
-
-def look_again(window: Window, page: Answer) -> Answer:
-    """Ask for what is new, as the page does by itself."""
-    [address] = re.findall(r'id="live" hx-get="([^"]+)"', page.body.decode())
-    return window.open(address.replace("&amp;", "&"), HX_Request="true")
 
 
 def status_of(window: Window, order: int) -> str:
@@ -36,14 +29,36 @@ def status_of(window: Window, order: int) -> str:
     return str(see(window.api, order)["status"])
 
 
-def an_order(window: Window, **members: Any) -> tuple[int, str]:
-    """Make an order with an image; return its number and where it is shown."""
-    order = create(window.api, **members)
-    add(window.api, order)
-    return order, f"/orders/{order}"
-
-
 class TestWhatItSays:
+    def test_images_that_are_not_here_yet_are_not_said_to_be(self, alice: Window) -> None:
+        _, address = an_order(alice)
+
+        words = alice.words(address)
+
+        assert "One image is still on the way, and nobody has looked at it yet." in words
+        assert "Everything is there." not in words
+
+    def test_it_plans_no_parcels_for_an_order_that_is_cancelled(self, alice: Window) -> None:
+        _, address = an_order(alice)
+        alice.do(address, "cancel-order")
+
+        words = alice.words(address)
+
+        assert "There are none: the order is cancelled." in words
+        assert "as soon as there is an image" not in words
+
+    def test_it_does_not_send_somebody_to_the_clock_for_an_order_that_is_held(
+        self, alice: Window
+    ) -> None:
+        order = submit(alice.api)
+        assert "Move your clock forward" in alice.words(f"/orders/{order}")
+        alice.do(f"/orders/{order}", "hold-order")
+
+        words = alice.words(f"/orders/{order}")
+
+        assert "Let the order go on first" in words
+        assert "Move your clock forward" not in words
+
     def test_it_tells_everything_of_an_order_that_was_sent(
         self, alice: Window, database: Database
     ) -> None:
@@ -146,17 +161,17 @@ class TestWhatItSays:
         listen(database, alice)
         order, address = an_order(alice)
         page = alice.open(address)
-        assert look_again(alice, page).status == 204
+        assert alice.look_again(page).status == 204
 
         receive(database, add(alice.api, order)["id"])
-        page = look_again(alice, page)
+        page = alice.look_again(page)
         assert "Image 2 arrived" in words_of(page)
-        assert look_again(alice, page).status == 204
+        assert alice.look_again(page).status == 204
 
         try_once(database, last_callback(database, alice), 500, CallbackState.PENDING)
-        page = look_again(alice, page)
+        page = alice.look_again(page)
         assert "500 Internal Server Error" in words_of(page)
-        assert look_again(alice, page).status == 204
+        assert alice.look_again(page).status == 204
         # Who opens the page sees it.
         assert alice.open(f"{address}?seen=1").status == 200
 
@@ -170,7 +185,7 @@ class TestWhatItSays:
 class TestSubmitting:
     def test_an_order_with_everything_is_submitted(self, alice: Window, database: Database) -> None:
         order, address = an_order(alice)
-        assert "Everything is there. It can be submitted." in alice.words(address)
+        assert "It can be submitted." in alice.words(address)
 
         said = alice.follow(alice.do(address, "submit-order"))
 
@@ -337,7 +352,7 @@ class TestTheClock:
         moved = alice.do(address, "move-clock-from-order", by="day")
 
         assert "Your clock was moved." in alice.follow(moved)
-        assert merchant_of(database, alice).clock_offset == timedelta(days=1)
+        assert see_merchant(database, alice).clock_offset == timedelta(days=1)
         assert did(database) == [("move-clock", str(order))]
 
     @pytest.mark.parametrize("by", ["", "year", "-1"])
@@ -346,7 +361,7 @@ class TestTheClock:
     ) -> None:
         _, address = an_order(alice)
         assert alice.do(address, "move-clock-from-order", by=by).status == 400
-        assert merchant_of(database, alice).clock_offset == timedelta(0)
+        assert see_merchant(database, alice).clock_offset == timedelta(0)
 
 
 def test_a_bank_that_did_not_answer_can_be_asked_again(alice: Window) -> None:

@@ -4,8 +4,8 @@ import pytest
 
 from printworks.rules.production import LabState
 from printworks.store.database import Database
-from tests.api.images import add, create
 from tests.api.production import hear, see, submit
+from tests.dashboard.ordering import an_order
 from tests.dashboard.telling import did
 from tests.dashboard.visits import words_of
 from tests.dashboard.windows import Window
@@ -20,13 +20,6 @@ ADDRESS = {
     "country": "IE",
     "shipping_method": "Express",
 }
-
-
-def an_order(window: Window) -> tuple[int, str]:
-    """Make an order with an image; return its number and where it is shown."""
-    order = create(window.api)
-    add(window.api, order)
-    return order, f"/orders/{order}"
 
 
 def test_an_open_order_gets_another_address_country_and_price(

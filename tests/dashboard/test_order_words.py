@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from printworks.catalogue.opening import open_catalogue
-from printworks.dashboard.merchant.order_images import draw_crop, write_percent
-from printworks.dashboard.merchant.order_routing import tell_choices
-from printworks.dashboard.merchant.order_timeline import tell
+from printworks.dashboard.views.order_images import draw_crop, write_percent
+from printworks.dashboard.views.order_routing import tell_choices
+from printworks.dashboard.views.order_timeline import tell
 from printworks.rules import events
 from printworks.rules.calendars import Window
 from printworks.rules.images import ImageStatus
@@ -54,7 +54,7 @@ SENTENCES: list[tuple[events.OrderEvent, str]] = [
         events.ShipmentsChanged(
             status=OrderStatus.SUBMITTED, merchant_order_id=None, changed=[8, 9], shipments=[]
         ),
-        "Shipments 8 and 9 went a step further at the lab",
+        "News from the lab of shipments 8 and 9",
     ),
     (events.OrderHeld(shipment=None, reason="The merchant asked for it."), "Put on hold"),
     (events.OrderHeld(shipment=8, reason="Torn."), "Shipment 8 is held: Torn."),

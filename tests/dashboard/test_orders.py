@@ -20,12 +20,6 @@ def listed(page: Answer) -> list[int]:
     return [int(number) for number in re.findall(r'<tr id="order-(\d+)"', page.body.decode())]
 
 
-def look_again(window: Window, page: Answer) -> Answer:
-    """Ask for what is new, as the page does by itself."""
-    [address] = re.findall(r'hx-get="([^"]+)"', page.body.decode())
-    return window.open(address.replace("&amp;", "&"), HX_Request="true")
-
-
 def test_a_newcomer_is_told_what_to_do_first(alice: Window, bob: Window) -> None:
     create(bob.api)
     page = alice.open("/orders").body.decode()
@@ -92,15 +86,15 @@ def test_a_long_list_goes_on_where_it_ended_whatever_comes_meanwhile(alice: Wind
 def test_what_is_new_appears_and_nothing_is_sent_while_nothing_is(alice: Window) -> None:
     order = create(alice.api)
     page = alice.open("/orders?status=NotYetSubmitted")
-    assert look_again(alice, page).status == 204
+    assert alice.look_again(page).status == 204
 
     add(alice.api, order)
-    changed = look_again(alice, page)
+    changed = alice.look_again(page)
     assert listed(changed) == [order]
-    assert look_again(alice, changed).status == 204
+    assert alice.look_again(changed).status == 204
 
     newest = create(alice.api)
-    assert listed(look_again(alice, changed)) == [newest, order]
+    assert listed(alice.look_again(changed)) == [newest, order]
     # Whoever looks at old ones, or for a name, is left alone.
     assert "hx-get" not in alice.open(f"/orders?before={newest}").body.decode()
     assert "hx-get" not in alice.open("/orders?q=Mary").body.decode()

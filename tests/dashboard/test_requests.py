@@ -21,7 +21,7 @@ HOSTILE = "/v3.0/<script>alert('x')</script>"
 def ask(database: Database, window: Window, *asked: dict[str, Any]) -> None:
     """Write down requests of a merchant, oldest first."""
     with database.writing() as db:
-        merchant = get_merchant_by_code(db, window.api.credentials["X-Service-MerchantId"])
+        merchant = get_merchant_by_code(db, window.code)
         usual = {"method": "GET", "path": "/v3.0/orders", "status": 200, "milliseconds": 7}
         write_requests(
             db,

@@ -12,10 +12,11 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from argon2 import PasswordHasher
+from sqlalchemy import Connection
 
 from printworks.rules.people import Realm, Role
 from printworks.store.database import Database
-from printworks.store.merchants import get_merchant_by_code
+from printworks.store.merchants import Merchant, get_merchant, get_merchant_by_code
 from printworks.store.people import Person, insert_person
 from printworks.store.sessions import begin_session
 from tests.api.client import Client, Server
@@ -48,6 +49,11 @@ class Window:
         """The same merchant's program."""
         assert self.program is not None
         return self.program
+
+    @property
+    def code(self) -> str:
+        """By which id the merchant is known."""
+        return self.api.credentials["X-Service-MerchantId"]
 
     @property
     def cookie(self) -> str:
@@ -97,6 +103,11 @@ class Window:
         kind = f"multipart/form-data; boundary={BOUNDARY}"
         return self._ask("POST", address, body, {"Content-Type": kind})
 
+    def look_again(self, page: Answer) -> Answer:
+        """Ask for what is new, as the page does by itself."""
+        [address] = re.findall(r'hx-get="([^"]*seen=[^"]*)"', page.body.decode())
+        return self.open(address.replace("&amp;", "&"), HX_Request="true")
+
     def follow(self, answer: Answer) -> str:
         """Go where an answer sends the browser, and return what that page says."""
         assert answer.status == 303, (answer.status, words_of(answer))
@@ -112,6 +123,13 @@ class Window:
             if not self.cookies[name]:
                 del self.cookies[name]
         return answer
+
+
+def merchant_of(db: Connection, window: Window) -> Merchant:
+    """Return whose window it is."""
+    assert window.person is not None
+    assert window.person.merchant_id is not None
+    return get_merchant(db, window.person.merchant_id)
 
 
 def find_token(page: Answer) -> str:
@@ -142,14 +160,19 @@ def open_merchants_window(
 
 
 def open_console(
-    server: Server, database: Database, role: Role = Role.ADMIN, *, now: datetime = NOON
+    server: Server,
+    database: Database,
+    role: Role = Role.ADMIN,
+    *,
+    email: str = "",
+    now: datetime = NOON,
 ) -> Window:
     """Let an operator look at the console."""
     with database.writing() as db:
         person = insert_person(
             db,
             realm=Realm.OPERATOR,
-            email=f"{role}@works.example",
+            email=email or f"{role}@works.example",
             role=role,
             merchant_id=None,
             password_hash=HASH,

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Final
 
 import msgspec
@@ -18,6 +17,7 @@ from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.problems import BadCatalogue
 from printworks.files import open_files
 from printworks.files.errors import FilesError
+from printworks.files.probing import gives_back
 from printworks.settings import Settings
 from printworks.store import schema
 from printworks.store.database import Database, DatabaseUnusable
@@ -29,7 +29,6 @@ OLDEST_POSTGRESQL: Final = 15
 OLDEST_MOMENT: Final = datetime.fromisoformat("2026-01-01T00:00:00+00:00")
 CLOCKS_APART: Final = timedelta(seconds=5)
 GIGABYTE: Final = 1_000_000_000
-PROBE: Final = "doctor/probe.txt"
 
 
 class Verdict(StrEnum):
@@ -105,21 +104,14 @@ def check_files(settings: Settings) -> Finding:
     place = settings.data if settings.files.startswith("s3://") else Path(settings.files)
     if not place.exists():
         return _judge("files", "", warn=f"{place} does not exist yet; the first start makes it.")
-    sent = b"Can this be read?"
     try:
-        files = open_files(settings)
-        with NamedTemporaryFile() as probe:
-            probe.write(sent)
-            probe.flush()
-            files.put(PROBE, Path(probe.name))
-        received = files.read(PROBE)
-        files.delete(PROBE)
+        is_same = gives_back(open_files(settings))
     except (FilesError, OSError) as error:
         return _judge("files", "", fail=str(error))
     return _judge(
         "files",
         f"{settings.files} can be written and read.",
-        fail="" if received == sent else f"{settings.files} gives back what nobody put there.",
+        fail="" if is_same else f"{settings.files} gives back what nobody put there.",
     )
 
 

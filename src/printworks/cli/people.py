@@ -90,10 +90,11 @@ def change_role(
 ) -> None:
     """Let an operator do more, or less, from now on."""
     from printworks.actions.operators import change_role as change
+    from printworks.actions.people import get_person_by_email
     from printworks.clock import system_clock
 
     with open_database(load_settings(context, data)) as database, database.writing() as db:
-        person = change(db, _find(db, Realm.OPERATOR, email).id, role)
+        person = change(db, get_person_by_email(db, Realm.OPERATOR, email).id, role)
         _note(db, "change-role", person.email, now=system_clock(), role=role)
     make_console().print(f"{person.email} is now: {role}.")
 
@@ -115,10 +116,11 @@ def reset_operator(
 def remove_operator(context: typer.Context, email: Email, *, data: Data = None) -> None:
     """Let an operator in no more, and sign them out everywhere."""
     from printworks.actions.operators import remove_operator as remove
+    from printworks.actions.people import get_person_by_email
     from printworks.clock import system_clock
 
     with open_database(load_settings(context, data)) as database, database.writing() as db:
-        person = remove(db, _find(db, Realm.OPERATOR, email).id)
+        person = remove(db, get_person_by_email(db, Realm.OPERATOR, email).id)
         _note(db, "remove-operator", person.email, now=system_clock())
     make_console().print(f"{person.email} cannot sign in any more.")
 
@@ -186,12 +188,12 @@ def reset_merchants_person(
 def _reset(
     context: typer.Context, data: Data, realm: Realm, email: str, *, forget_code: bool, json: bool
 ) -> None:
-    from printworks.actions.people import invite_to_choose_password
+    from printworks.actions.people import get_person_by_email, invite_to_choose_password
     from printworks.store.people import set_totp
 
     def make(db: "Connection", now: datetime) -> str:
         token = invite_to_choose_password(db, realm, email, now=now)
-        person = _find(db, realm, email)
+        person = get_person_by_email(db, realm, email)
         _note(db, "reset-password", person.email, merchant_id=person.merchant_id, now=now)
         if forget_code:
             set_totp(db, person.id, None, step=0)
@@ -199,17 +201,6 @@ def _reset(
         return token
 
     _show_link(context, data, make, json=json)
-
-
-def _find(db: "Connection", realm: Realm, email: str) -> "Person":
-    from printworks.errors import NotFound
-    from printworks.rules.people import read_email
-    from printworks.store.people import find_person
-
-    person = find_person(db, realm, read_email(email))
-    if person is None:
-        raise NotFound(f"There is nobody with the address {email}.")
-    return person
 
 
 def _note(

@@ -14,6 +14,7 @@ from printworks.actions.checkout import (
     find_checkout,
     pay_as_recipient,
 )
+from printworks.dashboard.checkout_describing import describe_checkout, find_state, list_wanted
 from printworks.dashboard.checkout_views import (
     CheckoutState,
     CheckoutView,
@@ -22,7 +23,6 @@ from printworks.dashboard.checkout_views import (
     show_unknown_checkout,
 )
 from printworks.dashboard.counter import Counter, PaymentCase
-from printworks.dashboard.describing import describe_checkout, find_state, list_wanted
 from printworks.dashboard.forms import Form, FormKey
 from printworks.dashboard.guarding import Guard
 from printworks.dashboard.rendering import send_on

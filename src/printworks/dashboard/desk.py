@@ -5,7 +5,9 @@ deed happens in one transaction and sends the browser on; when it is refused, no
 and the same page is shown once more with the reason.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final, Generic, TypeVar
@@ -24,7 +26,7 @@ from printworks.dashboard.limits import RateLimiter
 from printworks.dashboard.office import Office
 from printworks.dashboard.proving import Proving
 from printworks.dashboard.rendering import Message, render_message, send_on
-from printworks.dashboard.sessions import COOKIES, ENTRANCES, find_signed_in
+from printworks.dashboard.sessions import COOKIES, ENDED, ENTRANCES, find_signed_in
 from printworks.dashboard.visits import ConsoleVisit, MerchantVisit, Visit
 from printworks.errors import NotFound, ServiceError
 from printworks.rules.people import MAY, Duty, Realm
@@ -38,8 +40,12 @@ Onward = str | Response
 Show = Callable[[V], Response]
 Take = Callable[[V], Onward]
 
-# Pages that are made at the same time.
+# Pages that are made at the same time, and deeds that wait for something: those of one merchant
+# must not keep the pages of all others waiting.
 _AT_ONCE: Final = 16
+_ALONE_AT_ONCE: Final = 8
+# Forms of one person that are received or worked on: each may have pictures, which lie on the disk.
+_FORMS_AT_ONCE: Final = 4
 _LOOKS: Final = 120
 _LOOK_EVERY: Final = timedelta(seconds=0.25)
 _SENDS: Final = 30
@@ -83,7 +89,9 @@ class Desk(Generic[V]):
         self._proving = Proving(office)
         self._looks = RateLimiter(burst=_LOOKS, every=_LOOK_EVERY)
         self._sends = RateLimiter(burst=_SENDS, every=_SEND_EVERY)
+        self._forms: Counter[int] = Counter()
         self._threads: anyio.CapacityLimiter | None = None
+        self._waiting: anyio.CapacityLimiter | None = None
 
     def routes(self) -> Sequence[BaseRoute]:
         """Return the pages."""
@@ -98,28 +106,52 @@ class Desk(Generic[V]):
                 return self._send_to_entrance(request)
             if request.method != "POST":
                 return await self._run(self._show, page, request, signed_in)
-            # Read only now: strangers send nothing large.
-            sent = await read_sent(request)
-            try:
-                return await self._run(self._take, page, request, signed_in, sent)
-            finally:
-                sent.close()
+            return await self._receive(page, request, signed_in)
 
         return answer
+
+    async def _receive(self, page: Page[V], request: Request, signed_in: SignedIn) -> Response:
+        """Read a form, only now: strangers send nothing large. Then do what it asks for."""
+        person = signed_in.person.id
+        if self._forms[person] >= _FORMS_AT_ONCE:
+            return refuse_haste(request.scope["path"], _SEND_EVERY)
+        self._forms[person] += 1
+        try:
+            with closing(await read_sent(request)) as sent:
+                run = self._run_waiting if _is_alone(page, sent) else self._run
+                return await run(self._take, page, request, signed_in, sent)
+        finally:
+            self._forms[person] -= 1
+            if not self._forms[person]:
+                del self._forms[person]
 
     async def _run(self, call: Callable[..., T], *args: object) -> T:
         if self._threads is None:
             self._threads = anyio.CapacityLimiter(_AT_ONCE)
         return await anyio.to_thread.run_sync(partial(call, *args), limiter=self._threads)
 
+    async def _run_waiting(self, call: Callable[..., T], *args: object) -> T:
+        if self._waiting is None:
+            self._waiting = anyio.CapacityLimiter(_ALONE_AT_ONCE)
+        return await anyio.to_thread.run_sync(partial(call, *args), limiter=self._waiting)
+
     def _find(self, request: Request) -> SignedIn | None:
-        return find_signed_in(self._office, self._realm, request.cookies.get(COOKIES[self._realm]))
+        token = request.cookies.get(COOKIES[self._realm])
+        # A page that looks again by itself does so also when everybody has gone home.
+        is_there = "hx-request" not in request.headers
+        return find_signed_in(self._office, self._realm, token, is_there=is_there)
 
     def _send_to_entrance(self, request: Request) -> Response:
         entrance = ENTRANCES[self._realm]
         if request.method != "GET":
-            return send_on(entrance)
-        return send_on(f"{entrance}?{next_parameter(request)}")
+            # Nothing of it was read, and so the entrance says that it was not done.
+            back = urlencode({"next": request.scope["path"], ENDED: "1"})
+            return send_on(f"{entrance}?{back}")
+        address = f"{entrance}?{next_parameter(request)}"
+        if "hx-request" in request.headers:
+            # A page that looks again by itself would take the entrance for an empty page.
+            return Response(status_code=204, headers={"HX-Redirect": address})
+        return send_on(address)
 
     def _show(self, page: Page[V], request: Request, signed_in: SignedIn) -> Response:
         wait = self._looks.take(signed_in.session.hash, now=self._office.clock())
@@ -202,11 +234,16 @@ class Desk(Generic[V]):
         return MerchantVisit(merchant=get_merchant(db, signed_in.person.merchant_id), **known)
 
 
+def _is_alone(page: Page[V], sent: Sent) -> bool:
+    return any(deed.alone for deed in page.deeds if deed.name == sent.text("do"))
+
+
 def next_parameter(request: Request) -> str:
     """Return what tells the entrance where somebody wanted to go."""
-    query = request.scope["query_string"].decode("latin-1")
+    # Neither how far a page had looked, nor what was said on it, concerns the one after.
+    lasting = [one for one in request.query_params.multi_items() if one[0] not in {"seen", "done"}]
     path = request.scope["path"]
-    return urlencode({"next": f"{path}?{query}" if query else path})
+    return urlencode({"next": f"{path}?{urlencode(lasting)}" if lasting else path})
 
 
 def _refuse_duty(duty: Duty) -> Response:

@@ -1,10 +1,11 @@
 """The doors: sign up, sign in, accept an invitation, sign out."""
 
+import re
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from datetime import timedelta
 from secrets import token_hex
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import anyio.to_thread
 import msgspec
@@ -17,20 +18,23 @@ from starlette.routing import BaseRoute, Route
 
 from printworks.actions.people import accept_invitation, sign_up
 from printworks.catalogue.products import Currency
+from printworks.dashboard.devices import Devices
 from printworks.dashboard.forms import FORM_TOKEN, Sent, read_sent, refuse_form
 from printworks.dashboard.guarding import refuse_haste
-from printworks.dashboard.limits import RateLimiter
+from printworks.dashboard.limits import RateLimiter, network_of
 from printworks.dashboard.office import Office
 from printworks.dashboard.proving import find_wait
 from printworks.dashboard.rendering import Link, Message, render, render_message, send_on
 from printworks.dashboard.sessions import (
     COOKIES,
+    ENDED,
     ENTRANCES,
     HOMES,
     find_signed_in,
     give_cookie,
     sign_in_here,
     take_cookie,
+    way_on,
 )
 from printworks.errors import BadInput, ServiceError
 from printworks.rules.people import Realm, check_password, read_email
@@ -45,12 +49,14 @@ from printworks.store.people import (
     note_failure,
     use_step,
 )
-from printworks.store.sessions import end_session, hash_token
+from printworks.store.sessions import end_session, end_session_of, hash_token
 
 log = structlog.get_logger(__name__)
 
 # Before somebody is known, a cookie ties a form to the browser that asked for it.
 DOOR: Final = "__Host-printworks-door"
+_DOOR_BYTES: Final = 16
+_GIVEN: Final = re.compile(f"[0-9a-f]{{{2 * _DOOR_BYTES}}}")
 _WRONG: Final = "The e-mail address or the password is wrong."
 _WRONG_CODE: Final = "That code is wrong, or was used before. Wait for the next one."
 # Tries from one address, whoever they are for.
@@ -73,6 +79,7 @@ class Entrance:
 
     def __init__(self, office: Office) -> None:
         self._office = office
+        self._devices = Devices(office)
         self._tries = RateLimiter(burst=_TRIES, every=_TRY_EVERY)
         self._threads: anyio.CapacityLimiter | None = None
 
@@ -103,8 +110,8 @@ class Entrance:
         async def answer(request: Request) -> Response:
             if request.method != "POST":
                 return await self._run(show, _Try(request))
-            sent = await read_sent(request)
-            return await self._run(self._take, show, take, _Try(request, sent))
+            with closing(await read_sent(request)) as sent:
+                return await self._run(self._take, show, take, _Try(request, sent))
 
         return answer
 
@@ -121,11 +128,11 @@ class Entrance:
     ) -> Response:
         request = attempt.request
         page = request.scope["path"]
-        door = request.cookies.get(DOOR, "")
+        door = _find_door(request)
         token = attempt.sent.text(FORM_TOKEN)
         if not door or not self._office.forms.is_from(f"door {door}", request, token):
             return refuse_form(page)
-        wait = self._tries.take(_address(request), now=self._office.clock())
+        wait = self._tries.take(network_of(_address(request)), now=self._office.clock())
         if wait is not None:
             return refuse_haste(page, wait)
         try:
@@ -135,7 +142,7 @@ class Entrance:
             return show(msgspec.structs.replace(attempt, problem=refusal.message, status=status))
 
     def _page(self, attempt: _Try, template: str, **facts: Any) -> Response:
-        door = attempt.request.cookies.get(DOOR) or token_hex(16)
+        door = _find_door(attempt.request) or token_hex(_DOOR_BYTES)
         answer = render(
             template,
             status=attempt.status,
@@ -154,12 +161,13 @@ class Entrance:
         def show(attempt: _Try) -> Response:
             known = attempt.request.cookies.get(COOKIES[realm])
             if not attempt.problem and find_signed_in(self._office, realm, known) is not None:
-                return send_on(_way_on(attempt.request, realm))
+                return send_on(way_on(attempt.request, realm))
             return self._page(
                 attempt,
                 "sign_in.html",
                 is_console=realm is Realm.OPERATOR,
                 may_sign_up=self._office.is_sandbox and realm is Realm.MERCHANT,
+                was_ended=ENDED in attempt.request.query_params,
             )
 
         return show
@@ -183,7 +191,8 @@ class Entrance:
             email = ""
         with self._office.database.reading() as db:
             person = find_person(db, realm, email)
-        if person is not None and (wait := find_wait(person, now=now)):
+        wait = "" if person is None else find_wait(person, now=now)
+        if person is not None and wait and not self._devices.may_try(attempt.request, person):
             raise BadInput(wait)
         kept = None if person is None else person.password_hash
         is_right = self._office.passwords.is_right(kept, attempt.sent.raw("password"))
@@ -228,6 +237,8 @@ class Entrance:
         action: str,
         onwards: str | None = None,
     ) -> Response:
+        # Whoever was signed in with this browser before is not any more, wherever its cookie is.
+        end_session_of(db, request.cookies.get(COOKIES[person.realm], ""))
         token = sign_in_here(self._office, request, person, db)
         record(
             db,
@@ -239,7 +250,8 @@ class Entrance:
             address=_address(request),
             request_id=request.state.request_id,
         )
-        answer = send_on(onwards or _way_on(request, person.realm))
+        answer = send_on(onwards or way_on(request, person.realm))
+        self._devices.remember(answer, person)
         give_cookie(answer, person.realm, token)
         return answer
 
@@ -323,8 +335,8 @@ class Entrance:
 
     def _way_out(self, realm: Realm) -> Callable[[Request], Any]:
         async def answer(request: Request) -> Response:
-            sent = await read_sent(request)
-            return await self._run(self._sign_out, realm, request, sent)
+            with closing(await read_sent(request)) as sent:
+                return await self._run(self._sign_out, realm, request, sent)
 
         return answer
 
@@ -356,14 +368,10 @@ def _address(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-def _way_on(request: Request, realm: Realm) -> str:
-    """Return where somebody wanted to go before the door, if that is one of our own pages."""
-    wanted = request.query_params.get("next", "")
-    parts = urlsplit(wanted)
-    is_ours = wanted.startswith("/") and not wanted.startswith(("//", "/\\")) and not parts.netloc
-    is_console = parts.path == "/console" or parts.path.startswith("/console/")
-    fits = is_ours and wanted.isprintable() and is_console == (realm is Realm.OPERATOR)
-    return wanted if fits else HOMES[realm]
+def _find_door(request: Request) -> str:
+    """Return the cookie that a door gave to this browser; nothing for any other text."""
+    door = request.cookies.get(DOOR, "")
+    return door if _GIVEN.fullmatch(door) else ""
 
 
 _ASK_FOR_CODE: Final = "Enter the code that your authenticator shows."

@@ -21,6 +21,8 @@ FORM_TOKEN: Final = "form_token"  # noqa: S105  (a name, not a secret)
 _MOST_FIELDS: Final = 50
 _LARGEST_FIELD: Final = 100_000
 _MOST_FILES: Final = 20
+# No row has a number of more digits, and with a few more added it still fits into a column.
+_MOST_DIGITS: Final = 18
 # Where a browser says that a form came from: our own page, or the address line.
 _OUR_OWN: Final = frozenset({"same-origin", "none"})
 
@@ -43,6 +45,10 @@ class Sent(msgspec.Struct, frozen=True):
         values = self.fields.get(name)
         return values[-1] if values else ""
 
+    def number(self, name: str) -> int | None:
+        """Return a field that names a row by its number; None if it cannot be one."""
+        return read_number(self.text(name))
+
     def texts(self, name: str) -> Sequence[str]:
         """Return everything that came with this name, such as boxes that were ticked."""
         return self.fields.get(name, ())
@@ -52,6 +58,12 @@ class Sent(msgspec.Struct, frozen=True):
         for files in self.files.values():
             for file in files:
                 file.file.close()
+
+
+def read_number(text: str) -> int | None:
+    """Return the whole number that a text is; None for any other, and for what no row can have."""
+    is_number = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
+    return int(text) if is_number else None
 
 
 class FormKey:
@@ -83,43 +95,52 @@ class FormKey:
 
 async def read_form(request: Request) -> Form:
     """Return the fields of a form; of a name that came twice, the last one."""
-    body = (await request.body()).decode("utf-8", "replace")
-    try:
-        fields = parse_qsl(body, keep_blank_values=True, max_num_fields=_MOST_FIELDS)
-    except ValueError:
-        raise HTTPException(400) from None
-    # No database takes a zero byte.
-    return {name: value.replace("\0", "") for name, value in fields}
+    return {name: values[-1] for name, values in _gather(await _read_pairs(request)).items()}
 
 
 async def read_sent(request: Request) -> Sent:
     """Read a form of either kind; its files lie on the disk until it is closed."""
     if not request.headers.get("content-type", "").lower().startswith("multipart/"):
-        body = (await request.body()).decode("utf-8", "replace")
-        try:
-            pairs = parse_qsl(body, keep_blank_values=True, max_num_fields=_MOST_FIELDS)
-        except ValueError:
-            raise HTTPException(400) from None
-        return Sent(fields=_gather(pairs))
-    form = await request.form(
-        max_files=_MOST_FILES, max_fields=_MOST_FIELDS, max_part_size=_LARGEST_FIELD
-    )
+        return Sent(fields=_gather(await _read_pairs(request)))
+    try:
+        form = await request.form(
+            max_files=_MOST_FILES, max_fields=_MOST_FIELDS, max_part_size=_LARGEST_FIELD
+        )
+    except UnicodeError:
+        # It names an alphabet that cannot be read.
+        raise HTTPException(400) from None
     fields = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
     files: dict[str, list[UploadFile]] = {}
     for name, value in form.multi_items():
+        if isinstance(value, str):
+            continue
         # A browser sends an empty file without a name where none was chosen.
-        if isinstance(value, UploadFile) and (value.filename or value.size):
-            files.setdefault(name, []).append(value)
+        if not value.filename and not value.size:
+            value.file.close()
+            continue
+        value.filename = _clean(value.filename or "")
+        files.setdefault(name, []).append(value)
     return Sent(fields=_gather(fields), files=files)
+
+
+async def _read_pairs(request: Request) -> list[tuple[str, str]]:
+    body = (await request.body()).decode("utf-8", "replace")
+    try:
+        return parse_qsl(body, keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+    except ValueError:
+        raise HTTPException(400) from None
 
 
 def _gather(pairs: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
     fields: dict[str, list[str]] = {}
     for name, value in pairs:
-        # No database takes a zero byte, or half of a character.
-        clean = value.replace("\0", "").encode("utf-8", "replace").decode()
-        fields.setdefault(name, []).append(clean)
+        fields.setdefault(name, []).append(_clean(value))
     return fields
+
+
+def _clean(text: str) -> str:
+    """Return a text without what no database takes: zero bytes, and halves of characters."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
 def refuse_form(page: str) -> Response:

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from printworks.clock import Clock
 from printworks.dashboard.forms import FORM_TOKEN, Form, FormKey, read_form, refuse_form
-from printworks.dashboard.limits import RateLimiter
+from printworks.dashboard.limits import RateLimiter, describe_wait
 from printworks.dashboard.rendering import Link, Message, render_message
 
 Show = Callable[[Request], Response]
@@ -76,14 +76,13 @@ class Guard:
 def refuse_haste(page: str, wait: timedelta) -> Response:
     """Return the page for somebody who asks too often."""
     seconds = max(math.ceil(wait.total_seconds()), 1)
-    some = "a second" if seconds == 1 else f"{seconds} seconds"
     message = Message(
         tone="warn",
         title="Too many requests",
         sentences=(
             "This page was asked for too often in a short time. Nothing was changed and nothing "
             "was paid by this request.",
-            f"Wait for {some}, then try again.",
+            f"Wait for {describe_wait(wait)}, then try again.",
         ),
         link=Link("Open the page again", page),
     )

@@ -2,12 +2,9 @@
 
 from typing import Final
 
-import anyio.to_thread
 import msgspec
 from sqlalchemy import Connection
-from starlette.exceptions import HTTPException
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
 
 from printworks.actions.issue_photos import (
     PhotoBatch,
@@ -16,9 +13,8 @@ from printworks.actions.issue_photos import (
     begin_photos,
     draw_photos,
 )
-from printworks.dashboard.office import Office
+from printworks.dashboard.kept_files import KeptPicture
 from printworks.dashboard.visits import MerchantVisit, Visit
-from printworks.files.errors import FileMissing, FilesUnavailable
 from printworks.store.issue_photos import NewPhoto, get_photo
 from printworks.store.issues import Issue
 
@@ -60,29 +56,4 @@ def take_photographs(visit: MerchantVisit, *, present: int) -> Photographs:
 def send_photo(visit: Visit, issue: Issue) -> Response:
     """Return the photograph that the path names; the caller knows that the issue may be seen."""
     photo = get_photo(visit.db, issue, visit.number("photo"))
-    return KeptPicture(visit.office, photo.file)
-
-
-class KeptPicture(Response):
-    """A picture that is read when the answer is sent: by then the database was let go of."""
-
-    media_type = "image/jpeg"
-
-    def __init__(self, office: Office, key: str) -> None:
-        super().__init__(headers=_HEADERS)
-        self._office = office
-        self._key = key
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the picture, or say that it is gone or cannot be read."""
-        picture = await anyio.to_thread.run_sync(self._read)
-        answer = Response(picture, media_type=self.media_type, headers=_HEADERS)
-        await answer(scope, receive, send)
-
-    def _read(self) -> bytes:
-        try:
-            return self._office.files.read(self._key)
-        except FileMissing:
-            raise HTTPException(404) from None
-        except FilesUnavailable:
-            raise HTTPException(503, headers={"Retry-After": "5"}) from None
+    return KeptPicture(visit.office, photo.file, _HEADERS)

@@ -1,10 +1,14 @@
 """How often one may ask: a bucket of tokens for each key, filled again as time passes."""
 
+import math
 import threading
 from collections import OrderedDict
 from datetime import datetime, timedelta
+from ipaddress import IPv4Address, IPv6Network, ip_address
 from typing import Final, NamedTuple
 
+# Whoever has one address of version 6 has as many as fit into such a network.
+_BITS_OF_ONE: Final = 64
 # So many keys are remembered; the one that asked longest ago is forgotten first.
 MOST_KEYS: Final = 10_000
 
@@ -45,3 +49,24 @@ class RateLimiter:
         # A clock that was set back takes nothing away.
         passed = max(now - bucket.at, timedelta())
         return min(bucket.tokens + passed / self._every, self._burst)
+
+
+def network_of(address: str) -> str:
+    """Return what to count an address by: itself, or all that its owner could use instead."""
+    try:
+        read = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(read, IPv4Address):
+        return str(read)
+    if read.ipv4_mapped is not None:
+        return str(read.ipv4_mapped)
+    return str(IPv6Network((read, _BITS_OF_ONE), strict=False))
+
+
+def describe_wait(wait: timedelta) -> str:
+    """Write a wait as people say it."""
+    seconds = max(math.ceil(wait.total_seconds()), 1)
+    if seconds < 90:
+        return f"{seconds} seconds" if seconds > 1 else "a second"
+    return f"{math.ceil(seconds / 60)} minutes"

@@ -1,5 +1,6 @@
 """Amounts as people read them."""
 
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Final
@@ -7,7 +8,10 @@ from typing import Final
 from printworks.errors import BadInput
 
 # More than any amount that is kept.
-_LARGEST: Final = Decimal(10) ** 12
+_LARGEST: Final = 10**12
+# A comma before three digits is there to be read more easily; any other is a decimal point.
+_GROUPED: Final = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
+_PLAIN: Final = re.compile(r"([0-9]{1,12})(?:\.([0-9]{1,3}))?")
 _SIGNS: Final[Mapping[str, str]] = {"GBP": "£", "USD": "$", "EUR": "€"}
 # How many digits the minor unit has, where it is not two.
 # fmt: off
@@ -38,15 +42,14 @@ def write_amount(amount: int, currency: str) -> str:
     return f"{Decimal(amount).scaleb(-digits):.{digits}f}"
 
 
-def read_money(text: str, currency: str) -> int:
-    """Read an amount as people write it, `1,234.50` or `£12`, in minor units."""
-    plain = text.strip().removeprefix(currency).removeprefix(_SIGNS.get(currency, ""))
-    wrong = f"Enter an amount such as {format_money(1250, currency)}."
-    try:
-        amount = Decimal(plain.strip().replace(",", "")) * 10 ** _DIGITS.get(currency, 2)
-    except ArithmeticError:
-        raise BadInput(wrong) from None
-    # The size first: to write out a number of a million digits takes long.
-    if not amount.is_finite() or not 0 < amount <= _LARGEST or amount != int(amount):
-        raise BadInput(wrong)
-    return int(amount)
+def read_money(text: str, currency: str, *, what: str = "an amount", least: int = 1) -> int:
+    """Read an amount as people write it, `1,234.50`, `12,5` or `£12`, in minor units."""
+    written = text.strip().removeprefix(currency).removeprefix(_SIGNS.get(currency, "")).strip()
+    plain = written.replace(",", "" if _GROUPED.fullmatch(written) else ".")
+    digits = _DIGITS.get(currency, 2)
+    found = _PLAIN.fullmatch(plain)
+    if found is not None and len(rest := found[2] or "") <= digits:
+        amount = int(found[1] + rest.ljust(digits, "0"))
+        if least <= amount <= _LARGEST:
+            return amount
+    raise BadInput(f"Enter {what} such as {format_money(1250, currency)}.")

@@ -1,10 +1,11 @@
 """Whether somebody knows the password: with waits that grow, so that nobody can try them all."""
 
-import math
 from datetime import datetime, timedelta
 
 import msgspec
 
+from printworks.dashboard.devices import TRIES, TRY_EVERY
+from printworks.dashboard.limits import RateLimiter, describe_wait
 from printworks.dashboard.office import Office
 from printworks.rules.people import is_proved, wait_after
 from printworks.store.people import Person, forget_failures, get_person, note_failure
@@ -16,6 +17,9 @@ class Proving:
 
     def __init__(self, office: Office) -> None:
         self._office = office
+        # Of browsers in which somebody is signed in: strangers at the door must not keep them
+        # from what asks for the password, such as ending a key that was stolen.
+        self._tries = RateLimiter(burst=TRIES, every=TRY_EVERY)
 
     def prove(self, signed_in: SignedIn, password: str) -> tuple[str, SignedIn]:
         """Ask somebody who is signed in for the password, unless it was given lately.
@@ -30,7 +34,10 @@ class Proving:
             return "Enter your password once more: this change asks for it.", signed_in
         with self._office.database.reading() as db:
             person = get_person(db, person.id)
-        if wrong := find_wait(person, now=now) or self.compare(person, password):
+        wait = find_wait(person, now=now)
+        if wait and self._tries.take(session.hash, now=now) is not None:
+            return wait, signed_in
+        if wrong := self.compare(person, password):
             return wrong, signed_in
         with self._office.database.writing() as db:
             forget_failures(db, person.id)
@@ -54,11 +61,3 @@ def find_wait(person: Person, *, now: datetime) -> str:
     if left <= timedelta():
         return ""
     return f"Too many wrong passwords or codes. Try again in {describe_wait(left)}."
-
-
-def describe_wait(wait: timedelta) -> str:
-    """Write a wait as people say it."""
-    seconds = max(math.ceil(wait.total_seconds()), 1)
-    if seconds < 90:
-        return f"{seconds} seconds" if seconds > 1 else "a second"
-    return f"{math.ceil(seconds / 60)} minutes"

@@ -4,17 +4,20 @@ import base64
 import secrets
 from typing import Any, Final
 
+import msgspec
 import segno
 from starlette.responses import Response
 
 from printworks.dashboard.desk import Deed, Page
+from printworks.dashboard.devices import Devices
 from printworks.dashboard.rendering import send_on
-from printworks.dashboard.sessions import ENTRANCES, take_cookie
+from printworks.dashboard.sessions import ENTRANCES, give_cookie, sign_in_here, take_cookie
 from printworks.dashboard.visits import Visit
 from printworks.errors import BadInput
 from printworks.rules.people import check_password
 from printworks.rules.totp import find_step, make_address
 from printworks.store.audit import list_audit
+from printworks.store.invitations import withdraw_links_of
 from printworks.store.people import get_person, set_password, set_totp
 from printworks.store.sessions import end_session, end_sessions, list_sessions
 
@@ -33,6 +36,8 @@ def security_page(path: str) -> Page[Any]:
                 take=change_password,
                 says="Your password was changed. Other browsers were signed out.",
                 proves=True,
+                # A hash takes longer than others should wait for the database.
+                alone=True,
             ),
             Deed(name="begin-totp", take=begin_totp, proves=True),
             Deed(
@@ -69,14 +74,26 @@ def show_security(visit: Visit, totp_secret: str = "") -> Response:
     )
 
 
-def change_password(visit: Visit) -> str:
-    """Set another password, and sign everybody out who knew only the old one."""
+def change_password(visit: Visit) -> Response:
+    """Set another password, and sign everybody out who knew only the old one.
+
+    This browser gets another cookie: somebody may have a copy of the one it had.
+    """
+    person, office = visit.person, visit.office
     password = visit.sent.raw("new_password")
-    check_password(password, email=visit.person.email)
-    set_password(visit.db, visit.person.id, visit.office.passwords.hash(password))
-    end_sessions(visit.db, visit.person.id, but=visit.session.hash)
-    visit.note("change-password")
-    return visit.path
+    check_password(password, email=person.email)
+    password_hash = office.passwords.hash(password)
+    with office.database.writing() as db:
+        set_password(db, person.id, password_hash)
+        withdraw_links_of(db, person.id)
+        end_sessions(db, person.id)
+        token = sign_in_here(office, visit.request, person, db)
+        visit.within(db).note("change-password")
+    answer = send_on(f"{visit.path}?done=change-password")
+    changed = msgspec.structs.replace(person, password_hash=password_hash)
+    Devices(office).remember(answer, changed)
+    give_cookie(answer, person.realm, token)
+    return answer
 
 
 def begin_totp(visit: Visit) -> Response:

@@ -21,6 +21,8 @@ ENTRANCES: Final[Mapping[Realm, str]] = {
     Realm.MERCHANT: "/sign-in",
     Realm.OPERATOR: "/console/sign-in",
 }
+# In the address of an entrance: a form was sent by somebody whose session was over.
+ENDED: Final = "ended"
 HOMES: Final[Mapping[Realm, str]] = {Realm.MERCHANT: "/orders", Realm.OPERATOR: "/console"}
 # A page need not write that somebody was there if one before it has lately.
 _TOUCH_EVERY: Final = timedelta(minutes=5)
@@ -28,14 +30,16 @@ _LONGEST_TOKEN: Final = 100
 _LONGEST_AGENT: Final = 300
 
 
-def find_signed_in(office: Office, realm: Realm, token: str | None) -> SignedIn | None:
-    """Return who shows this cookie, and let their session last longer."""
+def find_signed_in(
+    office: Office, realm: Realm, token: str | None, *, is_there: bool = True
+) -> SignedIn | None:
+    """Return who shows this cookie; if somebody is there, their session lasts longer."""
     if not token or len(token) > _LONGEST_TOKEN:
         return None
     now = office.clock()
     with office.database.reading() as db:
         found = find_session(db, realm, token, now=now)
-    if found is not None and now - found.session.seen_at >= _TOUCH_EVERY:
+    if is_there and found is not None and now - found.session.seen_at >= _TOUCH_EVERY:
         with office.database.writing() as db:
             touch_session(db, found, now=now)
     return found
@@ -69,3 +73,13 @@ def give_cookie(response: Response, realm: Realm, token: str) -> None:
 def take_cookie(response: Response, realm: Realm) -> None:
     """Let a browser forget."""
     response.delete_cookie(COOKIES[realm], path="/", secure=True, httponly=True, samesite="lax")
+
+
+def way_on(request: Request, realm: Realm) -> str:
+    """Return where somebody wanted to go before the door, if that is one of our own pages."""
+    wanted = request.query_params.get("next", "")
+    is_ours = wanted.startswith("/") and not wanted.startswith(("//", "/\\"))
+    path = wanted.partition("?")[0].partition("#")[0]
+    is_console = path == "/console" or path.startswith("/console/")
+    fits = is_ours and wanted.isprintable() and is_console == (realm is Realm.OPERATOR)
+    return wanted if fits else HOMES[realm]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn, Self
 from urllib.parse import urlencode
 
 import msgspec
@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from printworks.dashboard.forms import Sent
+from printworks.dashboard.forms import Sent, read_number
 from printworks.dashboard.navigation import list_places
 from printworks.dashboard.office import Office
 from printworks.dashboard.rendering import render
@@ -22,8 +22,12 @@ from printworks.store.people import Person
 from printworks.store.sessions import Session
 from printworks.wire.links import Links
 
-# The largest number that a row can have.
-_LARGEST = 2**63 - 1
+
+class Pages(NamedTuple):
+    """Where else a list can be seen: from its beginning, and from where it goes on; else empty."""
+
+    first: str
+    next: str
 
 
 class Visit(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,18 +81,26 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
         """Addresses of pictures, from wherever the page was asked for."""
         return self.office.links(self.db)
 
+    def within(self, db: Connection) -> Self:
+        """Return this visit in a transaction that its deed has made."""
+        return msgspec.structs.replace(self, connection=db)
+
     def number(self, name: str) -> int:
         """Return a number from the path; what cannot be one is nobody's."""
-        digits = str(self.request.path_params[name])
-        if not digits.isascii() or not digits.isdigit() or len(digits) > len(str(_LARGEST)):
-            refuse_unknown()
-        return int(digits)
+        number = read_number(str(self.request.path_params[name]))
+        return refuse_unknown() if number is None else number
 
     def cursor(self, name: str = "before") -> int | None:
         """Return where a list goes on, or None for its beginning."""
-        digits = self.query.get(name, "")
-        is_number = digits.isascii() and digits.isdigit() and len(digits) < len(str(_LARGEST))
-        return int(digits) if is_number else None
+        return read_number(self.query.get(name, ""))
+
+    def pages(self, following: object, *, by: str = "before", **kept: object) -> Pages:
+        """Return where else a list can be seen, of which the next page has this parameter."""
+        is_first = not self.query.get(by)
+        return Pages(
+            "" if is_first else self.here(**{by: None}),
+            "" if following is None else self.here(**{by: following}, **kept),
+        )
 
     def here(self, **changes: object) -> str:
         """Return the address of this page with some of its parameters changed or, if None, gone."""

@@ -4,6 +4,8 @@ import threading
 from collections.abc import Sequence
 from typing import Final
 
+from starlette.routing import BaseRoute
+
 from printworks.api.endpoints import Family
 from printworks.api.proofs import LinkMaker, proof_routes
 from printworks.api.reference import reference_routes
@@ -33,6 +35,8 @@ from printworks.web.receiving import Receive
 from printworks.web.request_log import RequestLog
 from printworks.worker.advance import ClockMover
 
+# Opened when the first page is asked for. More pages than this wait for each other.
+PAGE_CONNECTIONS: Final = 8
 # Every version that is served, side by side.
 FAMILIES: Final = (V3_0, *V2)
 
@@ -55,39 +59,46 @@ class Application:
         # One picture at a time is enough for questions; orders are the worker's.
         self._studio = Studio(slots=1)
         self._clock_mover = ClockMover(settings, clock)
+        self._pages = Pages(
+            self._list_pages(families),
+            upload_limits(settings),
+            is_proxied=bool(settings.behind_proxy),
+        )
+        self._database: Database | None = None
+        self._page_database: Database | None = None
+        self._opening = threading.Lock()
+        self._till: Till | None = None
+        self._files: Files | None = None
+        self._edge: Edge | None = None
+
+    def _list_pages(self, families: Sequence[Family]) -> list[BaseRoute]:
+        settings, clock = self._settings, self._clock
         office = Office(
             settings=settings,
             clock=clock,
-            forms=FormKey(self._get_database),
+            forms=FormKey(self._get_page_database),
             passwords=Passwords(),
             studio=self._studio,
             advance_clock=self._clock_mover.advance,
-            open_database=self._get_database,
+            open_database=self._get_page_database,
             open_till=self._get_till,
             open_catalogue=self._get_catalogue,
             open_files=self._get_files,
         )
-        self._pages = Pages(
-            [
-                *start_routes(settings),
-                *people_routes(office),
-                *reference_routes(families, settings),
-                *proof_routes(self._links, self._get_database, self._get_files),
-                *webhook_routes(settings, clock, self._get_database),
-                *payment_routes(
-                    settings,
-                    clock,
-                    database=self._get_database,
-                    till=self._get_till,
-                    catalogue=self._get_catalogue,
-                ),
-            ],
-            upload_limits(settings),
-        )
-        self._database: Database | None = None
-        self._till: Till | None = None
-        self._files: Files | None = None
-        self._edge: Edge | None = None
+        return [
+            *start_routes(settings),
+            *people_routes(office),
+            *reference_routes(families, settings),
+            *proof_routes(self._links, self._get_page_database, self._get_files),
+            *webhook_routes(settings, clock, self._get_database),
+            *payment_routes(
+                settings,
+                clock,
+                database=self._get_page_database,
+                till=self._get_till,
+                catalogue=self._get_catalogue,
+            ),
+        ]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or follow the server's start and stop."""
@@ -145,6 +156,15 @@ class Application:
             raise RuntimeError(message)
         return self._database
 
+    def _get_page_database(self) -> Database:
+        # Connections of their own: whatever people do at their pages, programs get theirs.
+        with self._opening:
+            if self._page_database is None:
+                self._page_database = Database(
+                    self._settings.database_url, connections=PAGE_CONNECTIONS
+                )
+            return self._page_database
+
     def _get_till(self) -> Till:
         if self._till is None:
             self._till = Till(self._settings, self._get_database())
@@ -165,8 +185,9 @@ class Application:
             self._edge.close()
         self._clock_mover.close()
         self._studio.close()
-        if self._database is not None:
-            self._database.close()
+        for database in (self._database, self._page_database):
+            if database is not None:
+                database.close()
 
 
 def build_app(

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
+from ipaddress import ip_address
 from typing import Any, Final
 
 import structlog
@@ -34,6 +35,8 @@ Send = Callable[[Any], Awaitable[None]]
 
 # What a form may send, or a provider that tells us something.
 _BODY: Final = Limits(1_000_000, timedelta(seconds=10), timedelta(seconds=30))
+# For answers that say nothing of it: a table for spreadsheets, or where to go.
+_POLICY: Final = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
 # Below these, letters are what they are: a token has small and capital ones.
 _WITH_TOKENS: Final = frozenset({"pay", "payments", "bank"})
 
@@ -62,8 +65,11 @@ def normal_path(path: str) -> str:
 class Pages:
     """An ASGI application for pages."""
 
-    def __init__(self, routes: Sequence[BaseRoute], uploads: Limits = _BODY) -> None:
+    def __init__(
+        self, routes: Sequence[BaseRoute], uploads: Limits = _BODY, *, is_proxied: bool = False
+    ) -> None:
         self._uploads = uploads
+        self._is_proxied = is_proxied
         self._routes = [*asset_routes(), *routes]
         self._app = Starlette(
             routes=self._routes,
@@ -98,11 +104,14 @@ class Pages:
 
         async def send_safely(message: dict[str, Any]) -> None:
             if message["type"] == "http.response.start":
-                added = [(b"x-request-id", request_id.encode()), *ON_EVERY_ANSWER]
-                message = {**message, "headers": [*message["headers"], *added]}
+                headers = _complete(message["headers"])
+                headers.append((b"x-request-id", request_id.encode()))
+                message = {**message, "headers": headers}
             await send(message)
 
-        scope = {**scope, "state": {**scope.get("state", {}), "request_id": request_id}}
+        client = _find_client(request) if self._is_proxied else None
+        state = {**scope.get("state", {}), "request_id": request_id}
+        scope = {**scope, "state": state, "client": client or scope.get("client")}
         try:
             if request.method == "POST":
                 receive = await self._receive(request, receive)
@@ -116,6 +125,22 @@ class Pages:
         except Exception:
             # Whoever asked has been answered already.
             log.exception("page failed", method=request.method, request_id=request_id)
+
+
+def _complete(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Return the headers of an answer with those that every answer has."""
+    has_policy = any(name == _POLICY[0] for name, _ in headers)
+    return [*headers, *ON_EVERY_ANSWER, *([] if has_policy else [_POLICY])]
+
+
+def _find_client(request: exchange.Request) -> tuple[str, int] | None:
+    """Return who asked the proxy in front of us: otherwise everybody would seem to be one."""
+    # The last one is the proxy's own word; those before it are whatever the client says.
+    said = request.headers.get("x-forwarded-for", "").rpartition(",")[2].strip()
+    try:
+        return str(ip_address(said.partition("%")[0])), 0
+    except ValueError:
+        return None
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

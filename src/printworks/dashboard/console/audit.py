@@ -4,12 +4,12 @@ from typing import Final
 
 from starlette.responses import Response
 
-from printworks.dashboard.console.finding import find_merchant
 from printworks.dashboard.desk import Page
 from printworks.dashboard.visits import ConsoleVisit
 from printworks.rules.people import Duty
 from printworks.store.audit import list_audit
-from printworks.store.names import name_merchants
+from printworks.store.merchant_lists import name_merchants
+from printworks.store.merchants import find_merchant_by_code
 
 _ROWS: Final = 50
 
@@ -17,7 +17,7 @@ _ROWS: Final = 50
 def show_audit(visit: ConsoleVisit) -> Response:
     """Show what was done lately, perhaps in the affairs of one merchant only."""
     code = visit.query.get("merchant", "").strip()
-    merchant = find_merchant(visit, code)
+    merchant = find_merchant_by_code(visit.db, code)
     found = (
         []
         if code and merchant is None
@@ -35,8 +35,7 @@ def show_audit(visit: ConsoleVisit) -> Response:
         names=name_merchants(visit.db, (entry.merchant_id for entry in entries)),
         code=code,
         merchant=merchant,
-        newer=visit.here(before=None) if visit.cursor() else "",
-        older=visit.here(before=entries[-1].id) if len(found) > _ROWS else "",
+        pages=visit.pages(entries[-1].id if len(found) > _ROWS else None),
     )
 
 

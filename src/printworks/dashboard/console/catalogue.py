@@ -11,8 +11,9 @@ from printworks.catalogue.labs import Lab, Making
 from printworks.catalogue.products import Currency, Product
 from printworks.catalogue.services import Service
 from printworks.catalogue.snapshot import Catalogue
-from printworks.dashboard.console.lab_views import describe_hours, list_holidays, name_country
+from printworks.dashboard.console.lab_hours import describe_hours, list_holidays
 from printworks.dashboard.desk import Page
+from printworks.dashboard.views.words import COUNTRY_CHOICES, name_country
 from printworks.dashboard.visits import ConsoleVisit
 from printworks.errors import NotFound
 from printworks.rules.search import simplify
@@ -59,7 +60,7 @@ def show_catalogue(visit: ConsoleVisit) -> Response:
         text=text,
         kind=kind,
         country=country if country in COUNTRIES else "",
-        countries=_list_countries(),
+        countries=COUNTRY_CHOICES,
         begin=begin,
         total=len(found),
         before=visit.here(**{"from": max(0, begin - _ROWS) or None}) if begin else "",
@@ -180,10 +181,6 @@ def _list_destinations(service: Service) -> list[str]:
 def _read_currency(visit: ConsoleVisit, catalogue: Catalogue) -> Currency:
     wanted = visit.query.get("currency", "")
     return next((one for one in catalogue.currencies if one == wanted), catalogue.currencies[0])
-
-
-def _list_countries() -> list[tuple[str, str]]:
-    return [(country.code, country.name) for country in COUNTRIES.values()]
 
 
 PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (

@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Final
 
 import msgspec
@@ -14,11 +13,13 @@ from cryptography import x509
 from starlette.responses import Response
 
 from printworks import __version__
+from printworks.dashboard.console.words import tell_span
 from printworks.dashboard.desk import Deed, Page
 from printworks.dashboard.office import Office
 from printworks.dashboard.rendering import Tone
 from printworks.dashboard.visits import ConsoleVisit
 from printworks.files.errors import FilesError
+from printworks.files.probing import gives_back
 from printworks.rules.people import Duty
 from printworks.settings import Settings
 from printworks.store import schema
@@ -31,7 +32,6 @@ _LATE: Final = timedelta(minutes=1)
 # Every hour there is something to do, if only to tidy up.
 _IDLE: Final = timedelta(hours=2)
 _RENEW_BEFORE: Final = timedelta(days=14)
-_PROBE: Final = "doctor/probe.txt"
 
 
 class Check(msgspec.Struct, frozen=True):
@@ -62,7 +62,7 @@ def try_files(visit: ConsoleVisit) -> Response:
     """Keep a file, read it and delete it again, where pictures are."""
     tried = check_files(visit.office)
     with visit.office.database.reading() as db:
-        return show_health(msgspec.structs.replace(visit, connection=db), tried)
+        return show_health(visit.within(db), tried)
 
 
 def judge(checks: list[Check]) -> Tone:
@@ -101,7 +101,7 @@ def check_queue(queue: QueueFacts, *, now: datetime) -> Check:
     if queue.oldest_due_at is None:
         return Check("Queue", "ok", "Nothing waits.")
     since = now - queue.oldest_due_at
-    waits = f"{queue.due:,} due, the oldest for {_write(since)}."
+    waits = f"{queue.due:,} due, the oldest for {tell_span(since)}."
     if since > _LATE:
         advice = "Look whether a worker runs, or start another one with `printworks work`."
         return Check("Queue", "warn", f"{waits} {advice}")
@@ -118,9 +118,11 @@ def check_workers(queue: QueueFacts, *, now: datetime) -> Check:
     if last is None:
         return Check("Workers", "warn", "No job has ever been finished. Is a worker running?")
     if now - last > _IDLE:
-        said = f"The last job was finished {_write(now - last)} ago. Is a worker running?"
+        said = f"The last job was finished {tell_span(now - last)} ago. Is a worker running?"
         return Check("Workers", "warn", said)
-    return Check("Workers", "ok", f"At rest; the last job was finished {_write(now - last)} ago.")
+    return Check(
+        "Workers", "ok", f"At rest; the last job was finished {tell_span(now - last)} ago."
+    )
 
 
 def check_folder(name: str, folder: Path) -> Check:
@@ -138,18 +140,11 @@ def check_folder(name: str, folder: Path) -> Check:
 
 def check_files(office: Office) -> Check:
     """Keep a file, read it and delete it again, where pictures are."""
-    sent = b"Can this be read?"
     try:
-        files = office.files
-        with NamedTemporaryFile() as probe:
-            probe.write(sent)
-            probe.flush()
-            files.put(_PROBE, Path(probe.name))
-        received = files.read(_PROBE)
-        files.delete(_PROBE)
+        is_same = gives_back(office.files)
     except (FilesError, OSError) as error:
         return Check("File store", "error", str(error))
-    if received != sent:
+    if not is_same:
         return Check("File store", "error", "It gives back what nobody put there.")
     return Check("File store", "ok", "A file was kept, read and deleted just now.")
 
@@ -197,15 +192,6 @@ def _list_facts(office: Office, now: datetime) -> list[tuple[str, str]]:
         ("Catalogue", "Your own folder" if settings.catalogue else "Built in"),
         ("Time here", f"{now:%-d %b %Y, %H:%M:%S} UTC"),
     ]
-
-
-def _write(time: timedelta) -> str:
-    seconds = max(0, int(time.total_seconds()))
-    for unit, length in (("day", 86_400), ("hour", 3600), ("minute", 60)):
-        if seconds >= length:
-            number = seconds // length
-            return f"{number} {unit}{'' if number == 1 else 's'}"
-    return f"{seconds} second{'' if seconds == 1 else 's'}"
 
 
 PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (

@@ -2,8 +2,6 @@
 
 from typing import Final
 
-import msgspec
-
 from printworks.actions.issues import (
     answer_issue,
     dismiss_issue,
@@ -13,6 +11,7 @@ from printworks.actions.issues import (
 )
 from printworks.actions.reprints import copy_proofs, drop_proofs, plan_reprint
 from printworks.dashboard.desk import Deed
+from printworks.dashboard.forms import read_number
 from printworks.dashboard.money import format_money, read_money
 from printworks.dashboard.visits import ConsoleVisit
 from printworks.errors import BadInput, OutOfOrder, ServiceError
@@ -83,8 +82,8 @@ def reprint(visit: ConsoleVisit) -> str:
                 comment=comment,
                 now=visit.real_now,
             )
-            seen = msgspec.structs.replace(visit, connection=db)
-            return _note(seen, "issue-reprint", issue, reprint=str(issue.reprint_order_id))
+            reprint_id = str(issue.reprint_order_id)
+            return _note(visit.within(db), "issue-reprint", issue, reprint=reprint_id)
     except ServiceError:
         _drop(visit, copies)
         raise
@@ -103,8 +102,8 @@ def _drop(visit: ConsoleVisit, copies: Copies) -> None:
 
 
 def _read_images(visit: ConsoleVisit) -> list[int]:
-    chosen = [text for text in visit.sent.texts("image") if text.isascii() and text.isdigit()]
-    numbers = [int(text) for text in chosen if len(text) < 19]
+    chosen = visit.sent.texts("image")
+    numbers = [number for text in chosen if (number := read_number(text)) is not None]
     if not numbers:
         raise BadInput("Choose at least one image to print again.")
     with visit.office.database.reading() as db:

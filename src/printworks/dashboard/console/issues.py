@@ -1,6 +1,5 @@
 """What merchants complain about: the queue, and settling one issue."""
 
-import hashlib
 from typing import Any, Final
 
 import msgspec
@@ -8,10 +7,12 @@ from starlette.responses import Response
 
 from printworks.dashboard.console.issue_deeds import DEEDS
 from printworks.dashboard.console.shipments import PrintView, view_print
-from printworks.dashboard.console.words import KINDS, OUTCOMES, WANTED, name_state, tell_age
+from printworks.dashboard.console.words import OUTCOMES, name_state, tell_age
 from printworks.dashboard.desk import Page
 from printworks.dashboard.issue_photos import send_photo
-from printworks.dashboard.merchant.wording import Words
+from printworks.dashboard.stamps import make_stamp
+from printworks.dashboard.views.issue_words import ACTIONS, KINDS
+from printworks.dashboard.views.words import Words
 from printworks.dashboard.visits import ConsoleVisit
 from printworks.rules.issues import (
     ACTION_DESCRIPTIONS,
@@ -54,7 +55,7 @@ def show_queue(visit: ConsoleVisit) -> Response:
     after = visit.cursor("after")
     found = list_issue_queue(visit.db, is_settled=is_settled, after=after, limit=ROWS + 1)
     shown = found[:ROWS]
-    stamp = hashlib.blake2s(msgspec.json.encode(found), digest_size=8).hexdigest()
+    stamp = make_stamp(found)
     if visit.is_unchanged(stamp):
         return Response(status_code=204)
     return visit.render(
@@ -62,8 +63,7 @@ def show_queue(visit: ConsoleVisit) -> Response:
         stamp=stamp,
         is_settled=is_settled,
         lines=[_view_line(visit, one) for one in shown],
-        newer=visit.here(after=None) if after is not None else "",
-        older=visit.here(after=shown[-1].issue.id) if len(found) > ROWS else "",
+        pages=visit.pages(shown[-1].issue.id if len(found) > ROWS else None, by="after"),
     )
 
 
@@ -75,7 +75,7 @@ def _view_line(visit: ConsoleVisit, one: QueuedIssue) -> Line:
         merchant=one.merchant,
         merchant_code=one.merchant_code,
         kind=KINDS[issue.kind],
-        wanted=WANTED[issue.action],
+        wanted=ACTIONS[issue.action],
         state=name_state(issue.state),
         outcome=OUTCOMES[issue.resolution] if issue.resolution else "",
         age=tell_age(issue.created_at, now=visit.real_now),
@@ -86,7 +86,7 @@ def show_issue(visit: ConsoleVisit) -> Response:
     """Show one issue with all that was said, and the ways to settle it."""
     issue = get_any_issue(visit.db, visit.number("id"))
     photos = list_photos(visit.db, issue)
-    stamp = f"{issue.updated_at.timestamp()}-{len(photos)}"
+    stamp = make_stamp(issue.updated_at, len(photos))
     if visit.is_unchanged(stamp):
         return Response(status_code=204)
     order = get_any_order(visit.db, issue.order_id)
@@ -101,7 +101,7 @@ def show_issue(visit: ConsoleVisit) -> Response:
         merchant=merchant,
         kind=KINDS[issue.kind],
         described=issue.detail or DESCRIPTIONS[issue.kind],
-        wanted=WANTED[issue.action],
+        wanted=ACTIONS[issue.action],
         wanted_more=issue.action_detail or ACTION_DESCRIPTIONS[issue.action],
         outcome=OUTCOMES[issue.resolution] if issue.resolution else "",
         images=_list_images(visit, order, issue),

@@ -11,8 +11,8 @@ from printworks.dashboard.rendering import Tone
 from printworks.dashboard.visits import ConsoleVisit
 from printworks.rules.jobs import MAY_CANCEL, MAY_RETRY, POLICIES, JobKind, JobState
 from printworks.rules.people import Duty
-from printworks.store.console import search_jobs
 from printworks.store.health import MOST_COUNTED, JobCount, count_jobs
+from printworks.store.job_lists import search_jobs
 from printworks.store.jobs import cancel_job, get_job, retry_job
 
 _JOBS: Final = "/console/jobs"
@@ -49,8 +49,7 @@ def show_jobs(visit: ConsoleVisit) -> Response:
         totals=_sum(counts),
         by_kind=group_by_kind(counts),
         most_counted=MOST_COUNTED,
-        newer=visit.here(before=None) if visit.cursor() else "",
-        older=visit.here(before=page.next) if page.next else "",
+        pages=visit.pages(page.next),
     )
 
 

@@ -9,14 +9,14 @@ import msgspec
 from starlette.responses import Response
 
 from printworks.actions.ledger import Verified, verify_ledgers
-from printworks.dashboard.console.finding import find_merchant
 from printworks.dashboard.desk import Deed, Page
 from printworks.dashboard.visits import ConsoleVisit
 from printworks.errors import StillRunning
 from printworks.rules.ledger import EntryKind
 from printworks.rules.people import Duty
-from printworks.store.console import EntryPage, EntryPlace, get_merchant_line, list_money
-from printworks.store.names import sum_balances
+from printworks.store.ledger_lists import EntryPage, EntryPlace, list_money, sum_balances
+from printworks.store.merchant_lists import get_merchant_line
+from printworks.store.merchants import find_merchant_by_code
 
 _ROWS: Final = 50
 _MOST_FAULTS: Final = 50
@@ -50,7 +50,7 @@ class Verdict(msgspec.Struct, frozen=True):
 def show_ledger(visit: ConsoleVisit, verdict: Verdict | None = None) -> Response:
     """Show what moved, the latest first."""
     code = visit.query.get("merchant", "").strip()
-    found = find_merchant(visit, code)
+    found = find_merchant_by_code(visit.db, code)
     before = read_place(visit.query.get("before", ""))
     page = (
         EntryPage([], None)
@@ -67,8 +67,7 @@ def show_ledger(visit: ConsoleVisit, verdict: Verdict | None = None) -> Response
         merchant=get_merchant_line(visit.db, found.id) if found else None,
         owed=sum_balances(visit.db),
         verdict=verdict,
-        newer=visit.here(before=None) if before else "",
-        older=visit.here(before=write_place(page.next)) if page.next else "",
+        pages=visit.pages(write_place(page.next) if page.next else None),
     )
 
 
@@ -81,8 +80,7 @@ def verify(visit: ConsoleVisit) -> Response:
         with visit.office.database.reading() as db:
             verified = verify_ledgers(db)
             seconds = (visit.office.clock() - begun).total_seconds()
-            shown = msgspec.structs.replace(visit, connection=db)
-            return show_ledger(shown, Verdict(verified, seconds))
+            return show_ledger(visit.within(db), Verdict(verified, seconds))
     finally:
         _verifying.release()
 

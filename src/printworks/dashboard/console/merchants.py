@@ -5,25 +5,31 @@ from typing import Final
 
 from starlette.responses import Response
 
+from printworks.actions.callbacks import send_given_up_again
 from printworks.actions.people import (
     invite_colleague,
     invite_merchant,
     invite_to_choose_password,
 )
-from printworks.dashboard.console.finding import find_merchant
+from printworks.catalogue.products import Currency
 from printworks.dashboard.console.invitations import FreshLink, make_link
 from printworks.dashboard.console.ledger import WORDS
+from printworks.dashboard.console.words import name_state
 from printworks.dashboard.desk import Deed, Page
+from printworks.dashboard.money import read_money
+from printworks.dashboard.views.callbacks import view_callback
 from printworks.dashboard.visits import ConsoleVisit
-from printworks.errors import BadInput, NotFound
+from printworks.errors import BadInput, NotFound, WrongState
 from printworks.rules.payments import Billing
 from printworks.rules.people import Duty, Realm
 from printworks.store.audit import list_audit
 from printworks.store.callback_settings import read_callback_settings
-from printworks.store.console import get_merchant_line, list_money, search_merchants
+from printworks.store.callbacks import list_callbacks
 from printworks.store.invitations import Invitation
 from printworks.store.ledger import set_credit_limit
-from printworks.store.merchants import Merchant, list_keys, set_billing
+from printworks.store.ledger_lists import list_money
+from printworks.store.merchant_lists import get_merchant_line, search_merchants
+from printworks.store.merchants import Merchant, get_merchant_by_code, list_keys, set_billing
 from printworks.store.operators import list_open_invitations, withdraw_invitation
 from printworks.store.order_search import OrderSearch, search_orders
 from printworks.store.payments import SavedCard, get_card, save_card
@@ -34,7 +40,6 @@ _ROWS: Final = 50
 # Of each list on the page of one merchant.
 _FEW: Final = 10
 _LONGEST_SEARCH: Final = 200
-_AMOUNT: Final = re.compile(r"([0-9]{1,10})(?:\.([0-9]{1,2}))?")
 _CARD_WORD: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
 
@@ -49,8 +54,7 @@ def show_merchants(visit: ConsoleVisit, link: FreshLink | None = None) -> Respon
         link=link,
         invitations=_list_invitations(visit, None),
         may_invite=not visit.office.is_sandbox and visit.may(Duty.ADMINISTER),
-        newer=visit.here(before=None) if visit.cursor() else "",
-        older=visit.here(before=page.next) if page.next else "",
+        pages=visit.pages(page.next),
     )
 
 
@@ -77,16 +81,21 @@ def show_merchant(visit: ConsoleVisit, link: FreshLink | None = None) -> Respons
         merchant=get_merchant_line(visit.db, merchant.id),
         keys=list_keys(visit.db, merchant.id, now=visit.real_now),
         callbacks=read_callback_settings(visit.db, merchant.id),
+        given_up=[
+            view_callback(one)
+            for one in list_callbacks(visit.db, merchant.id, is_given_up=True, limit=_FEW)
+        ],
         card=get_card(visit.db, merchant.id),
         billings=list(Billing),
         people=list_people(visit.db, Realm.MERCHANT, merchant_id=merchant.id),
         invitations=_list_invitations(visit, merchant.id),
-        orders=orders.orders,
+        orders=[(order, name_state(order.status)) for order in orders.orders],
         entries=list_money(visit.db, merchant_id=merchant.id, limit=_FEW).entries,
         words=WORDS,
         done_lately=list_audit(visit.db, merchant_id=merchant.id, limit=_FEW)
         if visit.may(Duty.SUPPORT)
         else [],
+        may_support=visit.may(Duty.SUPPORT),
         is_mine=visit.may(Duty.ADMINISTER),
         link=link,
     )
@@ -95,7 +104,7 @@ def show_merchant(visit: ConsoleVisit, link: FreshLink | None = None) -> Respons
 def change_billing(visit: ConsoleVisit) -> str:
     """Say how a merchant pays from now on, and how much it may owe."""
     merchant = _get(visit)
-    billing, limit, card = _read_billing(visit)
+    billing, limit, card = _read_billing(visit, merchant.currency)
     set_billing(visit.db, merchant.id, billing)
     set_credit_limit(visit.db, merchant.id, limit)
     if card is not None:
@@ -108,6 +117,17 @@ def change_billing(visit: ConsoleVisit) -> str:
         limit=limit,
         card="changed" if card else "as it was",
     )
+    return visit.path
+
+
+def resend_given_up(visit: ConsoleVisit) -> str:
+    """Tell the merchant's program once more of what was given up."""
+    merchant = _get(visit)
+    now = visit.real_now + merchant.clock_offset
+    sent = send_given_up_again(visit.db, merchant, now=now)
+    if not sent:
+        raise WrongState("Nothing is given up any more.")
+    visit.note("resend-given-up", merchant.code, merchant_id=merchant.id, callbacks=sent)
     return visit.path
 
 
@@ -135,17 +155,11 @@ def withdraw_colleague(visit: ConsoleVisit) -> str:
 
 
 def _get(visit: ConsoleVisit) -> Merchant:
-    merchant = find_merchant(visit, str(visit.request.path_params["code"]))
-    if merchant is None:
-        raise NotFound("There is no such merchant.")
-    return merchant
+    return get_merchant_by_code(visit.db, str(visit.request.path_params["code"]))
 
 
 def _get_person(visit: ConsoleVisit, merchant: Merchant) -> Person:
-    digits = visit.sent.text("person")
-    if not digits.isascii() or not digits.isdigit() or len(digits) > 18:
-        raise NotFound("There is nobody with this number.")
-    person = get_person(visit.db, int(digits))
+    person = get_person(visit.db, visit.sent.number("person") or 0)
     if person.merchant_id != merchant.id:
         raise NotFound("There is nobody with this number.")
     return person
@@ -169,30 +183,22 @@ def _withdraw(visit: ConsoleVisit, merchant: Merchant | None) -> None:
     visit.note("withdraw-invitation", gone.email, merchant_id=merchant_id)
 
 
-def _read_billing(visit: ConsoleVisit) -> tuple[Billing, int | None, SavedCard | None]:
+def _read_billing(
+    visit: ConsoleVisit, currency: Currency
+) -> tuple[Billing, int | None, SavedCard | None]:
     try:
         billing = Billing(visit.sent.text("billing"))
     except ValueError:
         raise BadInput("Choose how the merchant pays.") from None
-    limit = read_amount(visit.sent.text("limit"))
+    typed = visit.sent.text("limit")
+    # Without an amount, without a limit; that of nothing is one.
+    limit = read_money(typed, currency, what="a limit", least=0) if typed else None
     words = visit.sent.text("customer"), visit.sent.text("payment_method")
     if not any(words):
         return billing, limit, None
     if not all(_CARD_WORD.fullmatch(word) for word in words):
         raise BadInput("A saved card needs both ids, of letters, digits, `_` and `-`.")
     return billing, limit, SavedCard(*words)
-
-
-def read_amount(text: str) -> int | None:
-    """Return an amount such as `1,250.00` in minor units; None for nothing at all."""
-    plain = text.replace(",", "").replace(" ", "")
-    if not plain:
-        return None
-    found = _AMOUNT.fullmatch(plain)
-    if found is None:
-        raise BadInput("Enter the limit as an amount such as 250 or 250.00, or leave it empty.")
-    whole, rest = found.groups()
-    return int(whole) * 100 + int((rest or "0").ljust(2, "0"))
 
 
 PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
@@ -219,6 +225,12 @@ PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
                 says="How the merchant pays was changed.",
                 duty=Duty.ADMINISTER,
                 proves=True,
+            ),
+            Deed(
+                name="resend-given-up",
+                take=resend_given_up,
+                says="The callbacks are on their way again.",
+                duty=Duty.SUPPORT,
             ),
             Deed(name="invite-colleague", take=invite_person, duty=Duty.ADMINISTER, proves=True),
             Deed(name="reset-colleague", take=reset_person, duty=Duty.ADMINISTER, proves=True),

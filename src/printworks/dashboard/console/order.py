@@ -9,20 +9,21 @@ from printworks.actions.orders import cancel_order
 from printworks.actions.production import permissions_of, release_order
 from printworks.actions.routing import FINE
 from printworks.dashboard.console.shipment_deeds import hold_for
-from printworks.dashboard.console.words import KINDS, name_state
-from printworks.dashboard.describing import name_country
+from printworks.dashboard.console.words import name_state
 from printworks.dashboard.desk import Deed, Page
-from printworks.dashboard.merchant.order_actions import Doing, explain_refusal, is_ended
-from printworks.dashboard.merchant.order_images import describe_image
-from printworks.dashboard.merchant.order_timeline import tell
-from printworks.dashboard.merchant.order_views import describe_callbacks, describe_entry
 from printworks.dashboard.money import format_money
+from printworks.dashboard.views.issue_words import KINDS
+from printworks.dashboard.views.order_actions import Doing, explain_refusal, is_ended
+from printworks.dashboard.views.order_images import describe_image
+from printworks.dashboard.views.order_parts import describe_callbacks, describe_entry
+from printworks.dashboard.views.order_timeline import tell
+from printworks.dashboard.views.words import name_country
 from printworks.dashboard.visits import ConsoleVisit
 from printworks.errors import BadInput
 from printworks.rules.explaining import explain
 from printworks.rules.people import Duty
 from printworks.rules.production import DROPPED
-from printworks.store.any_orders import get_any_order, list_payments_of_order
+from printworks.store.any_orders import get_any_order
 from printworks.store.callbacks import get_callback, list_callbacks
 from printworks.store.images import list_images
 from printworks.store.issues import list_issues
@@ -35,6 +36,7 @@ from printworks.store.order_history import (
 )
 from printworks.store.orders import Order, get_any_order_to_change
 from printworks.store.packing_slips import find_packing_slip
+from printworks.store.payments import list_requests_of_order
 from printworks.store.shipments import list_decisions, list_every_shipment
 
 # What is listed of each: a page stays small, however large the order is.
@@ -84,8 +86,7 @@ def _describe_images(visit: ConsoleVisit, order: Order) -> dict[str, Any]:
     return {
         "images": [describe_image(image, order, catalogue, links) for image in shown],
         "image_count": len(images),
-        "newer": visit.here(**{"from": None}) if first else "",
-        "older": visit.here(**{"from": first + IMAGES}) if first + IMAGES < len(images) else "",
+        "pages": visit.pages(first + IMAGES if first + IMAGES < len(images) else None, by="from"),
     }
 
 
@@ -130,7 +131,7 @@ def _explain_labs(visit: ConsoleVisit, order: Order, merchant: Merchant) -> list
 
 def _describe_money(visit: ConsoleVisit, order: Order) -> dict[str, Any]:
     entries = list_entries_of_order(visit.db, order.merchant_id, order.id, limit=_MOST_ENTRIES)
-    payments = list_payments_of_order(visit.db, order.id, limit=_MOST_ENTRIES)
+    payments = list_requests_of_order(visit.db, order.id, limit=_MOST_ENTRIES)
     return {
         "entries": [describe_entry(entry) for entry in entries],
         "payments": [(payment, name_state(payment.state)) for payment in payments],
@@ -167,14 +168,14 @@ def cancel(visit: ConsoleVisit) -> str:
 def resend(visit: ConsoleVisit) -> str:
     """Tell the merchant's program of an event again."""
     order, merchant = _open(visit)
-    digits = visit.sent.text("callback")
-    if not digits.isascii() or not digits.isdigit() or len(digits) > len(str(2**63)):
+    number = visit.sent.number("callback")
+    if number is None:
         raise BadInput("Choose which callback to send again.")
-    callback = get_callback(visit.db, merchant.id, int(digits))
+    callback = get_callback(visit.db, merchant.id, number)
     if callback.order_id != order.id:
         raise BadInput("This callback is about another order.")
     send_again(visit.db, merchant, callback.id, now=visit.real_now + merchant.clock_offset)
-    return _note(visit, "support-resend", order, callback=digits)
+    return _note(visit, "support-resend", order, callback=str(number))
 
 
 def _open(visit: ConsoleVisit) -> tuple[Order, Merchant]:

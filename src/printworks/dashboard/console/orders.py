@@ -1,6 +1,5 @@
 """Any order of any merchant, found by its number, its merchant or its reference."""
 
-import hashlib
 from typing import Final
 
 import msgspec
@@ -8,9 +7,10 @@ from starlette.responses import Response
 
 from printworks.dashboard.console.words import name_state
 from printworks.dashboard.desk import Page
-from printworks.dashboard.merchant.wording import Words
+from printworks.dashboard.forms import read_number
+from printworks.dashboard.stamps import make_stamp
+from printworks.dashboard.views.words import Words
 from printworks.dashboard.visits import ConsoleVisit
-from printworks.errors import NotFound
 from printworks.rules.orders import OrderStatus
 from printworks.store.any_orders import (
     AnyOrder,
@@ -19,12 +19,11 @@ from printworks.store.any_orders import (
     list_any_orders,
     list_troubled_orders,
 )
-from printworks.store.merchants import Merchant, get_merchant_by_code
+from printworks.store.merchants import Merchant, find_merchant_by_code
 from printworks.store.order_search import OrderLine, OrderSearch, search_orders
 
 ROWS: Final = 50
 _LONGEST_SEARCH: Final = 200
-_DIGITS_OF_AN_ID: Final = 19
 # What can be asked for by a link of the overview.
 TROUBLES: Final = {"held": True, "stuck": False}
 
@@ -49,8 +48,7 @@ class Found(msgspec.Struct, frozen=True):
 def show_orders(visit: ConsoleVisit) -> Response:
     """Show the newest orders, or those that were looked for."""
     found = _find(visit)
-    digest = hashlib.blake2s(msgspec.json.encode(found.orders), digest_size=8)
-    stamp = digest.hexdigest()
+    stamp = make_stamp(found.orders)
     if visit.is_unchanged(stamp):
         return Response(status_code=204)
     text = _read_text(visit)
@@ -68,8 +66,7 @@ def show_orders(visit: ConsoleVisit) -> Response:
         is_filtered=any(visit.query.get(name) for name in ("q", "merchant", "status", "trouble")),
         is_too_common=found.is_too_common,
         unknown=found.problem,
-        newer=visit.here(before=None) if visit.cursor() is not None else "",
-        older=visit.here(before=found.next) if found.next is not None else "",
+        pages=visit.pages(found.next),
     )
 
 
@@ -94,8 +91,8 @@ def _cut(orders: list[AnyOrder]) -> Found:
 
 def _find_anybodys(visit: ConsoleVisit, text: str) -> Found:
     """Look for a number and a reference; names are looked for only within a merchant's orders."""
-    is_number = text.isascii() and text.isdigit() and len(text) <= _DIGITS_OF_AN_ID
-    found = find_orders_by_id(visit.db, int(text)) if is_number else []
+    number = read_number(text)
+    found = [] if number is None else find_orders_by_id(visit.db, number)
     known = {order.id for order in found}
     named = find_orders_by_reference(visit.db, text, limit=ROWS)
     return Found([*found, *(order for order in named if order.id not in known)])
@@ -103,10 +100,8 @@ def _find_anybodys(visit: ConsoleVisit, text: str) -> Found:
 
 def _find_of_merchant(visit: ConsoleVisit, text: str) -> Found:
     code = visit.query.get("merchant", "").strip()
-    try:
-        # Some text, a zero byte for one, is an error to PostgreSQL and not merely unknown.
-        merchant = get_merchant_by_code(visit.db, code if code.isalnum() else "")
-    except NotFound:
+    merchant = find_merchant_by_code(visit.db, code)
+    if merchant is None:
         return Found([], problem="There is no merchant with this code.")
     wanted = OrderSearch(text=text, status=_read_status(visit.query.get("status", "")))
     found = search_orders(visit.db, merchant.id, wanted, before=visit.cursor(), limit=ROWS)
@@ -116,20 +111,10 @@ def _find_of_merchant(visit: ConsoleVisit, text: str) -> Found:
 
 def _name_merchant(line: OrderLine, merchant: Merchant) -> AnyOrder:
     return AnyOrder(
-        id=line.id,
+        **msgspec.structs.asdict(line),
         merchant_id=merchant.id,
         merchant=merchant.name,
         merchant_code=merchant.code,
-        status=line.status,
-        merchant_order_id=line.merchant_order_id,
-        recipient_name=line.recipient_name,
-        destination_country=line.destination_country,
-        image_count=line.image_count,
-        currency=line.currency,
-        price=line.price,
-        held_at=line.held_at,
-        error_message=line.error_message,
-        created_at=line.created_at,
     )
 
 

@@ -1,6 +1,5 @@
 """The first page of the console: what somebody has to look into, then how the business goes."""
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
@@ -9,13 +8,15 @@ from typing import Final, TypeVar
 import msgspec
 from starlette.responses import Response
 
-from printworks.dashboard.charts import Chart, Series, draw_bars
+from printworks.dashboard.console.charts import Chart, Series, draw_bars
 from printworks.dashboard.console.production import find_transit_days
-from printworks.dashboard.console.words import KINDS, tell_age
+from printworks.dashboard.console.words import tell_age
 from printworks.dashboard.desk import Page
-from printworks.dashboard.merchant.wording import count
 from printworks.dashboard.money import format_money
 from printworks.dashboard.rendering import Tone
+from printworks.dashboard.stamps import make_stamp
+from printworks.dashboard.views.issue_words import KINDS
+from printworks.dashboard.views.words import count, shorten
 from printworks.dashboard.visits import ConsoleVisit
 from printworks.store.figures import (
     DAYS,
@@ -28,24 +29,27 @@ from printworks.store.figures import (
 )
 from printworks.store.issues import Issue
 from printworks.store.jobs import JobRow
+from printworks.store.lab_queue import QueuedShipment
 from printworks.store.problems import (
     DeafMerchant,
     Found,
-    PendingPayment,
     Problems,
+    StuckPayment,
     TroubledOrder,
     find_problems,
 )
-from printworks.store.queues import QueuedShipment
 
 T = TypeVar("T")
 
 # So many of each kind of trouble are named.
 _NAMED: Final = 3
+# Payments have no list of their own: all of them are named here, for whoever asks.
+_MOST_PAYMENTS: Final = 100
 _MOST_CURRENCIES: Final = 3
 # Below this share of what was promised, a chart says so in colour.
 _GOOD: Final = 0.95
 _LONGEST: Final = 140
+_HOURS_WITHOUT_TENTHS: Final = 10
 
 
 class Item(msgspec.Struct, frozen=True):
@@ -70,9 +74,10 @@ def show_overview(visit: ConsoleVisit) -> Response:
     """Show what is wrong, and the last thirty days."""
     now = visit.real_now
     transit = find_transit_days(visit.office.catalogue)
-    problems = find_problems(visit.db, transit_days=transit, now=now, limit=_NAMED)
-    troubles = list_troubles(problems, now=now)
-    stamp = hashlib.blake2s(msgspec.json.encode(troubles), digest_size=8).hexdigest()
+    payments = _MOST_PAYMENTS if visit.query.get("payments") == "all" else _NAMED
+    problems = find_problems(visit.db, transit_days=transit, now=now, limit=payments)
+    troubles = list_troubles(problems, now=now, payments=payments)
+    stamp = make_stamp(troubles)
     if visit.is_unchanged(stamp):
         return Response(status_code=204)
     return visit.render(
@@ -94,9 +99,12 @@ def _draw_charts(visit: ConsoleVisit, transit_days: Mapping[str, int]) -> list[C
     ]
 
 
-def list_troubles(problems: Problems, *, now: datetime) -> list[Trouble]:
-    """Return the kinds of trouble that there are, the most urgent first."""
-    found = [*_list_urgent(problems), *_list_less_urgent(problems, now=now)]
+def list_troubles(problems: Problems, *, now: datetime, payments: int = _NAMED) -> list[Trouble]:
+    """Return the kinds of trouble that there are, the most urgent first.
+
+    So many payments are named; of the others, the first few.
+    """
+    found = [*_list_urgent(problems), *_list_less_urgent(problems, now=now, payments=payments)]
     return [trouble for trouble in found if trouble.items]
 
 
@@ -126,7 +134,7 @@ def _list_urgent(problems: Problems) -> list[Trouble]:
     ]
 
 
-def _list_less_urgent(problems: Problems, *, now: datetime) -> list[Trouble]:
+def _list_less_urgent(problems: Problems, *, now: datetime, payments: int) -> list[Trouble]:
     return [
         _trouble(
             ("Order is held", "Orders are held"),
@@ -144,6 +152,8 @@ def _list_less_urgent(problems: Problems, *, now: datetime) -> list[Trouble]:
             ("Payment without an end", "Payments without an end"),
             problems.payments,
             partial(_name_payment, now=now),
+            address="/console?payments=all" if problems.payments.count > payments else "",
+            named=payments,
         ),
         _trouble(
             ("Merchant not told of something", "Merchants not told of something"),
@@ -167,21 +177,24 @@ def _trouble(
     *,
     tone: Tone = "warn",
     address: str = "",
+    named: int = _NAMED,
 ) -> Trouble:
     number = f"{found.count:,}{'+' if found.is_more else ''}"
     name = names[0] if found.count == 1 and not found.is_more else names[1]
-    items = tuple(name_one(row) for row in found.rows)
+    items = tuple(name_one(row) for row in found.rows[:named])
     return Trouble(name=name, count=number, tone=tone, address=address, items=items)
 
 
 def _name_order(one: TroubledOrder) -> Item:
     more = f"{one.merchant}: {one.error_message}" if one.error_message else one.merchant
-    return Item(f"Order {one.id}", f"/console/orders/{one.id}", _shorten(more))
+    return Item(f"Order {one.id}", f"/console/orders/{one.id}", shorten(more, _LONGEST))
 
 
 def _name_job(one: QueuedShipment) -> Item:
     why = one.held_because or one.reason or f"to arrive by {one.latest_arrival}"
-    return Item(f"Job {one.id}", f"/console/shipments/{one.id}", _shorten(f"{one.lab}: {why}"))
+    return Item(
+        f"Job {one.id}", f"/console/shipments/{one.id}", shorten(f"{one.lab}: {why}", _LONGEST)
+    )
 
 
 def _name_issue(one: Issue, *, now: datetime) -> Item:
@@ -189,7 +202,7 @@ def _name_issue(one: Issue, *, now: datetime) -> Item:
     return Item(f"Issue {one.id}", f"/console/issues/{one.id}", more)
 
 
-def _name_payment(one: PendingPayment, *, now: datetime) -> Item:
+def _name_payment(one: StuckPayment, *, now: datetime) -> Item:
     amount, age = format_money(one.amount, one.currency), tell_age(one.created_at, now=now)
     more = f"{amount}, {one.merchant}, {age}"
     return Item(f"Order {one.order_id}", f"/console/orders/{one.order_id}", more)
@@ -197,16 +210,12 @@ def _name_payment(one: PendingPayment, *, now: datetime) -> Item:
 
 def _name_merchant(one: DeafMerchant) -> Item:
     more = f"{count(one.count, 'callback')} given up"
-    return Item(one.name, f"/console/merchants/{one.code}", more)
+    return Item(one.name, f"/console/merchants/{one.code}#given-up", more)
 
 
 def _name_background_job(one: JobRow) -> Item:
     why = f": {one.last_error}" if one.last_error else ""
-    return Item(f"Job {one.id}", f"/console/jobs/{one.id}", _shorten(f"{one.kind}{why}"))
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return Item(f"Job {one.id}", f"/console/jobs/{one.id}", shorten(f"{one.kind}{why}", _LONGEST))
 
 
 def draw_orders(days: Sequence[DayOfOrders]) -> list[Chart]:
@@ -237,7 +246,7 @@ def _draw_revenue(days: Sequence[DayOfOrders], currency: str, total: int) -> Cha
         f"Revenue in {currency}",
         [day.day for day in days],
         [Series("Revenue", [day.revenue.get(currency, 0) for day in days])],
-        summary=write(total),
+        summary=f"{write(total)} before refunds",
         write=write,
         write_axis=lambda amount: write(amount).removesuffix(".00"),
     )
@@ -247,7 +256,7 @@ def draw_production(days: Sequence[DayOfProduction]) -> Chart:
     """Draw what was sent in time and what was not, and how long it took."""
     shipped, in_time = sum(day.shipped for day in days), sum(day.in_time for day in days)
     share = in_time / shipped if shipped else 1.0
-    hours = [f"{day.median_hours:.0f} hours" if day.median_hours else "" for day in days]
+    hours = [_tell_hours(day.median_hours) for day in days]
     return draw_bars(
         "Production against promise",
         [day.day for day in days],
@@ -259,6 +268,12 @@ def draw_production(days: Sequence[DayOfProduction]) -> Chart:
         tone="" if share >= _GOOD else "warn",
         more=[("From submission, in the middle", hours)],
     )
+
+
+def _tell_hours(hours: float | None) -> str:
+    if hours is None:
+        return ""
+    return f"{hours:.0f} hours" if hours >= _HOURS_WITHOUT_TENTHS else f"{hours:.1f} hours"
 
 
 def draw_callbacks(days: Sequence[DayOfCallbacks]) -> Chart:

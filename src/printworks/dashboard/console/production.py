@@ -1,6 +1,5 @@
 """What labs have before them: by lab and cut-off, the late ones marked."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Final
@@ -13,13 +12,14 @@ from printworks.catalogue.labs import Lab
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.console.words import name_state, tell_age, tell_span
 from printworks.dashboard.desk import Page
-from printworks.dashboard.merchant.wording import Words
+from printworks.dashboard.stamps import make_stamp
+from printworks.dashboard.views.words import Words
 from printworks.dashboard.visits import ConsoleVisit
 from printworks.rules.calendars import MONDAY_TO_FRIDAY, WorkingCalendar, find_next_cut_off
 from printworks.rules.production import OPEN, LabState
-from printworks.store.any_orders import read_clock_offsets
+from printworks.store.lab_queue import QueueCount, QueuedShipment, count_queue, list_queue
+from printworks.store.merchants import read_clock_offsets
 from printworks.store.problems import find_problems
-from printworks.store.queues import QueueCount, QueuedShipment, count_queue, list_queue
 
 ROWS: Final = 50
 # In the order in which a job passes through them.
@@ -60,7 +60,7 @@ def show_production(visit: ConsoleVisit) -> Response:
     counts = count_queue(visit.db)
     jobs = _view_jobs(visit, queued)
     labs = _view_labs(visit, counts)
-    stamp = _stamp(jobs, labs)
+    stamp = make_stamp(jobs, labs)
     if visit.is_unchanged(stamp):
         return Response(status_code=204)
     return visit.render(
@@ -75,8 +75,7 @@ def show_production(visit: ConsoleVisit) -> Response:
         chosen_state=state.value if state else "",
         trouble=trouble,
         totals={one: sum(row.shipments for row in counts if row.state is one) for one in STATES},
-        first=visit.here(after=None) if visit.cursor("after") is not None else "",
-        following=visit.here(after=following) if following is not None else "",
+        pages=visit.pages(following, by="after"),
     )
 
 
@@ -185,11 +184,6 @@ def _read_lab(visit: ConsoleVisit) -> str | None:
 
 def _read_state(text: str) -> LabState | None:
     return next((state for state in STATES if state.value == text), None)
-
-
-def _stamp(jobs: Sequence[JobView], labs: Sequence[LabView]) -> str:
-    shown = msgspec.json.encode([jobs, labs])
-    return hashlib.blake2s(shown, digest_size=8).hexdigest()
 
 
 PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (

@@ -14,9 +14,10 @@ from printworks.actions.routing import FINE, Wanted, route_products
 from printworks.catalogue.countries import COUNTRIES
 from printworks.catalogue.products import Currency
 from printworks.catalogue.snapshot import Catalogue
-from printworks.dashboard.console.lab_views import name_country
 from printworks.dashboard.desk import Page
+from printworks.dashboard.forms import read_number
 from printworks.dashboard.money import format_money
+from printworks.dashboard.views.words import COUNTRY_CHOICES, name_country
 from printworks.dashboard.visits import ConsoleVisit
 from printworks.rules.explaining import explain
 from printworks.rules.orders import ShippingMethod
@@ -106,7 +107,7 @@ def show_routing(visit: ConsoleVisit) -> Response:
         question=question,
         answer=answer,
         catalogue=catalogue,
-        countries=[(country.code, country.name) for country in COUNTRIES.values()],
+        countries=COUNTRY_CHOICES,
         country_name=name_country(question.country),
         methods=list(ShippingMethod),
         fine=FINE,
@@ -165,10 +166,10 @@ def read_line(typed: Line, catalogue: Catalogue, *, country: str, currency: Curr
     if product.find_price(currency, country=country) is None:
         return refuse(f"{product.sku} has no price in {currency}.")
     digits = typed.copies or "1"
-    is_number = digits.isascii() and digits.isdigit() and len(digits) < 10
-    if not is_number or not 1 <= int(digits) <= _MOST_COPIES:
+    copies = read_number(digits)
+    if copies is None or not 1 <= copies <= _MOST_COPIES:
         return refuse(f"copies are a number from 1 to {_MOST_COPIES:,}.")
-    wanted = Wanted(typed.number, product, int(digits))
+    wanted = Wanted(typed.number, product, copies)
     return Line(typed.number, product.sku, digits, wanted)
 
 

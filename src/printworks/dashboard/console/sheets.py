@@ -2,17 +2,13 @@
 
 import base64
 import hashlib
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Final
 
-import anyio.to_thread
-from starlette.exceptions import HTTPException
-from starlette.responses import FileResponse, Response, StreamingResponse
-from starlette.types import Receive, Scope, Send
+from starlette.responses import Response, StreamingResponse
 
 from printworks.actions.lab_documents import write_document
+from printworks.dashboard.kept_files import KeptPicture
 from printworks.dashboard.visits import ConsoleVisit, refuse_unknown
 from printworks.files.errors import FileMissing, FilesUnavailable
 from printworks.files.store import Files
@@ -104,29 +100,4 @@ def show_print(visit: ConsoleVisit) -> Response:
         "Content-Security-Policy": _PICTURE_POLICY,
         "Content-Disposition": f'inline; filename="{number}.jpg"',
     }
-    return PrintFile(visit.office.files, print_key(number), headers)
-
-
-class PrintFile(Response):
-    """A large picture that is fetched when the answer is sent, without the database."""
-
-    def __init__(self, files: Files, key: str, headers: Mapping[str, str]) -> None:
-        super().__init__(media_type="image/jpeg", headers=headers)
-        self._files = files
-        self._key = key
-        self._said = headers
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the picture, or say that it is gone or cannot be read."""
-        with ExitStack() as stack:
-            path = await anyio.to_thread.run_sync(self._fetch, stack)
-            answer = FileResponse(path, media_type="image/jpeg", headers=self._said)
-            await answer(scope, receive, send)
-
-    def _fetch(self, stack: ExitStack) -> Path:
-        try:
-            return stack.enter_context(self._files.local(self._key))
-        except FileMissing:
-            raise HTTPException(404) from None
-        except FilesUnavailable:
-            raise HTTPException(503, headers={"Retry-After": "5"}) from None
+    return KeptPicture(visit.office, print_key(number), headers)

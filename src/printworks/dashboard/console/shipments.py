@@ -17,9 +17,9 @@ from printworks.dashboard.console.sheets import show_print, show_sheet
 from printworks.dashboard.console.shipment_deeds import DEEDS
 from printworks.dashboard.console.words import name_state
 from printworks.dashboard.desk import Page
-from printworks.dashboard.merchant.order_timeline import tell
-from printworks.dashboard.merchant.wording import Words
 from printworks.dashboard.rendering import Tone
+from printworks.dashboard.views.order_timeline import tell
+from printworks.dashboard.views.words import Words
 from printworks.dashboard.visits import ConsoleVisit, refuse_unknown
 from printworks.rules.events import OrderHeld, OrderReleased, ShipmentsChanged
 from printworks.rules.orders import OrderStatus
@@ -110,8 +110,7 @@ def show_shipment(visit: ConsoleVisit) -> Response:
         prints=[view_print(image, catalogue, visit.links) for image in shown],
         image_count=len(images),
         first=first,
-        newer=visit.here(**{"from": None}) if first else "",
-        older=visit.here(**{"from": first + IMAGES}) if first + IMAGES < len(images) else "",
+        pages=visit.pages(first + IMAGES if first + IMAGES < len(images) else None, by="from"),
         has_sheet=lab is not None and all(image.manifest is not None for image in images),
         lines=_list_lines(visit, order, shipment, merchant.clock_offset),
         others=_list_others(visit, shipment),

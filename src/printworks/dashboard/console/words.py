@@ -4,15 +4,16 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
-from printworks.dashboard.merchant.wording import (
+from printworks.dashboard.views.words import (
     CALLBACK_WORDS,
     IMAGE_WORDS,
     ORDER_WORDS,
     Words,
+    count,
 )
 from printworks.rules.events import CallbackState
 from printworks.rules.images import ImageStatus
-from printworks.rules.issues import IssueAction, IssueKind, IssueState, Resolution
+from printworks.rules.issues import IssueState, Resolution
 from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import PaymentState
 from printworks.rules.production import LabState
@@ -46,26 +47,6 @@ _PAYMENTS: Final[Mapping[PaymentState, Words]] = {
 
 State = OrderStatus | ImageStatus | LabState | IssueState | CallbackState | PaymentState | None
 
-KINDS: Final[Mapping[IssueKind, str]] = {
-    IssueKind.DAMAGED_ORDER: "Arrived damaged",
-    IssueKind.WRONG_FRAME_COLOUR: "Wrong frame colour",
-    IssueKind.INCOMPLETE_ORDER: "Something is missing",
-    IssueKind.LOST_IN_POST: "Lost in the post",
-    IssueKind.INCORRECT_ORIENTATION: "Wrong way round",
-    IssueKind.INCORRECT_PRINTS: "Wrong prints",
-    IssueKind.PRINT_DEFECTS: "Print defects",
-    IssueKind.SLOW_ARRIVAL: "Arrived late",
-    IssueKind.SLOW_DISPATCH: "Sent late",
-    IssueKind.SUBMISSION_ERRORS: "Could not be submitted",
-    IssueKind.WRONG_ADDRESS: "Wrong address",
-    IssueKind.UNSPECIFIED: "Something else",
-}
-WANTED: Final[Mapping[IssueAction, str]] = {
-    IssueAction.REFUND: "Money back",
-    IssueAction.REPRINT: "A reprint",
-    IssueAction.NO_ACTION: "Nothing",
-    IssueAction.OTHER: "Something else",
-}
 OUTCOMES: Final[Mapping[Resolution, str]] = {
     Resolution.REPRINT: "Printed again",
     Resolution.REFUND: "Money back",
@@ -73,9 +54,7 @@ OUTCOMES: Final[Mapping[Resolution, str]] = {
 }
 
 
-def name_state(
-    state: State,
-) -> Words:
+def name_state(state: State) -> Words:
     """Return what a state is called, and how it looks."""
     match state:
         case OrderStatus():
@@ -97,8 +76,7 @@ def tell_span(span: timedelta) -> str:
     seconds = max(int(span.total_seconds()), 0)
     for size, noun in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
         if seconds >= size * (2 if noun == "day" else 1):
-            count = seconds // size
-            return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+            return count(seconds // size, noun)
     return "less than a minute"
 
 

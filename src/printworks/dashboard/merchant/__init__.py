@@ -6,7 +6,7 @@ from printworks.dashboard.desk import Page
 from printworks.dashboard.merchant import (
     account,
     adding_images,
-    callbacks,
+    callback,
     integrations,
     issues,
     keys,
@@ -29,7 +29,7 @@ PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
     *order_address.PAGES,
     *sandbox.PAGES,
     *integrations.PAGES,
-    *callbacks.PAGES,
+    *callback.PAGES,
     *keys.PAGES,
     *requests.PAGES,
     *account.PAGES,

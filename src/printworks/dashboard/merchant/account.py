@@ -8,8 +8,8 @@ import msgspec
 from starlette.responses import Response
 
 from printworks.dashboard.desk import Page
-from printworks.dashboard.months import Month, list_months
-from printworks.dashboard.statement_csv import write_statement
+from printworks.dashboard.merchant.months import Month, list_months
+from printworks.dashboard.merchant.statement_csv import write_statement
 from printworks.dashboard.visits import MerchantVisit, refuse_unknown
 from printworks.rules.ledger import EntryKind
 from printworks.rules.payments import Payer, is_on_account
@@ -86,8 +86,7 @@ def show_account(visit: MerchantVisit) -> Response:
         totals=sum_statement(visit.db, visit.merchant.id, month.span),
         kinds=EntryKind,
         rows=rows,
-        newest=visit.here(before=None) if visit.cursor() is not None else "",
-        older=visit.here(before=older, month=month) if older else "",
+        pages=visit.pages(older, month=month),
     )
 
 

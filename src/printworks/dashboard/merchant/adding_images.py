@@ -3,14 +3,17 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from msgspec.structs import replace
 from starlette.responses import Response
 
 from printworks.actions.images import remove_image
 from printworks.dashboard.desk import Deed, Page
-from printworks.dashboard.merchant.filling import Filling
-from printworks.dashboard.merchant.order_images import describe_image
-from printworks.dashboard.merchant.prints import describe_prints, read_addresses, read_print
+from printworks.dashboard.merchant.form_values import FormValues
+from printworks.dashboard.merchant.print_fields import (
+    CHOICE,
+    describe_prints,
+    read_addresses,
+    read_print,
+)
 from printworks.dashboard.merchant.uploading import (
     PICTURES,
     SAMPLE,
@@ -19,9 +22,11 @@ from printworks.dashboard.merchant.uploading import (
     judge_all,
     receive_pictures,
 )
-from printworks.dashboard.merchant.wording import ORDER_WORDS
+from printworks.dashboard.stamps import make_stamp
+from printworks.dashboard.views.order_images import describe_image
+from printworks.dashboard.views.words import ORDER_WORDS
 from printworks.dashboard.visits import MerchantVisit
-from printworks.errors import NotFound, WrongState
+from printworks.errors import WrongState
 from printworks.rules.images import ImageStatus
 from printworks.rules.orders import OrderStatus
 from printworks.rules.sizing import Sizing
@@ -46,8 +51,7 @@ def show_images(visit: MerchantVisit) -> Response:
     """Show the images of an order, newest first, and the form for more."""
     order = get_order(visit.db, visit.merchant.id, visit.number("id"))
     images = list_images_to_show(visit.db, order.id)[::-1]
-    changed = max([order.updated_at, *(image.updated_at for image in images)])
-    stamp = int(changed.timestamp() * 1000)
+    stamp = make_stamp(order.updated_at, [(image.id, image.updated_at) for image in images])
     if visit.is_unchanged(stamp):
         return Response(status_code=204)
     before = visit.cursor()
@@ -59,8 +63,7 @@ def show_images(visit: MerchantVisit) -> Response:
         words=ORDER_WORDS[order.status],
         currency=order.currency or visit.merchant.currency,
         images=[describe_image(image, order, catalogue, links) for image in below[:_SHOWN]],
-        newest=visit.here(before=None) if before is not None else "",
-        older=visit.here(before=below[_SHOWN - 1].id) if len(below) > _SHOWN else "",
+        pages=visit.pages(below[_SHOWN - 1].id if len(below) > _SHOWN else None),
         is_waiting=any(image.status is ImageStatus.NOT_YET_DOWNLOADED for image in images),
         stamp=stamp,
         why_not=_explain(order),
@@ -69,7 +72,7 @@ def show_images(visit: MerchantVisit) -> Response:
 
 
 def _describe_form(visit: MerchantVisit, order: Order) -> dict[str, Any]:
-    values = Filling(visit, _USUAL, _FROM_ADDRESS)
+    values = FormValues(visit, _USUAL, _FROM_ADDRESS, beginning_with=CHOICE)
     return {
         "values": values,
         "prints": describe_prints(
@@ -105,15 +108,16 @@ def add(visit: MerchantVisit) -> str:
         visit.office.catalogue,
         country=order.destination_country,
         payment=order.payment,
+        currency=visit.merchant.currency,
     )
     addressed = read_addresses(visit.sent, wanted)
     with receive_pictures(visit, addressed) as pictures:
         with visit.office.database.writing() as db:
             order = get_order_to_change(db, visit.merchant.id, order_id)
-            uploads = announce(replace(visit, connection=db), order, pictures, wanted)
+            uploads = announce(visit.within(db), order, pictures, wanted)
         judged = judge_all(visit, uploads, pictures)
         with visit.office.database.writing() as db:
-            writing = replace(visit, connection=db)
+            writing = visit.within(db)
             join(writing, order_id, uploads, judged, addressed)
             added = len(uploads) + len(addressed)
             writing.note("add-images", f"order {order_id}", images=added)
@@ -123,18 +127,16 @@ def add(visit: MerchantVisit) -> str:
 def remove(visit: MerchantVisit) -> str:
     """Take one image from an order."""
     order = get_order_to_change(visit.db, visit.merchant.id, visit.number("id"))
-    typed = visit.sent.text("image")
-    if not typed.isascii() or not typed.isdigit():
-        raise NotFound("The image with the specified id was not found")
+    image_id = visit.sent.number("image") or 0
     remove_image(
         visit.db,
         visit.merchant,
         order,
-        int(typed),
+        image_id,
         catalogue=visit.office.catalogue,
         now=visit.now,
     )
-    visit.note("remove-image", f"order {order.id}", image=int(typed))
+    visit.note("remove-image", f"order {order.id}", image=image_id)
     return f"/orders/{order.id}/images"
 
 

@@ -1,6 +1,5 @@
 """Where a merchant is told of events: the address, the secret, and how the telling goes."""
 
-import zlib
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final
@@ -11,9 +10,10 @@ from starlette.responses import Response
 from printworks.actions import callbacks as actions
 from printworks.dashboard.desk import Deed, Page
 from printworks.dashboard.merchant.callback_address import check_reachable
-from printworks.dashboard.merchant.callback_views import view_callback
 from printworks.dashboard.rendering import Link
-from printworks.dashboard.visits import MerchantVisit
+from printworks.dashboard.stamps import make_stamp
+from printworks.dashboard.views.callbacks import view_callback
+from printworks.dashboard.visits import MerchantVisit, Pages
 from printworks.errors import BadInput
 from printworks.rules.callbacks import CallbackFormat
 from printworks.rules.events import CallbackState
@@ -108,8 +108,7 @@ def show_integrations(visit: MerchantVisit, fresh_secret: str = "") -> Response:
             (name == chosen, Link(text, _address(visit, state=name, before=None)))
             for name, (text, _) in _FILTERS.items()
         ],
-        newest=_address(visit, before=None) if visit.cursor() is not None else "",
-        older=_address(visit, before=log.older) if log.older is not None else "",
+        pages=_list_pages(visit, log.older),
         looks_again="" if visit.cursor() is not None else _address(visit, seen=stamp),
         replay=_read_replay(visit),
         since=sent.text("since") or visit.now.strftime("%Y-%m-%dT00:00"),
@@ -125,7 +124,7 @@ def set_address(visit: MerchantVisit) -> str | Response:
     check_reachable(visit.office.settings, url)
     had_secret = bool(read_callback_settings(visit.db, visit.merchant.id).secrets)
     settings = actions.set_callback(visit.db, visit.merchant, url, _read_format(visit))
-    visit.note("set-callback", url, format=settings.format)
+    visit.note("set-callback", _without_query(url), format=settings.format)
     if had_secret:
         return visit.path
     return show_integrations(visit, settings.secrets[0].text)
@@ -135,7 +134,7 @@ def clear_address(visit: MerchantVisit) -> str:
     """Tell of no more events; they stay in the feed, and the secret stays as it is."""
     known = read_callback_settings(visit.db, visit.merchant.id)
     actions.set_callback(visit.db, visit.merchant, None)
-    visit.note("clear-callback", known.url or "")
+    visit.note("clear-callback", _without_query(known.url or ""))
     return visit.path
 
 
@@ -156,12 +155,10 @@ def send_test(visit: MerchantVisit) -> str:
 
 def send_again(visit: MerchantVisit) -> str:
     """Send a callback of the list now, whatever became of it before."""
-    digits = visit.sent.text("callback")
-    is_number = digits.isascii() and digits.isdigit() and len(digits) < 20
-    callback_id = int(digits) if is_number else 0
+    callback_id = visit.sent.number("callback") or 0
     actions.send_again(visit.db, visit.merchant, callback_id, now=visit.now)
     visit.note("send-callback-again", str(callback_id))
-    return visit.here(replayed=None, go_on_at=None)
+    return _address(visit)
 
 
 def replay(visit: MerchantVisit) -> str:
@@ -177,8 +174,7 @@ def replay(visit: MerchantVisit) -> str:
             break
         with visit.office.database.writing() as db:
             done = actions.replay(db, visit.merchant, since=first, now=visit.now)
-            noted = msgspec.structs.replace(visit, connection=db)
-            noted.note("replay-callbacks", since, sent=done.sent)
+            visit.within(db).note("replay-callbacks", since, sent=done.sent)
         sent += done.sent
         first = done.go_on_at
     return visit.here(replayed=sent, go_on_at=first)
@@ -210,6 +206,11 @@ PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
 )
 
 
+def _without_query(url: str) -> str:
+    """Return an address as it is written down for ever: what some let it end in is a secret."""
+    return url.partition("?")[0].partition("#")[0]
+
+
 def _read_format(visit: MerchantVisit) -> CallbackFormat | None:
     text = visit.sent.text("format")
     try:
@@ -219,9 +220,9 @@ def _read_format(visit: MerchantVisit) -> CallbackFormat | None:
 
 
 def _read_first(visit: MerchantVisit) -> datetime | int:
-    number = visit.sent.text("go_on_at")
-    if number.isascii() and number.isdigit() and len(number) < 19:
-        return int(number)
+    number = visit.sent.number("go_on_at")
+    if number is not None:
+        return number
     try:
         moment = datetime.fromisoformat(visit.sent.text("since"))
     except ValueError:
@@ -250,10 +251,16 @@ def _address(visit: MerchantVisit, **changes: object) -> str:
     return visit.here(**{"replayed": None, "go_on_at": None, **changes})
 
 
-def _stamp(settings: CallbackSettings, log: CallbackPage, test: LoggedCallback | None) -> int:
-    """Return a number that changes with whatever looks again by itself."""
+def _list_pages(visit: MerchantVisit, older: int | None) -> Pages:
+    """Return where else the log can be seen, which is far down on its page."""
+    first = "" if visit.cursor() is None else f"{_address(visit, before=None)}#log"
+    return Pages(first, "" if older is None else f"{_address(visit, before=older)}#log")
+
+
+def _stamp(settings: CallbackSettings, log: CallbackPage, test: LoggedCallback | None) -> str:
+    """Return a text that changes with whatever looks again by itself."""
     shown = [
         (one.id, one.state, one.attempts, one.next_at)
         for one in (*log.callbacks, *([test] if test else []))
     ]
-    return zlib.crc32(repr((settings.url, shown)).encode())
+    return make_stamp(settings.url, shown)

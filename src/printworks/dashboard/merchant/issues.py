@@ -11,17 +11,18 @@ from printworks.actions.issue_photos import MOST_PHOTOS
 from printworks.actions.issues import update_issue
 from printworks.dashboard.desk import Deed, Page
 from printworks.dashboard.issue_photos import send_photo, take_photographs
-from printworks.dashboard.issue_words import (
+from printworks.dashboard.merchant import new_issue
+from printworks.dashboard.merchant.issue_pictures import make_tiles
+from printworks.dashboard.merchant.months import Month
+from printworks.dashboard.merchant.new_issue import read_text
+from printworks.dashboard.stamps import make_stamp
+from printworks.dashboard.views.issue_words import (
     ACTIONS,
     KINDS,
     STATES,
     describe_age,
     describe_remark,
 )
-from printworks.dashboard.merchant import new_issue
-from printworks.dashboard.merchant.issue_pictures import make_tiles
-from printworks.dashboard.merchant.new_issue import read_text
-from printworks.dashboard.months import Month
 from printworks.dashboard.visits import MerchantVisit
 from printworks.errors import BadInput
 from printworks.rules.issues import DESCRIPTIONS, UNSETTLED, Author, IssueState, Remark
@@ -55,10 +56,8 @@ def show_issues(visit: MerchantVisit) -> Response:
         "merchant/issues.html",
         waiting=waiting,
         settled=settled,
-        newest=visit.here(before=None) if visit.cursor() else "",
-        older=visit.here(before=older) if older else "",
-        newest_settled=visit.here(settled=None) if visit.cursor("settled") else "",
-        older_settled=visit.here(settled=older_settled) if older_settled else "",
+        pages=visit.pages(older),
+        settled_pages=visit.pages(older_settled, by="settled"),
         ages={line.issue.id: describe_age(visit.now - line.issue.created_at) for line in waiting},
         thumbnails=_find_thumbnails(visit, [*waiting, *settled]),
         kinds=KINDS,
@@ -94,7 +93,7 @@ def show_issue(visit: MerchantVisit) -> Response:
     order = get_order(visit.db, visit.merchant.id, issue.order_id)
     remarks = list_remarks(visit.db, [issue])[issue.id]
     photos = list_photos(visit.db, issue)
-    stamp = f"{issue.state}-{len(remarks)}-{len(photos)}"
+    stamp = make_stamp(issue.state, len(remarks), len(photos))
     if visit.is_unchanged(stamp):
         return Response(status_code=204)
     images = _choose_images(issue, list_images_to_show(visit.db, order.id))
@@ -161,9 +160,7 @@ def answer_issue(visit: MerchantVisit) -> str:
         issue = get_issue(db, merchant.id, issue.id)
         update_issue(db, issue, comment=comment, now=visit.now)
         photographs.join(db, visit, issue)
-        msgspec.structs.replace(visit, connection=db).note(
-            "answer-issue", f"issue {issue.id}", photos=len(photographs.drawn)
-        )
+        visit.within(db).note("answer-issue", f"issue {issue.id}", photos=len(photographs.drawn))
     return visit.path
 
 

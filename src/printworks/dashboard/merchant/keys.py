@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from printworks.actions.merchants import add_key, revoke_key, rotate_key
 from printworks.dashboard.desk import Deed, Page
-from printworks.dashboard.merchant.asking import KEY_GOES_HERE, explain_asking
+from printworks.dashboard.merchant.api_access import KEY_GOES_HERE, describe_access
 from printworks.dashboard.visits import MerchantVisit, refuse_unknown
 from printworks.errors import BadInput
 from printworks.store.merchants import MOST_KEYS, list_keys
@@ -34,7 +34,7 @@ def show_keys(visit: MerchantVisit, new_key: str = "") -> Response:
         ending=next((key for key in keys if str(key.id) == wanted), None),
         most_keys=MOST_KEYS,
         new_key=new_key,
-        asking=explain_asking(visit, new_key or KEY_GOES_HERE),
+        access=describe_access(visit, new_key or KEY_GOES_HERE),
         waits=[(name, text) for name, (text, _) in _WAITS.items()],
         wait=visit.sent.text("old_keys") or _USUAL_WAIT,
     )
@@ -70,16 +70,16 @@ def rotate_keys(visit: MerchantVisit) -> Response:
 
 def end_key(visit: MerchantVisit) -> str:
     """End a key at once; the last one only for somebody who says that they mean it."""
-    digits = visit.sent.text("key")
-    if not digits.isascii() or not digits.isdigit() or len(digits) > len(str(2**63)):
+    key_id = visit.sent.number("key")
+    if key_id is None:
         refuse_unknown()
     keys = list_keys(visit.db, visit.merchant.id, now=visit.real_now)
-    if [str(key.id) for key in keys] == [digits] and not visit.sent.text("sure"):
+    if [key.id for key in keys] == [key_id] and not visit.sent.text("sure"):
         raise BadInput(
             "This is your last key. Without it none of your programs can ask anything: tick the "
             "box if you mean it, or make a new key first."
         )
-    ended = revoke_key(visit.db, visit.merchant.id, int(digits), now=visit.real_now)
+    ended = revoke_key(visit.db, visit.merchant.id, key_id, now=visit.real_now)
     visit.note("revoke-key", f"…{ended.hint}")
     return visit.path
 

@@ -4,17 +4,16 @@ import re
 from contextlib import suppress
 from typing import Final
 
-import msgspec
 from starlette.responses import Response
 
 from printworks.actions.issue_photos import MOST_PHOTOS
 from printworks.actions.issues import open_issue
 from printworks.dashboard.desk import Deed, Page
-from printworks.dashboard.forms import Sent
+from printworks.dashboard.forms import Sent, read_number
 from printworks.dashboard.issue_photos import take_photographs
-from printworks.dashboard.issue_words import ACTIONS, KINDS
 from printworks.dashboard.merchant.issue_pictures import make_tiles
-from printworks.dashboard.merchant.wording import ORDER_WORDS
+from printworks.dashboard.views.issue_words import ACTIONS, KINDS
+from printworks.dashboard.views.words import ORDER_WORDS
 from printworks.dashboard.visits import MerchantVisit
 from printworks.errors import BadInput, NotFound, WrongState
 from printworks.rules.images import MOST_IN_ORDER
@@ -30,7 +29,6 @@ from printworks.store.orders import get_order, get_order_to_change
 _MOST_BOXES: Final = 36
 _NEWEST_ORDERS: Final = 10
 LONGEST: Final = 2000
-_NUMBER: Final = re.compile("[0-9]{1,19}", re.ASCII)
 
 
 def show_new_issue(visit: MerchantVisit) -> Response:
@@ -44,7 +42,7 @@ def show_new_issue(visit: MerchantVisit) -> Response:
     images = list_images_to_show(visit.db, order.id)
     sent = visit.sent
     chosen = set(sent.texts("images") or [visit.query.get("image", "")])
-    numbers = {int(number) for number in chosen if _NUMBER.fullmatch(number)}
+    numbers = {number for text in chosen if (number := read_number(text)) is not None}
     return visit.render(
         "merchant/new_issue.html",
         order=order,
@@ -73,10 +71,10 @@ def _ask_for_order(visit: MerchantVisit, wrong: str = "") -> Response:
 
 
 def _read_order(visit: MerchantVisit) -> int:
-    written = visit.query.get("order", "").strip().removeprefix("#")
-    if not _NUMBER.fullmatch(written):
+    number = read_number(visit.query.get("order", "").strip().removeprefix("#"))
+    if number is None:
         raise NotFound("There is no such order.")
-    return int(written)
+    return number
 
 
 def _list_kinds(status: OrderStatus) -> list[IssueKind]:
@@ -102,7 +100,7 @@ def open_one(visit: MerchantVisit) -> str:
         order = get_order_to_change(db, merchant.id, order.id)
         issue = open_issue(db, merchant, order, new, now=visit.now)
         photographs.join(db, visit, issue)
-        msgspec.structs.replace(visit, connection=db).note(
+        visit.within(db).note(
             "open-issue", f"issue {issue.id}", order=order.id, photos=len(photographs.drawn)
         )
     return f"/issues/{issue.id}"
@@ -142,11 +140,12 @@ def read_text(sent: Sent, name: str, label: str) -> str:
 
 def _read_images(sent: Sent) -> list[int]:
     others = re.split(r"[\s,;]+", sent.text("more_images"))
-    named = [*sent.texts("images"), *(number for number in others if number)]
-    if len(named) > MOST_IN_ORDER or not all(_NUMBER.fullmatch(number) for number in named):
+    named = [*sent.texts("images"), *(text for text in others if text)]
+    numbers = [number for text in named if (number := read_number(text)) is not None]
+    if len(named) > MOST_IN_ORDER or len(numbers) < len(named):
         raise BadInput("Name images by their numbers, with commas in between.")
     # Named twice is meant once.
-    return list(dict.fromkeys(int(number) for number in named))
+    return list(dict.fromkeys(numbers))
 
 
 PAGES: Final[tuple[Page[MerchantVisit], ...]] = (

@@ -3,17 +3,20 @@
 from collections.abc import Mapping
 from typing import Final
 
-from msgspec.structs import replace
 from starlette.responses import Response
 
 from printworks.actions.orders import create_order
 from printworks.dashboard.assets import address_of
 from printworks.dashboard.desk import Deed, Page
 from printworks.dashboard.merchant.faults import BANK_FAULTS, LAB_FAULTS, add_words
-from printworks.dashboard.merchant.filling import Filling
-from printworks.dashboard.merchant.prints import describe_prints, read_addresses, read_print
-from printworks.dashboard.merchant.recipients import (
-    COUNTRY_CHOICES,
+from printworks.dashboard.merchant.form_values import FormValues
+from printworks.dashboard.merchant.print_fields import (
+    CHOICE,
+    describe_prints,
+    read_addresses,
+    read_print,
+)
+from printworks.dashboard.merchant.recipient_fields import (
     list_methods,
     read_country,
     read_method,
@@ -30,6 +33,7 @@ from printworks.dashboard.merchant.uploading import (
     receive_pictures,
 )
 from printworks.dashboard.rendering import send_on
+from printworks.dashboard.views.words import COUNTRY_CHOICES
 from printworks.dashboard.visits import MerchantVisit
 from printworks.errors import BadInput, ServiceError
 from printworks.rules.orders import Payment, ShippingMethod
@@ -60,8 +64,9 @@ def show_new_order(visit: MerchantVisit) -> Response:
     """Show the form, as it was sent if it was."""
     office, is_sandbox = visit.office, visit.office.is_sandbox
     usual = _EXAMPLE if is_sandbox else _USUAL
-    values = Filling(visit, usual, _FROM_ADDRESS)
+    values = FormValues(visit, usual, _FROM_ADDRESS, beginning_with=CHOICE)
     is_sent = bool(visit.sent.fields)
+    lost_pictures = len(visit.sent.files.get(PICTURES, ()))
     return visit.render(
         "merchant/new_order.html",
         values=values,
@@ -75,8 +80,9 @@ def show_new_order(visit: MerchantVisit) -> Response:
         ),
         is_sandbox=is_sandbox,
         sample=address_of("sample.jpg"),
-        wants_sample=visit.sent.text(SAMPLE) != "" if is_sent else is_sandbox,
-        lost_pictures=len(visit.sent.files.get(PICTURES, ())),
+        # Ours must not be printed in place of theirs, which the browser has forgotten.
+        wants_sample=visit.sent.text(SAMPLE) != "" and not lost_pictures if is_sent else is_sandbox,
+        lost_pictures=lost_pictures,
         lab_faults=LAB_FAULTS if is_sandbox else (),
         bank_faults=BANK_FAULTS if is_sandbox else (),
         chosen_faults=visit.sent.texts("fault") if is_sent else [visit.query.get("fault", "")],
@@ -91,12 +97,13 @@ def create(visit: MerchantVisit) -> str | Response:
         visit.office.catalogue,
         country=new.destination_country,
         payment=new.payment,
+        currency=visit.merchant.currency,
     )
     addressed = read_addresses(visit.sent, wanted)
     with receive_pictures(visit, addressed) as pictures:
         look_at(visit, pictures, wanted)
         with visit.office.database.writing() as db:
-            writing = replace(visit, connection=db)
+            writing = visit.within(db)
             order = create_order(
                 db,
                 visit.merchant,
@@ -109,7 +116,7 @@ def create(visit: MerchantVisit) -> str | Response:
         try:
             judged = judge_all(visit, uploads, pictures)
             with visit.office.database.writing() as db:
-                join(replace(visit, connection=db), order.id, uploads, judged, addressed)
+                join(visit.within(db), order.id, uploads, judged, addressed)
         except ServiceError:
             # The disk is full, or the store of files is away. The order is there, and its
             # pictures can be sent once more.

@@ -7,23 +7,23 @@ from starlette.responses import Response
 
 from printworks.actions.routing import estimate_anew, route_order
 from printworks.actions.submission import SubmissionStatus, check_submission
-from printworks.dashboard.describing import name_country
 from printworks.dashboard.desk import Page
-from printworks.dashboard.merchant.order_actions import Doing, is_ended, list_actions
 from printworks.dashboard.merchant.order_deeds import CLOCK_STEPS, DEEDS, LEAVING
-from printworks.dashboard.merchant.order_images import describe_image
-from printworks.dashboard.merchant.order_routing import Choice, tell_choices
-from printworks.dashboard.merchant.order_timeline import tell
-from printworks.dashboard.merchant.order_views import (
+from printworks.dashboard.rendering import Link, Message, Onwards, render_message
+from printworks.dashboard.views.order_actions import Doing, is_ended, list_actions
+from printworks.dashboard.views.order_images import describe_image
+from printworks.dashboard.views.order_parts import (
     ToldView,
     count_doubtful,
+    count_unseen,
     describe_callbacks,
     describe_entry,
     describe_shipment,
     list_missing,
 )
-from printworks.dashboard.merchant.wording import METHOD_WORDS, ORDER_WORDS
-from printworks.dashboard.rendering import Link, Message, Onwards, render_message
+from printworks.dashboard.views.order_routing import Choice, tell_choices
+from printworks.dashboard.views.order_timeline import tell
+from printworks.dashboard.views.words import METHOD_WORDS, ORDER_WORDS, name_country
 from printworks.dashboard.visits import MerchantVisit
 from printworks.rules.orders import OrderStatus, Payment
 from printworks.rules.payments import PaymentState, is_on_account
@@ -116,6 +116,7 @@ def _describe_order(visit: MerchantVisit, whole: WholeOrder) -> dict[str, Any]:
         "is_valid": is_valid,
         "missing": list_missing(submission) if submission is not None else [],
         "doubtful": count_doubtful(submission) if submission is not None else 0,
+        "unseen": count_unseen(submission) if submission is not None else 0,
         "pay_page": pay_page if is_recipients else "",
         "clock_steps": CLOCK_STEPS if _can_move_clock(visit, order) else {},
         "entries": [

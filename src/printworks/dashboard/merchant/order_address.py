@@ -8,16 +8,15 @@ from starlette.responses import Response
 from printworks.actions.orders import change_order
 from printworks.actions.production import permissions_of
 from printworks.actions.shipping import change_shipping
-from printworks.dashboard.describing import name_country
 from printworks.dashboard.desk import Deed, Page
-from printworks.dashboard.merchant.order_actions import Doing, explain_refusal
 from printworks.dashboard.merchant.order_deeds import find_order
-from printworks.dashboard.merchant.recipients import (
-    COUNTRY_CHOICES,
+from printworks.dashboard.merchant.recipient_fields import (
     list_methods,
     read_country,
     read_method,
 )
+from printworks.dashboard.views.order_actions import Doing, explain_refusal
+from printworks.dashboard.views.words import COUNTRY_CHOICES, name_country
 from printworks.dashboard.visits import MerchantVisit
 from printworks.errors import BadInput
 from printworks.rules.orders import OrderStatus

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final
 
-import msgspec
 from sqlalchemy import Connection
 
 from printworks.actions import orders as actions
@@ -12,7 +11,7 @@ from printworks.actions.callbacks import send_again
 from printworks.actions.payments import describe_charge, settle
 from printworks.actions.production import hold_order, release_order
 from printworks.dashboard.desk import Deed
-from printworks.dashboard.merchant.order_actions import Doing
+from printworks.dashboard.views.order_actions import Doing
 from printworks.dashboard.visits import MerchantVisit, refuse_unknown
 from printworks.errors import BadInput, OutOfOrder, WrongState
 from printworks.payments.provider import Outcome, ProviderUnavailable, Unknown
@@ -29,8 +28,6 @@ CLOCK_STEPS: Final[Mapping[str, tuple[str, timedelta]]] = {
     "day": ("1 day", timedelta(days=1)),
     "days": ("3 days", timedelta(days=3)),
 }
-# No number of a callback has more.
-_MOST_DIGITS: Final = 18
 _NOT_REACHED: Final = (
     "The payment provider could not be reached. Submit the order again in a few minutes: "
     "it is paid for once."
@@ -57,8 +54,9 @@ def submit(visit: MerchantVisit) -> str:
             now=visit.now,
             request_id=visit.request.state.request_id,
         )
-        inside = msgspec.structs.replace(visit, connection=db)
-        inside.note(Doing.SUBMIT, str(order.id), price=order.price, currency=order.currency)
+        visit.within(db).note(
+            Doing.SUBMIT, str(order.id), price=order.price, currency=order.currency
+        )
     if isinstance(submitted, Order):
         return visit.path
     return _pay(visit, order, submitted)
@@ -135,9 +133,7 @@ def release(visit: MerchantVisit) -> str:
 def send_callback_again(visit: MerchantVisit) -> str:
     """Send one of the order's callbacks now."""
     order = find_order(visit, visit.db)
-    digits = visit.sent.text("callback")
-    is_number = digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS
-    callback = get_callback(visit.db, visit.merchant.id, int(digits) if is_number else 0)
+    callback = get_callback(visit.db, visit.merchant.id, visit.sent.number("callback") or 0)
     if callback.order_id != order.id:
         refuse_unknown()
     send_again(visit.db, visit.merchant, callback.id, now=visit.now)
@@ -157,8 +153,7 @@ def move_clock(visit: MerchantVisit) -> str:
     text, by = CLOCK_STEPS[visit.sent.text("by")]
     office.advance_clock(visit.merchant.id, by)
     with office.database.writing() as db:
-        inside = msgspec.structs.replace(visit, connection=db)
-        inside.note("move-clock", str(order.id), by=text)
+        visit.within(db).note("move-clock", str(order.id), by=text)
     return visit.path
 
 

@@ -1,18 +1,17 @@
 """The list of a merchant's orders: searched, filtered, paged, and kept up to date."""
 
-import hashlib
 from datetime import date
 from typing import Any, Final
 
 import msgspec
 from starlette.responses import Response
 
-from printworks.dashboard.describing import name_country
 from printworks.dashboard.desk import Page
-from printworks.dashboard.merchant.wording import ORDER_WORDS, Words
+from printworks.dashboard.stamps import make_stamp
+from printworks.dashboard.views.words import ORDER_WORDS, Words, name_country
 from printworks.dashboard.visits import MerchantVisit
 from printworks.rules.orders import OrderStatus
-from printworks.store.order_search import FoundOrders, OrderLine, OrderSearch, search_orders
+from printworks.store.order_search import OrderLine, OrderSearch, search_orders
 from printworks.store.orders import list_orders
 
 _ON_A_PAGE: Final = 50
@@ -35,7 +34,7 @@ def show_orders(visit: MerchantVisit) -> Response:
     merchant_id = visit.merchant.id
     total = list_orders(visit.db, merchant_id, limit=0, start=0).total
     found = search_orders(visit.db, merchant_id, wanted, before=before, limit=_ON_A_PAGE)
-    stamp = _stamp(found, total)
+    stamp = make_stamp(total, found.orders)
     if visit.is_unchanged(stamp):
         return Response(status_code=204)
     return visit.render(
@@ -47,8 +46,7 @@ def show_orders(visit: MerchantVisit) -> Response:
         total=total,
         is_too_common=found.is_too_common,
         is_filtered=wanted != OrderSearch(),
-        older=visit.here(before=found.next) if found.next is not None else "",
-        newest=visit.here(before=None) if before is not None else "",
+        pages=visit.pages(found.next),
         statuses=[(status.value, ORDER_WORDS[status].text) for status in OrderStatus],
         values=_read_values(visit),
         longest=_LONGEST_SEARCH,
@@ -88,12 +86,6 @@ def _read_day(text: str) -> date | None:
         return date.fromisoformat(text)
     except ValueError:
         return None
-
-
-def _stamp(found: FoundOrders, total: int) -> str:
-    """Return a text that is another one as soon as the list is."""
-    shown = msgspec.json.encode(found.orders)
-    return f"{total}-{hashlib.blake2s(shown, digest_size=8).hexdigest()}"
 
 
 PAGES: Final[tuple[Page[MerchantVisit], ...]] = (Page(path="/orders", show=show_orders),)

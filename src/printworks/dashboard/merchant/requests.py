@@ -7,9 +7,9 @@ import msgspec
 from starlette.responses import Response
 
 from printworks.dashboard.desk import Page
-from printworks.dashboard.merchant.asking import explain_asking
-from printworks.dashboard.merchant.callback_views import describe_result
+from printworks.dashboard.merchant.api_access import describe_access
 from printworks.dashboard.rendering import Tone
+from printworks.dashboard.views.callbacks import describe_result
 from printworks.dashboard.visits import MerchantVisit
 from printworks.store.requests import ApiRequest, RequestFilter, list_requests
 
@@ -60,11 +60,10 @@ def show_requests(visit: MerchantVisit) -> Response:
         method=method,
         words=words,
         is_filtered=bool(answer or method or words),
-        newest=visit.here(before=None) if visit.cursor() is not None else "",
-        older=visit.here(before=page.older) if page.older is not None else "",
+        pages=visit.pages(page.older),
         looks_again="" if visit.cursor() is not None else visit.here(seen=stamp),
         days=visit.office.settings.keep_requests.days,
-        asking=explain_asking(visit),
+        access=describe_access(visit),
     )
 
 

@@ -5,13 +5,13 @@ from datetime import timedelta
 from typing import Final
 
 import msgspec
-from msgspec.structs import replace
 from starlette.responses import Response
 
 from printworks.dashboard.desk import Deed, Page
+from printworks.dashboard.forms import read_number
 from printworks.dashboard.merchant.faults import BANK_FAULTS, LAB_FAULTS
-from printworks.dashboard.merchant.order_timeline import Moment, tell
-from printworks.dashboard.merchant.wording import count
+from printworks.dashboard.views.order_timeline import Moment, tell
+from printworks.dashboard.views.words import count
 from printworks.dashboard.visits import MerchantVisit
 from printworks.errors import BadInput
 from printworks.payments.simulated import EEA
@@ -25,7 +25,6 @@ _UNITS: Final[Mapping[str, timedelta]] = {
     "days": timedelta(days=1),
 }
 _QUICK: Final = (("1", "hours", "1 hour"), ("1", "days", "1 day"), ("7", "days", "7 days"))
-_MOST_DIGITS: Final = 9
 _SHOWN: Final = 30
 
 
@@ -83,21 +82,21 @@ def advance(visit: MerchantVisit) -> str:
         since = count_events(db, visit.merchant.id)
     now = visit.office.advance_clock(visit.merchant.id, by)
     with visit.office.database.writing() as db:
-        moved = replace(visit, connection=db)
-        moved.note("advance-clock", _write_duration(by), now=now.isoformat(timespec="seconds"))
+        moved_to = now.isoformat(timespec="seconds")
+        visit.within(db).note("advance-clock", _write_duration(by), now=moved_to)
     return f"{visit.path}?since={since}"
 
 
 def _read_duration(number: str, unit: str) -> timedelta:
-    is_number = number.isascii() and number.isdigit() and len(number) <= _MOST_DIGITS
-    if not is_number or not int(number):
+    times = read_number(number)
+    if not times:
         raise BadInput("Say by how much the clock should move, in whole numbers.")
     if unit not in _UNITS:
         raise BadInput("Choose minutes, hours or days.")
-    by = int(number) * _UNITS[unit]
-    if by > LONGEST:
+    # Compared as numbers: the product of some is longer than any duration can be.
+    if times > LONGEST // _UNITS[unit]:
         raise BadInput(f"The clock can be moved by at most {LONGEST.days} days at once.")
-    return by
+    return times * _UNITS[unit]
 
 
 def _write_duration(duration: timedelta) -> str:

@@ -19,7 +19,7 @@ from printworks.actions.uploads import (
     begin_upload,
     judge_upload,
 )
-from printworks.dashboard.merchant.prints import shorten
+from printworks.dashboard.views.words import shorten
 from printworks.dashboard.visits import MerchantVisit
 from printworks.errors import BadInput, OutOfOrder
 from printworks.files.errors import FilesUnavailable

@@ -6,7 +6,6 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from printworks.catalogue.countries import COUNTRIES
 from printworks.catalogue.labs import Lab
 from printworks.rules.calendars import WorkingCalendar, find_production_start
 
@@ -51,9 +50,3 @@ def list_holidays(lab: Lab, *, now: datetime) -> list[date]:
     """Return the holidays of a lab in the year to come."""
     today = now.astimezone(ZoneInfo(lab.time_zone)).date()
     return sorted(day for day in lab.holidays if today <= day <= today + _AHEAD)
-
-
-def name_country(code: str) -> str:
-    """Return the name of a country."""
-    country = COUNTRIES.get(code)
-    return country.name if country else code

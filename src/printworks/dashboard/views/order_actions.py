@@ -9,8 +9,8 @@ import msgspec
 from printworks.actions.production import permissions_of
 from printworks.actions.routing import rules_of
 from printworks.catalogue.snapshot import Catalogue
-from printworks.dashboard.merchant.order_routing import name_lab
-from printworks.rules.orders import OrderStatus, Payment, Permissions
+from printworks.dashboard.views.order_routing import name_lab
+from printworks.rules.orders import ENDED, OrderStatus, Payment, Permissions
 from printworks.rules.production import DROPPED, LabState
 from printworks.store.orders import Order
 from printworks.store.shipments import Shipments
@@ -50,14 +50,13 @@ _NEEDS: Final[Mapping[Doing, str]] = {
     Doing.HOLD: "hold",
     Doing.CANCEL: "cancel",
 }
-_ENDED: Final = frozenset({OrderStatus.COMPLETE, OrderStatus.CANCELLED})
 _BEING_PAID: Final = "The order is being paid for at this moment."
 _WAITS: Final = "The order waits for its payment."
 
 
 def is_ended(order: Order) -> bool:
     """Say whether nothing more will happen to an order."""
-    return order.status in _ENDED
+    return order.status in ENDED
 
 
 def list_actions(

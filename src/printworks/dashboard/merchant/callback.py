@@ -1,6 +1,5 @@
 """One callback: what it says, how each try went, and sending it again."""
 
-import zlib
 from typing import Final
 
 import msgspec
@@ -8,7 +7,8 @@ from starlette.responses import Response
 
 from printworks.actions.callbacks import send_again
 from printworks.dashboard.desk import Deed, Page
-from printworks.dashboard.merchant.callback_views import view_attempt, view_callback
+from printworks.dashboard.stamps import make_stamp
+from printworks.dashboard.views.callbacks import view_attempt, view_callback
 from printworks.dashboard.visits import MerchantVisit
 from printworks.rules.callbacks import choose_format
 from printworks.store.callback_log import list_latest_attempts
@@ -25,8 +25,9 @@ def show_callback(visit: MerchantVisit) -> Response:
     """Show everything about one callback of this merchant."""
     callback = get_callback(visit.db, visit.merchant.id, visit.number("id"))
     settings = read_callback_settings(visit.db, visit.merchant.id)
-    known = (callback.state, callback.attempts, callback.next_at, settings.url, settings.format)
-    stamp = zlib.crc32(repr(known).encode())
+    stamp = make_stamp(
+        callback.state, callback.attempts, callback.next_at, settings.url, settings.format
+    )
     if visit.is_unchanged(stamp):
         return Response(status_code=204)
     attempts = list_latest_attempts(visit.db, visit.merchant.id, callback.id, limit=_ATTEMPTS)

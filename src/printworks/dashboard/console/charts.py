@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import date
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
@@ -21,6 +21,8 @@ _LABEL_EVERY: Final = 7
 _STEPS: Final = (2, 4, 6, 8, 10)
 
 Write = Callable[[int], str]
+# How bars look: as usual, or as something bad.
+Look = Literal["", "bad"]
 
 
 class Series(msgspec.Struct, frozen=True):
@@ -28,8 +30,7 @@ class Series(msgspec.Struct, frozen=True):
 
     name: str
     values: Sequence[int]
-    # Of the bars: "" for the accent, "soft" and "bad" as the style has them.
-    look: str = ""
+    look: Look = ""
 
 
 class Bar(msgspec.Struct, frozen=True):
@@ -39,7 +40,7 @@ class Bar(msgspec.Struct, frozen=True):
     y: float
     width: float
     height: float
-    look: str
+    look: Look
 
 
 class Mark(msgspec.Struct, frozen=True):
@@ -67,14 +68,13 @@ class Chart(msgspec.Struct, frozen=True, kw_only=True):
     lines: tuple[Mark, ...]
     days: tuple[Mark, ...]
     # The name and the look of each series, where there are several.
-    legend: tuple[tuple[str, str], ...]
+    legend: tuple[tuple[str, Look], ...]
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     width: int = WIDTH
     height: int = HEIGHT
     left: int = _LEFT
     right: int = WIDTH - _RIGHT
-    bottom: int = HEIGHT - _BOTTOM
 
     @property
     def is_empty(self) -> bool:

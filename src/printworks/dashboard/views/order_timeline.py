@@ -5,9 +5,9 @@ from datetime import datetime
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from printworks.dashboard.merchant.wording import count, join
 from printworks.dashboard.money import format_money
 from printworks.dashboard.rendering import Tone
+from printworks.dashboard.views.words import count, join
 from printworks.rules.events import (
     ImageJudged,
     ImageRemoved,
@@ -200,7 +200,8 @@ def _say_of_shipments(event: ShipmentsChanged) -> _Said:
     sent = [one for one in event.changed if one in known and known[one].is_shipped]
     if sent:
         return _Said(f"{_name(sent)} dispatched", "ok")
-    return _Said(f"{_name(event.changed)} went a step further at the lab")
+    # It may have been refused or spoiled, too: how it stands now is said beside the shipment.
+    return _Said(f"News from the lab of {_name(event.changed).lower()}")
 
 
 def _name(shipments: Iterable[int]) -> str:

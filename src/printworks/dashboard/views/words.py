@@ -1,14 +1,18 @@
-"""How statuses are said to people, and in which colour."""
+"""How things are called before people, and in which colour."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+from printworks.catalogue.countries import COUNTRIES
 from printworks.dashboard.rendering import Tone
 from printworks.rules.events import CallbackState
 from printworks.rules.images import ImageStatus
 from printworks.rules.orders import OrderStatus, ShippingMethod
 from printworks.rules.production import LabState
 from printworks.rules.sizing import Sizing
+
+_SMALL_WORDS: Final = {"AND": "and", "OF": "of", "THE": "the"}
 
 
 class Words(NamedTuple):
@@ -65,6 +69,31 @@ METHOD_WORDS: Final[Mapping[ShippingMethod, str]] = {
     ShippingMethod.EXPRESS: "Express",
     ShippingMethod.OVERNIGHT: "Overnight",
 }
+
+
+def name_country(code: str) -> str:
+    """Return `ISLE OF MAN`, as the list has it, as `Isle of Man`."""
+    name = COUNTRIES[code].name if code in COUNTRIES else code
+    if not name.isupper():
+        return name
+    return re.sub(r"[A-Z']+", lambda word: _SMALL_WORDS.get(word[0]) or word[0].capitalize(), name)
+
+
+# A code and a name each, in the order of their names; without the one that programs test with.
+COUNTRY_CHOICES: Final[Sequence[tuple[str, str]]] = tuple(
+    (code, name_country(code)) for code in COUNTRIES if code != "XX"
+)
+
+
+def name_attribute(attribute: str) -> str:
+    """Return `frameColour` as `Frame colour`."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", attribute)
+    return words[:1].upper() + words[1:].lower()
+
+
+def shorten(text: str, longest: int = 60) -> str:
+    """Return the beginning of a long text that somebody else has written."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def count(number: int, one: str, more: str = "") -> str:

@@ -4,18 +4,8 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final
 
-import msgspec
-
-from printworks.dashboard.rendering import Tone
+from printworks.dashboard.views.words import Words
 from printworks.rules.issues import Author, IssueAction, IssueKind, IssueState, Remark
-
-
-class Words(msgspec.Struct, frozen=True):
-    """What something is called, and how its badge looks."""
-
-    text: str
-    tone: Tone = ""
-
 
 KINDS: Final[Mapping[IssueKind, str]] = {
     IssueKind.DAMAGED_ORDER: "Arrived damaged",

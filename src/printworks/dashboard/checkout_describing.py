@@ -1,11 +1,9 @@
 """Turns an order that its recipient pays for into what the recipient reads."""
 
-import re
 from datetime import datetime
 from typing import Final
 
 from printworks.actions.checkout import NOT_PAID_IN_TIME, Checkout, CheckoutItem
-from printworks.catalogue.countries import COUNTRIES
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.checkout_views import (
     CheckoutState,
@@ -14,6 +12,7 @@ from printworks.dashboard.checkout_views import (
     TotalRow,
     make_fields,
 )
+from printworks.dashboard.views.words import name_attribute, name_country
 from printworks.rules.images import ImageStatus
 from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import PaymentState, explain_refusal
@@ -22,7 +21,6 @@ from printworks.store.orders import Order
 from printworks.wire.links import Links
 
 _REFUNDED: Final = frozenset({PaymentState.REFUNDING, PaymentState.REFUNDED})
-_SMALL_WORDS: Final = {"AND": "and", "OF": "of", "THE": "the"}
 # What some write where there is no postcode.
 _NO_POSTCODE: Final = "-"
 
@@ -103,14 +101,6 @@ def _write_address(order: Order, country: str) -> tuple[str, ...]:
     return tuple(line for line in lines if line)
 
 
-def name_country(code: str) -> str:
-    """Return `ISLE OF MAN`, as the list has it, as `Isle of Man`."""
-    name = COUNTRIES[code].name if code in COUNTRIES else code
-    if not name.isupper():
-        return name
-    return re.sub(r"[A-Z']+", lambda word: _SMALL_WORDS.get(word[0]) or word[0].capitalize(), name)
-
-
 def _describe_item(item: CheckoutItem, catalogue: Catalogue, links: Links) -> LineView:
     image, line = item.image, item.line
     product = catalogue.find_product(image.sku)
@@ -125,9 +115,3 @@ def _describe_item(item: CheckoutItem, catalogue: Catalogue, links: Links) -> Li
         total=line.total,
         thumbnail=thumbnail if image.status is ImageStatus.OK else "",
     )
-
-
-def name_attribute(attribute: str) -> str:
-    """Return `frameColour` as `Frame colour`."""
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", attribute)
-    return words[:1].upper() + words[1:].lower()

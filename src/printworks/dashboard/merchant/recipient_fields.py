@@ -1,21 +1,16 @@
 """What a form says about a recipient, and how the parcel should travel."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from printworks.catalogue.countries import COUNTRIES
 from printworks.catalogue.snapshot import Catalogue
-from printworks.dashboard.describing import name_country
 from printworks.dashboard.forms import Sent
-from printworks.dashboard.merchant.wording import METHOD_WORDS, count
+from printworks.dashboard.views.words import METHOD_WORDS, count
 from printworks.errors import BadInput
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.recipients import NEEDED, OPTIONAL, find_problems, tidy
 
-# A code and a name each, in the order of their names; without the one that programs test with.
-COUNTRY_CHOICES: Final[Sequence[tuple[str, str]]] = tuple(
-    (code, name_country(code)) for code in COUNTRIES if code != "XX"
-)
 # What must be known to send anything; an e-mail address need not be.
 _REQUIRED: Final = tuple(name for name in NEEDED if name != "email")
 _LONGEST_TELEPHONE: Final = 50

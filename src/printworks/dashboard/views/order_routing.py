@@ -8,8 +8,7 @@ from datetime import date
 from typing import Final, NamedTuple
 
 from printworks.catalogue.snapshot import Catalogue
-from printworks.dashboard.describing import name_country
-from printworks.dashboard.merchant.wording import METHOD_WORDS, count, join
+from printworks.dashboard.views.words import METHOD_WORDS, count, join, name_country
 from printworks.rules.plans import Finding, Package, Plan, Routed, Verdict
 from printworks.store.shipments import Decision
 

@@ -7,8 +7,7 @@ import msgspec
 
 from printworks.catalogue.products import Product, choose_attributes
 from printworks.catalogue.snapshot import Catalogue
-from printworks.dashboard.describing import name_attribute
-from printworks.dashboard.merchant.wording import IMAGE_WORDS, SIZING_WORDS, Words
+from printworks.dashboard.views.words import IMAGE_WORDS, SIZING_WORDS, Words, name_attribute
 from printworks.errors import BadInput
 from printworks.rules.images import ImageStatus
 from printworks.rules.sizing import Placement, Sizing, mismatch, place

@@ -8,15 +8,15 @@ import msgspec
 
 from printworks.actions.submission import SubmissionStatus
 from printworks.catalogue.snapshot import Catalogue
-from printworks.dashboard.merchant.callback_views import (
+from printworks.dashboard.rendering import Link
+from printworks.dashboard.views.callbacks import (
     AttemptView,
     CallbackView,
     view_attempt,
     view_callback,
 )
-from printworks.dashboard.merchant.order_routing import name_lab, write_day
-from printworks.dashboard.merchant.wording import LAB_WORDS, Words, count
-from printworks.dashboard.rendering import Link
+from printworks.dashboard.views.order_routing import name_lab, write_day
+from printworks.dashboard.views.words import LAB_WORDS, Words, count
 from printworks.rules.ledger import Entry, EntryKind
 from printworks.rules.orders import Payment
 from printworks.rules.submission import Findings, GeneralError, ImageError, ImageWarning
@@ -66,7 +66,8 @@ def list_missing(status: SubmissionStatus) -> list[Missing]:
         reasons = [_IMAGE[error] for error in found.errors]
         if not found.is_sold:
             reasons.append("its product is not sold to this country")
-        missing.append(Missing(f"Image {found.image_id}: {', and '.join(reasons)}."))
+        link = Link("Replace it", f"/orders/{status.order.id}/images")
+        missing.append(Missing(f"Image {found.image_id}: {', and '.join(reasons)}.", link))
     if len(wrong) > _MOST_WRONG:
         missing.append(
             Missing(f"{count(len(wrong) - _MOST_WRONG, 'more image')} cannot be printed.")
@@ -99,6 +100,13 @@ def _forgive(status: SubmissionStatus) -> tuple[list[GeneralError], list[Finding
 def count_doubtful(status: SubmissionStatus) -> int:
     """Return how many images can be printed, but deserve a look before."""
     return sum(bool(_DOUBTFUL & {*found.warnings}) for found in status.findings)
+
+
+def count_unseen(status: SubmissionStatus) -> int:
+    """Return how many images nobody could look at yet, since they are still on the way."""
+    return sum(
+        ImageWarning.COULD_NOT_VALIDATE_IMAGE_SIZE in one.warnings for one in status.findings
+    )
 
 
 def _link(error: GeneralError, order_id: int) -> Link | None:

@@ -12,7 +12,7 @@ from printworks.net.guard import is_private_sandbox
 KEY_GOES_HERE: Final = "YOUR-KEY"
 
 
-class Asking(msgspec.Struct, frozen=True, kw_only=True):
+class ApiAccess(msgspec.Struct, frozen=True, kw_only=True):
     """What a program must know to ask."""
 
     base: str
@@ -23,7 +23,7 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
     curl: str
 
 
-def explain_asking(visit: MerchantVisit, key: str = KEY_GOES_HERE) -> Asking:
+def describe_access(visit: MerchantVisit, key: str = KEY_GOES_HERE) -> ApiAccess:
     """Return how this merchant's programs ask; with the key only right after it was made."""
     settings = visit.office.settings
     base = f"{settings.public_url}/v3.0"
@@ -34,7 +34,7 @@ def explain_asking(visit: MerchantVisit, key: str = KEY_GOES_HERE) -> Asking:
     trust = ["--cacert", str(settings.data / "tls" / "ca.pem")] if is_own else []
     headers = [f"{id_header}: {visit.merchant.code}", f"{key_header}: {key}"]
     options = [*trust, *(part for header in headers for part in ("-H", header))]
-    return Asking(
+    return ApiAccess(
         base=base,
         id_header=id_header,
         key_header=key_header,

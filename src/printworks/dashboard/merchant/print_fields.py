@@ -1,6 +1,5 @@
 """What a form says about prints: on which product, how many, and how the picture is laid on it."""
 
-import re
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -8,11 +7,10 @@ import msgspec
 
 from printworks.catalogue.products import Currency, Product
 from printworks.catalogue.snapshot import Catalogue
-from printworks.dashboard.describing import name_attribute, name_country
-from printworks.dashboard.forms import Sent
-from printworks.dashboard.merchant.order_images import write_size
-from printworks.dashboard.merchant.wording import SIZING_WORDS
-from printworks.dashboard.money import format_money
+from printworks.dashboard.forms import Sent, read_number
+from printworks.dashboard.money import format_money, read_money
+from printworks.dashboard.views.order_images import write_size
+from printworks.dashboard.views.words import SIZING_WORDS, name_attribute, name_country, shorten
 from printworks.errors import BadInput
 from printworks.rules.images import MOST_COPIES, MOST_IN_BATCH
 from printworks.rules.orders import Payment
@@ -25,8 +23,6 @@ from printworks.wire.v3.images import AddImage
 CHOICE: Final = "choice-"
 # Most pictures of cameras have this shape, and so has our sample.
 _USUAL_SHAPE: Final = Pixels(2, 3)
-_PRICE: Final = re.compile(r"(\d{1,9})(?:[.,](\d{1,2}))?", re.ASCII)
-_LARGEST_DIGITS: Final = len(str(MOST_COPIES))
 
 
 class Group(msgspec.Struct, frozen=True):
@@ -98,7 +94,7 @@ def explain_not_sold(product: Product, country: str) -> str:
 
 
 def read_print(
-    sent: Sent, catalogue: Catalogue, *, country: str | None, payment: Payment
+    sent: Sent, catalogue: Catalogue, *, country: str | None, payment: Payment, currency: Currency
 ) -> NewImage:
     """Read how pictures shall be printed; refuse what is not sold there in plain words."""
     product = catalogue.find_product(sent.text("sku"))
@@ -112,7 +108,7 @@ def read_print(
         copies=_read_copies(sent.text("copies")),
         sizing=_read_sizing(sent.text("sizing")),
         attributes=_read_choices(sent, product),
-        price_to_user=_read_price(sent.text("price_to_user"), payment),
+        price_to_user=_read_price(sent.text("price_to_user"), payment, currency),
     )
 
 
@@ -135,16 +131,11 @@ def _read_address(line: str) -> str:
         raise BadInput(message) from refusal
 
 
-def shorten(text: str, longest: int = 60) -> str:
-    """Return the beginning of a long text that somebody else has written."""
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
-
-
 def _read_copies(typed: str) -> int:
-    is_number = typed.isascii() and typed.isdigit() and len(typed) <= _LARGEST_DIGITS
-    if not is_number or not 1 <= int(typed) <= MOST_COPIES:
+    copies = read_number(typed)
+    if copies is None or not 1 <= copies <= MOST_COPIES:
         raise BadInput(f"Copies must be a number from 1 to {MOST_COPIES:,}.")
-    return int(typed)
+    return copies
 
 
 def _read_sizing(typed: str) -> Sizing:
@@ -166,16 +157,12 @@ def _read_choices(sent: Sent, product: Product) -> dict[str, str]:
     return chosen
 
 
-def _read_price(typed: str, payment: Payment) -> int | None:
+def _read_price(typed: str, payment: Payment, currency: Currency) -> int | None:
     if not typed:
         return None
     if payment is not Payment.INVOICE_RECIPIENT:
         raise BadInput("Leave the price for the recipient empty, or let the recipient pay.")
-    found = _PRICE.fullmatch(typed)
-    if found is None:
-        raise BadInput("The price for the recipient should look like 12.50.")
-    whole, rest = found[1], found[2] or ""
-    return int(whole) * 100 + int(rest.ljust(2, "0"))
+    return read_money(typed, currency, what="a price for the recipient", least=0)
 
 
 def _group(catalogue: Catalogue, products: Sequence[Product]) -> list[Group]:

@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from printworks.dashboard.rendering import Tone
+from printworks.dashboard.views.words import CALLBACK_WORDS
 from printworks.rules.callbacks import ToldEvent
 from printworks.rules.events import CallbackState, OrderCreated, ShipmentsChanged
 from printworks.rules.orders import OrderStatus
@@ -19,12 +20,6 @@ _HEARD: Final = 200
 # Of an answer in a list; the last one is shown as it was kept.
 _LONGEST_ANSWER: Final = 160
 
-_STATES: Final[Mapping[CallbackState, tuple[str, Tone]]] = {
-    CallbackState.QUIET: ("Not sent", ""),
-    CallbackState.PENDING: ("Waiting", "warn"),
-    CallbackState.DELIVERED: ("Delivered", "ok"),
-    CallbackState.GIVEN_UP: ("Given up", "error"),
-}
 _MOVED: Final[Mapping[OrderStatus, str]] = {
     OrderStatus.NOT_YET_SUBMITTED: "Order opened again",
     OrderStatus.AWAITING_PAYMENT: "Order awaits payment",
@@ -69,7 +64,7 @@ class AttemptView(msgspec.Struct, frozen=True, kw_only=True):
 
 def view_callback(callback: Callback) -> CallbackView:
     """Return what people read about a callback; how the last try went if that is known."""
-    state, tone = _STATES[callback.state]
+    state, tone = CALLBACK_WORDS[callback.state]
     last = trouble = ""
     if isinstance(callback, LoggedCallback):
         trouble = callback.last_error or ""

@@ -1,0 +1,1 @@
+"""How orders, issues and callbacks look to people, at either door."""
