@@ -50,6 +50,7 @@ class Worker:
             **{name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ},
             "PRINTWORKS_DATABASE_URL": database_url,
             "PRINTWORKS_WORKER_LEASE": "4s",
+            "PYTHONFAULTHANDLER": "1",
         }
         with self._log.open("wb") as output:
             self._process = subprocess.Popen(
@@ -69,7 +70,7 @@ class Worker:
     def kill(self) -> None:
         """End it in the middle of whatever it does."""
         self._process.send_signal(signal.SIGKILL)
-        assert self._process.wait(10) == -signal.SIGKILL
+        assert self._process.wait(10) == -signal.SIGKILL, self._log.read_text()[-8000:]
 
     def stop(self) -> None:
         """Let it end in its own time."""

@@ -2,14 +2,13 @@
 
 from datetime import date
 from pathlib import PurePosixPath
-from typing import Any
-
-import msgspec
+from typing import Any, Final
 
 from printworks.actions.production import print_name
 from printworks.actions.routing import find_lab_dispatch
 from printworks.catalogue.labs import Lab
 from printworks.catalogue.snapshot import Catalogue
+from printworks.conversion import reader_of
 from printworks.imaging.manifest import Manifest
 from printworks.labs.documents import (
     Address,
@@ -25,6 +24,8 @@ from printworks.store.merchants import Merchant
 from printworks.store.orders import Order
 from printworks.store.packing_slips import PackingSlip
 from printworks.store.shipments import Shipment
+
+_read_manifest: Final = reader_of(Manifest)
 
 
 def thumbnail_name(image_id: int) -> str:
@@ -97,7 +98,7 @@ def _write_item(image: Image, catalogue: Catalogue) -> JobItem:
 def read_manifest(image: Image) -> Manifest:
     """Return how the print file of an image was made."""
     manifest: Any = image.manifest
-    return msgspec.convert(manifest, Manifest)
+    return _read_manifest(manifest)
 
 
 def _find_dispatch_day(lab: Lab, images: Images, shipment: Shipment) -> date:

@@ -62,13 +62,17 @@ class _Ticket(msgspec.Struct, frozen=True):
     files: Mapping[str, str] = {}
 
 
+_read_ticket: Final = msgspec.json.Decoder(_Ticket).decode
+_read_printed: Final = msgspec.json.Decoder(dict[str, str]).decode
+
+
 class JobFolder:
     """The folder of one job, as it is while the block lasts. No link is ever followed."""
 
     def __init__(self, handle: int) -> None:
         self._handle = handle
         try:
-            self._ticket = msgspec.json.decode(self._read(JOB, _JSON_LIMIT), type=_Ticket)
+            self._ticket = _read_ticket(self._read(JOB, _JSON_LIMIT))
         except _NONSENSE:
             self._ticket = _Ticket()
 
@@ -99,7 +103,7 @@ class JobFolder:
     def read_printed(self, digests: "Digests") -> dict[str, str]:
         """Return the SHA-256 of what was printed: as the lab says, else of what lies there."""
         try:
-            said = msgspec.json.decode(self._read(PRINTED, _JSON_LIMIT), type=dict[str, str])
+            said = _read_printed(self._read(PRINTED, _JSON_LIMIT))
         except _NONSENSE:
             return self._hash_prints(digests)
         names = {place: name for name, place in self._ticket.files.items()}

@@ -9,6 +9,7 @@ import msgspec
 import stripe
 import structlog
 
+from printworks.conversion import reader_of
 from printworks.payments.provider import Charge, ProviderUnavailable
 from printworks.payments.webhooks import KEY
 
@@ -76,10 +77,13 @@ class Intent(msgspec.Struct):
         return action.redirect_to_url.url if action and action.redirect_to_url else None
 
 
+_read_intent: Final = reader_of(Intent)
+
+
 def read_intent(intent: stripe.PaymentIntent) -> Intent:
     """Read Stripe's record of a payment."""
     found: Any = intent.to_dict()
-    return msgspec.convert(found, Intent)
+    return _read_intent(found)
 
 
 def write_metadata(charge: Charge) -> dict[str, str]:

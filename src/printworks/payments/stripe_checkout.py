@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 import stripe
 
+from printworks.conversion import reader_of
 from printworks.payments.provider import (
     Charge,
     Declined,
@@ -51,6 +52,9 @@ class Session(msgspec.Struct):
     url: str | None = None
     metadata: dict[str, str] | None = None
     payment_intent: Intent | str | None = None
+
+
+_read_session: Final = reader_of(Session)
 
 
 class Checkout:
@@ -171,4 +175,4 @@ class Checkout:
 
 def _convert(session: stripe.checkout.Session) -> Session:
     found: Any = session.to_dict()
-    return msgspec.convert(found, Session)
+    return _read_session(found)

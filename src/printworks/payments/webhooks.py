@@ -58,6 +58,10 @@ class _Subject(msgspec.Struct):
     metadata: dict[str, str] | None = None
 
 
+_read_body: Final = msgspec.json.Decoder(_Body).decode
+_read_subject: Final = msgspec.json.Decoder(_Subject).decode
+
+
 def read_webhook(
     body: bytes, headers: Mapping[str, str], secret: str, *, now: datetime
 ) -> Event | None:
@@ -69,10 +73,10 @@ def read_webhook(
     given = {name.lower(): text for name, text in headers.items()}
     _check_signature(body, given.get("stripe-signature", ""), secret, now)
     try:
-        notice = msgspec.json.decode(body, type=_Body)
+        notice = _read_body(body)
         if notice.type not in KINDS:
             return None
-        subject = msgspec.json.decode(notice.data.object, type=_Subject)
+        subject = _read_subject(notice.data.object)
     except msgspec.MsgspecError as error:
         message = "The notification cannot be read."
         raise BadWebhook(message) from error

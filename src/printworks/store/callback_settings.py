@@ -1,11 +1,12 @@
 """Where a merchant wants to be told of events, in which words, and how it knows that it is us."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from sqlalchemy import Connection, select, update
 
+from printworks.conversion import reader_of
 from printworks.store.tables import merchants
 
 
@@ -14,6 +15,10 @@ class Secret(msgspec.Struct, frozen=True):
 
     text: str
     until: datetime | None = None
+
+
+# The secrets of a merchant, as they are kept.
+read_secrets: Final = reader_of(list[Secret])
 
 
 class CallbackSettings(msgspec.Struct, frozen=True):
@@ -59,4 +64,4 @@ def _look(merchant_id: int) -> Any:
 
 def _show(row: Any) -> CallbackSettings:
     url, chosen, secrets = row
-    return CallbackSettings(url, chosen, msgspec.convert(secrets, list[Secret]))
+    return CallbackSettings(url, chosen, read_secrets(secrets))

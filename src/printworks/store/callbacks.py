@@ -23,6 +23,7 @@ from sqlalchemy import (
     update,
 )
 
+from printworks.conversion import reader_of
 from printworks.errors import NotFound
 from printworks.rules.callbacks import ToldEvent
 from printworks.rules.events import CallbackState
@@ -41,6 +42,10 @@ from printworks.store.tables import (
 )
 
 LARGEST_NUMBER: Final = 2**63 - 1
+
+
+# What happened, as it is kept.
+read_told: Final = reader_of(ToldEvent)
 
 
 class Place(NamedTuple):
@@ -229,7 +234,7 @@ def read_callback(kind: type[C], row: Any) -> C:
     """Make a callback of a row that has the facts of its event."""
     values = dict(row._mapping)
     facts = values.pop("facts")
-    return kind(**values, event=facts and msgspec.convert(facts, ToldEvent))
+    return kind(**values, event=facts and read_told(facts))
 
 
 def count_events(db: Connection, merchant_id: int) -> int:

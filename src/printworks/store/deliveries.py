@@ -13,13 +13,14 @@ from sqlalchemy import Connection, bindparam, select, text, tuple_
 from printworks.rules.callbacks import ToldEvent
 from printworks.rules.events import CallbackState
 from printworks.rules.jobs import JobKind
-from printworks.store.callback_settings import Secret
+from printworks.store.callback_settings import Secret, read_secrets
 from printworks.store.callbacks import (
     Attempt,
     Due,
     is_untried,
     promise_callbacks,
     read_advancing,
+    read_told,
 )
 from printworks.store.columns import Moment
 from printworks.store.prepared import Prepared
@@ -50,7 +51,7 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def event(self) -> ToldEvent | None:
         """What happened."""
-        return None if self.facts is None else msgspec.convert(self.facts, ToldEvent)
+        return None if self.facts is None else read_told(self.facts)
 
 
 class Tried(msgspec.Struct, frozen=True, kw_only=True):
@@ -160,8 +161,7 @@ def load_deliveries(db: Connection, ids: Iterable[int]) -> dict[int, Delivery]:
     """Return what must be known to send these callbacks."""
     rows = db.execute(_LOAD, {"ids": list(ids)})
     return {
-        row.id: Delivery(**{**row._mapping, "secrets": msgspec.convert(row.secrets, list[Secret])})
-        for row in rows
+        row.id: Delivery(**{**row._mapping, "secrets": read_secrets(row.secrets)}) for row in rows
     }
 
 

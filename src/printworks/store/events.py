@@ -6,6 +6,7 @@ from typing import Final
 import msgspec
 from sqlalchemy import Connection, bindparam, insert, select
 
+from printworks.conversion import reader_of
 from printworks.rules.callbacks import is_told
 from printworks.rules.events import OrderEvent
 from printworks.store.callbacks import Place, add_callback
@@ -22,6 +23,9 @@ _OF_ORDER = (
     .where(order_events.c.order_id == bindparam("order_id"))
     .order_by(order_events.c.id)
 )
+
+
+_read_event: Final = reader_of(OrderEvent)
 
 
 def record_event(
@@ -43,4 +47,4 @@ def record_event(
 def list_events(db: Connection, order_id: int) -> list[OrderEvent]:
     """Return all that happened to an order, oldest first."""
     rows = db.execute(_OF_ORDER, {"order_id": order_id}).scalars()
-    return [msgspec.convert(facts, OrderEvent) for facts in rows]
+    return [_read_event(facts) for facts in rows]

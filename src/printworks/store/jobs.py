@@ -378,7 +378,7 @@ def retry_job(db: Connection, job_id: int, *, now: datetime) -> None:
 
 
 def cancel_job(db: Connection, job_id: int, *, now: datetime) -> None:
-    """Call off a job that nobody has begun."""
+    """Call off a job that nobody has begun, or that was given up."""
     _change(db, job_id, MAY_CANCEL, to=JobState.CANCELLED, finished_at=now)
 
 

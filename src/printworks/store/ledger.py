@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 from sqlalchemy import Connection, insert, select, update
 
+from printworks.conversion import reader_of
 from printworks.rules.ledger import (
     Booked,
     Books,
@@ -22,6 +23,8 @@ from printworks.store.tables import ledger_entries, merchants, orders
 # Rows that are read at once, however many there are.
 PAGE: Final = 1000
 
+# The lines of an entry, as they are kept.
+read_lines: Final = reader_of(tuple[Line, ...])
 _COLUMNS: Final = [ledger_entries.c[name] for name in Entry.__struct_fields__]
 _BOOKS: Final = (merchants.c.ledger_count, merchants.c.ledger_head, merchants.c.balance)
 
@@ -108,7 +111,7 @@ def list_entries(db: Connection, merchant_id: int) -> Iterator[Booked]:
             .limit(PAGE)
         ).all()
         for row in rows:
-            values = {**row._mapping, "lines": msgspec.convert(row.lines, tuple[Line, ...])}
+            values = {**row._mapping, "lines": read_lines(row.lines)}
             stored = values.pop("hash")
             last = row.number
             yield Booked(Entry(**values), stored)

@@ -7,7 +7,8 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, and_, case, func, or_, select, tuple_
 
 from printworks.catalogue.products import Currency
-from printworks.rules.ledger import Entry, Line
+from printworks.rules.ledger import Entry
+from printworks.store.ledger import read_lines
 from printworks.store.orders import LARGEST_ID
 from printworks.store.tables import ledger_entries, merchants
 
@@ -98,7 +99,7 @@ def _place(entry: Entry) -> EntryPlace:
 
 def _read_entry(values: dict[str, Any]) -> EntryLine:
     code, name = values.pop("merchant_code"), values.pop("merchant")
-    values["lines"] = msgspec.convert(values["lines"], tuple[Line, ...])
+    values["lines"] = read_lines(values["lines"])
     return EntryLine(Entry(**values), code, name)
 
 

@@ -6,11 +6,13 @@ from typing import Final
 import msgspec
 from sqlalchemy import Connection, bindparam, func, select
 
+from printworks.conversion import reader_of
 from printworks.errors import NotFound
 from printworks.rules.events import OrderEvent
-from printworks.rules.ledger import Entry, Line
+from printworks.rules.ledger import Entry
 from printworks.store.callbacks import Attempt
 from printworks.store.columns import beside_index
+from printworks.store.ledger import read_lines
 from printworks.store.orders import LARGEST_ID
 from printworks.store.prepared import Prepared
 from printworks.store.tables import (
@@ -31,6 +33,7 @@ class Happening(msgspec.Struct, frozen=True):
     event: OrderEvent
 
 
+_read_events: Final = reader_of(list[OrderEvent])
 _ENTRY: Final = [ledger_entries.c[name] for name in Entry.__struct_fields__]
 _ATTEMPT: Final = [callback_attempts.c[name] for name in Attempt.__struct_fields__]
 _calls = callbacks.c.order_id == orders.c.id
@@ -84,7 +87,7 @@ def list_happenings(
     )
     rows = db.execute(wanted).all()
     # All at once: to find out what an event can be takes longer than to read one.
-    events = msgspec.convert([row.facts for row in rows], list[OrderEvent])
+    events = _read_events([row.facts for row in rows])
     return [Happening(row.created_at, event) for row, event in zip(rows, events, strict=True)]
 
 
@@ -120,7 +123,4 @@ def list_entries_of_order(
         .order_by(beside_index(ledger_entries.c.number).desc())
         .limit(limit)
     )
-    return [
-        Entry(**{**row._mapping, "lines": msgspec.convert(row.lines, tuple[Line, ...])})
-        for row in db.execute(wanted)
-    ]
+    return [Entry(**{**row._mapping, "lines": read_lines(row.lines)}) for row in db.execute(wanted)]

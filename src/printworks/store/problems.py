@@ -8,7 +8,7 @@ from datetime import date, datetime, timedelta
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
-from sqlalchemy import Connection, func, or_, select, text
+from sqlalchemy import ColumnElement, Connection, func, or_, select, text
 
 from printworks.catalogue.products import Currency
 from printworks.rules.calendars import MONDAY_TO_FRIDAY
@@ -124,8 +124,8 @@ def find_problems(
     return Problems(
         held=Found(len(held), is_more, held[:limit]),
         stuck=Found(len(stuck), is_more, stuck[:limit]),
-        late=_find_late(db, transit_days, now=now, limit=limit),
-        failed=_find_failed(db, limit=limit),
+        late=find_late(db, transit_days=transit_days, now=now, limit=limit),
+        failed=find_failed(db, limit=limit),
         given_up=_find_deaf(db, limit=limit),
         payments=_find_pending(db, now=now, limit=limit),
         jobs=_cut(list_jobs(db, state=JobState.FAILED, limit=MOST + 1), limit),
@@ -155,9 +155,15 @@ def _list_troubled(db: Connection) -> list[TroubledOrder]:
     return sorted((TroubledOrder(*row) for row in rows), key=lambda order: -order.id)
 
 
-def _find_late(
-    db: Connection, transit_days: Mapping[str, int], *, now: datetime, limit: int
+def find_late(
+    db: Connection,
+    *,
+    transit_days: Mapping[str, int],
+    now: datetime,
+    limit: int,
+    lab: str | None = None,
 ) -> Found[QueuedShipment]:
+    """Return what would arrive late if it left today, perhaps of one lab; the latest first."""
     ahead = db.execute(select(func.max(merchants.c.clock_offset))).scalar() or timedelta(0)
     # Whatever arrives later than this is in time for everybody.
     furthest = _arrive(now + ahead, max(transit_days.values(), default=0))
@@ -176,6 +182,7 @@ def _find_late(
             IS_OPEN,
             shipments.c.state.in_(OPEN),
             shipments.c.latest_arrival < furthest.isoformat(),
+            *_at(lab),
         )
         .order_by(shipments.c.latest_arrival, shipments.c.id)
         .limit(MOST + 1)
@@ -194,18 +201,24 @@ def _arrive(moment: datetime, transit_days: int) -> date:
     return MONDAY_TO_FRIDAY.add(moment.date(), transit_days)
 
 
-def _find_failed(db: Connection, *, limit: int) -> Found[QueuedShipment]:
+def find_failed(db: Connection, *, limit: int, lab: str | None = None) -> Found[QueuedShipment]:
+    """Return what could not be made or was made wrongly, perhaps by one lab; oldest first."""
     wanted = (
         select(shipments.c.id)
         .where(
             IS_OPEN,
             or_(shipments.c.state == LabState.FAILED, shipments.c.held_because.is_not(None)),
+            *_at(lab),
         )
         .order_by(beside_index(shipments.c.id))
         .limit(MOST + 1)
     )
     found = _cut(db.execute(wanted).scalars().all(), limit)
     return Found(found.count, found.is_more, read_queued(db, found.rows))
+
+
+def _at(lab: str | None) -> list[ColumnElement[bool]]:
+    return [] if lab is None else [shipments.c.lab == lab]
 
 
 # From each merchant to the next one that has any: its others are passed over, not read. Tests,

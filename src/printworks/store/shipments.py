@@ -19,6 +19,7 @@ from sqlalchemy import (
 )
 
 from printworks.catalogue.services import Carrier
+from printworks.conversion import reader_of
 from printworks.errors import NotFound
 from printworks.rules.plans import Routing
 from printworks.rules.production import DROPPED, LabState
@@ -26,6 +27,8 @@ from printworks.store.images import IMAGES_OF_ORDER, Image
 from printworks.store.orders import IDS_OF_PAGE, LARGEST_ID, Order
 from printworks.store.prepared import Prepared, structs_of
 from printworks.store.tables import orders, plans, shipments
+
+_read_routing: Final = reader_of(Routing)
 
 
 class Shipment(msgspec.Struct, frozen=True):
@@ -238,7 +241,4 @@ def list_decisions(db: Connection, order_id: int) -> list[Decision]:
         .where(plans.c.order_id == order_id)
         .order_by(plans.c.id)
     )
-    return [
-        Decision(msgspec.convert(row.routing, Routing), list(row.without), row.created_at)
-        for row in rows
-    ]
+    return [Decision(_read_routing(row.routing), list(row.without), row.created_at) for row in rows]

@@ -21,6 +21,7 @@ from printworks.actions.pictures import (
     remove_unless_kept,
 )
 from printworks.catalogue.products import Product
+from printworks.conversion import reader_of
 from printworks.files.errors import FileMissing
 from printworks.imaging.manifest import Manifest, plan_print
 from printworks.imaging.messages import Facts
@@ -55,6 +56,9 @@ LOST: Final = Failure(ImageStatus.INVALID, "The picture was lost; create the ord
 
 
 log = structlog.get_logger()
+
+
+_read_facts: Final = reader_of(Facts)
 
 
 class _Arrival(NamedTuple):
@@ -186,7 +190,7 @@ def _refuse_kind(image: Image, arrival: _Arrival, folder: Path) -> str | None:
 def _draw_proofs(
     tools: Tools, image: Image, product: Product, picture: Picture, folder: Path
 ) -> None:
-    facts = msgspec.convert(picture.facts, Facts)
+    facts = _read_facts(picture.facts)
     with tools.files.local(picture.proxy or "") as proxy:
         proofs = tools.insist(
             lambda: tools.studio.proof(
@@ -355,7 +359,7 @@ def _get_picture(context: Context, image: Image) -> Picture:
 def _render(
     tools: Tools, image: Image, product: Product, picture: Picture, folder: Path
 ) -> Manifest | Failure:
-    facts = msgspec.convert(picture.facts, Facts)
+    facts = _read_facts(picture.facts)
     plan = plan_print(place(facts.pixels, product.print_area, image.sizing))
     try:
         with tools.files.local(picture.original or "") as source:

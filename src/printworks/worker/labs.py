@@ -14,6 +14,7 @@ from printworks.actions import production as actions
 from printworks.actions.lab_documents import slip_name, thumbnail_name, write_document
 from printworks.catalogue.labs import Lab
 from printworks.catalogue.snapshot import Catalogue
+from printworks.conversion import reader_of
 from printworks.errors import NotFound
 from printworks.labs.connector import Connector, LabUnavailable
 from printworks.labs.documents import JobDocument, Later, Report
@@ -35,6 +36,9 @@ from printworks.worker.tools import TROUBLE, Tools, unlucky
 LOOK_EVERY: Final = timedelta(seconds=10)
 
 log = structlog.get_logger()
+
+
+_read_report: Final = reader_of(Report)
 
 
 class _Parcel(NamedTuple):
@@ -165,7 +169,7 @@ def _note(context: Context, parcel: _Parcel, laters: Sequence[Later]) -> None:
 
 async def hear_from_lab(context: Context, job: Job) -> None:
     """Believe what a lab says. Harmless twice: what is no news changes nothing."""
-    report = msgspec.convert(job.args["report"], Report)
+    report = _read_report(job.args["report"])
     with unlucky():
         await context.in_thread(_hear, context, report)
 

@@ -15,6 +15,7 @@ from typing import get_type_hints as get_hints
 import msgspec
 from msgspec import NODEFAULT, Struct
 
+from printworks.conversion import look_at
 from printworks.wire.reading import read
 
 S = TypeVar("S", bound=Struct)
@@ -116,7 +117,7 @@ def _copy_field(field: msgspec.structs.FieldInfo, hint: Any) -> Any:
 def _define(
     shape: type[Struct], name: str, members: list[Any], meaning: str | None = None
 ) -> type[Struct]:
-    return msgspec.defstruct(
+    defined = msgspec.defstruct(
         name,
         members,
         module=shape.__module__,
@@ -124,6 +125,8 @@ def _define(
         frozen=True,
         kw_only=True,
     )
+    look_at(defined)
+    return defined
 
 
 def _change_inside(hint: Any, change: Callable[[type[Struct]], type[Struct]]) -> Any:
