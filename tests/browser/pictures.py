@@ -4,6 +4,7 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import resources
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -15,8 +16,8 @@ from tests.browser.conftest import SIZES
 from tests.browser.houses import House, open_house, press
 from tests.running import Merchant
 from tests.worker.receivers import Receiver, says
-from tests.worker.shops import a_jpeg
 
+SAMPLE: Final = resources.files("printworks.dashboard") / "static" / "sample.jpg"
 FOLDER: Final = Path("docs/pages")
 PEOPLE: Final = (
     ("Mary Fox", "GB", "A-1001", "Standard"),
@@ -137,7 +138,7 @@ def _order_by_hand(page: Page, house: House) -> int:
 
 def _complain(page: Page, house: House, order: int, folder: Path) -> str:
     photograph = folder / "torn.jpg"
-    photograph.write_bytes(a_jpeg(900, 600))
+    photograph.write_bytes(SAMPLE.read_bytes())
     page.goto(house.at(f"/issues/new?order={order}"))
     page.get_by_label("What is it").select_option(index=1)
     page.get_by_label("What happened").fill("One corner was torn when the parcel arrived.")

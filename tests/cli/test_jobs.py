@@ -96,10 +96,11 @@ def test_a_job_that_is_not_there_is_one_sentence(
     assert ended.complained == f"printworks: There is no job {number}.\n"
 
 
-def test_a_job_that_failed_cannot_be_cancelled(operator: Operator) -> None:
+def test_a_job_that_failed_can_be_dismissed_once(operator: Operator) -> None:
     job_id = operator.finds_a_failed_job()
 
-    ended = operator.asks("cancel", str(job_id))
-
-    assert ended.code == 1
-    assert ended.complained == "printworks: A job that is failed cannot become cancelled.\n"
+    assert operator.asks("cancel", str(job_id)).code == 0
+    assert read(operator.database, job_id).state == "cancelled"
+    again = operator.asks("cancel", str(job_id))
+    assert again.code == 1
+    assert again.complained == "printworks: A job that is cancelled cannot become cancelled.\n"

@@ -128,7 +128,9 @@ class TestStatement:
         assert HOSTILE not in page.body.decode()
         assert f'<a href="/orders/{order}">{order}</a>' in page.body.decode()
         # The newest first: the credit, the charge, the payment by card.
-        amounts = re.findall(r"(?:Credit late .*?|Payment \d+ A-1|Order \d+ A-1) (\S+) (\S+)", said)
+        amounts = re.findall(
+            r"(?:Credit late .*?|Payment \d+ A-1|Charge \d+ A-1) (\S+) (\S+)", said
+        )
         money = f"£{price / 100:.2f}"
         assert amounts == [
             ("\N{MINUS SIGN}£5.00", "\N{MINUS SIGN}£5.00"),

@@ -97,7 +97,7 @@ class TestOneMerchant:
         assert str(order_id) in said
         assert HOSTILE in said
         assert HOSTILE.encode() not in page.body
-        assert "Payment received By bank" in said
+        assert "Payment By bank" in said
         assert "\N{MINUS SIGN}£12.50" in said
         assert f"…{key[-4:]}" in said
         assert key not in said

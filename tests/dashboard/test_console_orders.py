@@ -94,7 +94,7 @@ class TestOrder:
 
         said = operator.words(f"/console/orders/{issue.order_id}")
 
-        for word in ("Alice", "Submitted", "Mary Fox", "GLOBAL-PHO-4X6-PRO", "Charged"):
+        for word in ("Alice", "Submitted", "Mary Fox", "GLOBAL-PHO-4X6-PRO", "Charge"):
             assert word in said
         assert "Why these labs" in said
         assert "Together that costs" in said

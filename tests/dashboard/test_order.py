@@ -82,7 +82,8 @@ class TestWhatItSays:
         assert 'href="https://track.example/JD014600"' in page.body.decode()
         assert "Prints £0.28 Shipping £1.99 Total £2.27" in words
         assert (
-            "Charged 15 Nov 2026, 12:00 £2.27 Paid 15 Nov 2026, 12:00 \N{MINUS SIGN}£2.27" in words
+            "Charge 15 Nov 2026, 12:00 £2.27 Payment 15 Nov 2026, 12:00 \N{MINUS SIGN}£2.27"
+            in words
         )
         happened = words.partition("What happened")[2]
         told = ["Complete: everything", "dispatched", "Submitted", "charged", "added", "Created"]

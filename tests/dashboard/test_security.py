@@ -85,6 +85,23 @@ class TestWrongPasswords:
         clock.advance(seconds=1)
         assert sign_in(newcomer, email_of(alice), PASSWORD) == 303
 
+    def test_nobody_has_to_wait_as_long_as_somebody(
+        self, alice: Window, newcomer: Window, clock: MovableClock
+    ) -> None:
+        said: dict[str, list[str]] = {}
+        for email in (email_of(alice), "nobody@shop.example"):
+            for _ in range(6):
+                token = find_token(newcomer.open("/sign-in"))
+                page = newcomer.send(
+                    "/sign-in", {"form_token": token, "email": email, "password": "wrong one"}
+                )
+                said.setdefault(email, []).append(words_of(page).replace(email, ""))
+            clock.advance(hours=1)
+
+        somebody, nobody = said.values()
+        assert somebody == nobody
+        assert "Try again in 15 seconds" in nobody[-1]
+
     def test_nobody_and_somebody_are_refused_in_the_same_words(
         self, alice: Window, newcomer: Window
     ) -> None:

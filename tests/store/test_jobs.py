@@ -283,8 +283,8 @@ class TestOperator:
         with refused, database.writing() as db:
             retry_job(db, job_id, now=NOON)
 
-    @pytest.mark.parametrize("state", ["due", "scheduled"])
-    def test_a_job_that_nobody_has_begun_can_be_cancelled(
+    @pytest.mark.parametrize("state", ["due", "scheduled", "failed"])
+    def test_a_job_that_nobody_has_begun_or_that_was_given_up_can_be_cancelled(
         self, database: Database, state: str
     ) -> None:
         job_id = promise_one(database)
@@ -296,7 +296,7 @@ class TestOperator:
         assert read(database, job_id).state == "cancelled"
         assert claim_some(database, now=NOON + 2 * HOUR).jobs == []
 
-    @pytest.mark.parametrize("state", ["running", "done", "failed", "cancelled"])
+    @pytest.mark.parametrize("state", ["running", "done", "cancelled"])
     def test_other_jobs_cannot_be_cancelled(self, database: Database, state: str) -> None:
         job_id = promise_one(database)
         bring_to(database, job_id, state)

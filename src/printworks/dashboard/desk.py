@@ -25,7 +25,7 @@ from printworks.dashboard.guarding import refuse_haste
 from printworks.dashboard.limits import RateLimiter
 from printworks.dashboard.office import Office
 from printworks.dashboard.proving import Proving
-from printworks.dashboard.rendering import Message, render_message, send_on
+from printworks.dashboard.rendering import Link, Message, render_message, send_on
 from printworks.dashboard.sessions import COOKIES, ENDED, ENTRANCES, find_signed_in
 from printworks.dashboard.visits import ConsoleVisit, MerchantVisit, Visit
 from printworks.errors import NotFound, ServiceError
@@ -254,5 +254,6 @@ def _refuse_duty(duty: Duty) -> Response:
             f"This needs a role that may {duty}. Nothing was changed.",
             "Ask an admin of this console for it.",
         ),
+        link=Link("Back to the overview", "/console"),
     )
     return render_message(message, status=403)

@@ -23,7 +23,7 @@ from printworks.dashboard.forms import FORM_TOKEN, Sent, read_sent, refuse_form
 from printworks.dashboard.guarding import refuse_haste
 from printworks.dashboard.limits import RateLimiter, network_of
 from printworks.dashboard.office import Office
-from printworks.dashboard.proving import find_wait
+from printworks.dashboard.proving import Strangers, find_wait
 from printworks.dashboard.rendering import Link, Message, render, render_message, send_on
 from printworks.dashboard.sessions import (
     COOKIES,
@@ -80,6 +80,7 @@ class Entrance:
     def __init__(self, office: Office) -> None:
         self._office = office
         self._devices = Devices(office)
+        self._strangers = Strangers()
         self._tries = RateLimiter(burst=_TRIES, every=_TRY_EVERY)
         self._threads: anyio.CapacityLimiter | None = None
 
@@ -184,27 +185,34 @@ class Entrance:
 
     def _recognise(self, realm: Realm, attempt: _Try) -> Person:
         """Return whose password it is; a wrong one costs everybody the same time."""
-        now = self._office.clock()
         try:
             email = read_email(attempt.sent.text("email"))
         except BadInput:
             email = ""
         with self._office.database.reading() as db:
             person = find_person(db, realm, email)
-        wait = "" if person is None else find_wait(person, now=now)
-        if person is not None and wait and not self._devices.may_try(attempt.request, person):
-            raise BadInput(wait)
+        self._let_wait(attempt, person, email)
         kept = None if person is None else person.password_hash
         is_right = self._office.passwords.is_right(kept, attempt.sent.raw("password"))
         if person is None or not is_right:
-            self._note_failure(person)
+            self._note_failure(person, email)
             raise BadInput(_WRONG)
         if person.totp_secret is not None and self._find_step(person, attempt) is None:
             # Without a code yet: the form asks for it, and nothing was wrong.
             if attempt.sent.text("code"):
-                self._note_failure(person)
+                self._note_failure(person, email)
             raise BadInput(_WRONG_CODE if attempt.sent.text("code") else _ASK_FOR_CODE)
         return person
+
+    def _let_wait(self, attempt: _Try, person: Person | None, email: str) -> None:
+        """Refuse whoever has made too many mistakes, known or not, for a while."""
+        now = self._office.clock()
+        if person is None:
+            wait = self._strangers.find_wait(email, now=now)
+        else:
+            wait = find_wait(person, now=now)
+        if wait and not (person and self._devices.may_try(attempt.request, person)):
+            raise BadInput(wait)
 
     def _find_step(self, person: Person, attempt: _Try) -> int | None:
         return find_step(
@@ -222,12 +230,14 @@ class Entrance:
         if step is None or not use_step(db, person.id, step):
             raise BadInput(_WRONG_CODE)
 
-    def _note_failure(self, person: Person | None) -> None:
+    def _note_failure(self, person: Person | None, email: str) -> None:
+        now = self._office.clock()
         if person is None:
+            self._strangers.note_failure(email, now=now)
             return
         log.warning("sign-in failed", person=person.id)
         with self._office.database.writing() as db:
-            note_failure(db, person.id, now=self._office.clock())
+            note_failure(db, person.id, now=now)
 
     def _let_in(
         self,

@@ -1,11 +1,13 @@
 """Whether somebody knows the password: with waits that grow, so that nobody can try them all."""
 
+import threading
+from collections import OrderedDict
 from datetime import datetime, timedelta
 
 import msgspec
 
 from printworks.dashboard.devices import TRIES, TRY_EVERY
-from printworks.dashboard.limits import RateLimiter, describe_wait
+from printworks.dashboard.limits import MOST_KEYS, RateLimiter, describe_wait
 from printworks.dashboard.office import Office
 from printworks.rules.people import is_proved, wait_after
 from printworks.store.people import Person, forget_failures, get_person, note_failure
@@ -53,11 +55,40 @@ class Proving:
         return "That is not your password."
 
 
+class Strangers:
+    """Lets those wait as well whom nobody knows: who must wait would otherwise be known.
+
+    Each process remembers for itself. Safe to use from many threads.
+    """
+
+    def __init__(self) -> None:
+        self._mistakes: OrderedDict[str, tuple[int, datetime]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def find_wait(self, email: str, *, now: datetime) -> str:
+        """Say how long this address has to wait; nothing if it need not."""
+        with self._lock:
+            failures, failed_at = self._mistakes.get(email, (0, None))
+        return _tell_wait(failures, failed_at, now=now)
+
+    def note_failure(self, email: str, *, now: datetime) -> None:
+        """Count a wrong password."""
+        with self._lock:
+            failures, _ = self._mistakes.pop(email, (0, now))
+            self._mistakes[email] = (failures + 1, now)
+            if len(self._mistakes) > MOST_KEYS:
+                self._mistakes.popitem(last=False)
+
+
 def find_wait(person: Person, *, now: datetime) -> str:
     """Say how long somebody has to wait after mistakes; nothing if it is over."""
-    if person.failed_at is None:
+    return _tell_wait(person.failures, person.failed_at, now=now)
+
+
+def _tell_wait(failures: int, failed_at: datetime | None, *, now: datetime) -> str:
+    if failed_at is None:
         return ""
-    left = person.failed_at + wait_after(person.failures) - now
+    left = failed_at + wait_after(failures) - now
     if left <= timedelta():
         return ""
     return f"Too many wrong passwords or codes. Try again in {describe_wait(left)}."

@@ -48,7 +48,7 @@ class JobKind(StrEnum):
 # An operator may ask for another try in these states, and call a job off in those. A running
 # job is in somebody's hands: it can be neither.
 MAY_RETRY: Final = frozenset({JobState.SCHEDULED, JobState.FAILED, JobState.CANCELLED})
-MAY_CANCEL: Final = frozenset({JobState.SCHEDULED, JobState.DUE})
+MAY_CANCEL: Final = frozenset({JobState.SCHEDULED, JobState.DUE, JobState.FAILED})
 
 
 class Acknowledge(StrEnum):

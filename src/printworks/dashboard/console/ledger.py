@@ -10,9 +10,9 @@ from starlette.responses import Response
 
 from printworks.actions.ledger import Verified, verify_ledgers
 from printworks.dashboard.desk import Deed, Page
+from printworks.dashboard.views.words import ENTRY_WORDS
 from printworks.dashboard.visits import ConsoleVisit
 from printworks.errors import StillRunning
-from printworks.rules.ledger import EntryKind
 from printworks.rules.people import Duty
 from printworks.store.ledger_lists import EntryPage, EntryPlace, list_money, sum_balances
 from printworks.store.merchant_lists import get_merchant_line
@@ -24,15 +24,6 @@ _PLACE: Final = re.compile(r"([0-9]{1,17})\.([0-9]{1,18})\.([0-9]{1,18})")
 _BEGINNING: Final = datetime(1970, 1, 1, tzinfo=UTC)
 # It reads everything there is: one at a time in a process is enough.
 _verifying: Final = threading.Lock()
-
-# What each kind of entry is called.
-WORDS: Final = {
-    EntryKind.CHARGE: "Order charged",
-    EntryKind.REFUND: "Order refunded",
-    EntryKind.CREDIT: "Credit given",
-    EntryKind.PAYMENT: "Payment received",
-    EntryKind.REPAYMENT: "Payment returned",
-}
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -62,7 +53,7 @@ def show_ledger(visit: ConsoleVisit, verdict: Verdict | None = None) -> Response
     return visit.render(
         "console/ledger.html",
         entries=page.entries,
-        words=WORDS,
+        words=ENTRY_WORDS,
         code=code,
         merchant=get_merchant_line(visit.db, found.id) if found else None,
         owed=sum_balances(visit.db),

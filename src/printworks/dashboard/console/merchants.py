@@ -13,11 +13,11 @@ from printworks.actions.people import (
 )
 from printworks.catalogue.products import Currency
 from printworks.dashboard.console.invitations import FreshLink, make_link
-from printworks.dashboard.console.ledger import WORDS
 from printworks.dashboard.console.words import name_state
 from printworks.dashboard.desk import Deed, Page
 from printworks.dashboard.money import read_money
 from printworks.dashboard.views.callbacks import view_callback
+from printworks.dashboard.views.words import ENTRY_WORDS
 from printworks.dashboard.visits import ConsoleVisit
 from printworks.errors import BadInput, NotFound, WrongState
 from printworks.rules.payments import Billing
@@ -91,7 +91,7 @@ def show_merchant(visit: ConsoleVisit, link: FreshLink | None = None) -> Respons
         invitations=_list_invitations(visit, merchant.id),
         orders=[(order, name_state(order.status)) for order in orders.orders],
         entries=list_money(visit.db, merchant_id=merchant.id, limit=_FEW).entries,
-        words=WORDS,
+        words=ENTRY_WORDS,
         done_lately=list_audit(visit.db, merchant_id=merchant.id, limit=_FEW)
         if visit.may(Duty.SUPPORT)
         else [],

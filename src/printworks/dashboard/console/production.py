@@ -19,9 +19,11 @@ from printworks.rules.calendars import MONDAY_TO_FRIDAY, WorkingCalendar, find_n
 from printworks.rules.production import OPEN, LabState
 from printworks.store.lab_queue import QueueCount, QueuedShipment, count_queue, list_queue
 from printworks.store.merchants import read_clock_offsets
-from printworks.store.problems import find_problems
+from printworks.store.problems import find_failed, find_late
 
 ROWS: Final = 50
+# Of those that somebody has to look into, which have no further pages.
+MOST_IN_TROUBLE: Final = 200
 # In the order in which a job passes through them.
 STATES: Final = (LabState.OFFERED, LabState.ACCEPTED, LabState.IN_PRODUCTION, LabState.FAILED)
 # What can be asked for by a link of the overview, by the name of the field of `Problems`.
@@ -74,6 +76,7 @@ def show_production(visit: ConsoleVisit) -> Response:
         chosen_lab=lab or "",
         chosen_state=state.value if state else "",
         trouble=trouble,
+        most_in_trouble=MOST_IN_TROUBLE,
         totals={one: sum(row.shipments for row in counts if row.state is one) for one in STATES},
         pages=visit.pages(following, by="after"),
     )
@@ -82,10 +85,14 @@ def show_production(visit: ConsoleVisit) -> Response:
 def _find(
     visit: ConsoleVisit, lab: str | None, state: LabState | None, *, trouble: str
 ) -> tuple[Sequence[QueuedShipment], int | None]:
-    if trouble:
+    if trouble == "late":
         transit = find_transit_days(visit.office.catalogue)
-        found = find_problems(visit.db, transit_days=transit, now=visit.real_now, limit=ROWS)
-        return (found.late if trouble == "late" else found.failed).rows, None
+        late = find_late(
+            visit.db, transit_days=transit, now=visit.real_now, lab=lab, limit=MOST_IN_TROUBLE
+        )
+        return late.rows, None
+    if trouble:
+        return find_failed(visit.db, lab=lab, limit=MOST_IN_TROUBLE).rows, None
     after = visit.cursor("after") or 0
     page = list_queue(visit.db, lab=lab, state=state, after=after, limit=ROWS)
     return page.shipments, page.next

@@ -82,4 +82,4 @@ def tell_span(span: timedelta) -> str:
 
 def tell_age(at: datetime, *, now: datetime) -> str:
     """Return how long ago something was; a merchant's clock may be ahead."""
-    return f"{tell_span(now - at)} ago" if at <= now else "ahead of us"
+    return f"{tell_span(now - at)} ago" if at <= now else "by a clock ahead of ours"

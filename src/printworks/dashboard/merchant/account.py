@@ -1,15 +1,17 @@
 """A merchant's account: how it pays, what it owes, and its statement by month."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Final
+from tempfile import TemporaryFile
+from typing import IO, Final
 
 import msgspec
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from printworks.dashboard.desk import Page
 from printworks.dashboard.merchant.months import Month, list_months
 from printworks.dashboard.merchant.statement_csv import write_statement
+from printworks.dashboard.views.words import ENTRY_WORDS
 from printworks.dashboard.visits import MerchantVisit, refuse_unknown
 from printworks.rules.ledger import EntryKind
 from printworks.rules.payments import Payer, is_on_account
@@ -30,14 +32,9 @@ _MOST_MONTHS: Final = 36
 _MOST_PENDING: Final = 20
 # So many characters of a card's name are shown.
 _HINT: Final = 4
+# Bytes of a download that are sent at once.
+_PIECE: Final = 65_536
 
-_KINDS: Final[Mapping[EntryKind, str]] = {
-    EntryKind.CHARGE: "Order",
-    EntryKind.REFUND: "Order cancelled",
-    EntryKind.CREDIT: "Credit",
-    EntryKind.PAYMENT: "Payment",
-    EntryKind.REPAYMENT: "Payment given back",
-}
 _PAYERS: Final[Mapping[Payer, str]] = {Payer.MERCHANT: "You", Payer.RECIPIENT: "The recipient"}
 
 
@@ -133,7 +130,7 @@ def _list_rows(visit: MerchantVisit, month: Month) -> tuple[list[Row], int | Non
 
 def _name(line: StatementLine) -> str:
     is_gratis = line.kind is EntryKind.CHARGE and line.owed == 0
-    return "Order, at no charge" if is_gratis else _KINDS[line.kind]
+    return "Order, at no charge" if is_gratis else ENTRY_WORDS[line.kind]
 
 
 def download_statement(visit: MerchantVisit) -> Response:
@@ -152,8 +149,17 @@ def download_statement(visit: MerchantVisit) -> Response:
         "Content-Disposition": f'attachment; filename="statement-{month}.csv"',
         "Cache-Control": "no-store",
     }
-    content = write_statement(add_balances(visit.db, merchant_id, lines))
-    return Response(content, media_type="text/csv", headers=headers)
+    # On the disk: a month of a large shop is too much for memory.
+    file = TemporaryFile()  # noqa: SIM115  (closed when all of it was sent)
+    write_statement(add_balances(visit.db, merchant_id, lines), file)
+    return StreamingResponse(_pour(file), media_type="text/csv", headers=headers)
+
+
+def _pour(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        file.seek(0)
+        while piece := file.read(_PIECE):
+            yield piece
 
 
 PAGES: Final[tuple[Page[MerchantVisit], ...]] = (

@@ -3,7 +3,7 @@
 import csv
 import io
 from collections.abc import Iterable
-from typing import Final
+from typing import IO, Final
 
 from printworks.dashboard.money import write_amount
 from printworks.store.statements import StatementLine
@@ -23,9 +23,9 @@ _HEADS: Final = (
 _FORMULAS: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
-def write_statement(lines: Iterable[tuple[StatementLine, int]]) -> str:
-    """Write lines, each with what was owed after it."""
-    written = io.StringIO()
+def write_statement(lines: Iterable[tuple[StatementLine, int]], file: IO[bytes]) -> None:
+    """Write lines to a file, each with what was owed after it."""
+    written = io.TextIOWrapper(file, "utf-8", newline="")
     table = csv.writer(written)
     table.writerow(_HEADS)
     for line, owed in lines:
@@ -42,7 +42,8 @@ def write_statement(lines: Iterable[tuple[StatementLine, int]]) -> str:
                 line.currency,
             )
         )
-    return written.getvalue()
+    # The file stays open: it belongs to the caller.
+    written.detach()
 
 
 def as_text(value: str) -> str:

@@ -16,8 +16,8 @@ from printworks.dashboard.views.callbacks import (
     view_callback,
 )
 from printworks.dashboard.views.order_routing import name_lab, write_day
-from printworks.dashboard.views.words import LAB_WORDS, Words, count
-from printworks.rules.ledger import Entry, EntryKind
+from printworks.dashboard.views.words import ENTRY_WORDS, LAB_WORDS, Words, count
+from printworks.rules.ledger import Entry
 from printworks.rules.orders import Payment
 from printworks.rules.submission import Findings, GeneralError, ImageError, ImageWarning
 from printworks.store.callbacks import Attempt, Callback
@@ -171,18 +171,9 @@ class EntryView(NamedTuple):
     currency: str
 
 
-_ENTRIES: Final[Mapping[EntryKind, str]] = {
-    EntryKind.CHARGE: "Charged",
-    EntryKind.REFUND: "Charge taken back",
-    EntryKind.CREDIT: "Credit",
-    EntryKind.PAYMENT: "Paid",
-    EntryKind.REPAYMENT: "Paid back",
-}
-
-
 def describe_entry(entry: Entry) -> EntryView:
     """Return what people see of an entry of the ledger."""
-    return EntryView(_ENTRIES[entry.kind], entry.created_at, entry.owed, entry.currency)
+    return EntryView(ENTRY_WORDS[entry.kind], entry.created_at, entry.owed, entry.currency)
 
 
 class ToldView(NamedTuple):

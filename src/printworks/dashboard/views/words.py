@@ -8,6 +8,7 @@ from printworks.catalogue.countries import COUNTRIES
 from printworks.dashboard.rendering import Tone
 from printworks.rules.events import CallbackState
 from printworks.rules.images import ImageStatus
+from printworks.rules.ledger import EntryKind
 from printworks.rules.orders import OrderStatus, ShippingMethod
 from printworks.rules.production import LabState
 from printworks.rules.sizing import Sizing
@@ -36,6 +37,15 @@ IMAGE_WORDS: Final[Mapping[ImageStatus, Words]] = {
     ImageStatus.OK: Words("Ready", "ok"),
     ImageStatus.FILE_NOT_FOUND_AT_URL: Words("Not found", "error"),
     ImageStatus.INVALID: Words("Not printable", "error"),
+}
+
+# Money that moved, as the merchant sees it.
+ENTRY_WORDS: Final[Mapping[EntryKind, str]] = {
+    EntryKind.CHARGE: "Charge",
+    EntryKind.REFUND: "Charge taken back",
+    EntryKind.CREDIT: "Credit",
+    EntryKind.PAYMENT: "Payment",
+    EntryKind.REPAYMENT: "Payment given back",
 }
 
 # None is a shipment that is only planned.
