@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import anyio.to_thread
 import msgspec
-import structlog
 from sqlalchemy import Connection
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -23,7 +22,7 @@ from printworks.dashboard.forms import FORM_TOKEN, Sent, read_sent, refuse_form
 from printworks.dashboard.guarding import refuse_haste
 from printworks.dashboard.limits import RateLimiter, network_of
 from printworks.dashboard.office import Office
-from printworks.dashboard.proving import Strangers, find_wait
+from printworks.dashboard.recognising import Recognising
 from printworks.dashboard.rendering import Link, Message, render, render_message, send_on
 from printworks.dashboard.sessions import (
     COOKIES,
@@ -38,27 +37,16 @@ from printworks.dashboard.sessions import (
 )
 from printworks.errors import BadInput, ServiceError
 from printworks.rules.people import Realm, check_password, read_email
-from printworks.rules.totp import find_step
 from printworks.store.audit import record
 from printworks.store.invitations import Invitation, find_invitation
 from printworks.store.merchants import get_merchant
-from printworks.store.people import (
-    Person,
-    find_person,
-    forget_failures,
-    note_failure,
-    use_step,
-)
+from printworks.store.people import Person
 from printworks.store.sessions import end_session, end_session_of, hash_token
-
-log = structlog.get_logger(__name__)
 
 # Before somebody is known, a cookie ties a form to the browser that asked for it.
 DOOR: Final = "__Host-printworks-door"
 _DOOR_BYTES: Final = 16
 _GIVEN: Final = re.compile(f"[0-9a-f]{{{2 * _DOOR_BYTES}}}")
-_WRONG: Final = "The e-mail address or the password is wrong."
-_WRONG_CODE: Final = "That code is wrong, or was used before. Wait for the next one."
 # Tries from one address, whoever they are for.
 _TRIES: Final = 20
 _TRY_EVERY: Final = timedelta(seconds=5)
@@ -80,7 +68,7 @@ class Entrance:
     def __init__(self, office: Office) -> None:
         self._office = office
         self._devices = Devices(office)
-        self._strangers = Strangers()
+        self._recognising = Recognising(office, self._devices)
         self._tries = RateLimiter(burst=_TRIES, every=_TRY_EVERY)
         self._threads: anyio.CapacityLimiter | None = None
 
@@ -175,69 +163,12 @@ class Entrance:
 
     def _signing_in(self, realm: Realm) -> Callable[[_Try], Response]:
         def take(attempt: _Try) -> Response:
-            person = self._recognise(realm, attempt)
+            recognised = self._recognising.recognise(realm, attempt.request, attempt.sent)
             with self._office.database.writing() as db:
-                self._use_code(db, person, attempt.sent.text("code"))
-                forget_failures(db, person.id)
-                return self._let_in(db, attempt.request, person, "sign-in")
+                self._recognising.let_in(db, recognised)
+                return self._let_in(db, attempt.request, recognised.person, "sign-in")
 
         return take
-
-    def _recognise(self, realm: Realm, attempt: _Try) -> Person:
-        """Return whose password it is; a wrong one costs everybody the same time."""
-        try:
-            email = read_email(attempt.sent.text("email"))
-        except BadInput:
-            email = ""
-        with self._office.database.reading() as db:
-            person = find_person(db, realm, email)
-        self._let_wait(attempt, person, email)
-        kept = None if person is None else person.password_hash
-        is_right = self._office.passwords.is_right(kept, attempt.sent.raw("password"))
-        if person is None or not is_right:
-            self._note_failure(person, email)
-            raise BadInput(_WRONG)
-        if person.totp_secret is not None and self._find_step(person, attempt) is None:
-            # Without a code yet: the form asks for it, and nothing was wrong.
-            if attempt.sent.text("code"):
-                self._note_failure(person, email)
-            raise BadInput(_WRONG_CODE if attempt.sent.text("code") else _ASK_FOR_CODE)
-        return person
-
-    def _let_wait(self, attempt: _Try, person: Person | None, email: str) -> None:
-        """Refuse whoever has made too many mistakes, known or not, for a while."""
-        now = self._office.clock()
-        if person is None:
-            wait = self._strangers.find_wait(email, now=now)
-        else:
-            wait = find_wait(person, now=now)
-        if wait and not (person and self._devices.may_try(attempt.request, person)):
-            raise BadInput(wait)
-
-    def _find_step(self, person: Person, attempt: _Try) -> int | None:
-        return find_step(
-            person.totp_secret or "",
-            attempt.sent.text("code"),
-            last_step=person.totp_step,
-            now=self._office.clock(),
-        )
-
-    def _use_code(self, db: Connection, person: Person, code: str) -> None:
-        if person.totp_secret is None:
-            return
-        now = self._office.clock()
-        step = find_step(person.totp_secret, code, last_step=person.totp_step, now=now)
-        if step is None or not use_step(db, person.id, step):
-            raise BadInput(_WRONG_CODE)
-
-    def _note_failure(self, person: Person | None, email: str) -> None:
-        now = self._office.clock()
-        if person is None:
-            self._strangers.note_failure(email, now=now)
-            return
-        log.warning("sign-in failed", person=person.id)
-        with self._office.database.writing() as db:
-            note_failure(db, person.id, now=now)
 
     def _let_in(
         self,
@@ -250,6 +181,13 @@ class Entrance:
         # Whoever was signed in with this browser before is not any more, wherever its cookie is.
         end_session_of(db, request.cookies.get(COOKIES[person.realm], ""))
         token = sign_in_here(self._office, request, person, db)
+        self._note(db, request, person, action)
+        answer = send_on(onwards or way_on(request, person.realm))
+        self._devices.remember(answer, person)
+        give_cookie(answer, person.realm, token)
+        return answer
+
+    def _note(self, db: Connection, request: Request, person: Person, action: str) -> None:
         record(
             db,
             at=self._office.clock(),
@@ -260,10 +198,6 @@ class Entrance:
             address=_address(request),
             request_id=request.state.request_id,
         )
-        answer = send_on(onwards or way_on(request, person.realm))
-        self._devices.remember(answer, person)
-        give_cookie(answer, person.realm, token)
-        return answer
 
     # Coming in for the first time
 
@@ -336,6 +270,7 @@ class Entrance:
             )
             if person.has_totp:
                 # Whoever has the link need not have the telephone.
+                self._note(db, attempt.request, person, "accept-invitation")
                 return send_on(ENTRANCES[person.realm])
             return self._let_in(
                 db, attempt.request, person, "accept-invitation", HOMES[person.realm]
@@ -384,7 +319,6 @@ def _find_door(request: Request) -> str:
     return door if _GIVEN.fullmatch(door) else ""
 
 
-_ASK_FOR_CODE: Final = "Enter the code that your authenticator shows."
 _BY_INVITATION: Final = Message(
     tone="warn",
     title="By invitation",

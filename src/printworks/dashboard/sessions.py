@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final
 
+from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -45,11 +46,11 @@ def find_signed_in(
     return found
 
 
-def sign_in_here(office: Office, request: Request, person: Person, db: object) -> str:
+def sign_in_here(office: Office, request: Request, person: Person, db: Connection) -> str:
     """Begin a session for the browser that asks, and return what its cookie holds."""
     client = request.client
     return begin_session(
-        db,  # type: ignore[arg-type]
+        db,
         person,
         address=client.host if client else "",
         user_agent=request.headers.get("user-agent", "")[:_LONGEST_AGENT],

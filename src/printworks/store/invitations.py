@@ -8,7 +8,7 @@ import msgspec
 from sqlalchemy import Connection, delete, insert, select, update
 
 from printworks.rules.people import INVITATION_LASTS, Realm, Role
-from printworks.store.sessions import hash_token
+from printworks.store.sessions import forget_some, hash_token
 from printworks.store.tables import invitations
 
 
@@ -86,3 +86,8 @@ def withdraw_links_of(db: Connection, person_id: int) -> None:
             invitations.c.person_id == person_id, invitations.c.used_at.is_(None)
         )
     )
+
+
+def forget_invitations(db: Connection, *, before: datetime, limit: int) -> int:
+    """Forget invitations that expired before then, used or not; return how many those are."""
+    return forget_some(db, invitations, invitations.c.expires_at < before, limit=limit)

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, insert, select, update
 
 from printworks.rules.people import Realm, end_of_session
 from printworks.store.people import COLUMNS as OF_PERSON
@@ -120,6 +120,17 @@ def list_sessions(db: Connection, person_id: int, *, now: datetime) -> list[Sess
         .limit(100)
     )
     return [Session(*row) for row in db.execute(wanted)]
+
+
+def forget_sessions(db: Connection, *, now: datetime, limit: int) -> int:
+    """Forget sessions that have expired, the oldest first; return how many those are."""
+    return forget_some(db, sessions, sessions.c.expires_at <= now, limit=limit)
+
+
+def forget_some(db: Connection, table: Table, is_old: ColumnElement[bool], *, limit: int) -> int:
+    """Forget rows that are known by a hash, the oldest first; return how many those are."""
+    oldest = select(table.c.hash).where(is_old).order_by(table.c.expires_at).limit(limit)
+    return db.execute(delete(table).where(table.c.hash.in_(oldest))).rowcount
 
 
 def _change(db: Connection, session_hash: str, **values: datetime) -> None:

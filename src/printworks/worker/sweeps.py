@@ -9,12 +9,13 @@ from sqlalchemy import delete, select, tuple_
 from printworks.rules.jobs import JobKind
 from printworks.store.callbacks import forget_attempts
 from printworks.store.database import Database
+from printworks.store.invitations import forget_invitations
 from printworks.store.issue_photos import forget_photos
 from printworks.store.jobs import Job, promise
 from printworks.store.packing_slips import forget_packing_slips
 from printworks.store.pictures import forget_pictures
 from printworks.store.requests import forget_requests
-from printworks.store.sessions_sweep import forget_invitations, forget_sessions
+from printworks.store.sessions import forget_sessions
 from printworks.store.tables import idempotency_keys, jobs
 from printworks.worker.loop import Context
 from printworks.worker.tools import unlucky
