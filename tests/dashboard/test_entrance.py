@@ -11,6 +11,7 @@ from printworks.actions.people import (
 )
 from printworks.rules.people import Realm, Role
 from printworks.settings import Settings
+from printworks.store.audit import list_audit
 from printworks.store.database import Database
 from printworks.store.merchants import list_merchants
 from printworks.store.people import list_people, set_totp
@@ -210,6 +211,9 @@ class TestInvitations:
 
         assert answer.headers["location"] == "/sign-in"
         assert newcomer.open("/settings").status == 303
+        with database.reading() as db:
+            [entry] = list_audit(db, limit=5)
+        assert (entry.who, entry.action) == (alice.person.email, "accept-invitation")
 
     def test_one_is_too_old_after_a_week(
         self, newcomer: Window, database: Database, clock: MovableClock
