@@ -10,6 +10,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from printworks.dashboard import console, merchant
 from tests.browser.conftest import SIZES, NewPage
 from tests.browser.houses import PASSWORD, House, open_house, press
 from tests.browser.inspecting import check_page
@@ -294,50 +295,88 @@ def test_every_page_can_be_used_by_everybody(
 ) -> None:
     page = open_page(size, scheme)
     house.sign_up(page, "Everybody", f"everybody-{scheme}@shop.example")
-    for path in ("/orders", "/issues", "/requests", "/integrations"):
-        page.goto(house.at(path))
-        check_page(page)
-    number = make_order(page, house)
-    check_page(page)
-    complete(page)
-    for path in (
-        f"/orders/{number}",
-        "/orders",
-        "/orders?q=nobody",
-        "/orders/new",
-        "/issues/new",
-        f"/issues/new?order={number}",
-        "/account",
-        "/integrations",
-        "/keys",
-        "/requests",
-        "/sandbox",
-        "/settings",
-        "/sign-in",
-    ):
-        page.goto(house.at(path))
-        check_page(page)
+    for place in merchant.PAGES:
+        if "{" not in place.path and place.path not in NOT_DRAWN:
+            check_at(page, house, place.path)
+    about = fill_shop(page, house)
+    for place in merchant.PAGES:
+        if place.path not in NOT_DRAWN:
+            check_at(page, house, about.get(place.path, place.path))
+    check_at(page, house, "/orders?q=nobody")
 
     house.enter_console(page, f"everybody-{scheme}@works.example")
-    for path in (
-        "/console",
-        "/console/production",
-        "/console/orders",
-        f"/console/orders/{number}",
-        "/console/issues",
-        "/console/merchants",
-        "/console/catalogue",
-        "/console/routing",
-        "/console/ledger",
-        "/console/jobs",
-        "/console/health",
-        "/console/people",
-        "/console/audit",
-        "/console/settings",
-        "/console/sign-in",
-    ):
-        page.goto(house.at(path))
-        check_page(page)
+    about = {path: find_link(page, house, *where) for path, where in AT_THE_CONSOLE.items()}
+    for room in console.PAGES:
+        if room.path not in NOT_DRAWN:
+            check_at(page, house, about.get(room.path, room.path))
+
+    stranger = open_page(size, scheme)
+    for path in ("/", "/sign-in", "/sign-up", "/console/sign-in", f"/invitations/{'0' * 48}"):
+        check_at(stranger, house, path)
+
+
+# Pictures, a table for spreadsheets, and a sheet that is made for paper.
+NOT_DRAWN: Final = frozenset(
+    {
+        "/account/statement.csv",
+        "/issues/{id}/photos/{photo}",
+        "/console/issues/{id}/photos/{photo}",
+        "/console/shipments/{id}/sheet",
+        "/console/shipments/{id}/prints/{image}",
+    }
+)
+# Where something is listed that a page is about, and how its address begins.
+AT_THE_CONSOLE: Final = {
+    "/console/shipments/{id}": ("/console/production", "/console/shipments/"),
+    "/console/orders/{id}": ("/console/orders", "/console/orders/"),
+    "/console/issues/{id}": ("/console/issues", "/console/issues/"),
+    "/console/merchants/{code}": ("/console/merchants", "/console/merchants/"),
+    "/console/catalogue/{sku}": ("/console/catalogue", "/console/catalogue/"),
+    "/console/labs/{code}": ("/console/labs", "/console/labs/"),
+    "/console/jobs/{id}": ("/console/jobs?state=done", "/console/jobs/"),
+    "/console/people/{id}": ("/console/people", "/console/people/"),
+}
+
+
+def check_at(page: Page, house: House, path: str) -> None:
+    """Open a page and fail if somebody could not use it."""
+    page.goto(house.at(path))
+    assert "{" not in page.url
+    check_page(page)
+
+
+def find_link(page: Page, house: House, listed_at: str, beginning: str) -> str:
+    """Return where the first of a list leads."""
+    page.goto(house.at(listed_at))
+    found = page.locator(f"main a[href^='{beginning}']").first.get_attribute("href")
+    assert found
+    return found
+
+
+def fill_shop(page: Page, house: House) -> dict[str, str]:
+    """Have an order of each sort and an issue; return where the pages about them are."""
+    done = make_order(page, house)
+    complete(page)
+    page.goto(house.at(f"/issues/new?order={done}"))
+    check_page(page)
+    page.get_by_label("What is it").select_option(index=1)
+    page.get_by_role("radio").first.check()
+    press(page, "Open the issue")
+    [issue] = re.findall(r"/issues/(\d+)", page.url)
+    check_at(page, house, f"/orders/{done}")
+    submitted = make_order(page, house)
+    press(page, "Submit the order")
+    check_at(page, house, f"/orders/{submitted}")
+    draft = make_order(page, house)
+    return {
+        "/orders/{id}": f"/orders/{draft}",
+        "/orders/{id}/images": f"/orders/{draft}/images",
+        "/orders/{id}/address": f"/orders/{draft}/address",
+        "/issues/{id}": f"/issues/{issue}",
+        "/integrations/callbacks/{id}": find_link(
+            page, house, "/integrations", "/integrations/callbacks/"
+        ),
+    }
 
 
 def test_nothing_that_somebody_has_typed_ever_runs(open_page: NewPage, house: House) -> None:
