@@ -12,11 +12,11 @@ from datetime import UTC, datetime
 from statistics import quantiles
 from typing import Any
 
-from pysqlite3 import dbapi2 as sqlite
 from sqlalchemy import insert
 
 from bench.seeds import EVENT, an_order_row
 from printworks.store.database import Database
+from printworks.store.sqlite import dbapi2 as sqlite
 from printworks.store.tables import orders
 
 

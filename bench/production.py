@@ -6,8 +6,6 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any, Final
 
-from pysqlite3 import dbapi2 as sqlite
-
 from bench.report import Budget, state
 from bench.seeds import seed_folder
 from printworks.actions.images import add_images, judge_image
@@ -26,6 +24,7 @@ from printworks.store.images import NewImage, list_images
 from printworks.store.merchants import get_merchant
 from printworks.store.orders import get_order
 from printworks.store.shipments import list_shipments
+from printworks.store.sqlite import dbapi2 as sqlite
 
 PHOTO: Final = "GLOBAL-PHO-4X6-PRO"
 MUG: Final = "MUG-10OZ-WHITE"

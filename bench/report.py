@@ -15,11 +15,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
-from pysqlite3 import dbapi2 as sqlite
 from rich.console import Console
 from rich.table import Table
 
 from bench.wrk import Sample
+from printworks.store.sqlite import dbapi2 as sqlite
 
 RESULTS: Final = Path(__file__).with_name("results")
 QUIET_LOAD: Final = 0.5

@@ -5,14 +5,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from pysqlite3 import dbapi2 as sqlite
-
 from bench.workload import ORDER_BODY
 from bench.wrk import Credentials
 from printworks.actions.merchants import add_merchant
 from printworks.rules.orders import OrderStatus, Payment, ShippingMethod
 from printworks.store import schema
 from printworks.store.database import Database
+from printworks.store.sqlite import dbapi2 as sqlite
 
 # Which column holds which member of the request.
 COLUMNS: Final = {

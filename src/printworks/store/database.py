@@ -17,7 +17,6 @@ from typing import Any, Final, Self, TypeVar
 
 import msgspec
 import psycopg
-from pysqlite3 import dbapi2
 from sqlalchemy import Connection, Engine, create_engine, event, exc, make_url
 from sqlalchemy.engine import URL
 from sqlalchemy.pool import ConnectionPoolEntry
@@ -43,7 +42,7 @@ OUTAGES: Final = (
     exc.OperationalError,
     exc.TimeoutError,
     psycopg.OperationalError,
-    dbapi2.OperationalError,
+    sqlite.dbapi2.OperationalError,
 )
 
 
@@ -103,7 +102,7 @@ class Database:
         if sqlite.VERSION < sqlite.OLDEST:
             message = (
                 f"SQLite {'.'.join(map(str, sqlite.VERSION))} can corrupt a database in WAL mode; "
-                "install pysqlite3 with SQLite 3.51.3 or later."
+                "install pysqlite3 (on ARM sqlcipher3) with SQLite 3.51.3 or later."
             )
             raise DatabaseUnusable(message)
         if not self.url.database or self.url.database == ":memory:":

@@ -7,9 +7,15 @@ engine event in its place would slow down every statement.
 from collections.abc import Callable
 from typing import Any, Final
 
-from pysqlite3 import dbapi2
 from sqlalchemy.dialects import registry
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+
+# The same driver under two names, each with an SQLite of its own inside: the second is published
+# ready-made for ARM, the first is not. No database is ever encrypted with it.
+try:
+    from pysqlite3 import dbapi2
+except ImportError:
+    from sqlcipher3 import dbapi2
 
 # Below this, two connections that write and checkpoint at once can corrupt a WAL database.
 OLDEST: Final = (3, 51, 3)

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import psycopg
 import structlog
-from pysqlite3 import dbapi2
 
 from printworks.store.database import Database
 from printworks.store.jobs import CHANNEL
+from printworks.store.sqlite import dbapi2
 
 # A look takes a few microseconds, so looking fifty times a second is next to nothing.
 SECONDS_BETWEEN_LOOKS: Final = 0.02
