@@ -17,11 +17,11 @@ from bench.measures import MERCHANTS, WARM_UP, Laps, Measures, OpenShop, cut
 from bench.receiver import Heard, receiving
 from bench.report import Budget, compare, state
 from bench.shops import NEW, NotAllCame, Shop
-from printworks.actions.moves import move_order
-from printworks.actions.orders import create_order
+from printworks.actions.orders.moves import move_order
+from printworks.actions.orders.orders import create_order
 from printworks.clock import system_clock
 from printworks.rules.orders import OrderStatus
-from printworks.store.merchants import Merchant
+from printworks.store.accounts.merchants import Merchant
 
 # Orders that are created and moved, one at a time, in each round.
 ORDERS_WHILE_IDLE: Final = 10

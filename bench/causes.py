@@ -11,14 +11,14 @@ from sqlalchemy import Connection
 from bench.measures import Laps, Measures, cut
 from bench.report import compare
 from bench.shops import NEW, Shop
-from printworks.actions.callbacks import set_callback
-from printworks.actions.moves import move_order
-from printworks.actions.orders import create_order
+from printworks.actions.callbacks.callbacks import set_callback
+from printworks.actions.orders.moves import move_order
+from printworks.actions.orders.orders import create_order
 from printworks.clock import system_clock
 from printworks.rules.events import OrderChanged
 from printworks.rules.orders import OrderStatus
-from printworks.store.events import record_event
-from printworks.store.orders import Order, insert_order, update_order
+from printworks.store.orders.events import record_event
+from printworks.store.orders.orders import Order, insert_order, update_order
 
 # Transactions of each sort in each round.
 CHANGES: Final = 40

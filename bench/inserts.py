@@ -15,8 +15,8 @@ from typing import Any
 from sqlalchemy import insert
 
 from bench.seeds import EVENT, an_order_row
-from printworks.store.database import Database
-from printworks.store.sqlite import dbapi2 as sqlite
+from printworks.store.engine.database import Database
+from printworks.store.engine.sqlite import dbapi2 as sqlite
 from printworks.store.tables import orders
 
 

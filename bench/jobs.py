@@ -14,16 +14,15 @@ import structlog
 import uvloop
 from sqlalchemy import delete, func, insert, select, text
 
-from printworks.actions.merchants import add_merchant
+from printworks.actions.accounts.merchants import add_merchant
 from printworks.clock import system_clock
 from printworks.rules.jobs import Acknowledge, Policy
 from printworks.settings import Settings
-from printworks.store import schema
-from printworks.store.claims import claim
-from printworks.store.database import Database
-from printworks.store.jobs import Job, finish, promise
-from printworks.store.merchants import Merchant
-from printworks.store.tables import jobs
+from printworks.store.accounts.merchants import Merchant
+from printworks.store.engine.database import Database
+from printworks.store.queue.claims import claim
+from printworks.store.queue.jobs import Job, finish, promise
+from printworks.store.tables import jobs, schema
 from printworks.worker.loop import Context, Worker
 
 KIND: Final = "bench"

@@ -12,7 +12,7 @@ from rich.progress import track
 from bench.receiver import Receiver
 from bench.report import Budget
 from bench.shops import Shop
-from printworks.store.merchants import Merchant
+from printworks.store.accounts.merchants import Merchant
 from tests.postgres import Run
 
 MERCHANTS: Final = 20

@@ -19,10 +19,10 @@ from sqlalchemy import Connection, text
 
 from bench.pages import measure_pages
 from bench.production import PHOTO, URL
-from printworks.actions.images import add_images, judge_image
-from printworks.actions.merchants import add_merchant
-from printworks.actions.orders import create_order, submit_order
-from printworks.actions.production import hear_from_lab
+from printworks.actions.accounts.merchants import add_merchant
+from printworks.actions.images.images import add_images, judge_image
+from printworks.actions.orders.orders import create_order, submit_order
+from printworks.actions.production.production import hear_from_lab
 from printworks.catalogue.opening import open_catalogue
 from printworks.labs.documents import Report
 from printworks.rules.images import ImageStatus
@@ -30,19 +30,19 @@ from printworks.rules.orders import OrderStatus, ShippingMethod
 from printworks.rules.payments import Billing
 from printworks.rules.production import LabState
 from printworks.rules.search import make_recipient_key
-from printworks.store import schema
-from printworks.store.database import Database
-from printworks.store.figures import count_callbacks, count_orders, count_production
-from printworks.store.images import NewImage
-from printworks.store.job_lists import search_jobs
-from printworks.store.lab_queue import count_queue, list_queue
-from printworks.store.ledger_lists import list_money
-from printworks.store.merchant_lists import search_merchants
-from printworks.store.merchants import Merchant, set_billing
-from printworks.store.order_search import OrderSearch, search_orders
-from printworks.store.orders import NewOrder, get_order
-from printworks.store.problems import find_problems
-from printworks.store.shipments import list_shipments
+from printworks.store.accounts.merchants import Merchant, set_billing
+from printworks.store.console.figures import count_callbacks, count_orders, count_production
+from printworks.store.console.jobs import search_jobs
+from printworks.store.console.labs import count_queue, list_queue
+from printworks.store.console.ledger import list_money
+from printworks.store.console.merchants import search_merchants
+from printworks.store.console.problems import find_problems
+from printworks.store.engine.database import Database
+from printworks.store.images.images import NewImage
+from printworks.store.labs.shipments import list_shipments
+from printworks.store.orders.orders import NewOrder, get_order
+from printworks.store.orders.search import OrderSearch, search_orders
+from printworks.store.tables import schema
 from tests import postgres
 
 MANY: Final = 1_000_000

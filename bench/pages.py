@@ -16,10 +16,10 @@ from typing import Any, Final, NamedTuple
 
 from printworks.rules.people import Realm, Role
 from printworks.settings import Settings
-from printworks.store.database import Database
-from printworks.store.merchants import Merchant
-from printworks.store.people import insert_person
-from printworks.store.sessions import begin_session
+from printworks.store.accounts.merchants import Merchant
+from printworks.store.accounts.people import insert_person
+from printworks.store.accounts.sessions import begin_session
+from printworks.store.engine.database import Database
 from printworks.web.app import Application, build_app
 
 REPEATS: Final = 15

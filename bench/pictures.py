@@ -22,8 +22,8 @@ from bench.report import Budget
 from printworks.imaging.formats import EVERY_FORMAT
 from printworks.imaging.manifest import plan_print
 from printworks.imaging.messages import Cost, PrepareTask
+from printworks.imaging.processor import PREPARE_LIMITS, Prepared, Rendered, Studio
 from printworks.imaging.slot import ENVIRONMENT
-from printworks.imaging.studio import PREPARE_LIMITS, Prepared, Rendered, Studio
 from printworks.rules.sizing import Pixels, PrintArea, Sizing, place
 
 # Fewer rounds would leave the least of them to chance.

@@ -8,23 +8,23 @@ from typing import Any, Final
 
 from bench.report import Budget, state
 from bench.seeds import seed_folder
-from printworks.actions.images import add_images, judge_image
-from printworks.actions.orders import submit_order
-from printworks.actions.production import hear_from_lab
-from printworks.actions.quotes import find_quote, quote_order
-from printworks.actions.routing import route_order
+from printworks.actions.images.images import add_images, judge_image
+from printworks.actions.orders.orders import submit_order
+from printworks.actions.orders.quotes import find_quote, quote_order
+from printworks.actions.production.production import hear_from_lab
+from printworks.actions.production.routing import route_order
 from printworks.catalogue.opening import open_catalogue
 from printworks.clock import system_clock
 from printworks.labs.documents import Report
 from printworks.rules.images import ImageStatus
-from printworks.rules.plans import Routed
 from printworks.rules.production import LabState
-from printworks.store.database import Database
-from printworks.store.images import NewImage, list_images
-from printworks.store.merchants import get_merchant
-from printworks.store.orders import get_order
-from printworks.store.shipments import list_shipments
-from printworks.store.sqlite import dbapi2 as sqlite
+from printworks.rules.routing.plans import Routed
+from printworks.store.accounts.merchants import get_merchant
+from printworks.store.engine.database import Database
+from printworks.store.engine.sqlite import dbapi2 as sqlite
+from printworks.store.images.images import NewImage, list_images
+from printworks.store.labs.shipments import list_shipments
+from printworks.store.orders.orders import get_order
 
 PHOTO: Final = "GLOBAL-PHO-4X6-PRO"
 MUG: Final = "MUG-10OZ-WHITE"

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.wrk import Sample
-from printworks.store.sqlite import dbapi2 as sqlite
+from printworks.store.engine.sqlite import dbapi2 as sqlite
 
 RESULTS: Final = Path(__file__).with_name("results")
 QUIET_LOAD: Final = 0.5

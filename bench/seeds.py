@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from bench.workload import ORDER_BODY
 from bench.wrk import Credentials
-from printworks.actions.merchants import add_merchant
+from printworks.actions.accounts.merchants import add_merchant
 from printworks.rules.orders import OrderStatus, Payment, ShippingMethod
-from printworks.store import schema
-from printworks.store.database import Database
-from printworks.store.sqlite import dbapi2 as sqlite
+from printworks.store.engine.database import Database
+from printworks.store.engine.sqlite import dbapi2 as sqlite
+from printworks.store.tables import schema
 
 # Which column holds which member of the request.
 COLUMNS: Final = {

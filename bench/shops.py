@@ -16,17 +16,16 @@ from standardwebhooks import Webhook
 from bench.receiver import Heard, Receiver
 from bench.servers import stop
 from bench.tools import PROGRAM, ROOT
-from printworks.actions.callbacks import set_callback
-from printworks.actions.merchants import add_merchant
-from printworks.actions.orders import create_order
+from printworks.actions.accounts.merchants import add_merchant
+from printworks.actions.callbacks.callbacks import set_callback
+from printworks.actions.orders.orders import create_order
 from printworks.clock import system_clock
 from printworks.rules.events import CallbackState
 from printworks.rules.orders import ShippingMethod
-from printworks.store import schema
-from printworks.store.database import Database
-from printworks.store.merchants import Merchant
-from printworks.store.orders import NewOrder
-from printworks.store.tables import callbacks
+from printworks.store.accounts.merchants import Merchant
+from printworks.store.engine.database import Database
+from printworks.store.orders.orders import NewOrder
+from printworks.store.tables import callbacks, schema
 from printworks.wire.callbacks import message_id
 
 NEW: Final = NewOrder(

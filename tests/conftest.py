@@ -13,9 +13,8 @@ import pytest
 import structlog
 from sqlalchemy import make_url
 
-from printworks.store import schema
-from printworks.store.database import Database
-from printworks.store.tables import metadata, secrets
+from printworks.store.engine.database import Database
+from printworks.store.tables import metadata, schema, secrets
 from tests import postgres
 from tests.factories import NOON
 

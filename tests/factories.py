@@ -5,11 +5,11 @@ from typing import Any, Final
 
 from sqlalchemy import Connection
 
-from printworks.actions.merchants import add_merchant
-from printworks.actions.orders import create_order
+from printworks.actions.accounts.merchants import add_merchant
+from printworks.actions.orders.orders import create_order
 from printworks.rules.orders import ShippingMethod
-from printworks.store.merchants import Merchant
-from printworks.store.orders import NewOrder, Order
+from printworks.store.accounts.merchants import Merchant
+from printworks.store.orders.orders import NewOrder, Order
 
 NOON: Final = datetime(2026, 11, 15, 12, tzinfo=UTC)
 

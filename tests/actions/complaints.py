@@ -4,29 +4,29 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from printworks.actions.images import add_images, judge_image
-from printworks.actions.issues import (
+from printworks.actions.images.images import add_images, judge_image
+from printworks.actions.issues.issues import (
     open_issue,
     refund_issue,
     reprint_issue,
 )
-from printworks.actions.orders import cancel_order, submit_order
-from printworks.actions.reprints import plan_reprint
+from printworks.actions.issues.reprints import plan_reprint
+from printworks.actions.orders.orders import cancel_order, submit_order
 from printworks.rules.images import ImageStatus
 from printworks.rules.issues import (
     IssueAction,
     IssueKind,
     write_commentary,
 )
-from printworks.store.images import NewImage
-from printworks.store.issues import (
+from printworks.store.accounts.merchants import Merchant
+from printworks.store.images.images import NewImage
+from printworks.store.images.pictures import NewPicture, keep_picture
+from printworks.store.issues.issues import (
     Issue,
     NewIssue,
     list_remarks,
 )
-from printworks.store.merchants import Merchant
-from printworks.store.orders import Order, get_order
-from printworks.store.pictures import NewPicture, keep_picture
+from printworks.store.orders.orders import Order, get_order
 from tests.actions.test_ledger import ADDRESS, CATALOGUE
 from tests.factories import NOON, an_order
 

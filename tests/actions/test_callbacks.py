@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, func, select
 
-from printworks.actions import callbacks as actions
-from printworks.actions.callbacks import (
+from printworks.actions.callbacks import callbacks as actions
+from printworks.actions.callbacks.callbacks import (
     NO_ADDRESS,
     REPLAYED_AT_ONCE,
     replay,
@@ -17,8 +17,8 @@ from printworks.actions.callbacks import (
     send_test,
     set_callback,
 )
-from printworks.actions.moves import move_order
-from printworks.actions.production import record_shipments
+from printworks.actions.orders.moves import move_order
+from printworks.actions.production.production import record_shipments
 from printworks.errors import BadInput, NotFound, WrongState
 from printworks.rules.callbacks import CallbackFormat, is_told
 from printworks.rules.events import (
@@ -29,18 +29,18 @@ from printworks.rules.events import (
     ShipmentsChanged,
 )
 from printworks.rules.orders import OrderStatus
-from printworks.store.callback_settings import Secret, read_callback_settings
-from printworks.store.callbacks import (
+from printworks.store.accounts.merchants import Merchant
+from printworks.store.callbacks.callbacks import (
     count_events,
     get_callback,
     list_attempts,
     list_callbacks,
     list_feed,
 )
-from printworks.store.database import Database
-from printworks.store.events import list_events, record_event
-from printworks.store.merchants import Merchant
-from printworks.store.orders import Order, get_order
+from printworks.store.callbacks.settings import Secret, read_callback_settings
+from printworks.store.engine.database import Database
+from printworks.store.orders.events import list_events, record_event
+from printworks.store.orders.orders import Order, get_order
 from printworks.store.tables import callbacks, jobs, order_events
 from tests.factories import NOON, a_merchant, an_order
 from tests.worker.queues import add_merchant

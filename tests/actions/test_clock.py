@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from printworks.actions.clock import advance_clock
+from printworks.actions.accounts.clock import advance_clock
 from printworks.errors import BadInput
-from printworks.store.database import Database
-from printworks.store.merchants import Merchant
+from printworks.store.accounts.merchants import Merchant
+from printworks.store.engine.database import Database
 from printworks.store.tables import merchants
 from tests.factories import NOON
 from tests.worker.queues import add_merchant, claim_some, promise_one

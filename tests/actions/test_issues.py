@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, select
 
-from printworks.actions.issues import (
+from printworks.actions.issues.issues import (
     dismiss_issue,
     find_issue,
     take_issue,
@@ -24,17 +24,17 @@ from printworks.rules.issues import (
 )
 from printworks.rules.ledger import EntryKind
 from printworks.rules.orders import OrderStatus
-from printworks.store.database import Database
-from printworks.store.events import list_events
-from printworks.store.images import list_images
-from printworks.store.issues import (
+from printworks.store.engine.database import Database
+from printworks.store.images.images import list_images
+from printworks.store.issues.issues import (
     Issue,
     get_any_issue,
     get_issue,
     list_any_issues,
     list_issues,
 )
-from printworks.store.ledger import list_entries, post_entry, read_books
+from printworks.store.money.ledger import list_entries, post_entry, read_books
+from printworks.store.orders.events import list_events
 from printworks.store.tables import issues as issues_table
 from tests.actions.complaints import (
     a_draft,

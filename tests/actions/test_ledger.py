@@ -8,10 +8,10 @@ from typing import Any, Final
 import pytest
 from sqlalchemy import Connection, delete, insert, select, update
 
-from printworks.actions.images import add_images
-from printworks.actions.orders import cancel_order, submit_order
-from printworks.actions.payments import note_refunded, settle
-from printworks.actions.submission import check_submission
+from printworks.actions.images.images import add_images
+from printworks.actions.orders.orders import cancel_order, submit_order
+from printworks.actions.payments.payments import note_refunded, settle
+from printworks.actions.submission.submission import check_submission
 from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.products import Currency
 from printworks.errors import WrongState
@@ -20,18 +20,18 @@ from printworks.rules.ledger import EntryKind, audit
 from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import Cards, PaymentState
 from printworks.rules.submission import GeneralError
-from printworks.store.database import Database
-from printworks.store.images import NewImage
-from printworks.store.ledger import (
+from printworks.store.accounts.merchants import Merchant
+from printworks.store.engine.database import Database
+from printworks.store.images.images import NewImage
+from printworks.store.money.ledger import (
     list_entries,
     list_order_money,
     post_entry,
     read_books,
     set_credit_limit,
 )
-from printworks.store.merchants import Merchant
-from printworks.store.orders import Order, get_order
-from printworks.store.payments import PaymentRequest, list_payment_money
+from printworks.store.money.payments import PaymentRequest, list_payment_money
+from printworks.store.orders.orders import Order, get_order
 from printworks.store.tables import ledger_entries, merchants, orders, payment_requests
 from tests.factories import NOON, a_merchant, an_order
 

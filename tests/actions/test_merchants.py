@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 from sqlalchemy import Connection, select
 
-from printworks.actions.merchants import (
+from printworks.actions.accounts.merchants import (
     NewMerchant,
     add_key,
     add_merchant,
@@ -15,14 +15,14 @@ from printworks.actions.merchants import (
     rotate_key,
 )
 from printworks.errors import BadInput, NotFound, WrongState
-from printworks.store.database import Database
-from printworks.store.merchants import (
+from printworks.store.accounts.merchants import (
     MOST_KEYS,
     find_merchant_by_key,
     list_keys,
     list_merchants,
     list_valid_keys,
 )
+from printworks.store.engine.database import Database
 from printworks.store.tables import api_keys
 
 DAY = timedelta(days=1)

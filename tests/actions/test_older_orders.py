@@ -6,20 +6,20 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection
 
-from printworks.actions.images import add_images
-from printworks.actions.logs import LogLine, list_log
-from printworks.actions.moves import move_order
-from printworks.actions.orders import change_order
-from printworks.actions.submission import check_submission, require_valid
+from printworks.actions.images.images import add_images
+from printworks.actions.orders.logs import LogLine, list_log
+from printworks.actions.orders.moves import move_order
+from printworks.actions.orders.orders import change_order
+from printworks.actions.submission.submission import check_submission, require_valid
 from printworks.catalogue.opening import open_catalogue
 from printworks.errors import WrongState
 from printworks.rules.orders import OrderStatus, ShippingMethod
 from printworks.rules.submission import GeneralError
-from printworks.store.database import Database
-from printworks.store.images import NewImage
-from printworks.store.merchants import Merchant
-from printworks.store.orders import Order, get_order
-from printworks.store.shipments import list_shipments
+from printworks.store.accounts.merchants import Merchant
+from printworks.store.engine.database import Database
+from printworks.store.images.images import NewImage
+from printworks.store.labs.shipments import list_shipments
+from printworks.store.orders.orders import Order, get_order
 from tests.factories import NOON, a_merchant, an_order
 
 _S = OrderStatus

@@ -4,19 +4,19 @@ import threading
 
 import pytest
 
-from printworks.actions.operators import (
+from printworks.actions.accounts.operators import (
     FIRST_OPERATOR,
     change_role,
     invite_first_operator,
     remove_operator,
 )
-from printworks.actions.people import accept_invitation
+from printworks.actions.accounts.people import accept_invitation
 from printworks.catalogue.products import Currency
 from printworks.errors import BadInput, NotFound, WrongState
 from printworks.rules.people import Realm, Role
-from printworks.store.database import Database
-from printworks.store.invitations import find_invitation
-from printworks.store.people import Person, find_person, insert_person, list_people
+from printworks.store.accounts.invitations import find_invitation
+from printworks.store.accounts.people import Person, find_person, insert_person, list_people
+from printworks.store.engine.database import Database
 from tests.factories import NOON, a_merchant
 
 

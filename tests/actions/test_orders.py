@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 from sqlalchemy import Connection
 
-from printworks.actions.moves import move_order
-from printworks.actions.orders import cancel_order, change_order
+from printworks.actions.orders.moves import move_order
+from printworks.actions.orders.orders import cancel_order, change_order
 from printworks.catalogue.opening import open_catalogue
 from printworks.errors import BadInput, WrongState
 from printworks.rules.events import OrderChanged, OrderCreated, OrderMoved
 from printworks.rules.orders import MOVES, OrderStatus
-from printworks.store.database import Database
-from printworks.store.events import list_events
-from printworks.store.merchants import Merchant, get_merchant
-from printworks.store.orders import Order, get_order
+from printworks.store.accounts.merchants import Merchant, get_merchant
+from printworks.store.engine.database import Database
+from printworks.store.orders.events import list_events
+from printworks.store.orders.orders import Order, get_order
 from tests.factories import NOON, a_merchant, an_order
 
 _S = OrderStatus

@@ -6,22 +6,22 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from printworks.actions.issues import reprint_issue
-from printworks.actions.orders import submit_order
-from printworks.actions.reprints import PROOFS, copy_proofs, drop_proofs, plan_reprint
+from printworks.actions.issues.issues import reprint_issue
+from printworks.actions.issues.reprints import PROOFS, copy_proofs, drop_proofs, plan_reprint
+from printworks.actions.orders.orders import submit_order
 from printworks.errors import WrongState
 from printworks.files.folder import FolderFiles
 from printworks.rules.events import OrderMadeGood, OrderReprints
 from printworks.rules.images import ImageStatus
 from printworks.rules.orders import OrderStatus, Payment
-from printworks.store.database import Database
-from printworks.store.events import list_events
-from printworks.store.images import list_images
-from printworks.store.issues import get_any_issue
-from printworks.store.ledger import read_books, set_credit_limit
-from printworks.store.orders import Order, get_order
-from printworks.store.pictures import NewPicture, keep_picture, proof_key
-from printworks.store.reprints import keep_pictures
+from printworks.store.engine.database import Database
+from printworks.store.images.images import list_images
+from printworks.store.images.pictures import NewPicture, keep_picture, proof_key
+from printworks.store.issues.issues import get_any_issue
+from printworks.store.issues.reprints import keep_pictures
+from printworks.store.money.ledger import read_books, set_credit_limit
+from printworks.store.orders.events import list_events
+from printworks.store.orders.orders import Order, get_order
 from printworks.store.tables import images as images_table
 from printworks.store.tables import orders as orders_table
 from tests.actions.complaints import (

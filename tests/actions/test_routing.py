@@ -10,15 +10,15 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from printworks.actions.routing import FINE, route_order
+from printworks.actions.production.routing import FINE, route_order
 from printworks.catalogue.labs import Lab
 from printworks.catalogue.products import Currency, Product
 from printworks.catalogue.services import Service
 from printworks.catalogue.snapshot import Catalogue
 from printworks.rules.orders import ShippingMethod
-from printworks.rules.plans import Package, Plan, Routed
-from printworks.store.images import Image
-from printworks.store.orders import Order
+from printworks.rules.routing.plans import Package, Plan, Routed
+from printworks.store.images.images import Image
+from printworks.store.orders.orders import Order
 from tests.factories import NOON
 
 ORDERS: Final = 2000

@@ -5,11 +5,11 @@ from typing import Any, Final
 import pytest
 from sqlalchemy import Connection, select
 
-from printworks.actions.images import add_images
-from printworks.actions.issues import open_issue, refund_issue
-from printworks.actions.orders import submit_order
-from printworks.actions.production import hear_from_lab, note_sent
-from printworks.actions.shipping import change_shipping
+from printworks.actions.images.images import add_images
+from printworks.actions.issues.issues import open_issue, refund_issue
+from printworks.actions.orders.orders import submit_order
+from printworks.actions.orders.shipping import change_shipping
+from printworks.actions.production.production import hear_from_lab, note_sent
 from printworks.catalogue.opening import open_catalogue
 from printworks.errors import WrongState
 from printworks.labs.documents import Report
@@ -20,14 +20,14 @@ from printworks.rules.ledger import EntryKind
 from printworks.rules.orders import OrderStatus, ShippingMethod
 from printworks.rules.payments import Billing
 from printworks.rules.production import LabState
-from printworks.store.database import Database
-from printworks.store.events import list_events
-from printworks.store.images import NewImage
-from printworks.store.issues import NewIssue
-from printworks.store.ledger import post_entry, read_books, set_credit_limit
-from printworks.store.merchants import Merchant
-from printworks.store.orders import Order, get_order
-from printworks.store.shipments import list_shipments
+from printworks.store.accounts.merchants import Merchant
+from printworks.store.engine.database import Database
+from printworks.store.images.images import NewImage
+from printworks.store.issues.issues import NewIssue
+from printworks.store.labs.shipments import list_shipments
+from printworks.store.money.ledger import post_entry, read_books, set_credit_limit
+from printworks.store.orders.events import list_events
+from printworks.store.orders.orders import Order, get_order
 from printworks.store.tables import jobs
 from tests.factories import NOON, a_merchant, an_order
 

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from printworks.actions.merchants import add_merchant
+from printworks.actions.accounts.merchants import add_merchant
 from printworks.settings import Settings
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from printworks.web.app import build_app
 from tests.api.client import Client, Server
 from tests.factories import NOON

@@ -4,15 +4,15 @@ from typing import Any, Final
 
 from sqlalchemy import select
 
-from printworks.actions.images import judge_image
-from printworks.actions.moves import move_order
+from printworks.actions.images.images import judge_image
+from printworks.actions.orders.moves import move_order
 from printworks.rules.images import ImageStatus
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus
-from printworks.store.database import Database
-from printworks.store.images import get_image
-from printworks.store.merchants import get_merchant
-from printworks.store.orders import get_order
+from printworks.store.accounts.merchants import get_merchant
+from printworks.store.engine.database import Database
+from printworks.store.images.images import get_image
+from printworks.store.orders.orders import get_order
 from printworks.store.tables import jobs, orders
 from tests.api.client import Client
 from tests.api.conftest import an_order

@@ -5,14 +5,14 @@ from typing import Any, Final
 
 from sqlalchemy import Table, select
 
-from printworks.actions.production import hear_from_lab
+from printworks.actions.production.production import hear_from_lab
 from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.snapshot import Catalogue
 from printworks.labs.documents import Report
 from printworks.rules.events import OrderEvent
 from printworks.rules.production import LabState
-from printworks.store.database import Database
-from printworks.store.events import list_events
+from printworks.store.engine.database import Database
+from printworks.store.orders.events import list_events
 from printworks.store.tables import images, jobs, order_events, orders, plans, shipments
 from tests.api.client import Client
 from tests.api.images import add, create

@@ -8,13 +8,13 @@ from typing import Any, Final
 
 import pytest
 
-from printworks.actions.callbacks import set_callback
+from printworks.actions.callbacks.callbacks import set_callback
 from printworks.rules.callbacks import WAITS
 from printworks.rules.events import CallbackState
-from printworks.store.callbacks import Attempt, list_feed
-from printworks.store.database import Database
-from printworks.store.deliveries import Tried, load_deliveries, write_tried
-from printworks.store.merchants import get_merchant_by_code
+from printworks.store.accounts.merchants import get_merchant_by_code
+from printworks.store.callbacks.callbacks import Attempt, list_feed
+from printworks.store.callbacks.deliveries import Tried, load_deliveries, write_tried
+from printworks.store.engine.database import Database
 from printworks.wire.signatures import make_secret, sign
 from tests.api.client import Client
 from tests.api.conftest import an_order

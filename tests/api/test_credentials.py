@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from printworks.actions.merchants import add_merchant, rotate_key
-from printworks.store.database import Database
+from printworks.actions.accounts.merchants import add_merchant, rotate_key
+from printworks.store.engine.database import Database
 from tests.api.client import Client
 from tests.api.conftest import MovableClock, an_order
 from tests.factories import NOON

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from printworks.actions.merchants import rotate_key
-from printworks.store.database import Database
-from printworks.store.idempotency import Claim, claim_key
+from printworks.actions.accounts.merchants import rotate_key
+from printworks.store.accounts.idempotency import Claim, claim_key
+from printworks.store.engine.database import Database
 from tests.api.client import Client
 from tests.api.conftest import MovableClock, an_order
 from tests.running import Answer

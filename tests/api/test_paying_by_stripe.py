@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from printworks.settings import Settings
-from printworks.store.database import Database
-from printworks.store.merchants import get_merchant_by_code
-from printworks.store.payments import SavedCard, save_card
+from printworks.store.accounts.merchants import get_merchant_by_code
+from printworks.store.engine.database import Database
+from printworks.store.money.payments import SavedCard, save_card
 from printworks.web.app import build_app
 from tests.api.client import Client, Server
 from tests.api.conftest import MovableClock, sign_up

@@ -9,11 +9,10 @@ from sqlalchemy import update
 
 from printworks.files import open_files
 from printworks.settings import Settings
-from printworks.store import schema
-from printworks.store.database import Database
-from printworks.store.pictures import proof_key
-from printworks.store.secrets import LINKS, get_secret
-from printworks.store.tables import secrets
+from printworks.store.accounts.secrets import LINKS, get_secret
+from printworks.store.engine.database import Database
+from printworks.store.images.pictures import proof_key
+from printworks.store.tables import schema, secrets
 from printworks.web.app import build_app
 from tests.api.client import Client, Server
 from tests.api.conftest import MovableClock

@@ -21,7 +21,7 @@ from urllib3 import HTTPResponse
 
 from printworks.api.openapi import describe
 from printworks.api.v3.endpoints import V3_0
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from tests.api.client import Client, Server, make_scope
 from tests.api.images import PHOTO, URL, create
 from tests.api.pngs import a_png

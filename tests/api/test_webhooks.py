@@ -12,7 +12,7 @@ from sqlalchemy import select
 from printworks.payments.webhooks import KEY
 from printworks.rules.jobs import JobKind
 from printworks.settings import Settings
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from printworks.store.tables import jobs, payment_requests
 from printworks.web.app import build_app
 from tests.api.client import Client, Server

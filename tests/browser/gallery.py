@@ -13,7 +13,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from printworks.dashboard.checkout_views import (
+from printworks.dashboard.checkout.payment_views import (
+    BankView,
+    PaymentView,
+    show_bank,
+    show_payment,
+    show_silent_bank,
+    show_unknown_payment,
+)
+from printworks.dashboard.checkout.views import (
     CheckoutState,
     CheckoutView,
     LineView,
@@ -22,16 +30,8 @@ from printworks.dashboard.checkout_views import (
     show_checkout,
     show_unknown_checkout,
 )
-from printworks.dashboard.forms import refuse_form
-from printworks.dashboard.guarding import refuse_haste
-from printworks.dashboard.payment_views import (
-    BankView,
-    PaymentView,
-    show_bank,
-    show_payment,
-    show_silent_bank,
-    show_unknown_payment,
-)
+from printworks.dashboard.site.forms import refuse_form
+from printworks.dashboard.site.rate_limits import refuse_haste
 from printworks.payments.provider import Declined, NeedsAuthorisation, Paid
 from printworks.rules.payments import PaymentState
 from printworks.rules.recipients import NEEDED, OPTIONAL

@@ -9,9 +9,9 @@ from typing import Final
 
 from playwright.sync_api import Page, expect
 
-from printworks.actions.people import invite_operator
+from printworks.actions.accounts.people import invite_operator
 from printworks.rules.people import Role
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from tests.running import Service, running
 
 PASSWORD: Final = "correct horse battery"

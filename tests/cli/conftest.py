@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from tests.cli.operators import Operator, make_operator
 
 

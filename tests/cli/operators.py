@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from printworks.actions.images import add_images, judge_image
-from printworks.actions.orders import create_order, submit_order
+from printworks.actions.images.images import add_images, judge_image
+from printworks.actions.orders.orders import create_order, submit_order
 from printworks.catalogue.snapshot import Catalogue
 from printworks.clock import system_clock
 from printworks.rules.images import ImageStatus
-from printworks.store.database import Database
-from printworks.store.images import NewImage, get_image
-from printworks.store.merchants import Merchant, get_merchant
-from printworks.store.orders import Order, get_order
-from printworks.store.shipments import Shipment, list_shipments
+from printworks.store.accounts.merchants import Merchant, get_merchant
+from printworks.store.engine.database import Database
+from printworks.store.images.images import NewImage, get_image
+from printworks.store.labs.shipments import Shipment, list_shipments
+from printworks.store.orders.orders import Order, get_order
 from tests.catalogue.folders import a_lab, a_service, a_whole_folder
 from tests.cli.program import Ended, run
 from tests.factories import a_merchant, a_new_order

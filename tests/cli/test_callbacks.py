@@ -9,9 +9,9 @@ import pytest
 
 from printworks.clock import system_clock
 from printworks.rules.events import CallbackState
-from printworks.store.callback_settings import read_callback_settings
-from printworks.store.callbacks import Attempt
-from printworks.store.deliveries import Tried, load_deliveries, write_tried
+from printworks.store.callbacks.callbacks import Attempt
+from printworks.store.callbacks.deliveries import Tried, load_deliveries, write_tried
+from printworks.store.callbacks.settings import read_callback_settings
 from tests.cli.operators import NO_NUMBER, Operator
 from tests.cli.program import Ended
 

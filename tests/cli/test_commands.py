@@ -11,8 +11,8 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from printworks.cli.app import app
-from printworks.store.database import Database
-from printworks.store.schema import LATEST
+from printworks.store.engine.database import Database
+from printworks.store.tables.schema import LATEST
 from tests.cli.program import run
 from tests.running import find_free_port
 

@@ -444,7 +444,7 @@ def test_no_image_library_is_loaded_into_the_command(folder: Path, tmp_path: Pat
     )
 
     assert ended.returncode == 0
-    assert "printworks.imaging.studio" in ended.stderr
+    assert "printworks.imaging.processor" in ended.stderr
     assert "pyvips" not in ended.stderr
 
 

@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from printworks.actions.issues import open_issue
+from printworks.actions.issues.issues import open_issue
 from printworks.clock import system_clock
 from printworks.files.folder import FolderFiles
 from printworks.rules.issues import IssueAction, IssueKind
 from printworks.rules.orders import OrderStatus
-from printworks.store.database import Database
-from printworks.store.images import list_images
-from printworks.store.issues import Issue, NewIssue
-from printworks.store.orders import Order, get_order
-from printworks.store.pictures import NewPicture, keep_picture, proof_key
+from printworks.store.engine.database import Database
+from printworks.store.images.images import list_images
+from printworks.store.images.pictures import NewPicture, keep_picture, proof_key
+from printworks.store.issues.issues import Issue, NewIssue
+from printworks.store.orders.orders import Order, get_order
 from printworks.store.tables import images
 from tests.cli.operators import NO_NUMBER, Operator, make_operator
 from tests.cli.program import run

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from printworks.store.database import Database
-from printworks.store.jobs import GivenUp, give_up
+from printworks.store.engine.database import Database
+from printworks.store.queue.jobs import GivenUp, give_up
 from tests.cli.operators import NO_NUMBER
 from tests.cli.program import Ended, run
 from tests.factories import NOON

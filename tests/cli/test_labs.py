@@ -2,11 +2,11 @@
 
 import pytest
 
-from printworks.actions.production import note_sent
+from printworks.actions.production.production import note_sent
 from printworks.catalogue.services import Carrier
 from printworks.rules.orders import OrderStatus
 from printworks.rules.production import LabState
-from printworks.store.shipments import update_shipment
+from printworks.store.labs.shipments import update_shipment
 from tests.cli.operators import NO_NUMBER, Operator
 from tests.cli.program import run
 from tests.factories import NOON

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from printworks.store.tables import merchants
 from tests.cli.program import run
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from printworks.catalogue.products import Currency
-from printworks.store.database import Database
-from printworks.store.merchants import hash_key, list_merchants
-from printworks.store.requests import note_key_uses
+from printworks.store.accounts.merchants import hash_key, list_merchants
+from printworks.store.accounts.requests import note_key_uses
+from printworks.store.engine.database import Database
 from tests.cli.program import run
 from tests.factories import NOON
 

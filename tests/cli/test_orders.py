@@ -3,7 +3,7 @@
 import pytest
 
 from printworks.rules.jobs import JobKind
-from printworks.store.jobs import list_jobs
+from printworks.store.queue.jobs import list_jobs
 from printworks.store.tables import images
 from tests.cli.operators import NO_NUMBER, SKU, Operator
 from tests.cli.program import run

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from printworks.rules.people import Realm, Role
-from printworks.store.audit import list_audit
-from printworks.store.invitations import Invitation, find_invitation
-from printworks.store.people import find_person, insert_person
+from printworks.store.accounts.audit import list_audit
+from printworks.store.accounts.invitations import Invitation, find_invitation
+from printworks.store.accounts.people import find_person, insert_person
 from tests.cli.operators import Operator
 from tests.cli.program import run
 from tests.factories import NOON

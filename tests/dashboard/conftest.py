@@ -2,7 +2,7 @@
 
 import pytest
 
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from tests.api.client import Client, Server
 from tests.api.conftest import clock, server, settings, somebody_else, v3
 from tests.dashboard.windows import Window, open_console, open_merchants_window

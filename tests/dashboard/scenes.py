@@ -2,16 +2,16 @@
 
 from typing import Any
 
-from printworks.actions.production import hear_from_lab
+from printworks.actions.production.production import hear_from_lab
 from printworks.catalogue.opening import open_catalogue
 from printworks.labs.documents import Report
 from printworks.rules.production import LabState
-from printworks.store.any_orders import get_any_order
-from printworks.store.audit import Entry, list_audit
-from printworks.store.database import Database
-from printworks.store.issues import Issue
-from printworks.store.orders import Order
-from printworks.store.shipments import Shipment, get_shipment, list_shipments
+from printworks.store.accounts.audit import Entry, list_audit
+from printworks.store.console.orders import get_any_order
+from printworks.store.engine.database import Database
+from printworks.store.issues.issues import Issue
+from printworks.store.labs.shipments import Shipment, get_shipment, list_shipments
+from printworks.store.orders.orders import Order
 from tests.actions.complaints import complain, submitted
 from tests.dashboard.windows import Window, merchant_of
 from tests.factories import NOON

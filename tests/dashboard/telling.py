@@ -3,13 +3,13 @@
 from datetime import timedelta
 from typing import Any, Final
 
-from printworks.actions.callbacks import set_callback
+from printworks.actions.callbacks.callbacks import set_callback
 from printworks.rules.events import CallbackState
-from printworks.store.audit import list_audit
-from printworks.store.callbacks import Attempt, list_callbacks
-from printworks.store.database import Database
-from printworks.store.deliveries import Tried, load_deliveries, write_tried
-from printworks.store.merchants import Merchant
+from printworks.store.accounts.audit import list_audit
+from printworks.store.accounts.merchants import Merchant
+from printworks.store.callbacks.callbacks import Attempt, list_callbacks
+from printworks.store.callbacks.deliveries import Tried, load_deliveries, write_tried
+from printworks.store.engine.database import Database
 from tests.dashboard.windows import Window, merchant_of
 from tests.factories import NOON
 

@@ -13,10 +13,10 @@ from printworks.dashboard.merchant.statement_csv import as_text
 from printworks.rules.ledger import EntryKind
 from printworks.rules.payments import Billing
 from printworks.settings import Settings
-from printworks.store.database import Database
-from printworks.store.ledger import post_entry, set_credit_limit
-from printworks.store.merchants import set_billing
-from printworks.store.payments import SavedCard, save_card
+from printworks.store.accounts.merchants import set_billing
+from printworks.store.engine.database import Database
+from printworks.store.money.ledger import post_entry, set_credit_limit
+from printworks.store.money.payments import SavedCard, save_card
 from tests.api.production import see, submit
 from tests.dashboard.visits import ask_merchant
 from tests.dashboard.windows import Window

@@ -3,8 +3,8 @@
 from typing import Any
 
 from printworks.rules.orders import OrderStatus
-from printworks.store.audit import list_audit
-from printworks.store.database import Database
+from printworks.store.accounts.audit import list_audit
+from printworks.store.engine.database import Database
 from tests.api.images import add, create, move, receive
 from tests.api.production import all_rows, see, submit
 from tests.dashboard.ordering import IMAGE_FORM

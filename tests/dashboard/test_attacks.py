@@ -7,13 +7,13 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from printworks.actions.people import invite_colleague, invite_to_choose_password
-from printworks.dashboard.limits import network_of
+from printworks.actions.accounts.people import invite_colleague, invite_to_choose_password
+from printworks.dashboard.site.limits import network_of
 from printworks.rules.people import Realm
 from printworks.settings import Settings
-from printworks.store.audit import list_audit
-from printworks.store.database import Database
-from printworks.store.people import list_people
+from printworks.store.accounts.audit import list_audit
+from printworks.store.accounts.people import list_people
+from printworks.store.engine.database import Database
 from printworks.web.app import build_app
 from tests.api.client import Client, Server, make_scope
 from tests.api.conftest import MovableClock

@@ -5,7 +5,7 @@ import json
 import re
 
 from printworks.rules.events import CallbackState
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from tests.api.images import create
 from tests.dashboard.telling import did, last_callback, listen, try_once
 from tests.dashboard.visits import words_of

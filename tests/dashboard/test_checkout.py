@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from printworks.store.database import Database
-from printworks.store.payments import find_last_request
+from printworks.store.engine.database import Database
+from printworks.store.money.payments import find_last_request
 from tests.api.client import Client
 from tests.api.conftest import MovableClock
 from tests.api.images import add, create, receive

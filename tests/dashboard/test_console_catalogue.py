@@ -11,8 +11,8 @@ from printworks.dashboard.console.catalogue import find_products
 from printworks.dashboard.console.lab_hours import write_days
 from printworks.dashboard.console.routing import read_moment
 from printworks.rules.production import LabState
-from printworks.store.database import Database
-from printworks.store.shipments import NewShipment, insert_shipments
+from printworks.store.engine.database import Database
+from printworks.store.labs.shipments import NewShipment, insert_shipments
 from printworks.store.tables import metadata
 from tests.api.images import create
 from tests.dashboard.visits import words_of

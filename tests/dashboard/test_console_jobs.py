@@ -12,11 +12,11 @@ from printworks.dashboard.console.health import (
     check_workers,
 )
 from printworks.rules.people import Role
-from printworks.store import schema
-from printworks.store.audit import list_audit
-from printworks.store.database import Database
-from printworks.store.health import QueueFacts, Worker
-from printworks.store.jobs import GivenUp, give_up
+from printworks.store.accounts.audit import list_audit
+from printworks.store.console.health import QueueFacts, Worker
+from printworks.store.engine.database import Database
+from printworks.store.queue.jobs import GivenUp, give_up
+from printworks.store.tables import schema
 from tests.api.client import Server
 from tests.dashboard.visits import words_of
 from tests.dashboard.windows import Window, open_console

@@ -8,9 +8,9 @@ from sqlalchemy import update
 from printworks.dashboard.console import ledger
 from printworks.rules.ledger import EntryKind
 from printworks.rules.people import Role
-from printworks.store.database import Database
-from printworks.store.ledger import post_entry
-from printworks.store.merchants import Merchant
+from printworks.store.accounts.merchants import Merchant
+from printworks.store.engine.database import Database
+from printworks.store.money.ledger import post_entry
 from printworks.store.tables import merchants
 from tests.api.client import Server
 from tests.dashboard.visits import words_of

@@ -5,17 +5,17 @@ import re
 import msgspec
 import pytest
 
-from printworks.actions.callbacks import send_test
+from printworks.actions.callbacks.callbacks import send_test
 from printworks.rules.events import CallbackState
 from printworks.rules.ledger import EntryKind
 from printworks.rules.payments import Billing
 from printworks.rules.people import Role
 from printworks.settings import Settings
-from printworks.store.audit import list_audit
-from printworks.store.database import Database
-from printworks.store.ledger import post_entry, read_credit_limit
-from printworks.store.merchants import Merchant, get_merchant_by_code
-from printworks.store.payments import SavedCard, get_card
+from printworks.store.accounts.audit import list_audit
+from printworks.store.accounts.merchants import Merchant, get_merchant_by_code
+from printworks.store.engine.database import Database
+from printworks.store.money.ledger import post_entry, read_credit_limit
+from printworks.store.money.payments import SavedCard, get_card
 from printworks.web.app import build_app
 from tests.api.client import Client, Server
 from tests.api.conftest import MovableClock

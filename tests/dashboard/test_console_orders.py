@@ -2,13 +2,13 @@
 
 import pytest
 
-from printworks.actions.callbacks import set_callback
-from printworks.actions.production import note_sent
+from printworks.actions.callbacks.callbacks import set_callback
+from printworks.actions.production.production import note_sent
 from printworks.rules.orders import OrderStatus
 from printworks.rules.production import LabState
-from printworks.store.callbacks import list_callbacks
-from printworks.store.database import Database
-from printworks.store.ledger import read_books
+from printworks.store.callbacks.callbacks import list_callbacks
+from printworks.store.engine.database import Database
+from printworks.store.money.ledger import read_books
 from tests.dashboard.scenes import (
     HOSTILE,
     complain_about,

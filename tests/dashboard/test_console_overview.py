@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from printworks.rules.people import Role
 from printworks.rules.production import LabState
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from tests.api.client import Server
 from tests.api.conftest import MovableClock
 from tests.dashboard.scenes import HOSTILE, complain_about, hand_in, hear

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from printworks.rules.people import Realm, Role
-from printworks.store.audit import Entry, list_audit, record
-from printworks.store.database import Database
+from printworks.store.accounts.audit import Entry, list_audit, record
+from printworks.store.engine.database import Database
 from tests.api.client import Client, Server
 from tests.api.conftest import MovableClock
 from tests.dashboard.visits import words_of

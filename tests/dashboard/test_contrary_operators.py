@@ -6,16 +6,16 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from printworks.actions.ledger import verify_ledgers
+from printworks.actions.payments.ledger import verify_ledgers
 from printworks.rules.events import OrderMoved
 from printworks.rules.orders import OrderStatus
 from printworks.rules.production import DROPPED, LabState
-from printworks.store.audit import list_audit
-from printworks.store.database import Database
-from printworks.store.events import list_events
-from printworks.store.ledger import read_books
-from printworks.store.orders import Order
-from printworks.store.shipments import Shipment, list_every_shipment
+from printworks.store.accounts.audit import list_audit
+from printworks.store.engine.database import Database
+from printworks.store.labs.shipments import Shipment, list_every_shipment
+from printworks.store.money.ledger import read_books
+from printworks.store.orders.events import list_events
+from printworks.store.orders.orders import Order
 from tests.api.client import Server
 from tests.dashboard.scenes import hand_in, hear, see_order
 from tests.dashboard.windows import Window, open_console

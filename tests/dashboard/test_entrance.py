@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from printworks.actions.people import (
+from printworks.actions.accounts.people import (
     invite_colleague,
     invite_merchant,
     invite_operator,
@@ -11,10 +11,10 @@ from printworks.actions.people import (
 )
 from printworks.rules.people import Realm, Role
 from printworks.settings import Settings
-from printworks.store.audit import list_audit
-from printworks.store.database import Database
-from printworks.store.merchants import list_merchants
-from printworks.store.people import list_people, set_totp
+from printworks.store.accounts.audit import list_audit
+from printworks.store.accounts.merchants import list_merchants
+from printworks.store.accounts.people import list_people, set_totp
+from printworks.store.engine.database import Database
 from printworks.web.app import build_app
 from tests.api.client import Client, Server
 from tests.api.conftest import MovableClock

@@ -10,11 +10,11 @@ import pytest
 from sqlalchemy import select
 
 from printworks.dashboard import merchant
-from printworks.dashboard.desk import Deed
-from printworks.dashboard.security import security_page
+from printworks.dashboard.auth.security import security_page
+from printworks.dashboard.site.router import Deed
 from printworks.rules.people import MAY, OPERATORS, Duty, Realm, Role
 from printworks.settings import Settings
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from printworks.store.tables import api_keys, api_requests, metadata, sessions
 from tests.api.client import Client, Server
 from tests.api.conftest import MovableClock

@@ -2,7 +2,7 @@
 
 import pytest
 
-from printworks.dashboard.forms import Sent, read_number
+from printworks.dashboard.site.forms import Sent, read_number
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from printworks.rules.people import Realm
 from printworks.settings import Settings
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from tests.api.client import Client
 from tests.api.conftest import MovableClock
 from tests.api.images import PHOTO, create

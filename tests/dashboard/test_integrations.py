@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from printworks.actions.callbacks import rotate_secret
+from printworks.actions.callbacks.callbacks import rotate_secret
 from printworks.dashboard.merchant import integrations
 from printworks.dashboard.merchant.integrations import VERIFY
 from printworks.rules.events import CallbackState
-from printworks.store import callback_log
-from printworks.store.callback_settings import CallbackSettings, read_callback_settings
-from printworks.store.callbacks import list_callbacks, list_tests
-from printworks.store.database import Database
+from printworks.store.callbacks import log as callback_log
+from printworks.store.callbacks.callbacks import list_callbacks, list_tests
+from printworks.store.callbacks.settings import CallbackSettings, read_callback_settings
+from printworks.store.engine.database import Database
 from printworks.wire.signatures import sign
 from tests.api.conftest import MovableClock
 from tests.api.images import create
@@ -296,7 +296,7 @@ class TestReplay:
         self, alice: Window, database: Database, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(integrations, "_REPLAYED_PAGES", 2)
-        monkeypatch.setattr("printworks.actions.callbacks.REPLAYED_AT_ONCE", 1)
+        monkeypatch.setattr("printworks.actions.callbacks.callbacks.REPLAYED_AT_ONCE", 1)
         listen(database, alice)
         for _ in range(3):
             create(alice.api)

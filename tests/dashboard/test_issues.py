@@ -7,16 +7,16 @@ from typing import Any
 
 from sqlalchemy import select
 
-from printworks.actions.issues import refund_issue
+from printworks.actions.issues.issues import refund_issue
 from printworks.files import open_files
 from printworks.rules.issues import IssueKind, IssueState
 from printworks.rules.jobs import JobKind, JobState
 from printworks.settings import Settings
-from printworks.store.audit import list_audit
-from printworks.store.database import Database
-from printworks.store.images import list_images
-from printworks.store.issue_photos import forget_photos, list_photos
-from printworks.store.issues import Issue, get_any_issue
+from printworks.store.accounts.audit import list_audit
+from printworks.store.engine.database import Database
+from printworks.store.images.images import list_images
+from printworks.store.issues.issues import Issue, get_any_issue
+from printworks.store.issues.photos import forget_photos, list_photos
 from printworks.store.tables import issues, jobs
 from tests.actions.complaints import a_draft, complain, reprint, submitted
 from tests.api.pngs import a_png, measure_jpeg

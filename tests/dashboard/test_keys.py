@@ -4,9 +4,9 @@ import html
 import re
 from datetime import timedelta
 
-from printworks.store.database import Database
-from printworks.store.merchants import hash_key
-from printworks.store.requests import note_key_uses
+from printworks.store.accounts.merchants import hash_key
+from printworks.store.accounts.requests import note_key_uses
+from printworks.store.engine.database import Database
 from tests.api.client import Client
 from tests.api.conftest import MovableClock
 from tests.dashboard.telling import did

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from printworks.dashboard.limits import RateLimiter
+from printworks.dashboard.site.limits import RateLimiter
 from tests.factories import NOON
 
 SECOND = timedelta(seconds=1)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from printworks.dashboard.money import format_money, read_money
+from printworks.dashboard.shared.money import format_money, read_money
 from printworks.errors import BadInput
 
 

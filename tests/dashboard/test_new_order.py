@@ -9,8 +9,8 @@ from printworks.labs.simulated import FAULTS as LAB_WORDS
 from printworks.labs.simulated import list_faults
 from printworks.payments.simulated import MAGIC
 from printworks.rules.images import ImageStatus
-from printworks.store.audit import list_audit
-from printworks.store.database import Database
+from printworks.store.accounts.audit import list_audit
+from printworks.store.engine.database import Database
 from tests.api.production import see, set_status
 from tests.dashboard.ordering import (
     FORM,

@@ -11,7 +11,7 @@ from printworks.rules.events import CallbackState
 from printworks.rules.images import ImageStatus
 from printworks.rules.jobs import JobKind
 from printworks.rules.production import LabState
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from printworks.store.tables import jobs
 from tests.api.conftest import MovableClock
 from tests.api.images import add, an_image, create, judge, receive

@@ -3,7 +3,7 @@
 import pytest
 
 from printworks.rules.production import LabState
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from tests.api.production import hear, see, submit
 from tests.dashboard.ordering import an_order
 from tests.dashboard.telling import did

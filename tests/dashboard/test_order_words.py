@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 
 from printworks.catalogue.opening import open_catalogue
-from printworks.dashboard.views.order_images import draw_crop, write_percent
-from printworks.dashboard.views.order_routing import tell_choices
-from printworks.dashboard.views.order_timeline import tell
+from printworks.dashboard.shared.order_images import draw_crop, write_percent
+from printworks.dashboard.shared.order_routing import tell_choices
+from printworks.dashboard.shared.order_timeline import tell
 from printworks.rules import events
-from printworks.rules.calendars import Window
 from printworks.rules.images import ImageStatus
 from printworks.rules.issues import IssueState
 from printworks.rules.orders import OrderStatus, ShippingMethod
-from printworks.rules.plans import Finding, Package, Plan, Routed, Unroutable, Verdict
+from printworks.rules.routing.calendars import Window
+from printworks.rules.routing.plans import Finding, Package, Plan, Routed, Unroutable, Verdict
 from printworks.rules.sizing import Pixels, PrintArea, Sizing, Units, place
-from printworks.store.order_history import Happening
-from printworks.store.shipments import Decision
+from printworks.store.labs.shipments import Decision
+from printworks.store.orders.history import Happening
 from tests.factories import NOON
 
 CATALOGUE = open_catalogue(None)

@@ -3,7 +3,7 @@
 import re
 from datetime import timedelta
 
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from tests.api.conftest import MovableClock
 from tests.api.images import add, create
 from tests.api.production import submit

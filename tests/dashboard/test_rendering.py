@@ -5,7 +5,7 @@ import re
 import pytest
 from jinja2 import UndefinedError
 
-from printworks.dashboard.rendering import Message, render, render_message
+from printworks.dashboard.site.rendering import Message, render, render_message
 
 A_MESSAGE = Message(title="<b>Bold</b>", sentences=("'; drop",))
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from printworks.dashboard.merchant import requests
-from printworks.store.database import Database
-from printworks.store.merchants import get_merchant_by_code
-from printworks.store.requests import NewRequest, write_requests
+from printworks.store.accounts.merchants import get_merchant_by_code
+from printworks.store.accounts.requests import NewRequest, write_requests
+from printworks.store.engine.database import Database
 from tests.dashboard.visits import words_of
 from tests.dashboard.windows import Window
 from tests.factories import NOON

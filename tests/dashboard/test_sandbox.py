@@ -4,13 +4,13 @@ from typing import Final
 
 import msgspec
 
-from printworks.actions.merchants import add_merchant
+from printworks.actions.accounts.merchants import add_merchant
 from printworks.dashboard.merchant.faults import FAULTS
 from printworks.settings import Settings
-from printworks.store.advancing import begin_advancing
-from printworks.store.audit import list_audit
-from printworks.store.database import Database
-from printworks.store.merchants import get_merchant_by_code
+from printworks.store.accounts.audit import list_audit
+from printworks.store.accounts.merchants import get_merchant_by_code
+from printworks.store.engine.database import Database
+from printworks.store.queue.advancing import begin_advancing
 from printworks.web.app import build_app
 from tests.api.client import Client, Server
 from tests.api.conftest import MovableClock

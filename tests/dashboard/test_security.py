@@ -7,9 +7,9 @@ import pytest
 
 from printworks.rules.people import Realm, Role
 from printworks.rules.totp import STEP_SECONDS, make_code
-from printworks.store.audit import list_audit
-from printworks.store.database import Database
-from printworks.store.people import insert_person
+from printworks.store.accounts.audit import list_audit
+from printworks.store.accounts.people import insert_person
+from printworks.store.engine.database import Database
 from tests.api.client import Client, Server
 from tests.api.conftest import MovableClock
 from tests.dashboard.visits import words_of

@@ -3,7 +3,7 @@
 import msgspec
 
 from printworks.settings import Settings
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from printworks.web.app import build_app
 from tests.api.client import Client, Server
 from tests.api.conftest import MovableClock

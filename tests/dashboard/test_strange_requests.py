@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from printworks.dashboard.forms import read_sent
+from printworks.dashboard.site.forms import read_sent
 from printworks.web.pages import Pages
 from printworks.web.receiving import Limits
 from tests.api.client import Client, Server, make_scope

@@ -15,10 +15,10 @@ from argon2 import PasswordHasher
 from sqlalchemy import Connection
 
 from printworks.rules.people import Realm, Role
-from printworks.store.database import Database
-from printworks.store.merchants import Merchant, get_merchant, get_merchant_by_code
-from printworks.store.people import Person, insert_person
-from printworks.store.sessions import begin_session
+from printworks.store.accounts.merchants import Merchant, get_merchant, get_merchant_by_code
+from printworks.store.accounts.people import Person, insert_person
+from printworks.store.accounts.sessions import begin_session
+from printworks.store.engine.database import Database
 from tests.api.client import Client, Server
 from tests.dashboard.visits import FORM, words_of
 from tests.factories import NOON

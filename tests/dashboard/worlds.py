@@ -9,12 +9,12 @@ from typing import Any, Final
 from sqlalchemy import select
 
 from printworks.dashboard import console, merchant
-from printworks.dashboard.desk import Page
+from printworks.dashboard.site.router import Page
 from printworks.files import open_files
 from printworks.rules.people import Realm
 from printworks.settings import Settings
-from printworks.store.database import Database
-from printworks.store.issue_photos import NewPhoto, insert_photos
+from printworks.store.engine.database import Database
+from printworks.store.issues.photos import NewPhoto, insert_photos
 from printworks.store.tables import images, jobs
 from tests.actions.complaints import a_draft
 from tests.dashboard.scenes import complain_about, hand_in

@@ -24,9 +24,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import IntegrityError
 
-from printworks.store import schema, sqlite
-from printworks.store.database import Database
-from printworks.store.tables import api_keys, merchants, metadata, secrets
+from printworks.store.engine import sqlite
+from printworks.store.engine.database import Database
+from printworks.store.tables import api_keys, merchants, metadata, schema, secrets
 from tests.factories import NOON
 
 # The secrets are made by the migrations.
@@ -263,7 +263,7 @@ def test_a_program_can_open_the_same_database(database_url: str) -> None:
 COUNT_MERCHANTS = """
 import sys
 from sqlalchemy import text
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 with Database(sys.argv[1]).reading() as db:
     print(db.execute(text("SELECT count(*) FROM merchants")).scalar_one())
 """

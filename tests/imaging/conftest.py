@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from printworks.imaging.studio import Studio
+from printworks.imaging.processor import Studio
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import pyvips
 
-from printworks.imaging.studio import Prepared, Studio
+from printworks.imaging.processor import Prepared, Studio
 from printworks.rules.sizing import Pixels, Placement, PrintArea, Sizing, Units
 from tests.imaging.pictures import BLUE, GREEN, RED, YELLOW, as_jpeg, written
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from printworks.imaging.messages import MIB
-from printworks.imaging.studio import CannotBeProcessed, Invalid, Prepared, Studio
+from printworks.imaging.processor import CannotBeProcessed, Invalid, Prepared, Studio
 from printworks.rules.sizing import Sizing
 from tests.imaging.pictures import AREA, a_noisy_picture, as_jpeg, written
 

@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 
 from printworks.imaging.jail import find_means
 from printworks.imaging.messages import MIB, Limits
-from printworks.imaging.studio import CannotBeProcessed, Invalid, Prepared, Rejected, Studio
+from printworks.imaging.processor import CannotBeProcessed, Invalid, Prepared, Rejected, Studio
 from printworks.rules.sizing import Sizing
 from tests.imaging import treacherous
 from tests.imaging.pictures import AREA, a_noisy_picture, as_jpeg, written

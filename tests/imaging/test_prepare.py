@@ -10,7 +10,7 @@ import pytest
 import pyvips
 
 from printworks.imaging.formats import EVERY_FORMAT, Format
-from printworks.imaging.studio import Invalid, Prepared, Proofs, Studio
+from printworks.imaging.processor import Invalid, Prepared, Proofs, Studio
 from printworks.rules.sizing import PrintArea, Sizing, Units
 from tests.imaging.pictures import (
     AREA,
@@ -317,7 +317,7 @@ def test_only_formats_that_were_asked_for_are_accepted(
 
 def test_asking_does_not_load_the_image_library() -> None:
     look = (
-        "import sys, printworks.imaging, printworks.imaging.studio, printworks.imaging.manifest;"
+        "import sys, printworks.imaging, printworks.imaging.processor, printworks.imaging.manifest;"
         "sys.exit('pyvips' in sys.modules)"
     )
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from printworks.imaging.studio import Studio
+from printworks.imaging.processor import Studio
 from printworks.rules.sizing import Pixels, Placement, place
 from tests.imaging.pictures import WHITE
 from tests.imaging.proof_sheet import MARKS, PICTURES, PRODUCTS, SHEET, Cell, draw_cells

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from printworks.imaging.manifest import Manifest, find_sha256, plan_print
-from printworks.imaging.studio import Invalid, Prepared, Rendered, Studio
+from printworks.imaging.processor import Invalid, Prepared, Rendered, Studio
 from printworks.rules.sizing import Pixels, PrintArea, Sizing, Units, place
 from tests.imaging.pictures import (
     AREA,

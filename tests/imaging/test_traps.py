@@ -11,7 +11,7 @@ import pyvips
 
 from printworks.imaging.formats import MOST_SCANS
 from printworks.imaging.manifest import plan_print
-from printworks.imaging.studio import Invalid, Prepared, Rejected, Rendered, Studio
+from printworks.imaging.processor import Invalid, Prepared, Rejected, Rendered, Studio
 from printworks.rules.sizing import Pixels, PrintArea, Sizing, Units, place
 from tests.imaging.pictures import (
     AREA,

@@ -16,15 +16,15 @@ from typing import Final, NamedTuple
 import pytest
 from sqlalchemy import func, select
 
-from printworks.actions.callbacks import set_callback
-from printworks.actions.clock import advance_clock
-from printworks.actions.moves import move_order
-from printworks.actions.orders import create_order
+from printworks.actions.accounts.clock import advance_clock
+from printworks.actions.callbacks.callbacks import set_callback
+from printworks.actions.orders.moves import move_order
+from printworks.actions.orders.orders import create_order
 from printworks.rules.callbacks import MOST_FAILURES
 from printworks.rules.events import CallbackState
 from printworks.rules.orders import OrderStatus
-from printworks.store.database import Database
-from printworks.store.merchants import Merchant, get_merchant
+from printworks.store.accounts.merchants import Merchant, get_merchant
+from printworks.store.engine.database import Database
 from printworks.store.tables import callback_attempts, callbacks, jobs
 from tests.factories import a_merchant, a_new_order
 from tests.scale import scaled

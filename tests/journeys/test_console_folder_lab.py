@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from printworks.imaging.studio import Studio
+from printworks.imaging.processor import Studio
 from printworks.rules.events import OrderMoved, ShipmentsChanged
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from tests.dashboard.visits import words_of
 from tests.dashboard.windows import Window, open_console
 from tests.journeys.test_folder_lab import Story, open_story, studio

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from printworks.actions.merchants import add_merchant
-from printworks.imaging.studio import Studio
+from printworks.actions.accounts.merchants import add_merchant
+from printworks.imaging.processor import Studio
 from printworks.labs.folder import LOOKS_WITHOUT_NOTE
 from printworks.rules.events import OrderCharged, OrderHeld, OrderMoved
 from printworks.rules.jobs import JobKind
-from printworks.store.database import Database
-from printworks.store.events import list_events
-from printworks.store.shipments import list_shipments
+from printworks.store.engine.database import Database
+from printworks.store.labs.shipments import list_shipments
+from printworks.store.orders.events import list_events
 from printworks.web.app import build_app
 from tests.api.client import Client, Server
 from tests.factories import NOON

@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 import pytest
 import pyvips
 
-from printworks.imaging.studio import Studio
+from printworks.imaging.processor import Studio
 from printworks.rules.images import DOWNLOAD_WAITS
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from printworks.web.app import build_app
 from tests.api.client import Client, Server
 from tests.api.conftest import sign_up

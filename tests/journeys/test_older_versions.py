@@ -10,9 +10,9 @@ from urllib.parse import urlencode
 
 import pytest
 
-from printworks.imaging.studio import Studio
-from printworks.store.database import Database
-from printworks.store.merchants import get_merchant_by_code
+from printworks.imaging.processor import Studio
+from printworks.store.accounts.merchants import get_merchant_by_code
+from printworks.store.engine.database import Database
 from printworks.web.app import build_app
 from tests.api.client import Client, Server
 from tests.api.conftest import sign_up

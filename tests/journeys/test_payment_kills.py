@@ -20,17 +20,17 @@ import aiohttp
 import pytest
 from sqlalchemy import delete, func, select
 
-from printworks.actions.clock import advance_clock
-from printworks.actions.images import add_images
-from printworks.actions.merchants import add_merchant
-from printworks.actions.orders import create_order
+from printworks.actions.accounts.clock import advance_clock
+from printworks.actions.accounts.merchants import add_merchant
+from printworks.actions.images.images import add_images
+from printworks.actions.orders.orders import create_order
 from printworks.catalogue.opening import open_catalogue
 from printworks.payments.webhooks import KEY
 from printworks.rules.jobs import JobKind
-from printworks.store.database import Database
-from printworks.store.images import NewImage
-from printworks.store.merchants import list_merchants
-from printworks.store.payments import SavedCard, save_card
+from printworks.store.accounts.merchants import list_merchants
+from printworks.store.engine.database import Database
+from printworks.store.images.images import NewImage
+from printworks.store.money.payments import SavedCard, save_card
 from printworks.store.tables import jobs, orders, payment_requests
 from tests.factories import a_new_order
 from tests.payments.banks import CARDS, SECRET_KEY, StripeBank, StripeServer, run_stripe

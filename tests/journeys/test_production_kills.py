@@ -15,13 +15,13 @@ from typing import Final
 import pytest
 from sqlalchemy import func, select
 
-from printworks.actions.clock import advance_clock
-from printworks.imaging.studio import Studio
+from printworks.actions.accounts.clock import advance_clock
+from printworks.imaging.processor import Studio
 from printworks.rules.events import OrderCharged, OrderMoved, ShipmentsChanged
 from printworks.rules.jobs import JobKind
-from printworks.store.database import Database
-from printworks.store.events import list_events
-from printworks.store.merchants import Merchant, get_merchant
+from printworks.store.accounts.merchants import Merchant, get_merchant
+from printworks.store.engine.database import Database
+from printworks.store.orders.events import list_events
 from printworks.store.tables import jobs, orders, shipments
 from tests.clocks import MovableClock
 from tests.factories import a_merchant

@@ -4,11 +4,18 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 
-from printworks.rules.calendars import Days, Window, WorkingCalendar
-from printworks.rules.offers import Candidate, CannotMake, Item, Offer, PackagePrice, Service
 from printworks.rules.orders import ShippingMethod
-from printworks.rules.plans import Finding, Plan, Routed, Routing
-from printworks.rules.routing import route
+from printworks.rules.routing.calendars import Days, Window, WorkingCalendar
+from printworks.rules.routing.offers import (
+    Candidate,
+    CannotMake,
+    Item,
+    Offer,
+    PackagePrice,
+    Service,
+)
+from printworks.rules.routing.plans import Finding, Plan, Routed, Routing
+from printworks.rules.routing.routing import route
 
 BUDGET, STANDARD, EXPRESS = ShippingMethod.BUDGET, ShippingMethod.STANDARD, ShippingMethod.EXPRESS
 # A Monday; every day is a working day here, so that dates can be counted on fingers.

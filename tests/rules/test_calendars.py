@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from printworks.rules.calendars import (
+from printworks.rules.routing.calendars import (
     LONGEST_CLOSURE,
     MONDAY_TO_FRIDAY,
     Days,

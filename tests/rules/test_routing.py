@@ -5,10 +5,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from printworks.rules.calendars import Window
-from printworks.rules.explaining import explain
-from printworks.rules.offers import Offer, PackagePrice, Service
-from printworks.rules.plans import Finding, Unroutable, Verdict
+from printworks.rules.routing.calendars import Window
+from printworks.rules.routing.explaining import explain
+from printworks.rules.routing.offers import Offer, PackagePrice, Service
+from printworks.rules.routing.plans import Finding, Unroutable, Verdict
 from tests.rules.labs import (
     BUDGET,
     EXPRESS,

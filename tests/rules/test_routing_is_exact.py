@@ -10,11 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from printworks.rules.calendars import Window
-from printworks.rules.offers import Candidate, CannotMake, Item, Offer, PackagePrice, Service
 from printworks.rules.orders import ShippingMethod
-from printworks.rules.plans import Routed, Routing, Unroutable
-from printworks.rules.routing import route
+from printworks.rules.routing.calendars import Window
+from printworks.rules.routing.offers import (
+    Candidate,
+    CannotMake,
+    Item,
+    Offer,
+    PackagePrice,
+    Service,
+)
+from printworks.rules.routing.plans import Routed, Routing, Unroutable
+from printworks.rules.routing.routing import route
 from tests.rules.labs import (
     EXPRESS,
     STANDARD,

@@ -1,7 +1,7 @@
 """Who prefers tracking gets it wherever it is to be had, and is never left without a parcel."""
 
-from printworks.rules.offers import PackagePrice
-from printworks.rules.plans import Unroutable
+from printworks.rules.routing.offers import PackagePrice
+from printworks.rules.routing.plans import Unroutable
 from tests.rules.labs import BUDGET, EXPRESS, a_lab, a_service, an_item, ask, plan_of
 
 POST = a_service("post", price=100)

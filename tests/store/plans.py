@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import psycopg
 from sqlalchemy import Connection, text
 
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 
 # There are too few rows in a test for an index to be worth while by itself.
 SLOW_WAYS = ("seqscan", "bitmapscan", "sort", "incremental_sort", "hashjoin", "mergejoin")

@@ -15,8 +15,8 @@ from printworks.rules.orders import OrderStatus, Payment, ShippingMethod
 from printworks.rules.payments import Payer, PaymentState
 from printworks.rules.production import LabState
 from printworks.rules.search import make_recipient_key
-from printworks.store.ledger import post_entry
-from printworks.store.merchants import Merchant
+from printworks.store.accounts.merchants import Merchant
+from printworks.store.money.ledger import post_entry
 from printworks.store.tables import (
     callback_attempts,
     callbacks,

@@ -6,15 +6,15 @@ import pytest
 from sqlalchemy import Connection
 
 from printworks.errors import NotFound
-from printworks.store.any_orders import (
+from printworks.store.console.orders import (
     find_orders_by_id,
     find_orders_by_reference,
     get_any_order,
     list_any_orders,
     list_troubled_orders,
 )
-from printworks.store.database import Database
-from printworks.store.orders import update_order
+from printworks.store.engine.database import Database
+from printworks.store.orders.orders import update_order
 from tests.factories import NOON, a_merchant, an_order
 from tests.store.plans import explain_on_postgresql, explain_on_sqlite
 

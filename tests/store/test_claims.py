@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from printworks.store.claims import LARGEST_CLAIM, WAKE_AT_ONCE, share_out
-from printworks.store.database import Database
-from printworks.store.jobs import finish, release
+from printworks.store.engine.database import Database
+from printworks.store.queue.claims import LARGEST_CLAIM, WAKE_AT_ONCE, share_out
+from printworks.store.queue.jobs import finish, release
 from printworks.store.tables import jobs
 from tests.factories import NOON
 from tests.worker.queues import (

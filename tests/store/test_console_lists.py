@@ -10,14 +10,15 @@ from printworks.errors import NotFound
 from printworks.rules.events import CallbackState
 from printworks.rules.jobs import JobState
 from printworks.rules.ledger import EntryKind
-from printworks.store import job_lists, merchant_lists
-from printworks.store.database import Database
-from printworks.store.job_lists import search_jobs
-from printworks.store.jobs import promise
-from printworks.store.ledger import post_entry
-from printworks.store.ledger_lists import EntryPlace, list_money
-from printworks.store.merchant_lists import get_merchant_line, search_merchants
-from printworks.store.merchants import Merchant
+from printworks.store.accounts.merchants import Merchant
+from printworks.store.console import jobs as job_lists
+from printworks.store.console import merchants as merchant_lists
+from printworks.store.console.jobs import search_jobs
+from printworks.store.console.ledger import EntryPlace, list_money
+from printworks.store.console.merchants import get_merchant_line, search_merchants
+from printworks.store.engine.database import Database
+from printworks.store.money.ledger import post_entry
+from printworks.store.queue.jobs import promise
 from printworks.store.tables import jobs
 from tests.factories import NOON, a_merchant
 from tests.store import rows

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Connection, text
 
 from printworks.errors import BadInput
-from printworks.store.database import Database, DatabaseUnusable
+from printworks.store.engine.database import Database, DatabaseUnusable
 from tests.factories import a_merchant
 
 
@@ -66,7 +66,7 @@ def test_a_transaction_that_raises_leaves_nothing(database: Database) -> None:
 def test_connections_that_the_server_has_ended_cost_nobody_a_transaction(
     postgresql_database: Database, monkeypatch: pytest.MonkeyPatch, trust: float
 ) -> None:
-    monkeypatch.setattr("printworks.store.database.SECONDS_OF_TRUST", trust)
+    monkeypatch.setattr("printworks.store.engine.database.SECONDS_OF_TRUST", trust)
     others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
     with postgresql_database.writing(), postgresql_database.reading() as db:
         before = db.execute(text("SELECT pg_backend_pid()")).scalar()
@@ -110,7 +110,7 @@ def test_a_database_that_is_no_file_is_refused() -> None:
 
 WRITE_ELSEWHERE = """
 import sys
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from tests.factories import a_merchant
 database = Database(sys.argv[1])
 with database.writing() as db:

@@ -10,8 +10,8 @@ from sqlalchemy import Connection
 from printworks.rules.events import CallbackState
 from printworks.rules.ledger import EntryKind
 from printworks.rules.production import LabState
-from printworks.store.database import Database
-from printworks.store.figures import (
+from printworks.store.accounts.merchants import Merchant
+from printworks.store.console.figures import (
     DayOfCallbacks,
     DayOfOrders,
     DayOfProduction,
@@ -19,7 +19,7 @@ from printworks.store.figures import (
     count_orders,
     count_production,
 )
-from printworks.store.merchants import Merchant
+from printworks.store.engine.database import Database
 from tests.factories import NOON, a_merchant
 from tests.store import rows
 from tests.store.plans import explain_on_postgresql, explain_on_sqlite

@@ -7,8 +7,9 @@ import pytest
 
 from printworks.errors import NotFound, WrongState
 from printworks.rules.jobs import JobState
-from printworks.store.database import Database
-from printworks.store.jobs import (
+from printworks.store.accounts.merchants import Merchant
+from printworks.store.engine.database import Database
+from printworks.store.queue.jobs import (
     LONGEST_ERROR,
     GivenUp,
     PutBack,
@@ -24,7 +25,6 @@ from printworks.store.jobs import (
     renew,
     retry_job,
 )
-from printworks.store.merchants import Merchant
 from tests.factories import NOON
 from tests.worker.queues import (
     KIND,

@@ -1,7 +1,7 @@
 """What happened to one order is read by small steps, however much happened to the others."""
 
-from printworks.store.database import Database
-from printworks.store.order_history import (
+from printworks.store.engine.database import Database
+from printworks.store.orders.history import (
     list_attempts_of_order,
     list_entries_of_order,
     list_happenings,

@@ -6,18 +6,18 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, text
 
-from printworks.actions.images import add_images
-from printworks.actions.moves import move_order
+from printworks.actions.images.images import add_images
+from printworks.actions.orders.moves import move_order
 from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.products import QualityLevel
 from printworks.rules.orders import OrderStatus
-from printworks.store import orders as store
-from printworks.store.database import Database
-from printworks.store.images import NewImage
-from printworks.store.merchants import Merchant
-from printworks.store.orders import ROWS_AT_ONCE, Order, get_order, list_orders
-from printworks.store.shipments import get_whole_order
-from printworks.store.whole_orders import list_whole_orders
+from printworks.store.accounts.merchants import Merchant
+from printworks.store.engine.database import Database
+from printworks.store.images.images import NewImage
+from printworks.store.labs.shipments import get_whole_order
+from printworks.store.orders import orders as store
+from printworks.store.orders.orders import ROWS_AT_ONCE, Order, get_order, list_orders
+from printworks.store.orders.whole_orders import list_whole_orders
 from tests.factories import NOON, a_merchant, an_order
 
 _S = OrderStatus

@@ -7,9 +7,9 @@ import pytest
 
 from printworks.catalogue.products import Currency
 from printworks.rules.orders import OrderStatus
-from printworks.store.database import Database
-from printworks.store.merchants import Merchant
-from printworks.store.order_search import (
+from printworks.store.accounts.merchants import Merchant
+from printworks.store.engine.database import Database
+from printworks.store.orders.search import (
     MOST_ALIKE,
     NEWEST,
     FoundOrders,

@@ -9,8 +9,8 @@ from sqlalchemy import text
 
 from printworks.rules.orders import OrderStatus
 from printworks.rules.search import make_recipient_key, simplify
-from printworks.store.database import Database
-from printworks.store.order_search import OrderSearch, search_orders
+from printworks.store.engine.database import Database
+from printworks.store.orders.search import OrderSearch, search_orders
 from tests.factories import NOON, a_merchant
 from tests.store.rows import add_orders
 

@@ -4,9 +4,9 @@ import pytest
 from sqlalchemy import text
 
 from printworks.rules.orders import OrderStatus
-from printworks.store.database import Database
-from printworks.store.merchants import Merchant
-from printworks.store.order_search import MOST_ALIKE, OrderSearch, search_orders
+from printworks.store.accounts.merchants import Merchant
+from printworks.store.engine.database import Database
+from printworks.store.orders.search import MOST_ALIKE, OrderSearch, search_orders
 from tests.factories import NOON, a_merchant
 from tests.store.plans import explain_on_postgresql, explain_on_sqlite
 from tests.store.rows import add_orders

@@ -6,17 +6,17 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, update
 
-from printworks.actions.clock import advance_clock
+from printworks.actions.accounts.clock import advance_clock
 from printworks.rules.events import CallbackState
 from printworks.rules.issues import IssueState
 from printworks.rules.jobs import JobState
 from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import PaymentState
 from printworks.rules.production import LabState
-from printworks.store.database import Database
-from printworks.store.jobs import promise
-from printworks.store.merchants import Merchant
-from printworks.store.problems import MOST, Problems, find_problems
+from printworks.store.accounts.merchants import Merchant
+from printworks.store.console.problems import MOST, Problems, find_problems
+from printworks.store.engine.database import Database
+from printworks.store.queue.jobs import promise
 from printworks.store.tables import jobs
 from tests.factories import NOON, a_merchant
 from tests.store import rows

@@ -17,8 +17,8 @@ from sqlalchemy import delete, select
 
 from printworks.errors import WrongState
 from printworks.rules.jobs import MAY_CANCEL, MAY_RETRY
-from printworks.store.database import Database
-from printworks.store.jobs import (
+from printworks.store.engine.database import Database
+from printworks.store.queue.jobs import (
     GivenUp,
     Job,
     PutBack,

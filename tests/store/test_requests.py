@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, update
 
-from printworks.actions.merchants import NewMerchant, add_merchant
-from printworks.store import requests as store
-from printworks.store.database import Database
-from printworks.store.merchants import Merchant, hash_key, list_keys
-from printworks.store.requests import (
+from printworks.actions.accounts.merchants import NewMerchant, add_merchant
+from printworks.store.accounts import requests as store
+from printworks.store.accounts.merchants import Merchant, hash_key, list_keys
+from printworks.store.accounts.requests import (
     LONGEST_PATH,
     NewRequest,
     RequestFilter,
@@ -21,6 +20,7 @@ from printworks.store.requests import (
     note_key_uses,
     write_requests,
 )
+from printworks.store.engine.database import Database
 from printworks.store.tables import api_keys
 from tests.factories import NOON, a_merchant
 

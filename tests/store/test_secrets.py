@@ -5,8 +5,8 @@ from threading import Barrier
 
 from sqlalchemy import delete
 
-from printworks.store.database import Database
-from printworks.store.secrets import ENVIRONMENT, claim_environment
+from printworks.store.accounts.secrets import ENVIRONMENT, claim_environment
+from printworks.store.engine.database import Database
 from printworks.store.tables import secrets
 
 PROCESSES = 6

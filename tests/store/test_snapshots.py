@@ -3,9 +3,9 @@
 import pytest
 
 from printworks.errors import NotFound
-from printworks.store.database import Database
-from printworks.store.merchants import Merchant, get_merchant_by_code, list_merchants
-from printworks.store.snapshots import one_moment
+from printworks.store.accounts.merchants import Merchant, get_merchant_by_code, list_merchants
+from printworks.store.engine.database import Database
+from printworks.store.engine.snapshots import one_moment
 from tests.factories import a_merchant
 
 

@@ -6,9 +6,9 @@ from datetime import timedelta
 
 from sqlalchemy import text
 
-from printworks.store.database import Database
-from printworks.store.jobs import CHANNEL
-from printworks.store.wakeup import SECONDS_BETWEEN_LOOKS, watch
+from printworks.store.engine.database import Database
+from printworks.store.queue.jobs import CHANNEL
+from printworks.store.queue.wakeup import SECONDS_BETWEEN_LOOKS, watch
 from tests.worker.queues import add_merchant, promise_one
 
 

@@ -10,17 +10,22 @@ from printworks.errors import NotFound
 from printworks.rules.images import ImageStatus
 from printworks.rules.production import LabState
 from printworks.rules.sizing import Sizing
-from printworks.store.database import Database
-from printworks.store.images import NewImage, insert_images, list_images_to_show, update_image
-from printworks.store.merchants import Merchant
-from printworks.store.orders import Order, get_order
-from printworks.store.shipments import (
+from printworks.store.accounts.merchants import Merchant
+from printworks.store.engine.database import Database
+from printworks.store.images.images import (
+    NewImage,
+    insert_images,
+    list_images_to_show,
+    update_image,
+)
+from printworks.store.labs.shipments import (
     NewShipment,
     get_whole_order,
     insert_shipments,
     list_shipments,
     update_shipment,
 )
+from printworks.store.orders.orders import Order, get_order
 from printworks.store.tables import orders
 from tests.factories import NOON, a_merchant, an_order
 

@@ -15,7 +15,7 @@ from printworks.api.bodies import UploadedFile
 from printworks.api.endpoints import Call, Endpoint, Family
 from printworks.api.v3.endpoints import V3_0
 from printworks.settings import Settings
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from printworks.web.app import build_app
 from printworks.wire.v3.envelope import Envelope
 from tests.api.client import Client, Server, make_scope

@@ -11,12 +11,12 @@ from sqlalchemy import text
 from structlog.testing import capture_logs
 from structlog.typing import EventDict
 
-from printworks.actions.merchants import rotate_key
+from printworks.actions.accounts.merchants import rotate_key
 from printworks.api.exchange import Asker, Known, Request
 from printworks.settings import Settings
-from printworks.store.database import Database
-from printworks.store.merchants import Merchant, get_merchant_by_code, list_keys
-from printworks.store.requests import ApiRequest, list_requests
+from printworks.store.accounts.merchants import Merchant, get_merchant_by_code, list_keys
+from printworks.store.accounts.requests import ApiRequest, list_requests
+from printworks.store.engine.database import Database
 from printworks.web.app import build_app
 from printworks.web.request_log import BATCH, RequestLog
 from tests.api.client import Client, Server, make_scope

@@ -6,14 +6,14 @@ from typing import Any, Final
 
 from sqlalchemy import select
 
-from printworks.actions.images import add_images
-from printworks.actions.orders import (
+from printworks.actions.images.images import add_images
+from printworks.actions.orders.orders import (
     await_payment,
     cancel_order,
     create_order,
     submit_order,
 )
-from printworks.actions.payments import describe_charge, settle
+from printworks.actions.payments.payments import describe_charge, settle
 from printworks.errors import ServiceError
 from printworks.payments.provider import (
     Charge,
@@ -24,12 +24,12 @@ from printworks.payments.provider import (
 )
 from printworks.payments.simulated import State
 from printworks.rules.ledger import audit
-from printworks.store.images import NewImage
-from printworks.store.ledger import list_entries, list_order_money, read_books
-from printworks.store.merchants import get_merchant
-from printworks.store.orders import Order, get_order, get_order_to_change
-from printworks.store.payments import PaymentRequest, get_request, list_payment_money
-from printworks.store.simulated_charges import BankMemory
+from printworks.store.accounts.merchants import get_merchant
+from printworks.store.images.images import NewImage
+from printworks.store.money.ledger import list_entries, list_order_money, read_books
+from printworks.store.money.payments import PaymentRequest, get_request, list_payment_money
+from printworks.store.money.simulated_charges import BankMemory
+from printworks.store.orders.orders import Order, get_order, get_order_to_change
 from printworks.store.tables import payment_requests
 from tests.factories import a_new_order
 from tests.worker.shops import ADDRESS, STICKER, Shop

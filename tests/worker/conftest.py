@@ -9,8 +9,8 @@ import pytest
 from structlog.testing import capture_logs
 from structlog.typing import EventDict
 
-from printworks.imaging.studio import Studio
-from printworks.store.database import Database
+from printworks.imaging.processor import Studio
+from printworks.store.engine.database import Database
 from tests.worker.shops import Shop, open_shop
 
 

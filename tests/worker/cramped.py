@@ -13,10 +13,10 @@ from typing import Any, Final
 
 import structlog
 
-from printworks.imaging.studio import Studio
+from printworks.imaging.processor import Studio
 from printworks.rules.jobs import JobKind
-from printworks.store import schema
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
+from printworks.store.tables import schema
 from tests.worker.hosts import holds
 from tests.worker.shops import A_PICTURE, Shop, open_shop
 

@@ -20,7 +20,7 @@ from printworks.net.client import Outbound
 from printworks.net.guard import Guard
 from printworks.rules.jobs import POLICIES, JobKind
 from printworks.settings import Settings
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from printworks.worker.callbacks import deliver_callback
 from printworks.worker.loop import Context, Worker
 from printworks.worker.tools import Tools

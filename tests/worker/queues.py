@@ -7,10 +7,10 @@ from typing import Any, Final
 from sqlalchemy import select
 
 from printworks.rules.jobs import Acknowledge, Policy
-from printworks.store.claims import Claimed, claim
-from printworks.store.database import Database
-from printworks.store.jobs import Job, JobRow, get_job, promise
-from printworks.store.merchants import Merchant
+from printworks.store.accounts.merchants import Merchant
+from printworks.store.engine.database import Database
+from printworks.store.queue.claims import Claimed, claim
+from printworks.store.queue.jobs import Job, JobRow, get_job, promise
 from printworks.store.tables import jobs
 from tests.factories import NOON, a_merchant
 

@@ -5,10 +5,10 @@ import json
 from contextlib import suppress
 from typing import Any, Final, NamedTuple, Self
 
-from printworks.actions.callbacks import set_callback
+from printworks.actions.callbacks.callbacks import set_callback
 from printworks.rules.callbacks import CallbackFormat
-from printworks.store.callbacks import Attempt, Callback, list_attempts, list_feed
-from printworks.store.merchants import Merchant
+from printworks.store.accounts.merchants import Merchant
+from printworks.store.callbacks.callbacks import Attempt, Callback, list_attempts, list_feed
 from tests.worker.hosts import Asked, Behaviour, Gate, LoopThread
 from tests.worker.shops import Shop
 

@@ -13,8 +13,8 @@ import pytest
 from printworks.clock import Clock
 from printworks.rules.jobs import Acknowledge, Policy
 from printworks.settings import Settings
-from printworks.store.database import Database
-from printworks.store.jobs import Job
+from printworks.store.engine.database import Database
+from printworks.store.queue.jobs import Job
 from printworks.worker.loop import Context, Handler, Worker
 from tests.factories import NOON
 from tests.worker.queues import KIND, LEASE, a_policy

@@ -23,22 +23,22 @@ from typing import Any, Final
 import msgspec
 from sqlalchemy import func, select
 
-from printworks.actions.images import add_images
-from printworks.actions.moves import move_order
-from printworks.actions.orders import create_order, submit_order
-from printworks.imaging.studio import Studio
+from printworks.actions.images.images import add_images
+from printworks.actions.orders.moves import move_order
+from printworks.actions.orders.orders import create_order, submit_order
+from printworks.imaging.processor import Studio
 from printworks.net.client import POST_WITHIN, USUAL, Limits
 from printworks.rules.jobs import HOURLY, POLICIES, JobKind
 from printworks.rules.orders import OrderStatus
 from printworks.settings import Settings
-from printworks.store.database import Database
-from printworks.store.events import list_events
-from printworks.store.images import Image, NewImage, get_image
-from printworks.store.jobs import JobRow, list_jobs, promise
-from printworks.store.merchants import Merchant, get_merchant
-from printworks.store.orders import Order, get_order
-from printworks.store.packing_slips import PackingSlip, find_packing_slip
-from printworks.store.pictures import Picture, find_picture
+from printworks.store.accounts.merchants import Merchant, get_merchant
+from printworks.store.engine.database import Database
+from printworks.store.images.images import Image, NewImage, get_image
+from printworks.store.images.packing_slips import PackingSlip, find_packing_slip
+from printworks.store.images.pictures import Picture, find_picture
+from printworks.store.orders.events import list_events
+from printworks.store.orders.orders import Order, get_order
+from printworks.store.queue.jobs import JobRow, list_jobs, promise
 from printworks.store.tables import pictures
 from printworks.worker import HANDLERS
 from printworks.worker.loop import Context, Worker

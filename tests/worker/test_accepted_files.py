@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from printworks.rules.images import AcceptedFiles, ImageStatus
-from printworks.store.images import Image
+from printworks.store.images.images import Image
 from tests.imaging.pictures import a_noisy_picture
 from tests.worker.hosts import holds
 from tests.worker.shops import A_PICTURE, NOT_A_PICTURE, Shop

@@ -19,19 +19,18 @@ from sqlalchemy import select, update
 
 from printworks.clock import Clock
 from printworks.errors import StillRunning
-from printworks.imaging.studio import Studio
+from printworks.imaging.processor import Studio
 from printworks.rules.images import DOWNLOAD_WAITS
 from printworks.rules.jobs import POLICIES, JobKind
 from printworks.rules.orders import OrderStatus
 from printworks.rules.production import LabState
-from printworks.store import schema
-from printworks.store.advancing import begin_advancing, end_advancing
-from printworks.store.claims import claim
-from printworks.store.database import Database
-from printworks.store.jobs import promise
-from printworks.store.merchants import get_merchant
-from printworks.store.orders import Order
-from printworks.store.tables import jobs, order_events, shipments
+from printworks.store.accounts.merchants import get_merchant
+from printworks.store.engine.database import Database
+from printworks.store.orders.orders import Order
+from printworks.store.queue.advancing import begin_advancing, end_advancing
+from printworks.store.queue.claims import claim
+from printworks.store.queue.jobs import promise
+from printworks.store.tables import jobs, order_events, schema, shipments
 from printworks.worker.advance import KEEP_AWAY, Advanced, advance
 from printworks.worker.loop import Context
 from tests.clocks import MovableClock

@@ -8,17 +8,17 @@ from datetime import datetime
 import pytest
 from sqlalchemy import text
 
-from printworks.actions.callbacks import replay, send_again
-from printworks.actions.moves import move_order
+from printworks.actions.callbacks.callbacks import replay, send_again
+from printworks.actions.orders.moves import move_order
 from printworks.rules.callbacks import wait_after
 from printworks.rules.events import CallbackState
 from printworks.rules.jobs import POLICIES, JobKind
 from printworks.rules.orders import OrderStatus
-from printworks.store.callbacks import Attempt, Callback
-from printworks.store.claims import claim
-from printworks.store.deliveries import Tried, load_deliveries, write_tried
-from printworks.store.jobs import Job, finish
-from printworks.store.orders import Order
+from printworks.store.callbacks.callbacks import Attempt, Callback
+from printworks.store.callbacks.deliveries import Tried, load_deliveries, write_tried
+from printworks.store.orders.orders import Order
+from printworks.store.queue.claims import claim
+from printworks.store.queue.jobs import Job, finish
 from tests.factories import NOON, a_merchant
 from tests.worker.hosts import wait_until
 from tests.worker.queues import LEASE

@@ -11,13 +11,13 @@ import pytest
 from standardwebhooks import Webhook
 from structlog.typing import EventDict
 
-from printworks.actions.callbacks import rotate_secret, send_again, send_test
+from printworks.actions.callbacks.callbacks import rotate_secret, send_again, send_test
 from printworks.rules.callbacks import MOST_FAILURES, WAITS, CallbackFormat
 from printworks.rules.events import CallbackState
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus
-from printworks.store.callback_settings import read_callback_settings
-from printworks.store.callbacks import Callback, get_callback, list_callbacks, list_tests
+from printworks.store.callbacks.callbacks import Callback, get_callback, list_callbacks, list_tests
+from printworks.store.callbacks.settings import read_callback_settings
 from printworks.worker.advance import Advanced, advance
 from printworks.worker.loop import Context
 from tests.factories import NOON

@@ -4,17 +4,17 @@ import msgspec
 import pytest
 from sqlalchemy import update
 
-from printworks.actions.checkout import complete_recipient, find_checkout, pay_as_recipient
-from printworks.actions.images import add_images
+from printworks.actions.images.images import add_images
+from printworks.actions.payments.checkout import complete_recipient, find_checkout, pay_as_recipient
 from printworks.errors import BadInput, WrongState
 from printworks.rules.events import OrderMoved
 from printworks.rules.orders import OrderStatus, Payment
 from printworks.rules.payments import CheckoutTotal, PaymentState
-from printworks.store.images import NewImage
-from printworks.store.ledger import set_credit_limit
-from printworks.store.merchants import get_merchant
-from printworks.store.orders import Order, get_order_to_change
-from printworks.store.payments import PaymentRequest
+from printworks.store.accounts.merchants import get_merchant
+from printworks.store.images.images import NewImage
+from printworks.store.money.ledger import set_credit_limit
+from printworks.store.money.payments import PaymentRequest
+from printworks.store.orders.orders import Order, get_order_to_change
 from printworks.store.tables import images
 from tests.worker.cashiers import Cashier
 from tests.worker.conftest import OpenShop

@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import Connection
 
 from printworks.rules.jobs import Policy
-from printworks.store.database import Database
-from printworks.store.jobs import Job
+from printworks.store.engine.database import Database
+from printworks.store.queue.jobs import Job
 from printworks.worker.loop import ASIDE_PER_SLOT, Context, Ending, Worker
 from tests.factories import NOON
 from tests.worker.queues import (

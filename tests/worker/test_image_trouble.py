@@ -16,12 +16,12 @@ import pytest
 from sqlalchemy import text, update
 
 from printworks.clock import system_clock
-from printworks.imaging.studio import Studio
+from printworks.imaging.processor import Studio
 from printworks.rules.events import ImageJudged
 from printworks.rules.images import DOWNLOAD_ATTEMPTS, ImageStatus
 from printworks.rules.jobs import JobKind
-from printworks.store.database import Database
-from printworks.store.orders import get_order_to_change
+from printworks.store.engine.database import Database
+from printworks.store.orders.orders import get_order_to_change
 from printworks.store.tables import jobs
 from printworks.worker.fetching import MOST_DEATHS
 from printworks.worker.tools import ABANDONED, CANNOT_BE_PROCESSED, TROUBLE

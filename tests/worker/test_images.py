@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import pyvips
 
-from printworks.actions.clock import advance_clock
-from printworks.actions.pictures import NOT_AS_EXPECTED
+from printworks.actions.accounts.clock import advance_clock
+from printworks.actions.images.pictures import NOT_AS_EXPECTED
 from printworks.net.client import Limits
 from printworks.net.errors import Unreachable
 from printworks.rules.events import ImageJudged
@@ -16,10 +16,10 @@ from printworks.rules.images import DOWNLOAD_WAITS, ImageStatus
 from printworks.rules.jobs import POLICIES, JobKind
 from printworks.rules.orders import OrderStatus
 from printworks.rules.sizing import Pixels
-from printworks.store.images import Image
-from printworks.store.jobs import JobRow
-from printworks.store.orders import Order
-from printworks.store.pictures import forget_pictures, proof_key
+from printworks.store.images.images import Image
+from printworks.store.images.pictures import forget_pictures, proof_key
+from printworks.store.orders.orders import Order
+from printworks.store.queue.jobs import JobRow
 from printworks.worker.tools import BUSY, MOST_FROM_HOST
 from tests.imaging.pictures import CORNERS, a_picture, are_alike, as_jpeg, corners
 from tests.worker.conftest import OpenShop

@@ -2,18 +2,18 @@
 
 from io import BytesIO
 
-from printworks.actions.issue_photos import (
+from printworks.actions.issues.issues import dismiss_issue, open_issue
+from printworks.actions.issues.photos import (
     PhotoBatch,
     SentPhoto,
     add_photos,
     begin_photos,
     draw_photos,
 )
-from printworks.actions.issues import dismiss_issue, open_issue
 from printworks.rules.issues import IssueAction, IssueKind
-from printworks.store.issue_photos import NewPhoto, list_photos
-from printworks.store.issues import Issue, NewIssue
-from printworks.store.orders import get_order_to_change
+from printworks.store.issues.issues import Issue, NewIssue
+from printworks.store.issues.photos import NewPhoto, list_photos
+from printworks.store.orders.orders import get_order_to_change
 from tests.worker.hosts import holds
 from tests.worker.shops import A_PICTURE, Shop, a_jpeg
 

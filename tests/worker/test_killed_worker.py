@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from tests.worker.queues import add_merchant, list_states, promise_many
 from tests.worker.victim import SLOTS
 

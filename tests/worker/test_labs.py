@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from printworks.actions.orders import cancel_order
-from printworks.actions.production import (
+from printworks.actions.orders.orders import cancel_order
+from printworks.actions.production.production import (
     hear_from_lab,
     hold_order,
     offer_again,
     permissions_of,
     release_order,
 )
-from printworks.actions.submission import check_submission
+from printworks.actions.submission.submission import check_submission
 from printworks.errors import WrongState
 from printworks.labs.documents import Report
 from printworks.labs.simulated import LATE, LOST_AFTER, make_tracking_number
@@ -36,9 +36,9 @@ from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus, ShippingMethod
 from printworks.rules.production import LabState
 from printworks.rules.submission import GeneralError
-from printworks.store.merchants import get_merchant
-from printworks.store.orders import Order, get_any_order_to_change
-from printworks.store.shipments import Shipment, get_shipment, list_decisions
+from printworks.store.accounts.merchants import get_merchant
+from printworks.store.labs.shipments import Shipment, get_shipment, list_decisions
+from printworks.store.orders.orders import Order, get_any_order_to_change
 from printworks.store.tables import order_events, shipments
 from tests.factories import NOON
 from tests.worker.catalogues import change_labs
@@ -385,7 +385,7 @@ class TestTheUsualCourse:
         assert len(of_kind(shop, order, OrderCharged)) == 1
 
     def test_the_merchants_clock_counts(self, shop: Shop) -> None:
-        from printworks.actions.clock import advance_clock
+        from printworks.actions.accounts.clock import advance_clock
 
         with shop.database.writing() as db:
             advance_clock(db, shop.merchant, timedelta(days=2), now=NOON)

@@ -9,8 +9,8 @@ from sqlalchemy import func, select
 from structlog.typing import EventDict
 
 from printworks.rules.jobs import Hopeless, JobKind, Policy
-from printworks.store.database import Database
-from printworks.store.jobs import Job, promise
+from printworks.store.engine.database import Database
+from printworks.store.queue.jobs import Job, promise
 from printworks.store.tables import jobs
 from printworks.worker.loop import Context, Worker
 from tests.factories import NOON

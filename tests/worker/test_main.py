@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from printworks.rules.jobs import HOURLY
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from tests.running import PROGRAM
 from tests.worker.queues import list_states
 

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from printworks.actions.operating import speak_for_lab
+from printworks.actions.production.operating import speak_for_lab
 from printworks.catalogue.opening import open_catalogue
 from printworks.labs.documents import Report
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus
 from printworks.rules.production import LabState
-from printworks.store.orders import Order
+from printworks.store.orders.orders import Order
 from printworks.store.tables import shipments
 from tests.worker.hosts import wait_until
 from tests.worker.shops import STICKER, Shop

@@ -3,12 +3,12 @@
 import hashlib
 from typing import Any
 
-from printworks.actions.orders import change_order
+from printworks.actions.orders.orders import change_order
 from printworks.rules.events import PackingSlipJudged
 from printworks.rules.images import DOWNLOAD_WAITS, ImageStatus
 from printworks.rules.jobs import JobKind
-from printworks.store.merchants import get_merchant
-from printworks.store.orders import Order, get_order
+from printworks.store.accounts.merchants import get_merchant
+from printworks.store.orders.orders import Order, get_order
 from tests.imaging.pictures import a_picture
 from tests.worker.hosts import answers, holds
 from tests.worker.shops import A_PICTURE, NOT_A_PICTURE, Shop

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from printworks.actions.images import add_images
-from printworks.actions.orders import change_order
+from printworks.actions.images.images import add_images
+from printworks.actions.orders.orders import change_order
 from printworks.errors import WrongState
 from printworks.payments.provider import Declined, Paid
 from printworks.rules.events import OrderCharged, OrderMoved, OrderRefunded
@@ -15,11 +15,11 @@ from printworks.rules.jobs import JobKind
 from printworks.rules.ledger import EntryKind
 from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import Billing, PaymentState
-from printworks.store.images import NewImage
-from printworks.store.ledger import list_entries
-from printworks.store.merchants import set_billing
-from printworks.store.orders import Order, get_order_to_change
-from printworks.store.payments import PaymentRequest
+from printworks.store.accounts.merchants import set_billing
+from printworks.store.images.images import NewImage
+from printworks.store.money.ledger import list_entries
+from printworks.store.money.payments import PaymentRequest
+from printworks.store.orders.orders import Order, get_order_to_change
 from tests.worker.cashiers import (
     Cashier,
     Steps,

@@ -9,14 +9,14 @@ import pytest
 
 from printworks.errors import WrongState
 from printworks.imaging.manifest import Manifest
-from printworks.imaging.studio import Rendered
+from printworks.imaging.processor import Rendered
 from printworks.rules.events import ImageRendered
 from printworks.rules.images import DOWNLOAD_WAITS, ImageStatus
 from printworks.rules.jobs import POLICIES, JobKind
 from printworks.rules.orders import OrderStatus
-from printworks.store.images import Image
-from printworks.store.orders import Order
-from printworks.store.pictures import print_key
+from printworks.store.images.images import Image
+from printworks.store.images.pictures import print_key
+from printworks.store.orders.orders import Order
 from tests.worker.hosts import answers, holds
 from tests.worker.shops import A_PICTURE, NOT_A_PICTURE, Shop
 

@@ -5,16 +5,16 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from printworks.actions.images import remove_image
+from printworks.actions.images.images import remove_image
 from printworks.errors import NotFound, WrongState
 from printworks.rules.callbacks import is_told
 from printworks.rules.events import ImageRemoved
 from printworks.rules.images import ImageStatus
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus
-from printworks.store.images import find_image
-from printworks.store.orders import Order, get_order_to_change
-from printworks.store.shipments import list_shipments
+from printworks.store.images.images import find_image
+from printworks.store.labs.shipments import list_shipments
+from printworks.store.orders.orders import Order, get_order_to_change
 from printworks.store.tables import orders
 from tests.factories import a_merchant
 from tests.worker.hosts import answers, holds

@@ -4,19 +4,19 @@ from typing import Any
 
 import pytest
 
-from printworks.actions.issues import open_issue, reprint_issue
-from printworks.actions.reprints import copy_proofs, plan_reprint
+from printworks.actions.issues.issues import open_issue, reprint_issue
+from printworks.actions.issues.reprints import copy_proofs, plan_reprint
 from printworks.rules.images import ImageStatus
 from printworks.rules.issues import IssueAction, IssueKind, IssueState
 from printworks.rules.jobs import JobKind
 from printworks.rules.ledger import audit
 from printworks.rules.orders import OrderStatus
-from printworks.store.images import list_images
-from printworks.store.issues import Issue, NewIssue
-from printworks.store.ledger import list_entries, list_order_money, read_books
-from printworks.store.orders import Order, get_order
-from printworks.store.payments import list_payment_money
-from printworks.store.pictures import proof_key
+from printworks.store.images.images import list_images
+from printworks.store.images.pictures import proof_key
+from printworks.store.issues.issues import Issue, NewIssue
+from printworks.store.money.ledger import list_entries, list_order_money, read_books
+from printworks.store.money.payments import list_payment_money
+from printworks.store.orders.orders import Order, get_order
 from tests.worker.hosts import answers, holds
 from tests.worker.shops import A_PICTURE, ANOTHER_PICTURE, Shop
 from tests.worker.test_labs import finish

@@ -8,8 +8,8 @@ from structlog.typing import EventDict
 from printworks.rules.images import ImageStatus
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus
-from printworks.store.orders import Order
-from printworks.store.pictures import forget_pictures, print_key, proof_key
+from printworks.store.images.pictures import forget_pictures, print_key, proof_key
+from printworks.store.orders.orders import Order
 from tests.worker.hosts import holds
 from tests.worker.queues import add_merchant
 from tests.worker.shops import A_PICTURE, ANOTHER_PICTURE, NOT_A_PICTURE, Shop

@@ -9,7 +9,7 @@ import pytest
 
 from printworks.rules.events import CallbackState
 from printworks.rules.jobs import POLICIES, JobKind, NotNow
-from printworks.store.merchants import Merchant
+from printworks.store.accounts.merchants import Merchant
 from printworks.worker.receivers import MOST_TO_HOST, Receivers
 from tests.factories import a_merchant
 from tests.worker.conftest import OpenShop

@@ -10,9 +10,9 @@ from sqlalchemy import Connection, insert, select
 from printworks.rules.jobs import HOURLY, POLICIES, JobKind
 from printworks.rules.people import Realm, Role
 from printworks.settings import Settings
-from printworks.store.callbacks import list_attempts, list_feed
-from printworks.store.database import Database
-from printworks.store.requests import NewRequest, list_requests, write_requests
+from printworks.store.accounts.requests import NewRequest, list_requests, write_requests
+from printworks.store.callbacks.callbacks import list_attempts, list_feed
+from printworks.store.engine.database import Database
 from printworks.store.tables import (
     callback_attempts,
     idempotency_keys,

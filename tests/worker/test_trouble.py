@@ -9,8 +9,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from structlog.typing import EventDict
 
 from printworks.rules.jobs import Policy
-from printworks.store.database import Database
-from printworks.store.jobs import Job
+from printworks.store.engine.database import Database
+from printworks.store.queue.jobs import Job
 from printworks.store.tables import jobs
 from printworks.worker.loop import Context, Worker
 from tests.factories import NOON

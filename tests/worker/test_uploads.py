@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from printworks.actions.images import remove_image
-from printworks.actions.pictures import NOT_AS_EXPECTED
-from printworks.actions.uploads import (
+from printworks.actions.images.images import remove_image
+from printworks.actions.images.pictures import NOT_AS_EXPECTED
+from printworks.actions.images.uploads import (
     CANNOT_BE_PROCESSED,
     LEFT_FOR,
     Judged,
@@ -23,15 +23,15 @@ from printworks.actions.uploads import (
 from printworks.errors import BadInput, NotFound, OutOfOrder, WrongState
 from printworks.files.folder import FolderFiles
 from printworks.imaging.formats import Format
-from printworks.imaging.studio import Studio
+from printworks.imaging.processor import Studio
 from printworks.rules.events import ImageJudged, ImagesAdded
 from printworks.rules.images import AcceptedFiles, ImageStatus
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus, Payment
 from printworks.rules.sizing import Pixels
-from printworks.store.images import Image, NewImage, list_images
-from printworks.store.orders import Order, get_order_to_change
-from printworks.store.pictures import NewPicture, keep_picture, uploaded_key
+from printworks.store.images.images import Image, NewImage, list_images
+from printworks.store.images.pictures import NewPicture, keep_picture, uploaded_key
+from printworks.store.orders.orders import Order, get_order_to_change
 from printworks.store.tables import orders
 from tests.factories import a_merchant
 from tests.imaging.pictures import a_noisy_picture

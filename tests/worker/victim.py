@@ -13,8 +13,8 @@ from sqlalchemy import select
 
 from printworks.clock import system_clock
 from printworks.settings import Settings
-from printworks.store.database import Database
-from printworks.store.jobs import Job
+from printworks.store.engine.database import Database
+from printworks.store.queue.jobs import Job
 from printworks.store.tables import jobs
 from printworks.worker.loop import Context, Worker
 from tests.worker.queues import KIND, a_policy

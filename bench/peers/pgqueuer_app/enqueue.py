@@ -7,7 +7,7 @@ import asyncio
 import sys
 import time
 
-import asyncpg  # type: ignore[import-not-found, unused-ignore]
+import asyncpg  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from pgqueuer import Queries  # type: ignore[import-not-found, unused-ignore]
 
 

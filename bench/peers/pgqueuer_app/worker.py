@@ -9,7 +9,7 @@ import sys
 from typing import Final
 
 import aiohttp
-import asyncpg  # type: ignore[import-not-found, unused-ignore]
+import asyncpg  # type: ignore[import-not-found, import-untyped, unused-ignore]
 import uvloop
 from pgqueuer import Job, PgQueuer  # type: ignore[import-not-found, unused-ignore]
 

@@ -8,8 +8,8 @@ from sqlalchemy import Connection
 
 from printworks.errors import BadCredentials
 from printworks.settings import Settings
-from printworks.store.database import Database
-from printworks.store.merchants import Merchant, find_merchant_by_key, hash_key
+from printworks.store.accounts.merchants import Merchant, find_merchant_by_key, hash_key
+from printworks.store.engine.database import Database
 
 # A read may rely on credentials that were right this long ago, which spares it a query.
 # A key that is revoked therefore still reads for up to two seconds; it changes nothing.

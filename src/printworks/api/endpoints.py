@@ -22,9 +22,9 @@ from printworks.errors import (
     WrongState,
 )
 from printworks.files.store import Files
-from printworks.imaging.studio import Studio
-from printworks.payments.till import Till
-from printworks.store.merchants import Merchant
+from printworks.imaging.processor import Studio
+from printworks.payments.gateway import Till
+from printworks.store.accounts.merchants import Merchant
 from printworks.wire.links import Links
 
 # What a refusal usually is; an endpoint's line may say otherwise.

@@ -1,9 +1,9 @@
 """When shipments would arrive, as it looks today."""
 
-from printworks.actions.routing import estimate_anew
+from printworks.actions.production.routing import estimate_anew
 from printworks.api.endpoints import Call
-from printworks.store.images import Images
-from printworks.store.shipments import Shipment, Shipments
+from printworks.store.images.images import Images
+from printworks.store.labs.shipments import Shipment, Shipments
 
 
 def estimate_today(call: Call, images: Images, shipments: Shipments) -> list[Shipment]:

@@ -19,10 +19,10 @@ from printworks.errors import (
     ServiceError,
     StillRunning,
 )
-from printworks.store import idempotency as store
-from printworks.store.database import Database
-from printworks.store.idempotency import Claim
-from printworks.store.merchants import Merchant
+from printworks.store.accounts import idempotency as store
+from printworks.store.accounts.idempotency import Claim
+from printworks.store.accounts.merchants import Merchant
+from printworks.store.engine.database import Database
 
 LONGEST_KEY: Final = 255
 # No request runs this long; one that has no answer by then died with its process.

@@ -5,13 +5,13 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from printworks.actions.payments import describe_charge, settle
+from printworks.actions.payments.payments import describe_charge, settle
 from printworks.api.endpoints import Call, Unfinished
 from printworks.errors import OutOfOrder, ServiceError, WrongState
 from printworks.payments.provider import Outcome, ProviderUnavailable, Unknown
 from printworks.rules.payments import PaymentState, explain_refusal
-from printworks.store.orders import Order
-from printworks.store.payments import PaymentRequest
+from printworks.store.money.payments import PaymentRequest
+from printworks.store.orders.orders import Order
 
 Show = Callable[[Call, PaymentRequest], Any]
 

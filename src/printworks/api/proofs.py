@@ -13,9 +13,9 @@ from starlette.routing import BaseRoute, Route
 
 from printworks.files.errors import FileMissing, FilesUnavailable
 from printworks.files.store import Files
-from printworks.store.database import Database
-from printworks.store.pictures import proof_key
-from printworks.store.secrets import LINKS, get_secret
+from printworks.store.accounts.secrets import LINKS, get_secret
+from printworks.store.engine.database import Database
+from printworks.store.images.pictures import proof_key
 from printworks.wire.links import Links
 
 _NAMES: Final = frozenset({"preview", "thumbnail"})

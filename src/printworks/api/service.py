@@ -24,11 +24,11 @@ from printworks.catalogue.snapshot import Catalogue
 from printworks.clock import Clock
 from printworks.errors import BadCredentials, OutOfOrder, ServiceError
 from printworks.files.store import Files
-from printworks.imaging.studio import Studio
-from printworks.payments.till import Till
+from printworks.imaging.processor import Studio
+from printworks.payments.gateway import Till
 from printworks.settings import Settings
-from printworks.store.database import OUTAGES, Database
-from printworks.store.merchants import Merchant
+from printworks.store.accounts.merchants import Merchant
+from printworks.store.engine.database import OUTAGES, Database
 from printworks.wire.reading import by_lower_name
 
 log = structlog.get_logger(__name__)

@@ -8,11 +8,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from printworks.actions.payments import hear_of_payment
+from printworks.actions.payments.payments import hear_of_payment
 from printworks.clock import Clock
 from printworks.payments.webhooks import BadWebhook, read_webhook
 from printworks.settings import Settings
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 
 log = structlog.get_logger()
 

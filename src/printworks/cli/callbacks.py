@@ -17,8 +17,8 @@ from printworks.cli.options import (
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from printworks.store.callbacks import Attempt, Callback
-    from printworks.store.merchants import Merchant
+    from printworks.store.accounts.merchants import Merchant
+    from printworks.store.callbacks.callbacks import Attempt, Callback
 
 app = typer.Typer(
     help="Callbacks: look at them, and send them again.",
@@ -46,8 +46,8 @@ def list_newest(
     """List a merchant's callbacks, the newest first."""
     from rich.table import Table
 
-    from printworks.store.callbacks import list_callbacks, list_tests
-    from printworks.store.merchants import get_merchant_by_code
+    from printworks.store.accounts.merchants import get_merchant_by_code
+    from printworks.store.callbacks.callbacks import list_callbacks, list_tests
 
     with open_database(load_settings(context, data)) as database, database.reading() as db:
         merchant = get_merchant_by_code(db, merchant_id)
@@ -77,7 +77,7 @@ def list_newest(
 @app.command()
 def show(context: typer.Context, callback_id: Id, *, data: Data = None, json: Json = False) -> None:
     """Show what is known about a callback, and how each attempt went."""
-    from printworks.store.callbacks import list_attempts
+    from printworks.store.callbacks.callbacks import list_attempts
 
     with open_database(load_settings(context, data)) as database, database.reading() as db:
         merchant, callback = _find(db, callback_id)
@@ -97,7 +97,7 @@ def show(context: typer.Context, callback_id: Id, *, data: Data = None, json: Js
 @app.command("send-again")
 def send_one_again(context: typer.Context, callback_id: Id, *, data: Data = None) -> None:
     """Send a callback now, whatever became of it, with all its attempts."""
-    from printworks.actions.callbacks import send_again
+    from printworks.actions.callbacks.callbacks import send_again
     from printworks.clock import system_clock
 
     with open_database(load_settings(context, data)) as database, database.writing() as db:
@@ -130,9 +130,9 @@ def replay(
     """Send all callbacks of a merchant again, from some moment or event on."""
     from datetime import UTC
 
-    from printworks.actions.callbacks import replay as replay_page
+    from printworks.actions.callbacks.callbacks import replay as replay_page
     from printworks.clock import system_clock
-    from printworks.store.merchants import get_merchant_by_code
+    from printworks.store.accounts.merchants import get_merchant_by_code
 
     if (since is None) == (after is None):
         raise typer.BadParameter("Give either --since or --after.")
@@ -157,9 +157,9 @@ def replay(
 def _find(db: "Connection", callback_id: int) -> tuple["Merchant", "Callback"]:
     """Return a callback and whose it is; operators may see everybody's."""
     from printworks.errors import NotFound
-    from printworks.store.callbacks import get_callback
-    from printworks.store.deliveries import load_deliveries
-    from printworks.store.merchants import get_merchant
+    from printworks.store.accounts.merchants import get_merchant
+    from printworks.store.callbacks.callbacks import get_callback
+    from printworks.store.callbacks.deliveries import load_deliveries
 
     known = load_deliveries(db, [_bound(callback_id) or 0]).get(callback_id)
     if known is None:

@@ -19,10 +19,10 @@ from printworks.files import open_files
 from printworks.files.errors import FilesError
 from printworks.files.probing import gives_back
 from printworks.settings import Settings
-from printworks.store import schema
-from printworks.store.database import Database, DatabaseUnusable
-from printworks.store.secrets import ENVIRONMENT, find_secret
-from printworks.store.sqlite import OLDEST as OLDEST_SQLITE
+from printworks.store.accounts.secrets import ENVIRONMENT, find_secret
+from printworks.store.engine.database import Database, DatabaseUnusable
+from printworks.store.engine.sqlite import OLDEST as OLDEST_SQLITE
+from printworks.store.tables import schema
 from printworks.web.tls import RENEW_BEFORE, TlsFiles, TlsUnusable, ca_file, read_certificate
 
 OLDEST_POSTGRESQL: Final = 15

@@ -15,7 +15,7 @@ from printworks.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from printworks.store.database import Database
+    from printworks.store.engine.database import Database
 
 # In one move, as through the API: a clock cannot be moved back.
 LONGEST: Final = timedelta(days=366)
@@ -46,7 +46,7 @@ def advance(
     """Move a sandbox merchant's clock; whatever falls due until then happens."""
     from printworks.clock import system_clock
     from printworks.settings import BadSetting
-    from printworks.store.merchants import get_merchant_by_code
+    from printworks.store.accounts.merchants import get_merchant_by_code
     from printworks.worker.advance import ClockMover
 
     settings = load_settings(context, data)
@@ -67,7 +67,7 @@ def advance(
 
 def _show_clock(database: "Database", merchant_id: str, *, json: bool) -> None:
     from printworks.clock import system_clock
-    from printworks.store.merchants import get_merchant_by_code
+    from printworks.store.accounts.merchants import get_merchant_by_code
 
     with database.reading() as db:
         ahead = get_merchant_by_code(db, merchant_id).clock_offset

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import msgspec
 
-from printworks.actions.merchants import add_merchant
-from printworks.actions.operators import invite_first_operator
+from printworks.actions.accounts.merchants import add_merchant
+from printworks.actions.accounts.operators import invite_first_operator
 from printworks.clock import system_clock
 from printworks.settings import Settings
-from printworks.store.database import Database
-from printworks.store.merchants import find_merchant_by_key
-from printworks.store.operators import has_operators
+from printworks.store.accounts.merchants import find_merchant_by_key
+from printworks.store.accounts.operators import has_operators
+from printworks.store.engine.database import Database
 
 
 class Credentials(msgspec.Struct, frozen=True, rename="camel"):

@@ -10,7 +10,7 @@ def explain(error: Exception) -> str | None:
     from printworks.errors import ServiceError
     from printworks.files.errors import FilesError
     from printworks.settings import BadSetting
-    from printworks.store.database import DatabaseUnusable
+    from printworks.store.engine.database import DatabaseUnusable
     from printworks.web.server import AddressUnusable
     from printworks.web.tls import TlsUnusable
 

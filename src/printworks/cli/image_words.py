@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final
 
-from printworks.actions.preflight import Passed
+from printworks.actions.images.preflight import Passed
 from printworks.catalogue.products import Product
 from printworks.rules.sizing import Pixels, Placement, Sizing, place
 from printworks.rules.submission import ImageWarning

@@ -13,7 +13,7 @@ from printworks.cli.options import Data, Json, load_settings, make_console, prin
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from printworks.actions.preflight import Passed, Refused
+    from printworks.actions.images.preflight import Passed, Refused
     from printworks.catalogue.products import Product
     from printworks.rules.sizing import Sizing
     from printworks.settings import Settings
@@ -63,8 +63,8 @@ def _judge_all(
     import tempfile
 
     from printworks import log
-    from printworks.actions.preflight import Refused, check_picture
-    from printworks.imaging.studio import Studio
+    from printworks.actions.images.preflight import Refused, check_picture
+    from printworks.imaging.processor import Studio
 
     # To standard error: what is said of the jail must not end up among the answers.
     log.configure(settings)
@@ -106,7 +106,7 @@ class _Screen:
         self._name_width = max(len(_clean(str(file))) for file in files)
 
     def show(self, file: Path, verdict: "Passed | Refused") -> None:
-        from printworks.actions.preflight import Refused
+        from printworks.actions.images.preflight import Refused
 
         if isinstance(verdict, Refused):
             self.refused += 1
@@ -125,7 +125,7 @@ class _Screen:
             self._show_everything(_clean(str(file)), verdict)
 
     def _show_everything(self, name: str, verdict: "Passed | Refused") -> None:
-        from printworks.actions.preflight import Refused
+        from printworks.actions.images.preflight import Refused
         from printworks.cli.image_words import draw, explain, list_facts
 
         console = make_console()
@@ -245,7 +245,7 @@ def _describe(verdict: "Passed | Refused", product: "Product", sizing: "Sizing")
     """Return the members of the answer that the API would give."""
     import msgspec
 
-    from printworks.actions.preflight import Refused
+    from printworks.actions.images.preflight import Refused
     from printworks.wire.v3.preflight import ImageCheckOut
 
     if isinstance(verdict, Refused):
@@ -263,7 +263,7 @@ def _describe(verdict: "Passed | Refused", product: "Product", sizing: "Sizing")
 
 
 def _write_line(verdict: "Passed | Refused") -> str:
-    from printworks.actions.preflight import Refused
+    from printworks.actions.images.preflight import Refused
     from printworks.cli.image_words import write_number
 
     if isinstance(verdict, Refused):

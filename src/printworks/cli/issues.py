@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from printworks.rules.issues import Remark
     from printworks.settings import Settings
-    from printworks.store.database import Database
-    from printworks.store.issues import Issue
+    from printworks.store.engine.database import Database
+    from printworks.store.issues.issues import Issue
 
 app = typer.Typer(help="Issues: what merchants complain about.", no_args_is_help=True)
 
@@ -41,8 +41,8 @@ def list_issues(
     """List issues, the newest first; with --open, the oldest first."""
     from rich.table import Table
 
-    from printworks.store.issues import list_any_issues
-    from printworks.store.merchants import get_merchant_by_code
+    from printworks.store.accounts.merchants import get_merchant_by_code
+    from printworks.store.issues.issues import list_any_issues
 
     with open_database(load_settings(context, data)) as database, database.reading() as db:
         whose = None if merchant is None else get_merchant_by_code(db, merchant).id
@@ -82,7 +82,7 @@ def show(context: typer.Context, issue_id: Id, *, data: Data = None, json: Json 
 
 
 def _read(context: typer.Context, issue_id: int, data: Data) -> "tuple[Issue, Sequence[Remark]]":
-    from printworks.store.issues import get_any_issue, list_remarks
+    from printworks.store.issues.issues import get_any_issue, list_remarks
 
     with open_database(load_settings(context, data)) as database, database.reading() as db:
         issue = get_any_issue(db, issue_id)
@@ -101,7 +101,7 @@ def take(
     json: Json = False,
 ) -> None:
     """Begin to look into an issue."""
-    from printworks.actions.issues import take_issue
+    from printworks.actions.issues.issues import take_issue
     from printworks.clock import system_clock
 
     with open_database(load_settings(context, data)) as database, database.writing() as db:
@@ -152,7 +152,7 @@ def resolve(
 
 
 def _settle(database: "Database", issue_id: int, refund: int | None, comment: str) -> "Issue":
-    from printworks.actions.issues import dismiss_issue, refund_issue
+    from printworks.actions.issues.issues import dismiss_issue, refund_issue
     from printworks.clock import system_clock
 
     with database.writing() as db:
@@ -162,8 +162,8 @@ def _settle(database: "Database", issue_id: int, refund: int | None, comment: st
 
 
 def _reprint(settings: "Settings", database: "Database", issue_id: int, comment: str) -> "Issue":
-    from printworks.actions.issues import reprint_issue
-    from printworks.actions.reprints import copy_proofs, drop_proofs, plan_reprint
+    from printworks.actions.issues.issues import reprint_issue
+    from printworks.actions.issues.reprints import copy_proofs, drop_proofs, plan_reprint
     from printworks.catalogue.opening import open_catalogue
     from printworks.clock import system_clock
     from printworks.errors import ServiceError

@@ -16,7 +16,7 @@ from printworks.cli.options import (
 from printworks.rules.jobs import JobState
 
 if TYPE_CHECKING:
-    from printworks.store.jobs import JobRow
+    from printworks.store.queue.jobs import JobRow
 
 app = typer.Typer(help="Jobs: look at them, try one again, call one off.", no_args_is_help=True)
 
@@ -37,7 +37,7 @@ def list_newest(
     """List jobs, the newest first."""
     from rich.table import Table
 
-    from printworks.store.jobs import list_jobs
+    from printworks.store.queue.jobs import list_jobs
 
     with open_database(load_settings(context, data)) as database, database.reading() as db:
         found = list_jobs(db, state=state, kind=kind, merchant=merchant, limit=limit)
@@ -61,7 +61,7 @@ def list_newest(
 @app.command()
 def show(context: typer.Context, job_id: Id, *, data: Data = None, json: Json = False) -> None:
     """Show everything that is known about a job."""
-    from printworks.store.jobs import get_job
+    from printworks.store.queue.jobs import get_job
 
     with open_database(load_settings(context, data)) as database, database.reading() as db:
         facts = _describe(get_job(db, job_id))
@@ -77,7 +77,7 @@ def show(context: typer.Context, job_id: Id, *, data: Data = None, json: Json = 
 def retry(context: typer.Context, job_id: Id, *, data: Data = None) -> None:
     """Let a job that failed, was cancelled or still waits run now, with all its attempts."""
     from printworks.clock import system_clock
-    from printworks.store.jobs import retry_job
+    from printworks.store.queue.jobs import retry_job
 
     with open_database(load_settings(context, data)) as database, database.writing() as db:
         retry_job(db, job_id, now=system_clock())
@@ -88,7 +88,7 @@ def retry(context: typer.Context, job_id: Id, *, data: Data = None) -> None:
 def cancel(context: typer.Context, job_id: Id, *, data: Data = None) -> None:
     """Call off a job that nobody has begun."""
     from printworks.clock import system_clock
-    from printworks.store.jobs import cancel_job
+    from printworks.store.queue.jobs import cancel_job
 
     with open_database(load_settings(context, data)) as database, database.writing() as db:
         cancel_job(db, job_id, now=system_clock())

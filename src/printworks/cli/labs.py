@@ -19,7 +19,7 @@ from printworks.rules.production import LabState
 
 if TYPE_CHECKING:
     from printworks.settings import Settings
-    from printworks.store.shipments import Shipment
+    from printworks.store.labs.shipments import Shipment
 
 app = typer.Typer(
     help="Labs: what they have before them, and what became of it.", no_args_is_help=True
@@ -41,7 +41,7 @@ def list_open(
     """List what labs still have to make, the oldest first."""
     from rich.table import Table
 
-    from printworks.store.shipments import list_open_shipments
+    from printworks.store.labs.shipments import list_open_shipments
 
     settings = load_settings(context, data)
     with open_database(settings) as database, database.reading() as db:
@@ -124,11 +124,11 @@ def fail(context: typer.Context, shipment: Number, *, reason: Reason, data: Data
 
 def _hear(context: typer.Context, data: Data, report: Report) -> None:
     """Believe the operator as if the lab itself had said it; exit with 1 if it is no news."""
-    from printworks.actions.operating import speak_for_lab
+    from printworks.actions.production.operating import speak_for_lab
     from printworks.catalogue.opening import open_catalogue
     from printworks.clock import system_clock
     from printworks.errors import WrongState
-    from printworks.store.shipments import get_shipment, list_shipments
+    from printworks.store.labs.shipments import get_shipment, list_shipments
 
     settings = load_settings(context, data)
     catalogue = open_catalogue(settings.catalogue)
@@ -160,7 +160,7 @@ def print_again(
     context: typer.Context, shipment: Number, *, data: Data = None, json: Json = False
 ) -> None:
     """Offer a shipment that failed or is held to labs again, the same one included."""
-    from printworks.actions.operating import offer_job_again
+    from printworks.actions.production.operating import offer_job_again
     from printworks.catalogue.opening import open_catalogue
     from printworks.clock import system_clock
 

@@ -26,7 +26,7 @@ Key = Annotated[
 @app.command()
 def verify(context: typer.Context, *, data: Data = None, json: Json = False) -> None:
     """Recompute everything from the beginning; ends with 1 if something does not add up."""
-    from printworks.actions.ledger import verify_ledgers
+    from printworks.actions.payments.ledger import verify_ledgers
 
     with open_database(load_settings(context, data)) as database, database.reading() as db:
         verified = verify_ledgers(db)
@@ -57,8 +57,8 @@ def statement(
     """List what was charged, refunded, credited and paid, and what is owed."""
     from rich.table import Table
 
-    from printworks.store.ledger import list_entries
-    from printworks.store.merchants import get_merchant_by_code
+    from printworks.store.accounts.merchants import get_merchant_by_code
+    from printworks.store.money.ledger import list_entries
 
     with open_database(load_settings(context, data)) as database, database.reading() as db:
         merchant = get_merchant_by_code(db, merchant_id)
@@ -127,8 +127,8 @@ def _post(
 
     from printworks.clock import system_clock
     from printworks.rules.ledger import EntryKind
-    from printworks.store.ledger import post_entry, read_books
-    from printworks.store.merchants import get_merchant_by_code
+    from printworks.store.accounts.merchants import get_merchant_by_code
+    from printworks.store.money.ledger import post_entry, read_books
 
     with open_database(load_settings(context, data)) as database, database.writing() as db:
         merchant = get_merchant_by_code(db, merchant_id)

@@ -16,7 +16,7 @@ from printworks.cli.options import (
 from printworks.rules.callbacks import CallbackFormat
 
 if TYPE_CHECKING:
-    from printworks.store.callback_settings import CallbackSettings
+    from printworks.store.callbacks.settings import CallbackSettings
 
 app = typer.Typer(help="Where a merchant is told of events: set it, test it.", no_args_is_help=True)
 
@@ -28,8 +28,8 @@ def show(
     context: typer.Context, merchant_id: MerchantId, *, data: Data = None, json: Json = False
 ) -> None:
     """Show where a merchant is told of events, and in which format."""
-    from printworks.store.callback_settings import read_callback_settings
-    from printworks.store.merchants import get_merchant_by_code
+    from printworks.store.accounts.merchants import get_merchant_by_code
+    from printworks.store.callbacks.settings import read_callback_settings
 
     with open_database(load_settings(context, data)) as database, database.reading() as db:
         merchant = get_merchant_by_code(db, merchant_id)
@@ -54,8 +54,8 @@ def set_address(
     json: Json = False,
 ) -> None:
     """Tell a merchant of events at this address from now on; the secret stays as it is."""
-    from printworks.actions.callbacks import set_callback
-    from printworks.store.merchants import get_merchant_by_code
+    from printworks.actions.callbacks.callbacks import set_callback
+    from printworks.store.accounts.merchants import get_merchant_by_code
 
     with open_database(load_settings(context, data)) as database, database.writing() as db:
         merchant = get_merchant_by_code(db, merchant_id)
@@ -66,8 +66,8 @@ def set_address(
 @app.command()
 def clear(context: typer.Context, merchant_id: MerchantId, *, data: Data = None) -> None:
     """Tell a merchant of no more events; they stay in its feed."""
-    from printworks.actions.callbacks import set_callback
-    from printworks.store.merchants import get_merchant_by_code
+    from printworks.actions.callbacks.callbacks import set_callback
+    from printworks.store.accounts.merchants import get_merchant_by_code
 
     with open_database(load_settings(context, data)) as database, database.writing() as db:
         set_callback(db, get_merchant_by_code(db, merchant_id), None)
@@ -87,10 +87,10 @@ def secret(
     json: Json = False,
 ) -> None:
     """Print the secret with which a merchant's callbacks are signed."""
-    from printworks.actions.callbacks import rotate_secret
+    from printworks.actions.callbacks.callbacks import rotate_secret
     from printworks.clock import system_clock
-    from printworks.store.callback_settings import read_callback_settings
-    from printworks.store.merchants import get_merchant_by_code
+    from printworks.store.accounts.merchants import get_merchant_by_code
+    from printworks.store.callbacks.settings import read_callback_settings
 
     now = system_clock()
     with open_database(load_settings(context, data)) as database, database.writing() as db:
@@ -116,9 +116,9 @@ def send_example(
     context: typer.Context, merchant_id: MerchantId, *, data: Data = None, json: Json = False
 ) -> None:
     """Send an example to a merchant's address, once."""
-    from printworks.actions.callbacks import send_test
+    from printworks.actions.callbacks.callbacks import send_test
     from printworks.clock import system_clock
-    from printworks.store.merchants import get_merchant_by_code
+    from printworks.store.accounts.merchants import get_merchant_by_code
 
     with open_database(load_settings(context, data)) as database, database.writing() as db:
         merchant = get_merchant_by_code(db, merchant_id)

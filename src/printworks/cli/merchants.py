@@ -40,7 +40,7 @@ def add(
     json: Json = False,
 ) -> None:
     """Let a merchant in, and print its id and its API key, which is shown this once."""
-    from printworks.actions.merchants import add_merchant
+    from printworks.actions.accounts.merchants import add_merchant
     from printworks.clock import system_clock
 
     settings = load_settings(context, data)
@@ -62,7 +62,7 @@ def list_all(context: typer.Context, *, data: Data = None, json: Json = False) -
     """List all merchants, oldest first."""
     from rich.table import Table
 
-    from printworks.store.merchants import list_merchants
+    from printworks.store.accounts.merchants import list_merchants
 
     with open_database(load_settings(context, data)) as database, database.reading() as db:
         found = list_merchants(db)
@@ -98,9 +98,9 @@ def show_billing(
     data: Data = None,
 ) -> None:
     """Show how a merchant pays, what it owes and may owe, and change that."""
-    from printworks.store.ledger import read_books, read_credit_limit, set_credit_limit
-    from printworks.store.merchants import get_merchant_by_code, set_billing
-    from printworks.store.payments import SavedCard, get_card, save_card
+    from printworks.store.accounts.merchants import get_merchant_by_code, set_billing
+    from printworks.store.money.ledger import read_books, read_credit_limit, set_credit_limit
+    from printworks.store.money.payments import SavedCard, get_card, save_card
 
     if limit is not None and limit != "none" and not (limit.isdigit() and len(limit) <= 12):
         raise typer.BadParameter("The limit is a whole number of pence or cents, or `none`.")
@@ -139,7 +139,7 @@ def rotate(
     json: Json = False,
 ) -> None:
     """Give a merchant a new API key, and print it; the old one works for a while longer."""
-    from printworks.actions.merchants import rotate_key
+    from printworks.actions.accounts.merchants import rotate_key
     from printworks.cli.demo import replace_demo_key
     from printworks.clock import system_clock
 
@@ -162,7 +162,7 @@ def list_keys(context: typer.Context, *, data: Data = None, json: Json = False) 
     from rich.table import Table
 
     from printworks.clock import system_clock
-    from printworks.store.merchants import list_valid_keys
+    from printworks.store.accounts.merchants import list_valid_keys
 
     with open_database(load_settings(context, data)) as database, database.reading() as db:
         found = list_valid_keys(db, now=system_clock())

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from printworks.settings import Settings
-    from printworks.store.database import Database
+    from printworks.store.engine.database import Database
 
 Data = Annotated[
     Path | None,
@@ -41,7 +41,7 @@ def open_database(settings: "Settings") -> Iterator["Database"]:
     SQLite is brought up to date on the way; PostgreSQL, which others may be using, only
     by `printworks migrate`.
     """
-    from printworks.store.database import Database
+    from printworks.store.engine.database import Database
 
     make_data_folder(settings)
     database = Database(settings.database_url, connections=2)
@@ -55,8 +55,8 @@ def open_database(settings: "Settings") -> Iterator["Database"]:
 
 def _check_environment(database: "Database", environment: str) -> None:
     """Refuse a database that was begun in the other environment: nothing may leak between them."""
-    from printworks.store.database import DatabaseUnusable
-    from printworks.store.secrets import ENVIRONMENT, claim_environment, find_secret
+    from printworks.store.accounts.secrets import ENVIRONMENT, claim_environment, find_secret
+    from printworks.store.engine.database import DatabaseUnusable
 
     with database.reading() as db:
         found = find_secret(db, ENVIRONMENT)
@@ -73,8 +73,8 @@ def _check_environment(database: "Database", environment: str) -> None:
 
 def prepare_schema(database: "Database") -> None:
     """Bring SQLite up to date; raise `DatabaseUnusable` if PostgreSQL is not."""
-    from printworks.store import schema
-    from printworks.store.database import DatabaseUnusable
+    from printworks.store.engine.database import DatabaseUnusable
+    from printworks.store.tables import schema
 
     found = find_usable_revision(database)
     if found == schema.LATEST:
@@ -90,8 +90,8 @@ def prepare_schema(database: "Database") -> None:
 
 def find_usable_revision(database: "Database") -> str | None:
     """Return the revision the database is at; raise `DatabaseUnusable` if we are too old for it."""
-    from printworks.store import schema
-    from printworks.store.database import DatabaseUnusable
+    from printworks.store.engine.database import DatabaseUnusable
+    from printworks.store.tables import schema
 
     found = schema.find_revision(database)
     if found is not None and found > schema.LATEST:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from printworks.settings import Settings
-    from printworks.store.images import Image
-    from printworks.store.orders import Order
-    from printworks.store.shipments import Decision, Shipment
+    from printworks.store.images.images import Image
+    from printworks.store.labs.shipments import Decision, Shipment
+    from printworks.store.orders.orders import Order
 
 app = typer.Typer(help="Orders: why they are where they are.", no_args_is_help=True)
 
@@ -30,9 +30,9 @@ Id = Annotated[int, typer.Argument(metavar="ORDER", help="The number of the orde
 @app.command()
 def explain(context: typer.Context, order_id: Id, *, data: Data = None, json: Json = False) -> None:
     """Say which labs make an order, how it travels, and why no other lab was chosen."""
-    from printworks.store.images import list_images
-    from printworks.store.orders import get_any_order_to_change
-    from printworks.store.shipments import list_decisions, list_shipments
+    from printworks.store.images.images import list_images
+    from printworks.store.labs.shipments import list_decisions, list_shipments
+    from printworks.store.orders.orders import get_any_order_to_change
 
     settings = load_settings(context, data)
     with open_database(settings) as database, database.reading() as db:
@@ -59,11 +59,11 @@ def _decide_now(
     db: "Connection", settings: "Settings", order: "Order", images: Sequence["Image"]
 ) -> list["Decision"]:
     """Route an order that is not submitted as it would be if it were."""
-    from printworks.actions.routing import route_order
+    from printworks.actions.production.routing import route_order
     from printworks.catalogue.opening import open_catalogue
     from printworks.clock import system_clock
-    from printworks.store.merchants import get_merchant
-    from printworks.store.shipments import Decision, count_backlog
+    from printworks.store.accounts.merchants import get_merchant
+    from printworks.store.labs.shipments import Decision, count_backlog
 
     merchant = get_merchant(db, order.merchant_id)
     now = system_clock() + merchant.clock_offset
@@ -79,8 +79,8 @@ def _decide_now(
 
 
 def _tell_decisions(order: "Order", decisions: Sequence["Decision"]) -> Iterator[str]:
-    from printworks.actions.routing import FINE
-    from printworks.rules.explaining import explain as tell
+    from printworks.actions.production.routing import FINE
+    from printworks.rules.routing.explaining import explain as tell
 
     def write(amount: int) -> str:
         return f"{amount / FINE / 100:,.2f} {order.currency or ''}".strip()
@@ -135,8 +135,8 @@ def _describe(
 
 def _describe_decision(decision: "Decision") -> dict[str, Any]:
     """Show a decision with its amounts in minor units, as everywhere else."""
-    from printworks.actions.routing import FINE
-    from printworks.rules.plans import Routed
+    from printworks.actions.production.routing import FINE
+    from printworks.rules.routing.plans import Routed
 
     routing = decision.routing
     return {
@@ -171,11 +171,11 @@ def _describe_decision(decision: "Decision") -> dict[str, Any]:
 @app.command()
 def hold(context: typer.Context, order_id: Id, *, data: Data = None) -> None:
     """Keep an order from being sent to a lab."""
-    from printworks.actions.production import hold_order
+    from printworks.actions.production.production import hold_order
     from printworks.catalogue.opening import open_catalogue
     from printworks.clock import system_clock
-    from printworks.store.merchants import get_merchant
-    from printworks.store.orders import get_any_order_to_change
+    from printworks.store.accounts.merchants import get_merchant
+    from printworks.store.orders.orders import get_any_order_to_change
 
     settings = load_settings(context, data)
     catalogue = open_catalogue(settings.catalogue)
@@ -189,10 +189,10 @@ def hold(context: typer.Context, order_id: Id, *, data: Data = None) -> None:
 @app.command()
 def release(context: typer.Context, order_id: Id, *, data: Data = None) -> None:
     """Let a held order go on."""
-    from printworks.actions.production import release_order
+    from printworks.actions.production.production import release_order
     from printworks.clock import system_clock
-    from printworks.store.merchants import get_merchant
-    from printworks.store.orders import get_any_order_to_change
+    from printworks.store.accounts.merchants import get_merchant
+    from printworks.store.orders.orders import get_any_order_to_change
 
     with open_database(load_settings(context, data)) as database, database.writing() as db:
         order = get_any_order_to_change(db, order_id)

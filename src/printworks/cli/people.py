@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from printworks.store.people import Person
+    from printworks.store.accounts.people import Person
 
 app = typer.Typer(
     help="Operators: who may sign in to the console, and as what.", no_args_is_help=True
@@ -55,7 +55,7 @@ def invite_operator(
     json: Json = False,
 ) -> None:
     """Print a link with which somebody comes in to the console; it works once, for a week."""
-    from printworks.actions.people import invite_operator as invite
+    from printworks.actions.accounts.people import invite_operator as invite
 
     def make(db: "Connection", now: datetime) -> str:
         token = invite(db, email, role, now=now)
@@ -68,7 +68,7 @@ def invite_operator(
 @app.command("list")
 def list_operators(context: typer.Context, *, data: Data = None, json: Json = False) -> None:
     """List who may sign in to the console."""
-    from printworks.store.people import list_people
+    from printworks.store.accounts.people import list_people
 
     with open_database(load_settings(context, data)) as database, database.reading() as db:
         found = list_people(db, Realm.OPERATOR)
@@ -89,8 +89,8 @@ def change_role(
     data: Data = None,
 ) -> None:
     """Let an operator do more, or less, from now on."""
-    from printworks.actions.operators import change_role as change
-    from printworks.actions.people import get_person_by_email
+    from printworks.actions.accounts.operators import change_role as change
+    from printworks.actions.accounts.people import get_person_by_email
     from printworks.clock import system_clock
 
     with open_database(load_settings(context, data)) as database, database.writing() as db:
@@ -115,8 +115,8 @@ def reset_operator(
 @app.command("remove")
 def remove_operator(context: typer.Context, email: Email, *, data: Data = None) -> None:
     """Let an operator in no more, and sign them out everywhere."""
-    from printworks.actions.operators import remove_operator as remove
-    from printworks.actions.people import get_person_by_email
+    from printworks.actions.accounts.operators import remove_operator as remove
+    from printworks.actions.accounts.people import get_person_by_email
     from printworks.clock import system_clock
 
     with open_database(load_settings(context, data)) as database, database.writing() as db:
@@ -129,7 +129,7 @@ def invite_merchant(
     context: typer.Context, email: Email, *, data: Data = None, json: Json = False
 ) -> None:
     """Print a link with which somebody opens an account; it works once, for a week."""
-    from printworks.actions.people import invite_merchant as invite
+    from printworks.actions.accounts.people import invite_merchant as invite
 
     def make(db: "Connection", now: datetime) -> str:
         token = invite(db, email, now=now)
@@ -143,8 +143,8 @@ def list_merchants_people(
     context: typer.Context, merchant_id: MerchantId, *, data: Data = None, json: Json = False
 ) -> None:
     """List who may sign in to a merchant's dashboard."""
-    from printworks.store.merchants import get_merchant_by_code
-    from printworks.store.people import list_people
+    from printworks.store.accounts.merchants import get_merchant_by_code
+    from printworks.store.accounts.people import list_people
 
     with open_database(load_settings(context, data)) as database, database.reading() as db:
         merchant = get_merchant_by_code(db, merchant_id)
@@ -161,8 +161,8 @@ def invite_colleague(
     json: Json = False,
 ) -> None:
     """Print a link to a merchant's dashboard for one more person; it works once, for a week."""
-    from printworks.actions.people import invite_colleague as invite
-    from printworks.store.merchants import get_merchant_by_code
+    from printworks.actions.accounts.people import invite_colleague as invite
+    from printworks.store.accounts.merchants import get_merchant_by_code
 
     def make(db: "Connection", now: datetime) -> str:
         merchant = get_merchant_by_code(db, merchant_id)
@@ -188,8 +188,8 @@ def reset_merchants_person(
 def _reset(
     context: typer.Context, data: Data, realm: Realm, email: str, *, forget_code: bool, json: bool
 ) -> None:
-    from printworks.actions.people import get_person_by_email, invite_to_choose_password
-    from printworks.store.people import set_totp
+    from printworks.actions.accounts.people import get_person_by_email, invite_to_choose_password
+    from printworks.store.accounts.people import set_totp
 
     def make(db: "Connection", now: datetime) -> str:
         token = invite_to_choose_password(db, realm, email, now=now)
@@ -212,7 +212,7 @@ def _note(
     merchant_id: int | None = None,
     **details: Any,
 ) -> None:
-    from printworks.store.audit import record
+    from printworks.store.accounts.audit import record
 
     record(
         db,

@@ -68,8 +68,8 @@ def work(context: typer.Context, data: Data = None) -> None:
 
 def migrate(context: typer.Context, data: Data = None) -> None:
     """Bring the database to the version that this program needs."""
-    from printworks.store import schema
-    from printworks.store.database import Database
+    from printworks.store.engine.database import Database
+    from printworks.store.tables import schema
 
     settings = load_settings(context, data)
     make_data_folder(settings)

@@ -17,17 +17,17 @@ from printworks.api.webhooks import webhook_routes
 from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.snapshot import Catalogue
 from printworks.clock import Clock, system_clock
-from printworks.dashboard.forms import FormKey
-from printworks.dashboard.office import Office
-from printworks.dashboard.passwords import Passwords
-from printworks.dashboard.routes import payment_routes, people_routes
-from printworks.dashboard.start import start_routes
+from printworks.dashboard.auth.passwords import Passwords
+from printworks.dashboard.site.forms import FormKey
+from printworks.dashboard.site.office import Office
+from printworks.dashboard.site.routes import payment_routes, people_routes
+from printworks.dashboard.site.start import start_routes
 from printworks.files import open_files
 from printworks.files.store import Files
-from printworks.imaging.studio import Studio
-from printworks.payments.till import Till
+from printworks.imaging.processor import Studio
+from printworks.payments.gateway import Till
 from printworks.settings import Settings
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from printworks.web.cores import keep_on
 from printworks.web.edge import OUTSIDE_THREADS, WORKSHOP_THREADS, Edge, Scope, Send, upload_limits
 from printworks.web.pages import Pages, normal_path

@@ -15,9 +15,9 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 
 from printworks.api import exchange
-from printworks.dashboard.assets import asset_routes
-from printworks.dashboard.rendering import Message, Tone, render_message
-from printworks.store.database import OUTAGES
+from printworks.dashboard.site.assets import asset_routes
+from printworks.dashboard.site.rendering import Message, Tone, render_message
+from printworks.store.engine.database import OUTAGES
 from printworks.web.edge import ON_EVERY_ANSWER, begin_request
 from printworks.web.receiving import (
     BodyStalled,

@@ -9,8 +9,13 @@ from typing import Final, NamedTuple
 import structlog
 
 from printworks.api.exchange import Known, Request
-from printworks.store.database import OUTAGES, Database
-from printworks.store.requests import LONGEST_PATH, NewRequest, note_key_uses, write_requests
+from printworks.store.accounts.requests import (
+    LONGEST_PATH,
+    NewRequest,
+    note_key_uses,
+    write_requests,
+)
+from printworks.store.engine.database import OUTAGES, Database
 
 log = structlog.get_logger(__name__)
 

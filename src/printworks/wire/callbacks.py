@@ -14,7 +14,7 @@ import msgspec
 from printworks.rules.callbacks import CallbackFormat, ToldEvent
 from printworks.rules.events import OrderMoved, ShipmentFact, ShipmentsChanged
 from printworks.rules.orders import OrderStatus
-from printworks.wire.moments import show_moment
+from printworks.wire.timestamps import show_moment
 
 
 class CallbackShipment(msgspec.Struct, frozen=True):

@@ -4,8 +4,8 @@ from typing import Self
 
 import msgspec
 
-from printworks.store.shipments import Shipment
-from printworks.wire.moments import show_moment
+from printworks.store.labs.shipments import Shipment
+from printworks.wire.timestamps import show_moment
 
 
 class ShipmentOut(msgspec.Struct, frozen=True):

@@ -13,12 +13,14 @@ from typing import Final, NamedTuple
 
 import structlog
 
-from printworks.actions.clock import advance_clock
+from printworks.actions.accounts.clock import advance_clock
 from printworks.clock import Clock
 from printworks.errors import StillRunning
 from printworks.rules.jobs import POLICIES
 from printworks.settings import Settings
-from printworks.store.advancing import (
+from printworks.store.accounts.merchants import get_merchant
+from printworks.store.engine.database import OUTAGES, Database
+from printworks.store.queue.advancing import (
     begin_advancing,
     claim_sleeper,
     count_running,
@@ -27,9 +29,7 @@ from printworks.store.advancing import (
     go_on_advancing,
     put_to_sleep,
 )
-from printworks.store.database import OUTAGES, Database
-from printworks.store.jobs import Job
-from printworks.store.merchants import get_merchant
+from printworks.store.queue.jobs import Job
 from printworks.worker import HANDLERS
 from printworks.worker.loop import Context, Worker
 from printworks.worker.tools import open_tools

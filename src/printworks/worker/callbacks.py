@@ -14,9 +14,9 @@ from printworks.net.errors import OutboundError
 from printworks.rules.callbacks import choose_format, wait_after
 from printworks.rules.events import CallbackState
 from printworks.rules.jobs import JobKind
-from printworks.store.callbacks import Attempt
-from printworks.store.deliveries import Delivery, Tried, load_deliveries, write_tried
-from printworks.store.jobs import Job
+from printworks.store.callbacks.callbacks import Attempt
+from printworks.store.callbacks.deliveries import Delivery, Tried, load_deliveries, write_tried
+from printworks.store.queue.jobs import Job
 from printworks.wire.callbacks import SAMPLE, SAMPLE_ORDER, message_id, render_callback
 from printworks.wire.signatures import sign
 from printworks.worker.context import Context, Ending

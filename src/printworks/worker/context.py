@@ -13,8 +13,8 @@ from sqlalchemy import Connection
 
 from printworks.clock import Clock
 from printworks.settings import Settings
-from printworks.store.database import Database
-from printworks.store.jobs import Job
+from printworks.store.engine.database import Database
+from printworks.store.queue.jobs import Job
 from printworks.worker.tools import Tools
 
 Arguments = ParamSpec("Arguments")

@@ -9,7 +9,7 @@ import structlog
 from printworks.net.client import Fetched
 from printworks.net.errors import BadAddress, OutboundError, TooLarge
 from printworks.rules.images import DOWNLOAD_ATTEMPTS, ImageStatus
-from printworks.store.jobs import Job
+from printworks.store.queue.jobs import Job
 from printworks.worker.loop import Context
 from printworks.worker.tools import CANNOT_BE_PROCESSED, unlucky
 

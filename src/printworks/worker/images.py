@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 import msgspec
 import structlog
 
-from printworks.actions import images as actions
-from printworks.actions.pictures import (
+from printworks.actions.images import images as actions
+from printworks.actions.images.pictures import (
     NOT_AS_EXPECTED,
     describe_picture,
     keep_original,
@@ -25,15 +25,14 @@ from printworks.conversion import reader_of
 from printworks.files.errors import FileMissing
 from printworks.imaging.manifest import Manifest, plan_print
 from printworks.imaging.messages import Facts
-from printworks.imaging.studio import Invalid
+from printworks.imaging.processor import Invalid
 from printworks.net.client import Fetched
 from printworks.rules.images import ImageStatus
 from printworks.rules.jobs import Hopeless, NotNow
 from printworks.rules.sizing import place
-from printworks.store.images import Image, find_image
-from printworks.store.jobs import Job
-from printworks.store.merchants import Merchant, get_merchant
-from printworks.store.pictures import (
+from printworks.store.accounts.merchants import Merchant, get_merchant
+from printworks.store.images.images import Image, find_image
+from printworks.store.images.pictures import (
     Download,
     NewPicture,
     Picture,
@@ -47,6 +46,7 @@ from printworks.store.pictures import (
     remember_download,
     use_picture,
 )
+from printworks.store.queue.jobs import Job
 from printworks.worker.fetching import Deferred, Failure, fetch
 from printworks.worker.loop import Context
 from printworks.worker.tools import CANNOT_BE_PROCESSED, TROUBLE, Tools, unlucky

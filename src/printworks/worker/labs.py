@@ -10,8 +10,8 @@ import msgspec
 import structlog
 from sqlalchemy import Connection
 
-from printworks.actions import production as actions
-from printworks.actions.lab_documents import slip_name, thumbnail_name, write_document
+from printworks.actions.production import production as actions
+from printworks.actions.production.lab_documents import slip_name, thumbnail_name, write_document
 from printworks.catalogue.labs import Lab
 from printworks.catalogue.snapshot import Catalogue
 from printworks.conversion import reader_of
@@ -22,13 +22,13 @@ from printworks.rules.jobs import Hopeless, JobKind, NotNow
 from printworks.rules.orders import OrderStatus
 from printworks.rules.production import LabState
 from printworks.settings import BadSetting
-from printworks.store.images import list_images
-from printworks.store.jobs import Job, promise
-from printworks.store.merchants import Merchant, get_merchant
-from printworks.store.orders import get_any_order_to_change, get_order
-from printworks.store.packing_slips import find_packing_slip
-from printworks.store.pictures import print_key, proof_key
-from printworks.store.shipments import Shipment, get_shipment, list_decisions
+from printworks.store.accounts.merchants import Merchant, get_merchant
+from printworks.store.images.images import list_images
+from printworks.store.images.packing_slips import find_packing_slip
+from printworks.store.images.pictures import print_key, proof_key
+from printworks.store.labs.shipments import Shipment, get_shipment, list_decisions
+from printworks.store.orders.orders import get_any_order_to_change, get_order
+from printworks.store.queue.jobs import Job, promise
 from printworks.worker.loop import Context
 from printworks.worker.tools import TROUBLE, Tools, unlucky
 

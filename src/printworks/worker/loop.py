@@ -27,10 +27,10 @@ from printworks.rules.jobs import (
     decide,
     hourly_key,
 )
-from printworks.store.claims import Claimed, claim
-from printworks.store.database import OUTAGES
-from printworks.store.holding import find_held
-from printworks.store.jobs import (
+from printworks.store.engine.database import OUTAGES
+from printworks.store.queue.claims import Claimed, claim
+from printworks.store.queue.holding import find_held
+from printworks.store.queue.jobs import (
     Claim,
     GivenUp,
     Job,
@@ -42,7 +42,7 @@ from printworks.store.jobs import (
     release,
     renew,
 )
-from printworks.store.wakeup import watch
+from printworks.store.queue.wakeup import watch
 from printworks.worker.context import Context, Ending, Handler
 
 # Handlers and those who make workers need no more than this.

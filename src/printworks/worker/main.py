@@ -11,7 +11,7 @@ from printworks import log
 from printworks.clock import system_clock
 from printworks.rules.jobs import HOURLY, POLICIES
 from printworks.settings import Settings
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from printworks.worker import HANDLERS
 from printworks.worker.loop import Context, Worker
 from printworks.worker.tools import open_tools

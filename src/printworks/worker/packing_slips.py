@@ -3,14 +3,14 @@
 from pathlib import Path
 from typing import Any, Final
 
-from printworks.actions.packing_slips import judge_packing_slip
-from printworks.imaging.studio import Invalid
+from printworks.actions.images.packing_slips import judge_packing_slip
+from printworks.imaging.processor import Invalid
 from printworks.rules.images import ImageStatus
 from printworks.rules.jobs import Hopeless
 from printworks.rules.sizing import PrintArea, Sizing, Units
-from printworks.store.jobs import Job
-from printworks.store.merchants import Merchant, get_merchant
-from printworks.store.packing_slips import PackingSlip, find_packing_slip
+from printworks.store.accounts.merchants import Merchant, get_merchant
+from printworks.store.images.packing_slips import PackingSlip, find_packing_slip
+from printworks.store.queue.jobs import Job
 from printworks.worker.fetching import Failure, fetch
 from printworks.worker.loop import Context
 from printworks.worker.tools import Tools, unlucky

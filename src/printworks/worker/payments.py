@@ -3,8 +3,8 @@
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from printworks.actions.checkout import end_checkout
-from printworks.actions.payments import describe_charge, look_later, note_refunded, settle
+from printworks.actions.payments.checkout import end_checkout
+from printworks.actions.payments.payments import describe_charge, look_later, note_refunded, settle
 from printworks.payments.provider import (
     Charge,
     Declined,
@@ -22,10 +22,10 @@ from printworks.rules.payments import (
     UNHEARD_OF_AFTER,
     PaymentState,
 )
-from printworks.store.jobs import Job
-from printworks.store.merchants import get_merchant
-from printworks.store.orders import get_order
-from printworks.store.payments import PaymentRequest, get_request
+from printworks.store.accounts.merchants import get_merchant
+from printworks.store.money.payments import PaymentRequest, get_request
+from printworks.store.orders.orders import get_order
+from printworks.store.queue.jobs import Job
 from printworks.worker.loop import Context
 from printworks.worker.tools import unlucky
 

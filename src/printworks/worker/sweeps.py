@@ -7,15 +7,15 @@ import structlog
 from sqlalchemy import delete, select, tuple_
 
 from printworks.rules.jobs import JobKind
-from printworks.store.callbacks import forget_attempts
-from printworks.store.database import Database
-from printworks.store.invitations import forget_invitations
-from printworks.store.issue_photos import forget_photos
-from printworks.store.jobs import Job, promise
-from printworks.store.packing_slips import forget_packing_slips
-from printworks.store.pictures import forget_pictures
-from printworks.store.requests import forget_requests
-from printworks.store.sessions import forget_sessions
+from printworks.store.accounts.invitations import forget_invitations
+from printworks.store.accounts.requests import forget_requests
+from printworks.store.accounts.sessions import forget_sessions
+from printworks.store.callbacks.callbacks import forget_attempts
+from printworks.store.engine.database import Database
+from printworks.store.images.packing_slips import forget_packing_slips
+from printworks.store.images.pictures import forget_pictures
+from printworks.store.issues.photos import forget_photos
+from printworks.store.queue.jobs import Job, promise
 from printworks.store.tables import idempotency_keys, jobs
 from printworks.worker.loop import Context
 from printworks.worker.tools import unlucky

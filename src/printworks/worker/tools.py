@@ -24,15 +24,15 @@ from printworks.catalogue.snapshot import Catalogue
 from printworks.files import open_files
 from printworks.files.errors import FilesUnavailable
 from printworks.files.store import Files
-from printworks.imaging.studio import PREPARE_LIMITS, CannotBeProcessed, Invalid, Studio
+from printworks.imaging.processor import PREPARE_LIMITS, CannotBeProcessed, Invalid, Studio
 from printworks.labs import open_connector
 from printworks.labs.connector import Connector
 from printworks.net.client import POST_WITHIN, USUAL, Limits, Outbound
 from printworks.net.guard import Guard
-from printworks.payments.till import Till
+from printworks.payments.gateway import Till
 from printworks.rules.jobs import NotNow
 from printworks.settings import Settings
-from printworks.store.database import OUTAGES, Database
+from printworks.store.engine.database import OUTAGES, Database
 from printworks.worker.receivers import Receivers
 
 # Downloads from one host at the same time, by one worker: no merchant's server is flooded, and

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from printworks.wire.v2.versions import Version
 from tests.api.client import Client, Server
 from tests.api.conftest import sign_up

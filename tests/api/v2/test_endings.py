@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from printworks.settings import BadSetting, Settings
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from printworks.web.app import build_app
 from tests.api.client import Client, Server
 from tests.api.conftest import MovableClock, sign_up

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from printworks.actions.issues import dismiss_issue, take_issue
+from printworks.actions.issues.issues import dismiss_issue, take_issue
 from printworks.rules.issues import IssueAction, IssueKind
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from tests.api.client import Client
 from tests.api.v2.shop import add, create, put_in_query, see, seen, set_status, submit
 from tests.factories import NOON

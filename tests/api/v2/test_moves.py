@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from printworks.rules.orders import OrderStatus
 from printworks.rules.production import LabState
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from printworks.store.tables import payment_requests
 from tests.api.client import Client
 from tests.api.images import move

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from printworks.rules.images import ImageStatus
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from printworks.store.tables import orders
 from tests.api.client import Client
 from tests.api.conftest import MovableClock

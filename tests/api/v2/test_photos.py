@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from printworks.store.tables import jobs
 from tests.api.client import Client
 from tests.api.images import count_images, move

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from printworks.rules.images import ImageStatus
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from tests.api.client import Client
 from tests.api.images import judge, receive
 from tests.api.v2.golden_files import check_golden

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from printworks.actions.callbacks import REPLAYED_AT_ONCE, set_callback
+from printworks.actions.callbacks.callbacks import REPLAYED_AT_ONCE, set_callback
 from printworks.rules.callbacks import CallbackFormat
 from printworks.rules.events import CallbackState
-from printworks.store.callbacks import list_callbacks
-from printworks.store.database import Database
-from printworks.store.deliveries import Tried, load_deliveries, write_tried
-from printworks.store.merchants import Merchant, get_merchant_by_code
+from printworks.store.accounts.merchants import Merchant, get_merchant_by_code
+from printworks.store.callbacks.callbacks import list_callbacks
+from printworks.store.callbacks.deliveries import Tried, load_deliveries, write_tried
+from printworks.store.engine.database import Database
 from tests.api.client import Client
 from tests.api.conftest import MovableClock, an_order
 from tests.api.production import set_status

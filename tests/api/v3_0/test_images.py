@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from printworks.rules.images import MOST_IN_BATCH, MOST_IN_ORDER
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from printworks.store.tables import images, jobs, order_events
 from tests.api.client import Client
 from tests.api.conftest import MovableClock, an_order

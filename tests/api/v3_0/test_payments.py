@@ -9,13 +9,13 @@ import msgspec
 import pytest
 from sqlalchemy import select
 
-from printworks.payments.till import Till
+from printworks.payments.gateway import Till
 from printworks.rules.events import OrderCharged, OrderMoved
 from printworks.rules.payments import Billing
 from printworks.settings import Settings
-from printworks.store.database import Database
-from printworks.store.ledger import list_entries, set_credit_limit
-from printworks.store.merchants import get_merchant_by_code, set_billing
+from printworks.store.accounts.merchants import get_merchant_by_code, set_billing
+from printworks.store.engine.database import Database
+from printworks.store.money.ledger import list_entries, set_credit_limit
 from printworks.store.tables import payment_requests
 from printworks.web.app import build_app
 from tests.api.client import Client, Server

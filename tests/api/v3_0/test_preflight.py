@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select
 
 from printworks.settings import Settings
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from printworks.store.tables import metadata
 from tests.api.client import Client
 from tests.api.images import PHOTO

@@ -9,11 +9,11 @@ import msgspec
 import pytest
 from sqlalchemy import func, select
 
-from printworks.actions.merchants import add_merchant
+from printworks.actions.accounts.merchants import add_merchant
 from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.products import Currency
 from printworks.settings import Settings
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from printworks.store.tables import idempotency_keys, jobs, order_events, orders
 from printworks.web.app import build_app
 from tests.api.client import Client, Server, make_scope

@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from printworks.actions.merchants import add_merchant
+from printworks.actions.accounts.merchants import add_merchant
 from printworks.settings import Settings
-from printworks.store.advancing import begin_advancing, end_advancing
-from printworks.store.database import Database
-from printworks.store.merchants import get_merchant_by_code
+from printworks.store.accounts.merchants import get_merchant_by_code
+from printworks.store.engine.database import Database
+from printworks.store.queue.advancing import begin_advancing, end_advancing
 from printworks.web.app import build_app
 from tests.api.client import Client, Server, make_scope
 from tests.api.conftest import MovableClock, an_order

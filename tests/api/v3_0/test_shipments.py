@@ -5,13 +5,13 @@ from typing import Any, Final
 
 import pytest
 
-from printworks.actions.merchants import add_merchant
+from printworks.actions.accounts.merchants import add_merchant
 from printworks.catalogue.products import Currency
 from printworks.catalogue.services import Carrier
 from printworks.rules.events import OrderCharged, OrderMoved, ShipmentsChanged
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.production import LabState
-from printworks.store.database import Database
+from printworks.store.engine.database import Database
 from tests.api.client import Client, Server
 from tests.api.conftest import MovableClock, an_order
 from tests.api.images import PHOTO, add, an_image, create

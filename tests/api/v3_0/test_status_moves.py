@@ -8,16 +8,16 @@ import msgspec
 import pytest
 from sqlalchemy import select, update
 
-from printworks.actions.production import hold_order, note_sent
+from printworks.actions.production.production import hold_order, note_sent
 from printworks.catalogue.opening import open_catalogue
 from printworks.rules.events import OrderCharged, OrderMoved, OrderRefunded
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus, Payment
 from printworks.rules.production import LabState
 from printworks.settings import Settings
-from printworks.store.database import Database
-from printworks.store.orders import get_any_order_to_change
-from printworks.store.shipments import get_shipment, list_shipments
+from printworks.store.engine.database import Database
+from printworks.store.labs.shipments import get_shipment, list_shipments
+from printworks.store.orders.orders import get_any_order_to_change
 from printworks.store.tables import jobs, orders
 from printworks.store.tables import shipments as shipments_table
 from printworks.web.app import build_app

@@ -14,8 +14,8 @@ from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus
 from printworks.rules.submission import GeneralError, ImageError, ImageWarning
 from printworks.settings import Settings
-from printworks.store.database import Database
-from printworks.store.images import NewImage, insert_images
+from printworks.store.engine.database import Database
+from printworks.store.images.images import NewImage, insert_images
 from printworks.store.tables import orders
 from printworks.web.app import build_app
 from tests.api.client import Client, Server

@@ -1,10 +1,10 @@
 """Issues, which are complaints about orders, through the 2.x family."""
 
-from printworks.actions import issues as actions
+from printworks.actions.issues import issues as actions
 from printworks.api.endpoints import Call
-from printworks.store import issues as store
-from printworks.store.issues import Issue
-from printworks.store.orders import get_order, get_order_to_change
+from printworks.store.issues import issues as store
+from printworks.store.issues.issues import Issue
+from printworks.store.orders.orders import get_order, get_order_to_change
 from printworks.wire.reading import read
 from printworks.wire.v2.issues import CreateIssue, IssueListOut, IssueOut, UpdateIssue
 

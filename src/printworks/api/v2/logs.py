@@ -1,8 +1,8 @@
 """What happened to an order, through the 2.x family."""
 
-from printworks.actions.logs import list_log
+from printworks.actions.orders.logs import list_log
 from printworks.api.endpoints import Call
-from printworks.store.orders import get_order
+from printworks.store.orders.orders import get_order
 from printworks.wire.v2.logs import LogLineOut, LogsOut
 
 

@@ -2,23 +2,23 @@
 
 from typing import Any, Final
 
-from printworks.actions import orders as actions
-from printworks.actions.production import hold_order as hold
-from printworks.actions.production import permissions_of
-from printworks.actions.shipping import change_shipping
-from printworks.actions.submission import check_submission
+from printworks.actions.orders import orders as actions
+from printworks.actions.orders.shipping import change_shipping
+from printworks.actions.production.production import hold_order as hold
+from printworks.actions.production.production import permissions_of
+from printworks.actions.submission.submission import check_submission
 from printworks.api.endpoints import Call, WithStatus
 from printworks.api.estimates import estimate_today
 from printworks.api.payments import pay
 from printworks.errors import BadInput, WrongState
 from printworks.rules.orders import OrderStatus, check_change
 from printworks.rules.payments import PaymentState, is_on_account
-from printworks.store import orders as store
-from printworks.store.images import Images, list_images_to_show
-from printworks.store.orders import Order
-from printworks.store.payments import PaymentRequest
-from printworks.store.shipments import Shipments, get_whole_order, list_shipments
-from printworks.store.whole_orders import list_whole_orders
+from printworks.store.images.images import Images, list_images_to_show
+from printworks.store.labs.shipments import Shipments, get_whole_order, list_shipments
+from printworks.store.money.payments import PaymentRequest
+from printworks.store.orders import orders as store
+from printworks.store.orders.orders import Order
+from printworks.store.orders.whole_orders import list_whole_orders
 from printworks.wire.reading import read, read_choice, read_integer
 from printworks.wire.v2.answers import DoneOut, PaymentRequired
 from printworks.wire.v2.orders import (

@@ -3,20 +3,20 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from printworks.actions import images as actions
+from printworks.actions.images import images as actions
 from printworks.api.bodies import UploadedFile
 from printworks.api.endpoints import Call
 from printworks.api.v2.uploads import add_upload
 from printworks.errors import BadInput
 from printworks.rules.images import MOST_IN_BATCH, check_adding
-from printworks.store import orders as orders_store
-from printworks.store.images import (
+from printworks.store.images.images import (
     Image,
     NewImage,
     get_image_of_order,
     list_images_to_show,
 )
-from printworks.store.orders import Order
+from printworks.store.orders import orders as orders_store
+from printworks.store.orders.orders import Order
 from printworks.wire.reading import read, read_each
 from printworks.wire.v2.answers import DoneOut
 from printworks.wire.v2.photos import (

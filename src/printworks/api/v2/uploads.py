@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from printworks.actions.uploads import (
+from printworks.actions.images.uploads import (
     Judged,
     add_uploaded_image,
     begin_filling,
@@ -17,8 +17,8 @@ from printworks.actions.uploads import (
 from printworks.api.bodies import UploadedFile
 from printworks.api.endpoints import Call, Unfinished
 from printworks.errors import ServiceError
-from printworks.store.images import Image, NewImage
-from printworks.store.orders import Order
+from printworks.store.images.images import Image, NewImage
+from printworks.store.orders.orders import Order
 from printworks.wire.v2.photos import PhotoOut
 
 

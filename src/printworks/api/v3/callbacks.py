@@ -2,12 +2,12 @@
 
 from typing import Final
 
-from printworks.actions.callbacks import replay, send_again
+from printworks.actions.callbacks.callbacks import replay, send_again
 from printworks.api.endpoints import Call
 from printworks.rules.callbacks import choose_format
-from printworks.store.callbacks import count_events, get_callback, list_feed
-from printworks.store.deliveries import load_deliveries
-from printworks.store.secrets import ENVIRONMENT, find_secret
+from printworks.store.accounts.secrets import ENVIRONMENT, find_secret
+from printworks.store.callbacks.callbacks import count_events, get_callback, list_feed
+from printworks.store.callbacks.deliveries import load_deliveries
 from printworks.wire.reading import read, read_integer
 from printworks.wire.v3.callbacks import (
     HIGHEST_NUMBER,

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from printworks.actions import images as actions
+from printworks.actions.images import images as actions
 from printworks.api.endpoints import Call
 from printworks.rules.images import MOST_IN_BATCH, check_adding
-from printworks.store import orders as orders_store
-from printworks.store.images import Image, NewImage
-from printworks.store.orders import Order
+from printworks.store.images.images import Image, NewImage
+from printworks.store.orders import orders as orders_store
+from printworks.store.orders.orders import Order
 from printworks.wire.reading import read, read_each
 from printworks.wire.v3.envelope import Envelope
 from printworks.wire.v3.images import AddImage, BatchOut, ImageOut

@@ -2,25 +2,25 @@
 
 from typing import Any, Final
 
-from printworks.actions import orders as actions
-from printworks.actions.production import permissions_of
-from printworks.actions.submission import check_submission
+from printworks.actions.orders import orders as actions
+from printworks.actions.production.production import permissions_of
+from printworks.actions.submission.submission import check_submission
 from printworks.api.endpoints import Call, WithStatus
 from printworks.api.estimates import estimate_today
 from printworks.api.payments import pay
 from printworks.rules.orders import check_change
 from printworks.rules.payments import PaymentState, is_on_account
-from printworks.store import orders as store
-from printworks.store.images import Image, Images, list_images_of_page, list_images_to_show
-from printworks.store.orders import Order
-from printworks.store.payments import PaymentRequest
-from printworks.store.shipments import (
+from printworks.store.images.images import Image, Images, list_images_of_page, list_images_to_show
+from printworks.store.labs.shipments import (
     Shipment,
     Shipments,
     get_whole_order,
     list_shipments,
     list_shipments_of_page,
 )
+from printworks.store.money.payments import PaymentRequest
+from printworks.store.orders import orders as store
+from printworks.store.orders.orders import Order
 from printworks.wire.reading import read, read_integer
 from printworks.wire.v3.envelope import Envelope, Nothing
 from printworks.wire.v3.orders import (

@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from printworks.actions.preflight import Refused, check_picture
+from printworks.actions.images.preflight import Refused, check_picture
 from printworks.api.bodies import UploadedFile
 from printworks.api.endpoints import Call
 from printworks.errors import BadInput

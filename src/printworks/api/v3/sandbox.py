@@ -1,7 +1,7 @@
 """The sandbox clock through 3.0: an order's life of five days in a second."""
 
 from printworks.api.endpoints import Call
-from printworks.store.merchants import get_merchant
+from printworks.store.accounts.merchants import get_merchant
 from printworks.wire.reading import read
 from printworks.wire.v3.envelope import Envelope
 from printworks.wire.v3.sandbox import AdvanceClock, ClockOut

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from printworks.dashboard.auth.security import security_page
 from printworks.dashboard.console import (
     audit,
     catalogue,
@@ -18,9 +19,8 @@ from printworks.dashboard.console import (
     routing,
     shipments,
 )
-from printworks.dashboard.desk import Page
-from printworks.dashboard.security import security_page
-from printworks.dashboard.visits import ConsoleVisit
+from printworks.dashboard.site.router import Page
+from printworks.dashboard.site.visits import ConsoleVisit
 
 PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
     *overview.PAGES,

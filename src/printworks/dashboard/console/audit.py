@@ -4,12 +4,12 @@ from typing import Final
 
 from starlette.responses import Response
 
-from printworks.dashboard.desk import Page
-from printworks.dashboard.visits import ConsoleVisit
+from printworks.dashboard.site.router import Page
+from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.people import Duty
-from printworks.store.audit import list_audit
-from printworks.store.merchant_lists import name_merchants
-from printworks.store.merchants import find_merchant_by_code
+from printworks.store.accounts.audit import list_audit
+from printworks.store.accounts.merchants import find_merchant_by_code
+from printworks.store.console.merchants import name_merchants
 
 _ROWS: Final = 50
 

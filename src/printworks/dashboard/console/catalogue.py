@@ -12,12 +12,12 @@ from printworks.catalogue.products import Currency, Product
 from printworks.catalogue.services import Service
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.console.lab_hours import describe_hours, list_holidays
-from printworks.dashboard.desk import Page
-from printworks.dashboard.views.words import COUNTRY_CHOICES, name_country
-from printworks.dashboard.visits import ConsoleVisit
+from printworks.dashboard.shared.words import COUNTRY_CHOICES, name_country
+from printworks.dashboard.site.router import Page
+from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.errors import NotFound
 from printworks.rules.search import simplify
-from printworks.store.shipments import count_backlog
+from printworks.store.labs.shipments import count_backlog
 
 _CATALOGUE: Final = "/console/catalogue"
 _LABS: Final = "/console/labs"

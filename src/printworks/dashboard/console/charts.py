@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from printworks.dashboard.rendering import Tone
+from printworks.dashboard.site.rendering import Tone
 
 # In the units of the drawing, which grows with its place on the page.
 WIDTH: Final = 480

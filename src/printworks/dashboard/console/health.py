@@ -14,16 +14,21 @@ from starlette.responses import Response
 
 from printworks import __version__
 from printworks.dashboard.console.words import tell_span
-from printworks.dashboard.desk import Deed, Page
-from printworks.dashboard.office import Office
-from printworks.dashboard.rendering import Tone
-from printworks.dashboard.visits import ConsoleVisit
+from printworks.dashboard.site.office import Office
+from printworks.dashboard.site.rendering import Tone
+from printworks.dashboard.site.router import Deed, Page
+from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.files.errors import FilesError
 from printworks.files.probing import gives_back
 from printworks.rules.people import Duty
 from printworks.settings import Settings
-from printworks.store import schema
-from printworks.store.health import DatabaseFacts, QueueFacts, describe_database, describe_queue
+from printworks.store.console.health import (
+    DatabaseFacts,
+    QueueFacts,
+    describe_database,
+    describe_queue,
+)
+from printworks.store.tables import schema
 
 _MEGABYTE: Final = 1_000_000
 _GIGABYTE: Final = 1000 * _MEGABYTE

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from printworks.dashboard.visits import Visit
+from printworks.dashboard.site.visits import Visit
 
 
 class FreshLink(msgspec.Struct, frozen=True):

@@ -5,15 +5,15 @@ from typing import Any, Final
 import msgspec
 from starlette.responses import Response
 
-from printworks.dashboard.console.issue_deeds import DEEDS
+from printworks.dashboard.console.issue_actions import DEEDS
 from printworks.dashboard.console.shipments import PrintView, view_print
 from printworks.dashboard.console.words import OUTCOMES, name_state, tell_age
-from printworks.dashboard.desk import Page
-from printworks.dashboard.issue_photos import send_photo
-from printworks.dashboard.stamps import make_stamp
-from printworks.dashboard.views.issue_words import ACTIONS, KINDS
-from printworks.dashboard.views.words import Words
-from printworks.dashboard.visits import ConsoleVisit
+from printworks.dashboard.shared.issue_photos import send_photo
+from printworks.dashboard.shared.issue_words import ACTIONS, KINDS
+from printworks.dashboard.shared.words import Words
+from printworks.dashboard.site.etag import make_stamp
+from printworks.dashboard.site.router import Page
+from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.issues import (
     ACTION_DESCRIPTIONS,
     CHARGED,
@@ -22,13 +22,13 @@ from printworks.rules.issues import (
     IssueState,
 )
 from printworks.rules.people import Duty
-from printworks.store.any_orders import get_any_order
-from printworks.store.images import list_images
-from printworks.store.issue_photos import list_photos
-from printworks.store.issue_queue import QueuedIssue, list_issue_queue
-from printworks.store.issues import Issue, get_any_issue, list_remarks, sum_refunds
-from printworks.store.merchants import get_merchant
-from printworks.store.orders import Order
+from printworks.store.accounts.merchants import get_merchant
+from printworks.store.console.issues import QueuedIssue, list_issue_queue
+from printworks.store.console.orders import get_any_order
+from printworks.store.images.images import list_images
+from printworks.store.issues.issues import Issue, get_any_issue, list_remarks, sum_refunds
+from printworks.store.issues.photos import list_photos
+from printworks.store.orders.orders import Order
 
 ROWS: Final = 50
 # Images that can be chosen from on one page; of more, those that the issue is about come first.

@@ -6,14 +6,14 @@ from typing import Any, Final
 import msgspec
 from starlette.responses import Response
 
-from printworks.dashboard.desk import Deed, Page
-from printworks.dashboard.rendering import Tone
-from printworks.dashboard.visits import ConsoleVisit
+from printworks.dashboard.site.rendering import Tone
+from printworks.dashboard.site.router import Deed, Page
+from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.jobs import MAY_CANCEL, MAY_RETRY, POLICIES, JobKind, JobState
 from printworks.rules.people import Duty
-from printworks.store.health import MOST_COUNTED, JobCount, count_jobs
-from printworks.store.job_lists import search_jobs
-from printworks.store.jobs import cancel_job, get_job, retry_job
+from printworks.store.console.health import MOST_COUNTED, JobCount, count_jobs
+from printworks.store.console.jobs import search_jobs
+from printworks.store.queue.jobs import cancel_job, get_job, retry_job
 
 _JOBS: Final = "/console/jobs"
 _ROWS: Final = 50

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from printworks.catalogue.labs import Lab
-from printworks.rules.calendars import WorkingCalendar, find_production_start
+from printworks.rules.routing.calendars import WorkingCalendar, find_production_start
 
 _DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 # So far ahead holidays are shown.

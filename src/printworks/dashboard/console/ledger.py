@@ -8,15 +8,15 @@ from typing import Final
 import msgspec
 from starlette.responses import Response
 
-from printworks.actions.ledger import Verified, verify_ledgers
-from printworks.dashboard.desk import Deed, Page
-from printworks.dashboard.views.words import ENTRY_WORDS
-from printworks.dashboard.visits import ConsoleVisit
+from printworks.actions.payments.ledger import Verified, verify_ledgers
+from printworks.dashboard.shared.words import ENTRY_WORDS
+from printworks.dashboard.site.router import Deed, Page
+from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.errors import StillRunning
 from printworks.rules.people import Duty
-from printworks.store.ledger_lists import EntryPage, EntryPlace, list_money, sum_balances
-from printworks.store.merchant_lists import get_merchant_line
-from printworks.store.merchants import find_merchant_by_code
+from printworks.store.accounts.merchants import find_merchant_by_code
+from printworks.store.console.ledger import EntryPage, EntryPlace, list_money, sum_balances
+from printworks.store.console.merchants import get_merchant_line
 
 _ROWS: Final = 50
 _MOST_FAULTS: Final = 50

@@ -5,35 +5,40 @@ from typing import Final
 
 from starlette.responses import Response
 
-from printworks.actions.callbacks import send_given_up_again
-from printworks.actions.people import (
+from printworks.actions.accounts.people import (
     invite_colleague,
     invite_merchant,
     invite_to_choose_password,
 )
+from printworks.actions.callbacks.callbacks import send_given_up_again
 from printworks.catalogue.products import Currency
 from printworks.dashboard.console.invitations import FreshLink, make_link
 from printworks.dashboard.console.words import name_state
-from printworks.dashboard.desk import Deed, Page
-from printworks.dashboard.money import read_money
-from printworks.dashboard.views.callbacks import view_callback
-from printworks.dashboard.views.words import ENTRY_WORDS
-from printworks.dashboard.visits import ConsoleVisit
+from printworks.dashboard.shared.callbacks import view_callback
+from printworks.dashboard.shared.money import read_money
+from printworks.dashboard.shared.words import ENTRY_WORDS
+from printworks.dashboard.site.router import Deed, Page
+from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.errors import BadInput, NotFound, WrongState
 from printworks.rules.payments import Billing
 from printworks.rules.people import Duty, Realm
-from printworks.store.audit import list_audit
-from printworks.store.callback_settings import read_callback_settings
-from printworks.store.callbacks import list_callbacks
-from printworks.store.invitations import Invitation
-from printworks.store.ledger import set_credit_limit
-from printworks.store.ledger_lists import list_money
-from printworks.store.merchant_lists import get_merchant_line, search_merchants
-from printworks.store.merchants import Merchant, get_merchant_by_code, list_keys, set_billing
-from printworks.store.operators import list_open_invitations, withdraw_invitation
-from printworks.store.order_search import OrderSearch, search_orders
-from printworks.store.payments import SavedCard, get_card, save_card
-from printworks.store.people import Person, get_person, list_people
+from printworks.store.accounts.audit import list_audit
+from printworks.store.accounts.invitations import Invitation
+from printworks.store.accounts.merchants import (
+    Merchant,
+    get_merchant_by_code,
+    list_keys,
+    set_billing,
+)
+from printworks.store.accounts.operators import list_open_invitations, withdraw_invitation
+from printworks.store.accounts.people import Person, get_person, list_people
+from printworks.store.callbacks.callbacks import list_callbacks
+from printworks.store.callbacks.settings import read_callback_settings
+from printworks.store.console.ledger import list_money
+from printworks.store.console.merchants import get_merchant_line, search_merchants
+from printworks.store.money.ledger import set_credit_limit
+from printworks.store.money.payments import SavedCard, get_card, save_card
+from printworks.store.orders.search import OrderSearch, search_orders
 
 _MERCHANTS: Final = "/console/merchants"
 _ROWS: Final = 50

@@ -4,40 +4,40 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from printworks.actions.callbacks import send_again
-from printworks.actions.orders import cancel_order
-from printworks.actions.production import permissions_of, release_order
-from printworks.actions.routing import FINE
-from printworks.dashboard.console.shipment_deeds import hold_for
+from printworks.actions.callbacks.callbacks import send_again
+from printworks.actions.orders.orders import cancel_order
+from printworks.actions.production.production import permissions_of, release_order
+from printworks.actions.production.routing import FINE
+from printworks.dashboard.console.shipment_actions import hold_for
 from printworks.dashboard.console.words import name_state
-from printworks.dashboard.desk import Deed, Page
-from printworks.dashboard.money import format_money
-from printworks.dashboard.views.issue_words import KINDS
-from printworks.dashboard.views.order_actions import Doing, explain_refusal, is_ended
-from printworks.dashboard.views.order_images import describe_image
-from printworks.dashboard.views.order_parts import describe_callbacks, describe_entry
-from printworks.dashboard.views.order_timeline import tell
-from printworks.dashboard.views.words import name_country
-from printworks.dashboard.visits import ConsoleVisit
+from printworks.dashboard.shared.issue_words import KINDS
+from printworks.dashboard.shared.money import format_money
+from printworks.dashboard.shared.order_actions import Doing, explain_refusal, is_ended
+from printworks.dashboard.shared.order_images import describe_image
+from printworks.dashboard.shared.order_parts import describe_callbacks, describe_entry
+from printworks.dashboard.shared.order_timeline import tell
+from printworks.dashboard.shared.words import name_country
+from printworks.dashboard.site.router import Deed, Page
+from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.errors import BadInput
-from printworks.rules.explaining import explain
 from printworks.rules.people import Duty
 from printworks.rules.production import DROPPED
-from printworks.store.any_orders import get_any_order
-from printworks.store.callbacks import get_callback, list_callbacks
-from printworks.store.images import list_images
-from printworks.store.issues import list_issues
-from printworks.store.merchants import Merchant, get_merchant
-from printworks.store.order_history import (
+from printworks.rules.routing.explaining import explain
+from printworks.store.accounts.merchants import Merchant, get_merchant
+from printworks.store.callbacks.callbacks import get_callback, list_callbacks
+from printworks.store.console.orders import get_any_order
+from printworks.store.images.images import list_images
+from printworks.store.images.packing_slips import find_packing_slip
+from printworks.store.issues.issues import list_issues
+from printworks.store.labs.shipments import list_decisions, list_every_shipment
+from printworks.store.money.payments import list_requests_of_order
+from printworks.store.orders.history import (
     list_attempts_of_order,
     list_entries_of_order,
     list_happenings,
     read_stamp,
 )
-from printworks.store.orders import Order, get_any_order_to_change
-from printworks.store.packing_slips import find_packing_slip
-from printworks.store.payments import list_requests_of_order
-from printworks.store.shipments import list_decisions, list_every_shipment
+from printworks.store.orders.orders import Order, get_any_order_to_change
 
 # What is listed of each: a page stays small, however large the order is.
 IMAGES: Final = 24

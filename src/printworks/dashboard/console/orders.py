@@ -6,21 +6,21 @@ import msgspec
 from starlette.responses import Response
 
 from printworks.dashboard.console.words import name_state
-from printworks.dashboard.desk import Page
-from printworks.dashboard.forms import read_number
-from printworks.dashboard.stamps import make_stamp
-from printworks.dashboard.views.words import Words
-from printworks.dashboard.visits import ConsoleVisit
+from printworks.dashboard.shared.words import Words
+from printworks.dashboard.site.etag import make_stamp
+from printworks.dashboard.site.forms import read_number
+from printworks.dashboard.site.router import Page
+from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.orders import OrderStatus
-from printworks.store.any_orders import (
+from printworks.store.accounts.merchants import Merchant, find_merchant_by_code
+from printworks.store.console.orders import (
     AnyOrder,
     find_orders_by_id,
     find_orders_by_reference,
     list_any_orders,
     list_troubled_orders,
 )
-from printworks.store.merchants import Merchant, find_merchant_by_code
-from printworks.store.order_search import OrderLine, OrderSearch, search_orders
+from printworks.store.orders.search import OrderLine, OrderSearch, search_orders
 
 ROWS: Final = 50
 _LONGEST_SEARCH: Final = 200

@@ -11,14 +11,14 @@ from starlette.responses import Response
 from printworks.dashboard.console.charts import Chart, Series, draw_bars
 from printworks.dashboard.console.production import find_transit_days
 from printworks.dashboard.console.words import tell_age
-from printworks.dashboard.desk import Page
-from printworks.dashboard.money import format_money
-from printworks.dashboard.rendering import Tone
-from printworks.dashboard.stamps import make_stamp
-from printworks.dashboard.views.issue_words import KINDS
-from printworks.dashboard.views.words import count, shorten
-from printworks.dashboard.visits import ConsoleVisit
-from printworks.store.figures import (
+from printworks.dashboard.shared.issue_words import KINDS
+from printworks.dashboard.shared.money import format_money
+from printworks.dashboard.shared.words import count, shorten
+from printworks.dashboard.site.etag import make_stamp
+from printworks.dashboard.site.rendering import Tone
+from printworks.dashboard.site.router import Page
+from printworks.dashboard.site.visits import ConsoleVisit
+from printworks.store.console.figures import (
     DAYS,
     DayOfCallbacks,
     DayOfOrders,
@@ -27,10 +27,8 @@ from printworks.store.figures import (
     count_orders,
     count_production,
 )
-from printworks.store.issues import Issue
-from printworks.store.jobs import JobRow
-from printworks.store.lab_queue import QueuedShipment
-from printworks.store.problems import (
+from printworks.store.console.labs import QueuedShipment
+from printworks.store.console.problems import (
     DeafMerchant,
     Found,
     Problems,
@@ -38,6 +36,8 @@ from printworks.store.problems import (
     TroubledOrder,
     find_problems,
 )
+from printworks.store.issues.issues import Issue
+from printworks.store.queue.jobs import JobRow
 
 T = TypeVar("T")
 

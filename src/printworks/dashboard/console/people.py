@@ -4,19 +4,19 @@ from typing import Final
 
 from starlette.responses import Response
 
-from printworks.actions.operators import change_role, get_operator, remove_operator
-from printworks.actions.people import invite_operator, invite_to_choose_password
+from printworks.actions.accounts.operators import change_role, get_operator, remove_operator
+from printworks.actions.accounts.people import invite_operator, invite_to_choose_password
 from printworks.dashboard.console.invitations import FreshLink, make_link
-from printworks.dashboard.desk import Deed, Page
-from printworks.dashboard.visits import ConsoleVisit
+from printworks.dashboard.site.router import Deed, Page
+from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.errors import BadInput
 from printworks.rules.people import MAY, OPERATORS, Duty, Realm, Role
-from printworks.store.operators import (
+from printworks.store.accounts.operators import (
     find_last_visits,
     list_open_invitations,
     withdraw_invitation,
 )
-from printworks.store.people import list_people
+from printworks.store.accounts.people import list_people
 
 _PEOPLE: Final = "/console/people"
 # What each role is for, in the words of whoever gives it.

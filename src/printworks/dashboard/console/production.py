@@ -11,15 +11,15 @@ from starlette.responses import Response
 from printworks.catalogue.labs import Lab
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.console.words import name_state, tell_age, tell_span
-from printworks.dashboard.desk import Page
-from printworks.dashboard.stamps import make_stamp
-from printworks.dashboard.views.words import Words
-from printworks.dashboard.visits import ConsoleVisit
-from printworks.rules.calendars import MONDAY_TO_FRIDAY, WorkingCalendar, find_next_cut_off
+from printworks.dashboard.shared.words import Words
+from printworks.dashboard.site.etag import make_stamp
+from printworks.dashboard.site.router import Page
+from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.production import OPEN, LabState
-from printworks.store.lab_queue import QueueCount, QueuedShipment, count_queue, list_queue
-from printworks.store.merchants import read_clock_offsets
-from printworks.store.problems import find_failed, find_late
+from printworks.rules.routing.calendars import MONDAY_TO_FRIDAY, WorkingCalendar, find_next_cut_off
+from printworks.store.accounts.merchants import read_clock_offsets
+from printworks.store.console.labs import QueueCount, QueuedShipment, count_queue, list_queue
+from printworks.store.console.problems import find_failed, find_late
 
 ROWS: Final = 50
 # Of those that somebody has to look into, which have no further pages.

@@ -10,19 +10,19 @@ from typing import Final
 import msgspec
 from starlette.responses import Response
 
-from printworks.actions.routing import FINE, Wanted, route_products
+from printworks.actions.production.routing import FINE, Wanted, route_products
 from printworks.catalogue.countries import COUNTRIES
 from printworks.catalogue.products import Currency
 from printworks.catalogue.snapshot import Catalogue
-from printworks.dashboard.desk import Page
-from printworks.dashboard.forms import read_number
-from printworks.dashboard.money import format_money
-from printworks.dashboard.views.words import COUNTRY_CHOICES, name_country
-from printworks.dashboard.visits import ConsoleVisit
-from printworks.rules.explaining import explain
+from printworks.dashboard.shared.money import format_money
+from printworks.dashboard.shared.words import COUNTRY_CHOICES, name_country
+from printworks.dashboard.site.forms import read_number
+from printworks.dashboard.site.router import Page
+from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.orders import ShippingMethod
-from printworks.rules.plans import Finding, Package, Routed, Routing
-from printworks.store.shipments import count_backlog
+from printworks.rules.routing.explaining import explain
+from printworks.rules.routing.plans import Finding, Package, Routed, Routing
+from printworks.store.labs.shipments import count_backlog
 
 _LINES: Final = 5
 _MOST_COPIES: Final = 10_000

@@ -7,20 +7,20 @@ from typing import Final
 
 from starlette.responses import Response, StreamingResponse
 
-from printworks.actions.lab_documents import write_document
-from printworks.dashboard.kept_files import KeptPicture
-from printworks.dashboard.visits import ConsoleVisit, refuse_unknown
+from printworks.actions.production.lab_documents import write_document
+from printworks.dashboard.site.file_response import KeptPicture
+from printworks.dashboard.site.visits import ConsoleVisit, refuse_unknown
 from printworks.files.errors import FileMissing, FilesUnavailable
 from printworks.files.store import Files
 from printworks.labs.documents import JobDocument
 from printworks.labs.print_paths import place_prints
 from printworks.labs.sheet import write_sheet
-from printworks.store.any_orders import get_any_order
-from printworks.store.images import list_images
-from printworks.store.merchants import get_merchant
-from printworks.store.packing_slips import find_packing_slip
-from printworks.store.pictures import print_key, proof_key
-from printworks.store.shipments import get_shipment, list_decisions
+from printworks.store.accounts.merchants import get_merchant
+from printworks.store.console.orders import get_any_order
+from printworks.store.images.images import list_images
+from printworks.store.images.packing_slips import find_packing_slip
+from printworks.store.images.pictures import print_key, proof_key
+from printworks.store.labs.shipments import get_shipment, list_decisions
 
 _PRIVATE: Final = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
 # Even a picture that is something else as well runs nothing and loads nothing.

@@ -7,31 +7,31 @@ from typing import Any, Final
 import msgspec
 from starlette.responses import Response
 
-from printworks.actions.lab_documents import read_manifest
-from printworks.actions.production import permissions_of
-from printworks.actions.routing import find_lab_dispatch
+from printworks.actions.production.lab_documents import read_manifest
+from printworks.actions.production.production import permissions_of
+from printworks.actions.production.routing import find_lab_dispatch
 from printworks.catalogue.labs import Lab
 from printworks.catalogue.services import Carrier
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.console.sheets import show_print, show_sheet
-from printworks.dashboard.console.shipment_deeds import DEEDS
+from printworks.dashboard.console.shipment_actions import DEEDS
 from printworks.dashboard.console.words import name_state
-from printworks.dashboard.desk import Page
-from printworks.dashboard.rendering import Tone
-from printworks.dashboard.views.order_timeline import tell
-from printworks.dashboard.views.words import Words
-from printworks.dashboard.visits import ConsoleVisit, refuse_unknown
+from printworks.dashboard.shared.order_timeline import tell
+from printworks.dashboard.shared.words import Words
+from printworks.dashboard.site.rendering import Tone
+from printworks.dashboard.site.router import Page
+from printworks.dashboard.site.visits import ConsoleVisit, refuse_unknown
 from printworks.rules.events import OrderHeld, OrderReleased, ShipmentsChanged
 from printworks.rules.orders import OrderStatus
 from printworks.rules.people import Duty
 from printworks.rules.production import LabState, is_news
-from printworks.store.any_orders import get_any_order
-from printworks.store.audit import Entry, list_audit
-from printworks.store.images import Image, list_images
-from printworks.store.merchants import get_merchant
-from printworks.store.order_history import Happening, list_happenings, read_stamp
-from printworks.store.orders import Order
-from printworks.store.shipments import Shipment, get_shipment, list_shipments
+from printworks.store.accounts.audit import Entry, list_audit
+from printworks.store.accounts.merchants import get_merchant
+from printworks.store.console.orders import get_any_order
+from printworks.store.images.images import Image, list_images
+from printworks.store.labs.shipments import Shipment, get_shipment, list_shipments
+from printworks.store.orders.history import Happening, list_happenings, read_stamp
+from printworks.store.orders.orders import Order
 from printworks.wire.links import Links
 
 # Images on one page: an order may have a thousand.

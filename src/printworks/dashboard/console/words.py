@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
-from printworks.dashboard.views.words import (
+from printworks.dashboard.shared.words import (
     CALLBACK_WORDS,
     IMAGE_WORDS,
     ORDER_WORDS,

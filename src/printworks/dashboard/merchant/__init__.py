@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from printworks.dashboard.desk import Page
+from printworks.dashboard.auth.security import security_page
 from printworks.dashboard.merchant import (
     account,
     adding_images,
@@ -17,8 +17,8 @@ from printworks.dashboard.merchant import (
     requests,
     sandbox,
 )
-from printworks.dashboard.security import security_page
-from printworks.dashboard.visits import MerchantVisit
+from printworks.dashboard.site.router import Page
+from printworks.dashboard.site.visits import MerchantVisit
 
 PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
     # Before those of an order, which would take `new` for a number.

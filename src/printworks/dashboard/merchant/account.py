@@ -8,16 +8,16 @@ from typing import IO, Final
 import msgspec
 from starlette.responses import Response, StreamingResponse
 
-from printworks.dashboard.desk import Page
 from printworks.dashboard.merchant.months import Month, list_months
 from printworks.dashboard.merchant.statement_csv import write_statement
-from printworks.dashboard.views.words import ENTRY_WORDS
-from printworks.dashboard.visits import MerchantVisit, refuse_unknown
+from printworks.dashboard.shared.words import ENTRY_WORDS
+from printworks.dashboard.site.router import Page
+from printworks.dashboard.site.visits import MerchantVisit, refuse_unknown
 from printworks.rules.ledger import EntryKind
 from printworks.rules.payments import Payer, is_on_account
-from printworks.store.ledger import read_books, read_credit_limit
-from printworks.store.payments import get_card
-from printworks.store.statements import (
+from printworks.store.money.ledger import read_books, read_credit_limit
+from printworks.store.money.payments import get_card
+from printworks.store.money.statements import (
     StatementLine,
     add_balances,
     find_first_and_last,

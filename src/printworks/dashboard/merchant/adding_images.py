@@ -5,8 +5,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from printworks.actions.images import remove_image
-from printworks.dashboard.desk import Deed, Page
+from printworks.actions.images.images import remove_image
 from printworks.dashboard.merchant.form_values import FormValues
 from printworks.dashboard.merchant.print_fields import (
     CHOICE,
@@ -22,16 +21,17 @@ from printworks.dashboard.merchant.uploading import (
     judge_all,
     receive_pictures,
 )
-from printworks.dashboard.stamps import make_stamp
-from printworks.dashboard.views.order_images import describe_image
-from printworks.dashboard.views.words import ORDER_WORDS
-from printworks.dashboard.visits import MerchantVisit
+from printworks.dashboard.shared.order_images import describe_image
+from printworks.dashboard.shared.words import ORDER_WORDS
+from printworks.dashboard.site.etag import make_stamp
+from printworks.dashboard.site.router import Deed, Page
+from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import WrongState
 from printworks.rules.images import ImageStatus
 from printworks.rules.orders import OrderStatus
 from printworks.rules.sizing import Sizing
-from printworks.store.images import list_images_to_show
-from printworks.store.orders import Order, get_order, get_order_to_change
+from printworks.store.images.images import list_images_to_show
+from printworks.store.orders.orders import Order, get_order, get_order_to_change
 
 _SHOWN: Final = 24
 _USUAL: Final[Mapping[str, str]] = {"copies": "1", "sizing": Sizing.CROP}

@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from printworks.dashboard.visits import MerchantVisit
+from printworks.dashboard.site.visits import MerchantVisit
 from printworks.net.guard import is_private_sandbox
 
 # Stands where the key would; it can be shown once only.

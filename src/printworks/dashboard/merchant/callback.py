@@ -5,16 +5,16 @@ from typing import Final
 import msgspec
 from starlette.responses import Response
 
-from printworks.actions.callbacks import send_again
-from printworks.dashboard.desk import Deed, Page
-from printworks.dashboard.stamps import make_stamp
-from printworks.dashboard.views.callbacks import view_attempt, view_callback
-from printworks.dashboard.visits import MerchantVisit
+from printworks.actions.callbacks.callbacks import send_again
+from printworks.dashboard.shared.callbacks import view_attempt, view_callback
+from printworks.dashboard.site.etag import make_stamp
+from printworks.dashboard.site.router import Deed, Page
+from printworks.dashboard.site.visits import MerchantVisit
 from printworks.rules.callbacks import choose_format
-from printworks.store.callback_log import list_latest_attempts
-from printworks.store.callback_settings import read_callback_settings
-from printworks.store.callbacks import Callback, get_callback
-from printworks.store.deliveries import load_deliveries
+from printworks.store.callbacks.callbacks import Callback, get_callback
+from printworks.store.callbacks.deliveries import load_deliveries
+from printworks.store.callbacks.log import list_latest_attempts
+from printworks.store.callbacks.settings import read_callback_settings
 from printworks.wire.callbacks import SAMPLE, SAMPLE_ORDER, message_id, render_callback
 
 # Every try of three rounds; what is older is of no use any more.

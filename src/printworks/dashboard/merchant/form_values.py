@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
-from printworks.dashboard.visits import Visit
+from printworks.dashboard.site.visits import Visit
 
 
 class FormValues:

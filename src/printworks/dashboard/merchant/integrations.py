@@ -7,23 +7,23 @@ from typing import Final
 import msgspec
 from starlette.responses import Response
 
-from printworks.actions import callbacks as actions
-from printworks.dashboard.desk import Deed, Page
+from printworks.actions.callbacks import callbacks as actions
 from printworks.dashboard.merchant.callback_address import check_reachable
-from printworks.dashboard.rendering import Link
-from printworks.dashboard.stamps import make_stamp
-from printworks.dashboard.views.callbacks import view_callback
-from printworks.dashboard.visits import MerchantVisit, Pages
+from printworks.dashboard.shared.callbacks import view_callback
+from printworks.dashboard.site.etag import make_stamp
+from printworks.dashboard.site.rendering import Link
+from printworks.dashboard.site.router import Deed, Page
+from printworks.dashboard.site.visits import MerchantVisit, Pages
 from printworks.errors import BadInput
 from printworks.rules.callbacks import CallbackFormat
 from printworks.rules.events import CallbackState
-from printworks.store.callback_log import (
+from printworks.store.callbacks.log import (
     CallbackPage,
     LoggedCallback,
     find_latest_test,
     list_callback_log,
 )
-from printworks.store.callback_settings import CallbackSettings, read_callback_settings
+from printworks.store.callbacks.settings import CallbackSettings, read_callback_settings
 
 _ROWS: Final = 25
 # What one click sends again at most, in transactions of `REPLAYED_AT_ONCE` each.

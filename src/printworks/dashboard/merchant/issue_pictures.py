@@ -6,7 +6,7 @@ import msgspec
 
 from printworks.catalogue.snapshot import Catalogue
 from printworks.rules.images import ImageStatus
-from printworks.store.images import Image
+from printworks.store.images.images import Image
 from printworks.wire.links import Links
 
 

@@ -7,30 +7,30 @@ from typing import Final
 import msgspec
 from starlette.responses import Response
 
-from printworks.actions.issue_photos import MOST_PHOTOS
-from printworks.actions.issues import update_issue
-from printworks.dashboard.desk import Deed, Page
-from printworks.dashboard.issue_photos import send_photo, take_photographs
+from printworks.actions.issues.issues import update_issue
+from printworks.actions.issues.photos import MOST_PHOTOS
 from printworks.dashboard.merchant import new_issue
 from printworks.dashboard.merchant.issue_pictures import make_tiles
 from printworks.dashboard.merchant.months import Month
 from printworks.dashboard.merchant.new_issue import read_text
-from printworks.dashboard.stamps import make_stamp
-from printworks.dashboard.views.issue_words import (
+from printworks.dashboard.shared.issue_photos import send_photo, take_photographs
+from printworks.dashboard.shared.issue_words import (
     ACTIONS,
     KINDS,
     STATES,
     describe_age,
     describe_remark,
 )
-from printworks.dashboard.visits import MerchantVisit
+from printworks.dashboard.site.etag import make_stamp
+from printworks.dashboard.site.router import Deed, Page
+from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import BadInput
 from printworks.rules.issues import DESCRIPTIONS, UNSETTLED, Author, IssueState, Remark
-from printworks.store.images import Image, list_images_to_show
-from printworks.store.issue_lists import IssueLine, list_issue_lines
-from printworks.store.issue_photos import count_photos, list_photos
-from printworks.store.issues import Issue, get_issue, list_remarks
-from printworks.store.orders import get_order, get_order_to_change
+from printworks.store.images.images import Image, list_images_to_show
+from printworks.store.issues.issues import Issue, get_issue, list_remarks
+from printworks.store.issues.lists import IssueLine, list_issue_lines
+from printworks.store.issues.photos import count_photos, list_photos
+from printworks.store.orders.orders import get_order, get_order_to_change
 
 _LINES: Final = 25
 # So many of its images are shown with an issue, and so many of the remarks at first.

@@ -6,12 +6,12 @@ from typing import Final
 
 from starlette.responses import Response
 
-from printworks.actions.merchants import add_key, revoke_key, rotate_key
-from printworks.dashboard.desk import Deed, Page
+from printworks.actions.accounts.merchants import add_key, revoke_key, rotate_key
 from printworks.dashboard.merchant.api_access import KEY_GOES_HERE, describe_access
-from printworks.dashboard.visits import MerchantVisit, refuse_unknown
+from printworks.dashboard.site.router import Deed, Page
+from printworks.dashboard.site.visits import MerchantVisit, refuse_unknown
 from printworks.errors import BadInput
-from printworks.store.merchants import MOST_KEYS, list_keys
+from printworks.store.accounts.merchants import MOST_KEYS, list_keys
 
 _HINT: Final = 4
 # How long the old keys go on working, by what the form sends.

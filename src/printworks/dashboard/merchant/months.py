@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime
 from typing import Final, NamedTuple, Self
 
-from printworks.store.statements import Span
+from printworks.store.money.statements import Span
 
 _WRITTEN: Final = re.compile(r"([1-9][0-9]{3})-(0[1-9]|1[0-2])", re.ASCII)
 

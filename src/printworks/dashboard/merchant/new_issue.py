@@ -6,23 +6,23 @@ from typing import Final
 
 from starlette.responses import Response
 
-from printworks.actions.issue_photos import MOST_PHOTOS
-from printworks.actions.issues import open_issue
-from printworks.dashboard.desk import Deed, Page
-from printworks.dashboard.forms import Sent, read_number
-from printworks.dashboard.issue_photos import take_photographs
+from printworks.actions.issues.issues import open_issue
+from printworks.actions.issues.photos import MOST_PHOTOS
 from printworks.dashboard.merchant.issue_pictures import make_tiles
-from printworks.dashboard.views.issue_words import ACTIONS, KINDS
-from printworks.dashboard.views.words import ORDER_WORDS
-from printworks.dashboard.visits import MerchantVisit
+from printworks.dashboard.shared.issue_photos import take_photographs
+from printworks.dashboard.shared.issue_words import ACTIONS, KINDS
+from printworks.dashboard.shared.words import ORDER_WORDS
+from printworks.dashboard.site.forms import Sent, read_number
+from printworks.dashboard.site.router import Deed, Page
+from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import BadInput, NotFound, WrongState
 from printworks.rules.images import MOST_IN_ORDER
 from printworks.rules.issues import IssueAction, IssueKind, check_opening
 from printworks.rules.orders import OrderStatus
-from printworks.store.images import list_images_to_show
-from printworks.store.issues import NewIssue
-from printworks.store.order_search import OrderSearch, search_orders
-from printworks.store.orders import get_order, get_order_to_change
+from printworks.store.images.images import list_images_to_show
+from printworks.store.issues.issues import NewIssue
+from printworks.store.orders.orders import get_order, get_order_to_change
+from printworks.store.orders.search import OrderSearch, search_orders
 
 # So many images have a box to tick; the others are named by their numbers. A form may not have
 # many more fields.

@@ -5,9 +5,7 @@ from typing import Final
 
 from starlette.responses import Response
 
-from printworks.actions.orders import create_order
-from printworks.dashboard.assets import address_of
-from printworks.dashboard.desk import Deed, Page
+from printworks.actions.orders.orders import create_order
 from printworks.dashboard.merchant.faults import BANK_FAULTS, LAB_FAULTS, add_words
 from printworks.dashboard.merchant.form_values import FormValues
 from printworks.dashboard.merchant.print_fields import (
@@ -32,13 +30,15 @@ from printworks.dashboard.merchant.uploading import (
     look_at,
     receive_pictures,
 )
-from printworks.dashboard.rendering import send_on
-from printworks.dashboard.views.words import COUNTRY_CHOICES
-from printworks.dashboard.visits import MerchantVisit
+from printworks.dashboard.shared.words import COUNTRY_CHOICES
+from printworks.dashboard.site.assets import address_of
+from printworks.dashboard.site.rendering import send_on
+from printworks.dashboard.site.router import Deed, Page
+from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import BadInput, ServiceError
 from printworks.rules.orders import Payment, ShippingMethod
 from printworks.rules.sizing import Sizing
-from printworks.store.orders import NewOrder
+from printworks.store.orders.orders import NewOrder
 
 _USUAL: Final[Mapping[str, str]] = {
     "country": "GB",

@@ -5,14 +5,12 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from printworks.actions.routing import estimate_anew, route_order
-from printworks.actions.submission import SubmissionStatus, check_submission
-from printworks.dashboard.desk import Page
-from printworks.dashboard.merchant.order_deeds import CLOCK_STEPS, DEEDS, LEAVING
-from printworks.dashboard.rendering import Link, Message, Onwards, render_message
-from printworks.dashboard.views.order_actions import Doing, is_ended, list_actions
-from printworks.dashboard.views.order_images import describe_image
-from printworks.dashboard.views.order_parts import (
+from printworks.actions.production.routing import estimate_anew, route_order
+from printworks.actions.submission.submission import SubmissionStatus, check_submission
+from printworks.dashboard.merchant.order_actions import CLOCK_STEPS, DEEDS, LEAVING
+from printworks.dashboard.shared.order_actions import Doing, is_ended, list_actions
+from printworks.dashboard.shared.order_images import describe_image
+from printworks.dashboard.shared.order_parts import (
     ToldView,
     count_doubtful,
     count_unseen,
@@ -21,29 +19,31 @@ from printworks.dashboard.views.order_parts import (
     describe_shipment,
     list_missing,
 )
-from printworks.dashboard.views.order_routing import Choice, tell_choices
-from printworks.dashboard.views.order_timeline import tell
-from printworks.dashboard.views.words import METHOD_WORDS, ORDER_WORDS, name_country
-from printworks.dashboard.visits import MerchantVisit
+from printworks.dashboard.shared.order_routing import Choice, tell_choices
+from printworks.dashboard.shared.order_timeline import tell
+from printworks.dashboard.shared.words import METHOD_WORDS, ORDER_WORDS, name_country
+from printworks.dashboard.site.rendering import Link, Message, Onwards, render_message
+from printworks.dashboard.site.router import Page
+from printworks.dashboard.site.visits import MerchantVisit
 from printworks.rules.orders import OrderStatus, Payment
 from printworks.rules.payments import PaymentState, is_on_account
-from printworks.store.callback_settings import read_callback_settings
-from printworks.store.callbacks import list_callbacks
-from printworks.store.order_history import (
-    list_attempts_of_order,
-    list_entries_of_order,
-    list_happenings,
-    read_stamp,
-)
-from printworks.store.orders import Order
-from printworks.store.payments import PaymentRequest, get_request
-from printworks.store.shipments import (
+from printworks.store.callbacks.callbacks import list_callbacks
+from printworks.store.callbacks.settings import read_callback_settings
+from printworks.store.labs.shipments import (
     Decision,
     Shipment,
     WholeOrder,
     get_whole_order,
     list_decisions,
 )
+from printworks.store.money.payments import PaymentRequest, get_request
+from printworks.store.orders.history import (
+    list_attempts_of_order,
+    list_entries_of_order,
+    list_happenings,
+    read_stamp,
+)
+from printworks.store.orders.orders import Order
 
 # What is listed of each: a page stays small, however large the order is.
 IMAGES_ON_A_PAGE: Final = 24

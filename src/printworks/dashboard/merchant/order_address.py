@@ -5,24 +5,24 @@ from typing import Final, NamedTuple
 
 from starlette.responses import Response
 
-from printworks.actions.orders import change_order
-from printworks.actions.production import permissions_of
-from printworks.actions.shipping import change_shipping
-from printworks.dashboard.desk import Deed, Page
-from printworks.dashboard.merchant.order_deeds import find_order
+from printworks.actions.orders.orders import change_order
+from printworks.actions.orders.shipping import change_shipping
+from printworks.actions.production.production import permissions_of
+from printworks.dashboard.merchant.order_actions import find_order
 from printworks.dashboard.merchant.recipient_fields import (
     list_methods,
     read_country,
     read_method,
 )
-from printworks.dashboard.views.order_actions import Doing, explain_refusal
-from printworks.dashboard.views.words import COUNTRY_CHOICES, name_country
-from printworks.dashboard.visits import MerchantVisit
+from printworks.dashboard.shared.order_actions import Doing, explain_refusal
+from printworks.dashboard.shared.words import COUNTRY_CHOICES, name_country
+from printworks.dashboard.site.router import Deed, Page
+from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import BadInput
 from printworks.rules.orders import OrderStatus
 from printworks.rules.recipients import NEEDED, OPTIONAL, find_problems, tidy
-from printworks.store.orders import Order
-from printworks.store.shipments import get_whole_order
+from printworks.store.labs.shipments import get_whole_order
+from printworks.store.orders.orders import Order
 
 
 class AddressField(NamedTuple):

@@ -6,13 +6,13 @@ from typing import Any, Final
 import msgspec
 from starlette.responses import Response
 
-from printworks.dashboard.desk import Page
-from printworks.dashboard.stamps import make_stamp
-from printworks.dashboard.views.words import ORDER_WORDS, Words, name_country
-from printworks.dashboard.visits import MerchantVisit
+from printworks.dashboard.shared.words import ORDER_WORDS, Words, name_country
+from printworks.dashboard.site.etag import make_stamp
+from printworks.dashboard.site.router import Page
+from printworks.dashboard.site.visits import MerchantVisit
 from printworks.rules.orders import OrderStatus
-from printworks.store.order_search import OrderLine, OrderSearch, search_orders
-from printworks.store.orders import list_orders
+from printworks.store.orders.orders import list_orders
+from printworks.store.orders.search import OrderLine, OrderSearch, search_orders
 
 _ON_A_PAGE: Final = 50
 _LONGEST_SEARCH: Final = 200

@@ -7,15 +7,15 @@ import msgspec
 
 from printworks.catalogue.products import Currency, Product
 from printworks.catalogue.snapshot import Catalogue
-from printworks.dashboard.forms import Sent, read_number
-from printworks.dashboard.money import format_money, read_money
-from printworks.dashboard.views.order_images import write_size
-from printworks.dashboard.views.words import SIZING_WORDS, name_attribute, name_country, shorten
+from printworks.dashboard.shared.money import format_money, read_money
+from printworks.dashboard.shared.order_images import write_size
+from printworks.dashboard.shared.words import SIZING_WORDS, name_attribute, name_country, shorten
+from printworks.dashboard.site.forms import Sent, read_number
 from printworks.errors import BadInput
 from printworks.rules.images import MOST_COPIES, MOST_IN_BATCH
 from printworks.rules.orders import Payment
 from printworks.rules.sizing import Pixels, Sizing, mismatch
-from printworks.store.images import NewImage
+from printworks.store.images.images import NewImage
 from printworks.wire.reading import read
 from printworks.wire.v3.images import AddImage
 

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from printworks.catalogue.countries import COUNTRIES
 from printworks.catalogue.snapshot import Catalogue
-from printworks.dashboard.forms import Sent
-from printworks.dashboard.views.words import METHOD_WORDS, count
+from printworks.dashboard.shared.words import METHOD_WORDS, count
+from printworks.dashboard.site.forms import Sent
 from printworks.errors import BadInput
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.recipients import NEEDED, OPTIONAL, find_problems, tidy

@@ -6,12 +6,12 @@ from typing import Final
 import msgspec
 from starlette.responses import Response
 
-from printworks.dashboard.desk import Page
 from printworks.dashboard.merchant.api_access import describe_access
-from printworks.dashboard.rendering import Tone
-from printworks.dashboard.views.callbacks import describe_result
-from printworks.dashboard.visits import MerchantVisit
-from printworks.store.requests import ApiRequest, RequestFilter, list_requests
+from printworks.dashboard.shared.callbacks import describe_result
+from printworks.dashboard.site.rendering import Tone
+from printworks.dashboard.site.router import Page
+from printworks.dashboard.site.visits import MerchantVisit
+from printworks.store.accounts.requests import ApiRequest, RequestFilter, list_requests
 
 _ROWS: Final = 50
 _METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")

@@ -7,16 +7,16 @@ from typing import Final
 import msgspec
 from starlette.responses import Response
 
-from printworks.dashboard.desk import Deed, Page
-from printworks.dashboard.forms import read_number
 from printworks.dashboard.merchant.faults import BANK_FAULTS, LAB_FAULTS
-from printworks.dashboard.views.order_timeline import Moment, tell
-from printworks.dashboard.views.words import count
-from printworks.dashboard.visits import MerchantVisit
+from printworks.dashboard.shared.order_timeline import Moment, tell
+from printworks.dashboard.shared.words import count
+from printworks.dashboard.site.forms import read_number
+from printworks.dashboard.site.router import Deed, Page
+from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import BadInput
 from printworks.payments.simulated import EEA
-from printworks.store.callbacks import Callback, count_events, list_feed
-from printworks.store.order_history import Happening
+from printworks.store.callbacks.callbacks import Callback, count_events, list_feed
+from printworks.store.orders.history import Happening
 from printworks.wire.v3.sandbox import LONGEST
 
 _UNITS: Final[Mapping[str, timedelta]] = {

@@ -5,8 +5,8 @@ import io
 from collections.abc import Iterable
 from typing import IO, Final
 
-from printworks.dashboard.money import write_amount
-from printworks.store.statements import StatementLine
+from printworks.dashboard.shared.money import write_amount
+from printworks.store.money.statements import StatementLine
 
 _HEADS: Final = (
     "number",

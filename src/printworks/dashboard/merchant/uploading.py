@@ -10,22 +10,22 @@ from typing import IO, Final, NoReturn
 
 import msgspec
 
-from printworks.actions.images import add_images
-from printworks.actions.preflight import Refused, check_picture
-from printworks.actions.uploads import (
+from printworks.actions.images.images import add_images
+from printworks.actions.images.preflight import Refused, check_picture
+from printworks.actions.images.uploads import (
     Judged,
     Upload,
     add_uploaded_image,
     begin_upload,
     judge_upload,
 )
-from printworks.dashboard.views.words import shorten
-from printworks.dashboard.visits import MerchantVisit
+from printworks.dashboard.shared.words import shorten
+from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import BadInput, OutOfOrder
 from printworks.files.errors import FilesUnavailable
 from printworks.rules.images import ImageStatus
-from printworks.store.images import NewImage
-from printworks.store.orders import Order, get_order_to_change
+from printworks.store.images.images import NewImage
+from printworks.store.orders.orders import Order, get_order_to_change
 
 # The name of the field, and how the picture of ours is called that is there for trying.
 PICTURES: Final = "pictures"

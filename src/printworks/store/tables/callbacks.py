@@ -13,7 +13,7 @@ from sqlalchemy import (
 )
 
 from printworks.rules.events import CallbackState
-from printworks.store.columns import Choice, Moment, RowId
+from printworks.store.engine.columns import Choice, Moment, RowId
 from printworks.store.tables.base import metadata
 
 # One row for each event that merchants are told of, with an address or without: together they

@@ -2,7 +2,7 @@
 
 from sqlalchemy import Column, ForeignKey, Integer, LargeBinary, Table, Text
 
-from printworks.store.columns import Moment
+from printworks.store.engine.columns import Moment
 from printworks.store.tables.base import metadata
 
 idempotency_keys = Table(

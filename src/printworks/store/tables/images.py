@@ -4,7 +4,7 @@ from sqlalchemy import BigInteger, Column, ForeignKey, Integer, Table, Text, tex
 
 from printworks.rules.images import AcceptedFiles, ImageStatus
 from printworks.rules.sizing import Sizing
-from printworks.store.columns import Choice, Json, Moment, RowId
+from printworks.store.engine.columns import Choice, Json, Moment, RowId
 from printworks.store.tables.base import metadata
 
 # What was received, once for each content, whoever sent it and however often.

@@ -3,7 +3,7 @@
 from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, Table, Text, text
 
 from printworks.rules.issues import Author, IssueAction, IssueKind, IssueState, Resolution
-from printworks.store.columns import Choice, Json, Moment, RowId
+from printworks.store.engine.columns import Choice, Json, Moment, RowId
 from printworks.store.tables.base import metadata
 
 # Complaints about orders.

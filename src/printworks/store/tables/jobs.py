@@ -12,7 +12,7 @@ from sqlalchemy import (
     text,
 )
 
-from printworks.store.columns import Json, Moment, RowId
+from printworks.store.engine.columns import Json, Moment, RowId
 from printworks.store.tables.base import metadata
 
 jobs = Table(

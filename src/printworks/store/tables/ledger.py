@@ -3,7 +3,7 @@
 from sqlalchemy import BigInteger, Column, ForeignKey, Index, Table, Text, UniqueConstraint
 
 from printworks.rules.ledger import EntryKind
-from printworks.store.columns import Choice, Json, Moment
+from printworks.store.engine.columns import Choice, Json, Moment
 from printworks.store.tables.base import metadata
 
 # Money that moved, one entry after the other for each merchant. Nothing here is ever changed.

@@ -4,7 +4,7 @@ from sqlalchemy import BigInteger, Column, ForeignKey, Table, Text, text
 
 from printworks.catalogue.products import Currency
 from printworks.rules.payments import Billing
-from printworks.store.columns import Choice, Duration, Json, Moment, RowId
+from printworks.store.engine.columns import Choice, Duration, Json, Moment, RowId
 from printworks.store.tables.base import metadata
 
 merchants = Table(

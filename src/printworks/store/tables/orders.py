@@ -16,7 +16,7 @@ from sqlalchemy import (
 
 from printworks.catalogue.products import Currency, QualityLevel
 from printworks.rules.orders import OrderStatus, Payment, ShippingMethod
-from printworks.store.columns import ByteText, Choice, Json, Moment, RowId
+from printworks.store.engine.columns import ByteText, Choice, Json, Moment, RowId
 from printworks.store.tables.base import metadata
 
 orders = Table(

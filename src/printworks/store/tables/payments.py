@@ -4,7 +4,7 @@ from sqlalchemy import BigInteger, Column, ForeignKey, Index, Table, Text, text
 
 from printworks.catalogue.products import Currency
 from printworks.rules.payments import Payer, PaymentState
-from printworks.store.columns import Choice, Moment, RowId
+from printworks.store.engine.columns import Choice, Moment, RowId
 from printworks.store.tables.base import metadata
 
 # Money that somebody is asked for; written down before anybody asks.

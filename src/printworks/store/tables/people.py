@@ -13,7 +13,7 @@ from sqlalchemy import (
 )
 
 from printworks.rules.people import Realm, Role
-from printworks.store.columns import Choice, Json, Moment, RowId
+from printworks.store.engine.columns import Choice, Json, Moment, RowId
 from printworks.store.tables.base import metadata
 
 people = Table(

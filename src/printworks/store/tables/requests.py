@@ -2,7 +2,7 @@
 
 from sqlalchemy import Column, ForeignKey, Index, Integer, Table, Text
 
-from printworks.store.columns import Moment, RowId
+from printworks.store.engine.columns import Moment, RowId
 from printworks.store.tables.base import metadata
 
 api_requests = Table(

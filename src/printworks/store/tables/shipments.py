@@ -4,7 +4,7 @@ from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, 
 
 from printworks.catalogue.services import Carrier
 from printworks.rules.production import LabState
-from printworks.store.columns import Choice, Json, Moment, RowId
+from printworks.store.engine.columns import Choice, Json, Moment, RowId
 from printworks.store.tables.base import metadata
 
 # What one lab prints and sends in one package: planned while the order is open, fixed and

@@ -17,7 +17,7 @@ from printworks.rules.issues import (
     Remark,
     write_commentary,
 )
-from printworks.store.issues import Issue, NewIssue
+from printworks.store.issues.issues import Issue, NewIssue
 from printworks.wire.reading import Reader, text
 
 LONGEST: Final = 2000

@@ -5,7 +5,7 @@ from typing import Self
 
 import msgspec
 
-from printworks.wire.moments import show_moment
+from printworks.wire.timestamps import show_moment
 
 
 class LogLineOut(msgspec.Struct, frozen=True):

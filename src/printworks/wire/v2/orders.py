@@ -15,13 +15,13 @@ from printworks.catalogue.products import QualityLevel
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import BadInput
 from printworks.rules.orders import OrderStatus, Payment, Permissions, ShippingMethod
-from printworks.store.images import Images
-from printworks.store.orders import NewOrder, Order
-from printworks.store.shipments import Shipments
+from printworks.store.images.images import Images
+from printworks.store.labs.shipments import Shipments
+from printworks.store.orders.orders import NewOrder, Order
 from printworks.wire.links import Links
-from printworks.wire.moments import show_moment
 from printworks.wire.reading import Amount, CountryCode, CurrencyCode, Reader, text
 from printworks.wire.shipments import ShipmentOut, ShippingInfoOut
+from printworks.wire.timestamps import show_moment
 from printworks.wire.v2.photos import PhotoOut, show_photos
 from printworks.wire.v2.shipping import (
     METHOD_MEANT,

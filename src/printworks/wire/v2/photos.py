@@ -11,8 +11,8 @@ from printworks.errors import BadInput
 from printworks.rules.images import MOST_COPIES, AcceptedFiles, ImageStatus
 from printworks.rules.orders import Payment
 from printworks.rules.sizing import Sizing
-from printworks.store.images import Image, Images, NewImage
-from printworks.store.orders import Order
+from printworks.store.images.images import Image, Images, NewImage
+from printworks.store.orders.orders import Order
 from printworks.wire.links import Links
 from printworks.wire.reading import (
     Amount,

@@ -9,10 +9,10 @@ from msgspec import Meta
 from printworks.errors import BadInput
 from printworks.rules.callbacks import CallbackFormat
 from printworks.rules.events import CallbackState
-from printworks.store.callbacks import Callback
+from printworks.store.callbacks.callbacks import Callback
 from printworks.wire.callbacks import message_id, render_callback
-from printworks.wire.moments import show_moment
 from printworks.wire.reading import Reader, read_integer
+from printworks.wire.timestamps import show_moment
 
 HIGHEST_NUMBER: Final = 2**62
 

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from printworks.rules.images import ImageStatus
 from printworks.rules.sizing import Sizing
-from printworks.store.images import Image, NewImage
+from printworks.store.images.images import Image, NewImage
 from printworks.wire.links import Links
 from printworks.wire.reading import Amount, Attributes, Copies, Md5, Url, text
 

@@ -8,13 +8,13 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from printworks.rules.orders import OrderStatus, Payment, Permissions, ShippingMethod
-from printworks.store.images import Images
-from printworks.store.orders import NewOrder, Order
-from printworks.store.shipments import Shipments
+from printworks.store.images.images import Images
+from printworks.store.labs.shipments import Shipments
+from printworks.store.orders.orders import NewOrder, Order
 from printworks.wire.links import Links
-from printworks.wire.moments import show_moment
 from printworks.wire.reading import Amount, CountryCode, CurrencyCode, Url, text
 from printworks.wire.shipments import ShipmentOut, ShippingInfoOut
+from printworks.wire.timestamps import show_moment
 from printworks.wire.v3.images import ImageOut
 
 Line = Annotated[str, Meta(max_length=255), text(255)]

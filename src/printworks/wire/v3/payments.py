@@ -4,7 +4,7 @@ from typing import Self
 
 import msgspec
 
-from printworks.store.payments import PaymentRequest
+from printworks.store.money.payments import PaymentRequest
 
 
 class PaymentAddress(msgspec.Struct, frozen=True):

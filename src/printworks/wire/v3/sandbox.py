@@ -8,8 +8,8 @@ import msgspec
 from msgspec import Meta
 
 from printworks.errors import BadInput
-from printworks.wire.moments import show_moment
 from printworks.wire.reading import text
+from printworks.wire.timestamps import show_moment
 
 LONGEST: Final = timedelta(days=366)
 

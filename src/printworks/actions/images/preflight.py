@@ -1,0 +1,45 @@
+"""Looks at a picture for a product before anybody orders anything."""
+
+from pathlib import Path
+
+import msgspec
+
+from printworks.catalogue.products import Product
+from printworks.errors import OutOfOrder
+from printworks.imaging.messages import Facts
+from printworks.imaging.processor import CannotBeProcessed, Invalid, Studio
+from printworks.rules.images import ImageStatus
+from printworks.rules.sizing import Placement, Sizing
+from printworks.rules.submission import ImageWarning, find_size_warnings
+
+
+class Passed(msgspec.Struct, frozen=True):
+    """A picture that can be printed: how it would lie on the product, and what to know."""
+
+    facts: Facts
+    placement: Placement
+    warnings: list[ImageWarning]
+    # The picture as it would be printed.
+    preview: Path
+
+
+class Refused(msgspec.Struct, frozen=True):
+    """A file that cannot be printed, and why."""
+
+    reason: str
+
+
+def check_picture(
+    studio: Studio, file: Path, product: Product, sizing: Sizing, folder: Path
+) -> Passed | Refused:
+    """Judge a file for a product; `folder` takes what is drawn."""
+    result = studio.prepare(file, product.print_area, sizing, folder)
+    if isinstance(result, Invalid):
+        return Refused(result.reason)
+    if isinstance(result, CannotBeProcessed) and result.is_ours:
+        raise OutOfOrder("Pictures cannot be looked at at the moment; try again in a while.")
+    if isinstance(result, CannotBeProcessed):
+        return Refused(f"The file cannot be processed. {result.reason}")
+    placement = result.placement
+    warnings = find_size_warnings(ImageStatus.OK, placement, product.recommended_pixels)
+    return Passed(result.facts, placement, warnings, result.proofs.preview)

@@ -1,0 +1,32 @@
+"""What a recipient pays for an order."""
+
+from typing import Final
+
+from printworks.rules.payments import (
+    CheckoutLine,
+    CheckoutTotal,
+    add_up,
+    find_price_for_recipient,
+)
+from printworks.store.images.images import Image, Images
+from printworks.store.orders.orders import Order
+
+# In minor units. No bank takes more at once, and no column holds much more.
+MOST_TO_PAY: Final = 10**11
+
+
+def line_for_recipient(image: Image) -> CheckoutLine:
+    """Return what a recipient pays for an image."""
+    each = find_price_for_recipient(image.price_to_user, image.price)
+    return CheckoutLine(image.copies, each)
+
+
+def total_for_recipient(order: Order, images: Images) -> CheckoutTotal:
+    """Return what a recipient pays for the whole order."""
+    # A tax in another currency is the merchant's business with its customer, not ours.
+    is_ours = (order.invoice_currency or order.currency or "").upper() == (order.currency or "")
+    return add_up(
+        [line_for_recipient(image) for image in images],
+        shipping=order.shipping_price,
+        tax=order.invoice_tax if is_ours else 0,
+    )

@@ -1,0 +1,137 @@
+"""Writes what a lab is told about a shipment."""
+
+from datetime import date
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from printworks.actions.production.production import print_name
+from printworks.actions.production.routing import find_lab_dispatch
+from printworks.catalogue.labs import Lab
+from printworks.catalogue.snapshot import Catalogue
+from printworks.conversion import reader_of
+from printworks.imaging.manifest import Manifest
+from printworks.labs.documents import (
+    Address,
+    Customs,
+    JobDocument,
+    JobFile,
+    JobItem,
+    JobService,
+)
+from printworks.rules.images import ImageStatus
+from printworks.store.accounts.merchants import Merchant
+from printworks.store.images.images import Image, Images
+from printworks.store.images.packing_slips import PackingSlip
+from printworks.store.labs.shipments import Shipment
+from printworks.store.orders.orders import Order
+
+_read_manifest: Final = reader_of(Manifest)
+
+
+def thumbnail_name(image_id: int) -> str:
+    """Name the small picture of an image as labs know it."""
+    return f"{image_id}-small.jpg"
+
+
+def slip_name(slip: PackingSlip) -> str:
+    """Name a packing slip as labs know it, with the ending of its format."""
+    return f"packing-slip{PurePosixPath(slip.file or '').suffix}"
+
+
+def write_document(
+    merchant: Merchant,
+    order: Order,
+    shipment: Shipment,
+    images: Images,
+    slip: PackingSlip | None,
+    catalogue: Catalogue,
+    *,
+    environment: str,
+    rejections: int,
+) -> JobDocument:
+    """Say all that a lab needs to know to make and send a shipment."""
+    lab = catalogue.get_lab(shipment.lab)
+    theirs = [image for image in images if image.id in shipment.image_ids]
+    items = [_write_item(image, catalogue) for image in theirs]
+    return JobDocument(
+        job=shipment.id,
+        lab=lab.code,
+        environment=environment,
+        order=order.id,
+        merchant=merchant.name,
+        merchant_order_id=order.merchant_order_id,
+        rejections=rejections,
+        ordered_at=shipment.created_at,
+        dispatch_by=_find_dispatch_day(lab, theirs, shipment),
+        address=_write_address(order),
+        service=_write_service(order, shipment, catalogue),
+        items=items,
+        packing_slip=_write_slip(slip, lab),
+        customs=Customs(
+            currency=order.currency or merchant.currency,
+            value=sum(item.value * item.copies for item in items),
+            invoice_amount_net=order.invoice_amount_net,
+            invoice_tax=order.invoice_tax,
+            invoice_currency=order.invoice_currency,
+        ),
+    )
+
+
+def _write_item(image: Image, catalogue: Catalogue) -> JobItem:
+    manifest = read_manifest(image)
+    product = catalogue.find_product(image.sku)
+    return JobItem(
+        image=image.id,
+        sku=image.sku,
+        description=product.description if product else image.sku,
+        copies=image.copies,
+        attributes=image.attributes,
+        print=JobFile(name=print_name(image.id), sha256=manifest.output_sha256),
+        thumbnail=thumbnail_name(image.id),
+        width=manifest.plan.canvas.width,
+        height=manifest.plan.canvas.height,
+        dpi=manifest.plan.dpi,
+        value=image.price,
+    )
+
+
+def read_manifest(image: Image) -> Manifest:
+    """Return how the print file of an image was made."""
+    manifest: Any = image.manifest
+    return _read_manifest(manifest)
+
+
+def _find_dispatch_day(lab: Lab, images: Images, shipment: Shipment) -> date:
+    days = [making.production_days for i in images if (making := lab.makes.get(i.sku))]
+    return find_lab_dispatch(lab, max(days, default=0), now=shipment.created_at).latest
+
+
+def _write_address(order: Order) -> Address:
+    return Address(
+        name=order.recipient_name,
+        address1=order.address1,
+        address2=order.address2,
+        town_or_city=order.town_or_city,
+        state_or_county=order.state_or_county,
+        postal_code=order.postal_code,
+        country=order.destination_country,
+        telephone=order.mobile_telephone or order.telephone,
+        email=order.email,
+    )
+
+
+def _write_service(order: Order, shipment: Shipment, catalogue: Catalogue) -> JobService:
+    names = {service.code: service.name for service in catalogue.services}
+    return JobService(
+        code=shipment.service,
+        name=names.get(shipment.service, shipment.service),
+        carrier=shipment.carrier,
+        method=order.shipping_method,
+        is_tracked=shipment.is_tracked,
+    )
+
+
+def _write_slip(slip: PackingSlip | None, lab: Lab) -> JobFile | None:
+    if slip is None or slip.status is not ImageStatus.OK or not lab.packing_slips:
+        return None
+    return JobFile(name=slip_name(slip), sha256=slip.sha256 or "")

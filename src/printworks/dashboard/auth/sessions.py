@@ -1,0 +1,86 @@
+"""The cookie by which a browser is recognised, and whom it belongs to."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Final
+
+from sqlalchemy import Connection
+from starlette.requests import Request
+from starlette.responses import Response
+
+from printworks.dashboard.site.office import Office
+from printworks.rules.people import LONGEST, Realm
+from printworks.store.accounts.people import Person
+from printworks.store.accounts.sessions import SignedIn, begin_session, find_session, touch_session
+
+# Browsers take a cookie of such a name only over HTTPS, from this host and for all of it.
+COOKIES: Final[Mapping[Realm, str]] = {
+    Realm.MERCHANT: "__Host-printworks",
+    Realm.OPERATOR: "__Host-printworks-console",
+}
+ENTRANCES: Final[Mapping[Realm, str]] = {
+    Realm.MERCHANT: "/sign-in",
+    Realm.OPERATOR: "/console/sign-in",
+}
+# In the address of an entrance: a form was sent by somebody whose session was over.
+ENDED: Final = "ended"
+HOMES: Final[Mapping[Realm, str]] = {Realm.MERCHANT: "/orders", Realm.OPERATOR: "/console"}
+# A page need not write that somebody was there if one before it has lately.
+_TOUCH_EVERY: Final = timedelta(minutes=5)
+_LONGEST_TOKEN: Final = 100
+_LONGEST_AGENT: Final = 300
+
+
+def find_signed_in(
+    office: Office, realm: Realm, token: str | None, *, is_there: bool = True
+) -> SignedIn | None:
+    """Return who shows this cookie; if somebody is there, their session lasts longer."""
+    if not token or len(token) > _LONGEST_TOKEN:
+        return None
+    now = office.clock()
+    with office.database.reading() as db:
+        found = find_session(db, realm, token, now=now)
+    if is_there and found is not None and now - found.session.seen_at >= _TOUCH_EVERY:
+        with office.database.writing() as db:
+            touch_session(db, found, now=now)
+    return found
+
+
+def sign_in_here(office: Office, request: Request, person: Person, db: Connection) -> str:
+    """Begin a session for the browser that asks, and return what its cookie holds."""
+    client = request.client
+    return begin_session(
+        db,
+        person,
+        address=client.host if client else "",
+        user_agent=request.headers.get("user-agent", "")[:_LONGEST_AGENT],
+        now=office.clock(),
+    )
+
+
+def give_cookie(response: Response, realm: Realm, token: str) -> None:
+    """Let a browser show who it belongs to from now on."""
+    response.set_cookie(
+        COOKIES[realm],
+        token,
+        max_age=int(LONGEST.total_seconds()),
+        path="/",
+        secure=True,
+        httponly=True,
+        samesite="lax",
+    )
+
+
+def take_cookie(response: Response, realm: Realm) -> None:
+    """Let a browser forget."""
+    response.delete_cookie(COOKIES[realm], path="/", secure=True, httponly=True, samesite="lax")
+
+
+def way_on(request: Request, realm: Realm) -> str:
+    """Return where somebody wanted to go before the door, if that is one of our own pages."""
+    wanted = request.query_params.get("next", "")
+    is_ours = wanted.startswith("/") and not wanted.startswith(("//", "/\\"))
+    path = wanted.partition("?")[0].partition("#")[0]
+    is_console = path == "/console" or path.startswith("/console/")
+    fits = is_ours and wanted.isprintable() and is_console == (realm is Realm.OPERATOR)
+    return wanted if fits else HOMES[realm]

@@ -1,0 +1,120 @@
+"""The pages about one payment: ours, and that of the sandbox's own bank."""
+
+from collections.abc import Sequence
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from printworks.dashboard.checkout.payment_status import Counter, PaymentCase
+from printworks.dashboard.checkout.payment_views import (
+    BankView,
+    PaymentView,
+    show_bank,
+    show_payment,
+    show_silent_bank,
+    show_unknown_payment,
+)
+from printworks.dashboard.site.forms import Form, FormKey
+from printworks.dashboard.site.rate_limits import Guard
+from printworks.dashboard.site.rendering import send_on
+from printworks.payments.provider import ProviderUnavailable, Unknown
+from printworks.rules.payments import Payer
+
+_SIMULATED = "simulated"
+
+
+def payment_page_routes(
+    counter: Counter, forms: FormKey, *, is_sandbox: bool
+) -> Sequence[BaseRoute]:
+    """Return the pages; only a sandbox has the bank."""
+    guard = Guard(forms, counter.clock)
+    pages = PaymentPages(counter, forms)
+    routes = [Route("/payments/{key}", guard.page(pages.show_payment))]
+    if is_sandbox:
+        bank = guard.page(pages.show_bank, pages.decide)
+        routes.append(Route("/bank/{key}", bank, methods=["GET", "POST"]))
+    return routes
+
+
+class PaymentPages:
+    """Answers whoever has the address of a payment."""
+
+    def __init__(self, counter: Counter, forms: FormKey) -> None:
+        self._counter = counter
+        self._forms = forms
+
+    def show_payment(self, request: Request) -> Response:
+        """Send the payer on, or say what became of the payment."""
+        case = self._counter.find(request.path_params["key"])
+        if case is None:
+            return show_unknown_payment()
+        case = self._counter.find_out(case)
+        if case.request.payer is Payer.RECIPIENT:
+            return send_on(_way_back(case))
+        return show_payment(self._view(case))
+
+    def show_bank(self, request: Request) -> Response:
+        """Let the payer decide, or say what was decided."""
+        case = self._find_simulated(request)
+        if case is None:
+            return show_unknown_payment()
+        try:
+            outcome = self._counter.till.bank.look_up(case.charge)
+        except ProviderUnavailable:
+            return show_silent_bank()
+        if isinstance(outcome, Unknown):
+            return show_unknown_payment()
+        page = request.scope["path"]
+        view = BankView(
+            page=page,
+            merchant=case.merchant.name,
+            order=name_order(case),
+            amount=case.request.amount,
+            currency=case.request.currency,
+            form_token=self._forms.make_token(page),
+            outcome=outcome,
+            back=_way_back(case),
+        )
+        return show_bank(view)
+
+    def decide(self, request: Request, form: Form) -> Response:
+        """Do as the payer says, and send the payer back."""
+        case = self._find_simulated(request)
+        if case is None:
+            return show_unknown_payment()
+        bank = self._counter.till.bank
+        decide = bank.authorise if form.get("decision") == "authorise" else bank.refuse
+        self._counter.hear(case, lambda: decide(case.request.key))
+        return send_on(_way_back(case))
+
+    def _find_simulated(self, request: Request) -> PaymentCase | None:
+        case = self._counter.find(request.path_params["key"])
+        return case if case is not None and case.request.provider == _SIMULATED else None
+
+    def _view(self, case: PaymentCase) -> PaymentView:
+        payment = case.request
+        return PaymentView(
+            page=f"/payments/{payment.key}",
+            state=payment.state,
+            merchant=case.merchant.name,
+            order=name_order(case),
+            amount=payment.amount,
+            currency=payment.currency,
+            bank_url=payment.url or "",
+            reason=payment.reason or "",
+            is_expired=self._counter.tell_time(case.merchant) >= payment.expires_at,
+            order_page=f"/orders/{case.order.id}",
+        )
+
+
+def name_order(case: PaymentCase) -> str:
+    """Return what a merchant calls an order, and we."""
+    own = case.order.merchant_order_id
+    return f"{case.order.id} ({own})" if own else str(case.order.id)
+
+
+def _way_back(case: PaymentCase) -> str:
+    if case.request.payer is Payer.RECIPIENT and case.order.payment_token:
+        return f"/pay/{case.order.payment_token}"
+    return f"/payments/{case.request.key}"

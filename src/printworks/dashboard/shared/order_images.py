@@ -1,0 +1,183 @@
+"""The images of an order as people see them: the proof, what is cut off, and how sharp it will be."""
+
+from fractions import Fraction
+from typing import Final, NamedTuple
+
+import msgspec
+
+from printworks.catalogue.products import Product, choose_attributes
+from printworks.catalogue.snapshot import Catalogue
+from printworks.dashboard.shared.words import IMAGE_WORDS, SIZING_WORDS, Words, name_attribute
+from printworks.errors import BadInput
+from printworks.rules.images import ImageStatus
+from printworks.rules.sizing import Placement, Sizing, mismatch, place
+from printworks.rules.submission import ImageWarning, find_size_warnings
+from printworks.store.images.images import Image
+from printworks.store.orders.orders import Order
+from printworks.wire.links import Links
+
+# The longer side of the drawing that shows what is cut off.
+_DRAWN: Final = 100
+_HUNDRED: Final = 100
+_CM_SIGN: Final = "cm"
+
+
+class Crop(NamedTuple):
+    """A drawing to scale: the whole picture, and in it the part that is printed."""
+
+    width: float
+    height: float
+    left: float
+    top: float
+    kept_width: float
+    kept_height: float
+    # Whether the proof has to be turned back to lie in the picture as it came.
+    is_turned: bool
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        """Around which the proof is turned."""
+        across, down = self.left + self.kept_width / 2, self.top + self.kept_height / 2
+        return round(across, 1), round(down, 1)
+
+
+class ImageView(msgspec.Struct, frozen=True, kw_only=True):
+    """An image and all that is known of it."""
+
+    id: int
+    title: str
+    sku: str
+    words: Words
+    copies: int
+    price: int
+    total: int
+    sizing: str
+    choices: tuple[str, ...]
+    error: str
+    # Empty until the picture has come.
+    preview: str = ""
+    thumbnail: str = ""
+    pixels: str = ""
+    size: str = ""
+    dpi: int | None = None
+    percent_lost: int = 0
+    warnings: tuple[str, ...] = ()
+    crop: Crop | None = None
+    price_to_user: int | None = None
+
+
+def describe_image(image: Image, order: Order, catalogue: Catalogue, links: Links) -> ImageView:
+    """Return what people see of an image."""
+    product = catalogue.find_product(image.sku)
+    preview, thumbnail = links.proofs(image.id) if image.status is ImageStatus.OK else ("", "")
+    placement = _place(image, product)
+    return ImageView(
+        id=image.id,
+        title=product.description if product else image.sku,
+        sku=image.sku,
+        words=IMAGE_WORDS[image.status],
+        copies=image.copies,
+        price=image.price,
+        total=image.price * image.copies,
+        sizing=SIZING_WORDS[image.sizing],
+        choices=tuple(f"{name_attribute(k)}: {v}" for k, v in image.attributes.items()),
+        error=image.error_message or "",
+        preview=preview,
+        thumbnail=thumbnail,
+        pixels=f"{image.width} \N{MULTIPLICATION SIGN} {image.height}" if image.pixels else "",
+        size=write_size(product) if product else "",
+        dpi=round(placement.effective_dpi) if placement else None,
+        percent_lost=round(placement.percent_lost) if placement else 0,
+        warnings=(
+            *_warn_of_size(image, product, placement),
+            *_warn_of_product(image, order, product),
+        ),
+        crop=draw_crop(placement) if placement else None,
+        price_to_user=image.price_to_user,
+    )
+
+
+def write_size(product: Product) -> str:
+    """Return the sides of the print area, as in 10 by 15 cm."""
+    sign = _CM_SIGN if product.units.value == _CM_SIGN else "in"
+    return f"{product.image_size.width} \N{MULTIPLICATION SIGN} {product.image_size.height} {sign}"
+
+
+def _place(image: Image, product: Product | None) -> Placement | None:
+    if product is None or image.pixels is None:
+        return None
+    return place(image.pixels, product.print_area, image.sizing)
+
+
+def _warn_of_size(
+    image: Image, product: Product | None, placement: Placement | None
+) -> tuple[str, ...]:
+    if product is None or placement is None or image.status is not ImageStatus.OK:
+        return ()
+    found = find_size_warnings(image.status, placement, product.recommended_pixels)
+    return tuple(say_warning(warning, product, placement) for warning in found)
+
+
+def say_warning(warning: ImageWarning, product: Product, placement: Placement) -> str:
+    """Say with numbers what is doubtful about a picture on a product."""
+    if warning is ImageWarning.CROPPING_WILL_OCCUR:
+        return _say_misfit(placement)
+    area, recommended = product.print_area, product.recommended_pixels
+    wanted = round(min(recommended.width / area.width, recommended.height / area.height))
+    return (
+        f"At {write_size(product)} this picture has {round(placement.effective_dpi)} dpi; "
+        f"{wanted} are recommended."
+    )
+
+
+def _say_misfit(placement: Placement) -> str:
+    match placement.sizing:
+        case Sizing.CROP:
+            return f"{write_percent(placement.percent_lost)} of the picture is cut off."
+        case Sizing.SHRINK_TO_FIT:
+            white = _HUNDRED * (1 - placement.covers.width * placement.covers.height)
+            return f"{write_percent(white)} of the paper stays white."
+        case Sizing.SHRINK_TO_EXACT_FIT:
+            picture = placement.picture.turned() if placement.is_turned else placement.picture
+            stretched = _HUNDRED * (mismatch(picture, placement.area) - 1)
+            return f"The picture is stretched by {write_percent(stretched)} to fit."
+
+
+def write_percent(percent: Fraction) -> str:
+    """Return `12 %`, and never `0 %` for something."""
+    rounded = round(percent)
+    return f"{rounded} %" if rounded else "Less than 1 %"
+
+
+def _warn_of_product(image: Image, order: Order, product: Product | None) -> tuple[str, ...]:
+    if product is None:
+        return ("This product is not in the catalogue any more.",)
+    country = order.destination_country
+    if country is not None and not product.is_sold_to(country):
+        return ("This product is not sold to the country of this order.",)
+    try:
+        choose_attributes(product, image.attributes)
+    except BadInput as refusal:
+        return (f"{refusal.message}.",)
+    return ()
+
+
+def draw_crop(placement: Placement) -> Crop | None:
+    """Return the drawing of what is cut off; None if nothing is."""
+    if placement.sizing is not Sizing.CROP or not placement.will_be_cropped:
+        return None
+    picture, box = placement.picture, placement.box
+    scale = Fraction(_DRAWN, max(picture))
+
+    def draw(length: int) -> float:
+        return round(float(length * scale), 1)
+
+    return Crop(
+        width=draw(picture.width),
+        height=draw(picture.height),
+        left=draw(box.left),
+        top=draw(box.top),
+        kept_width=draw(box.width),
+        kept_height=draw(box.height),
+        is_turned=placement.is_turned,
+    )

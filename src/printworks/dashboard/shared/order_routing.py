@@ -1,0 +1,115 @@
+"""Why an order is printed where it is, in sentences for the merchant.
+
+What printing costs a lab's customer, which is us, is not told: only who would have been dearer.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Final, NamedTuple
+
+from printworks.catalogue.snapshot import Catalogue
+from printworks.dashboard.shared.words import METHOD_WORDS, count, join, name_country
+from printworks.rules.routing.plans import Finding, Package, Plan, Routed, Verdict
+from printworks.store.labs.shipments import Decision
+
+# So many images are named before the rest is only counted.
+_NAMED: Final = 4
+# An order of many products has a verdict of each lab on each of them.
+_MOST_REASONS: Final = 24
+
+
+class Choice(NamedTuple):
+    """One decision: what was chosen, and why the others were not."""
+
+    heading: str
+    chosen: tuple[str, ...]
+    others: tuple[str, ...]
+
+
+_REASONS: Final[Mapping[Finding, str]] = {
+    Finding.CHOSEN: "{lab} prints {images}.",
+    Finding.CANNOT_MAKE: "{lab} does not make this: {reason}.",
+    Finding.LEFT_OUT: "{lab} was asked before and declined.",
+    Finding.PAUSED: "{lab} is paused: {reason}.",
+    Finding.NO_SERVICE: "{lab} has no way to send it there as you asked.",
+    Finding.TOO_LATE: "{lab} would be too late: it would arrive by {day}.",
+    Finding.DEARER: "{lab} would have cost more.",
+}
+
+
+def tell_choices(
+    decisions: Sequence[Decision], catalogue: Catalogue, *, usually: str = "When it was submitted"
+) -> list[Choice]:
+    """Say of each decision which labs were chosen and why not the others, latest first.
+
+    `usually` is when that was, unless labs had declined before.
+    """
+    return [_tell(decision, catalogue, usually) for decision in reversed(decisions)]
+
+
+def _tell(decision: Decision, catalogue: Catalogue, usually: str) -> Choice:
+    refused = [name_lab(code, catalogue) for code in decision.without]
+    heading = f"After {join(refused)} had declined" if refused else usually
+    routing = decision.routing
+    others = [verdict for verdict in routing.verdicts if verdict.finding is not Finding.CHOSEN]
+    named = len({verdict.items for verdict in routing.verdicts}) > 1
+    reasons = _shorten([_tell_verdict(one, catalogue, is_named=named) for one in others])
+    if not isinstance(routing, Routed):
+        return Choice(heading, ("No lab could make and send it.",), reasons)
+    packages = [_tell_package(package, catalogue) for package in routing.plan.packages]
+    chosen = (*packages, _tell_promise(routing.plan))
+    return Choice(heading, chosen, reasons)
+
+
+def _shorten(sentences: Sequence[str]) -> tuple[str, ...]:
+    apart = list(dict.fromkeys(sentences))
+    rest = len(apart) - _MOST_REASONS
+    return (*apart[:_MOST_REASONS], *([f"And {rest} more like these."] if rest > 0 else []))
+
+
+def name_lab(code: str, catalogue: Catalogue) -> str:
+    """Return what a lab is called, and in which country it is."""
+    lab = catalogue.find_lab(code)
+    return code if lab is None else f"{lab.name} ({name_country(lab.country)})"
+
+
+def _tell_package(package: Package, catalogue: Catalogue) -> str:
+    return (
+        f"{name_lab(package.lab, catalogue)} prints {_name(package.items)}: "
+        f"{count(package.copies, 'copy', 'copies')}, sent by {write_day(package.dispatch.latest)}, "
+        f"to arrive by {write_day(package.arrival.latest)}."
+    )
+
+
+def _tell_promise(plan: Plan) -> str:
+    asked = f"{METHOD_WORDS[plan.method]} shipping promises {write_day(plan.promise)}"
+    if plan.meets_promise:
+        return f"{asked}. Of the ways to keep that, this one costs the least."
+    return f"{asked}. No lab can keep that; this is the earliest possible."
+
+
+def _tell_verdict(verdict: Verdict, catalogue: Catalogue, *, is_named: bool) -> str:
+    lab, images = name_lab(verdict.lab, catalogue), _name(verdict.items)
+    if verdict.extra_cost == 0:
+        sentence = f"{lab} would have cost the same, and came second."
+    else:
+        sentence = _REASONS[verdict.finding].format(
+            lab=lab,
+            images=images,
+            reason=verdict.reason,
+            day=write_day(verdict.arrives_by) if verdict.arrives_by else "",
+        )
+    return f"For {images}: {sentence}" if is_named else sentence
+
+
+def _name(images: Sequence[int]) -> str:
+    if len(images) == 1:
+        return f"image {images[0]}"
+    named = [str(image) for image in images[:_NAMED]]
+    rest = len(images) - len(named)
+    return f"images {join([*named, f'{rest} more'] if rest else named)}"
+
+
+def write_day(day: date) -> str:
+    """Return `Mon 2 Nov 2026`."""
+    return f"{day:%a %-d %b %Y}"

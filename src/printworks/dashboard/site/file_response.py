@@ -1,0 +1,40 @@
+"""Pictures of people and labs, for those who may see them."""
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+
+import anyio.to_thread
+from starlette.exceptions import HTTPException
+from starlette.responses import FileResponse, Response
+from starlette.types import Receive, Scope, Send
+
+from printworks.dashboard.site.office import Office
+from printworks.files.errors import FileMissing, FilesUnavailable
+
+
+class KeptPicture(Response):
+    """A picture that is fetched when the answer is sent: by then the database was let go of."""
+
+    media_type = "image/jpeg"
+
+    def __init__(self, office: Office, key: str, headers: Mapping[str, str]) -> None:
+        super().__init__(headers=headers)
+        self._office = office
+        self._key = key
+        self._said = headers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the picture, or say that it is gone or cannot be read."""
+        with ExitStack() as stack:
+            path = await anyio.to_thread.run_sync(self._fetch, stack)
+            answer = FileResponse(path, media_type=self.media_type, headers=self._said)
+            await answer(scope, receive, send)
+
+    def _fetch(self, stack: ExitStack) -> Path:
+        try:
+            return stack.enter_context(self._office.files.local(self._key))
+        except FileMissing:
+            raise HTTPException(404) from None
+        except FilesUnavailable:
+            raise HTTPException(503, headers={"Retry-After": "5"}) from None

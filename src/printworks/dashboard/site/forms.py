@@ -1,0 +1,158 @@
+"""Forms that only our own pages can send."""
+
+import hashlib
+import hmac
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+from urllib.parse import parse_qsl
+
+import msgspec
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from printworks.dashboard.site.rendering import Link, Message, render_message
+from printworks.store.accounts.secrets import LINKS, get_secret
+from printworks.store.engine.database import Database
+
+# The name of the hidden field.
+FORM_TOKEN: Final = "form_token"  # noqa: S105  (a name, not a secret)
+_MOST_FIELDS: Final = 50
+_LARGEST_FIELD: Final = 100_000
+_MOST_FILES: Final = 20
+# No row has a number of more digits, and with a few more added it still fits into a column.
+_MOST_DIGITS: Final = 18
+# Where a browser says that a form came from: our own page, or the address line.
+_OUR_OWN: Final = frozenset({"same-origin", "none"})
+
+Form = Mapping[str, str]
+
+
+class Sent(msgspec.Struct, frozen=True):
+    """What a form of somebody who is signed in has sent: perhaps with files."""
+
+    fields: Mapping[str, Sequence[str]] = {}
+    files: Mapping[str, Sequence[UploadFile]] = {}
+
+    def text(self, name: str) -> str:
+        """Return a field without the spaces around it; of a name that came twice, the last one."""
+        values = self.fields.get(name)
+        return values[-1].strip() if values else ""
+
+    def raw(self, name: str) -> str:
+        """Return a field with every space in it: a password."""
+        values = self.fields.get(name)
+        return values[-1] if values else ""
+
+    def number(self, name: str) -> int | None:
+        """Return a field that names a row by its number; None if it cannot be one."""
+        return read_number(self.text(name))
+
+    def texts(self, name: str) -> Sequence[str]:
+        """Return everything that came with this name, such as boxes that were ticked."""
+        return self.fields.get(name, ())
+
+    def close(self) -> None:
+        """Let go of the files."""
+        for files in self.files.values():
+            for file in files:
+                file.file.close()
+
+
+def read_number(text: str) -> int | None:
+    """Return the whole number that a text is; None for any other, and for what no row can have."""
+    is_number = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
+    return int(text) if is_number else None
+
+
+class FormKey:
+    """Makes the hidden token of each page's forms, and recognises it."""
+
+    def __init__(self, database: Callable[[], Database]) -> None:
+        self._database = database
+        self._key: bytes | None = None
+
+    def make_token(self, whose: str) -> str:
+        """Return the token for the forms of a page, by its path, or of a session, by its hash."""
+        return hmac.digest(self._get(), f"form {whose}".encode(), hashlib.sha256).hex()
+
+    def is_from(self, whose: str, request: Request, token: str) -> bool:
+        """Say whether a form with this token was sent by our page, or from this session."""
+        site = request.headers.get("sec-fetch-site")
+        if site is not None and site not in _OUR_OWN:
+            return False
+        # Text that is not ASCII cannot be compared, and is not ours.
+        return token.isascii() and hmac.compare_digest(token, self.make_token(whose))
+
+    def _get(self) -> bytes:
+        # Read when first needed: a start need not wait for it.
+        if self._key is None:
+            with self._database().reading() as db:
+                self._key = get_secret(db, LINKS).encode()
+        return self._key
+
+
+async def read_form(request: Request) -> Form:
+    """Return the fields of a form; of a name that came twice, the last one."""
+    return {name: values[-1] for name, values in _gather(await _read_pairs(request)).items()}
+
+
+async def read_sent(request: Request) -> Sent:
+    """Read a form of either kind; its files lie on the disk until it is closed."""
+    if not request.headers.get("content-type", "").lower().startswith("multipart/"):
+        return Sent(fields=_gather(await _read_pairs(request)))
+    try:
+        form = await request.form(
+            max_files=_MOST_FILES, max_fields=_MOST_FIELDS, max_part_size=_LARGEST_FIELD
+        )
+    except UnicodeError:
+        # It names an alphabet that cannot be read.
+        raise HTTPException(400) from None
+    fields = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
+    files: dict[str, list[UploadFile]] = {}
+    for name, value in form.multi_items():
+        if isinstance(value, str):
+            continue
+        # A browser sends an empty file without a name where none was chosen.
+        if not value.filename and not value.size:
+            value.file.close()
+            continue
+        value.filename = _clean(value.filename or "")
+        files.setdefault(name, []).append(value)
+    return Sent(fields=_gather(fields), files=files)
+
+
+async def _read_pairs(request: Request) -> list[tuple[str, str]]:
+    body = (await request.body()).decode("utf-8", "replace")
+    try:
+        return parse_qsl(body, keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+    except ValueError:
+        raise HTTPException(400) from None
+
+
+def _gather(pairs: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+    fields: dict[str, list[str]] = {}
+    for name, value in pairs:
+        fields.setdefault(name, []).append(_clean(value))
+    return fields
+
+
+def _clean(text: str) -> str:
+    """Return a text without what no database takes: zero bytes, and halves of characters."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()
+
+
+def refuse_form(page: str) -> Response:
+    """Return the page for a form that did not come from ours."""
+    message = Message(
+        tone="error",
+        title="This form could not be accepted",
+        sentences=(
+            "It did not come from this page, or the page had been open for very long. "
+            "Nothing was changed and nothing was paid.",
+            "Open the page again and send the form from there.",
+        ),
+        link=Link("Open the page again", page),
+    )
+    return render_message(message, status=403)

@@ -1,0 +1,82 @@
+"""Where one can go from every page."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from printworks.rules.people import MAY, Duty, Realm
+from printworks.store.accounts.people import Person
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A line of the menu."""
+
+    text: str
+    address: str
+    # The name of its sign in `signs.html`.
+    sign: str
+    is_here: bool = False
+
+
+class _Line(msgspec.Struct, frozen=True):
+    text: str
+    address: str
+    sign: str
+    duty: Duty | None = None
+    sandbox_only: bool = False
+    # What else is there, at addresses of its own.
+    also: tuple[str, ...] = ()
+
+
+_MENUS: Final[Mapping[Realm, Sequence[_Line]]] = {
+    Realm.MERCHANT: (
+        _Line("Orders", "/orders", "orders"),
+        _Line("Issues", "/issues", "issues"),
+        _Line("Account", "/account", "money"),
+        _Line("Integrations", "/integrations", "callbacks"),
+        _Line("Keys", "/keys", "keys"),
+        _Line("Requests", "/requests", "requests"),
+        _Line("Sandbox", "/sandbox", "sandbox", sandbox_only=True),
+        _Line("Settings", "/settings", "settings"),
+    ),
+    Realm.OPERATOR: (
+        _Line("Overview", "/console", "overview"),
+        _Line("Production", "/console/production", "production", also=("/console/shipments",)),
+        _Line("Orders", "/console/orders", "orders"),
+        _Line("Issues", "/console/issues", "issues"),
+        _Line("Merchants", "/console/merchants", "people"),
+        _Line(
+            "Catalogue",
+            "/console/catalogue",
+            "catalogue",
+            also=("/console/labs", "/console/routing"),
+        ),
+        _Line("Ledger", "/console/ledger", "money"),
+        _Line("Jobs", "/console/jobs", "jobs"),
+        _Line("Health", "/console/health", "health"),
+        _Line("People", "/console/people", "keys", duty=Duty.ADMINISTER),
+        _Line("Who did what", "/console/audit", "requests", duty=Duty.SUPPORT),
+        _Line("Settings", "/console/settings", "settings"),
+    ),
+}
+
+
+def list_places(person: Person, path: str, *, is_sandbox: bool) -> list[Place]:
+    """Return the menu of somebody at a page."""
+    lines = [
+        line
+        for line in _MENUS[person.realm]
+        if (line.duty is None or line.duty in MAY[person.role])
+        and (is_sandbox or not line.sandbox_only)
+    ]
+    # The overview is above all others, and not where they are.
+    covering = [line.address for line in lines if path == line.address or _is_below(path, line)]
+    here = max(covering, key=len, default="")
+    return [Place(line.text, line.address, line.sign, line.address == here) for line in lines]
+
+
+def _is_below(path: str, line: _Line) -> bool:
+    if line.address == "/console":
+        return False
+    return f"{path}/".startswith(tuple(f"{each}/" for each in (line.address, *line.also)))

@@ -1,0 +1,114 @@
+"""Turns facts into pages: one place for templates and for what browsers may do with them."""
+
+import secrets
+from datetime import timedelta
+from typing import Any, Final, Literal
+
+import msgspec
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.responses import HTMLResponse, RedirectResponse
+
+from printworks.dashboard.shared.money import format_money
+from printworks.dashboard.site.assets import address_of
+
+Tone = Literal["", "ok", "warn", "error"]
+
+_POLICY: Final = (
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; {scripts}"
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+# Addresses are secrets here, and what is at them changes.
+_ON_EVERY_PAGE: Final = {"Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
+
+
+class Fact(msgspec.Struct, frozen=True):
+    """A label and what it stands before."""
+
+    label: str
+    text: str
+
+
+class Link(msgspec.Struct, frozen=True):
+    """Where one can go from a page."""
+
+    text: str
+    address: str
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True):
+    """A page that says one thing, and what to do next."""
+
+    title: str
+    sentences: tuple[str, ...] = ()
+    tone: Tone = ""
+    facts: tuple[Fact, ...] = ()
+    link: Link | None = None
+    # Whose page it is, if not ours.
+    heading: str = ""
+
+
+class Onwards(msgspec.Struct, frozen=True):
+    """Where the browser goes by itself after a while: to the same page unless said otherwise.
+
+    The only way from a form to another site: browsers apply `form-action` to every redirect
+    that follows a form, but not to this.
+    """
+
+    after: timedelta = timedelta()
+    to: str = ""
+
+
+def _open_environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("printworks.dashboard"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    environment.filters["money"] = format_money
+    environment.globals["style"] = address_of("style.css")
+    environment.globals["htmx"] = address_of("htmx.js")
+    environment.globals["icon"] = address_of("icon.svg")
+    return environment
+
+
+_ENVIRONMENT: Final = _open_environment()
+
+
+def render(
+    template: str,
+    *,
+    status: int = 200,
+    onwards: Onwards | None = None,
+    with_script: bool = False,
+    **facts: Any,
+) -> HTMLResponse:
+    """Return a page; its template gets the facts, and a `nonce` if it has a script."""
+    scripts = ""
+    if with_script:
+        facts["nonce"] = secrets.token_urlsafe(16)
+        scripts = f"script-src 'nonce-{facts['nonce']}'; connect-src 'self'; "
+    headers = {"Content-Security-Policy": _POLICY.format(scripts=scripts), **_ON_EVERY_PAGE}
+    if onwards is not None:
+        headers["Refresh"] = _describe(onwards)
+    page = _ENVIRONMENT.get_template(template).render(**facts)
+    return HTMLResponse(page, status_code=status, headers=headers)
+
+
+def render_message(
+    message: Message, *, status: int = 200, onwards: Onwards | None = None
+) -> HTMLResponse:
+    """Return a page that says one thing."""
+    return render("message.html", status=status, onwards=onwards, message=message)
+
+
+def send_on(address: str) -> RedirectResponse:
+    """Send the browser to another page, which it asks for anew."""
+    return RedirectResponse(address, status_code=303, headers=dict(_ON_EVERY_PAGE))
+
+
+def _describe(onwards: Onwards) -> str:
+    seconds = int(onwards.after.total_seconds())
+    return f"{seconds};url={onwards.to}" if onwards.to else str(seconds)

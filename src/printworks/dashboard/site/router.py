@@ -1,0 +1,259 @@
+"""What stands before the pages of people who are signed in.
+
+A page is a line in a table: where it is, who shows it, and the deeds that its forms ask for. A
+deed happens in one transaction and sends the browser on; when it is refused, nothing happened,
+and the same page is shown once more with the reason.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from datetime import timedelta
+from functools import partial
+from typing import Any, Final, Generic, TypeVar
+from urllib.parse import urlencode
+
+import anyio.to_thread
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from printworks.dashboard.auth.reauthentication import Proving
+from printworks.dashboard.auth.sessions import COOKIES, ENDED, ENTRANCES, find_signed_in
+from printworks.dashboard.site.forms import FORM_TOKEN, Sent, read_sent, refuse_form
+from printworks.dashboard.site.limits import RateLimiter
+from printworks.dashboard.site.office import Office
+from printworks.dashboard.site.rate_limits import refuse_haste
+from printworks.dashboard.site.rendering import Link, Message, render_message, send_on
+from printworks.dashboard.site.visits import ConsoleVisit, MerchantVisit, Visit
+from printworks.errors import NotFound, ServiceError
+from printworks.rules.people import MAY, Duty, Realm
+from printworks.store.accounts.merchants import get_merchant
+from printworks.store.accounts.sessions import SignedIn
+
+T = TypeVar("T")
+V = TypeVar("V", bound=Visit)
+# What a deed returns: where the browser goes next, or a page.
+Onward = str | Response
+Show = Callable[[V], Response]
+Take = Callable[[V], Onward]
+
+# Pages that are made at the same time, and deeds that wait for something: those of one merchant
+# must not keep the pages of all others waiting.
+_AT_ONCE: Final = 16
+_ALONE_AT_ONCE: Final = 8
+# Forms of one person that are received or worked on: each may have pictures, which lie on the disk.
+_FORMS_AT_ONCE: Final = 4
+_LOOKS: Final = 120
+_LOOK_EVERY: Final = timedelta(seconds=0.25)
+_SENDS: Final = 30
+_SEND_EVERY: Final = timedelta(seconds=1)
+
+
+class Deed(msgspec.Struct, Generic[V], frozen=True, kw_only=True):
+    """Something that a form of a page asks for, by the name of its button."""
+
+    # Unlike that of any other deed.
+    name: str
+    take: Take[V]
+    # What the next page says.
+    says: str = ""
+    # Whether the password must have been given lately.
+    proves: bool = False
+    # What an operator must be there for.
+    duty: Duty = Duty.LOOK
+    # Whether it makes its own transactions, since it waits for something in between.
+    alone: bool = False
+
+
+class Page(msgspec.Struct, Generic[V], frozen=True, kw_only=True):
+    """One page: where it is, who shows it, and what its forms ask for."""
+
+    path: str
+    show: Show[V]
+    deeds: tuple[Deed[V], ...] = ()
+    duty: Duty = Duty.LOOK
+    sandbox_only: bool = False
+
+
+class Desk(Generic[V]):
+    """Serves the pages of one realm to those who are signed in there."""
+
+    def __init__(self, office: Office, realm: Realm, pages: Sequence[Page[V]]) -> None:
+        self._office = office
+        self._realm = realm
+        self._pages = [page for page in pages if office.is_sandbox or not page.sandbox_only]
+        self._says = {deed.name: deed.says for page in pages for deed in page.deeds}
+        self._proving = Proving(office)
+        self._looks = RateLimiter(burst=_LOOKS, every=_LOOK_EVERY)
+        self._sends = RateLimiter(burst=_SENDS, every=_SEND_EVERY)
+        self._forms: Counter[int] = Counter()
+        self._threads: anyio.CapacityLimiter | None = None
+        self._waiting: anyio.CapacityLimiter | None = None
+
+    def routes(self) -> Sequence[BaseRoute]:
+        """Return the pages."""
+        return [
+            Route(page.path, self._answering(page), methods=["GET", "POST"]) for page in self._pages
+        ]
+
+    def _answering(self, page: Page[V]) -> Callable[[Request], Any]:
+        async def answer(request: Request) -> Response:
+            signed_in: SignedIn | None = await self._run(self._find, request)
+            if signed_in is None:
+                return self._send_to_entrance(request)
+            if request.method != "POST":
+                return await self._run(self._show, page, request, signed_in)
+            return await self._receive(page, request, signed_in)
+
+        return answer
+
+    async def _receive(self, page: Page[V], request: Request, signed_in: SignedIn) -> Response:
+        """Read a form, only now: strangers send nothing large. Then do what it asks for."""
+        person = signed_in.person.id
+        if self._forms[person] >= _FORMS_AT_ONCE:
+            return refuse_haste(request.scope["path"], _SEND_EVERY)
+        self._forms[person] += 1
+        try:
+            with closing(await read_sent(request)) as sent:
+                run = self._run_waiting if _is_alone(page, sent) else self._run
+                return await run(self._take, page, request, signed_in, sent)
+        finally:
+            self._forms[person] -= 1
+            if not self._forms[person]:
+                del self._forms[person]
+
+    async def _run(self, call: Callable[..., T], *args: object) -> T:
+        if self._threads is None:
+            self._threads = anyio.CapacityLimiter(_AT_ONCE)
+        return await anyio.to_thread.run_sync(partial(call, *args), limiter=self._threads)
+
+    async def _run_waiting(self, call: Callable[..., T], *args: object) -> T:
+        if self._waiting is None:
+            self._waiting = anyio.CapacityLimiter(_ALONE_AT_ONCE)
+        return await anyio.to_thread.run_sync(partial(call, *args), limiter=self._waiting)
+
+    def _find(self, request: Request) -> SignedIn | None:
+        token = request.cookies.get(COOKIES[self._realm])
+        # A page that looks again by itself does so also when everybody has gone home.
+        is_there = "hx-request" not in request.headers
+        return find_signed_in(self._office, self._realm, token, is_there=is_there)
+
+    def _send_to_entrance(self, request: Request) -> Response:
+        entrance = ENTRANCES[self._realm]
+        if request.method != "GET":
+            # Nothing of it was read, and so the entrance says that it was not done.
+            back = urlencode({"next": request.scope["path"], ENDED: "1"})
+            return send_on(f"{entrance}?{back}")
+        address = f"{entrance}?{next_parameter(request)}"
+        if "hx-request" in request.headers:
+            # A page that looks again by itself would take the entrance for an empty page.
+            return Response(status_code=204, headers={"HX-Redirect": address})
+        return send_on(address)
+
+    def _show(self, page: Page[V], request: Request, signed_in: SignedIn) -> Response:
+        wait = self._looks.take(signed_in.session.hash, now=self._office.clock())
+        if wait is not None:
+            return refuse_haste(request.scope["path"], wait)
+        if not self._may(signed_in, page.duty):
+            return _refuse_duty(page.duty)
+        done = self._says.get(request.query_params.get("done", ""), "")
+        return self._show_again(page, request, signed_in, done=done)
+
+    def _show_again(
+        self, page: Page[V], request: Request, signed_in: SignedIn, **said: Any
+    ) -> Response:
+        with self._office.database.reading() as db:
+            visit = self._visit(db, request, signed_in, **said)
+            try:
+                return page.show(visit)
+            except NotFound:
+                raise HTTPException(404) from None
+
+    def _take(self, page: Page[V], request: Request, signed_in: SignedIn, sent: Sent) -> Response:
+        refused = self._refuse(request, signed_in, sent)
+        if refused is not None:
+            return refused
+        deed = {deed.name: deed for deed in page.deeds}.get(sent.text("do"))
+        if deed is None:
+            raise HTTPException(400)
+        if not self._may(signed_in, page.duty) or not self._may(signed_in, deed.duty):
+            return _refuse_duty(deed.duty)
+        show_again = partial(self._show_again, page, request, sent=sent)
+        if deed.proves:
+            wrong, signed_in = self._proving.prove(signed_in, sent.raw("current_password"))
+            if wrong:
+                return show_again(signed_in, problem=wrong, is_proof_wrong=True)
+        try:
+            onward = self._do(deed, request, signed_in, sent)
+        except NotFound:
+            raise HTTPException(404) from None
+        except ServiceError as refusal:
+            return show_again(signed_in, problem=refusal.message)
+        return self._send_on(deed, onward)
+
+    def _refuse(self, request: Request, signed_in: SignedIn, sent: Sent) -> Response | None:
+        session, page = signed_in.session.hash, request.scope["path"]
+        if not self._office.forms.is_from(f"session {session}", request, sent.text(FORM_TOKEN)):
+            return refuse_form(page)
+        wait = self._sends.take(session, now=self._office.clock())
+        return None if wait is None else refuse_haste(page, wait)
+
+    def _do(self, deed: Deed[V], request: Request, signed_in: SignedIn, sent: Sent) -> Onward:
+        if not deed.alone:
+            with self._office.database.writing() as db:
+                return deed.take(self._visit(db, request, signed_in, sent=sent))
+        with self._office.database.reading() as db:
+            visit = self._visit(db, request, signed_in, sent=sent)
+        return deed.take(msgspec.structs.replace(visit, connection=None))
+
+    def _send_on(self, deed: Deed[V], onward: Onward) -> Response:
+        if isinstance(onward, Response):
+            return onward
+        if not deed.says:
+            return send_on(onward)
+        return send_on(f"{onward}{'&' if '?' in onward else '?'}done={deed.name}")
+
+    def _may(self, signed_in: SignedIn, duty: Duty) -> bool:
+        return self._realm is Realm.MERCHANT or duty in MAY[signed_in.person.role]
+
+    def _visit(self, db: Any, request: Request, signed_in: SignedIn, **said: Any) -> Any:
+        known = {
+            "office": self._office,
+            "request": request,
+            "person": signed_in.person,
+            "session": signed_in.session,
+            "real_now": self._office.clock(),
+            "connection": db,
+            **said,
+        }
+        if signed_in.person.merchant_id is None:
+            return ConsoleVisit(**known)
+        return MerchantVisit(merchant=get_merchant(db, signed_in.person.merchant_id), **known)
+
+
+def _is_alone(page: Page[V], sent: Sent) -> bool:
+    return any(deed.alone for deed in page.deeds if deed.name == sent.text("do"))
+
+
+def next_parameter(request: Request) -> str:
+    """Return what tells the entrance where somebody wanted to go."""
+    # Neither how far a page had looked, nor what was said on it, concerns the one after.
+    lasting = [one for one in request.query_params.multi_items() if one[0] not in {"seen", "done"}]
+    path = request.scope["path"]
+    return urlencode({"next": f"{path}?{urlencode(lasting)}" if lasting else path})
+
+
+def _refuse_duty(duty: Duty) -> Response:
+    message = Message(
+        tone="warn",
+        title="Not part of your role",
+        sentences=(
+            f"This needs a role that may {duty}. Nothing was changed.",
+            "Ask an admin of this console for it.",
+        ),
+        link=Link("Back to the overview", "/console"),
+    )
+    return render_message(message, status=403)

@@ -1,1 +1,0 @@
-"""How orders, issues and callbacks look to people, at either door."""

@@ -1,0 +1,61 @@
+"""The ways of taking money of one deployment, opened when they are first needed."""
+
+from functools import cached_property
+
+from printworks.payments import choose_provider, open_provider
+from printworks.payments.provider import PaymentProvider, ProviderUnavailable
+from printworks.payments.simulated import SimulatedProvider
+from printworks.rules.payments import Cards
+from printworks.settings import BadSetting, Settings
+from printworks.store.engine.database import Database
+from printworks.store.money.simulated_charges import BankMemory
+
+
+class Till:
+    """Opens providers by name; safe to use from many threads."""
+
+    def __init__(self, settings: Settings, database: Database) -> None:
+        self._settings = settings
+        self._memory = BankMemory(database)
+        self._opened: dict[str, PaymentProvider] = {}
+
+    @cached_property
+    def cards(self) -> Cards | None:
+        """Who charges cards; None where everybody is on account."""
+        name = choose_provider(self._settings)
+        if name == "account":
+            return None
+        return Cards(name, self._settings.authorise_within, self._settings.checkout_within)
+
+    def open(self, name: str) -> PaymentProvider:
+        """Return the way that is called so, whatever the settings choose by now.
+
+        Raise `ProviderUnavailable` if it cannot be used any more.
+        """
+        if name not in self._opened:
+            try:
+                self._opened[name] = self._open(name)
+            except BadSetting as error:
+                # It took money before, and its settings are gone.
+                raise ProviderUnavailable(str(error)) from error
+        return self._opened[name]
+
+    @property
+    def bank(self) -> SimulatedProvider:
+        """The sandbox's own bank, for who stands at its counter."""
+        provider = self.open("simulated")
+        if not isinstance(provider, SimulatedProvider):
+            message = "There is no simulated bank here."
+            raise BadSetting(message)
+        return provider
+
+    def page_of(self, key: str) -> str:
+        """Return our page about a payment, from which its payer is sent to the bank."""
+        return f"{self._settings.public_url}/payments/{key}"
+
+    def _open(self, name: str) -> PaymentProvider:
+        page = self._bank_page_of if name == "simulated" else self.page_of
+        return open_provider(self._settings, memory=self._memory, page=page, named=name)
+
+    def _bank_page_of(self, key: str) -> str:
+        return f"{self._settings.public_url}/bank/{key}"

@@ -1,0 +1,258 @@
+"""Sending callbacks: what a worker must know of them, and what it writes down afterwards.
+
+Both for many callbacks at once: a thousand a second leave no time for one query each.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import msgspec
+from sqlalchemy import Connection, bindparam, select, text, tuple_
+
+from printworks.rules.callbacks import ToldEvent
+from printworks.rules.events import CallbackState
+from printworks.rules.jobs import JobKind
+from printworks.store.callbacks.callbacks import (
+    Attempt,
+    Due,
+    is_untried,
+    promise_callbacks,
+    read_advancing,
+    read_told,
+)
+from printworks.store.callbacks.settings import Secret, read_secrets
+from printworks.store.engine.columns import Moment
+from printworks.store.engine.prepared import Prepared
+from printworks.store.tables import callbacks, merchants, order_events, orders
+
+
+class Delivery(msgspec.Struct, frozen=True, kw_only=True):
+    """A callback as a worker must know it."""
+
+    id: int
+    merchant_id: int
+    number: int | None
+    order_id: int | None
+    sequence: int | None
+    state: CallbackState
+    round: int
+    failures: int
+    attempts: int
+    # Null, as the rest of the event, if it is only a test.
+    facts: Any
+    event_at: datetime | None
+    order_format: str | None
+    url: str | None
+    chosen_format: str | None
+    secrets: list[Secret]
+    clock_offset: timedelta
+
+    @property
+    def event(self) -> ToldEvent | None:
+        """What happened."""
+        return None if self.facts is None else read_told(self.facts)
+
+
+class Tried(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of a callback that a worker took up."""
+
+    delivery: Delivery
+    state: CallbackState
+    # Null if nothing was sent.
+    attempt: Attempt | None = None
+    # How long to wait for the next try, if there is one.
+    retry_in: timedelta | None = None
+
+
+_MOMENT: Final = Moment()
+_LOAD: Final = (
+    select(
+        callbacks.c.id,
+        callbacks.c.merchant_id,
+        callbacks.c.number,
+        callbacks.c.order_id,
+        callbacks.c.sequence,
+        callbacks.c.state,
+        callbacks.c.round,
+        callbacks.c.failures,
+        callbacks.c.attempts,
+        order_events.c.facts,
+        order_events.c.created_at.label("event_at"),
+        orders.c.callback_format.label("order_format"),
+        merchants.c.callback_url.label("url"),
+        merchants.c.callback_format.label("chosen_format"),
+        merchants.c.callback_secrets.label("secrets"),
+        merchants.c.clock_offset,
+    )
+    .join_from(callbacks, merchants)
+    .join(order_events, order_events.c.id == callbacks.c.event_id, isouter=True)
+    .join(orders, orders.c.id == callbacks.c.order_id, isouter=True)
+    .where(callbacks.c.id.in_(bindparam("ids", expanding=True)))
+)
+# In one order everywhere: two who write about the same callbacks must not wait in a circle.
+_LOCK: Final = (
+    select(callbacks.c.id, callbacks.c.state, callbacks.c.round, callbacks.c.failures)
+    .where(callbacks.c.id.in_(bindparam("ids", expanding=True)))
+    .order_by(callbacks.c.id)
+    .with_for_update()
+)
+# One statement for many rows, which come as one JSON text: to send many small statements
+# takes several times as long.
+_UPDATE: Final = {
+    "sqlite": Prepared(
+        text("""
+        UPDATE callbacks
+        SET state = new.value ->> 'state', failures = new.value ->> 'failures',
+            attempts = new.value ->> 'attempts', next_at = new.value ->> 'next_at',
+            delivered_at = new.value ->> 'delivered_at'
+        FROM json_each(:rows) AS new
+        WHERE callbacks.id = new.value ->> 'id'
+    """)
+    ),
+    # The array makes PostgreSQL use the index, even with a plan that it made while there were
+    # few callbacks.
+    "postgresql": Prepared(
+        text("""
+        WITH new AS (SELECT * FROM json_to_recordset(CAST(:rows AS json)) AS row (
+            id bigint, state text, failures integer, attempts integer,
+            next_at timestamptz, delivered_at timestamptz
+        ))
+        UPDATE callbacks
+        SET state = new.state, failures = new.failures, attempts = new.attempts,
+            next_at = new.next_at, delivered_at = new.delivered_at
+        FROM new
+        WHERE callbacks.id = new.id AND callbacks.id = ANY(ARRAY(SELECT id FROM new))
+    """)
+    ),
+}
+_ADD_ATTEMPTS: Final = {
+    "sqlite": Prepared(
+        text("""
+        INSERT INTO callback_attempts
+            (callback_id, number, at, url, status, milliseconds, answer, error)
+        SELECT value ->> 'callback_id', value ->> 'number', value ->> 'at', value ->> 'url',
+            value ->> 'status', value ->> 'milliseconds', value ->> 'answer', value ->> 'error'
+        FROM json_each(:rows)
+    """)
+    ),
+    "postgresql": Prepared(
+        text("""
+        INSERT INTO callback_attempts
+            (callback_id, number, at, url, status, milliseconds, answer, error)
+        SELECT callback_id, number, at, url, status, milliseconds, answer, error
+        FROM json_to_recordset(CAST(:rows AS json)) AS new (
+            callback_id bigint, number integer, at timestamptz, url text,
+            status integer, milliseconds integer, answer text, error text
+        )
+    """)
+    ),
+}
+_NEXT: Final = select(
+    callbacks.c.merchant_id,
+    callbacks.c.id,
+    callbacks.c.round,
+    callbacks.c.state,
+    callbacks.c.failures,
+).where(tuple_(callbacks.c.order_id, callbacks.c.sequence).in_(bindparam("places", expanding=True)))
+
+
+def load_deliveries(db: Connection, ids: Iterable[int]) -> dict[int, Delivery]:
+    """Return what must be known to send these callbacks."""
+    rows = db.execute(_LOAD, {"ids": list(ids)})
+    return {
+        row.id: Delivery(**{**row._mapping, "secrets": read_secrets(row.secrets)}) for row in rows
+    }
+
+
+def write_tried(db: Connection, tried: Sequence[Tried], *, now: datetime) -> None:
+    """Write down what became of callbacks, and promise what follows: all in one transaction.
+
+    What somebody else has written meanwhile about one of them stands. `now` is the real time.
+    """
+    fresh = _leave_out_old(db, tried)
+    if not fresh:
+        return
+    _write_rows(db, _UPDATE, [_change(one) for one in fresh], moments=("next_at", "delivered_at"))
+    attempts = [
+        {"callback_id": one.delivery.id, **msgspec.structs.asdict(one.attempt)}
+        for one in fresh
+        if one.attempt is not None
+    ]
+    _write_rows(db, _ADD_ATTEMPTS, attempts, moments=("at",))
+    due = [*_list_next(db, fresh), *_list_again(fresh)]
+    if due:
+        advancing = read_advancing(db, (one.merchant_id for one in due))
+        promise_callbacks(db, due, advancing, now=now)
+
+
+def _write_rows(
+    db: Connection,
+    statements: Mapping[str, Prepared],
+    rows: Sequence[dict[str, Any]],
+    *,
+    moments: Sequence[str],
+) -> None:
+    if not rows:
+        return
+    for row in rows:
+        row.update({name: _MOMENT.process_bind_param(row[name], db.dialect) for name in moments})
+    statements[db.dialect.name].run(db, {"rows": msgspec.json.encode(rows).decode()})
+
+
+def _leave_out_old(db: Connection, tried: Sequence[Tried]) -> list[Tried]:
+    rows = db.execute(_LOCK, {"ids": [one.delivery.id for one in tried]})
+    current = {row.id: (row.state, row.round, row.failures) for row in rows}
+    fresh = []
+    for one in sorted(tried, key=lambda one: one.delivery.id):
+        known = one.delivery
+        # Taken out, so that of two tries at the same time one counts.
+        is_so = current.pop(known.id, None)
+        if is_so == (known.state, known.round, known.failures):
+            fresh.append(one)
+    return fresh
+
+
+def _change(tried: Tried) -> dict[str, Any]:
+    delivery, attempt = tried.delivery, tried.attempt
+    is_delivered = tried.state is CallbackState.DELIVERED
+    return {
+        "id": delivery.id,
+        "state": tried.state,
+        "failures": delivery.failures + (attempt is not None and not is_delivered),
+        "attempts": delivery.attempts + (attempt is not None),
+        "next_at": attempt.at + tried.retry_in if attempt and tried.retry_in is not None else None,
+        "delivered_at": attempt.at if attempt and is_delivered else None,
+    }
+
+
+def _list_next(db: Connection, tried: Sequence[Tried]) -> list[Due]:
+    """Return the callbacks that have waited for these to be tried."""
+    places = [
+        (one.delivery.order_id, one.delivery.sequence + 1)
+        for one in tried
+        if one.delivery.failures == 0
+        and one.delivery.sequence is not None
+        and (one.attempt is not None or one.state is not CallbackState.PENDING)
+    ]
+    if not places:
+        return []
+    return [
+        Due(row.merchant_id, row.id, row.round)
+        for row in db.execute(_NEXT, {"places": places})
+        if is_untried(row.state, row.failures)
+    ]
+
+
+def _list_again(tried: Sequence[Tried]) -> list[Due]:
+    return [
+        Due(
+            one.delivery.merchant_id,
+            one.delivery.id,
+            one.delivery.round,
+            JobKind.RETRY_CALLBACK,
+            one.retry_in,
+        )
+        for one in tried
+        if one.retry_in is not None
+    ]

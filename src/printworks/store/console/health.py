@@ -1,0 +1,110 @@
+"""How the database and the queue are, as somebody sees it who looks in."""
+
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+from sqlalchemy import ColumnElement, Connection, Select, func, select, text
+
+from printworks.rules.jobs import JobState
+from printworks.store.engine.columns import spelled_out
+from printworks.store.tables import jobs
+
+# So many jobs of one state are counted, and so many finished ones looked at.
+MOST_COUNTED: Final = 10_000
+_WAITING: Final = (JobState.DUE, JobState.RUNNING, JobState.SCHEDULED)
+_FINISHED: Final = (JobState.FAILED, JobState.CANCELLED, JobState.DONE)
+
+
+class DatabaseFacts(msgspec.Struct, frozen=True):
+    """Which database it is, and how large."""
+
+    name: str
+    version: str
+    bytes: int
+
+
+class Worker(msgspec.Struct, frozen=True):
+    """A worker that holds jobs, and until when it does unless it says more."""
+
+    name: str
+    jobs: int
+    lease_until: datetime
+
+
+class QueueFacts(msgspec.Struct, frozen=True):
+    """What waits, since when, and who works on it."""
+
+    due: int
+    oldest_due_at: datetime | None
+    workers: list[Worker]
+    last_finished_at: datetime | None
+
+
+class JobCount(msgspec.Struct, frozen=True):
+    """How many jobs of one kind are in one state."""
+
+    kind: str
+    state: JobState
+    count: int
+
+
+def describe_database(db: Connection) -> DatabaseFacts:
+    """Return which database this is."""
+
+    def ask(question: str) -> str:
+        return str(db.execute(text(question)).scalar_one())
+
+    if db.dialect.name == "sqlite":
+        size = int(ask("PRAGMA page_count")) * int(ask("PRAGMA page_size"))
+        return DatabaseFacts("SQLite", ask("SELECT sqlite_version()"), size)
+    size = int(ask("SELECT pg_database_size(current_database())"))
+    return DatabaseFacts("PostgreSQL", ask("SHOW server_version").split()[0], size)
+
+
+def describe_queue(db: Connection) -> QueueFacts:
+    """Return what waits, since when, and who works on it."""
+    due = db.execute(
+        select(func.count(), func.min(jobs.c.due_at)).where(_is_in(JobState.DUE))
+    ).one()
+    working = (
+        select(jobs.c.worker, func.count(), func.max(jobs.c.lease_until))
+        .where(_is_in(JobState.RUNNING), jobs.c.worker.is_not(None))
+        .group_by(jobs.c.worker)
+        .order_by(jobs.c.worker)
+    )
+    last = select(func.max(jobs.c.finished_at)).where(jobs.c.finished_at.is_not(None))
+    return QueueFacts(
+        due=due[0],
+        oldest_due_at=due[1],
+        workers=[Worker(*row) for row in db.execute(working)],
+        last_finished_at=db.execute(last).scalar(),
+    )
+
+
+def count_jobs(db: Connection) -> list[JobCount]:
+    """Count jobs by kind and state, of the finished ones those among the newest jobs."""
+    found = [count for state in _WAITING for count in _count_waiting(db, state)]
+    newest = select(jobs.c.kind, jobs.c.state).order_by(jobs.c.id.desc()).limit(MOST_COUNTED)
+    looked_at = newest.subquery()
+    finished = (
+        select(looked_at.c.kind, looked_at.c.state, func.count())
+        .where(looked_at.c.state.in_(_FINISHED))
+        .group_by(looked_at.c.kind, looked_at.c.state)
+    )
+    return [*found, *_read(db, finished)]
+
+
+def _count_waiting(db: Connection, state: JobState) -> list[JobCount]:
+    some = select(jobs.c.kind, jobs.c.state).where(_is_in(state)).limit(MOST_COUNTED).subquery()
+    return _read(
+        db, select(some.c.kind, some.c.state, func.count()).group_by(some.c.kind, some.c.state)
+    )
+
+
+def _read(db: Connection, counted: Select[Any]) -> list[JobCount]:
+    return [JobCount(kind, JobState(state), count) for kind, state, count in db.execute(counted)]
+
+
+def _is_in(state: JobState) -> ColumnElement[bool]:
+    return jobs.c.state == spelled_out(state)

@@ -1,0 +1,116 @@
+"""Merchants as whoever runs the business lists them, a page at a time, newest first."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Final
+
+import msgspec
+from sqlalchemy import Connection, select
+
+from printworks.catalogue.products import Currency
+from printworks.errors import NotFound
+from printworks.rules.payments import Billing
+from printworks.rules.search import simplify
+from printworks.store.console.problems import count_given_up
+from printworks.store.orders.orders import LARGEST_ID
+from printworks.store.tables import merchants
+
+# So many merchants are looked at with one statement for a part of a name.
+MERCHANTS_AT_ONCE: Final = 1000
+
+
+class MerchantLine(msgspec.Struct, frozen=True):
+    """What a list shows of a merchant."""
+
+    id: int
+    code: str
+    name: str
+    billing: Billing
+    currency: Currency
+    # What the merchant owes, in minor units, and how much it may; None is without a limit.
+    balance: int
+    credit_limit: int | None
+    order_count: int
+    # How far its clock is ahead.
+    clock_offset: timedelta
+    created_at: datetime
+    # Callbacks that were given up, counted up to a thousand.
+    given_up: int
+
+
+class MerchantPage(msgspec.Struct, frozen=True):
+    """Some merchants."""
+
+    merchants: list[MerchantLine]
+    # Before which number the next page begins; None if this is the last.
+    next: int | None
+
+
+_SHOWN: Final = [merchants.c[name] for name in MerchantLine.__struct_fields__ if name != "given_up"]
+
+
+def search_merchants(
+    db: Connection, *, text: str = "", before: int | None = None, limit: int
+) -> MerchantPage:
+    """Return the merchants with this text in their name or code, newest first.
+
+    `before` is what the page before this one named as its `next`.
+    """
+    wanted = simplify(text)
+    ids: list[int] = []
+    for merchant_id, code, name in _walk_merchants(db, before):
+        if wanted in simplify(name) or wanted in simplify(code):
+            ids.append(merchant_id)
+        if len(ids) > limit:
+            break
+    shown = ids[:limit]
+    return MerchantPage(_read_merchants(db, shown), shown[-1] if len(ids) > limit else None)
+
+
+def get_merchant_line(db: Connection, merchant_id: int) -> MerchantLine:
+    """Return what a list shows of one merchant."""
+    found = _read_merchants(db, [merchant_id]) if 0 < merchant_id <= LARGEST_ID else []
+    if not found:
+        raise NotFound(f"There is no merchant {merchant_id}.")
+    return found[0]
+
+
+def _walk_merchants(db: Connection, before: int | None) -> Iterator[tuple[int, str, str]]:
+    last = min(before or LARGEST_ID, LARGEST_ID)
+    while True:
+        rows = db.execute(
+            select(merchants.c.id, merchants.c.code, merchants.c.name)
+            .where(merchants.c.id < last)
+            .order_by(merchants.c.id.desc())
+            .limit(MERCHANTS_AT_ONCE)
+        ).all()
+        for row in rows:
+            yield row.id, row.code, row.name
+            last = row.id
+        if len(rows) < MERCHANTS_AT_ONCE:
+            return
+
+
+def _read_merchants(db: Connection, ids: list[int]) -> list[MerchantLine]:
+    given_up = count_given_up(db, ids)
+    rows = db.execute(
+        select(*_SHOWN).where(merchants.c.id.in_(ids)).order_by(merchants.c.id.desc())
+    )
+    return [MerchantLine(**row._mapping, given_up=given_up[row.id]) for row in rows]
+
+
+class MerchantName(msgspec.Struct, frozen=True):
+    """By what people know a merchant."""
+
+    code: str
+    name: str
+
+
+def name_merchants(db: Connection, ids: Iterable[int | None]) -> Mapping[int, MerchantName]:
+    """Return the names of some merchants, by number."""
+    wanted = {merchant_id for merchant_id in ids if merchant_id is not None}
+    if not wanted:
+        return {}
+    found = select(merchants.c.id, merchants.c.code, merchants.c.name)
+    rows = db.execute(found.where(merchants.c.id.in_(wanted)))
+    return {row.id: MerchantName(row.code, row.name) for row in rows}

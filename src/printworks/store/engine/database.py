@@ -1,0 +1,192 @@
+"""The one door to the database: a snapshot to read from, a transaction to write in.
+
+SQLite (through pysqlite3, for a release without the WAL-reset bug) and PostgreSQL behave
+alike behind it: `reading()` sees committed rows, `writing()` commits when the block ends
+and rolls back when it raises.
+"""
+
+import fcntl
+import os
+import select
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any, Final, Self, TypeVar
+
+import msgspec
+import psycopg
+from sqlalchemy import Connection, Engine, create_engine, event, exc, make_url
+from sqlalchemy.engine import URL
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from printworks.store.engine import sqlite
+
+T = TypeVar("T")
+
+_OPTIONS: Final[dict[str, Any]] = {
+    "max_overflow": 0,
+    # A statement that fails is logged, and its values may be personal.
+    "hide_parameters": True,
+    "json_serializer": lambda value: msgspec.json.encode(value).decode(),
+    "json_deserializer": msgspec.json.decode,
+}
+
+# A connection that was idle for longer is tried before it is used.
+SECONDS_OF_TRUST: Final = 1.0
+
+# What is raised when the database is away, full or locked for too long: nobody's mistake, and
+# over some time later.
+OUTAGES: Final = (
+    exc.OperationalError,
+    exc.TimeoutError,
+    psycopg.OperationalError,
+    sqlite.dbapi2.OperationalError,
+)
+
+
+class DatabaseUnusable(Exception):
+    """The database cannot be used; the message says what to do."""
+
+
+class WriterQueue:
+    """Lets writers of all processes wait in line for SQLite's single writer's place.
+
+    SQLite itself only polls, with sleeps of up to 100 ms: under load some writers starve.
+    The kernel's file lock wakes the next one at once.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._threads = threading.Lock()
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+    def __enter__(self) -> Self:
+        self._threads.acquire()
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        fcntl.flock(self._file, fcntl.LOCK_UN)
+        self._threads.release()
+
+    def close(self) -> None:
+        """Give the file back."""
+        os.close(self._file)
+
+
+class Database:
+    """An open database. Make one per process, after any fork."""
+
+    def __init__(self, url: str, *, connections: int = 8) -> None:
+        self.url: URL = make_url(url)
+        self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        self._queue: WriterQueue | None = None
+        self._readers: Engine
+        if self.is_sqlite:
+            self._open_sqlite(connections)
+        else:
+            address = self.url.set(drivername="postgresql+psycopg")
+            self.engine = create_engine(
+                address,
+                pool_size=connections,
+                pool_timeout=10,
+                # A server that does not answer must not hold up a start for minutes.
+                connect_args={"connect_timeout": 10},
+                **_OPTIONS,
+            )
+            _check_before_use(self.engine)
+            self._readers = self.engine.execution_options(isolation_level="AUTOCOMMIT")
+
+    def _open_sqlite(self, connections: int) -> None:
+        if sqlite.VERSION < sqlite.OLDEST:
+            message = (
+                f"SQLite {'.'.join(map(str, sqlite.VERSION))} can corrupt a database in WAL mode; "
+                "install pysqlite3 (on ARM sqlcipher3) with SQLite 3.51.3 or later."
+            )
+            raise DatabaseUnusable(message)
+        if not self.url.database or self.url.database == ":memory:":
+            message = "The SQLite database must be a file: sqlite:////path/to/printworks.db"
+            raise DatabaseUnusable(message)
+        path = Path(self.url.database)
+        self._queue = WriterQueue(path.with_name(path.name + "-writers"))
+        reading = self.url.set(drivername="sqlite+reading")
+        writing = self.url.set(drivername="sqlite+writing")
+        self._readers = create_engine(reading, pool_size=connections, **_OPTIONS)
+        # The queue lets in one at a time.
+        self.engine = create_engine(writing, pool_size=1, **_OPTIONS)
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Read what is committed; each statement sees what is so when it runs."""
+        with self._readers.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """Open one transaction: it commits when the block ends and rolls back when it raises."""
+        with self._queue or nullcontext(), self.engine.begin() as connection:
+            yield connection
+
+    def write_together(self, works: Sequence[Callable[[Connection], T]]) -> list[T | Exception]:
+        """Do several pieces of work in one transaction; each happens wholly or not at all.
+
+        Return what each returned, or the exception that undid it. When this raises, none of
+        them happened.
+        """
+        if not works:
+            return []
+        with self.writing() as db:
+            return [self._attempt(db, work) for work in works]
+
+    def _attempt(self, db: Connection, work: Callable[[Connection], T]) -> T | Exception:
+        driver: Any = db.connection.dbapi_connection
+        driver.execute("SAVEPOINT alone")
+        try:
+            result = work(db)
+        except Exception as error:
+            # A full disk, for one, ends the whole transaction and not only this part of it.
+            if self.is_sqlite and not driver.in_transaction:
+                raise
+            driver.execute("ROLLBACK TO SAVEPOINT alone")
+            driver.execute("RELEASE SAVEPOINT alone")
+            return error
+        driver.execute("RELEASE SAVEPOINT alone")
+        return result
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._readers.dispose()
+        self.engine.dispose()
+        if self._queue is not None:
+            self._queue.close()
+
+
+def _check_before_use(engine: Engine) -> None:
+    """See to it that a server that was restarted does not cost each old connection a request.
+
+    A ping before every transaction would do so too, for one more round trip each.
+    """
+
+    def note_use(_driver: object, entry: ConnectionPoolEntry) -> None:
+        entry.info["used_at"] = time.monotonic()
+
+    def check(driver: psycopg.Connection, entry: ConnectionPoolEntry, _use: object) -> None:
+        used_at = entry.info.get("used_at")
+        if used_at is None:
+            return
+        try:
+            if time.monotonic() - used_at > SECONDS_OF_TRUST or _has_news(driver):
+                engine.dialect.do_ping(driver)  # type: ignore[arg-type]
+        except psycopg.Error as error:
+            raise exc.InvalidatePoolError from error
+
+    event.listen(engine, "checkin", note_use)
+    event.listen(engine, "checkout", check)
+
+
+def _has_news(driver: psycopg.Connection) -> bool:
+    """Say whether the server has sent something unasked, as it does when it ends a connection."""
+    poll = select.poll()
+    poll.register(driver.fileno(), select.POLLIN)
+    return bool(poll.poll(0))

@@ -1,0 +1,190 @@
+"""Statements on the path of every request, handed to the driver without detours.
+
+SQLAlchemy writes the SQL and converts the values, as everywhere; but its way of executing
+costs several times what the statement itself does, so here it is asked only once, and after
+that the driver runs the text it wrote.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+import msgspec
+from sqlalchemy import JSON, Boolean, ColumnElement, Connection, Dialect, Text
+from sqlalchemy.exc import NoResultFound
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql import ClauseElement
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
+from sqlalchemy.types import TypeDecorator, TypeEngine
+
+from printworks.store.engine.columns import Choice, Moment
+
+Convert = Callable[[Any], Any]
+
+
+class _Written(NamedTuple):
+    """A statement in the words of one database."""
+
+    sql: str
+    # The values that the statement brings itself, such as the offset of a limit.
+    given: Mapping[str, Any]
+    conversions: tuple[tuple[str, Convert], ...]
+    # The names of the values one after the other, for a driver that counts instead.
+    order: tuple[str, ...] | None
+    columns: tuple[tuple[int, Convert], ...]
+
+
+class Prepared:
+    """A statement with named values, compiled once for each kind of database."""
+
+    def __init__(self, statement: ClauseElement) -> None:
+        self._statement = statement
+        self._written: dict[str, _Written] = {}
+
+    def first(self, db: Connection, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
+        """Return the first row, or None."""
+        written, cursor = self._execute(db, values)
+        row = cursor.fetchone()
+        cursor.close()
+        return None if row is None else _convert(written, row)
+
+    def one(self, db: Connection, values: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Return the first row, of which there is always one."""
+        row = self.first(db, values)
+        if row is None:
+            raise NoResultFound
+        return row
+
+    def all(self, db: Connection, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        """Return all rows."""
+        written, cursor = self._execute(db, values)
+        return [_convert(written, row) for row in cursor.fetchall()]
+
+    def run(self, db: Connection, values: Mapping[str, Any]) -> None:
+        """Run a statement that shows nothing."""
+        self._execute(db, values)
+
+    def _execute(self, db: Connection, values: Mapping[str, Any]) -> tuple[_Written, Any]:
+        written = self._written.get(db.dialect.name)
+        if written is None:
+            written = self._written[db.dialect.name] = _write(self._statement, db.dialect)
+        given = values
+        if written.given or written.conversions:
+            given = {**written.given, **values}
+            for name, convert in written.conversions:
+                given[name] = convert(given[name])
+        driver: Any = db.connection.dbapi_connection
+        arguments = given if written.order is None else [given[name] for name in written.order]
+        return written, driver.execute(written.sql, arguments)
+
+
+def _write(statement: ClauseElement, dialect: Dialect) -> _Written:
+    compiled: Any = statement.compile(dialect=dialect)
+    result_types = [column.type for column in getattr(compiled, "_result_columns", ())]
+    readers = [_find_reader(kind, dialect) for kind in result_types]
+    return _Written(
+        sql=str(compiled),
+        given={
+            name: value
+            for name, value in compiled.params.items()
+            if not compiled.binds[name].required
+        },
+        conversions=tuple(
+            (name, convert) for name, convert in compiled._bind_processors.items() if convert
+        ),
+        order=tuple(compiled.positiontup) if compiled.positional else None,
+        columns=tuple((place, reader) for place, reader in enumerate(readers) if reader),
+    )
+
+
+def _find_reader(kind: TypeEngine[Any], dialect: Dialect) -> Convert | None:
+    """Return what reads values of a type; for the most frequent ones a shorter way."""
+    if isinstance(kind, Choice):
+        choices: dict[str, StrEnum] = {choice.value: choice for choice in kind.choices}
+        return lambda value: None if value is None else choices[value]
+    if isinstance(kind, Moment) and dialect.name == "sqlite":
+        return _read_moment
+    if isinstance(kind, _Structs):
+        return kind.read
+    return kind.dialect_impl(dialect).result_processor(dialect, None)
+
+
+def _read_moment(text: str | None) -> datetime | None:
+    # To name the zone in the text is many times faster than to give it to what was read.
+    return None if text is None else datetime.fromisoformat(f"{text}+00:00")
+
+
+def _convert(written: _Written, row: tuple[Any, ...]) -> tuple[Any, ...]:
+    values = list(row)
+    for place, convert in written.columns:
+        values[place] = convert(values[place])
+    return tuple(values)
+
+
+class _Structs(TypeDecorator[list[Any]]):
+    """Rows of a table as one JSON text, and as structs once they are read, lowest id first."""
+
+    impl = Text
+    cache_ok = True
+
+    def __init__(self, kind: type[msgspec.Struct]) -> None:
+        super().__init__()
+        self.kind = kind
+        types = tuple(field.type for field in msgspec.structs.fields(kind))
+        row: Any = tuple.__class_getitem__(types)
+        self._decode = msgspec.json.Decoder(list[row]).decode
+
+    def read(self, text: str | None) -> list[Any]:
+        """Return the structs; there are none where nobody looked for them."""
+        return [] if text is None else [self.kind(*row) for row in sorted(self._decode(text))]
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> list[Any]:  # noqa: ARG002
+        """Return the structs."""
+        return self.read(value)
+
+
+class structs_of(FunctionElement[list[Any]]):  # noqa: N801  (used like a function)
+    """All rows that a query finds, in one value: the columns are the fields of the struct.
+
+    Every row that a driver fetches costs more than writing and reading it as JSON does, and
+    every statement much more. The first field must be the id.
+    """
+
+    inherit_cache = True
+    name = "structs_of"
+
+    def __init__(self, kind: type[msgspec.Struct], columns: Sequence[ColumnElement[Any]]) -> None:
+        super().__init__(*columns)
+        self.type = _Structs(kind)
+
+
+@compiles(structs_of, "sqlite")
+def _write_for_sqlite(rows: structs_of, compiler: SQLCompiler, **how: Any) -> str:
+    def write(column: ColumnElement[Any]) -> str:
+        sql = compiler.process(column, **how)
+        match column.type:
+            case JSON():
+                return f"json({sql})"
+            case Boolean():
+                return f"json(iif({sql}, 'true', 'false'))"
+            case Moment():
+                return f"{sql} || 'Z'"
+            case _:
+                return sql
+
+    return f"json_group_array(json_array({', '.join(map(write, rows.clauses))}))"
+
+
+@compiles(structs_of, "postgresql")
+def _write_for_postgresql(rows: structs_of, compiler: SQLCompiler, **how: Any) -> str:
+    def write(column: ColumnElement[Any]) -> str:
+        sql = compiler.process(column, **how)
+        if isinstance(column.type, Moment):
+            # The zone of the connection must not matter.
+            return f"to_char({sql} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
+        return sql
+
+    # As text: the driver would read JSON by itself, more slowly.
+    return f"CAST(json_agg(json_build_array({', '.join(map(write, rows.clauses))})) AS text)"

@@ -1,0 +1,86 @@
+"""SQLite as we use it: safe settings on every connection, and transactions that say what they are.
+
+Two dialects, because the kind of transaction must be known when it begins, and because an
+engine event in its place would slow down every statement.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from sqlalchemy.dialects import registry
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+
+# The same driver under two names, each with an SQLite of its own inside: the second is published
+# ready-made for ARM, the first is not. No database is ever encrypted with it.
+try:
+    from pysqlite3 import dbapi2 as dbapi2
+except ImportError:
+    from sqlcipher3 import dbapi2 as dbapi2
+
+# Below this, two connections that write and checkpoint at once can corrupt a WAL database.
+OLDEST: Final = (3, 51, 3)
+VERSION: Final[tuple[int, ...]] = dbapi2.sqlite_version_info
+
+# FULL is a promise: NORMAL loses acknowledged orders when the power goes.
+PRAGMAS: Final = (
+    "busy_timeout=30000",
+    "journal_mode=WAL",
+    "synchronous=FULL",
+    "foreign_keys=ON",
+    "cache_size=-16384",
+)
+
+
+class ReadingDialect(SQLiteDialect_pysqlite):
+    """Each statement sees what is committed when it runs, and needs no transaction around it.
+
+    Every call into SQLite gives the interpreter away and takes it back, and `BEGIN` and
+    `ROLLBACK` would be two calls more than the one query that most reads are.
+    """
+
+    supports_statement_cache = True
+
+    @classmethod
+    def import_dbapi(cls) -> Any:
+        """Use a driver that brings its own, newer SQLite."""
+        return dbapi2
+
+    def on_connect(self) -> Callable[[Any], None]:
+        """Prepare each new connection."""
+        inherited = super().on_connect()
+
+        def prepare(connection: Any) -> None:
+            inherited(connection)
+            # The driver must not begin transactions by itself.
+            connection.isolation_level = None
+            for pragma in (*PRAGMAS, *self.more_pragmas):
+                connection.execute(f"PRAGMA {pragma}")
+
+        return prepare
+
+    more_pragmas: tuple[str, ...] = ("query_only=ON",)
+
+    def do_begin(self, dbapi_connection: Any) -> None:
+        """Begin nothing."""
+
+    def do_rollback(self, dbapi_connection: Any) -> None:
+        """There is nothing to roll back."""
+
+
+class WritingDialect(ReadingDialect):
+    """Takes the writer's place at once: no transaction fails half-way because another writes."""
+
+    supports_statement_cache = True
+    more_pragmas = ()
+
+    def do_begin(self, dbapi_connection: Any) -> None:
+        """Wait for the writer's place, and take it."""
+        dbapi_connection.execute("BEGIN IMMEDIATE")
+
+    def do_rollback(self, dbapi_connection: Any) -> None:
+        """Give everything up."""
+        dbapi_connection.rollback()
+
+
+registry.register("sqlite.reading", __name__, "ReadingDialect")
+registry.register("sqlite.writing", __name__, "WritingDialect")

@@ -1,0 +1,209 @@
+"""What was received: once for each content, and where it came from."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from sqlalchemy import Connection, delete, exists, func, select, update
+
+from printworks.rules.jobs import JobState
+from printworks.rules.orders import OrderStatus
+from printworks.store.engine.upsert import insert_or_update
+from printworks.store.tables import downloads, images, jobs, orders, pictures
+
+
+class Picture(msgspec.Struct, frozen=True):
+    """A file that was received: what it is, or why it cannot be printed."""
+
+    id: int
+    sha256: str
+    md5: str
+    size: int
+    facts: dict[str, Any] | None
+    refusal: str | None
+    original: str | None
+    proxy: str | None
+
+
+class NewPicture(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that has just been received and judged."""
+
+    sha256: str
+    md5: str
+    size: int
+    facts: dict[str, Any] | None = None
+    refusal: str | None = None
+    original: str | None = None
+
+
+class Download(NamedTuple):
+    """What an address held when it was last asked."""
+
+    etag: str
+    last_modified: str
+    picture: Picture
+
+
+class Forgotten(NamedTuple):
+    """A picture that is no longer known, and the files that are of no more use."""
+
+    sha256: str
+    files: list[str]
+
+
+_COLUMNS: Final = [pictures.c[name] for name in Picture.__struct_fields__]
+# While an order is in one of these, its pictures may still be needed.
+_OPEN: Final = (
+    OrderStatus.NOT_YET_SUBMITTED,
+    OrderStatus.AWAITING_PAYMENT,
+    OrderStatus.SUBMITTED,
+)
+
+
+def find_picture(db: Connection, sha256: str) -> Picture | None:
+    """Return what is known about this content."""
+    row = db.execute(select(*_COLUMNS).where(pictures.c.sha256 == sha256)).one_or_none()
+    return None if row is None else Picture(*row)
+
+
+def get_picture(db: Connection, picture_id: int) -> Picture:
+    """Return a picture by its number."""
+    return Picture(*db.execute(select(*_COLUMNS).where(pictures.c.id == picture_id)).one())
+
+
+def keep_picture(db: Connection, new: NewPicture, *, now: datetime) -> Picture:
+    """Remember a picture, or return the one with the same content that came first."""
+    facts = msgspec.structs.asdict(new)
+    kept = insert_or_update(
+        db,
+        pictures,
+        key={"sha256": facts.pop("sha256")},
+        values={"used_at": now},
+        only_new={**facts, "created_at": now},
+        returning=_COLUMNS,
+    )
+    return Picture(*kept.one())
+
+
+def use_picture(db: Connection, picture: Picture, *, now: datetime) -> Picture | None:
+    """Note that a picture is needed, and its proxy if none is known; None if it is forgotten."""
+    used = db.execute(
+        update(pictures)
+        .where(pictures.c.id == picture.id)
+        .values(used_at=now, proxy=func.coalesce(pictures.c.proxy, picture.proxy))
+        .returning(*_COLUMNS)
+    ).one_or_none()
+    return None if used is None else Picture(*used)
+
+
+def find_download(db: Connection, merchant_id: int, url: str) -> Download | None:
+    """Return what this merchant's address held when it was last asked."""
+    row = db.execute(
+        select(downloads.c.etag, downloads.c.last_modified, *_COLUMNS)
+        .join_from(downloads, pictures)
+        .where(downloads.c.merchant_id == merchant_id, downloads.c.url_hash == _hash(url))
+    ).one_or_none()
+    return None if row is None else Download(row[0], row[1], Picture(*row[2:]))
+
+
+def remember_download(
+    db: Connection, merchant_id: int, url: str, picture_id: int, *, etag: str, last_modified: str
+) -> None:
+    """Remember what an address held, so that it can be asked whether that is still so."""
+    insert_or_update(
+        db,
+        downloads,
+        key={"merchant_id": merchant_id, "url_hash": _hash(url)},
+        values={"etag": etag, "last_modified": last_modified, "picture_id": picture_id},
+    )
+
+
+def _hash(url: str) -> str:
+    return hashlib.sha256(url.encode()).hexdigest()
+
+
+def forget_pictures(db: Connection, *, before: datetime, limit: int) -> list[Forgotten]:
+    """Forget pictures that only orders need which ended before that; return their files.
+
+    What orders show of them stays: the size, the hash and the small proofs.
+    """
+    still_needed = exists().where(
+        images.c.picture_id == pictures.c.id,
+        orders.c.id == images.c.order_id,
+        orders.c.status.in_(_OPEN) | (orders.c.updated_at >= before),
+    )
+    found = db.execute(
+        select(pictures.c.id, pictures.c.sha256, pictures.c.original, pictures.c.proxy)
+        .where(pictures.c.used_at < before, ~still_needed)
+        .order_by(pictures.c.used_at)
+        .limit(limit)
+        .with_for_update()
+    ).all()
+    ids = [row.id for row in found]
+    printed = _unlink_images(db, ids)
+    db.execute(delete(downloads).where(downloads.c.picture_id.in_(ids)))
+    db.execute(delete(pictures).where(pictures.c.id.in_(ids)))
+    return [
+        Forgotten(
+            row.sha256,
+            [key for key in (row.original, row.proxy, *printed.get(row.id, ())) if key],
+        )
+        for row in found
+    ]
+
+
+def call_off_removal(db: Connection, job_id: int) -> bool:
+    """Take back that files go, for good: also an operator cannot retry it; False if they do."""
+    called_off = delete(jobs).where(jobs.c.id == job_id, jobs.c.state == JobState.SCHEDULED)
+    return db.execute(called_off).rowcount == 1
+
+
+def _unlink_images(db: Connection, picture_ids: Sequence[int]) -> Mapping[int, list[str]]:
+    """Take pictures away from their images; return the print files that were drawn of each."""
+    rows = db.execute(
+        select(images.c.id, images.c.picture_id, images.c.manifest).where(
+            images.c.picture_id.in_(picture_ids)
+        )
+    ).all()
+    db.execute(update(images).where(images.c.picture_id.in_(picture_ids)).values(picture_id=None))
+    printed: dict[int, list[str]] = {}
+    for row in rows:
+        if row.manifest is not None:
+            printed.setdefault(row.picture_id, []).append(print_key(row.id))
+    return printed
+
+
+def print_key(image_id: int) -> str:
+    """Name the print file of an image."""
+    return f"prints/{image_id}.jpg"
+
+
+def proof_key(image_id: int, name: str) -> str:
+    """Name a proof of an image: its `preview` or its `thumbnail`."""
+    return f"proofs/{image_id}/{name}.jpg"
+
+
+def proof_keys(image_id: int) -> tuple[str, str]:
+    """Name all proofs of an image."""
+    return proof_key(image_id, "preview"), proof_key(image_id, "thumbnail")
+
+
+def original_key(sha256: str, image_id: int) -> str:
+    """Name the file of a picture that an image brought.
+
+    The image is part of it so that a file which comes again, just while it is being removed,
+    is another file.
+    """
+    return f"originals/{sha256}-{image_id}"
+
+
+def uploaded_key(image_id: int) -> str:
+    """Name the file of a picture that was sent with its image, before anybody has looked at it."""
+    return f"originals/upload-{image_id}"
+
+
+def proxy_key(sha256: str, image_id: int) -> str:
+    """Name the smaller picture from which further proofs are drawn, once one was needed."""
+    return f"proxies/{sha256}-{image_id}.jpg"

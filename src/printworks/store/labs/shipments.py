@@ -1,0 +1,244 @@
+"""Shipments as they are remembered: planned, then at their labs, then on their way."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Final, NamedTuple, TypeAlias
+
+import msgspec
+from sqlalchemy import (
+    Connection,
+    bindparam,
+    case,
+    delete,
+    func,
+    insert,
+    literal_column,
+    select,
+    text,
+    update,
+)
+
+from printworks.catalogue.services import Carrier
+from printworks.conversion import reader_of
+from printworks.errors import NotFound
+from printworks.rules.production import DROPPED, LabState
+from printworks.rules.routing.plans import Routing
+from printworks.store.engine.prepared import Prepared, structs_of
+from printworks.store.images.images import IMAGES_OF_ORDER, Image
+from printworks.store.orders.orders import IDS_OF_PAGE, LARGEST_ID, Order
+from printworks.store.tables import orders, plans, shipments
+
+_read_routing: Final = reader_of(Routing)
+
+
+class Shipment(msgspec.Struct, frozen=True):
+    """What one lab prints and sends in one package."""
+
+    id: int
+    order_id: int
+    state: LabState | None
+    lab: str
+    band: str
+    service: str
+    carrier: Carrier
+    is_tracked: bool
+    price: int
+    image_ids: list[int]
+    copies: int
+    earliest_arrival: str
+    latest_arrival: str
+    sent_at: datetime | None
+    held_because: str | None
+    reason: str | None
+    tracking_number: str | None
+    tracking_url: str | None
+    shipped_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class NewShipment(msgspec.Struct, frozen=True, kw_only=True):
+    """A package that was decided on; without a state it is only planned."""
+
+    state: LabState | None
+    lab: str
+    band: str
+    service: str
+    carrier: Carrier
+    is_tracked: bool
+    price: int
+    image_ids: list[int]
+    copies: int
+    earliest_arrival: str
+    latest_arrival: str
+
+
+class WholeOrder(NamedTuple):
+    """An order and what belongs to it, as all of that was at one moment."""
+
+    order: Order
+    # Without their manifests, which are long.
+    images: list[Image]
+    # Without those that others have replaced.
+    shipments: list[Shipment]
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """Why the labs of an order were chosen, and which have rejected it."""
+
+    routing: Routing
+    without: list[str]
+    created_at: datetime
+
+
+Shipments: TypeAlias = Sequence[Shipment]
+
+_COLUMNS: Final = [shipments.c[name] for name in Shipment.__struct_fields__]
+_OF_ORDER: Final = Prepared(
+    select(*_COLUMNS).where(shipments.c.order_id == bindparam("order_id")).order_by(shipments.c.id)
+)
+_OF_PAGE: Final = Prepared(
+    select(*_COLUMNS).where(shipments.c.order_id.in_(IDS_OF_PAGE)).order_by(shipments.c.id)
+)
+_SHIPMENTS_OF_ORDER: Final = (
+    select(structs_of(Shipment, _COLUMNS))
+    .where(shipments.c.order_id == orders.c.id)
+    .scalar_subquery()
+)
+_HAS_IMAGES: Final = orders.c.image_count > literal_column("0")
+_WHOLE: Final = Prepared(
+    select(
+        case((_HAS_IMAGES, IMAGES_OF_ORDER)),
+        # What has no images has no shipments either.
+        case((_HAS_IMAGES, _SHIPMENTS_OF_ORDER)),
+        *(orders.c[name] for name in Order.__struct_fields__),
+    ).where(orders.c.id == bindparam("id"), orders.c.merchant_id == bindparam("merchant_id"))
+)
+# Spelled as in the index, without which all shipments there ever were would be read.
+IS_OPEN: Final = text("shipments.state IN ('offered', 'accepted', 'in-production', 'failed')")
+
+
+def get_whole_order(db: Connection, merchant_id: int, order_id: int) -> WholeOrder:
+    """Return an order of this merchant with its images and shipments, in one statement."""
+    row = None
+    if 0 < order_id <= LARGEST_ID:
+        row = _WHOLE.first(db, {"id": order_id, "merchant_id": merchant_id})
+    if row is None:
+        raise NotFound("The order with the specified id was not found")
+    images, found, *columns = row
+    kept = [shipment for shipment in found if shipment.state not in DROPPED]
+    return WholeOrder(Order(*columns), images, kept)
+
+
+def list_shipments(db: Connection, order_id: int) -> list[Shipment]:
+    """Return the shipments of an order without those that others have replaced."""
+    rows = _OF_ORDER.all(db, {"order_id": order_id})
+    return [one for row in rows if (one := Shipment(*row)).state not in DROPPED]
+
+
+def list_every_shipment(db: Connection, order_id: int) -> list[Shipment]:
+    """Return the shipments of an order, those that others have replaced included."""
+    return [Shipment(*row) for row in _OF_ORDER.all(db, {"order_id": order_id})]
+
+
+def list_shipments_of_page(
+    db: Connection, merchant_id: int, *, newest: int, limit: int
+) -> dict[int, list[Shipment]]:
+    """Return the shipments of a page of orders, by order."""
+    by_order: dict[int, list[Shipment]] = {}
+    page = {"merchant_id": merchant_id, "newest": newest, "limit": limit}
+    for row in _OF_PAGE.all(db, page):
+        shipment = Shipment(*row)
+        if shipment.state not in DROPPED:
+            by_order.setdefault(shipment.order_id, []).append(shipment)
+    return by_order
+
+
+def get_shipment(db: Connection, shipment_id: int) -> Shipment:
+    """Return a shipment by its number, as labs and jobs know it."""
+    row = None
+    if 0 < shipment_id < 2**63:
+        row = db.execute(select(*_COLUMNS).where(shipments.c.id == shipment_id)).one_or_none()
+    if row is None:
+        raise NotFound(f"There is no shipment {shipment_id}.")
+    return Shipment(*row)
+
+
+def list_open_shipments(db: Connection, *, lab: str | None = None, limit: int) -> list[Shipment]:
+    """Return what labs still have before them or failed to make, oldest first."""
+    wanted = select(*_COLUMNS).where(IS_OPEN).order_by(shipments.c.id).limit(limit)
+    if lab is not None:
+        wanted = wanted.where(shipments.c.lab == lab)
+    return [Shipment(*row) for row in db.execute(wanted)]
+
+
+def count_backlog(db: Connection) -> dict[str, int]:
+    """Return how many copies each lab still has to make."""
+    rows = db.execute(
+        select(shipments.c.lab, func.sum(shipments.c.copies))
+        .where(IS_OPEN, shipments.c.state != LabState.FAILED)
+        .group_by(shipments.c.lab)
+    )
+    return {lab: int(copies) for lab, copies in rows}
+
+
+def insert_shipments(
+    db: Connection, order_id: int, new: Iterable[NewShipment], *, now: datetime
+) -> list[Shipment]:
+    """Add shipments to an order."""
+    rows = [
+        {
+            **msgspec.structs.asdict(shipment),
+            "order_id": order_id,
+            "created_at": now,
+            "updated_at": now,
+        }
+        for shipment in new
+    ]
+    if not rows:
+        return []
+    statement = insert(shipments).returning(*_COLUMNS, sort_by_parameter_order=True)
+    return [Shipment(*row) for row in db.execute(statement, rows)]
+
+
+def drop_planned(db: Connection, order_id: int) -> None:
+    """Forget the shipments that were only planned."""
+    db.execute(
+        delete(shipments).where(shipments.c.order_id == order_id, shipments.c.state.is_(None))
+    )
+
+
+def update_shipment(
+    db: Connection, shipment: Shipment, values: Mapping[str, object]
+) -> Shipment | None:
+    """Change a shipment if it is still in the state in which it was read; else return None."""
+    changed = db.execute(
+        update(shipments)
+        .where(shipments.c.id == shipment.id, shipments.c.state == shipment.state)
+        .values(**values)
+    )
+    return msgspec.structs.replace(shipment, **values) if changed.rowcount else None
+
+
+def keep_decision(
+    db: Connection, order_id: int, routing: Routing, *, without: Iterable[str], now: datetime
+) -> None:
+    """Remember why labs were chosen for an order, or for a part of it."""
+    db.execute(
+        insert(plans).values(
+            order_id=order_id,
+            routing=msgspec.to_builtins(routing),
+            without=sorted(without),
+            created_at=now,
+        )
+    )
+
+
+def list_decisions(db: Connection, order_id: int) -> list[Decision]:
+    """Return why labs were chosen for an order and, later, for parts of it."""
+    rows = db.execute(
+        select(plans.c.routing, plans.c.without, plans.c.created_at)
+        .where(plans.c.order_id == order_id)
+        .order_by(plans.c.id)
+    )
+    return [Decision(_read_routing(row.routing), list(row.without), row.created_at) for row in rows]

@@ -1,0 +1,335 @@
+"""Orders as they are remembered. Every query takes the merchant: others' orders do not exist."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final, NamedTuple, cast
+
+import msgspec
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Select,
+    Text,
+    bindparam,
+    insert,
+    literal_column,
+    select,
+    type_coerce,
+    update,
+)
+
+from printworks.catalogue.products import Currency, QualityLevel
+from printworks.errors import NotFound
+from printworks.rules.orders import OrderStatus, Payment, ShippingMethod
+from printworks.rules.search import make_recipient_key
+from printworks.store.callbacks.callbacks import PLACE, Place
+from printworks.store.engine.columns import Choice
+from printworks.store.engine.prepared import Prepared
+from printworks.store.tables import merchants, orders
+
+# SQLite's and PostgreSQL's largest row number; a larger id is nobody's.
+LARGEST_ID: Final = 2**63 - 1
+# So many are read at once by who wants all of them.
+ROWS_AT_ONCE: Final = 500
+
+
+class Order(msgspec.Struct, frozen=True):
+    """An order, in the words of the core."""
+
+    id: int
+    merchant_id: int
+    status: OrderStatus
+    merchant_order_id: str | None
+    recipient_name: str | None
+    address1: str | None
+    address2: str | None
+    town_or_city: str | None
+    state_or_county: str | None
+    postal_code: str | None
+    destination_country: str | None
+    mobile_telephone: str | None
+    telephone: str | None
+    email: str | None
+    shipping_method: ShippingMethod
+    # Whether the merchant wants a service with tracking wherever there is one.
+    is_tracked: bool
+    quality_level: QualityLevel | None
+    print_country: str | None
+    payment: Payment
+    payment_token: str | None
+    packing_slip_url: str | None
+    invoice_amount_net: int
+    invoice_tax: int
+    invoice_currency: str | None
+    image_count: int
+    currency: Currency | None
+    price: int
+    shipping_price: int
+    held_at: datetime | None
+    # The payment that is under way; nobody may change the order until its end.
+    payment_request_id: int | None
+    # Until when the recipient may pay.
+    pay_until: datetime | None
+    error_message: str | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class NewOrder(msgspec.Struct, frozen=True, kw_only=True):
+    """What a merchant says of an order when making it."""
+
+    recipient_name: str | None
+    destination_country: str | None
+    shipping_method: ShippingMethod
+    payment: Payment = Payment.INVOICE_ME
+    merchant_order_id: str | None = None
+    address1: str | None = None
+    address2: str | None = None
+    town_or_city: str | None = None
+    state_or_county: str | None = None
+    postal_code: str | None = None
+    mobile_telephone: str | None = None
+    telephone: str | None = None
+    email: str | None = None
+    packing_slip_url: str | None = None
+    invoice_amount_net: int = 0
+    invoice_tax: int = 0
+    invoice_currency: str | None = None
+    # Whether the merchant wants a service with tracking wherever there is one.
+    is_tracked: bool = False
+    quality_level: QualityLevel | None = None
+    print_country: str | None = None
+    # In which words its callbacks are written, unless the merchant chose others.
+    callback_format: str = "3.0"
+
+
+class OrderPage(NamedTuple):
+    """Some of a merchant's orders, and how many the merchant has in all, listed or not."""
+
+    orders: list[Order]
+    total: int
+
+    @property
+    def has_images(self) -> bool:
+        """Whether any of the orders has an image."""
+        return any(order.image_count for order in self.orders)
+
+
+_COLUMNS: Final = [orders.c[name] for name in Order.__struct_fields__]
+_THIS = select(*_COLUMNS).where(
+    orders.c.id == bindparam("id"), orders.c.merchant_id == bindparam("merchant_id")
+)
+_ONE: Final = Prepared(_THIS)
+# Without the key: whoever adds an event or a job meanwhile need not wait.
+_ONE_TO_CHANGE: Final = Prepared(_THIS.with_for_update(key_share=True))
+_TOTAL: Final = Prepared(
+    select(merchants.c.order_count).where(merchants.c.id == bindparam("merchant_id"))
+)
+
+
+def _of_page(*columns: Column[Any]) -> Select[Any]:
+    return (
+        select(*columns)
+        .where(
+            orders.c.merchant_id == bindparam("merchant_id"),
+            orders.c.ordinal <= bindparam("newest"),
+        )
+        .order_by(orders.c.ordinal.desc())
+        .limit(bindparam("limit"))
+    )
+
+
+_PAGE: Final = Prepared(_of_page(*_COLUMNS))
+
+_listed = orders.alias("listed")
+_HAS_STATUS: Final = _listed.c.status == bindparam("status")
+_HAS_REFERENCE: Final = _listed.c.merchant_order_id == bindparam("merchant_order_id")
+# Not spelled as in the index of statuses: there are few orders with one reference, and many with
+# one status, and SQLite cannot know that.
+_HAS_STATUS_TOO: Final = type_coerce(_listed.c.status, Text).concat(
+    literal_column("''")
+) == bindparam("status", type_=Choice(OrderStatus))
+
+
+def _of_some(*conditions: ColumnElement[bool]) -> Prepared:
+    # What is skipped is only counted in an index, and never read.
+    wanted = (
+        select(_listed.c.ordinal)
+        .where(
+            _listed.c.merchant_id == bindparam("merchant_id"),
+            _listed.c.ordinal <= bindparam("newest"),
+            *conditions,
+        )
+        .order_by(_listed.c.ordinal.desc())
+        .limit(bindparam("limit"))
+        .offset(bindparam("start"))
+    )
+    return Prepared(
+        select(*_COLUMNS)
+        .where(orders.c.merchant_id == bindparam("merchant_id"), orders.c.ordinal.in_(wanted))
+        .order_by(orders.c.ordinal.desc())
+    )
+
+
+_OF_STATUS: Final = _of_some(_HAS_STATUS)
+_OF_REFERENCE: Final = _of_some(_HAS_REFERENCE)
+_OF_BOTH: Final = _of_some(_HAS_REFERENCE, _HAS_STATUS_TOO)
+# For whoever wants what belongs to the orders of a page.
+IDS_OF_PAGE: Final = _of_page(orders.c.id)
+_NEXT_ORDINAL: Final = Prepared(
+    update(merchants)
+    .where(merchants.c.id == bindparam("merchant"))
+    # The order's first event takes its place in the feed along the way.
+    .values(order_count=merchants.c.order_count + 1, event_count=merchants.c.event_count + 1)
+    .returning(merchants.c.order_count, *PLACE)
+)
+_INSERT: Final = Prepared(
+    insert(orders)
+    .values({name: bindparam(name) for name in orders.c.keys() if name != "id"})  # noqa: SIM118
+    .returning(orders.c.id)
+)
+
+
+def get_order(db: Connection, merchant_id: int, order_id: int) -> Order:
+    """Return an order of this merchant."""
+    return _find(_ONE, db, merchant_id, order_id)
+
+
+def get_order_to_change(db: Connection, merchant_id: int, order_id: int) -> Order:
+    """Return an order of this merchant as it stays until the transaction ends.
+
+    Others who want to change it wait, so that nobody changes what somebody else has just
+    changed without having seen it. SQLite has one writer at a time anyway.
+    """
+    return _find(_ONE_TO_CHANGE, db, merchant_id, order_id)
+
+
+def get_any_order_to_change(db: Connection, order_id: int) -> Order:
+    """Return an order by its number alone, for labs and operators, as it stays for now."""
+    row = None
+    if 0 < order_id <= LARGEST_ID:
+        row = db.execute(
+            select(*_COLUMNS).where(orders.c.id == order_id).with_for_update(key_share=True)
+        ).one_or_none()
+    if row is None:
+        raise NotFound(f"There is no order {order_id}.")
+    return Order(*row)
+
+
+def find_order_by_token(db: Connection, token: str) -> Order | None:
+    """Return the order whose recipient pays at the address with this token."""
+    # Some text, a zero byte for one, is an error to PostgreSQL and not merely unknown.
+    if not token.isascii() or not token.isprintable():
+        return None
+    row = db.execute(select(*_COLUMNS).where(orders.c.payment_token == token)).one_or_none()
+    return None if row is None else Order(*row)
+
+
+def _find(statement: Prepared, db: Connection, merchant_id: int, order_id: int) -> Order:
+    row = None
+    if 0 < order_id <= LARGEST_ID:
+        row = statement.first(db, {"id": order_id, "merchant_id": merchant_id})
+    if row is None:
+        raise NotFound("The order with the specified id was not found")
+    return Order(*row)
+
+
+def list_orders(
+    db: Connection,
+    merchant_id: int,
+    *,
+    limit: int | None,
+    start: int,
+    status: OrderStatus | None = None,
+    merchant_order_id: str | None = None,
+) -> OrderPage:
+    """Return the merchant's orders, newest first, after skipping `start` of them.
+
+    Only those with this status and this reference, if any are given; all of them without a limit.
+    """
+    (total,) = _TOTAL.one(db, {"merchant_id": merchant_id})
+    if status is None and merchant_order_id is None:
+        rows = _read_newest(db, merchant_id, newest=total - start, limit=limit)
+        return OrderPage([Order(*row) for row in rows], total)
+    # PostgreSQL has no text with a zero byte in it, and does not even look for one.
+    if limit == 0 or "\0" in (merchant_order_id or ""):
+        return OrderPage([], total)
+    values = {
+        "merchant_id": merchant_id,
+        "status": status,
+        "merchant_order_id": merchant_order_id,
+        "newest": total,
+        "limit": total if limit is None else limit,
+        "start": start,
+    }
+    rows = _choose(status, merchant_order_id).all(db, values)
+    return OrderPage([Order(*row) for row in rows], total)
+
+
+def _choose(status: OrderStatus | None, merchant_order_id: str | None) -> Prepared:
+    if merchant_order_id is None:
+        return _OF_STATUS
+    return _OF_REFERENCE if status is None else _OF_BOTH
+
+
+def _read_newest(
+    db: Connection, merchant_id: int, *, newest: int, limit: int | None
+) -> list[tuple[Any, ...]]:
+    """Read orders from this ordinal downwards, a bounded number with each statement."""
+    rows: list[tuple[Any, ...]] = []
+    left = newest if limit is None else min(newest, limit)
+    while left > 0:
+        page = {"newest": newest, "limit": min(left, ROWS_AT_ONCE)}
+        rows += _PAGE.all(db, {"merchant_id": merchant_id, **page})
+        newest -= ROWS_AT_ONCE
+        left -= ROWS_AT_ONCE
+    return rows
+
+
+def insert_order(
+    db: Connection,
+    merchant_id: int,
+    new: NewOrder,
+    *,
+    status: OrderStatus,
+    payment_token: str | None,
+    now: datetime,
+) -> tuple[Order, Place]:
+    """Add an order as the merchant's newest; its creation has a place in the feed."""
+    ordinal, *place = _NEXT_ORDINAL.one(db, {"merchant": merchant_id})
+    values: dict[str, Any] = {
+        **msgspec.structs.asdict(new),
+        "recipient_key": make_recipient_key(new.recipient_name),
+        "merchant_id": merchant_id,
+        "status": status,
+        "payment_token": payment_token,
+        "image_count": 0,
+        "currency": None,
+        "price": 0,
+        "shipping_price": 0,
+        "held_at": None,
+        "payment_request_id": None,
+        "pay_until": None,
+        "error_message": None,
+        "created_at": now,
+        "updated_at": now,
+    }
+    (order_id,) = _INSERT.one(db, {**values, "ordinal": ordinal})
+    del values["callback_format"], values["recipient_key"]
+    return Order(id=order_id, **values), Place(*place)
+
+
+def update_order(db: Connection, order: Order, values: Mapping[str, object]) -> Order | None:
+    """Change an order if it is still in the status in which it was read; else return None."""
+    also: dict[str, object] = {}
+    if values.get("recipient_name", order.recipient_name) != order.recipient_name:
+        also["recipient_key"] = make_recipient_key(cast("str | None", values["recipient_name"]))
+    changed = db.execute(
+        update(orders)
+        .where(orders.c.id == order.id, orders.c.status == order.status)
+        .values(**values, **also)
+    )
+    if changed.rowcount == 0:
+        return None
+    return msgspec.structs.replace(order, **values)

@@ -1,0 +1,76 @@
+"""Noticing at once that somebody has promised something.
+
+A worker also looks by itself now and then: what is missed here comes late, but it comes.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Final
+
+import psycopg
+import structlog
+
+from printworks.store.engine.database import Database
+from printworks.store.engine.sqlite import dbapi2
+from printworks.store.queue.jobs import CHANNEL
+
+# A look takes a few microseconds, so looking fifty times a second is next to nothing.
+SECONDS_BETWEEN_LOOKS: Final = 0.02
+SECONDS_TO_RECOVER: Final = 1.0
+
+log = structlog.get_logger()
+
+
+async def watch(database: Database, wake: Callable[[], object]) -> None:
+    """Call `wake` whenever something may have become due; only a cancellation ends it."""
+    if database.is_sqlite:
+        await _watch_sqlite(database, wake)
+    else:
+        await _watch_postgresql(database, wake)
+
+
+async def _watch_sqlite(database: Database, wake: Callable[[], object]) -> None:
+    connection = dbapi2.connect(str(database.url.database), isolation_level=None)
+    try:
+        version = seen = None
+        while True:
+            try:
+                # Changes when another connection has committed, whichever process it is in.
+                found = connection.execute("PRAGMA data_version").fetchone()
+                if found != version:
+                    # Most commits promise nothing, and a claim would hold up other writers.
+                    is_due, next_due_at = _look(connection)
+                    if is_due or next_due_at != seen:
+                        wake()
+                    version, seen = found, next_due_at
+            except dbapi2.Error as error:
+                log.warning("database cannot be read", error=str(error))
+                await asyncio.sleep(SECONDS_TO_RECOVER)
+            await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
+    finally:
+        connection.close()
+
+
+def _look(connection: Any) -> Any:
+    return connection.execute("""
+        SELECT EXISTS (SELECT 1 FROM jobs WHERE state = 'due'), (
+            SELECT due_at FROM jobs WHERE state = 'scheduled' ORDER BY due_at LIMIT 1
+        )
+    """).fetchone()
+
+
+async def _watch_postgresql(database: Database, wake: Callable[[], object]) -> None:
+    address = database.url.set(drivername="postgresql").render_as_string(hide_password=False)
+    while True:
+        try:
+            async with await psycopg.AsyncConnection.connect(
+                address, autocommit=True
+            ) as connection:
+                await connection.execute(f"LISTEN {CHANNEL}".encode())
+                # For what was promised while nobody listened.
+                wake()
+                async for _ in connection.notifies():
+                    wake()
+        except psycopg.OperationalError as error:
+            log.warning("database lost, listening again soon", error=str(error))
+        await asyncio.sleep(SECONDS_TO_RECOVER)
