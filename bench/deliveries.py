@@ -116,9 +116,9 @@ def _peer(address: str, options: Sequence[str], log: Path) -> Iterator[int]:
     """Run a worker of PgQueuer until the block ends, and give its number."""
     program = (str(PEERS_PYTHON), "-m", "bench.peers.pgqueuer_app.worker")
     with running((*program, address, *options), log, {}) as number:
-        give_up_at = time.monotonic() + SECONDS_TO_START
+        deadline = time.monotonic() + SECONDS_TO_START
         while "ready" not in log.read_text():
-            if time.monotonic() > give_up_at:
+            if time.monotonic() > deadline:
                 message = f"PgQueuer did not start:\n{log.read_text()}"
                 raise RuntimeError(message)
             time.sleep(0.02)
@@ -135,10 +135,10 @@ def _send_with_peer(address: str, receiver: Receiver, requests: Sequence[Heard])
         check=True,
     )
     receiver.wait_for(len({one.id for one in requests}))
-    give_up_at = time.monotonic() + SECONDS_TO_ACKNOWLEDGE
+    deadline = time.monotonic() + SECONDS_TO_ACKNOWLEDGE
     with psycopg.connect(address, autocommit=True) as connection:
         while connection.execute("SELECT 1 FROM pgqueuer LIMIT 1").fetchone():
-            if time.monotonic() > give_up_at:
+            if time.monotonic() > deadline:
                 message = "PgQueuer has not acknowledged everything."
                 raise NotAllCame(message)
             time.sleep(0.02)

@@ -21,7 +21,7 @@ from printworks.settings import Settings
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
 from printworks.store.queue.claims import claim
-from printworks.store.queue.jobs import Job, finish, promise
+from printworks.store.queue.jobs import Job, enqueue, finish
 from printworks.store.tables import jobs, schema
 from printworks.worker.loop import Context, Worker
 
@@ -114,14 +114,14 @@ def bench_claims(database: Database) -> None:
         print(f"claim of {SLOTS}, {name}: {measure_claims(database):.1f} ms")
 
 
-def promise_jobs(
+def enqueue_jobs(
     database: Database, merchants: list[Merchant], count: int, args: Mapping[str, Any]
 ) -> None:
     """Promise so many jobs in one transaction."""
     with database.writing() as db:
         for number in range(count):
             merchant = merchants[number % len(merchants)]
-            promise(db, KIND, args, merchant=merchant, now=system_clock())
+            enqueue(db, KIND, args, merchant=merchant, now=system_clock())
 
 
 def count_done(database: Database) -> int:
@@ -141,7 +141,7 @@ async def bench_worker(context: Context, merchants: list[Merchant], how: Acknowl
             begun_after.append(time.perf_counter() - job.args["promised"])
 
     empty(database)
-    promise_jobs(database, merchants, JOBS, {})
+    enqueue_jobs(database, merchants, JOBS, {})
     worker = Worker(
         context,
         handlers={KIND: begin},
@@ -159,7 +159,7 @@ async def bench_worker(context: Context, merchants: list[Merchant], how: Acknowl
     for _ in range(100):
         await asyncio.sleep(0.037)
         promised = {"promised": time.perf_counter()}
-        await context.in_thread(promise_jobs, database, merchants, 1, promised)
+        await context.in_thread(enqueue_jobs, database, merchants, 1, promised)
     await asyncio.sleep(0.2)
     stop.set()
     await working

@@ -22,9 +22,9 @@ from bench.production import PHOTO, URL
 from printworks.actions.accounts.merchants import add_merchant
 from printworks.actions.images.images import add_images, judge_image
 from printworks.actions.orders.orders import create_order, submit_order
-from printworks.actions.production.production import hear_from_lab
+from printworks.actions.production.production import apply_lab_report
 from printworks.catalogue.opening import open_catalogue
-from printworks.labs.documents import Report
+from printworks.labs.documents import LabReport
 from printworks.rules.images import ImageStatus
 from printworks.rules.orders import OrderStatus, ShippingMethod
 from printworks.rules.payments import Billing
@@ -111,7 +111,7 @@ def _name_people(db: Connection) -> None:
 
 def _add_orders(db: Connection, merchant_id: int, count: int, *, first: datetime) -> None:
     kind = db.dialect.name
-    moment = MINUTES_AFTER[kind].format(n="n")
+    timestamp = MINUTES_AFTER[kind].format(n="n")
     # Most are complete; of the newest, some are under way and one in five is still open.
     status = """CASE WHEN n % 50 = 7 THEN 'Cancelled' WHEN n < :count - 3000 THEN 'Complete'
         WHEN n % 5 = 0 THEN 'NotYetSubmitted' ELSE 'Submitted' END"""
@@ -124,11 +124,11 @@ def _add_orders(db: Connection, merchant_id: int, count: int, *, first: datetime
             price, shipping_price, created_at, updated_at)
         SELECT {merchant_id}, n, {status}, {reference}, name, key, '1 High Street', 'London',
             'SW1A 1AA', 'GB', 'Standard', 'InvoiceMe', 0, 0, 1, 'GBP', 1250, 350,
-            {moment}, {moment}
+            {timestamp}, {timestamp}
         FROM {COUNTED[kind]} JOIN bench_people ON number = (n % 10000 * 7919) % 10000
         ORDER BY n
         """),
-        {"count": count, "first": _write_moment(first, kind)},
+        {"count": count, "first": _write_timestamp(first, kind)},
     )
     db.execute(
         text("UPDATE merchants SET order_count = :count WHERE id = :merchant"),
@@ -136,8 +136,8 @@ def _add_orders(db: Connection, merchant_id: int, count: int, *, first: datetime
     )
 
 
-def _write_moment(moment: datetime, kind: str) -> Any:
-    return moment.strftime("%Y-%m-%d %H:%M:%S") if kind == "sqlite" else moment
+def _write_timestamp(timestamp: datetime, kind: str) -> Any:
+    return timestamp.strftime("%Y-%m-%d %H:%M:%S") if kind == "sqlite" else timestamp
 
 
 def _add_more(db: Connection, *, since: datetime) -> None:
@@ -165,7 +165,7 @@ def _add_more(db: Connection, *, since: datetime) -> None:
         SELECT id, 1, created_at, 'https://shop.example/', CASE WHEN id % 20 = 0 THEN 500
             ELSE 200 END, 12, '' FROM callbacks""",
     ):
-        values = {"since": _write_moment(since, kind)} if ":since" in statement else {}
+        values = {"since": _write_timestamp(since, kind)} if ":since" in statement else {}
         db.execute(text(statement), values)
     db.execute(text("UPDATE merchants SET ledger_count = order_count"))
 
@@ -195,8 +195,8 @@ def _add_whole(db: Connection, merchant: Merchant, number: int, *, now: datetime
     if number % 3 == 1:
         return
     for shipment in list_shipments(db, order_id):
-        report = Report(job=shipment.id, state=LabState.DISPATCHED, tracking_number="JD0001")
-        hear_from_lab(db, report, catalogue=catalogue, now=now)
+        report = LabReport(job=shipment.id, state=LabState.DISPATCHED, tracking_number="JD0001")
+        apply_lab_report(db, report, catalogue=catalogue, now=now)
 
 
 def list_searches(now: datetime) -> Mapping[str, tuple[OrderSearch, int | None]]:

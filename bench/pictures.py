@@ -22,7 +22,7 @@ from bench.report import Budget
 from printworks.imaging.formats import EVERY_FORMAT
 from printworks.imaging.manifest import plan_print
 from printworks.imaging.messages import Cost, PrepareTask
-from printworks.imaging.processor import PREPARE_LIMITS, Prepared, Rendered, Studio
+from printworks.imaging.processor import PREPARE_LIMITS, ImageProcessor, PreparedImage, Rendered
 from printworks.imaging.slot import ENVIRONMENT
 from printworks.rules.sizing import Pixels, PrintArea, Sizing, place
 
@@ -88,9 +88,11 @@ Expenses = Mapping[str, Sequence[Expense]]
 class Workshop:
     """The photographs, whatever is made of them, and those who make it."""
 
-    def __init__(self, folder: Path, studio: Studio, insider: subprocess.Popen[bytes]) -> None:
+    def __init__(
+        self, folder: Path, processor: ImageProcessor, insider: subprocess.Popen[bytes]
+    ) -> None:
         self._folder = folder
-        self._studio = studio
+        self._processor = processor
         self._insider = insider
 
     def source(self, photo: Photo) -> Path:
@@ -120,10 +122,10 @@ class Workshop:
         def measure() -> Expense:
             self._clear(photo)
             started = time.perf_counter()
-            prepared = self._studio.prepare(
+            prepared = self._processor.prepare(
                 self.source(photo), photo.area, Sizing.CROP, self.out(photo)
             )
-            if not isinstance(prepared, Prepared):
+            if not isinstance(prepared, PreparedImage):
                 raise TypeError(prepared.reason)
             return _expense(prepared.proofs.cost, started)
 
@@ -160,7 +162,7 @@ class Workshop:
         def measure() -> Expense:
             self._clear(photo)
             started = time.perf_counter()
-            rendered = self._studio.render(self.source(photo), plan, self.out(photo))
+            rendered = self._processor.render(self.source(photo), plan, self.out(photo))
             if not isinstance(rendered, Rendered):
                 raise TypeError(rendered.reason)
             return _expense(rendered.cost, started)
@@ -191,13 +193,13 @@ def measure(folder: Path, rounds: int) -> tuple[dict[str, Any], list[Budget]]:
     rounds = max(rounds, LEAST_ROUNDS)
     folder.mkdir()
     with ExitStack() as ends:
-        studio = ends.enter_context(Studio(slots=1))
-        pair = ends.enter_context(Studio(slots=2))
-        workshop = Workshop(folder, studio, ends.enter_context(_inside()))
+        processor = ends.enter_context(ImageProcessor(slots=1))
+        pair = ends.enter_context(ImageProcessor(slots=2))
+        cpu_pool = Workshop(folder, processor, ends.enter_context(_inside()))
         for photo in track((SMALL, *PHOTOS), "making photographs", console=Console(stderr=True)):
-            workshop.make(photo)
-        expenses = _interleave(_plan(workshop), rounds)
-        batches = _work_in_batches(workshop, pair)
+            cpu_pool.make(photo)
+        expenses = _interleave(_plan(cpu_pool), rounds)
+        batches = _work_in_batches(cpu_pool, pair)
     figures = {name: _summarise(spent) for name, spent in expenses.items()}
     return figures, [*_judge(expenses), *batches]
 
@@ -295,14 +297,14 @@ def _judge(expenses: Expenses) -> list[Budget]:
     return budgets
 
 
-def _work_in_batches(shop: Workshop, pair: Studio) -> list[Budget]:
+def _work_in_batches(shop: Workshop, pair: ImageProcessor) -> list[Budget]:
     """Measure how many pictures go through when one, or two, are under way at a time."""
 
     def prepare(number: int) -> float:
         out = shop.out(PHONE) / f"batch {number}"
         out.mkdir(exist_ok=True)
         prepared = pair.prepare(shop.source(PHONE), PHONE.area, Sizing.CROP, out)
-        if not isinstance(prepared, Prepared):
+        if not isinstance(prepared, PreparedImage):
             raise TypeError(prepared.reason)
         return prepared.proofs.cost.peak_memory / 2**20
 

@@ -11,11 +11,11 @@ from bench.seeds import seed_folder
 from printworks.actions.images.images import add_images, judge_image
 from printworks.actions.orders.orders import submit_order
 from printworks.actions.orders.quotes import find_quote, quote_order
-from printworks.actions.production.production import hear_from_lab
+from printworks.actions.production.production import apply_lab_report
 from printworks.actions.production.routing import route_order
 from printworks.catalogue.opening import open_catalogue
 from printworks.clock import system_clock
-from printworks.labs.documents import Report
+from printworks.labs.documents import LabReport
 from printworks.rules.images import ImageStatus
 from printworks.rules.production import LabState
 from printworks.rules.routing.plans import Routed
@@ -90,8 +90,8 @@ def _fill_first(database: Database, skus: Sequence[str], *, is_sent: bool) -> No
             return
         submit_order(db, merchant, get_order(db, 1, 1), catalogue=catalogue, now=now)
         for shipment in list_shipments(db, 1):
-            report = Report(job=shipment.id, state=LabState.DISPATCHED, tracking_number="JD0001")
-            hear_from_lab(db, report, catalogue=catalogue, now=now)
+            report = LabReport(job=shipment.id, state=LabState.DISPATCHED, tracking_number="JD0001")
+            apply_lab_report(db, report, catalogue=catalogue, now=now)
 
 
 def _list_columns(connection: Any, table: str) -> list[str]:

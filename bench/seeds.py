@@ -64,14 +64,14 @@ def seed_folder(folder: Path, order_count: int) -> Credentials:
 def _insert_orders(path: Path, count: int, *, first: datetime) -> None:
     row = an_order_row()
     names, marks = ", ".join(row), ", ".join(f":{name}" for name in row)
-    moment = "strftime('%Y-%m-%d %H:%M:%f000', :first, '+' || n || ' minutes')"
+    timestamp = "strftime('%Y-%m-%d %H:%M:%f000', :first, '+' || n || ' minutes')"
     connection = sqlite.connect(path, isolation_level=None)
     connection.execute("BEGIN IMMEDIATE")
     connection.execute(
         f"""
         WITH RECURSIVE counted(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM counted WHERE n < :count)
         INSERT INTO orders (ordinal, created_at, updated_at, {names})
-        SELECT n, {moment}, {moment}, {marks} FROM counted
+        SELECT n, {timestamp}, {timestamp}, {marks} FROM counted
         """,
         {**row, "count": count, "first": first.strftime("%Y-%m-%d %H:%M:%S")},
     )

@@ -137,10 +137,10 @@ def serving(plan: Plan, log: Path) -> Iterator[float]:
 
 
 def _wait_until_it_answers(plan: Plan, process: subprocess.Popen[bytes], log: Path) -> None:
-    give_up_at = time.monotonic() + SECONDS_TO_START
+    deadline = time.monotonic() + SECONDS_TO_START
     tls = plan.certificate.client
     while (status := _ask(plan, tls)) != 200:
-        if process.poll() is not None or time.monotonic() > give_up_at:
+        if process.poll() is not None or time.monotonic() > deadline:
             said = log.read_text(errors="replace")[-2000:]
             message = f"{plan.path} answers {status} instead of 200:\n{said}"
             raise RuntimeError(message)

@@ -119,13 +119,13 @@ class Shop:
             .where(callbacks.c.state == CallbackState.PENDING)
             .where(callbacks.c.merchant_id.in_(self._secrets))
         )
-        give_up_at = time.monotonic() + SECONDS_TO_ACKNOWLEDGE
+        deadline = time.monotonic() + SECONDS_TO_ACKNOWLEDGE
         while True:
             with self.database.reading() as db:
                 left = db.execute(pending).scalar_one()
             if not left:
                 return
-            if time.monotonic() > give_up_at:
+            if time.monotonic() > deadline:
                 message = f"{left} callbacks are still pending."
                 raise NotAllCame(message)
             time.sleep(SECONDS_BETWEEN_LOOKS)

@@ -89,8 +89,8 @@ class Lifeline:
         """End the server, if it was ever started, and remove the folder."""
         os.close(self._pipe)
         if (self.folder / "keeper").exists():
-            give_up_at = time.monotonic() + SECONDS_TO_STOP
-            while self.folder.exists() and time.monotonic() < give_up_at:
+            deadline = time.monotonic() + SECONDS_TO_STOP
+            while self.folder.exists() and time.monotonic() < deadline:
                 time.sleep(0.01)
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -149,9 +149,9 @@ def _start_server(
 
 def _wait_until_ready(server: subprocess.Popen[bytes], folder: Path) -> None:
     state = folder / "data" / "postmaster.pid"
-    give_up_at = time.monotonic() + SECONDS_TO_START
+    deadline = time.monotonic() + SECONDS_TO_START
     while not (state.exists() and "ready" in state.read_text()):
-        if server.poll() is not None or time.monotonic() > give_up_at:
+        if server.poll() is not None or time.monotonic() > deadline:
             sys.exit("PostgreSQL ended or hangs while it starts.")
         time.sleep(0.01)
 

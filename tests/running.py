@@ -209,10 +209,10 @@ def _start(data: Path, settings: Mapping[str, str]) -> Service:
 
 
 def _wait_until_it_answers(service: Service) -> None:
-    give_up_at = time.monotonic() + SECONDS_TO_START
+    deadline = time.monotonic() + SECONDS_TO_START
     while not _answers(service):
         ended = service.process.poll()
-        if ended is not None or time.monotonic() > give_up_at:
+        if ended is not None or time.monotonic() > deadline:
             message = f"The service does not answer (exit code {ended}):\n{service.explain()}"
             raise AssertionError(message)
         time.sleep(0.02)

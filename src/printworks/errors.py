@@ -44,7 +44,7 @@ class WrongState(ServiceError):
     """The thing is not in a state that allows this."""
 
 
-class KeyUsedBefore(ServiceError):
+class IdempotencyKeyReused(ServiceError):
     """The idempotency key came with another request before."""
 
 
@@ -52,5 +52,5 @@ class StillRunning(ServiceError):
     """The same is being done already, by a request that has no answer yet."""
 
 
-class OutOfOrder(ServiceError):
+class ServiceUnavailable(ServiceError):
     """Something of ours does not work at the moment; later it may."""

@@ -347,5 +347,5 @@ class TestLists:
             assert [one.number for one in newest] == [5, 4]
             assert [one.number for one in older] == [3, 2, 1]
             assert [one.sequence for one in of_order] == [2, 1]
-            assert list_callbacks(db, merchant.id, is_given_up=True, limit=9) == []
+            assert list_callbacks(db, merchant.id, is_failed=True, limit=9) == []
             assert list_attempts(db, newest[0].id) == []

@@ -11,7 +11,7 @@ from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
 from printworks.store.tables import merchants
 from tests.factories import NOON
-from tests.worker.queues import add_merchant, claim_some, promise_one
+from tests.worker.queues import add_merchant, claim_some, enqueue_one
 
 DAY = timedelta(days=1)
 
@@ -26,8 +26,8 @@ def read_offset(database: Database, merchant: Merchant) -> timedelta:
 
 def test_a_moved_clock_moves_the_merchants_jobs_and_nobody_elses(database: Database) -> None:
     mover, other = add_merchant(database, "Mover"), add_merchant(database, "Other")
-    moved = promise_one(database, mover, wait=5 * DAY)
-    promise_one(database, other, wait=5 * DAY)
+    moved = enqueue_one(database, mover, wait=5 * DAY)
+    enqueue_one(database, other, wait=5 * DAY)
 
     with database.writing() as db:
         its_time = advance_clock(db, mover, 5 * DAY, now=NOON)
@@ -42,7 +42,7 @@ def test_moves_add_up_even_when_the_second_knows_nothing_of_the_first(
     database: Database,
 ) -> None:
     merchant = add_merchant(database)
-    promise_one(database, merchant, wait=2 * DAY)
+    enqueue_one(database, merchant, wait=2 * DAY)
 
     with database.writing() as db:
         advance_clock(db, merchant, DAY, now=NOON)
@@ -54,7 +54,7 @@ def test_moves_add_up_even_when_the_second_knows_nothing_of_the_first(
 
 def test_clock_and_jobs_move_by_the_same_whole_milliseconds(database: Database) -> None:
     merchant = add_merchant(database)
-    promise_one(database, merchant, wait=timedelta(milliseconds=2))
+    enqueue_one(database, merchant, wait=timedelta(milliseconds=2))
 
     with database.writing() as db:
         its_time = advance_clock(db, merchant, timedelta(microseconds=1900), now=NOON)

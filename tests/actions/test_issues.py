@@ -15,7 +15,7 @@ from printworks.actions.issues.issues import (
     update_issue,
 )
 from printworks.errors import BadInput, NotFound, WrongState
-from printworks.rules.events import IssueMoved, OrderMadeGood
+from printworks.rules.events import IssueMoved, OrderCompensated
 from printworks.rules.issues import (
     MOST_REMARKS,
     IssueKind,
@@ -281,7 +281,7 @@ class TestRefunds:
             *_, last = list_entries(db, merchant.id)
             assert (last.entry.kind, last.entry.owed) == ("credit", -100)
             assert last.entry.memo == f"issue {issue.id} of order {order.id}"
-            made_good = OrderMadeGood(issue=issue.id, refund=100, currency="GBP", reprint=None)
+            made_good = OrderCompensated(issue=issue.id, refund=100, currency="GBP", reprint=None)
             assert made_good in list_events(db, order.id)
             assert "Sorry. 1.00 GBP went to the balance." in commentary(db, issue)
             assert find_faults(db, merchant) == []

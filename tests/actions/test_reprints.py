@@ -11,7 +11,7 @@ from printworks.actions.issues.reprints import PROOFS, copy_proofs, drop_proofs,
 from printworks.actions.orders.orders import submit_order
 from printworks.errors import WrongState
 from printworks.files.folder import FolderFiles
-from printworks.rules.events import OrderMadeGood, OrderReprints
+from printworks.rules.events import OrderCompensated, OrderReprints
 from printworks.rules.images import ImageStatus
 from printworks.rules.orders import OrderStatus, Payment
 from printworks.store.engine.database import Database
@@ -93,7 +93,7 @@ def test_both_orders_know_of_each_other(database: Database) -> None:
 
         reprints = OrderReprints(order=order.id, issue=issue.id)
         assert reprints in list_events(db, again)
-        made_good = OrderMadeGood(issue=issue.id, refund=None, currency=None, reprint=again)
+        made_good = OrderCompensated(issue=issue.id, refund=None, currency=None, reprint=again)
         assert made_good in list_events(db, order.id)
         assert f"Order {again} prints it again at no charge." in commentary(db, issue)
 

@@ -16,7 +16,7 @@ from printworks.catalogue.products import Currency, Product
 from printworks.catalogue.services import Service
 from printworks.catalogue.snapshot import Catalogue
 from printworks.rules.orders import ShippingMethod
-from printworks.rules.routing.plans import Package, Plan, Routed
+from printworks.rules.routing.plans import Plan, PlannedShipment, Routed
 from printworks.store.images.images import Image
 from printworks.store.orders.orders import Order
 from tests.factories import NOON
@@ -249,7 +249,7 @@ class World:
             total += price + sum(self.cost(lab, line) for line in lines)
         return total
 
-    def lines_of(self, package: Package) -> list[Line]:
+    def lines_of(self, package: PlannedShipment) -> list[Line]:
         """Return what is in a package."""
         return [line for line in self.question.lines if line.image in package.items]
 

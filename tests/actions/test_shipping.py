@@ -9,10 +9,10 @@ from printworks.actions.images.images import add_images
 from printworks.actions.issues.issues import open_issue, refund_issue
 from printworks.actions.orders.orders import submit_order
 from printworks.actions.orders.shipping import change_shipping
-from printworks.actions.production.production import hear_from_lab, note_sent
+from printworks.actions.production.production import apply_lab_report, note_sent
 from printworks.catalogue.opening import open_catalogue
 from printworks.errors import WrongState
-from printworks.labs.documents import Report
+from printworks.labs.documents import LabReport
 from printworks.rules.events import OrderCharged, OrderRefunded
 from printworks.rules.issues import IssueAction, IssueKind
 from printworks.rules.jobs import JobKind
@@ -162,8 +162,8 @@ def test_once_a_lab_has_accepted_it_is_too_late(database: Database) -> None:
     with database.writing() as db:
         merchant, order = a_submitted_order(db)
         [shipment] = list_shipments(db, order.id)
-        report = Report(job=shipment.id, state=LabState.ACCEPTED)
-        hear_from_lab(db, report, catalogue=CATALOGUE, now=NOON)
+        report = LabReport(job=shipment.id, state=LabState.ACCEPTED)
+        apply_lab_report(db, report, catalogue=CATALOGUE, now=NOON)
 
     with pytest.raises(WrongState, match="no longer be changed"), database.writing() as db:
         change(db, merchant, order, address1="2 Low Road")

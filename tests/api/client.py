@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote, urlencode
 import jsonschema_rs
 
 from printworks.api.openapi import describe, path_of
-from printworks.api.routing import Found, NoSuchMethod, Router
+from printworks.api.routing import FoundEndpoint, NoSuchMethod, Router
 from printworks.web.app import FAMILIES, Application
 from tests.running import Answer
 
@@ -143,7 +143,7 @@ def check_against_document(method: str, path: str, answer: Answer) -> None:
     if isinstance(found, NoSuchMethod):
         assert answer.status == 405
         return
-    if not isinstance(found, Found):
+    if not isinstance(found, FoundEndpoint):
         return
     document = _document(found.family.version)
     operation = document["paths"][path_of(found.endpoint)][found.endpoint.method.lower()]

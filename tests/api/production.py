@@ -5,10 +5,10 @@ from typing import Any, Final
 
 from sqlalchemy import Table, select
 
-from printworks.actions.production.production import hear_from_lab
+from printworks.actions.production.production import apply_lab_report
 from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.snapshot import Catalogue
-from printworks.labs.documents import Report
+from printworks.labs.documents import LabReport
 from printworks.rules.events import OrderEvent
 from printworks.rules.production import LabState
 from printworks.store.engine.database import Database
@@ -70,9 +70,9 @@ def hear_of(
     **facts: Any,
 ) -> None:
     """Let a lab say that it has come so far with a shipment."""
-    report = Report(job=shipment_id, state=state, **facts)
+    report = LabReport(job=shipment_id, state=state, **facts)
     with database.writing() as db:
-        assert hear_from_lab(db, report, catalogue=catalogue, now=NOON)
+        assert apply_lab_report(db, report, catalogue=catalogue, now=NOON)
 
 
 def events_of(database: Database, order_id: int, kind: type[OrderEvent]) -> list[Any]:

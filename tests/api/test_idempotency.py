@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from printworks.actions.accounts.merchants import rotate_key
-from printworks.store.accounts.idempotency import Claim, claim_key
+from printworks.store.accounts.idempotency import KeyClaim, claim_key
 from printworks.store.engine.database import Database
 from tests.api.client import Client
 from tests.api.conftest import MovableClock, an_order
@@ -149,7 +149,7 @@ def test_only_one_of_many_takes_a_key(v3: Client, database: Database, clock: Mov
     taken = []
 
     def take(number: int) -> None:
-        claim = Claim(merchant_id, "key-1", str(number))
+        claim = KeyClaim(merchant_id, "key-1", str(number))
         with database.writing() as db:
             until = clock.now + timedelta(minutes=2)
             taken.append(claim_key(db, claim, fingerprint="x", now=clock.now, until=until))

@@ -22,9 +22,9 @@ from printworks.dashboard.checkout.payment_views import (
     show_unknown_payment,
 )
 from printworks.dashboard.checkout.views import (
+    CheckoutLineView,
     CheckoutState,
     CheckoutView,
-    LineView,
     TotalRow,
     make_fields,
     show_checkout,
@@ -35,7 +35,7 @@ from printworks.dashboard.site.rate_limits import refuse_haste
 from printworks.payments.provider import Declined, NeedsAuthorisation, Paid
 from printworks.rules.payments import PaymentState
 from printworks.rules.recipients import NEEDED, OPTIONAL
-from printworks.web.pages import Pages
+from printworks.web.pages import PageServer
 from tests.api.client import make_scope
 
 Show = Callable[[], Response]
@@ -61,7 +61,7 @@ CHECKOUT: Final = CheckoutView(
     currency="GBP",
     total=6447,
     lines=(
-        LineView(
+        CheckoutLineView(
             description="12x18 inch fine art print, framed with mount",
             choices=("Frame colour: black", "Finish: matte"),
             copies=1,
@@ -69,8 +69,10 @@ CHECKOUT: Final = CheckoutView(
             total=4900,
             thumbnail=LYING,
         ),
-        LineView(description="4x6 inch print", copies=12, each=49, total=588, thumbnail=STANDING),
-        LineView(description="Sticker sheet", copies=1, each=250, total=250),
+        CheckoutLineView(
+            description="4x6 inch print", copies=12, each=49, total=588, thumbnail=STANDING
+        ),
+        CheckoutLineView(description="Sticker sheet", copies=1, each=250, total=250),
     ),
     rows=(TotalRow("Prints", 5738), TotalRow("Shipping (Standard)", 599), TotalRow("Tax", 110)),
     address=("Mary Fox", "12 Long Lane", "Flat 3", "Hebden Bridge HX7 8AA", "United Kingdom"),
@@ -191,7 +193,7 @@ def _route(name: str, show: Show) -> BaseRoute:
 @contextmanager
 def serve() -> Iterator[str]:
     """Show each state at an address that ends in its name; return how the addresses begin."""
-    pages = Pages([_route(name, show) for name, show in {**STATES, **ENDLESS}.items()])
+    pages = PageServer([_route(name, show) for name, show in {**STATES, **ENDLESS}.items()])
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -210,7 +212,7 @@ def serve() -> Iterator[str]:
             thread.join()
 
 
-async def _answer(pages: Pages, asked: BaseHTTPRequestHandler) -> None:
+async def _answer(pages: PageServer, asked: BaseHTTPRequestHandler) -> None:
     async def receive() -> dict[str, Any]:
         return {"type": "http.request", "body": b"", "more_body": False}
 

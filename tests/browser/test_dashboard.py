@@ -50,9 +50,9 @@ def complete(page: Page) -> None:
 
 def wait_until(page: Page, is_so: Callable[[], bool]) -> None:
     """Let the page live on until something is so."""
-    give_up_at = time.monotonic() + PATIENCE / 1000
+    deadline = time.monotonic() + PATIENCE / 1000
     while not is_so():
-        assert time.monotonic() < give_up_at
+        assert time.monotonic() < deadline
         page.wait_for_timeout(50)
 
 

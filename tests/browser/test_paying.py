@@ -65,9 +65,9 @@ class Shop:
         order = int(self.api.post("/v3.0/orders", members).data["id"])
         body = {"sku": STICKER, "url": self.picture, "copies": 1, "sizing": "Crop", **image}
         assert self.api.post(f"/v3.0/orders/{order}/images", body).status == 200
-        give_up_at = time.monotonic() + SECONDS_TO_FETCH
+        deadline = time.monotonic() + SECONDS_TO_FETCH
         while self.see(order)["images"][0]["status"] != "Ok":
-            assert time.monotonic() < give_up_at, self.service.explain()
+            assert time.monotonic() < deadline, self.service.explain()
         return order
 
     def _set_status(self, order: int, status: str, expected: int) -> Any:

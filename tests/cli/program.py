@@ -55,9 +55,9 @@ def started(data: Path, **settings: str) -> Iterator[Service]:
 
 def wait_until(is_true: Callable[[], bool]) -> None:
     """Look again and again, for at most half a minute."""
-    give_up_at = time.monotonic() + 30
+    deadline = time.monotonic() + 30
     while not is_true():
-        assert time.monotonic() < give_up_at
+        assert time.monotonic() < deadline
         time.sleep(0.02)
 
 

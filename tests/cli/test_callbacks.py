@@ -47,7 +47,7 @@ def fails(keeper: Operator, callback_id: int) -> None:
             answer="We are [closed].\nCome again.",
             error=None,
         )
-        tried = Tried(delivery=delivery, state=CallbackState.GIVEN_UP, attempt=attempt)
+        tried = Tried(delivery=delivery, state=CallbackState.FAILED, attempt=attempt)
         write_tried(db, [tried], now=system_clock())
 
 

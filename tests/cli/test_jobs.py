@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from printworks.store.engine.database import Database
-from printworks.store.queue.jobs import GivenUp, give_up
+from printworks.store.queue.jobs import Exhausted, exhaust
 from tests.cli.operators import NO_NUMBER
 from tests.cli.program import Ended, run
 from tests.factories import NOON
-from tests.worker.queues import KIND, add_merchant, claim_one, promise_one, read
+from tests.worker.queues import KIND, add_merchant, claim_one, enqueue_one, read
 
 
 class Operator:
@@ -29,10 +29,10 @@ class Operator:
 
     def finds_a_failed_job(self) -> int:
         """Let a job fail for good and return its number."""
-        job_id = promise_one(self.database, request_id="r-1")
+        job_id = enqueue_one(self.database, request_id="r-1")
         claim = claim_one(self.database).claim
         with self.database.writing() as db:
-            give_up(db, [GivenUp(claim, "No [such] order.")], now=NOON)
+            exhaust(db, [Exhausted(claim, "No [such] order.")], now=NOON)
         return job_id
 
 
@@ -45,9 +45,9 @@ def operator(database_url: str, tmp_path: Path) -> Iterator[Operator]:
 
 def test_the_list_can_be_narrowed_down(operator: Operator) -> None:
     merchant = add_merchant(operator.database)
-    wanted = promise_one(operator.database, merchant, wait=timedelta(hours=1))
-    promise_one(operator.database, merchant)
-    promise_one(operator.database, wait=timedelta(hours=1))
+    wanted = enqueue_one(operator.database, merchant, wait=timedelta(hours=1))
+    enqueue_one(operator.database, merchant)
+    enqueue_one(operator.database, wait=timedelta(hours=1))
 
     by_state = operator.asks("list", "--state", "scheduled", "--merchant", merchant.code, "--json")
     by_limit = operator.asks("list", "--kind", KIND, "--limit", "2")

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from printworks.actions.production.production import hear_from_lab
+from printworks.actions.production.production import apply_lab_report
 from printworks.catalogue.opening import open_catalogue
-from printworks.labs.documents import Report
+from printworks.labs.documents import LabReport
 from printworks.rules.production import LabState
-from printworks.store.accounts.audit import Entry, list_audit
+from printworks.store.accounts.audit import AuditEntry, list_audit
 from printworks.store.console.orders import get_any_order
 from printworks.store.engine.database import Database
 from printworks.store.issues.issues import Issue
@@ -45,7 +45,7 @@ def see_shipment(database: Database, shipment: Shipment) -> Shipment:
         return get_shipment(db, shipment.id)
 
 
-def last_entry(database: Database) -> Entry:
+def last_entry(database: Database) -> AuditEntry:
     """Return what was done last, of all that is written down."""
     with database.reading() as db:
         [entry] = list_audit(db, limit=1)
@@ -54,6 +54,6 @@ def last_entry(database: Database) -> Entry:
 
 def hear(database: Database, shipment: Shipment, state: LabState, **facts: Any) -> None:
     """Let a lab say how far it is."""
-    report = Report(job=shipment.id, state=state, **facts)
+    report = LabReport(job=shipment.id, state=state, **facts)
     with database.writing() as db:
-        assert hear_from_lab(db, report, catalogue=open_catalogue(None), now=NOON)
+        assert apply_lab_report(db, report, catalogue=open_catalogue(None), now=NOON)

@@ -9,7 +9,7 @@ from printworks.catalogue.services import Carrier
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.console.catalogue import find_products
 from printworks.dashboard.console.lab_hours import write_days
-from printworks.dashboard.console.routing import read_moment
+from printworks.dashboard.console.routing import read_timestamp
 from printworks.rules.production import LabState
 from printworks.store.engine.database import Database
 from printworks.store.labs.shipments import NewShipment, insert_shipments
@@ -178,8 +178,8 @@ class TestWhatWouldHappen:
         assert len(page.body) < 100_000
 
     def test_a_moment_is_read_in_utc_and_none_is_too_far_away(self) -> None:
-        read = read_moment("2026-11-15T12:30")
+        read = read_timestamp("2026-11-15T12:30")
         assert read is not None
         assert read.isoformat() == "2026-11-15T12:30:00+00:00"
         for text in ("", "x", "0001-01-01T00:00", "9999-12-31T23:59", "2026-13-01T00:00"):
-            assert read_moment(text) is None
+            assert read_timestamp(text) is None

@@ -13,15 +13,15 @@ from printworks.dashboard.console.health import (
 )
 from printworks.rules.people import Role
 from printworks.store.accounts.audit import list_audit
-from printworks.store.console.health import QueueFacts, Worker
+from printworks.store.console.health import QueueFacts, WorkerHealth
 from printworks.store.engine.database import Database
-from printworks.store.queue.jobs import GivenUp, give_up
+from printworks.store.queue.jobs import Exhausted, exhaust
 from printworks.store.tables import schema
 from tests.api.client import Server
 from tests.dashboard.visits import words_of
 from tests.dashboard.windows import Window, open_console
 from tests.factories import NOON
-from tests.worker.queues import KIND, add_merchant, claim_one, promise_one, read
+from tests.worker.queues import KIND, add_merchant, claim_one, enqueue_one, read
 
 JOBS = "/console/jobs"
 ERROR = "<script>alert('no such order')</script>"
@@ -29,17 +29,17 @@ ERROR = "<script>alert('no such order')</script>"
 
 def fail_one(database: Database) -> int:
     """Let a job fail for good and return its number."""
-    job_id = promise_one(database, add_merchant(database), request_id="r-1")
+    job_id = enqueue_one(database, add_merchant(database), request_id="r-1")
     claim = claim_one(database).claim
     with database.writing() as db:
-        give_up(db, [GivenUp(claim, ERROR)], now=NOON)
+        exhaust(db, [Exhausted(claim, ERROR)], now=NOON)
     return job_id
 
 
 class TestJobs:
     def test_they_are_counted_and_narrowed_down(self, operator: Window, database: Database) -> None:
         failed = fail_one(database)
-        waiting = promise_one(database, kind="send-to-lab", wait=timedelta(hours=1))
+        waiting = enqueue_one(database, kind="send-to-lab", wait=timedelta(hours=1))
 
         page = operator.open(JOBS)
         by_state = operator.words(f"{JOBS}?state=failed")
@@ -115,7 +115,7 @@ class TestHealth:
         assert "Something is wrong" in words_of(tried)
 
     def test_jobs_that_nobody_does_are_told(self, operator: Window, database: Database) -> None:
-        promise_one(database, now=NOON - timedelta(minutes=5))
+        enqueue_one(database, now=NOON - timedelta(minutes=5))
 
         said = operator.words("/console/health")
 
@@ -124,8 +124,8 @@ class TestHealth:
 
     def test_each_check_says_what_to_do(self, tmp_path: Path) -> None:
         idle = QueueFacts(0, None, [], NOON - timedelta(hours=3))
-        busy = QueueFacts(0, None, [Worker("w", 2, NOON + timedelta(seconds=9))], None)
-        dead = QueueFacts(0, None, [Worker("w", 2, NOON - timedelta(seconds=9))], None)
+        busy = QueueFacts(0, None, [WorkerHealth("w", 2, NOON + timedelta(seconds=9))], None)
+        dead = QueueFacts(0, None, [WorkerHealth("w", 2, NOON - timedelta(seconds=9))], None)
 
         assert check_schema("0001").tone == "error"
         assert "printworks migrate" in check_schema("0001").text

@@ -110,7 +110,7 @@ class TestOneMerchant:
         listen(database, alice)
         order_id = create(alice.api)
         callback = last_callback(database, alice)
-        try_once(database, callback, 500, CallbackState.GIVEN_UP)
+        try_once(database, callback, 500, CallbackState.FAILED)
         viewer = open_console(server, database, Role.VIEWER)
         assert "1 callback given up" in operator.words("/console")
 
@@ -135,7 +135,7 @@ class TestOneMerchant:
         listen(database, alice)
         with database.writing() as db:
             test = send_test(db, read(database, alice), now=NOON)
-        try_once(database, test, 500, CallbackState.GIVEN_UP)
+        try_once(database, test, 500, CallbackState.FAILED)
 
         assert "Nothing needs you" in operator.words("/console")
         assert "0 Callbacks given up" in operator.words(page_of(alice))
@@ -265,12 +265,12 @@ class TestPeople:
     ) -> None:
         page = operator.do(page_of(alice), "invite-colleague", email="pat@shop.example")
         [number] = re.findall(r'name="invitation" value="([0-9a-f]+)"', page.body.decode())
-        deed = "withdraw-colleague-invitation"
+        form_action = "withdraw-colleague-invitation"
 
-        elsewhere = operator.do(page_of(bob), deed, invitation=number)
+        elsewhere = operator.do(page_of(bob), form_action, invitation=number)
         assert elsewhere.status == 400
         assert browser.get(link_of(page)).status == 200
-        done = operator.do(page_of(alice), deed, invitation=number)
+        done = operator.do(page_of(alice), form_action, invitation=number)
         assert "does not work any more" in operator.follow(done)
         assert browser.get(link_of(page)).status == 404
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from printworks.rules.people import Realm, Role
-from printworks.store.accounts.audit import Entry, list_audit, record
+from printworks.store.accounts.audit import AuditEntry, list_audit, record
 from printworks.store.engine.database import Database
 from tests.api.client import Client, Server
 from tests.api.conftest import MovableClock
@@ -17,7 +17,7 @@ from tests.running import Answer
 PEOPLE = "/console/people"
 
 
-def audit(database: Database) -> list[Entry]:
+def audit(database: Database) -> list[AuditEntry]:
     """Return who did what, the latest first."""
     with database.reading() as db:
         return list_audit(db, limit=20)
@@ -116,13 +116,13 @@ class TestOnePerson:
         assert viewer.open(page).status == 200
         assert audit(database)[0].details == {"role": "admin", "before": "viewer"}
 
-    @pytest.mark.parametrize("deed", ["change-role", "remove-operator"])
+    @pytest.mark.parametrize("form_action", ["change-role", "remove-operator"])
     def test_the_last_admin_stays(
-        self, operator: Window, server: Server, database: Database, deed: str
+        self, operator: Window, server: Server, database: Database, form_action: str
     ) -> None:
         open_console(server, database, Role.SUPPORT)
 
-        refused = operator.do(f"{PEOPLE}/{id_of(operator)}", deed, role="viewer")
+        refused = operator.do(f"{PEOPLE}/{id_of(operator)}", form_action, role="viewer")
 
         assert refused.status == 400
         assert "is the only admin" in words_of(refused)

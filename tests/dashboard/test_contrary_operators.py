@@ -29,7 +29,7 @@ _REASON: Final = "No paper left."
 class Wish(NamedTuple):
     """What an operator asks for: of the job, or of its order."""
 
-    deed: str
+    form_action: str
     fields: dict[str, str] = {}  # noqa: RUF012  (nobody writes to it)
     is_of_order: bool = False
 
@@ -74,7 +74,7 @@ def meet(
         page = wish.find_page(order, job)
         token = window.token(page)
         begun.wait(30)
-        return window.send(page, {"form_token": token, "do": wish.deed, **wish.fields})
+        return window.send(page, {"form_token": token, "do": wish.form_action, **wish.fields})
 
     with ThreadPoolExecutor(2) as pool:
         return list(pool.map(ask, windows, wishes))
@@ -113,7 +113,7 @@ def check_whole(database: Database, order: Order, *, owed_before: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "wishes", PAIRS, ids=[f"{one.deed} and {other.deed}" for one, other in PAIRS]
+    "wishes", PAIRS, ids=[f"{one.form_action} and {other.form_action}" for one, other in PAIRS]
 )
 def test_nothing_is_half_done(
     operator: Window,

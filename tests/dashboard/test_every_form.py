@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from printworks.dashboard import merchant
 from printworks.dashboard.auth.security import security_page
-from printworks.dashboard.site.router import Deed
+from printworks.dashboard.site.router import FormAction
 from printworks.rules.people import MAY, OPERATORS, Duty, Realm, Role
 from printworks.settings import Settings
 from printworks.store.engine.database import Database
@@ -28,11 +28,11 @@ NEEDS_PRINTS: Final = frozenset(
 NOBODYS: Final = 987_654_321
 
 
-def every_deed(realm: Realm) -> Iterator[tuple[AnyPage, Deed[Any]]]:
+def every_form_action(realm: Realm) -> Iterator[tuple[AnyPage, FormAction[Any]]]:
     """List all that forms can ask for."""
     for page in PAGES[realm]:
-        for deed in page.deeds:
-            yield page, deed
+        for form_action in page.form_actions:
+            yield page, form_action
 
 
 def fingerprint(database: Database) -> str:
@@ -70,9 +70,9 @@ def world(
 
 
 def test_no_two_deeds_have_the_same_name() -> None:
-    names = [deed.name for realm in Realm for _, deed in every_deed(realm)]
+    names = [form_action.name for realm in Realm for _, form_action in every_form_action(realm)]
     # Both doors have the same settings behind them.
-    shared = {deed.name for deed in PAGES[Realm.MERCHANT][-1].deeds}
+    shared = {form_action.name for form_action in PAGES[Realm.MERCHANT][-1].form_actions}
     once = [name for name in names if name not in shared]
     assert len(once) == len(set(once))
 
@@ -94,11 +94,11 @@ def test_a_form_without_its_token_or_from_elsewhere_changes_nothing(
     ]
     before = fingerprint(database)
 
-    for page, deed in every_deed(realm):
+    for page, form_action in every_form_action(realm):
         address = world.address_of(page)
         for fields, headers in attempts:
-            answer = window.send(address, {"do": deed.name, **fields}, **headers)
-            assert answer.status == 403, (deed.name, fields, headers, answer.status)
+            answer = window.send(address, {"do": form_action.name, **fields}, **headers)
+            assert answer.status == 403, (form_action.name, fields, headers, answer.status)
 
     assert fingerprint(database) == before
 
@@ -109,16 +109,16 @@ def test_nobody_sees_or_does_anything_without_signing_in(
     stranger = Window(browser)
     forged = Window(browser, dict.fromkeys(window.cookies, "0" * 64))
     before = fingerprint(database)
-    entrance = "/sign-in" if realm is Realm.MERCHANT else "/console/sign-in"
+    sign_in_path = "/sign-in" if realm is Realm.MERCHANT else "/console/sign-in"
 
     for page in PAGES[realm]:
         for somebody in (stranger, forged):
             looked = somebody.open(world.address_of(page))
             assert looked.status == 303, page.path
-            assert looked.headers["location"].startswith(f"{entrance}?next="), page.path
+            assert looked.headers["location"].startswith(f"{sign_in_path}?next="), page.path
             sent = somebody.send(world.address_of(page), {"do": "anything"})
             assert sent.status == 303, page.path
-            assert sent.headers["location"].startswith(f"{entrance}?next="), page.path
+            assert sent.headers["location"].startswith(f"{sign_in_path}?next="), page.path
 
     assert fingerprint(database) == before
 
@@ -138,10 +138,10 @@ def test_another_merchants_pages_are_not_there(
         nobodys = bob.open(world.address_of(page, id=NOBODYS, photo=NOBODYS))
         assert theirs.status == nobodys.status == 404, page.path
         assert theirs.body == nobodys.body
-        for deed in page.deeds:
+        for form_action in page.form_actions:
             clock.advance(seconds=1)
-            answer = bob.send(address, {"form_token": token, "do": deed.name})
-            assert answer.status == 404, deed.name
+            answer = bob.send(address, {"form_token": token, "do": form_action.name})
+            assert answer.status == 404, form_action.name
 
     assert fingerprint(database) == before
 
@@ -155,24 +155,28 @@ def test_an_operator_does_only_what_the_role_is_for(
     before = fingerprint(database)
     refused = 0
 
-    for page, deed in every_deed(Realm.OPERATOR):
-        if {page.duty, deed.duty} <= MAY[role]:
+    for page, form_action in every_form_action(Realm.OPERATOR):
+        if {page.duty, form_action.duty} <= MAY[role]:
             continue
         refused += 1
         # Nobody may send forms as quickly as a test does.
         clock.advance(seconds=1)
         address = world.address_of(page)
-        answer = window.send(address, {"form_token": token, "do": deed.name})
-        assert answer.status == 403, deed.name
+        answer = window.send(address, {"form_token": token, "do": form_action.name})
+        assert answer.status == 403, form_action.name
 
     assert refused
     assert fingerprint(database) == before
 
 
 def test_a_role_that_only_looks_changes_nothing_but_its_own_settings() -> None:
-    own = {deed.name for deed in security_page("/console/settings").deeds}
-    others = [deed for _, deed in every_deed(Realm.OPERATOR) if deed.name not in own]
-    assert [deed.name for deed in others if deed.duty is Duty.LOOK] == []
+    own = {form_action.name for form_action in security_page("/console/settings").form_actions}
+    others = [
+        form_action
+        for _, form_action in every_form_action(Realm.OPERATOR)
+        if form_action.name not in own
+    ]
+    assert [form_action.name for form_action in others if form_action.duty is Duty.LOOK] == []
 
 
 def test_a_page_is_small_and_runs_nothing_of_its_own(

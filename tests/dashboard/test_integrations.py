@@ -107,9 +107,9 @@ class TestAddress:
         listen(database, alice)
         before = settings_of(database, alice)
         clock.advance(minutes=10)
-        for deed in ("set-callback", "clear-callback", "rotate-callback-secret"):
-            page = alice.do("/integrations", deed, url="https://new.example/")
-            assert page.status == 403, deed
+        for form_action in ("set-callback", "clear-callback", "rotate-callback-secret"):
+            page = alice.do("/integrations", form_action, url="https://new.example/")
+            assert page.status == 403, form_action
             assert SECRET.findall(page.body.decode()) == []
         assert settings_of(database, alice) == before
 
@@ -175,7 +175,7 @@ class TestTestMessage:
         body = alice.open("/integrations").body.decode()
         [again] = re.findall(r'hx-get="([^"]+)"', body)
         assert alice.open(html.unescape(again), HX_Request="true").status == 204
-        try_once(database, test.id, 503, CallbackState.GIVEN_UP)
+        try_once(database, test.id, 503, CallbackState.FAILED)
         news = alice.open(html.unescape(again), HX_Request="true")
 
         assert "Your receiver said 503 Service Unavailable." in words_of(news)
@@ -187,8 +187,8 @@ class TestTestMessage:
     def test_without_an_address_there_is_nobody_to_ask(
         self, alice: Window, database: Database
     ) -> None:
-        for deed in ("test-callback", "replay-callbacks"):
-            page = alice.do("/integrations", deed, since="2020-01-01T00:00")
+        for form_action in ("test-callback", "replay-callbacks"):
+            page = alice.do("/integrations", form_action, since="2020-01-01T00:00")
             assert page.status == 400
             assert "There is no callback address; set one first." in words_of(page)
         assert did(database) == []
@@ -202,7 +202,7 @@ class TestDeliveries:
         listen(database, alice)
         ends = {
             "heard": (200, CallbackState.DELIVERED),
-            "deaf": (500, CallbackState.GIVEN_UP),
+            "deaf": (500, CallbackState.FAILED),
             "slow": (None, CallbackState.PENDING),
         }
         for reference, (status, state) in ends.items():
@@ -220,7 +220,7 @@ class TestDeliveries:
             assert [one for one in ("quiet", *ends) if f" {one} " in only] == [reference]
 
         with database.reading() as db:
-            [deaf] = list_callbacks(db, see_merchant(database, alice).id, is_given_up=True, limit=9)
+            [deaf] = list_callbacks(db, see_merchant(database, alice).id, is_failed=True, limit=9)
         answer = alice.do(
             "/integrations?state=given-up", "send-callback-again", callback=str(deaf.id)
         )
@@ -286,8 +286,8 @@ class TestReplay:
             (NOON + timedelta(hours=1), "2 callbacks are on their way."),
             (NOON + timedelta(hours=2), "Nothing was sent again"),
         ):
-            moment = since.strftime("%Y-%m-%dT%H:%M")
-            answer = alice.do("/integrations", "replay-callbacks", since=moment)
+            timestamp = since.strftime("%Y-%m-%dT%H:%M")
+            answer = alice.do("/integrations", "replay-callbacks", since=timestamp)
             assert said in alice.follow(answer)
         assert [action for action, _ in did(database)] == ["replay-callbacks"] * 3
         assert "Nothing was delivered yet" in alice.words("/integrations?state=delivered")

@@ -217,8 +217,8 @@ class TestOneIssue:
     def test_a_reprint_is_one_click_away(self, alice: Window, database: Database) -> None:
         issue = complain_about(database, alice)
         address = f"/issues/{issue.id}"
-        [stamp] = re.findall(r'hx-get="[^"]*seen=([^"&]+)"', alice.open(address).body.decode())
-        look = f"{address}?seen={stamp}"
+        [etag] = re.findall(r'hx-get="[^"]*seen=([^"&]+)"', alice.open(address).body.decode())
+        look = f"{address}?seen={etag}"
         assert alice.open(look, HX_Request="true").status == 204
 
         with database.writing() as db:
@@ -254,8 +254,8 @@ class TestOneIssue:
         assert bob.open(f"/issues/{issue.id}").status == 404
         assert bob.open(f"/issues/{issue.id}/photos/{photo.id}").status == 404
         assert bob.open(f"/issues/{of_bob.id}/photos/{photo.id}").status == 404
-        for deed in ("answer-issue", "cancel-issue"):
-            sent = {"form_token": token, "do": deed, "comment": "Mine."}
+        for form_action in ("answer-issue", "cancel-issue"):
+            sent = {"form_token": token, "do": form_action, "comment": "Mine."}
             assert bob.send(f"/issues/{issue.id}", sent).status == 404
         sent = {"form_token": token, "do": "open-issue", "kind": "LostInPost", "action": "Refund"}
         assert bob.send(f"/issues/new?order={order}", sent).status == 404

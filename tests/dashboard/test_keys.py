@@ -122,10 +122,15 @@ def test_nothing_is_done_without_the_password(
 ) -> None:
     clock.advance(minutes=10)
     [key] = ids_of(alice)
-    for deed in ("add-key", "rotate-keys", "revoke-key"):
+    for form_action in ("add-key", "rotate-keys", "revoke-key"):
         for password in ("", "wrong password"):
             page = alice.do(
-                "/keys", deed, key=key, sure="1", old_keys="at-once", current_password=password
+                "/keys",
+                form_action,
+                key=key,
+                sure="1",
+                old_keys="at-once",
+                current_password=password,
             )
             assert page.status == 403
             assert "YOUR-KEY" in words_of(page)

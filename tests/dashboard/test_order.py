@@ -311,7 +311,7 @@ class TestCallbacks:
         order, address = an_order(alice)
         callback = last_callback(database, alice)
         try_once(database, callback, 500, CallbackState.PENDING, answer=HOSTILE)
-        try_once(database, callback, None, CallbackState.GIVEN_UP, error="It hung up.")
+        try_once(database, callback, None, CallbackState.FAILED, error="It hung up.")
         page = alice.open(address)
 
         assert HOSTILE not in page.body.decode()

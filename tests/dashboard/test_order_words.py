@@ -15,7 +15,14 @@ from printworks.rules.images import ImageStatus
 from printworks.rules.issues import IssueState
 from printworks.rules.orders import OrderStatus, ShippingMethod
 from printworks.rules.routing.calendars import Window
-from printworks.rules.routing.plans import Finding, Package, Plan, Routed, Unroutable, Verdict
+from printworks.rules.routing.plans import (
+    LabFinding,
+    LabVerdict,
+    Plan,
+    PlannedShipment,
+    Routed,
+    Unroutable,
+)
 from printworks.rules.sizing import Pixels, PrintArea, Sizing, Units, place
 from printworks.store.labs.shipments import Decision
 from printworks.store.orders.history import Happening
@@ -63,11 +70,11 @@ SENTENCES: list[tuple[events.OrderEvent, str]] = [
     (events.OrderRefunded(**MONEY), "£12.50 given back"),
     (events.IssueMoved(issue=3, was=None, state=IssueState.OPEN), "Issue 3 was reported"),
     (
-        events.OrderMadeGood(issue=3, refund=500, currency="GBP", reprint=None),
+        events.OrderCompensated(issue=3, refund=500, currency="GBP", reprint=None),
         "£5.00 given back for issue 3",
     ),
     (
-        events.OrderMadeGood(issue=3, refund=None, currency=None, reprint=12),
+        events.OrderCompensated(issue=3, refund=None, currency=None, reprint=12),
         "Printed again for issue 3: order 12",
     ),
     (
@@ -79,7 +86,7 @@ SENTENCES: list[tuple[events.OrderEvent, str]] = [
 
 @pytest.mark.parametrize(("event", "sentence"), SENTENCES)
 def test_everything_that_can_happen_is_a_sentence(event: events.OrderEvent, sentence: str) -> None:
-    assert [moment.what for moment in tell([Happening(NOON, event)])] == [sentence]
+    assert [timestamp.what for timestamp in tell([Happening(NOON, event)])] == [sentence]
 
 
 def test_no_kind_of_event_is_left_out() -> None:
@@ -96,8 +103,8 @@ def test_what_happens_to_many_images_in_a_row_is_one_line() -> None:
         events.ImagesAdded([1, 2, 3]),
     ]
     said = [
-        (moment.what, moment.at)
-        for moment in tell(
+        (timestamp.what, timestamp.at)
+        for timestamp in tell(
             [Happening(NOON - timedelta(hours=n), event) for n, event in enumerate(happened)]
         )
     ]
@@ -109,10 +116,10 @@ def test_what_happens_to_many_images_in_a_row_is_one_line() -> None:
     ]
 
 
-def a_package(lab: str) -> Package:
+def a_package(lab: str) -> PlannedShipment:
     """Say what makes a package of image 1."""
     days = Window(date(2026, 11, 18), date(2026, 11, 20))
-    return Package(
+    return PlannedShipment(
         lab=lab,
         band="prints",
         items=(1,),
@@ -128,14 +135,14 @@ def a_package(lab: str) -> Package:
 
 def test_every_verdict_is_a_sentence_without_what_labs_cost() -> None:
     verdicts = (
-        Verdict(lab="gb-leeds", items=(1,), finding=Finding.CHOSEN),
-        Verdict(lab="gb-bristol", items=(1,), finding=Finding.DEARER, extra_cost=987_654),
-        Verdict(lab="gone", items=(1,), finding=Finding.DEARER, extra_cost=0),
-        Verdict(lab="a", items=(1,), finding=Finding.CANNOT_MAKE, reason="no mugs"),
-        Verdict(lab="b", items=(1,), finding=Finding.LEFT_OUT),
-        Verdict(lab="c", items=(1,), finding=Finding.PAUSED, reason="holidays"),
-        Verdict(lab="d", items=(1,), finding=Finding.NO_SERVICE),
-        Verdict(lab="e", items=(1,), finding=Finding.TOO_LATE, arrives_by=date(2026, 12, 1)),
+        LabVerdict(lab="gb-leeds", items=(1,), finding=LabFinding.CHOSEN),
+        LabVerdict(lab="gb-bristol", items=(1,), finding=LabFinding.DEARER, extra_cost=987_654),
+        LabVerdict(lab="gone", items=(1,), finding=LabFinding.DEARER, extra_cost=0),
+        LabVerdict(lab="a", items=(1,), finding=LabFinding.CANNOT_MAKE, reason="no mugs"),
+        LabVerdict(lab="b", items=(1,), finding=LabFinding.LEFT_OUT),
+        LabVerdict(lab="c", items=(1,), finding=LabFinding.PAUSED, reason="holidays"),
+        LabVerdict(lab="d", items=(1,), finding=LabFinding.NO_SERVICE),
+        LabVerdict(lab="e", items=(1,), finding=LabFinding.TOO_LATE, arrives_by=date(2026, 12, 1)),
     )
     plan = Plan(
         packages=(a_package("gb-leeds"),),
@@ -168,7 +175,7 @@ def test_every_verdict_is_a_sentence_without_what_labs_cost() -> None:
 
 def test_an_order_of_many_products_is_explained_in_a_few_lines() -> None:
     verdicts = tuple(
-        Verdict(lab="a", items=(number,), finding=Finding.NO_SERVICE) for number in range(100)
+        LabVerdict(lab="a", items=(number,), finding=LabFinding.NO_SERVICE) for number in range(100)
     )
     [choice] = tell_choices([Decision(Unroutable((1,), verdicts), [], NOON)], CATALOGUE)
 

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from printworks.web.pages import Pages, normal_path
+from printworks.web.pages import PageServer, normal_path
 from tests.api.client import make_scope
 from tests.dashboard.visits import words_of
 from tests.running import Answer
@@ -33,7 +33,7 @@ async def repeat(request: Request) -> Response:
     return PlainTextResponse(await request.body())
 
 
-PAGES = Pages(
+PAGES = PageServer(
     [
         Route("/fail", fail),
         Route("/away", lose_the_database),

@@ -11,8 +11,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from printworks.dashboard.site.forms import read_sent
-from printworks.web.pages import Pages
-from printworks.web.receiving import Limits
+from printworks.web.pages import PageServer
+from printworks.web.receiving import BodyLimits
 from tests.api.client import Client, Server, make_scope
 from tests.dashboard.visits import FORM
 from tests.dashboard.windows import BOUNDARY, Window
@@ -153,15 +153,15 @@ class TestABodyThatStalls:
             sent = await read_sent(request)
             return PlainTextResponse(str(sent))
 
-        limits = Limits(1000, timedelta(milliseconds=50), timedelta(seconds=1))
-        pages = Pages([Route("/orders/new", take, methods=["POST"])], limits)
+        limits = BodyLimits(1000, timedelta(milliseconds=50), timedelta(seconds=1))
+        pages = PageServer([Route("/orders/new", take, methods=["POST"])], limits)
         begun = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="a"; filename="b"\r\n\r\nx'
 
         assert asyncio.run(ask(pages, begun.encode())) == 408
         assert asyncio.run(ask(pages, begun.encode() + b"x" * 1000)) == 413
 
 
-async def ask(pages: Pages, begun: bytes) -> int:
+async def ask(pages: PageServer, begun: bytes) -> int:
     """Send the beginning of a form with a file, and nothing more; return the status."""
     waiting = [{"type": "http.request", "body": begun, "more_body": True}]
     sent: list[dict[str, Any]] = []

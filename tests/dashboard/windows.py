@@ -79,15 +79,15 @@ class Window:
         body = urlencode(fields, doseq=True).encode()
         return self._ask("POST", address, body, {"Content-Type": FORM, **headers})
 
-    def do(self, address: str, deed: str, **fields: Any) -> Answer:
+    def do(self, address: str, form_action: str, **fields: Any) -> Answer:
         """Open a page and ask for one of its deeds."""
-        return self.send(address, {"form_token": self.token(address), "do": deed, **fields})
+        return self.send(address, {"form_token": self.token(address), "do": form_action, **fields})
 
     def upload(
-        self, address: str, deed: str, files: list[tuple[str, str, bytes]], **fields: str
+        self, address: str, form_action: str, files: list[tuple[str, str, bytes]], **fields: str
     ) -> Answer:
         """Open a page and ask for a deed with files: (field, file name, content) each."""
-        values = {"form_token": self.token(address), "do": deed, **fields}
+        values = {"form_token": self.token(address), "do": form_action, **fields}
         parts = [
             f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.encode()
             for name, value in values.items()

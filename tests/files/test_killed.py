@@ -33,9 +33,9 @@ def test_a_kill_in_the_middle_of_a_put_leaves_the_old_or_the_new_file(
         # It says so before each put.
         for _ in range(finished + 1):
             assert victim.stdout.readline()
-        give_up_at = monotonic() + 30
+        deadline = monotonic() + 30
         while not is_half_done(environ, data):
-            assert monotonic() < give_up_at
+            assert monotonic() < deadline
         victim.kill()
     files = open_files(Settings.load(data, environ))
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from printworks.imaging.processor import Studio
+from printworks.imaging.processor import ImageProcessor
 
 
 @pytest.fixture(scope="session")
-def studio() -> Iterator[Studio]:
+def processor() -> Iterator[ImageProcessor]:
     """A studio with the limits of the real one."""
-    with Studio(slots=1) as studio:
-        yield studio
+    with ImageProcessor(slots=1) as processor:
+        yield processor
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import pyvips
 
-from printworks.imaging.processor import Prepared, Studio
+from printworks.imaging.processor import ImageProcessor, PreparedImage
 from printworks.rules.sizing import Pixels, Placement, PrintArea, Sizing, Units
 from tests.imaging.pictures import BLUE, GREEN, RED, YELLOW, as_jpeg, written
 
@@ -57,14 +57,14 @@ class Cell(NamedTuple):
     preview: Any
 
 
-def draw_cells(studio: Studio) -> Iterator[Cell]:
+def draw_cells(processor: ImageProcessor) -> Iterator[Cell]:
     """Have every combination proofed, row by row."""
     for sizing, on, what in product(Sizing, PRODUCTS, PICTURES):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             source = written(folder, as_jpeg(draw_source(PICTURES[what])))
-            prepared = studio.prepare(source, PRODUCTS[on], sizing, folder)
-            assert isinstance(prepared, Prepared), prepared
+            prepared = processor.prepare(source, PRODUCTS[on], sizing, folder)
+            assert isinstance(prepared, PreparedImage), prepared
             data = prepared.proofs.preview.read_bytes()
         preview = pyvips.Image.new_from_buffer(data, "").copy_memory()
         yield Cell(sizing, on, what, prepared.placement, preview)
@@ -176,8 +176,8 @@ def _write(words: str, x: float, y: float, *, is_title: bool = False) -> str:
 
 def main(target: Path) -> None:
     """Draw the sheet."""
-    with Studio(slots=1) as studio:
-        sheet = compose(list(draw_cells(studio)))
+    with ImageProcessor(slots=1) as processor:
+        sheet = compose(list(draw_cells(processor)))
     sheet.pngsave(str(target), palette=True, Q=90, dither=0, effort=10, keep="none")
 
 

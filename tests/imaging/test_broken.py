@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from printworks.imaging.messages import MIB
-from printworks.imaging.processor import CannotBeProcessed, Invalid, Prepared, Studio
+from printworks.imaging.processor import CannotBeProcessed, ImageProcessor, Invalid, PreparedImage
 from printworks.rules.sizing import Sizing
 from tests.imaging.pictures import AREA, a_noisy_picture, as_jpeg, written
 
@@ -71,7 +71,7 @@ def test_there_are_enough_of_them() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_damage_of_any_sort_gets_a_verdict(
-    kind: str, studio: Studio, tmp_path: Path, out: Path
+    kind: str, processor: ImageProcessor, tmp_path: Path, out: Path
 ) -> None:
     whole = bytes(KINDS[kind](a_noisy_picture()))
     chance = random.Random(kind)
@@ -80,22 +80,22 @@ def test_damage_of_any_sort_gets_a_verdict(
         for damage in DAMAGES:
             data = damage(whole, chance)
             started = time.monotonic()
-            verdict = studio.prepare(written(tmp_path, data), AREA, Sizing.CROP, out)
+            verdict = processor.prepare(written(tmp_path, data), AREA, Sizing.CROP, out)
 
             # A child that had crashed would have come to no verdict; and it had 1 GiB.
-            assert isinstance(verdict, Prepared | Invalid), (damage, verdict)
+            assert isinstance(verdict, PreparedImage | Invalid), (damage, verdict)
             assert time.monotonic() - started < 10
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_file_that_is_cut_anywhere_is_refused(
-    kind: str, studio: Studio, tmp_path: Path, out: Path
+    kind: str, processor: ImageProcessor, tmp_path: Path, out: Path
 ) -> None:
     whole = bytes(KINDS[kind](a_noisy_picture()))
 
     for tenths in (0.02, 1, 3, 5, 7, 9, 9.9):
         data = whole[: round(len(whole) * tenths / 10)]
-        verdict = studio.prepare(written(tmp_path, data), AREA, Sizing.CROP, out)
+        verdict = processor.prepare(written(tmp_path, data), AREA, Sizing.CROP, out)
 
         assert isinstance(verdict, Invalid), (tenths, verdict)
 
@@ -180,19 +180,21 @@ def _bombs() -> Iterator[tuple[str, bytes]]:
 
 @pytest.mark.parametrize(("name", "data"), [pytest.param(*bomb, id=bomb[0]) for bomb in _bombs()])
 def test_bombs_and_strangers_are_refused(
-    name: str, data: bytes, studio: Studio, tmp_path: Path, out: Path
+    name: str, data: bytes, processor: ImageProcessor, tmp_path: Path, out: Path
 ) -> None:
-    verdict = studio.prepare(written(tmp_path, data), AREA, Sizing.CROP, out)
+    verdict = processor.prepare(written(tmp_path, data), AREA, Sizing.CROP, out)
 
     assert isinstance(verdict, Invalid | CannotBeProcessed), verdict
     if isinstance(verdict, CannotBeProcessed):
         assert "processor" in verdict.reason
 
 
-def test_a_picture_that_is_too_large_is_told_so(studio: Studio, tmp_path: Path, out: Path) -> None:
+def test_a_picture_that_is_too_large_is_told_so(
+    processor: ImageProcessor, tmp_path: Path, out: Path
+) -> None:
     source = written(tmp_path, _empty_png(30_001, 2))
 
-    verdict = studio.prepare(source, AREA, Sizing.CROP, out)
+    verdict = processor.prepare(source, AREA, Sizing.CROP, out)
 
     assert verdict == Invalid(
         "The picture has 30001 x 2 pixels; at most 30000 on a side and 200 million in all "
@@ -202,23 +204,23 @@ def test_a_picture_that_is_too_large_is_told_so(studio: Studio, tmp_path: Path, 
 
 @pytest.mark.slow
 def test_one_of_the_largest_pictures_stays_within_its_limits(
-    studio: Studio, tmp_path: Path, out: Path
+    processor: ImageProcessor, tmp_path: Path, out: Path
 ) -> None:
     source = written(tmp_path, _empty_png(13_000, 13_000))
 
-    prepared = studio.prepare(source, AREA, Sizing.CROP, out)
+    prepared = processor.prepare(source, AREA, Sizing.CROP, out)
 
-    assert isinstance(prepared, Prepared | CannotBeProcessed), prepared
-    if isinstance(prepared, Prepared):
+    assert isinstance(prepared, PreparedImage | CannotBeProcessed), prepared
+    if isinstance(prepared, PreparedImage):
         assert prepared.proofs.cost.peak_memory < 256 * MIB
 
 
 def test_what_follows_the_picture_is_ignored_and_not_passed_on(
-    studio: Studio, tmp_path: Path, out: Path
+    processor: ImageProcessor, tmp_path: Path, out: Path
 ) -> None:
     source = written(tmp_path, as_jpeg(a_noisy_picture()) + b"<?php evil(); ?>" + b"PK\x03\x04")
 
-    prepared = studio.prepare(source, AREA, Sizing.CROP, out)
+    prepared = processor.prepare(source, AREA, Sizing.CROP, out)
 
-    assert isinstance(prepared, Prepared), prepared
+    assert isinstance(prepared, PreparedImage), prepared
     assert all(b"evil" not in path.read_bytes() for path in out.iterdir())

@@ -12,40 +12,46 @@ import pytest
 from structlog.testing import capture_logs
 
 from printworks.imaging.jail import find_means
-from printworks.imaging.messages import MIB, Limits
-from printworks.imaging.processor import CannotBeProcessed, Invalid, Prepared, Rejected, Studio
+from printworks.imaging.messages import MIB, ProcessLimits
+from printworks.imaging.processor import (
+    CannotBeProcessed,
+    ImageProcessor,
+    Invalid,
+    PreparedImage,
+    Rejected,
+)
 from printworks.rules.sizing import Sizing
 from tests.imaging import treacherous
 from tests.imaging.pictures import AREA, a_noisy_picture, as_jpeg, written
 
-LIMITS = Limits(memory=1024 * MIB, cpu_seconds=1, wall_seconds=2.0, file_size=4 * MIB)
+LIMITS = ProcessLimits(memory=1024 * MIB, cpu_seconds=1, wall_seconds=2.0, file_size=4 * MIB)
 
 needs_landlock = pytest.mark.skipif(not find_means().landlock, reason="the kernel has no Landlock")
 needs_seccomp = pytest.mark.skipif(not find_means().seccomp, reason="the kernel has no seccomp")
 
-Attempt = Callable[[str], Prepared | Rejected]
+Attempt = Callable[[str], PreparedImage | Rejected]
 
 
 @pytest.fixture(scope="module")
-def treacherous_studio() -> Iterator[Studio]:
-    with Studio(slots=1, prepare_limits=LIMITS, zygote=[treacherous.__file__]) as studio:
-        yield studio
+def treacherous_processor() -> Iterator[ImageProcessor]:
+    with ImageProcessor(slots=1, prepare_limits=LIMITS, zygote=[treacherous.__file__]) as processor:
+        yield processor
 
 
 @pytest.fixture
-def attempt(treacherous_studio: Studio, tmp_path: Path, out: Path) -> Attempt:
+def attempt(treacherous_processor: ImageProcessor, tmp_path: Path, out: Path) -> Attempt:
     """Have a child try something."""
 
-    def attempt(deed: str) -> Prepared | Rejected:
+    def attempt(form_action: str) -> PreparedImage | Rejected:
         written(tmp_path, b"secret", "neighbour")
-        source = written(tmp_path, deed.encode())
-        return treacherous_studio.prepare(source, AREA, Sizing.CROP, out)
+        source = written(tmp_path, form_action.encode())
+        return treacherous_processor.prepare(source, AREA, Sizing.CROP, out)
 
     return attempt
 
 
 @pytest.mark.parametrize(
-    ("deed", "verdict"),
+    ("form_action", "verdict"),
     [
         ("crash", CannotBeProcessed("The child was ended by SIGSEGV.")),
         ("hang", CannotBeProcessed("The child took too long.")),
@@ -57,16 +63,18 @@ def attempt(treacherous_studio: Studio, tmp_path: Path, out: Path) -> Attempt:
     ],
 )
 def test_whatever_a_child_does_becomes_a_verdict(
-    deed: str, verdict: Rejected, attempt: Attempt
+    form_action: str, verdict: Rejected, attempt: Attempt
 ) -> None:
-    assert attempt(deed) == verdict
+    assert attempt(form_action) == verdict
 
 
 def test_a_child_that_is_busy_for_too_long_is_ended(tmp_path: Path, out: Path) -> None:
     source = written(tmp_path, b"spin")
-    patient = Limits(memory=1024 * MIB, cpu_seconds=1, wall_seconds=60)
-    with Studio(slots=1, prepare_limits=patient, zygote=[treacherous.__file__]) as studio:
-        verdict = studio.prepare(source, AREA, Sizing.CROP, out)
+    patient = ProcessLimits(memory=1024 * MIB, cpu_seconds=1, wall_seconds=60)
+    with ImageProcessor(
+        slots=1, prepare_limits=patient, zygote=[treacherous.__file__]
+    ) as processor:
+        verdict = processor.prepare(source, AREA, Sizing.CROP, out)
 
     assert verdict == CannotBeProcessed("The child used up its time on the processor.")
 
@@ -98,7 +106,7 @@ def test_a_child_has_no_files_but_its_own(attempt: Attempt) -> None:
 
 
 def test_a_child_inherits_no_secrets(
-    attempt: Attempt, treacherous_studio: Studio, monkeypatch: pytest.MonkeyPatch
+    attempt: Attempt, treacherous_processor: ImageProcessor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PRINTWORKS_SECRET", "secret")
 
@@ -110,7 +118,7 @@ def test_a_child_inherits_no_secrets(
 
 
 def test_a_child_that_is_killed_costs_its_picture_only(
-    attempt: Attempt, treacherous_studio: Studio
+    attempt: Attempt, treacherous_processor: ImageProcessor
 ) -> None:
     with ThreadPoolExecutor(1) as pool:
         verdict = pool.submit(attempt, "hang")
@@ -134,32 +142,32 @@ def test_a_zygote_that_is_killed_takes_its_child_along_and_is_replaced(attempt: 
 
 def test_a_picture_survives_the_death_of_an_idle_zygote(tmp_path: Path, out: Path) -> None:
     source = written(tmp_path, as_jpeg(a_noisy_picture()))
-    with Studio(slots=1) as studio:
-        before = studio.prepare(source, AREA, Sizing.CROP, out)
+    with ImageProcessor(slots=1) as processor:
+        before = processor.prepare(source, AREA, Sizing.CROP, out)
         os.kill(_wait_for_zygote("printworks.imaging.zygote"), signal.SIGKILL)
 
-        after = studio.prepare(source, AREA, Sizing.CROP, out)
+        after = processor.prepare(source, AREA, Sizing.CROP, out)
 
-    assert isinstance(before, Prepared), before
-    assert isinstance(after, Prepared), after
+    assert isinstance(before, PreparedImage), before
+    assert isinstance(after, PreparedImage), after
 
 
 def test_a_zygote_that_stops_answering_is_replaced(tmp_path: Path, out: Path) -> None:
     source = written(tmp_path, as_jpeg(a_noisy_picture()))
-    limits = Limits(memory=1024 * MIB, cpu_seconds=1, wall_seconds=0.5)
-    with Studio(slots=1, prepare_limits=limits) as studio:
-        studio.prepare(source, AREA, Sizing.CROP, out)
+    limits = ProcessLimits(memory=1024 * MIB, cpu_seconds=1, wall_seconds=0.5)
+    with ImageProcessor(slots=1, prepare_limits=limits) as processor:
+        processor.prepare(source, AREA, Sizing.CROP, out)
         os.kill(_wait_for_zygote("printworks.imaging.zygote"), signal.SIGSTOP)
 
-        prepared = studio.prepare(source, AREA, Sizing.CROP, out)
+        prepared = processor.prepare(source, AREA, Sizing.CROP, out)
 
-    assert isinstance(prepared, Prepared), prepared
+    assert isinstance(prepared, PreparedImage), prepared
 
 
 def test_a_zygote_that_cannot_start_is_a_verdict_too(tmp_path: Path, out: Path) -> None:
     source = written(tmp_path, as_jpeg(a_noisy_picture()))
-    with Studio(slots=1, zygote=["-c", "raise SystemExit(1)"]) as studio:
-        verdict = studio.prepare(source, AREA, Sizing.CROP, out)
+    with ImageProcessor(slots=1, zygote=["-c", "raise SystemExit(1)"]) as processor:
+        verdict = processor.prepare(source, AREA, Sizing.CROP, out)
 
     assert verdict == CannotBeProcessed("The zygote did not start: EOFError.", is_ours=True)
 
@@ -167,40 +175,40 @@ def test_a_zygote_that_cannot_start_is_a_verdict_too(tmp_path: Path, out: Path) 
 def test_missing_walls_are_reported_once(tmp_path: Path, out: Path) -> None:
     source = written(tmp_path, as_jpeg(a_noisy_picture()))
     bare = """print('{"landlock": 0, "seccomp": false}')"""
-    with capture_logs() as lines, Studio(slots=1, zygote=["-c", bare]) as studio:
+    with capture_logs() as lines, ImageProcessor(slots=1, zygote=["-c", bare]) as processor:
         for _ in range(2):
-            studio.prepare(source, AREA, Sizing.CROP, out)
+            processor.prepare(source, AREA, Sizing.CROP, out)
 
     assert [(line["landlock"], line["seccomp"]) for line in lines] == [(0, False)]
 
 
 def test_a_closed_studio_says_so(tmp_path: Path, out: Path) -> None:
     source = written(tmp_path, as_jpeg(a_noisy_picture()))
-    with Studio(slots=1) as studio:
+    with ImageProcessor(slots=1) as processor:
         pass
 
     with pytest.raises(RuntimeError, match="closed"):
-        studio.prepare(source, AREA, Sizing.CROP, out)
+        processor.prepare(source, AREA, Sizing.CROP, out)
 
 
 def test_several_threads_share_a_studio(tmp_path: Path) -> None:
     source = written(tmp_path, as_jpeg(a_noisy_picture()))
 
-    def prepare(number: int) -> Prepared | Rejected:
+    def prepare(number: int) -> PreparedImage | Rejected:
         folder = tmp_path / str(number)
         folder.mkdir()
-        return studio.prepare(source, AREA, Sizing.CROP, folder)
+        return processor.prepare(source, AREA, Sizing.CROP, folder)
 
-    with Studio(slots=2) as studio, ThreadPoolExecutor(6) as pool:
+    with ImageProcessor(slots=2) as processor, ThreadPoolExecutor(6) as pool:
         results = list(pool.map(prepare, range(24)))
 
-    assert all(isinstance(result, Prepared) for result in results)
+    assert all(isinstance(result, PreparedImage) for result in results)
 
 
 def test_a_closed_studio_leaves_no_process_behind(tmp_path: Path, out: Path) -> None:
     source = written(tmp_path, as_jpeg(a_noisy_picture()))
-    with Studio(slots=2) as studio:
-        studio.prepare(source, AREA, Sizing.CROP, out)
+    with ImageProcessor(slots=2) as processor:
+        processor.prepare(source, AREA, Sizing.CROP, out)
         zygote = _wait_for_zygote("printworks.imaging.zygote")
 
     assert not _is_alive(zygote)
@@ -214,18 +222,23 @@ def test_a_closed_studio_leaves_no_process_behind(tmp_path: Path, out: Path) -> 
     ],
 )
 def test_a_file_that_is_missing_or_empty_needs_no_child(
-    name: str, data: bytes | None, verdict: Rejected, studio: Studio, tmp_path: Path, out: Path
+    name: str,
+    data: bytes | None,
+    verdict: Rejected,
+    processor: ImageProcessor,
+    tmp_path: Path,
+    out: Path,
 ) -> None:
     if data is not None:
         written(tmp_path, data, name)
 
-    assert studio.prepare(tmp_path / name, AREA, Sizing.CROP, out) == verdict
+    assert processor.prepare(tmp_path / name, AREA, Sizing.CROP, out) == verdict
 
 
-def test_a_folder_that_is_missing_is_a_verdict(studio: Studio, tmp_path: Path) -> None:
+def test_a_folder_that_is_missing_is_a_verdict(processor: ImageProcessor, tmp_path: Path) -> None:
     source = written(tmp_path, as_jpeg(a_noisy_picture()))
 
-    verdict = studio.prepare(source, AREA, Sizing.CROP, tmp_path / "nowhere")
+    verdict = processor.prepare(source, AREA, Sizing.CROP, tmp_path / "nowhere")
 
     assert verdict == CannotBeProcessed("There is no folder to write to.", is_ours=True)
 

@@ -10,7 +10,7 @@ import pytest
 import pyvips
 
 from printworks.imaging.formats import EVERY_FORMAT, Format
-from printworks.imaging.processor import Invalid, Prepared, Proofs, Studio
+from printworks.imaging.processor import ImageProcessor, Invalid, PreparedImage, Proofs
 from printworks.rules.sizing import PrintArea, Sizing, Units
 from tests.imaging.pictures import (
     AREA,
@@ -114,14 +114,14 @@ KINDS: dict[str, tuple[Encode, Any, int]] = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_whole_picture_is_accepted_and_its_colours_are_right(
-    kind: str, studio: Studio, tmp_path: Path, out: Path
+    kind: str, processor: ImageProcessor, tmp_path: Path, out: Path
 ) -> None:
     encode, expected, tolerance = KINDS[kind]
     source = written(tmp_path, bytes(encode(a_picture())))
 
-    prepared = studio.prepare(source, AREA, Sizing.CROP, out, with_proxy=True)
+    prepared = processor.prepare(source, AREA, Sizing.CROP, out, with_proxy=True)
 
-    assert isinstance(prepared, Prepared), prepared
+    assert isinstance(prepared, PreparedImage), prepared
     assert prepared.proxy is not None
     assert prepared.facts.pixels == (240, 160)
     if expected is not None:
@@ -132,39 +132,41 @@ def test_a_whole_picture_is_accepted_and_its_colours_are_right(
 @pytest.mark.parametrize("orientation", range(1, 9))
 @pytest.mark.parametrize("suffix", [".jpg", ".png", ".tif", ".webp"])
 def test_a_picture_is_shown_the_way_it_was_taken(
-    orientation: int, suffix: str, studio: Studio, tmp_path: Path, out: Path
+    orientation: int, suffix: str, processor: ImageProcessor, tmp_path: Path, out: Path
 ) -> None:
     stored = held(a_picture(), orientation)
     source = written(tmp_path, stored.write_to_buffer(suffix))
 
-    prepared = studio.prepare(source, AREA, Sizing.CROP, out)
+    prepared = processor.prepare(source, AREA, Sizing.CROP, out)
 
-    assert isinstance(prepared, Prepared), prepared
+    assert isinstance(prepared, PreparedImage), prepared
     assert prepared.facts.orientation == orientation
     assert prepared.facts.pixels == (240, 160)
     assert are_alike(corners(read(prepared.proofs.preview)), CORNERS, 30)
 
 
 def test_a_picture_is_turned_clockwise_for_a_product_of_the_other_shape(
-    studio: Studio, tmp_path: Path, out: Path
+    processor: ImageProcessor, tmp_path: Path, out: Path
 ) -> None:
     source = written(tmp_path, as_jpeg(a_picture()))
 
-    prepared = studio.prepare(source, TALL_AREA, Sizing.CROP, out)
+    prepared = processor.prepare(source, TALL_AREA, Sizing.CROP, out)
 
-    assert isinstance(prepared, Prepared), prepared
+    assert isinstance(prepared, PreparedImage), prepared
     assert prepared.placement.is_turned
     preview = read(prepared.proofs.preview)
     assert (preview.width, preview.height) == (160, 240)
     assert are_alike(corners(preview), (BLUE, RED, YELLOW, GREEN))
 
 
-def test_what_does_not_fit_is_framed_in_white(studio: Studio, tmp_path: Path, out: Path) -> None:
+def test_what_does_not_fit_is_framed_in_white(
+    processor: ImageProcessor, tmp_path: Path, out: Path
+) -> None:
     source = written(tmp_path, as_jpeg(a_picture(160, 160)))
 
-    prepared = studio.prepare(source, AREA, Sizing.SHRINK_TO_FIT, out)
+    prepared = processor.prepare(source, AREA, Sizing.SHRINK_TO_FIT, out)
 
-    assert isinstance(prepared, Prepared), prepared
+    assert isinstance(prepared, PreparedImage), prepared
     preview = read(prepared.proofs.preview)
     assert (preview.width, preview.height) == (240, 160)
     assert are_alike(corners(preview, inset=0.05), (WHITE,) * 4)
@@ -173,40 +175,40 @@ def test_what_does_not_fit_is_framed_in_white(studio: Studio, tmp_path: Path, ou
 
 @pytest.mark.parametrize("sizing", Sizing)
 def test_preview_and_thumbnail_have_the_shape_of_the_product(
-    sizing: Sizing, studio: Studio, tmp_path: Path, out: Path
+    sizing: Sizing, processor: ImageProcessor, tmp_path: Path, out: Path
 ) -> None:
     source = written(tmp_path, as_jpeg(a_noisy_picture(2600, 1400)))
 
-    prepared = studio.prepare(source, AREA, sizing, out)
+    prepared = processor.prepare(source, AREA, sizing, out)
 
-    assert isinstance(prepared, Prepared), prepared
+    assert isinstance(prepared, PreparedImage), prepared
     preview, thumbnail = read(prepared.proofs.preview), read(prepared.proofs.thumbnail)
     assert (preview.width, preview.height) == (1200, 800)
     assert (thumbnail.width, thumbnail.height) == (240, 160)
 
 
 def test_a_strip_of_a_panorama_is_previewed_in_full_sharpness(
-    studio: Studio, tmp_path: Path, out: Path
+    processor: ImageProcessor, tmp_path: Path, out: Path
 ) -> None:
     source = written(tmp_path, as_jpeg(a_picture(6000, 1200)))
 
-    prepared = studio.prepare(source, PrintArea.of(9, 9, Units.INCHES), Sizing.CROP, out)
+    prepared = processor.prepare(source, PrintArea.of(9, 9, Units.INCHES), Sizing.CROP, out)
 
-    assert isinstance(prepared, Prepared), prepared
+    assert isinstance(prepared, PreparedImage), prepared
     assert read(prepared.proofs.preview).width >= 1190
 
 
 def test_a_proof_for_another_rule_comes_from_the_proxy_alone(
-    studio: Studio, tmp_path: Path, out: Path
+    processor: ImageProcessor, tmp_path: Path, out: Path
 ) -> None:
     source = written(tmp_path, as_jpeg(a_noisy_picture(2600, 2600)))
-    prepared = studio.prepare(source, AREA, Sizing.CROP, out, with_proxy=True)
-    assert isinstance(prepared, Prepared), prepared
+    prepared = processor.prepare(source, AREA, Sizing.CROP, out, with_proxy=True)
+    assert isinstance(prepared, PreparedImage), prepared
     assert prepared.proxy is not None
     again = tmp_path / "again"
     again.mkdir()
 
-    proofs = studio.proof(
+    proofs = processor.proof(
         prepared.proxy, prepared.facts.pixels, TALL_AREA, Sizing.SHRINK_TO_FIT, again
     )
 
@@ -217,17 +219,17 @@ def test_a_proof_for_another_rule_comes_from_the_proxy_alone(
 
 
 def test_the_proofs_are_the_same_bytes_with_and_without_a_proxy(
-    studio: Studio, tmp_path: Path, out: Path
+    processor: ImageProcessor, tmp_path: Path, out: Path
 ) -> None:
     source = written(tmp_path, as_jpeg(a_noisy_picture(2600, 1400)))
     beside_it = tmp_path / "beside a proxy"
     beside_it.mkdir()
 
-    alone = studio.prepare(source, AREA, Sizing.CROP, out)
-    accompanied = studio.prepare(source, AREA, Sizing.CROP, beside_it, with_proxy=True)
+    alone = processor.prepare(source, AREA, Sizing.CROP, out)
+    accompanied = processor.prepare(source, AREA, Sizing.CROP, beside_it, with_proxy=True)
 
-    assert isinstance(alone, Prepared), alone
-    assert isinstance(accompanied, Prepared), accompanied
+    assert isinstance(alone, PreparedImage), alone
+    assert isinstance(accompanied, PreparedImage), accompanied
     assert (alone.proxy, accompanied.proxy) == (None, beside_it / "proxy.jpg")
     assert sorted(path.name for path in out.iterdir()) == ["preview.jpg", "thumbnail.jpg"]
     for path in out.iterdir():
@@ -235,16 +237,16 @@ def test_the_proofs_are_the_same_bytes_with_and_without_a_proxy(
 
 
 def test_a_proof_from_the_proxy_looks_like_the_one_from_the_picture(
-    studio: Studio, tmp_path: Path, out: Path
+    processor: ImageProcessor, tmp_path: Path, out: Path
 ) -> None:
     source = written(tmp_path, as_jpeg(a_noisy_picture(4032, 3024)))
-    prepared = studio.prepare(source, AREA, Sizing.CROP, out, with_proxy=True)
-    assert isinstance(prepared, Prepared), prepared
+    prepared = processor.prepare(source, AREA, Sizing.CROP, out, with_proxy=True)
+    assert isinstance(prepared, PreparedImage), prepared
     assert prepared.proxy is not None
     again = tmp_path / "again"
     again.mkdir()
 
-    proofs = studio.proof(prepared.proxy, prepared.facts.pixels, AREA, Sizing.CROP, again)
+    proofs = processor.proof(prepared.proxy, prepared.facts.pixels, AREA, Sizing.CROP, again)
 
     assert isinstance(proofs, Proofs), proofs
     for one, other in (
@@ -256,26 +258,28 @@ def test_a_proof_from_the_proxy_looks_like_the_one_from_the_picture(
 
 @pytest.mark.parametrize("suffix", [".tif", ".webp"])
 def test_only_the_first_of_several_pages_is_printed(
-    suffix: str, studio: Studio, tmp_path: Path, out: Path
+    suffix: str, processor: ImageProcessor, tmp_path: Path, out: Path
 ) -> None:
     pages = a_picture().join(a_picture().invert(), "vertical").copy()
     pages.set_type(pyvips.GValue.gint_type, "page-height", 160)
     source = written(tmp_path, pages.write_to_buffer(suffix))
 
-    prepared = studio.prepare(source, AREA, Sizing.CROP, out)
+    prepared = processor.prepare(source, AREA, Sizing.CROP, out)
 
-    assert isinstance(prepared, Prepared), prepared
+    assert isinstance(prepared, PreparedImage), prepared
     assert prepared.facts.pixels == (240, 160)
     assert are_alike(corners(read(prepared.proofs.preview)), CORNERS, 30)
 
 
-def test_facts_tell_what_the_file_claims(studio: Studio, tmp_path: Path, out: Path) -> None:
+def test_facts_tell_what_the_file_claims(
+    processor: ImageProcessor, tmp_path: Path, out: Path
+) -> None:
     picture = _half_transparent(a_picture()).copy(xres=150 / 25.4, yres=150 / 25.4)
     source = written(tmp_path, picture.pngsave_buffer())
 
-    prepared = studio.prepare(source, AREA, Sizing.CROP, out)
+    prepared = processor.prepare(source, AREA, Sizing.CROP, out)
 
-    assert isinstance(prepared, Prepared), prepared
+    assert isinstance(prepared, PreparedImage), prepared
     facts = prepared.facts
     assert (facts.format, facts.bands, facts.has_alpha) == (Format.PNG, 4, True)
     assert facts.dpi == pytest.approx(150, abs=0.5)
@@ -283,7 +287,7 @@ def test_facts_tell_what_the_file_claims(studio: Studio, tmp_path: Path, out: Pa
 
 
 def test_nothing_that_is_drawn_tells_where_the_picture_was_taken(
-    studio: Studio, tmp_path: Path, out: Path
+    processor: ImageProcessor, tmp_path: Path, out: Path
 ) -> None:
     picture = a_picture().copy()
     picture.set_type(pyvips.GValue.gstr_type, "exif-ifd3-GPSLatitude", "51/1 30/1 0/1")
@@ -293,9 +297,9 @@ def test_nothing_that_is_drawn_tells_where_the_picture_was_taken(
     assert b"Secret Camera" in data
     assert b"xmpmeta" in data
 
-    prepared = studio.prepare(written(tmp_path, data), AREA, Sizing.CROP, out, with_proxy=True)
+    prepared = processor.prepare(written(tmp_path, data), AREA, Sizing.CROP, out, with_proxy=True)
 
-    assert isinstance(prepared, Prepared), prepared
+    assert isinstance(prepared, PreparedImage), prepared
     assert len(list(out.iterdir())) == 3
     for path in out.iterdir():
         drawn = path.read_bytes().lower()
@@ -305,11 +309,11 @@ def test_nothing_that_is_drawn_tells_where_the_picture_was_taken(
 
 
 def test_only_formats_that_were_asked_for_are_accepted(
-    studio: Studio, tmp_path: Path, out: Path
+    processor: ImageProcessor, tmp_path: Path, out: Path
 ) -> None:
     source = written(tmp_path, a_picture().pngsave_buffer())
 
-    verdict = studio.prepare(source, AREA, Sizing.CROP, out, formats=frozenset({Format.JPEG}))
+    verdict = processor.prepare(source, AREA, Sizing.CROP, out, formats=frozenset({Format.JPEG}))
 
     assert verdict == Invalid("The file is not a picture of a format that is accepted: JPEG.")
     assert Format.PNG in EVERY_FORMAT

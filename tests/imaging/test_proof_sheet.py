@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from printworks.imaging.processor import Studio
+from printworks.imaging.processor import ImageProcessor
 from printworks.rules.sizing import Pixels, Placement, place
 from tests.imaging.pictures import WHITE
 from tests.imaging.proof_sheet import MARKS, PICTURES, PRODUCTS, SHEET, Cell, draw_cells
@@ -17,8 +17,8 @@ TOLERANCE = 24
 
 
 @pytest.fixture(scope="module")
-def cells(studio: Studio) -> list[Cell]:
-    return list(draw_cells(studio))
+def cells(processor: ImageProcessor) -> list[Cell]:
+    return list(draw_cells(processor))
 
 
 def test_there_is_a_cell_for_every_combination(cells: list[Cell]) -> None:

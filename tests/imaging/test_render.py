@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from printworks.imaging.manifest import Manifest, find_sha256, plan_print
-from printworks.imaging.processor import Invalid, Prepared, Rendered, Studio
+from printworks.imaging.processor import ImageProcessor, Invalid, PreparedImage, Rendered
 from printworks.rules.sizing import Pixels, PrintArea, Sizing, Units, place
 from tests.imaging.pictures import (
     AREA,
@@ -32,13 +32,18 @@ SQUARE_AREA = PrintArea.of(5, 5, Units.INCHES)
 @pytest.mark.parametrize("area", [AREA, TALL_AREA, SQUARE_AREA])
 @pytest.mark.parametrize("orientation", [1, 2, 3, 4, 5, 6, 7, 8])
 def test_the_print_is_what_the_proof_showed(
-    sizing: Sizing, area: PrintArea, orientation: int, studio: Studio, tmp_path: Path, out: Path
+    sizing: Sizing,
+    area: PrintArea,
+    orientation: int,
+    processor: ImageProcessor,
+    tmp_path: Path,
+    out: Path,
 ) -> None:
     source = written(tmp_path, as_jpeg(held(a_picture(600, 300), orientation)))
-    prepared = studio.prepare(source, area, sizing, out)
-    assert isinstance(prepared, Prepared), prepared
+    prepared = processor.prepare(source, area, sizing, out)
+    assert isinstance(prepared, PreparedImage), prepared
 
-    rendered = studio.render(source, plan_print(prepared.placement), out)
+    rendered = processor.render(source, plan_print(prepared.placement), out)
 
     assert isinstance(rendered, Rendered), rendered
     drawn, proof = read(rendered.file), read(prepared.proofs.preview)
@@ -53,12 +58,12 @@ def test_the_print_is_what_the_proof_showed(
     ("dpi", "canvas"), [(300, Pixels(1800, 1200)), (240, Pixels(1440, 960)), (72, Pixels(432, 288))]
 )
 def test_the_density_gives_the_exact_size_of_the_product(
-    dpi: int, canvas: Pixels, studio: Studio, tmp_path: Path, out: Path
+    dpi: int, canvas: Pixels, processor: ImageProcessor, tmp_path: Path, out: Path
 ) -> None:
     source = written(tmp_path, as_jpeg(a_noisy_picture(2000, 1400)))
     plan = plan_print(place(Pixels(2000, 1400), AREA, Sizing.CROP), most_dpi=dpi)
 
-    rendered = studio.render(source, plan, out)
+    rendered = processor.render(source, plan, out)
 
     assert isinstance(rendered, Rendered), rendered
     drawn = read(rendered.file)
@@ -68,11 +73,11 @@ def test_the_density_gives_the_exact_size_of_the_product(
 
 
 def test_the_print_keeps_full_colour_resolution_and_says_that_it_is_srgb(
-    studio: Studio, tmp_path: Path, out: Path
+    processor: ImageProcessor, tmp_path: Path, out: Path
 ) -> None:
     source = written(tmp_path, as_jpeg(a_picture(), profile="p3"))
 
-    rendered = studio.render(source, plan_print(place(Pixels(240, 160), AREA, Sizing.CROP)), out)
+    rendered = processor.render(source, plan_print(place(Pixels(240, 160), AREA, Sizing.CROP)), out)
 
     assert isinstance(rendered, Rendered), rendered
     drawn = read(rendered.file)
@@ -84,18 +89,18 @@ def test_the_print_keeps_full_colour_resolution_and_says_that_it_is_srgb(
 
 @pytest.mark.parametrize("suffix", [".jpg", ".png", ".tif", ".webp"])
 def test_the_manifest_draws_the_same_file_again(
-    suffix: str, studio: Studio, tmp_path: Path, out: Path
+    suffix: str, processor: ImageProcessor, tmp_path: Path, out: Path
 ) -> None:
     source = written(tmp_path, held(a_noisy_picture(900, 500), 8).write_to_buffer(suffix))
     plan = plan_print(place(Pixels(900, 500), TALL_AREA, Sizing.SHRINK_TO_FIT))
-    first = studio.render(source, plan, out)
+    first = processor.render(source, plan, out)
     assert isinstance(first, Rendered), first
     stored = msgspec.json.encode(first.manifest)
     again = tmp_path / "again"
     again.mkdir()
 
     manifest = msgspec.json.decode(stored, type=Manifest)
-    second = studio.render(source, manifest.plan, again)
+    second = processor.render(source, manifest.plan, again)
 
     assert isinstance(second, Rendered), second
     assert second.manifest == manifest
@@ -105,20 +110,22 @@ def test_the_manifest_draws_the_same_file_again(
 
 
 def test_another_picture_than_the_planned_one_is_refused(
-    studio: Studio, tmp_path: Path, out: Path
+    processor: ImageProcessor, tmp_path: Path, out: Path
 ) -> None:
     source = written(tmp_path, as_jpeg(a_picture(300, 200)))
 
-    verdict = studio.render(source, plan_print(place(Pixels(240, 160), AREA, Sizing.CROP)), out)
+    verdict = processor.render(source, plan_print(place(Pixels(240, 160), AREA, Sizing.CROP)), out)
 
     assert verdict == Invalid("The picture is not the one that the print was planned for.")
 
 
-def test_a_damaged_picture_is_refused_here_too(studio: Studio, tmp_path: Path, out: Path) -> None:
+def test_a_damaged_picture_is_refused_here_too(
+    processor: ImageProcessor, tmp_path: Path, out: Path
+) -> None:
     whole = as_jpeg(a_noisy_picture())
     source = written(tmp_path, whole[: len(whole) // 2] + whole[-2:])
 
-    verdict = studio.render(source, plan_print(place(Pixels(240, 160), AREA, Sizing.CROP)), out)
+    verdict = processor.render(source, plan_print(place(Pixels(240, 160), AREA, Sizing.CROP)), out)
 
     assert verdict == Invalid("The picture is damaged or incomplete.")
 

@@ -11,7 +11,7 @@ import pyvips
 
 from printworks.imaging.formats import MOST_SCANS
 from printworks.imaging.manifest import plan_print
-from printworks.imaging.processor import Invalid, Prepared, Rejected, Rendered, Studio
+from printworks.imaging.processor import ImageProcessor, Invalid, PreparedImage, Rejected, Rendered
 from printworks.rules.sizing import Pixels, PrintArea, Sizing, Units, place
 from tests.imaging.pictures import (
     AREA,
@@ -33,19 +33,19 @@ CUT_OFF = Invalid("The end of the file is missing.")
 class Preparer:
     """Prepares bytes instead of files."""
 
-    def __init__(self, studio: Studio, folder: Path) -> None:
-        self._studio = studio
+    def __init__(self, processor: ImageProcessor, folder: Path) -> None:
+        self._processor = processor
         self._folder = folder
         self.out = folder / "out"
         self.out.mkdir()
 
-    def __call__(self, data: bytes, area: PrintArea = AREA) -> Prepared | Rejected:
-        return self._studio.prepare(written(self._folder, data), area, Sizing.CROP, self.out)
+    def __call__(self, data: bytes, area: PrintArea = AREA) -> PreparedImage | Rejected:
+        return self._processor.prepare(written(self._folder, data), area, Sizing.CROP, self.out)
 
 
 @pytest.fixture
-def prepare(studio: Studio, tmp_path: Path) -> Preparer:
-    return Preparer(studio, tmp_path)
+def prepare(processor: ImageProcessor, tmp_path: Path) -> Preparer:
+    return Preparer(processor, tmp_path)
 
 
 def test_a_cut_picture_is_refused_though_the_library_would_make_a_thumbnail(
@@ -95,8 +95,8 @@ def test_warnings_that_mean_nothing_are_forgiven(prepare: Preparer) -> None:
     padded = prepare(whole[:restart] + b"\0\0" + whole[restart:])
     revised = prepare(whole[:2] + odd_revision + headless)
 
-    assert isinstance(padded, Prepared), padded
-    assert isinstance(revised, Prepared), revised
+    assert isinstance(padded, PreparedImage), padded
+    assert isinstance(revised, PreparedImage), revised
 
 
 def test_profiles_are_asked_only_when_there_is_one_or_the_picture_is_cmyk(
@@ -115,7 +115,7 @@ def test_profiles_are_asked_only_when_there_is_one_or_the_picture_is_cmyk(
     for step, data in files.items():
         prepared = prepare(data)
 
-        assert isinstance(prepared, Prepared), prepared
+        assert isinstance(prepared, PreparedImage), prepared
         assert prepared.facts.colour == step
 
 
@@ -126,17 +126,17 @@ def test_a_profile_that_does_not_belong_is_ignored(prepare: Preparer) -> None:
 
         prepared = prepare(as_jpeg(picture))
 
-        assert isinstance(prepared, Prepared), prepared
+        assert isinstance(prepared, PreparedImage), prepared
         assert are_alike(corners(read(prepared.proofs.preview)), CORNERS)
 
 
 def test_the_density_survives_the_loss_of_all_other_metadata(
-    studio: Studio, tmp_path: Path, out: Path
+    processor: ImageProcessor, tmp_path: Path, out: Path
 ) -> None:
     picture = held(a_noisy_picture(1500, 1000), 6).copy(xres=72 / 25.4, yres=72 / 25.4)
     plan = plan_print(place(Pixels(1500, 1000), AREA, Sizing.CROP))
 
-    rendered = studio.render(written(tmp_path, as_jpeg(picture)), plan, out)
+    rendered = processor.render(written(tmp_path, as_jpeg(picture)), plan, out)
 
     assert isinstance(rendered, Rendered), rendered
     drawn = read(rendered.file)
@@ -151,19 +151,21 @@ def test_a_jpeg_with_a_gain_map_is_read_as_a_jpeg(prepare: Preparer) -> None:
 
     prepared = prepare(data)
 
-    assert isinstance(prepared, Prepared), prepared
+    assert isinstance(prepared, PreparedImage), prepared
     assert prepared.facts.colour_space == "srgb"
     for path in prepare.out.iterdir():
         assert b"hdrgm" not in path.read_bytes()
 
 
-def test_a_small_picture_is_not_enlarged(studio: Studio, tmp_path: Path, out: Path) -> None:
+def test_a_small_picture_is_not_enlarged(
+    processor: ImageProcessor, tmp_path: Path, out: Path
+) -> None:
     source = written(tmp_path, as_jpeg(a_noisy_picture(300, 200)))
     wall = PrintArea.of(30, 20, Units.INCHES)
-    prepared = studio.prepare(source, wall, Sizing.CROP, out)
-    assert isinstance(prepared, Prepared), prepared
+    prepared = processor.prepare(source, wall, Sizing.CROP, out)
+    assert isinstance(prepared, PreparedImage), prepared
 
-    rendered = studio.render(source, plan_print(prepared.placement), out)
+    rendered = processor.render(source, plan_print(prepared.placement), out)
 
     assert isinstance(rendered, Rendered), rendered
     drawn = read(rendered.file)
@@ -189,7 +191,7 @@ def test_a_picture_of_endless_scans_is_refused_at_once(prepare: Preparer) -> Non
 def test_a_picture_of_few_scans_is_fine(prepare: Preparer) -> None:
     prepared = prepare(as_jpeg(a_noisy_picture(), interlace=True))
 
-    assert isinstance(prepared, Prepared), prepared
+    assert isinstance(prepared, PreparedImage), prepared
 
 
 def test_scans_that_the_decoder_will_not_read_cost_nothing(prepare: Preparer) -> None:
@@ -200,7 +202,7 @@ def test_scans_that_the_decoder_will_not_read_cost_nothing(prepare: Preparer) ->
     started = time.monotonic()
     prepared = prepare(whole[:-2] + scan * (MOST_SCANS * 40) + whole[-2:])
 
-    assert isinstance(prepared, Prepared), prepared
+    assert isinstance(prepared, PreparedImage), prepared
     assert time.monotonic() - started < 2
 
 
@@ -213,7 +215,7 @@ def test_only_a_picture_of_several_scans_is_held_in_memory(
     verdict = prepare(as_jpeg(flat, interlace=is_interlaced))
 
     too_much = "The picture needs too much memory for the way in which it is stored."
-    assert verdict == Invalid(too_much) if is_interlaced else isinstance(verdict, Prepared)
+    assert verdict == Invalid(too_much) if is_interlaced else isinstance(verdict, PreparedImage)
 
 
 def test_a_thumbnail_inside_the_header_is_not_taken_for_the_picture(prepare: Preparer) -> None:
@@ -224,7 +226,7 @@ def test_a_thumbnail_inside_the_header_is_not_taken_for_the_picture(prepare: Pre
     prepared = prepare(whole[:2] + note + whole[2:])
     beheaded = prepare(whole[:2] + note)
 
-    assert isinstance(prepared, Prepared), prepared
+    assert isinstance(prepared, PreparedImage), prepared
     assert beheaded == Invalid("The file has no picture in it.")
 
 
@@ -238,5 +240,5 @@ def test_a_picture_that_was_held_upside_down_can_be_read_from_top_to_bottom(
 
     prepared = prepare(picture.write_to_buffer(suffix))
 
-    assert isinstance(prepared, Prepared), prepared
+    assert isinstance(prepared, PreparedImage), prepared
     assert are_alike(corners(read(prepared.proofs.preview)), CORNERS, 30)

@@ -13,31 +13,31 @@ from collections.abc import Callable
 from pathlib import Path
 
 from printworks.imaging import zygote
-from printworks.imaging.messages import Answer, Done, PrepareTask, Refused
+from printworks.imaging.messages import Answer, DrawingDone, DrawingRefused, PrepareTask
 
 
-def _try_all(deeds: dict[str, Callable[[], object]]) -> Answer:
+def _try_all(form_actions: dict[str, Callable[[], object]]) -> Answer:
     """Say which deeds succeeded."""
     succeeded = []
-    for name, deed in deeds.items():
+    for name, form_action in form_actions.items():
         try:
-            deed()
+            form_action()
         except (OSError, ValueError):
             continue
         succeeded.append(name)
-    return Refused(reason=json.dumps(succeeded))
+    return DrawingRefused(reason=json.dumps(succeeded))
 
 
 def crash(_: PrepareTask) -> Answer:
     """Read where nothing is."""
     ctypes.string_at(1)
-    return Done()
+    return DrawingDone()
 
 
 def hang(_: PrepareTask) -> Answer:
     """Do nothing, for long."""
     time.sleep(3600)
-    return Done()
+    return DrawingDone()
 
 
 def spin(_: PrepareTask) -> Answer:
@@ -53,7 +53,7 @@ def leave(_: PrepareTask) -> Answer:
 
 def swell(_: PrepareTask) -> Answer:
     """Ask for more memory than there is for it."""
-    return Refused(reason=str(len(bytearray(3 << 30))))
+    return DrawingRefused(reason=str(len(bytearray(3 << 30))))
 
 
 def babble(_: PrepareTask) -> Answer:
@@ -64,7 +64,7 @@ def babble(_: PrepareTask) -> Answer:
 
 def lie(_: PrepareTask) -> Answer:
     """Claim to have done it."""
-    return Done()
+    return DrawingDone()
 
 
 def invent(_: PrepareTask) -> Answer:
@@ -132,12 +132,12 @@ def pry(task: PrepareTask) -> Answer:
 
 def show_environment(_: PrepareTask) -> Answer:
     """Tell what the surroundings give away."""
-    return Refused(reason=json.dumps(sorted(os.environ)))
+    return DrawingRefused(reason=json.dumps(sorted(os.environ)))
 
 
-DEEDS: dict[bytes, Callable[[PrepareTask], Answer]] = {
-    deed.__name__.encode(): deed
-    for deed in (
+FORM_ACTIONS: dict[bytes, Callable[[PrepareTask], Answer]] = {
+    form_action.__name__.encode(): form_action
+    for form_action in (
         *(crash, hang, spin, leave, swell, babble, lie, invent, flood),
         *(reach_out, pry, show_environment),
     )
@@ -146,7 +146,7 @@ DEEDS: dict[bytes, Callable[[PrepareTask], Answer]] = {
 
 def misbehave(task: PrepareTask) -> Answer:
     """Do what the file says."""
-    return DEEDS[Path(task.source).read_bytes().split()[0]](task)
+    return FORM_ACTIONS[Path(task.source).read_bytes().split()[0]](task)
 
 
 if __name__ == "__main__":

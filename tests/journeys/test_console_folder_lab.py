@@ -5,20 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from printworks.imaging.processor import Studio
+from printworks.imaging.processor import ImageProcessor
 from printworks.rules.events import OrderMoved, ShipmentsChanged
 from printworks.store.engine.database import Database
 from tests.dashboard.visits import words_of
 from tests.dashboard.windows import Window, open_console
-from tests.journeys.test_folder_lab import Story, open_story, studio
+from tests.journeys.test_folder_lab import Story, open_story, processor
 
-__all__ = ["studio"]
+__all__ = ["processor"]
 
 
 @pytest.fixture
-def story(database: Database, tmp_path: Path, studio: Studio) -> Iterator[Story]:
+def story(database: Database, tmp_path: Path, processor: ImageProcessor) -> Iterator[Story]:
     """A live service with a worker."""
-    with open_story(database, tmp_path, studio) as story:
+    with open_story(database, tmp_path, processor) as story:
         yield story
 
 

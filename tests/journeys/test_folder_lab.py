@@ -13,7 +13,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from printworks.actions.accounts.merchants import add_merchant
-from printworks.imaging.processor import Studio
+from printworks.imaging.processor import ImageProcessor
 from printworks.labs.folder import LOOKS_WITHOUT_NOTE
 from printworks.rules.events import OrderCharged, OrderHeld, OrderMoved
 from printworks.rules.jobs import JobKind
@@ -88,20 +88,20 @@ class Story:
 
 
 @pytest.fixture(scope="session")
-def studio() -> Iterator[Studio]:
+def processor() -> Iterator[ImageProcessor]:
     """The studio of all shops."""
-    with Studio(slots=1) as studio:
-        yield studio
+    with ImageProcessor(slots=1) as processor:
+        yield processor
 
 
 @contextmanager
 def open_story(
-    database: Database, folder: Path, studio: Studio, **settings: Any
+    database: Database, folder: Path, processor: ImageProcessor, **settings: Any
 ) -> Iterator[Story]:
     """Open a live service with a worker."""
     with (
         capture_logs(),
-        open_shop(database, folder, studio, **{**LIVE, **settings}) as shop,
+        open_shop(database, folder, processor, **{**LIVE, **settings}) as shop,
     ):
         server = Server(build_app(shop.settings, shop.clock))
         with database.writing() as db:
@@ -117,9 +117,9 @@ def open_story(
 
 
 @pytest.fixture
-def story(database: Database, tmp_path: Path, studio: Studio) -> Iterator[Story]:
+def story(database: Database, tmp_path: Path, processor: ImageProcessor) -> Iterator[Story]:
     """A live service with a worker."""
-    with open_story(database, tmp_path, studio) as story:
+    with open_story(database, tmp_path, processor) as story:
         yield story
 
 
@@ -273,10 +273,10 @@ def test_a_merchant_who_cancels_in_time_gets_nothing_printed(story: Story) -> No
 
 
 def test_a_live_service_does_not_pretend_to_print(
-    database: Database, tmp_path: Path, studio: Studio
+    database: Database, tmp_path: Path, processor: ImageProcessor
 ) -> None:
     catalogue = change_labs(tmp_path, {"gb-bristol": 'connector = "simulated"'})
-    with open_story(database, tmp_path, studio, catalogue=str(catalogue)) as story:
+    with open_story(database, tmp_path, processor, catalogue=str(catalogue)) as story:
         order = story.submit()
 
         story.shop.drain()
@@ -289,10 +289,10 @@ def test_a_live_service_does_not_pretend_to_print(
 
 
 def test_a_lab_that_only_pretends_does_not_hide_the_others(
-    database: Database, tmp_path: Path, studio: Studio
+    database: Database, tmp_path: Path, processor: ImageProcessor
 ) -> None:
     catalogue = change_labs(tmp_path, {"gb-leeds": 'connector = "simulated"'})
-    with open_story(database, tmp_path, studio, catalogue=str(catalogue)) as story:
+    with open_story(database, tmp_path, processor, catalogue=str(catalogue)) as story:
         order = story.submit()
         story.shop.drain()
         assert story.shipment(order)[0] == "gb-bristol"

@@ -62,9 +62,9 @@ class Load:
     def wait_for_more(self, wanted: int) -> None:
         """Wait until so many more orders were acknowledged."""
         enough = len(self.acknowledged) + wanted
-        give_up_at = time.monotonic() + SECONDS_FOR_A_KILL
+        deadline = time.monotonic() + SECONDS_FOR_A_KILL
         while len(self.acknowledged) < enough:
-            assert time.monotonic() < give_up_at, f"Nobody answers:\n{self._service.explain()}"
+            assert time.monotonic() < deadline, f"Nobody answers:\n{self._service.explain()}"
             time.sleep(0.005)
 
 
@@ -88,9 +88,9 @@ def test_every_acknowledged_order_survives_twenty_kills(tmp_path: Path, database
 def kill_one(service: Service, load: Load) -> int:
     """Kill the process that answers, and return which one it was."""
     load.wait_for_more(50)
-    give_up_at = time.monotonic() + SECONDS_FOR_A_KILL
+    deadline = time.monotonic() + SECONDS_FOR_A_KILL
     while not (found := service.find_web_processes()):
-        assert time.monotonic() < give_up_at, f"No process is left:\n{service.explain()}"
+        assert time.monotonic() < deadline, f"No process is left:\n{service.explain()}"
         time.sleep(0.005)
     os.kill(found[0], signal.SIGKILL)
     return found[0]

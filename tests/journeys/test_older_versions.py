@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from printworks.imaging.processor import Studio
+from printworks.imaging.processor import ImageProcessor
 from printworks.store.accounts.merchants import get_merchant_by_code
 from printworks.store.engine.database import Database
 from printworks.web.app import build_app
@@ -98,16 +98,16 @@ class Story:
 
 
 @pytest.fixture(scope="session")
-def studio() -> Iterator[Studio]:
+def processor() -> Iterator[ImageProcessor]:
     """The studio of all shops."""
-    with Studio(slots=1) as studio:
-        yield studio
+    with ImageProcessor(slots=1) as processor:
+        yield processor
 
 
 @pytest.fixture
-def story(database: Database, tmp_path: Path, studio: Studio) -> Iterator[Story]:
+def story(database: Database, tmp_path: Path, processor: ImageProcessor) -> Iterator[Story]:
     """A running service with a worker, on one database, with one store of files and one clock."""
-    with open_shop(database, tmp_path, studio) as shop, Receiver() as receiver:
+    with open_shop(database, tmp_path, processor) as shop, Receiver() as receiver:
         server = Server(build_app(shop.settings, shop.clock))
         client = sign_up(server, database, "Mary's shop")
         with database.reading() as db:

@@ -160,8 +160,8 @@ def plan_visits(crowd: Crowd, drafts: Sequence[Draft]) -> deque[Visit]:
         moments += times * [(float(place), partial(crowd.submit, draft))]
         if chance.random() < CANCELLED:
             # A little earlier than it is submitted, meanwhile or afterwards.
-            moment = place + chance.uniform(-CLIENTS / 4, 2 * CLIENTS)
-            moments.append((moment, partial(crowd.cancel, draft)))
+            timestamp = place + chance.uniform(-CLIENTS / 4, 2 * CLIENTS)
+            moments.append((timestamp, partial(crowd.cancel, draft)))
     moments.sort(key=lambda each: each[0])
     return deque(visit for _, visit in moments)
 
@@ -201,9 +201,9 @@ async def kill_one(service: Service, which: str) -> int:
 
 
 async def _wait_for(is_so: Callable[[], bool], service: Service) -> None:
-    give_up_at = time.monotonic() + SECONDS_FOR_A_KILL
+    deadline = time.monotonic() + SECONDS_FOR_A_KILL
     while not is_so():
-        assert time.monotonic() < give_up_at, f"Nobody gets on:\n{service.explain()}"
+        assert time.monotonic() < deadline, f"Nobody gets on:\n{service.explain()}"
         await asyncio.sleep(0.02)
 
 
@@ -229,9 +229,9 @@ def add_drafts(database: Database, stripe: StripeServer) -> list[Draft]:
 
 def reconcile(database: Database, service: Service) -> None:
     """Let days pass until nobody has to look after a payment any more."""
-    give_up_at = time.monotonic() + SECONDS_TO_RECONCILE
+    deadline = time.monotonic() + SECONDS_TO_RECONCILE
     while (open_jobs := count_open_jobs(database)).total():
-        assert time.monotonic() < give_up_at, f"{open_jobs}\n{service.explain()}"
+        assert time.monotonic() < deadline, f"{open_jobs}\n{service.explain()}"
         if set(open_jobs) == {"scheduled"}:
             let_days_pass(database)
         time.sleep(0.1)

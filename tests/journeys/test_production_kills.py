@@ -16,7 +16,7 @@ import pytest
 from sqlalchemy import func, select
 
 from printworks.actions.accounts.clock import advance_clock
-from printworks.imaging.processor import Studio
+from printworks.imaging.processor import ImageProcessor
 from printworks.rules.events import OrderCharged, OrderMoved, ShipmentsChanged
 from printworks.rules.jobs import JobKind
 from printworks.store.accounts.merchants import Merchant, get_merchant
@@ -157,18 +157,18 @@ def say_what_is_left(database: Database) -> Counter[tuple[str, ...]]:
 
 def wait_for(database: Database, merchants: Sequence[Merchant], *, done: int) -> None:
     """Let time pass until so many jobs are done."""
-    give_up_at = time.monotonic() + SECONDS_TO_END
+    deadline = time.monotonic() + SECONDS_TO_END
     while count_done(database) < done:
-        assert time.monotonic() < give_up_at, say_what_is_left(database)
+        assert time.monotonic() < deadline, say_what_is_left(database)
         let_time_pass(database, merchants)
         time.sleep(0.1)
 
 
 def wait_until_at_work(crew: Crew) -> None:
     """Wait for the one that is killed next to have begun."""
-    give_up_at = time.monotonic() + SECONDS_TO_END
+    deadline = time.monotonic() + SECONDS_TO_END
     while not crew.is_oldest_at_work:
-        assert time.monotonic() < give_up_at
+        assert time.monotonic() < deadline
         time.sleep(0.02)
 
 
@@ -179,7 +179,10 @@ def test_kills_lose_no_order_and_make_none_twice(database_url: str, tmp_path: Pa
     clock = MovableClock()
     clock.now = datetime.now(UTC)
     began = time.monotonic()
-    with Studio(slots=1) as studio, open_shop(database, tmp_path, studio, clock=clock) as shop:
+    with (
+        ImageProcessor(slots=1) as processor,
+        open_shop(database, tmp_path, processor, clock=clock) as shop,
+    ):
         with database.writing() as db:
             others = [a_merchant(db, f"Shop {number}") for number in range(1, MERCHANTS)]
         merchants = [shop.merchant, *others]
@@ -239,5 +242,5 @@ def check_jobs(database: Database) -> None:
         (JobKind.FETCH_IMAGE, "done"): ORDERS,
         (JobKind.RENDER_IMAGE, "done"): ORDERS,
         (JobKind.SEND_TO_LAB, "done"): ORDERS,
-        (JobKind.HEAR_FROM_LAB, "done"): 3 * ORDERS,
+        (JobKind.APPLY_LAB_REPORT, "done"): 3 * ORDERS,
     }

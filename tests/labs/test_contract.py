@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from printworks.labs.connector import Connector
-from printworks.labs.documents import JobDocument, Report
+from printworks.labs.documents import JobDocument, LabReport
 from printworks.rules.production import LabState
 from tests.labs.samples import a_file, a_job, files_of
 
@@ -99,6 +99,6 @@ def test_a_document_travels_as_json() -> None:
 
 
 def test_a_report_travels_as_json() -> None:
-    report = Report(job=7, state=LabState.DISPATCHED, tracking_number="X1", printed={"a": "b"})
+    report = LabReport(job=7, state=LabState.DISPATCHED, tracking_number="X1", printed={"a": "b"})
 
-    assert msgspec.json.decode(msgspec.json.encode(report), type=Report) == report
+    assert msgspec.json.decode(msgspec.json.encode(report), type=LabReport) == report

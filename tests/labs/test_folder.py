@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from printworks.labs.connector import LabUnavailable
-from printworks.labs.documents import JobDocument, Report
+from printworks.labs.documents import JobDocument, LabReport
 from printworks.labs.folder import LOOKS_WITHOUT_NOTE, FolderLab
 from printworks.rules.production import LabState
 from tests.files.samples import no_file_larger_than
@@ -37,7 +37,7 @@ def move(folder: Path, to: str) -> Path:
     return folder.rename(folder.parents[1] / to / folder.name)
 
 
-def look_twice(lab: FolderLab) -> list[Report]:
+def look_twice(lab: FolderLab) -> list[LabReport]:
     """Return what is reported once it is believed."""
     list(lab.look())
     return list(lab.look())
@@ -213,7 +213,7 @@ class TestLooking:
         first, second = list(lab.look()), list(lab.look())
         lab.taken(first[0])
 
-        assert first == second == [Report(job=7, state=state)]
+        assert first == second == [LabReport(job=7, state=state)]
         assert list(lab.look()) == []
 
     def test_a_move_after_a_taken_one_is_reported(self, lab: FolderLab, placed: Place) -> None:
@@ -334,7 +334,7 @@ class TestLooking:
 
         (report,) = look_twice(lab)
 
-        assert report == Report(job=7, state=state, reason=" ".join(note.split()))
+        assert report == LabReport(job=7, state=state, reason=" ".join(note.split()))
 
     def test_a_failed_job_without_a_reason_is_reported_after_a_while(
         self, lab: FolderLab, placed: Place
@@ -343,7 +343,9 @@ class TestLooking:
 
         looks = [list(lab.look()) for _ in range(LOOKS_WITHOUT_NOTE)]
 
-        assert looks[-1] == [Report(job=7, state=LabState.FAILED, reason="The lab gave no reason.")]
+        assert looks[-1] == [
+            LabReport(job=7, state=LabState.FAILED, reason="The lab gave no reason.")
+        ]
 
     def test_a_long_reason_is_cut(self, lab: FolderLab, placed: Place) -> None:
         folder = move(placed(), "failed")
@@ -521,8 +523,8 @@ class TestTaking:
         assert len(reports[0]) == 1
 
     def test_what_is_not_of_a_folder_is_nothing_to_take(self, lab: FolderLab) -> None:
-        lab.taken(Report(job=7, state=LabState.CANCELLED))
-        lab.taken(Report(job=404, state=LabState.DISPATCHED))
+        lab.taken(LabReport(job=7, state=LabState.CANCELLED))
+        lab.taken(LabReport(job=404, state=LabState.DISPATCHED))
 
 
 class TestTheDisk:

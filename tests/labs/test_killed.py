@@ -35,9 +35,9 @@ def test_a_kill_in_the_middle_of_placing_leaves_only_whole_jobs_in_the_inbox(
         assert victim.stdout is not None
         for _ in range(finished + 1):
             begun = int(victim.stdout.readline())
-        give_up_at = monotonic() + 60
+        deadline = monotonic() + 60
         while not is_half_done(root / ".tmp" / str(begun)):
-            assert monotonic() < give_up_at
+            assert monotonic() < deadline
         victim.kill()
 
     whole = list((root / "inbox").iterdir())

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from printworks.labs.documents import Later, Report
+from printworks.labs.documents import LabReport, Later
 from printworks.labs.simulated import (
     ACCEPTED_AFTER,
     DISPATCHED_AFTER,
@@ -43,7 +43,7 @@ def states(later: list[Later]) -> list[LabState]:
     return [report.state for _, report in sorted(later, key=lambda each: each.wait)]
 
 
-def last(later: list[Later]) -> Report:
+def last(later: list[Later]) -> LabReport:
     """Return what is reported at the end."""
     return max(later, key=lambda each: each.wait).report
 
@@ -191,7 +191,7 @@ def test_the_repr_says_which_lab_it_is() -> None:
 
 
 def test_a_report_can_be_taken() -> None:
-    SimulatedLab("york").taken(Report(job=404, state=LabState.DISPATCHED))
+    SimulatedLab("york").taken(LabReport(job=404, state=LabState.DISPATCHED))
 
 
 def test_the_page_for_operators_explains_every_fault_and_no_other() -> None:

@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 
 from printworks import __version__
-from printworks.net.client import Fetched, Limits, Outbound
+from printworks.net.client import Fetched, FetchLimits, Outbound
 from printworks.net.errors import (
     BadAddress,
     BadAnswer,
@@ -29,8 +29,8 @@ from tests.net.running import Script, Step, a_server, answer, nothing, redirect,
 PICTURE: Final = bytes(range(256)) * 1000
 HEAD: Final = b"HTTP/1.1 200 OK\r\n"
 CHUNKED: Final = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
-PATIENT: Final = Limits(size=1_000_000)
-SHORT: Final = Limits(
+PATIENT: Final = FetchLimits(size=1_000_000)
+SHORT: Final = FetchLimits(
     size=1_000_000,
     total=timedelta(seconds=0.4),
     stall=timedelta(seconds=0.15),
@@ -41,7 +41,7 @@ SHORT: Final = Limits(
 def fetch(
     script: Script | Sequence[Step],
     *,
-    limits: Limits = PATIENT,
+    limits: FetchLimits = PATIENT,
     headers: dict[str, str] | None = None,
     into: Callable[[bytes], object] = len,
 ) -> Fetched:

@@ -12,7 +12,7 @@ from dnslib.server import BaseResolver, DNSLogger, DNSServer  # type: ignore[imp
 
 from printworks.net.addresses import is_forbidden
 from printworks.net.client import Outbound
-from printworks.net.errors import OutboundError, Refused
+from printworks.net.errors import AddressRefused, OutboundError
 from printworks.net.guard import Guard
 from printworks.net.names import Names
 from tests.net.hostile import NAMES, list_hostile
@@ -141,7 +141,7 @@ def test_a_name_that_changes_is_judged_by_the_address_that_is_used(
     async def story() -> None:
         outbound = Outbound(Guard([HERE]), look_up=look_up)
         async with outbound, a_server([redirect("/again")]) as port:
-            with witness_connections() as connections, pytest.raises(Refused):
+            with witness_connections() as connections, pytest.raises(AddressRefused):
                 await outbound.fetch(f"http://rebound.example:{port}/", into=nothing)
 
         # One look-up for one connection: there is no second one that could answer otherwise.
@@ -186,7 +186,7 @@ def test_a_name_server_that_changes_its_mind_gains_nothing() -> None:
                 for _ in range(4):
                     try:
                         outcomes.append((await outbound.fetch(url, into=len)).size)
-                    except Refused:
+                    except AddressRefused:
                         outcomes.append(-1)
 
         assert outcomes == [5, 5, -1, 5]
@@ -209,7 +209,7 @@ def test_a_listener_on_loopback_hears_nothing_while_loopback_is_not_allowed() ->
     async def story() -> None:
         async with Outbound(Guard(), look_up=names(NAMES)) as outbound, a_server(note) as port:
             for host in ("127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "loopback.example"):
-                with pytest.raises(Refused):
+                with pytest.raises(AddressRefused):
                     await outbound.fetch(f"http://{host}:{port}/", into=nothing)
             await asyncio.sleep(0.01)
 

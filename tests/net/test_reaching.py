@@ -10,12 +10,12 @@ from typing import Final
 import pytest
 import trustme
 
-from printworks.net.client import Limits, Outbound
-from printworks.net.errors import BadAnswer, BadCertificate, Refused, Unreachable
+from printworks.net.client import FetchLimits, Outbound
+from printworks.net.errors import AddressRefused, BadAnswer, BadCertificate, Unreachable
 from printworks.net.guard import Guard
 from tests.net.running import a_server, answer, names, nothing, redirect, run
 
-SHORT: Final = Limits(connect=timedelta(seconds=0.3))
+SHORT: Final = FetchLimits(connect=timedelta(seconds=0.3))
 
 
 class TestUnreachable:
@@ -40,7 +40,12 @@ class TestUnreachable:
 
         run(story)
 
-        assert [type(error) for error in errors] == [Unreachable, Refused, Unreachable, Unreachable]
+        assert [type(error) for error in errors] == [
+            Unreachable,
+            AddressRefused,
+            Unreachable,
+            Unreachable,
+        ]
         assert len({(error.message, str(error), error.is_permanent) for error in errors}) == 1
         assert "10.0.0.5" in errors[1].detail
 

@@ -101,10 +101,10 @@ class Proxy:
         if self._chance.random() < self._fault_rate:
             fault = self._chance.choice(FAULTS)
             self._counts[fault] += 1
-        kind, _, moment = fault.partition(" ")
+        kind, _, timestamp = fault.partition(" ")
         if kind == "late":
             await asyncio.sleep(self._patience)
-        response = None if moment == "before" else await self._pass_on(request, body)
+        response = None if timestamp == "before" else await self._pass_on(request, body)
         if kind == "hang":
             await asyncio.sleep(self._patience)
         if kind == "drop" and request.transport is not None:

@@ -9,7 +9,14 @@ import pytest
 import stripe
 
 from printworks.payments.provider import Charge, NeedsAuthorisation
-from printworks.payments.webhooks import FRESH_FOR, KEY, KINDS, BadWebhook, Event, read_webhook
+from printworks.payments.webhooks import (
+    FRESH_FOR,
+    KEY,
+    KINDS,
+    BadWebhook,
+    ProviderEvent,
+    read_webhook,
+)
 from tests.factories import NOON
 from tests.payments.banks import StripeBank
 from tests.payments.recorded import Recorder
@@ -26,9 +33,9 @@ def a_body(kind: str = "payment_intent.succeeded", found: Any = INTENT) -> bytes
 
 def sign(body: bytes, *, secret: str = SECRET, at: datetime = NOON) -> dict[str, str]:
     """Sign as Stripe's own package does."""
-    moment = int(at.timestamp())
-    signature = stripe.WebhookSignature._compute_signature(f"{moment}.{body.decode()}", secret)
-    return {"Stripe-Signature": f"t={moment},v1={signature},v0=older"}
+    timestamp = int(at.timestamp())
+    signature = stripe.WebhookSignature._compute_signature(f"{timestamp}.{body.decode()}", secret)
+    return {"Stripe-Signature": f"t={timestamp},v1={signature},v0=older"}
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
@@ -37,7 +44,7 @@ def test_a_notification_names_the_charge(kind: str) -> None:
 
     event = read_webhook(body, sign(body), SECRET, now=NOON)
 
-    assert event == Event(id="evt_1", kind=kind, key="order-1", reference="pi_1")
+    assert event == ProviderEvent(id="evt_1", kind=kind, key="order-1", reference="pi_1")
 
 
 def test_a_notification_about_a_page_names_the_page() -> None:

@@ -9,12 +9,12 @@ from printworks.rules.routing.calendars import Days, Window, WorkingCalendar
 from printworks.rules.routing.offers import (
     Candidate,
     CannotMake,
-    Item,
     Offer,
-    PackagePrice,
-    Service,
+    PrintItem,
+    ServiceOffer,
+    ShipmentPrice,
 )
-from printworks.rules.routing.plans import Finding, Plan, Routed, Routing
+from printworks.rules.routing.plans import LabFinding, Plan, Routed, Routing
 from printworks.rules.routing.routing import route
 
 BUDGET, STANDARD, EXPRESS = ShippingMethod.BUDGET, ShippingMethod.STANDARD, ShippingMethod.EXPRESS
@@ -31,14 +31,16 @@ def day(number: int) -> date:
 PROMISE = day(5)
 
 
-def an_item(number: int = 1, *, band: str = "Prints", copies: int = 1) -> Item:
+def an_item(number: int = 1, *, band: str = "Prints", copies: int = 1) -> PrintItem:
     """Make an item."""
-    return Item(number, f"SKU-{number}", band, copies)
+    return PrintItem(number, f"SKU-{number}", band, copies)
 
 
-def a_service(code: str = "post", *, takes: int = 2, price: Any = 200, **changes: Any) -> Service:
+def a_service(
+    code: str = "post", *, takes: int = 2, price: Any = 200, **changes: Any
+) -> ServiceOffer:
     """Make a service; a price of one number is that of any package of prints."""
-    prices = price if isinstance(price, Mapping) else {"Prints": PackagePrice(price, 100)}
+    prices = price if isinstance(price, Mapping) else {"Prints": ShipmentPrice(price, 100)}
     given: dict[str, Any] = {
         "method": STANDARD,
         "is_tracked": False,
@@ -46,11 +48,11 @@ def a_service(code: str = "post", *, takes: int = 2, price: Any = 200, **changes
         "prices": prices,
         "calendar": EVERY_DAY,
     }
-    return Service(code=code, **(given | changes))
+    return ServiceOffer(code=code, **(given | changes))
 
 
 def a_lab(
-    code: str, costs: Mapping[int, int | str], *services: Service, **changes: Any
+    code: str, costs: Mapping[int, int | str], *services: ServiceOffer, **changes: Any
 ) -> Candidate:
     """Make a lab with costs, or reasons, by item; it dispatches on day 1."""
     dispatch = changes.pop("dispatch", Window(day(0), day(1)))
@@ -65,7 +67,7 @@ def a_lab(
     )
 
 
-def ask(items: Sequence[Item], labs: Sequence[Candidate], **changes: Any) -> Routing:
+def ask(items: Sequence[PrintItem], labs: Sequence[Candidate], **changes: Any) -> Routing:
     """Route by Standard, to arrive on day 5."""
     given: dict[str, Any] = {"method": STANDARD, "promise": PROMISE}
     return route(items, labs, **(given | changes))
@@ -77,7 +79,7 @@ def plan_of(routing: Routing) -> Plan:
     return routing.plan
 
 
-def findings_of(routing: Routing) -> dict[tuple[str, int], Finding]:
+def findings_of(routing: Routing) -> dict[tuple[str, int], LabFinding]:
     """Return the findings by lab and item, each of which has exactly one."""
     pairs = [(v.lab, item) for v in routing.verdicts for item in v.items]
     assert len(pairs) == len(set(pairs))

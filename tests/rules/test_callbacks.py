@@ -36,7 +36,7 @@ moments = st.datetimes(datetime(1970, 1, 1), datetime(2300, 1, 1))  # noqa: DTZ0
 answers = (
     st.none()
     | seconds.map(str)
-    | moments.map(lambda moment: format_datetime(moment.replace(tzinfo=UTC), usegmt=True))
+    | moments.map(lambda timestamp: format_datetime(timestamp.replace(tzinfo=UTC), usegmt=True))
     | st.text(max_size=60)
     | st.sampled_from(["-1", "1.5", "²", "9" * 5000, "Fri, 31 Dec 9999 23:59:59 -2359", "Thu,"])
 )

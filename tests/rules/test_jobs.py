@@ -12,9 +12,9 @@ from printworks.rules.jobs import (
     MAY_RETRY,
     POLICIES,
     GiveUp,
-    Hopeless,
     JobKind,
     JobState,
+    PermanentFailure,
     Retry,
     decide,
     doubling,
@@ -33,7 +33,7 @@ SECOND = timedelta(seconds=1)
         (3, TimeoutError(), Retry(3 * SECOND)),
         (4, OSError("refused"), GiveUp()),
         (5, OSError("refused"), GiveUp()),
-        (1, Hopeless("no such order"), GiveUp()),
+        (1, PermanentFailure("no such order"), GiveUp()),
     ],
 )
 def test_a_failure_leads_to_a_retry_until_the_attempts_are_used_up(

@@ -7,8 +7,8 @@ import pytest
 
 from printworks.rules.routing.calendars import Window
 from printworks.rules.routing.explaining import explain
-from printworks.rules.routing.offers import Offer, PackagePrice, Service
-from printworks.rules.routing.plans import Finding, Unroutable, Verdict
+from printworks.rules.routing.offers import Offer, ServiceOffer, ShipmentPrice
+from printworks.rules.routing.plans import LabFinding, LabVerdict, Unroutable
 from tests.rules.labs import (
     BUDGET,
     EXPRESS,
@@ -48,7 +48,7 @@ class TestThePlan:
 
     def test_items_of_one_lab_and_band_travel_together_and_bands_apart(self) -> None:
         items = [an_item(1), an_item(2, band="Canvas"), an_item(3, copies=4)]
-        prices = {"Prints": PackagePrice(200, 2, 30), "Canvas": PackagePrice(900)}
+        prices = {"Prints": ShipmentPrice(200, 2, 30), "Canvas": ShipmentPrice(900)}
 
         plan = plan_of(ask(items, [a_lab("a", {1: 1, 2: 1, 3: 1}, a_service(price=prices))]))
 
@@ -177,10 +177,10 @@ class TestRefusal:
         assert isinstance(routing, Unroutable)
         assert routing.items == (2, 3)
         assert findings_of(routing) == {
-            ("a", 2): Finding.CANNOT_MAKE,
-            ("a", 3): Finding.NO_SERVICE,
-            ("b", 2): Finding.CANNOT_MAKE,
-            ("b", 3): Finding.CANNOT_MAKE,
+            ("a", 2): LabFinding.CANNOT_MAKE,
+            ("a", 3): LabFinding.NO_SERVICE,
+            ("b", 2): LabFinding.CANNOT_MAKE,
+            ("b", 3): LabFinding.CANNOT_MAKE,
         }
 
     def test_a_tracked_parcel_is_never_sent_untracked(self) -> None:
@@ -208,19 +208,19 @@ class TestVerdicts:
 
         routing = ask([an_item()], labs, without=frozenset({"left-out"}))
 
-        def verdict(lab: str, finding: Finding, **why: Any) -> Verdict:
-            return Verdict(lab=lab, items=(1,), finding=finding, **why)
+        def verdict(lab: str, finding: LabFinding, **why: Any) -> LabVerdict:
+            return LabVerdict(lab=lab, items=(1,), finding=finding, **why)
 
         assert routing.verdicts == (
-            verdict("cannot", Finding.CANNOT_MAKE, reason="no gold frames"),
-            verdict("chosen", Finding.CHOSEN),
-            verdict("dear", Finding.DEARER, extra_cost=35),
-            verdict("late", Finding.TOO_LATE, arrives_by=day(9)),
-            verdict("left-out", Finding.LEFT_OUT),
-            verdict("nowhere", Finding.NO_SERVICE),
-            verdict("paused", Finding.PAUSED, reason="on holiday"),
-            verdict("same", Finding.DEARER, extra_cost=0),
-            verdict("unaware", Finding.CANNOT_MAKE, reason="not in its range"),
+            verdict("cannot", LabFinding.CANNOT_MAKE, reason="no gold frames"),
+            verdict("chosen", LabFinding.CHOSEN),
+            verdict("dear", LabFinding.DEARER, extra_cost=35),
+            verdict("late", LabFinding.TOO_LATE, arrives_by=day(9)),
+            verdict("left-out", LabFinding.LEFT_OUT),
+            verdict("nowhere", LabFinding.NO_SERVICE),
+            verdict("paused", LabFinding.PAUSED, reason="on holiday"),
+            verdict("same", LabFinding.DEARER, extra_cost=0),
+            verdict("unaware", LabFinding.CANNOT_MAKE, reason="not in its range"),
         )
 
     def test_items_with_the_same_verdict_are_told_together(self) -> None:
@@ -230,9 +230,9 @@ class TestVerdicts:
         routing = ask(items, labs)
 
         assert [(v.lab, v.items, v.finding) for v in routing.verdicts] == [
-            ("a", (1, 2, 3), Finding.CHOSEN),
-            ("b", (1, 3), Finding.DEARER),
-            ("b", (2,), Finding.CANNOT_MAKE),
+            ("a", (1, 2, 3), LabFinding.CHOSEN),
+            ("b", (1, 3), LabFinding.DEARER),
+            ("b", (2,), LabFinding.CANNOT_MAKE),
         ]
 
     def test_dearer_is_the_cheaper_of_going_alone_and_with_the_package(self) -> None:
@@ -303,7 +303,9 @@ class TestExplain:
             ),
         ],
     )
-    def test_a_promise_that_is_not_met_is_said_to_be(self, service: Service, sentence: str) -> None:
+    def test_a_promise_that_is_not_met_is_said_to_be(
+        self, service: ServiceOffer, sentence: str
+    ) -> None:
         assert sentence in explain(ask([an_item()], [a_lab("a", {1: 1}, service)]))
 
     def test_a_search_that_was_cut_short_is_said_to_be(self) -> None:
@@ -318,10 +320,10 @@ class TestExplain:
     ("copies", "price"), [(0, 100), (1, 100), (3, 100), (4, 130), (8, 130), (9, 160), (14, 190)]
 )
 def test_a_package_costs_more_step_by_step(copies: int, price: int) -> None:
-    assert PackagePrice(100, 3, 30, 5).price_for(copies) == price
+    assert ShipmentPrice(100, 3, 30, 5).price_for(copies) == price
 
 
 @pytest.mark.parametrize("wrong", [(-1, 1, 1, 1), (1, -1, 1, 1), (1, 1, -1, 1), (1, 1, 1, 0)])
 def test_a_package_price_that_falls_is_refused(wrong: tuple[int, int, int, int]) -> None:
     with pytest.raises(ValueError, match="cannot be negative"):
-        PackagePrice(*wrong)
+        ShipmentPrice(*wrong)

@@ -15,10 +15,10 @@ from printworks.rules.routing.calendars import Window
 from printworks.rules.routing.offers import (
     Candidate,
     CannotMake,
-    Item,
     Offer,
-    PackagePrice,
-    Service,
+    PrintItem,
+    ServiceOffer,
+    ShipmentPrice,
 )
 from printworks.rules.routing.plans import Routed, Routing, Unroutable
 from printworks.rules.routing.routing import route
@@ -38,7 +38,7 @@ from tests.rules.labs import (
 class Question(msgspec.Struct, frozen=True):
     """All that routing is asked at once."""
 
-    items: list[Item]
+    items: list[PrintItem]
     labs: list[Candidate]
     method: ShippingMethod
     promise: date
@@ -62,9 +62,9 @@ def questions(draw: st.DrawFn) -> Question:
     def up_to(most: int, least: int = 0) -> int:
         return whole.randint(least, most)
 
-    def service(code: str) -> Service:
+    def service(code: str) -> ServiceOffer:
         prices = {
-            band: PackagePrice(10 * up_to(5), up_to(4), up_to(8), up_to(3, 1))
+            band: ShipmentPrice(10 * up_to(5), up_to(4), up_to(8), up_to(3, 1))
             for band in BANDS
             if up_to(7)
         }
@@ -113,7 +113,7 @@ class Sent(msgspec.Struct, frozen=True):
 
 
 def list_sent(
-    question: Question, lab: Candidate, items: Sequence[Item], methods: Any
+    question: Question, lab: Candidate, items: Sequence[PrintItem], methods: Any
 ) -> list[Sent]:
     """List the ways to send one package."""
     leaves = max(offer_of(lab, item).dispatch.latest for item in items)
@@ -131,7 +131,7 @@ def list_sent(
     ]
 
 
-def offer_of(lab: Candidate, item: Item) -> Offer:
+def offer_of(lab: Candidate, item: PrintItem) -> Offer:
     """Return the offer of a lab that can make an item."""
     offer = lab.offers[item.id]
     assert isinstance(offer, Offer)
@@ -151,7 +151,7 @@ def list_assignments(question: Question, methods: Any) -> Iterator[tuple[Any, li
         for item in question.items
     ]
     for labs in product(*able):
-        packages: dict[tuple[str, str], list[Item]] = {}
+        packages: dict[tuple[str, str], list[PrintItem]] = {}
         for item, lab in zip(question.items, labs, strict=True):
             packages.setdefault((lab.code, item.band), []).append(item)
         by_code = {lab.code: lab for lab in question.labs}
@@ -269,7 +269,7 @@ def test_a_huge_order_is_routed_within_bounds(count: int, lab_count: int) -> Non
         a_lab(
             f"lab-{lab}",
             {n: 100 + (n * 37 + lab * 53 + n * lab) % 41 for n in range(count)},
-            a_service(price={"Prints": PackagePrice(200 + 13 * lab, 20, 7 + lab, 1 + lab % 4)}),
+            a_service(price={"Prints": ShipmentPrice(200 + 13 * lab, 20, 7 + lab, 1 + lab % 4)}),
         )
         for lab in range(lab_count)
     ]

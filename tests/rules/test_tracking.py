@@ -1,6 +1,6 @@
 """Who prefers tracking gets it wherever it is to be had, and is never left without a parcel."""
 
-from printworks.rules.routing.offers import PackagePrice
+from printworks.rules.routing.offers import ShipmentPrice
 from printworks.rules.routing.plans import Unroutable
 from tests.rules.labs import BUDGET, EXPRESS, a_lab, a_service, an_item, ask, plan_of
 
@@ -38,7 +38,7 @@ def test_where_there_is_none_it_is_sent_without() -> None:
 
 
 def test_a_band_that_cannot_be_tracked_does_not_spoil_the_others() -> None:
-    both = a_service("post", price={"Prints": PackagePrice(1, 9), "Mugs": PackagePrice(1, 9)})
+    both = a_service("post", price={"Prints": ShipmentPrice(1, 9), "Mugs": ShipmentPrice(1, 9)})
     lab = a_lab("a", {1: 1, 2: 1}, both, PARCEL)
     items = [an_item(1), an_item(2, band="Mugs")]
 

@@ -20,9 +20,9 @@ from tests.worker.queues import (
     add_merchant,
     claim_one,
     claim_some,
+    enqueue_many,
+    enqueue_one,
     list_states,
-    promise_many,
-    promise_one,
     read,
 )
 
@@ -39,7 +39,7 @@ def test_an_empty_queue_gives_nothing(database: Database) -> None:
 
 
 def test_a_scheduled_job_is_not_claimed_before_it_is_due(database: Database) -> None:
-    promise_one(database, wait=HOUR)
+    enqueue_one(database, wait=HOUR)
 
     too_early = claim_some(database, now=NOON + HOUR - SECOND)
     in_time = claim_some(database, now=NOON + HOUR)
@@ -50,8 +50,8 @@ def test_a_scheduled_job_is_not_claimed_before_it_is_due(database: Database) -> 
 
 
 def test_the_oldest_of_a_lane_come_first(database: Database) -> None:
-    later = promise_one(database, now=NOON + SECOND)
-    sooner = promise_one(database, now=NOON)
+    later = enqueue_one(database, now=NOON + SECOND)
+    sooner = enqueue_one(database, now=NOON)
 
     claimed = claim_some(database, now=NOON + SECOND)
 
@@ -59,7 +59,7 @@ def test_the_oldest_of_a_lane_come_first(database: Database) -> None:
 
 
 def test_a_claimed_job_is_not_claimed_again(database: Database) -> None:
-    promise_many(database, 10)
+    enqueue_many(database, 10)
 
     first = claim_some(database, 6, worker="first")
     second = claim_some(database, 6, worker="second")
@@ -98,8 +98,8 @@ class TestLimits:
         self, database: Database
     ) -> None:
         busy, other = add_merchant(database, "Busy"), add_merchant(database, "Other")
-        promise_many(database, 10, busy)
-        promise_many(database, 10, other)
+        enqueue_many(database, 10, busy)
+        enqueue_many(database, 10, other)
 
         first = claim_some(database, in_flight=3)
         second = claim_some(database, in_flight=3, worker="second")
@@ -110,7 +110,7 @@ class TestLimits:
         assert not second.has_more
 
     def test_a_finished_job_makes_room_for_the_next(self, database: Database) -> None:
-        promise_many(database, 3)
+        enqueue_many(database, 3)
         first = claim_some(database, in_flight=1)
 
         with database.writing() as db:
@@ -121,7 +121,7 @@ class TestLimits:
     def test_the_limit_holds_when_workers_claim_at_the_same_time(self, database: Database) -> None:
         merchants = [add_merchant(database, name) for name in ("One", "Two", "Three")]
         for merchant in merchants:
-            promise_many(database, 40, merchant)
+            enqueue_many(database, 40, merchant)
         workers = [f"worker {number}" for number in range(4)]
         together = threading.Barrier(len(workers))
         too_many: list[dict[str, int]] = []
@@ -148,7 +148,7 @@ class TestLimits:
         assert len(done) == len(set(done)) >= 80
 
     def test_one_claim_takes_no_more_than_one_statement_can(self, database: Database) -> None:
-        promise_many(database, LARGEST_CLAIM + 1)
+        enqueue_many(database, LARGEST_CLAIM + 1)
 
         claimed = claim_some(database, 10_000)
 
@@ -161,8 +161,8 @@ class TestFairness:
         self, database: Database
     ) -> None:
         loud, quiet = add_merchant(database, "Loud"), add_merchant(database, "Quiet")
-        promise_many(database, 1000, loud)
-        last_in_line = promise_one(database, quiet)
+        enqueue_many(database, 1000, loud)
+        last_in_line = enqueue_one(database, quiet)
 
         claimed = claim_some(database, 8)
 
@@ -172,7 +172,7 @@ class TestFairness:
     def test_lanes_take_turns_when_there_is_one_slot(self, database: Database) -> None:
         merchants = [add_merchant(database, name) for name in ("One", "Two", "Three")]
         for merchant in merchants:
-            promise_many(database, 3, merchant)
+            enqueue_many(database, 3, merchant)
 
         served, cursor = [], ""
         for _ in range(6):
@@ -186,9 +186,9 @@ class TestFairness:
     def test_full_lanes_do_not_hide_the_others(self, database: Database) -> None:
         full = [add_merchant(database, f"Full {number}") for number in range(40)]
         for merchant in full:
-            promise_many(database, 2, merchant)
+            enqueue_many(database, 2, merchant)
         claim_some(database, 40, in_flight=1)
-        free = promise_one(database, add_merchant(database, "Free"))
+        free = enqueue_one(database, add_merchant(database, "Free"))
 
         claimed = claim_some(database, 1, in_flight=1, worker="second")
 
@@ -213,8 +213,8 @@ class TestFairness:
 
 class TestUnknownKinds:
     def test_they_stay_for_a_worker_that_knows_them(self, database: Database) -> None:
-        unknown = promise_one(database, kind="from-the-future")
-        known = promise_one(database)
+        unknown = enqueue_one(database, kind="from-the-future")
+        known = enqueue_one(database)
 
         claimed = claim_some(database)
 
@@ -224,8 +224,8 @@ class TestUnknownKinds:
 
     def test_many_of_them_hide_the_others_only_for_a_few_claims(self, database: Database) -> None:
         for number in range(60):
-            promise_one(database, add_merchant(database, f"Shop {number}"), kind="future")
-        known = promise_one(database)
+            enqueue_one(database, add_merchant(database, f"Shop {number}"), kind="future")
+        known = enqueue_one(database)
 
         claimed = claim_some(database, 1)
         looks = 1
@@ -239,7 +239,7 @@ class TestUnknownKinds:
 
 class TestDeadWorkers:
     def test_their_jobs_return_when_the_lease_ends(self, database: Database) -> None:
-        job_id = promise_one(database)
+        job_id = enqueue_one(database)
         claim_one(database, worker="dead")
 
         too_early = claim_some(database, worker="alive", now=NOON + LEASE - SECOND)
@@ -252,7 +252,7 @@ class TestDeadWorkers:
     def test_a_job_that_kills_its_workers_stops_after_its_attempts(
         self, database: Database
     ) -> None:
-        job_id = promise_one(database)
+        job_id = enqueue_one(database)
         for attempt in range(3):
             claim_one(database, now=NOON + attempt * LEASE, attempts=3)
 
@@ -265,14 +265,14 @@ class TestDeadWorkers:
         assert stored.finished_at == NOON + 3 * LEASE
 
     def test_attempts_are_counted_when_a_job_is_claimed(self, database: Database) -> None:
-        job_id = promise_one(database)
+        job_id = enqueue_one(database)
 
         claim_one(database)
 
         assert read(database, job_id).attempts == 1
 
     def test_each_claim_has_a_higher_fence(self, database: Database) -> None:
-        promise_one(database)
+        enqueue_one(database)
         fences = []
         for turn in range(4):
             job = claim_one(database, now=NOON + turn * LEASE, attempts=9)

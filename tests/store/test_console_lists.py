@@ -18,7 +18,7 @@ from printworks.store.console.ledger import EntryPlace, list_money
 from printworks.store.console.merchants import get_merchant_line, search_merchants
 from printworks.store.engine.database import Database
 from printworks.store.money.ledger import post_entry
-from printworks.store.queue.jobs import promise
+from printworks.store.queue.jobs import enqueue
 from printworks.store.tables import jobs
 from tests.factories import NOON, a_merchant
 from tests.store import rows
@@ -37,7 +37,7 @@ class TestMerchants:
     ) -> None:
         with database.writing() as db:
             rows.add_charge(db, merchant, 1250, at=NOON)
-            rows.add_callback(db, merchant, CallbackState.GIVEN_UP)
+            rows.add_callback(db, merchant, CallbackState.FAILED)
             rows.add_callback(db, merchant, CallbackState.DELIVERED)
 
         with database.reading() as db:
@@ -95,7 +95,7 @@ class TestMerchants:
 
 
 def add_job(db: Connection, kind: str, state: JobState, **values: Any) -> int:
-    job_id = promise(db, kind, {}, merchant=None, now=NOON)
+    job_id = enqueue(db, kind, {}, merchant=None, now=NOON)
     assert job_id is not None
     db.execute(update(jobs).where(jobs.c.id == job_id).values(state=state, **values))
     return job_id
@@ -165,7 +165,7 @@ class TestJobs:
 
     def test_the_merchant_is_named(self, database: Database, merchant: Merchant) -> None:
         with database.writing() as db:
-            promise(db, "fetch-image", {}, merchant=merchant, now=NOON)
+            enqueue(db, "fetch-image", {}, merchant=merchant, now=NOON)
 
         with database.reading() as db:
             [job] = search_jobs(db, limit=1).jobs

@@ -54,8 +54,8 @@ class TestDays:
         last = MIDNIGHT + DAY - timedelta(microseconds=1)
         moments = [MIDNIGHT - DAY - timedelta(microseconds=1), MIDNIGHT - DAY, last, last]
         with database.writing() as db:
-            for moment in [*moments, MIDNIGHT + DAY]:
-                rows.add_charge(db, merchant, 100, at=moment)
+            for timestamp in [*moments, MIDNIGHT + DAY]:
+                rows.add_charge(db, merchant, 100, at=timestamp)
 
         with database.reading() as db:
             # Late in the evening there, while it is another day here.

@@ -11,15 +11,15 @@ from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
 from printworks.store.queue.jobs import (
     LONGEST_ERROR,
-    GivenUp,
+    Exhausted,
     PutBack,
     bring_forward,
     cancel_job,
+    enqueue,
+    exhaust,
     finish,
     get_job,
-    give_up,
     list_jobs,
-    promise,
     put_back,
     release,
     renew,
@@ -32,9 +32,9 @@ from tests.worker.queues import (
     add_merchant,
     claim_one,
     claim_some,
+    enqueue_many,
+    enqueue_one,
     list_states,
-    promise_many,
-    promise_one,
     read,
 )
 
@@ -45,7 +45,7 @@ SECOND = timedelta(seconds=1)
 class TestPromise:
     def test_a_rolled_back_transaction_promises_nothing(self, database: Database) -> None:
         with contextlib.suppress(ZeroDivisionError), database.writing() as db:
-            promise(db, KIND, {}, merchant=None, now=NOON)
+            enqueue(db, KIND, {}, merchant=None, now=NOON)
             raise ZeroDivisionError
 
         assert list_states(database) == []
@@ -54,7 +54,7 @@ class TestPromise:
         merchant = add_merchant(database)
 
         with database.writing() as db:
-            promise(
+            enqueue(
                 db, KIND, {"order": 42, "é": [None]}, merchant=merchant, now=NOON, request_id="r-1"
             )
 
@@ -67,11 +67,11 @@ class TestPromise:
         assert job.attempts == 1
 
     def test_the_same_dedupe_key_promises_once(self, database: Database) -> None:
-        promise_one(database, dedupe_key="sweep:01")
+        enqueue_one(database, dedupe_key="sweep:01")
 
         with database.writing() as db:
-            again = promise(db, KIND, {}, merchant=None, now=NOON, dedupe_key="sweep:01")
-            other = promise(db, KIND, {}, merchant=None, now=NOON, dedupe_key="sweep:02")
+            again = enqueue(db, KIND, {}, merchant=None, now=NOON, dedupe_key="sweep:01")
+            other = enqueue(db, KIND, {}, merchant=None, now=NOON, dedupe_key="sweep:02")
 
         assert again is None
         assert other is not None
@@ -81,8 +81,8 @@ class TestPromise:
         merchant = add_merchant(database)
         ahead = Merchant(merchant.id, merchant.code, merchant.name, timedelta(days=3))
 
-        at_once = promise_one(database, ahead, now=NOON + timedelta(days=3))
-        later = promise_one(database, ahead, now=NOON + timedelta(days=3), wait=HOUR)
+        at_once = enqueue_one(database, ahead, now=NOON + timedelta(days=3))
+        later = enqueue_one(database, ahead, now=NOON + timedelta(days=3), wait=HOUR)
 
         assert read(database, at_once).due_at == NOON
         assert read(database, later).due_at == NOON + HOUR
@@ -91,7 +91,7 @@ class TestPromise:
 
 class TestReports:
     def test_a_finished_job_is_done(self, database: Database) -> None:
-        job_id = promise_one(database)
+        job_id = enqueue_one(database)
         job = claim_one(database)
 
         with database.writing() as db:
@@ -103,7 +103,7 @@ class TestReports:
         assert (stored.worker, stored.lease_until) == (None, None)
 
     def test_a_failed_job_waits_for_its_next_attempt(self, database: Database) -> None:
-        job_id = promise_one(database)
+        job_id = enqueue_one(database)
         job = claim_one(database)
 
         with database.writing() as db:
@@ -114,7 +114,7 @@ class TestReports:
         assert (stored.attempts, stored.last_error) == (1, "Refused.")
 
     def test_a_failed_job_without_a_wait_is_due_at_once(self, database: Database) -> None:
-        promise_one(database)
+        enqueue_one(database)
         job = claim_one(database)
 
         with database.writing() as db:
@@ -123,18 +123,18 @@ class TestReports:
         assert claim_one(database).attempts == 2
 
     def test_a_hopeless_job_stays_for_a_person_to_see(self, database: Database) -> None:
-        job_id = promise_one(database)
+        job_id = enqueue_one(database)
         job = claim_one(database)
 
         with database.writing() as db:
-            give_up(db, [GivenUp(job.claim, "No such order.")], now=NOON)
+            exhaust(db, [Exhausted(job.claim, "No such order.")], now=NOON)
 
         stored = read(database, job_id)
         assert (stored.state, stored.last_error) == ("failed", "No such order.")
         assert stored.finished_at == NOON
 
     def test_an_error_is_cut_and_cleaned_before_it_is_stored(self, database: Database) -> None:
-        job_id = promise_one(database)
+        job_id = enqueue_one(database)
         job = claim_one(database)
         error = "\0bad\ud800" + "x" * 10_000
 
@@ -146,7 +146,7 @@ class TestReports:
         assert len(stored) == LONGEST_ERROR
 
     def test_a_late_report_changes_nothing_and_says_so(self, database: Database) -> None:
-        job_id = promise_one(database)
+        job_id = enqueue_one(database)
         late = claim_one(database, worker="first").claim
         claim_one(database, worker="second", now=NOON + LEASE)
 
@@ -154,7 +154,7 @@ class TestReports:
             changed = [
                 finish(db, [late], now=NOON),
                 put_back(db, [PutBack(late, HOUR, "")], now=NOON),
-                give_up(db, [GivenUp(late, "")], now=NOON),
+                exhaust(db, [Exhausted(late, "")], now=NOON),
                 release(db, [late]),
             ]
             held = renew(db, [late], until=NOON + HOUR)
@@ -165,7 +165,7 @@ class TestReports:
         assert (stored.state, stored.worker, stored.attempts) == ("running", "second", 2)
 
     def test_a_worker_that_claims_its_own_lost_job_is_fenced_too(self, database: Database) -> None:
-        promise_one(database)
+        enqueue_one(database)
         late = claim_one(database)
         again = claim_one(database, now=NOON + LEASE)
 
@@ -176,7 +176,7 @@ class TestReports:
         assert (by_late, by_holder) == (0, 1)
 
     def test_a_group_with_one_late_report_counts_the_others(self, database: Database) -> None:
-        promise_many(database, 3)
+        enqueue_many(database, 3)
         claims = [job.claim for job in claim_some(database).jobs]
 
         with database.writing() as db:
@@ -189,7 +189,7 @@ class TestReports:
     def test_a_released_job_has_its_attempt_back_but_not_its_fence(
         self, database: Database
     ) -> None:
-        promise_one(database)
+        enqueue_one(database)
         job = claim_one(database)
 
         with database.writing() as db:
@@ -200,7 +200,7 @@ class TestReports:
         assert again.claim.fence > job.claim.fence
 
     def test_a_renewed_lease_keeps_others_away(self, database: Database) -> None:
-        promise_one(database)
+        enqueue_one(database)
         job = claim_one(database)
 
         with database.writing() as db:
@@ -219,7 +219,7 @@ class TestBringForward:
     def test_sleepers_wake_earlier_by_exactly_as_much(self, database: Database) -> None:
         merchant = add_merchant(database)
         wait = timedelta(days=40, microseconds=123_457)
-        job_id = promise_one(database, merchant, wait=wait)
+        job_id = enqueue_one(database, merchant, wait=wait)
         by = timedelta(days=31, hours=5, milliseconds=7)
 
         with database.writing() as db:
@@ -230,8 +230,8 @@ class TestBringForward:
 
     def test_nobody_elses_jobs_move(self, database: Database) -> None:
         mover, other = add_merchant(database, "Mover"), add_merchant(database, "Other")
-        others = promise_one(database, other, wait=HOUR)
-        nobodys = promise_one(database, wait=HOUR)
+        others = enqueue_one(database, other, wait=HOUR)
+        nobodys = enqueue_one(database, wait=HOUR)
 
         with database.writing() as db:
             moved = bring_forward(db, mover.id, HOUR)
@@ -248,11 +248,11 @@ class TestOperator:
 
     def test_the_newest_come_first_and_filters_combine(self, database: Database) -> None:
         merchant = add_merchant(database)
-        old = promise_one(database, merchant)
-        new = promise_one(database, merchant)
-        promise_one(database, merchant, wait=HOUR)
-        promise_one(database, merchant, kind="other")
-        promise_one(database)
+        old = enqueue_one(database, merchant)
+        new = enqueue_one(database, merchant)
+        enqueue_one(database, merchant, wait=HOUR)
+        enqueue_one(database, merchant, kind="other")
+        enqueue_one(database)
 
         with database.reading() as db:
             found = list_jobs(db, state=JobState.DUE, kind=KIND, merchant=merchant.code, limit=10)
@@ -264,7 +264,7 @@ class TestOperator:
 
     @pytest.mark.parametrize("ends", ["failed", "cancelled", "scheduled"])
     def test_a_retried_job_has_all_its_attempts_again(self, database: Database, ends: str) -> None:
-        job_id = promise_one(database)
+        job_id = enqueue_one(database)
         bring_to(database, job_id, ends)
 
         with database.writing() as db:
@@ -276,7 +276,7 @@ class TestOperator:
 
     @pytest.mark.parametrize("state", ["due", "running", "done"])
     def test_other_jobs_cannot_be_retried(self, database: Database, state: str) -> None:
-        job_id = promise_one(database)
+        job_id = enqueue_one(database)
         bring_to(database, job_id, state)
 
         refused = pytest.raises(WrongState, match=f"is {state} cannot become due")
@@ -287,7 +287,7 @@ class TestOperator:
     def test_a_job_that_nobody_has_begun_or_that_was_given_up_can_be_cancelled(
         self, database: Database, state: str
     ) -> None:
-        job_id = promise_one(database)
+        job_id = enqueue_one(database)
         bring_to(database, job_id, state)
 
         with database.writing() as db:
@@ -298,7 +298,7 @@ class TestOperator:
 
     @pytest.mark.parametrize("state", ["running", "done", "cancelled"])
     def test_other_jobs_cannot_be_cancelled(self, database: Database, state: str) -> None:
-        job_id = promise_one(database)
+        job_id = enqueue_one(database)
         bring_to(database, job_id, state)
 
         refused = pytest.raises(WrongState, match=f"is {state} cannot become cancelled")
@@ -319,6 +319,6 @@ def bring_to(database: Database, job_id: int, state: str) -> None:
         if state == "done":
             finish(db, [claim], now=NOON)
         elif state == "failed":
-            give_up(db, [GivenUp(claim, "No.")], now=NOON)
+            exhaust(db, [Exhausted(claim, "No.")], now=NOON)
         elif state == "scheduled":
             put_back(db, [PutBack(claim, HOUR, "Later.")], now=NOON)

@@ -5,7 +5,7 @@ from printworks.store.orders.history import (
     list_attempts_of_order,
     list_entries_of_order,
     list_happenings,
-    read_stamp,
+    read_etag,
 )
 from tests.factories import a_merchant, an_order
 from tests.store.plans import explain_on_sqlite
@@ -24,7 +24,7 @@ def test_sqlite_reads_nothing_of_other_orders(sqlite_database: Database) -> None
         lambda db: list_entries_of_order(db, merchant.id, order.id, limit=10),
         lambda db: list_attempts_of_order(db, merchant.id, order.id, limit=10),
         lambda db: list_happenings(db, merchant.id, order.id, limit=10),
-        lambda db: read_stamp(db, merchant.id, order.id),
+        lambda db: read_etag(db, merchant.id, order.id),
     ):
         plans |= explain_on_sqlite(sqlite_database, ask)
 

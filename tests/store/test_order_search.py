@@ -147,7 +147,7 @@ class TestDays:
             midnight + timedelta(days=1, microseconds=-1),
             midnight + timedelta(days=1),
         ]
-        add(database, merchant, *[{"created_at": moment} for moment in moments])
+        add(database, merchant, *[{"created_at": timestamp} for timestamp in moments])
 
         assert ordinals(database, merchant, from_day=TODAY, to_day=TODAY) == [3, 2]
         assert ordinals(database, merchant, from_day=TODAY) == [4, 3, 2]

@@ -63,10 +63,10 @@ def test_what_is_found_is_what_fits_page_by_page(
 ) -> None:
     with sqlite_database.writing() as db:
         merchant = a_merchant(db)
-        moment = datetime.combine(TODAY, time(), UTC)
+        timestamp = datetime.combine(TODAY, time(), UTC)
         for row in rows:
-            moment += timedelta(hours=row.pop("hours"))
-            row["created_at"] = moment - timedelta(minutes=row.pop("late"))
+            timestamp += timedelta(hours=row.pop("hours"))
+            row["created_at"] = timestamp - timedelta(minutes=row.pop("late"))
         if rows:
             add_orders(db, merchant, rows)
         ids = db.execute(

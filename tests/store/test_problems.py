@@ -14,9 +14,9 @@ from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import PaymentState
 from printworks.rules.production import LabState
 from printworks.store.accounts.merchants import Merchant
-from printworks.store.console.problems import MOST, Problems, find_problems
+from printworks.store.console.problems import MOST, OpenProblems, find_problems
 from printworks.store.engine.database import Database
-from printworks.store.queue.jobs import promise
+from printworks.store.queue.jobs import enqueue
 from printworks.store.tables import jobs
 from tests.factories import NOON, a_merchant
 from tests.store import rows
@@ -33,7 +33,7 @@ def merchant(database: Database) -> Merchant:
         return a_merchant(db)
 
 
-def find(database: Database, limit: int = 10) -> Problems:
+def find(database: Database, limit: int = 10) -> OpenProblems:
     with database.reading() as db:
         return find_problems(db, transit_days=TRANSIT, now=NOON, limit=limit)
 
@@ -47,7 +47,7 @@ def test_where_all_is_well_there_is_nothing(database: Database, merchant: Mercha
         rows.add_payment(db, merchant, created_at=NOON - timedelta(minutes=59))
         rows.add_issue(db, merchant, state=IssueState.CANCELLED)
         rows.add_order(db, merchant, error_message="Image 7 cannot be printed.")
-        promise(db, "fetch-image", {}, merchant=merchant, now=NOON)
+        enqueue(db, "fetch-image", {}, merchant=merchant, now=NOON)
 
     problems = find(database)
 
@@ -170,7 +170,7 @@ def test_merchants_that_were_not_told_are_found_with_how_often(
         quiet, bob = a_merchant(db, "Quiet"), a_merchant(db, "Bob")
         for whose, count in ((bob, 3), (merchant, 2)):
             for _ in range(count):
-                rows.add_callback(db, whose, CallbackState.GIVEN_UP)
+                rows.add_callback(db, whose, CallbackState.FAILED)
         rows.add_callback(db, quiet, CallbackState.PENDING)
 
     given_up = find(database).given_up
@@ -204,7 +204,7 @@ def test_payments_without_an_end_are_found_after_an_hour(
 
 def test_failed_jobs_are_found_newest_first(database: Database, merchant: Merchant) -> None:
     with database.writing() as db:
-        made = [promise(db, "fetch-image", {}, merchant=merchant, now=NOON) for _ in range(3)]
+        made = [enqueue(db, "fetch-image", {}, merchant=merchant, now=NOON) for _ in range(3)]
         failed = {"state": JobState.FAILED, "finished_at": NOON, "last_error": "It broke."}
         db.execute(update(jobs).where(jobs.c.id.in_(made[:2])).values(**failed))
 
@@ -245,7 +245,7 @@ class TestIndexes:
             merchant = a_merchant(db)
             rows.add_order(db, merchant, held_at=NOON)
             rows.add_shipment(db, merchant, latest_arrival="2026-11-12", held_because="Wrong.")
-            rows.add_callback(db, merchant, CallbackState.GIVEN_UP)
+            rows.add_callback(db, merchant, CallbackState.FAILED)
             rows.add_payment(db, merchant)
             rows.add_issue(db, merchant)
 

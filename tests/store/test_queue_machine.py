@@ -19,14 +19,14 @@ from printworks.errors import WrongState
 from printworks.rules.jobs import MAY_CANCEL, MAY_RETRY
 from printworks.store.engine.database import Database
 from printworks.store.queue.jobs import (
-    GivenUp,
+    Exhausted,
     Job,
     PutBack,
     bring_forward,
     cancel_job,
+    enqueue,
+    exhaust,
     finish,
-    give_up,
-    promise,
     put_back,
     release,
     renew,
@@ -64,10 +64,10 @@ class Queue(RuleBasedStateMachine):
         self.merchants = [None, add_merchant(self.database, "One"), add_merchant(self.database)]
 
     @rule(which=st.integers(0, 2), wait=a_wait, count=st.integers(1, 4))
-    def promise(self, which: int, wait: timedelta, count: int) -> None:
+    def enqueue(self, which: int, wait: timedelta, count: int) -> None:
         with self.database.writing() as db:
             for _ in range(count):
-                job_id = promise(
+                job_id = enqueue(
                     db, KIND, {}, merchant=self.merchants[which], now=self.now, wait=wait
                 )
                 assert job_id is not None
@@ -104,7 +104,7 @@ class Queue(RuleBasedStateMachine):
             elif how == "put back":
                 changed = put_back(db, [PutBack(claim, LEASE, "Again.")], now=self.now)
             elif how == "give up":
-                changed = give_up(db, [GivenUp(claim, "No.")], now=self.now)
+                changed = exhaust(db, [Exhausted(claim, "No.")], now=self.now)
             else:
                 changed = release(db, [claim])
         assert changed == int(is_held)

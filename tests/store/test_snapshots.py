@@ -5,7 +5,7 @@ import pytest
 from printworks.errors import NotFound
 from printworks.store.accounts.merchants import Merchant, get_merchant_by_code, list_merchants
 from printworks.store.engine.database import Database
-from printworks.store.engine.snapshots import one_moment
+from printworks.store.engine.snapshots import consistent_snapshot
 from tests.factories import a_merchant
 
 
@@ -23,7 +23,7 @@ def names(merchants: list[Merchant]) -> list[str]:
 def test_what_others_commit_meanwhile_is_seen_after_the_block_only(database: Database) -> None:
     add(database, "First")
     with database.reading() as db:
-        with one_moment(db):
+        with consistent_snapshot(db):
             before = names(list_merchants(db))
             add(database, "Second")
             meanwhile = names(list_merchants(db))
@@ -35,7 +35,7 @@ def test_what_others_commit_meanwhile_is_seen_after_the_block_only(database: Dat
 
 def test_the_connection_is_as_it_was_after_a_failure(database: Database) -> None:
     with database.reading() as db:
-        with pytest.raises(NotFound), one_moment(db):
+        with pytest.raises(NotFound), consistent_snapshot(db):
             get_merchant_by_code(db, "nobody")
         add(database, "Second")
         assert names(list_merchants(db)) == ["Second"]

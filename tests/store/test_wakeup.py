@@ -9,7 +9,7 @@ from sqlalchemy import text
 from printworks.store.engine.database import Database
 from printworks.store.queue.jobs import CHANNEL
 from printworks.store.queue.wakeup import SECONDS_BETWEEN_LOOKS, watch
-from tests.worker.queues import add_merchant, promise_one
+from tests.worker.queues import add_merchant, enqueue_one
 
 
 def listen(database: Database, scene: Callable[[asyncio.Event], Awaitable[None]]) -> None:
@@ -30,10 +30,10 @@ def test_a_promise_wakes_whoever_watches(database: Database) -> None:
         await woken.wait()
         for _ in range(3):
             woken.clear()
-            await asyncio.to_thread(promise_one, database)
+            await asyncio.to_thread(enqueue_one, database)
             await woken.wait()
 
-    promise_one(database)
+    enqueue_one(database)
 
     listen(database, scene)
 
@@ -47,10 +47,10 @@ def test_on_sqlite_a_sooner_sleeper_wakes_and_other_writes_do_not(
         await asyncio.to_thread(add_merchant, sqlite_database)
         await asyncio.sleep(3 * SECONDS_BETWEEN_LOOKS)  # time enough to be woken, if it were so
         assert not woken.is_set()
-        await asyncio.to_thread(promise_one, sqlite_database, wait=timedelta(seconds=1))
+        await asyncio.to_thread(enqueue_one, sqlite_database, wait=timedelta(seconds=1))
         await woken.wait()
 
-    promise_one(sqlite_database, wait=timedelta(hours=1))
+    enqueue_one(sqlite_database, wait=timedelta(hours=1))
 
     listen(sqlite_database, scene)
 
@@ -70,7 +70,7 @@ def test_on_postgresql_a_lost_connection_is_made_again(postgresql_database: Data
         await asyncio.to_thread(cut_off)
         await woken.wait()  # listening again
         woken.clear()
-        await asyncio.to_thread(promise_one, postgresql_database)
+        await asyncio.to_thread(enqueue_one, postgresql_database)
         await woken.wait()
 
     listen(postgresql_database, scene)

@@ -84,12 +84,12 @@ def test_an_old_callback_cannot_be_sent_again_by_somebody_who_overheard_it() -> 
 @given(
     text=st.text(st.characters(exclude_categories=["Cs"])),
     hours=st.integers(-12, 12),
-    moment=st.datetimes(datetime(2000, 1, 1), datetime(2200, 1, 1)),  # noqa: DTZ001
+    timestamp=st.datetimes(datetime(2000, 1, 1), datetime(2200, 1, 1)),  # noqa: DTZ001
 )
 def test_the_signature_is_the_hmac_of_id_time_and_body_whatever_the_zone(
-    text: str, hours: int, moment: datetime
+    text: str, hours: int, timestamp: datetime
 ) -> None:
-    at = moment.replace(tzinfo=timezone(timedelta(hours=hours)))
+    at = timestamp.replace(tzinfo=timezone(timedelta(hours=hours)))
     key = bytes(range(32))
     secret = "whsec_" + base64.b64encode(key).decode()
 

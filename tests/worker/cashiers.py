@@ -80,7 +80,7 @@ class Cashier:
                 merchant,
                 get_order_to_change(db, merchant.id, order.id),
                 catalogue=shop.tools.catalogue,
-                cards=shop.tools.till.cards,
+                cards=shop.tools.gateway.cards,
                 now=shop.clock() + merchant.clock_offset,
             )
 
@@ -130,7 +130,7 @@ class Cashier:
                 merchant,
                 get_order_to_change(db, merchant.id, order.id),
                 catalogue=shop.tools.catalogue,
-                cards=shop.tools.till.cards,
+                cards=shop.tools.gateway.cards,
                 now=shop.clock() + merchant.clock_offset,
             )
 
@@ -174,7 +174,7 @@ class Cashier:
             return read_books(db, self.shop.merchant.id).balance
 
     def _provider(self, request: PaymentRequest) -> PaymentProvider:
-        return self.shop.tools.till.open(request.provider)
+        return self.shop.tools.gateway.open(request.provider)
 
     def _charge(self, request: PaymentRequest) -> Charge:
         with self.shop.database.reading() as db:
@@ -219,7 +219,7 @@ def looking(cashier: Cashier, order: Order) -> Steps:
 def authorising(cashier: Cashier, order: Order) -> Steps:
     """Say yes at the bank, if it asks."""
     for request in cashier.payments(order)[-1:]:
-        cashier.shop.tools.till.bank.authorise(request.key)
+        cashier.shop.tools.gateway.bank.authorise(request.key)
     yield
 
 

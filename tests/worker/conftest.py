@@ -9,7 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 from structlog.typing import EventDict
 
-from printworks.imaging.processor import Studio
+from printworks.imaging.processor import ImageProcessor
 from printworks.store.engine.database import Database
 from tests.worker.shops import Shop, open_shop
 
@@ -29,19 +29,19 @@ class OpenShop(Protocol):
 
 
 @pytest.fixture(scope="session")
-def studio() -> Iterator[Studio]:
+def processor() -> Iterator[ImageProcessor]:
     """The studio of all shops."""
-    with Studio(slots=2) as studio:
-        yield studio
+    with ImageProcessor(slots=2) as processor:
+        yield processor
 
 
 @pytest.fixture
-def a_shop(database: Database, tmp_path: Path, studio: Studio) -> Iterator[OpenShop]:
+def a_shop(database: Database, tmp_path: Path, processor: ImageProcessor) -> Iterator[OpenShop]:
     """A way to open a shop that is not the usual one."""
     with ExitStack() as stack:
 
         def open_one(**options: Any) -> Shop:
-            chosen = {"studio": studio, **options}
+            chosen = {"processor": processor, **options}
             return stack.enter_context(open_shop(database, tmp_path, **chosen))
 
         yield open_one

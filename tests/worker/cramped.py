@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import structlog
 
-from printworks.imaging.processor import Studio
+from printworks.imaging.processor import ImageProcessor
 from printworks.rules.jobs import JobKind
 from printworks.store.engine.database import Database
 from printworks.store.tables import schema
@@ -59,7 +59,7 @@ def main(folder: Path, name: str, leave: int) -> None:
     subprocess.run(mount, check=True)
     database = Database(f"sqlite:///{folder / 'printworks.db'}")
     schema.migrate(database)
-    with Studio(slots=1) as studio, open_shop(database, folder, studio) as shop:
+    with ImageProcessor(slots=1) as processor, open_shop(database, folder, processor) as shop:
         order = shop.add_order()
         [image] = shop.add_images(order, shop.host.at("/cat.jpg", holds(A_PICTURE)))
         filler = fill(disk, leave=leave)

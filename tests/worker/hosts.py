@@ -121,9 +121,9 @@ def _head(status: str, **headers: str) -> bytes:
 
 def wait_until(is_so: Callable[[], object]) -> None:
     """Wait for what another process or thread does."""
-    give_up_at = time.monotonic() + SECONDS_TO_WAIT
+    deadline = time.monotonic() + SECONDS_TO_WAIT
     while not is_so():
-        assert time.monotonic() < give_up_at, "It never came to that."
+        assert time.monotonic() < deadline, "It never came to that."
         time.sleep(0.005)
 
 

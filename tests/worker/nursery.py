@@ -39,7 +39,16 @@ async def work(database: Database, threads: ThreadPoolExecutor) -> None:
     settings = Settings.load(Path(), {})
     # No pictures, no labs and no money here: what they need takes long to start.
     others: Any = dict.fromkeys(
-        ("studio", "files", "catalogue", "connect", "till", "workshop", "tellers", "bench")
+        (
+            "processor",
+            "files",
+            "catalogue",
+            "connect",
+            "gateway",
+            "cpu_pool",
+            "payment_pool",
+            "bench",
+        )
     )
     async with Outbound(Guard.of(settings)) as outbound:
         tools = Tools(outbound=outbound, callback_patience=PATIENCE, **others)

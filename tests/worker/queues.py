@@ -10,7 +10,7 @@ from printworks.rules.jobs import Acknowledge, Policy
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
 from printworks.store.queue.claims import Claimed, claim
-from printworks.store.queue.jobs import Job, JobRow, get_job, promise
+from printworks.store.queue.jobs import Job, JobRow, enqueue, get_job
 from printworks.store.tables import jobs
 from tests.factories import NOON, a_merchant
 
@@ -36,20 +36,20 @@ def add_merchant(database: Database, name: str = "A shop") -> Merchant:
         return a_merchant(db, name)
 
 
-def promise_one(
+def enqueue_one(
     database: Database, merchant: Merchant | None = None, *, kind: str = KIND, **values: Any
 ) -> int:
     """Promise one job in a transaction of its own and return its number."""
     with database.writing() as db:
-        job_id = promise(db, kind, {}, merchant=merchant, **{"now": NOON, **values})
+        job_id = enqueue(db, kind, {}, merchant=merchant, **{"now": NOON, **values})
     assert job_id is not None
     return job_id
 
 
-def promise_many(database: Database, count: int, merchant: Merchant | None = None) -> list[int]:
+def enqueue_many(database: Database, count: int, merchant: Merchant | None = None) -> list[int]:
     """Promise that many jobs in one transaction and return their numbers."""
     with database.writing() as db:
-        ids = [promise(db, KIND, {}, merchant=merchant, now=NOON) for _ in range(count)]
+        ids = [enqueue(db, KIND, {}, merchant=merchant, now=NOON) for _ in range(count)]
     return [job_id for job_id in ids if job_id is not None]
 
 

@@ -26,8 +26,8 @@ from sqlalchemy import func, select
 from printworks.actions.images.images import add_images
 from printworks.actions.orders.moves import move_order
 from printworks.actions.orders.orders import create_order, submit_order
-from printworks.imaging.processor import Studio
-from printworks.net.client import POST_WITHIN, USUAL, Limits
+from printworks.imaging.processor import ImageProcessor
+from printworks.net.client import POST_WITHIN, USUAL, FetchLimits
 from printworks.rules.jobs import HOURLY, POLICIES, JobKind
 from printworks.rules.orders import OrderStatus
 from printworks.settings import Settings
@@ -38,7 +38,7 @@ from printworks.store.images.packing_slips import PackingSlip, find_packing_slip
 from printworks.store.images.pictures import Picture, find_picture
 from printworks.store.orders.events import list_events
 from printworks.store.orders.orders import Order, get_order
-from printworks.store.queue.jobs import JobRow, list_jobs, promise
+from printworks.store.queue.jobs import JobRow, enqueue, list_jobs
 from printworks.store.tables import pictures
 from printworks.worker import HANDLERS
 from printworks.worker.loop import Context, Worker
@@ -143,10 +143,10 @@ class Shop:
         self.clock.advance(**by)
         self.drain()
 
-    def promise_again(self, kind: JobKind, args: Mapping[str, Any]) -> None:
+    def enqueue_again(self, kind: JobKind, args: Mapping[str, Any]) -> None:
         """Promise a job once more, as if it had not been done."""
         with self.database.writing() as db:
-            promise(db, kind, args, merchant=self._current(None), now=self.clock())
+            enqueue(db, kind, args, merchant=self._current(None), now=self.clock())
 
     def image(self, image_id: int) -> Image:
         """Return an image as it is remembered."""
@@ -209,10 +209,10 @@ class Shop:
 def open_shop(
     database: Database,
     folder: Path,
-    studio: Studio,
+    processor: ImageProcessor,
     *,
     clock: MovableClock | None = None,
-    patience: Limits = USUAL,
+    patience: FetchLimits = USUAL,
     callback_patience: timedelta = POST_WITHIN,
     kinds: Collection[JobKind] = tuple(JobKind),
     **settings: str,
@@ -233,7 +233,7 @@ def open_shop(
         opened = loop.run(opening.__aenter__())
         # Zygotes take long to start: one studio serves all tests, and the shop's own sleeps.
         tools = dataclasses.replace(
-            opened, studio=studio, patience=patience, callback_patience=callback_patience
+            opened, processor=processor, patience=patience, callback_patience=callback_patience
         )
         context = Context(database, chosen, clock, threads, tools)
         with database.writing() as db:

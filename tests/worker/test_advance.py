@@ -19,7 +19,7 @@ from sqlalchemy import select, update
 
 from printworks.clock import Clock
 from printworks.errors import StillRunning
-from printworks.imaging.processor import Studio
+from printworks.imaging.processor import ImageProcessor
 from printworks.rules.images import DOWNLOAD_WAITS
 from printworks.rules.jobs import POLICIES, JobKind
 from printworks.rules.orders import OrderStatus
@@ -29,7 +29,7 @@ from printworks.store.engine.database import Database
 from printworks.store.orders.orders import Order
 from printworks.store.queue.advancing import begin_advancing, end_advancing
 from printworks.store.queue.claims import claim
-from printworks.store.queue.jobs import promise
+from printworks.store.queue.jobs import enqueue
 from printworks.store.tables import jobs, order_events, schema, shipments
 from printworks.worker.advance import KEEP_AWAY, Advanced, advance
 from printworks.worker.loop import Context
@@ -134,10 +134,12 @@ def _empty(url: str) -> None:
 
 
 @contextmanager
-def fresh_shop(new_database: NewDatabase, folder: Path, studio: Studio) -> Iterator[Shop]:
+def fresh_shop(
+    new_database: NewDatabase, folder: Path, processor: ImageProcessor
+) -> Iterator[Shop]:
     """Open a shop that knows nothing of another one."""
     folder.mkdir()
-    with open_shop(new_database(), folder, studio) as shop:
+    with open_shop(new_database(), folder, processor) as shop:
         yield shop
 
 
@@ -163,11 +165,11 @@ class TestTheSameAgain:
     """Nothing depends on how busy the machine is."""
 
     def test_the_same_script_gives_the_same_log_byte_for_byte(
-        self, new_database: NewDatabase, tmp_path: Path, studio: Studio
+        self, new_database: NewDatabase, tmp_path: Path, processor: ImageProcessor
     ) -> None:
         logs = []
         for turn in range(2):
-            with fresh_shop(new_database, tmp_path / str(turn), studio) as shop:
+            with fresh_shop(new_database, tmp_path / str(turn), processor) as shop:
                 play_script(shop, 14 * DAY)
                 logs.append(list_log(shop))
 
@@ -176,7 +178,7 @@ class TestTheSameAgain:
         assert sum(b'"Complete"' in line for line in logs[0]) == 5
 
     def test_many_steps_are_like_one(
-        self, new_database: NewDatabase, tmp_path: Path, studio: Studio
+        self, new_database: NewDatabase, tmp_path: Path, processor: ImageProcessor
     ) -> None:
         ways = {
             "one": [14 * DAY],
@@ -185,7 +187,7 @@ class TestTheSameAgain:
         }
         logs = {}
         for name, steps in ways.items():
-            with fresh_shop(new_database, tmp_path / name, studio) as shop:
+            with fresh_shop(new_database, tmp_path / name, processor) as shop:
                 play_script(shop, *steps)
                 logs[name] = list_log(shop)
                 assert clock_of(shop) == NOON + 14 * DAY
@@ -244,7 +246,7 @@ def test_moving_by_nothing_runs_what_is_due(shop: Shop) -> None:
 def test_a_job_at_the_last_moment_runs_too(shop: Shop) -> None:
     with shop.database.writing() as db:
         args: dict[str, Any] = {"files": []}
-        promise(db, JobKind.REMOVE_FILES, args, merchant=shop.merchant, now=NOON, wait=HOUR)
+        enqueue(db, JobKind.REMOVE_FILES, args, merchant=shop.merchant, now=NOON, wait=HOUR)
 
     assert move(shop, HOUR - timedelta(milliseconds=1)).jobs == 0
     assert move(shop, timedelta(milliseconds=1)).jobs == 1
@@ -255,7 +257,7 @@ def test_fractions_of_a_tick_do_not_keep_a_job_from_running(shop: Shop) -> None:
     with shop.database.writing() as db:
         args: dict[str, Any] = {"files": []}
         at = NOON + timedelta(microseconds=999_999)
-        promise(db, JobKind.REMOVE_FILES, args, merchant=shop.merchant, now=at)
+        enqueue(db, JobKind.REMOVE_FILES, args, merchant=shop.merchant, now=at)
         db.execute(update(jobs).values(state="scheduled"))
 
     assert move(shop, timedelta(seconds=1)).jobs == 1
@@ -270,9 +272,9 @@ class TestWorkersMeanwhile:
             begin_advancing(db, shop.merchant.id, now=NOON, until=NOON + KEEP_AWAY)
             mine = get_merchant(db, shop.merchant.id)
             for whose in (mine, other):
-                promise(db, JobKind.REMOVE_FILES, {"files": []}, merchant=whose, now=NOON)
+                enqueue(db, JobKind.REMOVE_FILES, {"files": []}, merchant=whose, now=NOON)
                 wait = timedelta(seconds=1)
-                promise(
+                enqueue(
                     db, JobKind.REMOVE_FILES, {"files": []}, merchant=whose, now=NOON, wait=wait
                 )
         shop.clock.advance(seconds=2)
@@ -378,10 +380,10 @@ class TestDying:
     """A process that dies leaves nothing half done."""
 
     def test_the_clock_stays_where_it_was_and_jobs_go_on_after_a_while(
-        self, database_url: str, tmp_path: Path, studio: Studio
+        self, database_url: str, tmp_path: Path, processor: ImageProcessor
     ) -> None:
         database = Database(database_url)
-        with open_shop(database, tmp_path, studio) as shop:
+        with open_shop(database, tmp_path, processor) as shop:
             shop.host.at("/cat.jpg", holds(A_PICTURE))
             shop.host.at("/hangs.jpg", answers("404 Not Found"), says_nothing, holds(A_PICTURE))
             done = submit(shop, "/cat.jpg")

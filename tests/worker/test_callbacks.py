@@ -277,13 +277,13 @@ class TestFailure:
         callback = only(shop)
         assert len(receiver.heard) == MOST_FAILURES == 15
         assert (callback.state, callback.failures, callback.next_at) == (
-            CallbackState.GIVEN_UP,
+            CallbackState.FAILED,
             15,
             None,
         )
         assert [attempt.number for attempt in attempts(shop, callback)] == list(range(1, 16))
         with shop.database.reading() as db:
-            given_up = list_callbacks(db, shop.merchant.id, is_given_up=True, limit=10)
+            given_up = list_callbacks(db, shop.merchant.id, is_failed=True, limit=10)
         assert [one.id for one in given_up] == [callback.id]
 
     def test_what_was_given_up_can_be_sent_again(self, shop: Shop, receiver: Receiver) -> None:
@@ -339,7 +339,7 @@ class TestClock:
         times = [attempt.at for attempt in attempts(shop, callback)]
         waits = [later - earlier for earlier, later in pairwise(times)]
         assert moved.now == NOON + FOUR_DAYS
-        assert (callback.state, times[0]) == (CallbackState.GIVEN_UP, NOON)
+        assert (callback.state, times[0]) == (CallbackState.FAILED, NOON)
         assert len(waits) == len(WAITS)
         for wait, planned in zip(waits, WAITS, strict=True):
             assert planned <= wait <= planned * 1.1 + timedelta(milliseconds=2)
@@ -371,7 +371,7 @@ class TestTest:
         (heard,) = receiver.heard
         assert (heard.told["orderId"], heard.told["merchantOrderId"]) == (0, "test")
         with shop.database.reading() as db:
-            assert get_callback(db, shop.merchant.id, test).state is CallbackState.GIVEN_UP
+            assert get_callback(db, shop.merchant.id, test).state is CallbackState.FAILED
             assert [one.id for one in list_tests(db, shop.merchant.id, limit=5)] == [test]
 
     def test_a_test_is_no_part_of_the_feed(self, shop: Shop, receiver: Receiver) -> None:

@@ -45,7 +45,7 @@ class TestARecipientWhoPays:
     def pay(self, cashier: Cashier, order: Order) -> PaymentRequest:
         """Press the button on the checkout page, as far as the bank."""
         shop = cashier.shop
-        cards = shop.tools.till.cards
+        cards = shop.tools.gateway.cards
         assert cards is not None
         with shop.database.writing() as db:
             checkout = find_checkout(db, order.payment_token or "", shop.tools.catalogue)
@@ -62,7 +62,7 @@ class TestARecipientWhoPays:
         request = self.pay(cashier, order)
         assert request.state is _P.WAITING
         assert cashier.shop.order(order).status is _S.AWAITING_PAYMENT
-        cashier.shop.tools.till.bank.authorise(request.key)
+        cashier.shop.tools.gateway.bank.authorise(request.key)
         settled = cashier.settle(request, cashier.look_up(request))
 
         assert settled.state is _P.PAID
@@ -73,7 +73,7 @@ class TestARecipientWhoPays:
 
     def test_may_try_again_after_a_refusal(self, cashier: Cashier, order: Order) -> None:
         first = self.pay(cashier, order)
-        cashier.shop.tools.till.bank.refuse(first.key)
+        cashier.shop.tools.gateway.bank.refuse(first.key)
         cashier.settle(first, cashier.look_up(first))
 
         waiting = cashier.shop.order(order)
@@ -92,7 +92,7 @@ class TestARecipientWhoPays:
         self, cashier: Cashier, order: Order
     ) -> None:
         request = self.pay(cashier, order)
-        cashier.shop.tools.till.bank.authorise(request.key)
+        cashier.shop.tools.gateway.bank.authorise(request.key)
         cashier.settle(request, cashier.look_up(request))
 
         cashier.cancel(order)
@@ -126,7 +126,7 @@ class TestARecipientWhoPays:
         cashier.shop.pass_time(hours=2)
         assert cashier.shop.order(order).status is _S.AWAITING_PAYMENT
 
-        cashier.shop.tools.till.bank.authorise(request.key)
+        cashier.shop.tools.gateway.bank.authorise(request.key)
         cashier.shop.pass_time(minutes=20)
 
         assert cashier.shop.order(order).status is _S.SUBMITTED
@@ -205,7 +205,7 @@ class TestARecipientWhoPays:
         cashier.let_recipient_pay(order)
 
         request = self.pay(cashier, order)
-        shop.tools.till.bank.authorise(request.key)
+        shop.tools.gateway.bank.authorise(request.key)
         cashier.settle(request, cashier.look_up(request))
 
         [*_, moved] = [event for event in shop.events(order) if isinstance(event, OrderMoved)]
@@ -216,7 +216,7 @@ class TestARecipientWhoPays:
         order = shop.add_order(payment=Payment.INVOICE_RECIPIENT, email="mary@example.com")
         shop.add_images(order, "https://shop.example/a.jpg")
         cashier.let_recipient_pay(order)
-        cards = shop.tools.till.cards
+        cards = shop.tools.gateway.cards
         assert cards is not None
 
         with shop.database.writing() as db:
@@ -270,7 +270,7 @@ class TestARecipientWhoPays:
     ) -> None:
         shop = cashier.shop
         request = self.pay(cashier, order)
-        shop.tools.till.bank.authorise(request.key)
+        shop.tools.gateway.bank.authorise(request.key)
         with shop.database.writing() as db:
             db.execute(update(images).values(sku="GONE"))
 

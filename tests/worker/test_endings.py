@@ -18,9 +18,9 @@ from tests.worker.queues import (
     LEASE,
     a_policy,
     claim_some,
+    enqueue_many,
+    enqueue_one,
     list_states,
-    promise_many,
-    promise_one,
 )
 from tests.worker.running import BOTH_WAYS, drain, running, work
 from tests.worker.shops import Shop
@@ -49,7 +49,7 @@ class TestEndings:
     def test_what_is_left_is_written_once_for_every_job(
         self, database: Database, policy: Policy
     ) -> None:
-        promised = promise_many(database, 20)
+        promised = enqueue_many(database, 20)
         notes = Notes()
 
         drain(database, notes.handle, policy=policy)
@@ -58,7 +58,7 @@ class TestEndings:
         assert set(list_states(database)) == {"done"}
 
     def test_what_ends_together_is_written_together(self, database: Database) -> None:
-        promised = promise_many(database, 8)
+        promised = enqueue_many(database, 8)
         notes = Notes()
 
         drain(database, notes.handle)
@@ -66,7 +66,7 @@ class TestEndings:
         assert notes.groups == [promised]
 
     def test_what_somebody_else_took_over_is_not_written(self, database: Database) -> None:
-        lost, kept = promise_many(database, 2)
+        lost, kept = enqueue_many(database, 2)
         notes = Notes()
 
         async def lose_one(context: Context, job: Job) -> Ending:
@@ -82,7 +82,7 @@ class TestEndings:
         assert sorted(list_states(database)) == ["done", "running"]
 
     def test_a_job_is_not_done_until_what_it_left_is_written(self, database: Database) -> None:
-        promise_one(database)
+        enqueue_one(database)
         seen: list[Any] = []
 
         def fail_once(_db: Connection, _notes: Sequence[Any], _now: datetime) -> None:
@@ -100,7 +100,7 @@ class TestEndings:
 
 
 def test_who_only_waits_for_others_steps_aside(database: Database) -> None:
-    promise_one(database)
+    enqueue_one(database)
     has_begun, may_end, is_done = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     async def wait_for_others(_context: Context, _job: Job) -> None:
@@ -113,7 +113,7 @@ def test_who_only_waits_for_others_steps_aside(database: Database) -> None:
     async def scene(worker: Worker) -> None:
         async with running(worker):
             await has_begun.wait()
-            await asyncio.to_thread(promise_one, database, kind=QUICK)
+            await asyncio.to_thread(enqueue_one, database, kind=QUICK)
             await is_done.wait()
             may_end.set()
 
@@ -131,7 +131,7 @@ def test_who_only_waits_for_others_steps_aside(database: Database) -> None:
 
 def test_while_many_wait_aside_those_who_come_last_stay_in_the_queue(database: Database) -> None:
     late = "late"
-    promise_many(database, ASIDE_PER_SLOT)
+    enqueue_many(database, ASIDE_PER_SLOT)
     may_end, begun, ends = asyncio.Event(), asyncio.Semaphore(0), asyncio.Queue[str]()
 
     async def wait_for_others(_context: Context, _job: Job) -> None:
@@ -146,10 +146,10 @@ def test_while_many_wait_aside_those_who_come_last_stay_in_the_queue(database: D
             for _ in range(ASIDE_PER_SLOT):
                 await begun.acquire()
             # It has the only slot once the last of them has stepped aside.
-            await asyncio.to_thread(promise_one, database, kind=QUICK)
+            await asyncio.to_thread(enqueue_one, database, kind=QUICK)
             assert await ends.get() == QUICK
             for kind in (late, QUICK):
-                await asyncio.to_thread(promise_one, database, kind=kind)
+                await asyncio.to_thread(enqueue_one, database, kind=kind)
             assert await ends.get() == QUICK
             may_end.set()
             assert await ends.get() == late

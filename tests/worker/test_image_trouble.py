@@ -16,7 +16,7 @@ import pytest
 from sqlalchemy import text, update
 
 from printworks.clock import system_clock
-from printworks.imaging.processor import Studio
+from printworks.imaging.processor import ImageProcessor
 from printworks.rules.events import ImageJudged
 from printworks.rules.images import DOWNLOAD_ATTEMPTS, ImageStatus
 from printworks.rules.jobs import JobKind
@@ -130,9 +130,9 @@ class TestFiles:
 
 class TestTheDatabase:
     def test_a_table_that_cannot_be_read_costs_a_minute(
-        self, sqlite_database: Database, tmp_path: Path, studio: Studio
+        self, sqlite_database: Database, tmp_path: Path, processor: ImageProcessor
     ) -> None:
-        with open_shop(sqlite_database, tmp_path, studio) as shop:
+        with open_shop(sqlite_database, tmp_path, processor) as shop:
             gate = shop.host.gate()
             url = shop.host.at("/cat.jpg", gate.before(holds(A_PICTURE)))
             [image] = shop.add_images(shop.add_order(), url)
@@ -147,9 +147,9 @@ class TestTheDatabase:
             assert_fine_after_a_minute(shop, image)
 
     def test_a_connection_that_is_lost_in_the_middle_costs_a_minute(
-        self, postgresql_database: Database, tmp_path: Path, studio: Studio
+        self, postgresql_database: Database, tmp_path: Path, processor: ImageProcessor
     ) -> None:
-        with open_shop(postgresql_database, tmp_path, studio) as shop:
+        with open_shop(postgresql_database, tmp_path, processor) as shop:
             order = shop.add_order()
             [image] = shop.add_images(order, shop.host.at("/cat.jpg", holds(A_PICTURE)))
 
@@ -163,8 +163,8 @@ class TestTheDatabase:
 
 class TestDecoders:
     def test_one_that_is_killed_is_asked_again(self, a_shop: OpenShop) -> None:
-        with Studio(slots=1, zygote=DEADLY) as studio:
-            shop = a_shop(studio=studio)
+        with ImageProcessor(slots=1, zygote=DEADLY) as processor:
+            shop = a_shop(processor=processor)
             url = shop.host.at("/cat.jpg", holds(A_PICTURE + HANGS_ONCE))
             [image] = shop.add_images(shop.add_order(), url)
 
@@ -176,8 +176,8 @@ class TestDecoders:
         assert shop.job(JobKind.FETCH_IMAGE).attempts == 1
 
     def test_a_file_that_kills_each_is_invalid_and_the_others_go_on(self, a_shop: OpenShop) -> None:
-        with Studio(slots=1, zygote=DEADLY) as studio:
-            shop = a_shop(studio=studio)
+        with ImageProcessor(slots=1, zygote=DEADLY) as processor:
+            shop = a_shop(processor=processor)
             murderous, fine = shop.add_images(
                 shop.add_order(),
                 shop.host.at("/deadly.jpg", holds(A_PICTURE + CRASHES)),
@@ -193,8 +193,8 @@ class TestDecoders:
     def test_a_file_that_kills_only_those_who_print_it_is_invalid_in_the_end(
         self, a_shop: OpenShop
     ) -> None:
-        with Studio(slots=1, zygote=DEADLY) as studio:
-            shop = a_shop(studio=studio)
+        with ImageProcessor(slots=1, zygote=DEADLY) as processor:
+            shop = a_shop(processor=processor)
             order = shop.add_order()
             url = shop.host.at("/cat.jpg", holds(A_PICTURE + CRASHES_IN_PRINT))
             [image] = shop.add_images(order, url)

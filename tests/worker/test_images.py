@@ -9,7 +9,7 @@ import pyvips
 
 from printworks.actions.accounts.clock import advance_clock
 from printworks.actions.images.pictures import NOT_AS_EXPECTED
-from printworks.net.client import Limits
+from printworks.net.client import FetchLimits
 from printworks.net.errors import Unreachable
 from printworks.rules.events import ImageJudged
 from printworks.rules.images import DOWNLOAD_WAITS, ImageStatus
@@ -241,7 +241,7 @@ class TestAttempts:
 
 class TestServersThatMisbehave:
     def test_each_is_tried_again_and_holds_up_nobody_else(self, a_shop: OpenShop) -> None:
-        shop = a_shop(patience=Limits(total=2 * SECOND, stall=1 * SECOND))
+        shop = a_shop(patience=FetchLimits(total=2 * SECOND, stall=1 * SECOND))
         host = shop.host
         wicked = {
             "/drips.jpg": drips(A_PICTURE),
@@ -480,7 +480,7 @@ class TestTwice:
         before = remember(shop, order, ids)
 
         for image_id in ids:
-            shop.promise_again(JobKind.FETCH_IMAGE, {"image": image_id})
+            shop.enqueue_again(JobKind.FETCH_IMAGE, {"image": image_id})
         shop.pass_time(minutes=1)
 
         assert remember(shop, order, ids) == before
@@ -490,7 +490,7 @@ class TestTwice:
         order = shop.add_order()
         gate = shop.host.gate(waits_for=2)
         ids = shop.add_images(order, shop.host.at("/cat.jpg", gate.before(holds(A_PICTURE))))
-        shop.promise_again(JobKind.FETCH_IMAGE, {"image": ids[0]})
+        shop.enqueue_again(JobKind.FETCH_IMAGE, {"image": ids[0]})
 
         shop.drain()
 

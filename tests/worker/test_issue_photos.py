@@ -25,7 +25,7 @@ def draw(shop: Shop, *contents: bytes) -> tuple[PhotoBatch, list[NewPhoto]]:
     with shop.database.writing() as db:
         batch = begin_photos(db, present=0, added=len(contents), now=shop.clock())
     sent = [SentPhoto("photo.jpg", BytesIO(content)) for content in contents]
-    return batch, draw_photos(shop.tools.studio, shop.tools.files, batch, sent)
+    return batch, draw_photos(shop.tools.processor, shop.tools.files, batch, sent)
 
 
 def complain(shop: Shop, batch: PhotoBatch, drawn: list[NewPhoto]) -> Issue:

@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from printworks.store.engine.database import Database
-from tests.worker.queues import add_merchant, list_states, promise_many
+from tests.worker.queues import add_merchant, enqueue_many, list_states
 from tests.worker.victim import SLOTS
 
 JOBS: Final = 2000
@@ -45,7 +45,7 @@ def test_twenty_kills_in_two_thousand_jobs_lose_none(database_url: str) -> None:
     promised = [
         job_id
         for number in range(MERCHANTS)
-        for job_id in promise_many(
+        for job_id in enqueue_many(
             database, JOBS // MERCHANTS, add_merchant(database, f"Shop {number}")
         )
     ]

@@ -14,7 +14,7 @@ from sqlalchemy import select
 
 from printworks.actions.orders.orders import cancel_order
 from printworks.actions.production.production import (
-    hear_from_lab,
+    apply_lab_report,
     hold_order,
     offer_again,
     permissions_of,
@@ -22,7 +22,7 @@ from printworks.actions.production.production import (
 )
 from printworks.actions.submission.submission import check_submission
 from printworks.errors import WrongState
-from printworks.labs.documents import Report
+from printworks.labs.documents import LabReport
 from printworks.labs.simulated import LATE, LOST_AFTER, make_tracking_number
 from printworks.rules.events import (
     OrderCharged,
@@ -109,9 +109,9 @@ def remember(shop: Shop, order: Order) -> tuple[Any, ...]:
 
 def hear(shop: Shop, shipment: Shipment, state: LabState, **facts: Any) -> bool:
     """Let a lab say something; return whether it was news."""
-    report = Report(job=shipment.id, state=state, **facts)
+    report = LabReport(job=shipment.id, state=state, **facts)
     with shop.database.writing() as db:
-        return hear_from_lab(db, report, catalogue=shop.tools.catalogue, now=shop.clock())
+        return apply_lab_report(db, report, catalogue=shop.tools.catalogue, now=shop.clock())
 
 
 def change(shop: Shop, order: Order, action: Callable[..., object], **values: Any) -> None:
@@ -211,11 +211,11 @@ class TestHandingOver:
         shop.drain()
         before = remember(shop, order)
 
-        shop.promise_again(JobKind.SEND_TO_LAB, {"shipment": only(shop, order).id})
+        shop.enqueue_again(JobKind.SEND_TO_LAB, {"shipment": only(shop, order).id})
         shop.drain()
 
         assert remember(shop, order) == before
-        assert count_jobs(shop, JobKind.HEAR_FROM_LAB) == 3
+        assert count_jobs(shop, JobKind.APPLY_LAB_REPORT) == 3
 
 
 @pytest.fixture
@@ -579,7 +579,7 @@ class TestMagicWords:
             "Submitted",
             "Complete",
         ]
-        assert count_jobs(shop, JobKind.HEAR_FROM_LAB) == 6
+        assert count_jobs(shop, JobKind.APPLY_LAB_REPORT) == 6
 
     def test_wrong_print_is_held_until_it_is_printed_again(self, shop: Shop) -> None:
         order = submit(shop, merchant_order_id="sandbox:wrong-print")
@@ -751,7 +751,7 @@ class TestCancelling:
             db.execute(shipments.update().values(sent_at=None))
         cancel(shop, order)
 
-        shop.promise_again(JobKind.SEND_TO_LAB, {"shipment": only(shop, order).id})
+        shop.enqueue_again(JobKind.SEND_TO_LAB, {"shipment": only(shop, order).id})
         shop.drain()
 
         folder = Path(str(shop.settings.lab_folder), only(shop, order).lab)
@@ -814,7 +814,7 @@ class TestHolding:
         hold(shop, order)
         shop.drain()
 
-        shop.promise_again(JobKind.SEND_TO_LAB, {"shipment": only(shop, order).id})
+        shop.enqueue_again(JobKind.SEND_TO_LAB, {"shipment": only(shop, order).id})
         shop.drain()
 
         assert only(shop, order).sent_at is None
@@ -829,7 +829,7 @@ class TestHolding:
         shop.drain()
         finish(shop)
 
-        assert count_jobs(shop, JobKind.HEAR_FROM_LAB) == 3
+        assert count_jobs(shop, JobKind.APPLY_LAB_REPORT) == 3
         assert shop.order(order).status is OrderStatus.COMPLETE
 
     def test_where_a_lab_does_not_allow_it_nothing_waits(self, shop: Shop) -> None:

@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 from sqlalchemy import func, select
 from structlog.typing import EventDict
 
-from printworks.rules.jobs import Hopeless, JobKind, Policy
+from printworks.rules.jobs import JobKind, PermanentFailure, Policy
 from printworks.store.engine.database import Database
-from printworks.store.queue.jobs import Job, promise
+from printworks.store.queue.jobs import Job, enqueue
 from printworks.store.tables import jobs
 from printworks.worker.loop import Context, Worker
 from tests.factories import NOON
@@ -21,9 +21,9 @@ from tests.worker.queues import (
     add_merchant,
     claim_one,
     claim_some,
+    enqueue_many,
+    enqueue_one,
     list_states,
-    promise_many,
-    promise_one,
     read,
 )
 from tests.worker.running import BOTH_WAYS, drain, hang, running, work
@@ -45,7 +45,7 @@ def fail_with(error: Exception) -> Callable[[Context, Job], Awaitable[None]]:
 class TestOutcomes:
     @BOTH_WAYS
     def test_a_job_that_succeeds_is_done(self, database: Database, policy: Policy) -> None:
-        promise_many(database, 20)
+        enqueue_many(database, 20)
 
         drain(database, do_nothing, policy=policy)
 
@@ -55,7 +55,7 @@ class TestOutcomes:
     def test_a_job_that_fails_is_tried_again_later(
         self, database: Database, policy: Policy
     ) -> None:
-        job_id = promise_one(database)
+        job_id = enqueue_one(database)
 
         drain(database, fail_with(OSError("connection refused")), policy=policy)
 
@@ -67,15 +67,15 @@ class TestOutcomes:
     def test_a_job_that_is_hopeless_fails_for_good(
         self, database: Database, policy: Policy
     ) -> None:
-        job_id = promise_one(database)
+        job_id = enqueue_one(database)
 
-        drain(database, fail_with(Hopeless("No such order.")), policy=policy)
+        drain(database, fail_with(PermanentFailure("No such order.")), policy=policy)
 
         stored = read(database, job_id)
         assert (stored.state, stored.last_error) == ("failed", "Hopeless: No such order.")
 
     def test_a_job_has_so_many_attempts_and_no_more(self, database: Database) -> None:
-        job_id = promise_one(database)
+        job_id = enqueue_one(database)
         policy = a_policy(attempts=3, wait_after=lambda _: timedelta(0))
 
         drain(database, fail_with(OSError()), policy=policy)
@@ -84,7 +84,7 @@ class TestOutcomes:
         assert (stored.state, stored.attempts) == ("failed", 3)
 
     def test_a_job_that_takes_too_long_is_cut_off(self, database: Database) -> None:
-        job_id = promise_one(database)
+        job_id = enqueue_one(database)
 
         drain(database, hang, policy=a_policy(timeout=timedelta(milliseconds=10)))
 
@@ -93,25 +93,25 @@ class TestOutcomes:
         assert stored.last_error.startswith("The job took longer than 0:00:00.01")
 
     def test_a_job_may_promise_the_next(self, database: Database) -> None:
-        promise_one(database)
+        enqueue_one(database)
 
-        async def promise_another(context: Context, job: Job) -> None:
+        async def enqueue_another(context: Context, job: Job) -> None:
             def in_one_transaction() -> None:
                 with database.writing() as db:
-                    promise(
+                    enqueue(
                         db, KIND, {}, merchant=None, now=context.clock(), dedupe_key=f"{job.kind}"
                     )
 
             await context.in_thread(in_one_transaction)
 
-        drain(database, promise_another)
+        drain(database, enqueue_another)
 
         assert list_states(database) == ["done", "done"]
 
     def test_a_report_that_comes_too_late_changes_nothing(
         self, database: Database, logged: list[EventDict]
     ) -> None:
-        job_id = promise_one(database)
+        job_id = enqueue_one(database)
 
         async def lose_the_lease(context: Context, _job: Job) -> None:
             await context.in_thread(claim_some, database, worker="somebody else", now=NOON + LEASE)
@@ -125,7 +125,7 @@ class TestOutcomes:
 
 class TestRunning:
     def test_jobs_run_at_the_same_time(self, database: Database) -> None:
-        promise_many(database, 8)
+        enqueue_many(database, 8)
         together = asyncio.Barrier(8)
 
         async def wait_for_the_others(_context: Context, _job: Job) -> None:
@@ -142,7 +142,7 @@ class TestRunning:
         async def scene(worker: Worker) -> None:
             async with running(worker):
                 for _ in range(3):
-                    await asyncio.to_thread(promise_one, database)
+                    await asyncio.to_thread(enqueue_one, database)
                     await ran.acquire()
 
         ran = asyncio.Semaphore(0)
@@ -156,7 +156,7 @@ class TestRunning:
 
     def test_a_full_lane_goes_on_as_soon_as_it_has_room(self, database: Database) -> None:
         merchant = add_merchant(database)
-        promise_many(database, 30, merchant)
+        enqueue_many(database, 30, merchant)
         all_ran = asyncio.Event()
         at_once: list[int] = []
         ran: list[int] = []
@@ -179,7 +179,7 @@ class TestRunning:
         assert set(list_states(database)) == {"done"}
 
     def test_more_jobs_than_slots_all_run_in_the_end(self, database: Database) -> None:
-        promise_many(database, 20)
+        enqueue_many(database, 20)
         at_once: list[int] = []
         most: list[int] = []
         all_ran = asyncio.Event()
@@ -202,7 +202,7 @@ class TestRunning:
         assert set(list_states(database)) == {"done"}
 
     def test_a_job_that_ended_is_reported_while_another_goes_on(self, database: Database) -> None:
-        slow, _quick = promise_many(database, 2)
+        slow, _quick = enqueue_many(database, 2)
         may_end = asyncio.Event()
 
         async def be_slow_or_quick(_context: Context, job: Job) -> None:
@@ -223,8 +223,8 @@ class TestRunning:
         self, database: Database
     ) -> None:
         for number in range(60):
-            promise_one(database, add_merchant(database, f"Shop {number}"), kind="future")
-        promise_one(database)
+            enqueue_one(database, add_merchant(database, f"Shop {number}"), kind="future")
+        enqueue_one(database)
         ran = asyncio.Event()
 
         async def say_so(_context: Context, _job: Job) -> None:
@@ -239,7 +239,7 @@ class TestRunning:
         assert list_states(database)[-1] == "done"
 
     def test_a_sleeper_runs_when_its_time_has_come(self, database: Database) -> None:
-        promise_one(database, wait=timedelta(hours=1))
+        enqueue_one(database, wait=timedelta(hours=1))
         ran = asyncio.Event()
         times = [NOON]
 
@@ -263,7 +263,7 @@ class TestRunning:
         assert list_states(database) == ["done"]
 
     def test_a_job_of_a_dead_worker_is_taken_over(self, database: Database) -> None:
-        promise_one(database)
+        enqueue_one(database)
         claim_one(database, worker="dead")
         ran = asyncio.Event()
 

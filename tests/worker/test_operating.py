@@ -6,7 +6,7 @@ import pytest
 
 from printworks.actions.production.operating import speak_for_lab
 from printworks.catalogue.opening import open_catalogue
-from printworks.labs.documents import Report
+from printworks.labs.documents import LabReport
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus
 from printworks.rules.production import LabState
@@ -30,7 +30,7 @@ _S = LabState
 
 def say(shop: Shop, order: Order, state: LabState, reason: str | None = None) -> None:
     """Say in the place of the lab how far the first job of an order is."""
-    report = Report(job=list_all(shop, order)[0].id, state=state, reason=reason)
+    report = LabReport(job=list_all(shop, order)[0].id, state=state, reason=reason)
     catalogue = open_catalogue(shop.settings.catalogue)
     with shop.database.writing() as db:
         speak_for_lab(db, report, catalogue=catalogue, now=shop.clock())
@@ -70,7 +70,7 @@ def test_what_a_dead_worker_handed_over_is_taken_back_too(
         db.execute(shipments.update().values(sent_at=None))
     say(shop, order, state, reason="No stickers left.")
 
-    shop.promise_again(JobKind.SEND_TO_LAB, {"shipment": list_all(shop, order)[0].id})
+    shop.enqueue_again(JobKind.SEND_TO_LAB, {"shipment": list_all(shop, order)[0].id})
     shop.drain()
 
     assert find_folders(shop, order) == []
@@ -99,7 +99,7 @@ def test_what_every_lab_rejects_before_it_has_it_is_handed_to_none(with_folders:
         newest = list_all(shop, order)[-1]
         if newest.held_because is not None:
             break
-        report = Report(job=newest.id, state=_S.REJECTED, reason="No stickers left.")
+        report = LabReport(job=newest.id, state=_S.REJECTED, reason="No stickers left.")
         with shop.database.writing() as db:
             catalogue = open_catalogue(shop.settings.catalogue)
             speak_for_lab(db, report, catalogue=catalogue, now=shop.clock())

@@ -155,7 +155,7 @@ def test_a_job_that_runs_again_changes_nothing(shop: Shop) -> None:
     shop.drain()
     before = shop.slip(order), shop.events(order), shop.list_files()
 
-    shop.promise_again(JobKind.FETCH_PACKING_SLIP, {"order": order.id, "url": url})
+    shop.enqueue_again(JobKind.FETCH_PACKING_SLIP, {"order": order.id, "url": url})
     shop.drain()
 
     assert before == (shop.slip(order), shop.events(order), shop.list_files())

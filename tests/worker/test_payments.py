@@ -185,7 +185,7 @@ class TestABankThatAsksThePayer:
         self, cashier: Cashier, order: Order
     ) -> None:
         request = cashier.submit(order)
-        cashier.shop.tools.till.bank.authorise(request.key)
+        cashier.shop.tools.gateway.bank.authorise(request.key)
 
         cashier.shop.pass_time(minutes=20)
 
@@ -196,7 +196,7 @@ class TestABankThatAsksThePayer:
 
     def test_once_declined_it_is_the_merchants_again(self, cashier: Cashier, order: Order) -> None:
         request = cashier.submit(order)
-        cashier.shop.tools.till.bank.refuse(request.key)
+        cashier.shop.tools.gateway.bank.refuse(request.key)
 
         cashier.shop.pass_time(minutes=20)
 
@@ -209,7 +209,7 @@ class TestABankThatAsksThePayer:
         self, cashier: Cashier, order: Order
     ) -> None:
         first = cashier.submit(order)
-        cashier.shop.tools.till.bank.refuse(first.key)
+        cashier.shop.tools.gateway.bank.refuse(first.key)
         cashier.shop.pass_time(minutes=20)
 
         second = cashier.submit(order)
@@ -217,7 +217,7 @@ class TestABankThatAsksThePayer:
         assert second.id != first.id
         assert second.state is _P.WAITING
         assert cashier.shop.order(order).error_message is None
-        cashier.shop.tools.till.bank.authorise(second.key)
+        cashier.shop.tools.gateway.bank.authorise(second.key)
         cashier.shop.pass_time(minutes=20)
         assert cashier.shop.order(order).status is _S.SUBMITTED
         assert cashier.count_taken(order) == (1, 1)
@@ -236,7 +236,7 @@ class TestABankThatAsksThePayer:
             "The order was not paid for. The payment was not authorised in time."
         )
         # It is too late at the bank, too.
-        assert isinstance(cashier.shop.tools.till.bank.authorise(request.key), Declined)
+        assert isinstance(cashier.shop.tools.gateway.bank.authorise(request.key), Declined)
 
     def test_cancelling_closes_the_banks_page(self, cashier: Cashier, order: Order) -> None:
         request = cashier.submit(order)
@@ -245,7 +245,7 @@ class TestABankThatAsksThePayer:
         cashier.shop.drain()
 
         assert cashier.request(request).state is _P.DECLINED
-        assert isinstance(cashier.shop.tools.till.bank.authorise(request.key), Declined)
+        assert isinstance(cashier.shop.tools.gateway.bank.authorise(request.key), Declined)
         assert cashier.shop.order(order).status is _S.CANCELLED
 
     def test_a_picture_that_fails_meanwhile_gives_the_money_back(self, cashier: Cashier) -> None:
@@ -256,7 +256,7 @@ class TestABankThatAsksThePayer:
         for _ in range(8):
             shop.pass_time(minutes=10)
         assert shop.image(image).status is ImageStatus.FILE_NOT_FOUND_AT_URL
-        shop.tools.till.bank.authorise(request.key)
+        shop.tools.gateway.bank.authorise(request.key)
 
         for _ in range(3):
             shop.pass_time(minutes=20)
@@ -408,7 +408,7 @@ class TestCancellingWhatWasPaid:
         cashier.cancel(order)
         cashier.shop.drain()
 
-        cashier.shop.promise_again(JobKind.REFUND_PAYMENT, {"payment": request.id})
+        cashier.shop.enqueue_again(JobKind.REFUND_PAYMENT, {"payment": request.id})
         cashier.shop.drain()
 
         assert kinds(cashier.shop).count(EntryKind.REPAYMENT) == 1

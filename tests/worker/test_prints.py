@@ -69,7 +69,7 @@ def test_the_manifest_draws_the_same_bytes_again(shop: Shop, tmp_path: Path) -> 
     [original] = shop.list_files("originals")
 
     with shop.tools.files.local(original) as source:
-        again = shop.tools.studio.render(source, manifest.plan, tmp_path)
+        again = shop.tools.processor.render(source, manifest.plan, tmp_path)
 
     assert isinstance(again, Rendered)
     assert again.manifest == manifest
@@ -150,8 +150,8 @@ def test_drawing_again_changes_nothing(shop: Shop) -> None:
     shop.drain()
     before = shop.image(image), shop.events(order), shop.tools.files.read(print_key(image))
 
-    shop.promise_again(JobKind.RENDER_IMAGE, {"image": image})
-    shop.promise_again(JobKind.RENDER_IMAGE, {"image": image})
+    shop.enqueue_again(JobKind.RENDER_IMAGE, {"image": image})
+    shop.enqueue_again(JobKind.RENDER_IMAGE, {"image": image})
     shop.drain()
 
     assert before == (
@@ -167,7 +167,7 @@ def test_drawing_twice_at_the_same_moment_counts_once(shop: Shop) -> None:
     shop.drain()
     shop.submit(order)
     for _ in range(POLICIES[JobKind.RENDER_IMAGE].in_flight - 1):
-        shop.promise_again(JobKind.RENDER_IMAGE, {"image": image})
+        shop.enqueue_again(JobKind.RENDER_IMAGE, {"image": image})
 
     shop.drain()
 

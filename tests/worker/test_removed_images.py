@@ -243,7 +243,7 @@ class TestDownloads:
         for key in proofs:
             shop.tools.files.put(key, late)
 
-        shop.promise_again(JobKind.FETCH_IMAGE, {"image": removed})
+        shop.enqueue_again(JobKind.FETCH_IMAGE, {"image": removed})
         shop.drain()
 
         assert shop.list_files("proofs") == []

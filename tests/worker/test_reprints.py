@@ -114,7 +114,7 @@ def test_the_pictures_of_a_reprint_are_kept_for_it(shop: Shop) -> None:
     shop.clock.advance(days=365)
     issue = reprint(shop, order)
 
-    shop.promise_again(JobKind.FORGET_PICTURES, {})
+    shop.enqueue_again(JobKind.FORGET_PICTURES, {})
     shop.drain()
 
     with shop.database.reading() as db:

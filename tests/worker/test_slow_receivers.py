@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from printworks.rules.events import CallbackState
-from printworks.rules.jobs import POLICIES, JobKind, NotNow
+from printworks.rules.jobs import POLICIES, JobKind, RetryLater
 from printworks.store.accounts.merchants import Merchant
 from printworks.worker.receivers import MOST_TO_HOST, Receivers
 from tests.factories import a_merchant
@@ -118,7 +118,7 @@ def test_no_receiver_is_flooded() -> None:
                 turns.enter_context(receivers.turn(merchant_id, "https://shop.example/a"))
 
             turns.enter_context(receivers.turn(1, "https://other.example/"))
-            with pytest.raises(NotNow):
+            with pytest.raises(RetryLater):
                 turns.enter_context(receivers.turn(1, "https://shop.example/b"))
         with receivers.turn(1, "https://shop.example/b"):
             assert not receivers.is_slow(1)

@@ -25,7 +25,7 @@ from printworks.worker import HANDLERS
 from printworks.worker.loop import Context, Worker
 from printworks.worker.sweeps import ROWS_AT_ONCE
 from tests.factories import NOON, a_merchant, an_order
-from tests.worker.queues import KIND, add_merchant, promise_one
+from tests.worker.queues import KIND, add_merchant, enqueue_one
 from tests.worker.running import noon
 
 SECOND = timedelta(seconds=1)
@@ -39,7 +39,7 @@ def test_jobs_that_ended_long_ago_are_forgotten(database: Database) -> None:
     keep = Settings(data=Path()).keep_finished_jobs
     add_ended_jobs(database, ROWS_AT_ONCE + 1, finished_at=NOON - keep - SECOND)
     add_ended_jobs(database, 1, finished_at=NOON - keep)
-    promise_one(database, now=NOON - 2 * keep, kind="never-run")
+    enqueue_one(database, now=NOON - 2 * keep, kind="never-run")
 
     sweep(database)
 

@@ -14,13 +14,13 @@ from printworks.store.queue.jobs import Job
 from printworks.store.tables import jobs
 from printworks.worker.loop import Context, Worker
 from tests.factories import NOON
-from tests.worker.queues import LEASE, list_states, promise_many, promise_one, read
+from tests.worker.queues import LEASE, enqueue_many, enqueue_one, list_states, read
 from tests.worker.running import BOTH_WAYS, hang, running, work
 
 
 class TestLeases:
     def test_a_long_job_keeps_its_lease(self, database: Database) -> None:
-        job_id = promise_one(database)
+        job_id = enqueue_one(database)
         times = [NOON]
         started, renewed = asyncio.Event(), asyncio.Event()
 
@@ -44,7 +44,7 @@ class TestLeases:
         assert read(database, job_id).state == "done"
 
     def test_a_job_whose_lease_was_lost_is_broken_off(self, database: Database) -> None:
-        job_id = promise_one(database)
+        job_id = enqueue_one(database)
         started, broken_off = asyncio.Event(), asyncio.Event()
 
         async def wait(_context: Context, _job: Job) -> None:
@@ -67,7 +67,7 @@ class TestLeases:
     def test_a_renewal_that_fails_is_tried_again(
         self, database: Database, logged: list[EventDict]
     ) -> None:
-        promise_one(database)
+        enqueue_one(database)
         renewed = asyncio.Event()
 
         async def lose_the_database(context: Context, _job: Job) -> None:
@@ -89,7 +89,7 @@ class TestLeases:
 class TestStopping:
     @BOTH_WAYS
     def test_what_runs_may_end(self, database: Database, policy: Policy) -> None:
-        promise_many(database, 3)
+        enqueue_many(database, 3)
         started = asyncio.Semaphore(0)
         stopping = asyncio.Event()
 
@@ -110,7 +110,7 @@ class TestStopping:
     def test_what_does_not_end_in_time_is_handed_back_as_if_never_begun(
         self, database: Database
     ) -> None:
-        job_id = promise_one(database)
+        job_id = enqueue_one(database)
         started = asyncio.Event()
 
         async def begin_and_hang(context: Context, job: Job) -> None:
@@ -131,7 +131,7 @@ class TestTrouble:
     def test_a_database_that_fails_for_a_while_costs_nothing_but_time(
         self, database: Database
     ) -> None:
-        job_id = promise_one(database)
+        job_id = enqueue_one(database)
         looked = asyncio.Semaphore(0)
         ran = asyncio.Event()
         loops: list[asyncio.AbstractEventLoop] = []
@@ -157,7 +157,7 @@ class TestTrouble:
         assert read(database, job_id).state == "done"
 
     def test_a_report_is_repeated_until_the_database_takes_it(self, database: Database) -> None:
-        job_id = promise_one(database)
+        job_id = enqueue_one(database)
         reported = asyncio.Semaphore(0)
         loops: list[asyncio.AbstractEventLoop] = []
 
@@ -181,7 +181,7 @@ class TestTrouble:
         assert read(database, job_id).state == "done"
 
     def test_a_report_that_no_database_takes_is_left_to_the_lease(self, database: Database) -> None:
-        job_id = promise_one(database)
+        job_id = enqueue_one(database)
         times = [NOON]
 
         async def lose_the_database(context: Context, _job: Job) -> None:
@@ -203,7 +203,7 @@ class TestTrouble:
     def test_jobs_that_cannot_be_handed_back_do_not_keep_a_worker_from_stopping(
         self, database: Database
     ) -> None:
-        job_id = promise_one(database)
+        job_id = enqueue_one(database)
         lost = asyncio.Event()
 
         async def lose_the_database(context: Context, job: Job) -> None:

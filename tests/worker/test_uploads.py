@@ -20,10 +20,10 @@ from printworks.actions.images.uploads import (
     begin_upload,
     judge_upload,
 )
-from printworks.errors import BadInput, NotFound, OutOfOrder, WrongState
+from printworks.errors import BadInput, NotFound, ServiceUnavailable, WrongState
 from printworks.files.folder import FolderFiles
 from printworks.imaging.formats import Format
-from printworks.imaging.processor import Studio
+from printworks.imaging.processor import ImageProcessor
 from printworks.rules.events import ImageJudged, ImagesAdded
 from printworks.rules.images import AcceptedFiles, ImageStatus
 from printworks.rules.jobs import JobKind
@@ -73,7 +73,7 @@ class Counter:
         source.write_bytes(content)
         tools = self.shop.tools
         try:
-            return judge_upload(tools.studio, tools.files, upload, source, folder)
+            return judge_upload(tools.processor, tools.files, upload, source, folder)
         finally:
             shutil.rmtree(folder)
 
@@ -349,7 +349,7 @@ class TestKilled:
         judged = counter.judge(upload, A_PICTURE)
         shop.pass_time(seconds=LEFT_FOR.total_seconds() + 1)
 
-        with pytest.raises(OutOfOrder, match="send it again"):
+        with pytest.raises(ServiceUnavailable, match="send it again"):
             counter.add(upload, judged)
 
         assert counter.images(order) == []
@@ -372,8 +372,8 @@ def test_files_that_cannot_be_kept_are_our_trouble(counter: Counter, tmp_path: P
     source = tmp_path / "picture"
     source.write_bytes(A_PICTURE)
 
-    with pytest.raises(OutOfOrder, match="try again"):
-        judge_upload(shop.tools.studio, away, upload, source, tmp_path)
+    with pytest.raises(ServiceUnavailable, match="try again"):
+        judge_upload(shop.tools.processor, away, upload, source, tmp_path)
 
     assert counter.images(order) == []
 
@@ -426,8 +426,8 @@ class TestTrouble:
         self, a_shop: OpenShop, tmp_path: Path
     ) -> None:
         murderous = A_PICTURE + CRASHES
-        with Studio(slots=1, zygote=[deadly.__file__]) as studio:
-            counter = Counter(a_shop(studio=studio), tmp_path)
+        with ImageProcessor(slots=1, zygote=[deadly.__file__]) as processor:
+            counter = Counter(a_shop(processor=processor), tmp_path)
             image = counter.upload(counter.shop.add_order(), murderous)
 
         assert (image.status, image.error_message) == (_S.INVALID, CANNOT_BE_PROCESSED)
@@ -438,11 +438,11 @@ class TestTrouble:
     def test_a_studio_that_does_not_start_is_our_trouble(
         self, a_shop: OpenShop, tmp_path: Path
     ) -> None:
-        with Studio(slots=1, zygote=["-c", "raise SystemExit(1)"]) as studio:
-            counter = Counter(a_shop(studio=studio), tmp_path)
+        with ImageProcessor(slots=1, zygote=["-c", "raise SystemExit(1)"]) as processor:
+            counter = Counter(a_shop(processor=processor), tmp_path)
             order = counter.shop.add_order()
 
-            with pytest.raises(OutOfOrder, match="try again"):
+            with pytest.raises(ServiceUnavailable, match="try again"):
                 counter.upload(order, A_PICTURE)
 
         assert counter.images(order) == []

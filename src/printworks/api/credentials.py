@@ -24,7 +24,7 @@ class Shown(NamedTuple):
     key: str
 
 
-class Verified(NamedTuple):
+class VerifiedKey(NamedTuple):
     """A merchant, and the hash of the key that it showed."""
 
     merchant: Merchant
@@ -63,18 +63,18 @@ class Credentials:
             raise BadCredentials(self._refusal)
         return merchant
 
-    def verify_quickly(self, shown: Shown, *, now: datetime) -> Verified:
+    def verify_quickly(self, shown: Shown, *, now: datetime) -> VerifiedKey:
         """Return the merchant, perhaps as it was a moment ago."""
         # Remembered by the hash: keys themselves live no longer than their request.
         key_hash = hash_key(shown.key)
         remembered_as = (shown.code, key_hash)
         until, merchant = self._verified.get(remembered_as, (now, None))
         if merchant is not None and now < until:
-            return Verified(merchant, key_hash)
+            return VerifiedKey(merchant, key_hash)
         self._verified.pop(remembered_as, None)
         with self._database.reading() as db:
             merchant = self.verify(db, shown, now=now)
         if len(self._verified) >= _MOST_REMEMBERED:
             self._verified.clear()
         self._verified[remembered_as] = (now + TRUSTED_FOR, merchant)
-        return Verified(merchant, key_hash)
+        return VerifiedKey(merchant, key_hash)

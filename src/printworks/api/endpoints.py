@@ -13,17 +13,17 @@ from printworks.clock import Clock
 from printworks.errors import (
     BadCredentials,
     BadInput,
-    KeyUsedBefore,
+    IdempotencyKeyReused,
     NotFound,
-    OutOfOrder,
     ServiceError,
+    ServiceUnavailable,
     StillRunning,
     UnknownMediaType,
     WrongState,
 )
 from printworks.files.store import Files
-from printworks.imaging.processor import Studio
-from printworks.payments.gateway import Till
+from printworks.imaging.processor import ImageProcessor
+from printworks.payments.gateway import Gateway
 from printworks.store.accounts.merchants import Merchant
 from printworks.wire.links import Links
 
@@ -35,12 +35,12 @@ USUAL_STATUS: Final[Mapping[type[ServiceError], int]] = {
     NotFound: 404,
     StillRunning: 409,
     UnknownMediaType: 415,
-    KeyUsedBefore: 422,
-    OutOfOrder: 503,
+    IdempotencyKeyReused: 422,
+    ServiceUnavailable: 503,
 }
 
 
-Heard = TypeVar("Heard")
+Reply = TypeVar("Reply")
 
 # Takes a merchant's number and how far to move its clock; returns its new time.
 AdvanceClock = Callable[[int, timedelta], datetime]
@@ -59,9 +59,9 @@ class Call(msgspec.Struct, frozen=True):
     body: object
     catalogue: Catalogue
     links: Links
-    studio: Studio
+    processor: ImageProcessor
     advance_clock: AdvanceClock
-    till: Till
+    gateway: Gateway
     open_files: Callable[[], Files]
     # As its path names it.
     version: str
@@ -81,7 +81,7 @@ class WithStatus(msgspec.Struct, frozen=True):
     shape: Any
 
 
-class Unfinished(msgspec.Struct, Generic[Heard], frozen=True):
+class Unfinished(msgspec.Struct, Generic[Reply], frozen=True):
     """What a handler returns if somebody outside must be asked before there is an answer.
 
     What it wrote is committed first. Then `ask` is called without a transaction, and `then`, with
@@ -89,8 +89,8 @@ class Unfinished(msgspec.Struct, Generic[Heard], frozen=True):
     what it wrote stays; one that it raises undoes that.
     """
 
-    ask: Callable[[], Heard]
-    then: Callable[[Connection, Heard], Any]
+    ask: Callable[[], Reply]
+    then: Callable[[Connection, Reply], Any]
     # Whether `ask` waits for somebody else's server, which may take long.
     waits_for_others: bool = False
 

@@ -14,27 +14,27 @@ from printworks.api.exchange import Request, Response
 from printworks.errors import (
     BadCredentials,
     BadInput,
-    KeyUsedBefore,
-    OutOfOrder,
+    IdempotencyKeyReused,
     ServiceError,
+    ServiceUnavailable,
     StillRunning,
 )
 from printworks.store.accounts import idempotency as store
-from printworks.store.accounts.idempotency import Claim
+from printworks.store.accounts.idempotency import KeyClaim
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
 
 LONGEST_KEY: Final = 255
 # No request runs this long; one that has no answer by then died with its process.
 RUNS_AT_MOST: Final = timedelta(minutes=2)
-_NOT_KEPT: Final = (BadCredentials, StillRunning, OutOfOrder)
+_NOT_KEPT: Final = (BadCredentials, StillRunning, ServiceUnavailable)
 
 
 class Begun(NamedTuple):
     """A request that has to ask somebody before it has an answer, and its claim to a key."""
 
     work: Unfinished[Any]
-    claim: Claim | None = None
+    claim: KeyClaim | None = None
 
 
 def answer_once(
@@ -54,7 +54,7 @@ def answer_once(
     has nothing to do with the request itself.
     """
     key = _read_key(request)
-    claim = Claim(merchant.id, key, secrets.token_hex(8))
+    claim = KeyClaim(merchant.id, key, secrets.token_hex(8))
     known = _claim_or_recall(database, claim, _fingerprint(request, body), now=now)
     if known is not None:
         return known
@@ -81,7 +81,7 @@ def is_kept(result: object) -> bool:
     return not isinstance(result, BaseException)
 
 
-def forget_claim(database: Database, claim: Claim) -> None:
+def forget_claim(database: Database, claim: KeyClaim) -> None:
     """Let the next request with this key be performed anew."""
     with database.writing() as db:
         store.give_up_claim(db, claim)
@@ -123,7 +123,7 @@ def _digest(value: object) -> bytes:
 
 
 def _claim_or_recall(
-    database: Database, claim: Claim, fingerprint: str, *, now: datetime
+    database: Database, claim: KeyClaim, fingerprint: str, *, now: datetime
 ) -> Response | None:
     with database.writing() as db:
         is_mine = store.claim_key(
@@ -136,7 +136,7 @@ def _claim_or_recall(
         raise StillRunning("The request with this Idempotency-Key was just given up; try again.")
     if first.fingerprint != fingerprint:
         message = "This Idempotency-Key came with another request before; use a new one."
-        raise KeyUsedBefore(message)
+        raise IdempotencyKeyReused(message)
     if first.answer_status is None:
         message = "The first request with this Idempotency-Key is still running; try again later."
         raise StillRunning(message)
@@ -148,7 +148,7 @@ def _claim_or_recall(
     )
 
 
-def keep_answer(db: Connection, claim: Claim, response: Response) -> None:
+def keep_answer(db: Connection, claim: KeyClaim, response: Response) -> None:
     """Keep the answer of a request for whoever sends it again with its key."""
     kept = store.keep_answer(
         db, claim, status=response.status, media_type=response.media_type, body=response.body

@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 
 from printworks.actions.payments.payments import describe_charge, settle
 from printworks.api.endpoints import Call, Unfinished
-from printworks.errors import OutOfOrder, ServiceError, WrongState
+from printworks.errors import ServiceError, ServiceUnavailable, WrongState
 from printworks.payments.provider import Outcome, ProviderUnavailable, Unknown
 from printworks.rules.payments import PaymentState, explain_refusal
 from printworks.store.money.payments import PaymentRequest
@@ -31,7 +31,7 @@ def pay(call: Call, order: Order, request: PaymentRequest, show: Show) -> Any:
 
     def ask() -> Outcome | None:
         try:
-            provider = call.till.open(request.provider)
+            provider = call.gateway.open(request.provider)
             # Providers forget keys after a day: who asks again looks first.
             known = Unknown() if is_new else provider.look_up(charge, request.reference)
             return provider.charge(charge) if isinstance(known, Unknown) else known
@@ -40,7 +40,7 @@ def pay(call: Call, order: Order, request: PaymentRequest, show: Show) -> Any:
 
     def then(db: Connection, outcome: Outcome | None) -> Any:
         if outcome is None:
-            return OutOfOrder(_NOT_REACHED)
+            return ServiceUnavailable(_NOT_REACHED)
         # The provider may have taken its time.
         settled = settle(db, request.id, outcome, catalogue=call.catalogue, now=call.clock())
         return _refuse(settled) or show(call, settled)

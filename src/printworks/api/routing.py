@@ -6,7 +6,7 @@ from typing import NamedTuple
 from printworks.api.endpoints import Endpoint, Family
 
 
-class Found(NamedTuple):
+class FoundEndpoint(NamedTuple):
     """An endpoint, and the parts of the path that it names."""
 
     family: Family
@@ -65,7 +65,7 @@ class Router:
         """Say whether a path belongs to one of the versions."""
         return _split(path)[0].lower() in self._families
 
-    def find(self, method: str, path: str) -> Found | NoSuchMethod | NoSuchPath:
+    def find(self, method: str, path: str) -> FoundEndpoint | NoSuchMethod | NoSuchPath:
         """Find the endpoint for a request."""
         version, *parts = _split(path)
         version = version.lower()
@@ -75,14 +75,14 @@ class Router:
                 return self._pick(route, method, parts)
         return NoSuchPath(self._families.get(version, self._first))
 
-    def _pick(self, route: _Route, method: str, parts: list[str]) -> Found | NoSuchMethod:
+    def _pick(self, route: _Route, method: str, parts: list[str]) -> FoundEndpoint | NoSuchMethod:
         found = route.endpoints.get("GET" if method == "HEAD" else method)
         if found is None:
             also = {"HEAD"} if "GET" in route.endpoints else set()
             return NoSuchMethod(route.family, tuple(sorted({*route.endpoints, *also})))
         values = [part for want, part in zip(route.segments, parts, strict=True) if want is None]
         endpoint, names = found
-        return Found(route.family, endpoint, dict(zip(names, values, strict=True)))
+        return FoundEndpoint(route.family, endpoint, dict(zip(names, values, strict=True)))
 
 
 def _split(path: str) -> list[str]:

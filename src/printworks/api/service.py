@@ -22,10 +22,10 @@ from printworks.api.idempotency import Begun, answer_once, forget_claim, is_kept
 from printworks.api.proofs import LinkMaker
 from printworks.catalogue.snapshot import Catalogue
 from printworks.clock import Clock
-from printworks.errors import BadCredentials, OutOfOrder, ServiceError
+from printworks.errors import BadCredentials, ServiceError, ServiceUnavailable
 from printworks.files.store import Files
-from printworks.imaging.processor import Studio
-from printworks.payments.gateway import Till
+from printworks.imaging.processor import ImageProcessor
+from printworks.payments.gateway import Gateway
 from printworks.settings import Settings
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import OUTAGES, Database
@@ -41,7 +41,7 @@ _CHALLENGE: Final = ("WWW-Authenticate", 'ApiKey realm="Printworks"')
 
 _HEADERS: Final[Mapping[type[ServiceError], tuple[tuple[str, str], ...]]] = {
     BadCredentials: (_CHALLENGE,),
-    OutOfOrder: (_SOON,),
+    ServiceUnavailable: (_SOON,),
 }
 
 Perform = Callable[[Connection], Response | Unfinished[Any]]
@@ -77,7 +77,7 @@ class _Read(NamedTuple):
     body: object
 
 
-class Service:
+class ApiService:
     """Answers requests; safe to use from many threads."""
 
     def __init__(
@@ -88,18 +88,18 @@ class Service:
         *,
         catalogue: Catalogue,
         links: LinkMaker,
-        studio: Studio,
+        processor: ImageProcessor,
         advance_clock: AdvanceClock,
-        till: Till,
+        gateway: Gateway,
         open_files: Callable[[], Files],
     ) -> None:
         self._database = database
         self._clock = clock
         self._catalogue = catalogue
         self._links = links
-        self._studio = studio
+        self._processor = processor
         self._advance_clock = advance_clock
-        self._till = till
+        self._gateway = gateway
         self._open_files = open_files
         self._credentials = Credentials(database, settings)
 
@@ -312,9 +312,9 @@ class Service:
             body=body,
             catalogue=self._catalogue,
             links=self._links.make(db),
-            studio=self._studio,
+            processor=self._processor,
             advance_clock=self._advance_clock,
-            till=self._till,
+            gateway=self._gateway,
             open_files=self._open_files,
             version=asked.family.version,
             request_id=asked.request.request_id,

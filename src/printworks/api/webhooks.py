@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from printworks.actions.payments.payments import hear_of_payment
+from printworks.actions.payments.payments import recheck_payment
 from printworks.clock import Clock
 from printworks.payments.webhooks import BadWebhook, read_webhook
 from printworks.settings import Settings
@@ -36,6 +36,6 @@ def webhook_routes(
 
     def hear(key: str, event_id: str) -> None:
         with database().writing() as db:
-            hear_of_payment(db, key, event_id=event_id, now=clock())
+            recheck_payment(db, key, event_id=event_id, now=clock())
 
     return [Route("/payments/stripe", hear_from_stripe, methods=["POST"])]

@@ -55,7 +55,7 @@ def list_newest(
             found = list_tests(db, merchant.id, limit=limit)
         else:
             found = list_callbacks(
-                db, merchant.id, order_id=_bound(order), is_given_up=given_up, limit=limit
+                db, merchant.id, order_id=_bound(order), is_failed=given_up, limit=limit
             )
     if json:
         print_json([_describe(callback) for callback in found])
@@ -203,5 +203,5 @@ def _write_attempt(attempt: "Attempt") -> str:
     )
 
 
-def _write(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
+def _write(timestamp: datetime) -> str:
+    return f"{timestamp:%Y-%m-%d %H:%M:%S} UTC"

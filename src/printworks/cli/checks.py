@@ -26,12 +26,12 @@ from printworks.store.tables import schema
 from printworks.web.tls import RENEW_BEFORE, TlsFiles, TlsUnusable, ca_file, read_certificate
 
 OLDEST_POSTGRESQL: Final = 15
-OLDEST_MOMENT: Final = datetime.fromisoformat("2026-01-01T00:00:00+00:00")
+OLDEST_TIMESTAMP: Final = datetime.fromisoformat("2026-01-01T00:00:00+00:00")
 CLOCKS_APART: Final = timedelta(seconds=5)
 GIGABYTE: Final = 1_000_000_000
 
 
-class Verdict(StrEnum):
+class DoctorVerdict(StrEnum):
     """How it looks."""
 
     OK = "ok"
@@ -39,15 +39,15 @@ class Verdict(StrEnum):
     FAIL = "FAIL"
 
 
-class Finding(msgspec.Struct, frozen=True):
+class DoctorFinding(msgspec.Struct, frozen=True):
     """One line of the doctor's report."""
 
     check: str
-    verdict: Verdict
+    verdict: DoctorVerdict
     message: str
 
 
-def examine(settings: Settings, *, now: datetime) -> Iterator[Finding]:
+def examine(settings: Settings, *, now: datetime) -> Iterator[DoctorFinding]:
     """Look at everything; leave it as it was."""
     yield _judge("settings", f"read for {settings.data} ({settings.environment}).")
     yield check_data_folder(settings.data)
@@ -60,15 +60,15 @@ def examine(settings: Settings, *, now: datetime) -> Iterator[Finding]:
     yield check_clock(settings.data, now=now)
 
 
-def _judge(check: str, message: str, *, fail: str = "", warn: str = "") -> Finding:
+def _judge(check: str, message: str, *, fail: str = "", warn: str = "") -> DoctorFinding:
     if fail:
-        return Finding(check, Verdict.FAIL, fail)
+        return DoctorFinding(check, DoctorVerdict.FAIL, fail)
     if warn:
-        return Finding(check, Verdict.WARN, warn)
-    return Finding(check, Verdict.OK, message)
+        return DoctorFinding(check, DoctorVerdict.WARN, warn)
+    return DoctorFinding(check, DoctorVerdict.OK, message)
 
 
-def check_data_folder(data: Path) -> Finding:
+def check_data_folder(data: Path) -> DoctorFinding:
     """Look whether the service can write where everything lives, and nobody else read it."""
     if not data.exists():
         return _judge(
@@ -85,7 +85,7 @@ def check_data_folder(data: Path) -> Finding:
     )
 
 
-def check_disk(data: Path) -> Finding:
+def check_disk(data: Path) -> DoctorFinding:
     """Look whether there is room for what is to come."""
     while not data.exists():
         data = data.parent
@@ -99,7 +99,7 @@ def check_disk(data: Path) -> Finding:
     )
 
 
-def check_files(settings: Settings) -> Finding:
+def check_files(settings: Settings) -> DoctorFinding:
     """Look whether a file can be kept, read and deleted where pictures are."""
     place = settings.data if settings.files.startswith("s3://") else Path(settings.files)
     if not place.exists():
@@ -115,7 +115,7 @@ def check_files(settings: Settings) -> Finding:
     )
 
 
-def check_catalogue(settings: Settings) -> Finding:
+def check_catalogue(settings: Settings) -> DoctorFinding:
     """Look whether there is something to sell."""
     try:
         catalogue = open_catalogue(settings.catalogue)
@@ -130,7 +130,7 @@ def check_catalogue(settings: Settings) -> Finding:
     )
 
 
-def check_lab_folder(settings: Settings) -> Finding:
+def check_lab_folder(settings: Settings) -> DoctorFinding:
     """Look whether jobs could be put into the folder of the labs, where one was named."""
     folder = settings.lab_folder
     is_usable = folder is None or (folder.is_dir() and os.access(folder, os.W_OK | os.X_OK))
@@ -141,7 +141,7 @@ def check_lab_folder(settings: Settings) -> Finding:
     )
 
 
-def check_database(settings: Settings, *, now: datetime) -> Iterator[Finding]:
+def check_database(settings: Settings, *, now: datetime) -> Iterator[DoctorFinding]:
     """Look whether the database is there, keeps what it promises and has our tables."""
     url = make_url(settings.database_url)
     if url.get_backend_name() == "sqlite" and not Path(url.database or "").exists():
@@ -166,7 +166,7 @@ def check_database(settings: Settings, *, now: datetime) -> Iterator[Finding]:
         database.close()
 
 
-def _check_environment(database: Database, environment: str) -> Finding:
+def _check_environment(database: Database, environment: str) -> DoctorFinding:
     with database.reading() as db:
         begun = find_secret(db, ENVIRONMENT)
     is_ours = begun in (None, environment)
@@ -177,7 +177,7 @@ def _check_environment(database: Database, environment: str) -> Finding:
     )
 
 
-def _check_sqlite(db: Connection) -> Iterator[Finding]:
+def _check_sqlite(db: Connection) -> Iterator[DoctorFinding]:
     def ask(question: str) -> str:
         return str(db.execute(text(question)).scalar())
 
@@ -206,7 +206,7 @@ def _check_sqlite(db: Connection) -> Iterator[Finding]:
     )
 
 
-def _check_postgresql(db: Connection, *, now: datetime) -> Iterator[Finding]:
+def _check_postgresql(db: Connection, *, now: datetime) -> Iterator[DoctorFinding]:
     def ask(name: str) -> str:
         return str(db.execute(text(f"SHOW {name}")).scalar())
 
@@ -236,7 +236,7 @@ def _check_postgresql(db: Connection, *, now: datetime) -> Iterator[Finding]:
     )
 
 
-def check_schema(found: str | None) -> Finding:
+def check_schema(found: str | None) -> DoctorFinding:
     """Look whether the tables are those of this program."""
     return _judge(
         "schema",
@@ -247,7 +247,7 @@ def check_schema(found: str | None) -> Finding:
     )
 
 
-def check_tls(settings: Settings, *, now: datetime) -> Finding:
+def check_tls(settings: Settings, *, now: datetime) -> DoctorFinding:
     """Look whether the certificate is usable, and for how long."""
     if settings.behind_proxy:
         return _judge("TLS", f"left to the proxy in front of {settings.behind_proxy}.")
@@ -271,14 +271,14 @@ def check_tls(settings: Settings, *, now: datetime) -> Finding:
     )
 
 
-def check_clock(data: Path, *, now: datetime) -> Finding:
+def check_clock(data: Path, *, now: datetime) -> DoctorFinding:
     """Look whether the machine's clock can be right."""
     newest = data.stat().st_mtime if data.exists() else 0
     return _judge(
         "clock",
         f"{now:%Y-%m-%d %H:%M:%S} UTC.",
         fail=f"{now:%Y-%m-%d %H:%M} UTC cannot be right; set the clock (NTP)."
-        if now < OLDEST_MOMENT
+        if now < OLDEST_TIMESTAMP
         else "",
         warn="It was later when the data folder last changed; synchronise the clock (NTP)."
         if newest > now.timestamp() + 60

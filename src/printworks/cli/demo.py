@@ -14,14 +14,14 @@ from printworks.store.accounts.operators import has_operators
 from printworks.store.engine.database import Database
 
 
-class Credentials(msgspec.Struct, frozen=True, rename="camel"):
+class DemoCredentials(msgspec.Struct, frozen=True, rename="camel"):
     """What a merchant sends with each request."""
 
     merchant_id: str
     api_key: str
 
 
-def get_demo_credentials(database: Database, settings: Settings) -> Credentials:
+def get_demo_credentials(database: Database, settings: Settings) -> DemoCredentials:
     """Return credentials that work; make a demo merchant if there is none."""
     kept = _read(settings.data)
     now = system_clock()
@@ -31,7 +31,7 @@ def get_demo_credentials(database: Database, settings: Settings) -> Credentials:
                 return kept
     with database.writing() as db:
         new = add_merchant(db, "Demo merchant", environment=settings.environment, now=now)
-    credentials = Credentials(new.merchant.code, new.api_key)
+    credentials = DemoCredentials(new.merchant.code, new.api_key)
     _write(settings.data, credentials)
     return credentials
 
@@ -49,21 +49,21 @@ def replace_demo_key(data: Path, merchant_id: str, api_key: str) -> None:
     """Remember the new key if it is the demo merchant's."""
     kept = _read(data)
     if kept is not None and kept.merchant_id == merchant_id:
-        _write(data, Credentials(merchant_id, api_key))
+        _write(data, DemoCredentials(merchant_id, api_key))
 
 
 def _file(data: Path) -> Path:
     return data / "demo-merchant.json"
 
 
-def _read(data: Path) -> Credentials | None:
+def _read(data: Path) -> DemoCredentials | None:
     try:
-        return msgspec.json.decode(_file(data).read_bytes(), type=Credentials)
+        return msgspec.json.decode(_file(data).read_bytes(), type=DemoCredentials)
     except (OSError, msgspec.DecodeError):
         return None
 
 
-def _write(data: Path, credentials: Credentials) -> None:
+def _write(data: Path, credentials: DemoCredentials) -> None:
     temporary = data / "demo-merchant.json.new"
     temporary.unlink(missing_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL

@@ -9,21 +9,25 @@ def doctor(context: typer.Context, *, data: Data = None, json: Json = False) -> 
     """Check settings, disk, files, database, TLS and clock; say what to do. Exit 1 on FAIL."""
     from rich.text import Text
 
-    from printworks.cli.checks import Finding, Verdict, examine
+    from printworks.cli.checks import DoctorFinding, DoctorVerdict, examine
     from printworks.clock import system_clock
     from printworks.settings import BadSetting
 
     try:
         findings = list(examine(load_settings(context, data), now=system_clock()))
     except BadSetting as error:
-        findings = [Finding("settings", Verdict.FAIL, str(error))]
+        findings = [DoctorFinding("settings", DoctorVerdict.FAIL, str(error))]
     if json:
         print_json(findings)
     else:
         console = make_console()
-        colours = {Verdict.OK: "green", Verdict.WARN: "yellow", Verdict.FAIL: "bold red"}
+        colours = {
+            DoctorVerdict.OK: "green",
+            DoctorVerdict.WARN: "yellow",
+            DoctorVerdict.FAIL: "bold red",
+        }
         for finding in findings:
             verdict = (f"{finding.verdict:<5}", colours[finding.verdict])
             console.print(Text.assemble(verdict, f" {finding.check:<15}", finding.message))
-    if any(finding.verdict is Verdict.FAIL for finding in findings):
+    if any(finding.verdict is DoctorVerdict.FAIL for finding in findings):
         raise typer.Exit(1)

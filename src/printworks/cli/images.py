@@ -13,7 +13,7 @@ from printworks.cli.options import Data, Json, load_settings, make_console, prin
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from printworks.actions.images.preflight import Passed, Refused
+    from printworks.actions.images.preflight import Passed, PreflightRefused
     from printworks.catalogue.products import Product
     from printworks.rules.sizing import Sizing
     from printworks.settings import Settings
@@ -58,30 +58,30 @@ def check(
 
 def _judge_all(
     files: list[Path], product: "Product", sizing: "Sizing", settings: "Settings"
-) -> "Iterator[tuple[Path, Passed | Refused]]":
+) -> "Iterator[tuple[Path, Passed | PreflightRefused]]":
     """Yield a verdict on each file; what was drawn is gone when the next one is asked for."""
     import tempfile
 
     from printworks import log
-    from printworks.actions.images.preflight import Refused, check_picture
-    from printworks.imaging.processor import Studio
+    from printworks.actions.images.preflight import PreflightRefused, check_picture
+    from printworks.imaging.processor import ImageProcessor
 
     # To standard error: what is said of the jail must not end up among the answers.
     log.configure(settings)
     limit = settings.image_limit
-    with Studio(slots=1) as studio:
+    with ImageProcessor(slots=1) as processor:
         for file in files:
             size = file.stat().st_size
             if size > limit:
                 reason = f"The file has {size} bytes; at most {limit} are taken (`image_limit`)."
-                yield file, Refused(reason)
+                yield file, PreflightRefused(reason)
                 continue
             with tempfile.TemporaryDirectory(prefix="printworks-") as name:
                 folder = Path(name)
                 # By another name: a file's own may be no text at all.
                 source = folder / "picture"
                 source.symlink_to(file.absolute())
-                yield file, check_picture(studio, source, product, sizing, folder)
+                yield file, check_picture(processor, source, product, sizing, folder)
 
 
 class _Screen:
@@ -105,10 +105,10 @@ class _Screen:
         self._is_json = is_json
         self._name_width = max(len(_clean(str(file))) for file in files)
 
-    def show(self, file: Path, verdict: "Passed | Refused") -> None:
-        from printworks.actions.images.preflight import Refused
+    def show(self, file: Path, verdict: "Passed | PreflightRefused") -> None:
+        from printworks.actions.images.preflight import PreflightRefused
 
-        if isinstance(verdict, Refused):
+        if isinstance(verdict, PreflightRefused):
             self.refused += 1
         else:
             self._warned += bool(verdict.warnings)
@@ -124,12 +124,12 @@ class _Screen:
         else:
             self._show_everything(_clean(str(file)), verdict)
 
-    def _show_everything(self, name: str, verdict: "Passed | Refused") -> None:
-        from printworks.actions.images.preflight import Refused
+    def _show_everything(self, name: str, verdict: "Passed | PreflightRefused") -> None:
+        from printworks.actions.images.preflight import PreflightRefused
         from printworks.cli.image_words import draw, explain, list_facts
 
         console = make_console()
-        if isinstance(verdict, Refused):
+        if isinstance(verdict, PreflightRefused):
             console.print(f"{name} cannot be printed.", style="bold")
             console.print(_clean(verdict.reason))
             if self._picture is not None:
@@ -241,14 +241,16 @@ def _wrong_use(*sentences: str) -> typer.Exit:
     return typer.Exit(2)
 
 
-def _describe(verdict: "Passed | Refused", product: "Product", sizing: "Sizing") -> dict[str, Any]:
+def _describe(
+    verdict: "Passed | PreflightRefused", product: "Product", sizing: "Sizing"
+) -> dict[str, Any]:
     """Return the members of the answer that the API would give."""
     import msgspec
 
-    from printworks.actions.images.preflight import Refused
+    from printworks.actions.images.preflight import PreflightRefused
     from printworks.wire.v3.preflight import ImageCheckOut
 
-    if isinstance(verdict, Refused):
+    if isinstance(verdict, PreflightRefused):
         shown = ImageCheckOut.refused(product, sizing, verdict.reason)
     else:
         shown = ImageCheckOut.passed(
@@ -262,11 +264,11 @@ def _describe(verdict: "Passed | Refused", product: "Product", sizing: "Sizing")
     return members
 
 
-def _write_line(verdict: "Passed | Refused") -> str:
-    from printworks.actions.images.preflight import Refused
+def _write_line(verdict: "Passed | PreflightRefused") -> str:
+    from printworks.actions.images.preflight import PreflightRefused
     from printworks.cli.image_words import write_number
 
-    if isinstance(verdict, Refused):
+    if isinstance(verdict, PreflightRefused):
         return f"Invalid  {_clean(verdict.reason)}"
     placement = verdict.placement
     facts = [

@@ -114,5 +114,5 @@ def _describe(job: "JobRow") -> dict[str, Any]:
     }
 
 
-def _write(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
+def _write(timestamp: datetime) -> str:
+    return f"{timestamp:%Y-%m-%d %H:%M:%S} UTC"

@@ -14,7 +14,7 @@ from printworks.cli.options import (
     open_database,
     print_json,
 )
-from printworks.labs.documents import Report
+from printworks.labs.documents import LabReport
 from printworks.rules.production import LabState
 
 if TYPE_CHECKING:
@@ -77,13 +77,13 @@ def _check_lab(code: str, settings: "Settings") -> None:
 @app.command()
 def accept(context: typer.Context, shipment: Number, *, data: Data = None) -> None:
     """Say that the lab will make a shipment."""
-    _hear(context, data, Report(job=shipment, state=LabState.ACCEPTED))
+    _hear(context, data, LabReport(job=shipment, state=LabState.ACCEPTED))
 
 
 @app.command()
 def produce(context: typer.Context, shipment: Number, *, data: Data = None) -> None:
     """Say that the lab has begun to print a shipment."""
-    _hear(context, data, Report(job=shipment, state=LabState.IN_PRODUCTION))
+    _hear(context, data, LabReport(job=shipment, state=LabState.IN_PRODUCTION))
 
 
 @app.command()
@@ -100,7 +100,7 @@ def dispatch(
     data: Data = None,
 ) -> None:
     """Say that a shipment is on its way."""
-    report = Report(
+    report = LabReport(
         job=shipment,
         state=LabState.DISPATCHED,
         carrier=carrier,
@@ -113,16 +113,16 @@ def dispatch(
 @app.command()
 def reject(context: typer.Context, shipment: Number, *, reason: Reason, data: Data = None) -> None:
     """Say that the lab will not make a shipment; others are asked."""
-    _hear(context, data, Report(job=shipment, state=LabState.REJECTED, reason=reason))
+    _hear(context, data, LabReport(job=shipment, state=LabState.REJECTED, reason=reason))
 
 
 @app.command()
 def fail(context: typer.Context, shipment: Number, *, reason: Reason, data: Data = None) -> None:
     """Say that the lab could not make a shipment, and will not."""
-    _hear(context, data, Report(job=shipment, state=LabState.FAILED, reason=reason))
+    _hear(context, data, LabReport(job=shipment, state=LabState.FAILED, reason=reason))
 
 
-def _hear(context: typer.Context, data: Data, report: Report) -> None:
+def _hear(context: typer.Context, data: Data, report: LabReport) -> None:
     """Believe the operator as if the lab itself had said it; exit with 1 if it is no news."""
     from printworks.actions.production.operating import speak_for_lab
     from printworks.catalogue.opening import open_catalogue

@@ -22,7 +22,7 @@ from printworks.cli.options import (
 from printworks.errors import BadCredentials, BadInput
 
 if TYPE_CHECKING:
-    from printworks.cli.demo import Credentials
+    from printworks.cli.demo import DemoCredentials
     from printworks.settings import Settings
 
 SECONDS_BETWEEN_LOOKS: Final = 1
@@ -30,7 +30,7 @@ SECONDS_TO_ANSWER: Final = 15
 _FAMILY: Final = "/v3.0"
 
 
-class Event(msgspec.Struct, frozen=True):
+class FeedEvent(msgspec.Struct, frozen=True):
     """What the feed tells of one event, as far as it matters here."""
 
     number: int
@@ -41,7 +41,7 @@ class Event(msgspec.Struct, frozen=True):
 
 
 class _Page(msgspec.Struct, frozen=True):
-    events: list[Event]
+    events: list[FeedEvent]
     last: int
 
 
@@ -203,7 +203,7 @@ class Listener:
                 is_told = True
                 time.sleep(SECONDS_BETWEEN_LOOKS)
 
-    def _tell(self, event: Event) -> None:
+    def _tell(self, event: FeedEvent) -> None:
         answer = "" if self._receiver is None else self._forward(self._receiver, event)
         if self._as_json:
             shown = msgspec.structs.asdict(event)
@@ -213,7 +213,7 @@ class Listener:
         line = f"{event.number:>8}  order {event.orderId}  {event.kind}  {event.callback['status']}"
         make_console().print(f"{line}  → {answer}" if answer else line)
 
-    def _forward(self, receiver: SplitResult, event: Event) -> str:
+    def _forward(self, receiver: SplitResult, event: FeedEvent) -> str:
         """Send one callback, as the service would; return what came of it."""
         from printworks.clock import system_clock
         from printworks.wire.signatures import sign
@@ -260,14 +260,14 @@ def _open_feed(
 
 def _find_credentials(
     settings: "Settings", merchant: str | None, api_key: str | None, *, is_here: bool
-) -> "Credentials":
+) -> "DemoCredentials":
     """Return what was given, or the demo merchant's; a key alone is never sent anywhere."""
-    from printworks.cli.demo import Credentials, get_demo_credentials
+    from printworks.cli.demo import DemoCredentials, get_demo_credentials
 
     if merchant and api_key:
         if not _is_plain(merchant + api_key):
             raise BadInput("`--merchant` and `--api-key` must be plain letters, digits and signs.")
-        return Credentials(merchant, api_key)
+        return DemoCredentials(merchant, api_key)
     if is_here and settings.environment == "sandbox":
         with open_database(settings) as database:
             demo = get_demo_credentials(database, settings)

@@ -140,5 +140,5 @@ def _show(settings: "CallbackSettings", *, json: bool) -> None:
     console.print(f"format   {settings.format or 'that of the version that made the order'}")
 
 
-def _write(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M} UTC"
+def _write(timestamp: datetime) -> str:
+    return f"{timestamp:%Y-%m-%d %H:%M} UTC"

@@ -205,5 +205,5 @@ def _read_duration(text: str) -> timedelta:
         raise typer.BadParameter(str(error)) from error
 
 
-def _write(moment: datetime | None) -> str:
-    return "never" if moment is None else f"{moment:%Y-%m-%d %H:%M} UTC"
+def _write(timestamp: datetime | None) -> str:
+    return "never" if timestamp is None else f"{timestamp:%Y-%m-%d %H:%M} UTC"

@@ -6,13 +6,13 @@ import sys
 from rich.text import Text
 
 from printworks import __version__
-from printworks.cli.demo import Credentials
+from printworks.cli.demo import DemoCredentials
 from printworks.cli.options import make_console
 from printworks.settings import Settings
 from printworks.web.tls import ca_file
 
 
-def welcome(settings: Settings, demo: Credentials | None, invitation: str | None) -> None:
+def welcome(settings: Settings, demo: DemoCredentials | None, invitation: str | None) -> None:
     """Show the addresses, the demo merchant and a first command to try.
 
     The invitation is the first operator's; None if there is somebody already.
@@ -41,7 +41,7 @@ def welcome(settings: Settings, demo: Credentials | None, invitation: str | None
 
 
 def _facts(
-    settings: Settings, demo: Credentials | None, invitation: str | None
+    settings: Settings, demo: DemoCredentials | None, invitation: str | None
 ) -> list[tuple[str, str, str]]:
     """Return labels, what they stand before, and what is said behind it."""
     facts = [
@@ -61,7 +61,7 @@ def _facts(
     return facts
 
 
-def write_curl(settings: Settings, demo: Credentials) -> str:
+def write_curl(settings: Settings, demo: DemoCredentials) -> str:
     """Return a command line that lists the demo merchant's orders."""
     trust = ["--cacert", str(ca_file(settings.data))] if _has_local_ca(settings) else []
     prefix = settings.header_prefix

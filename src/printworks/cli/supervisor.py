@@ -23,7 +23,7 @@ from printworks.web.server import find_address, stop_with_parent
 
 # A process that ends sooner than this after its start is not well.
 SHORT_LIFE: Final = timedelta(seconds=5)
-GIVE_UP_AFTER: Final = 5
+MAX_FAILURES: Final = 5
 # The process that must answer before it counts as started.
 WEB: Final = "web"
 LONGEST_PAUSE: Final = timedelta(seconds=10)
@@ -173,9 +173,9 @@ class Supervisor:
 
     def _start_those_due(self) -> str | None:
         for child in self._children:
-            if child.short_lives >= GIVE_UP_AFTER:
+            if child.short_lives >= MAX_FAILURES:
                 return (
-                    f"The {child.name} process ended {GIVE_UP_AFTER} times soon after its start; "
+                    f"The {child.name} process ended {MAX_FAILURES} times soon after its start; "
                     "the log above says why."
                 )
             if child.process is None and child.start_at <= time.monotonic():

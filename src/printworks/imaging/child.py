@@ -12,15 +12,15 @@ from printworks.imaging import drawing
 from printworks.imaging.jail import confine
 from printworks.imaging.messages import (
     Answer,
+    DrawingRefused,
     Failed,
     PrepareTask,
     ProofTask,
     Ready,
-    Refused,
     RenderTask,
     Task,
 )
-from printworks.imaging.pictures import Refusal
+from printworks.imaging.pictures import PictureRefusal
 
 WORK: Final[Mapping[type[Task], Callable[[Any], Answer]]] = {
     PrepareTask: drawing.prepare,
@@ -50,10 +50,10 @@ def run(
 def _try(work: Callable[[], Answer]) -> Answer:
     try:
         return work()
-    except Refusal as refusal:
-        return Refused(reason=str(refusal))
+    except PictureRefusal as refusal:
+        return DrawingRefused(reason=str(refusal))
     except MemoryError:
-        return Refused(reason="The picture needs too much memory.")
+        return DrawingRefused(reason="The picture needs too much memory.")
     except OSError as error:
         return Failed(reason=f"A file could not be read or written: {error.strerror}.")
     except Exception as error:  # noqa: BLE001  (whatever it is, it costs this picture only)

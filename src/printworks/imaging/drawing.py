@@ -17,13 +17,19 @@ from printworks.imaging.messages import (
     PROXY,
     THUMBNAIL,
     Colour,
-    Done,
+    DrawingDone,
     PrepareTask,
     PrintPlan,
     ProofTask,
     RenderTask,
 )
-from printworks.imaging.pictures import Picture, Refusal, decode, open_picture, to_srgb
+from printworks.imaging.pictures import (
+    DecodedPicture,
+    PictureRefusal,
+    decode,
+    open_picture,
+    to_srgb,
+)
 from printworks.rules.sizing import Box, Pixels, Placement, PrintArea, place
 
 PROXY_EDGE: Final = 1800
@@ -52,7 +58,7 @@ OPERATIONS: Final = (
 _SHRINKS: Final = (8, 4, 2)
 
 
-def prepare(task: PrepareTask) -> Done:
+def prepare(task: PrepareTask) -> DrawingDone:
     """Judge a picture by decoding all of it once, and draw its proofs, perhaps a proxy too."""
     picture = open_picture(Path(task.source), task.formats)
     placement = place(picture.pixels, _area(task.area), task.sizing)
@@ -64,33 +70,33 @@ def prepare(task: PrepareTask) -> Done:
     if task.with_proxy:
         _write(out / PROXY, proxy, quality=90)
     _draw_proofs(proxy, placement, out)
-    return Done(facts=picture.facts(colour))
+    return DrawingDone(facts=picture.facts(colour))
 
 
-def proof(task: ProofTask) -> Done:
+def proof(task: ProofTask) -> DrawingDone:
     """Draw preview and thumbnail from a proxy, as they would be from the picture itself."""
     proxy = open_picture(Path(task.source), frozenset({Format.JPEG}))
     placement = place(task.picture, _area(task.area), task.sizing)
     image = decode(lambda fail_on: proxy.load(fail_on=fail_on).copy_memory())
     _draw_proofs(image, placement, Path(task.out))
-    return Done()
+    return DrawingDone()
 
 
-def render(task: RenderTask) -> Done:
+def render(task: RenderTask) -> DrawingDone:
     """Draw the print file as planned."""
     picture = open_picture(Path(task.source), EVERY_FORMAT)
     if picture.pixels != task.plan.picture:
-        raise Refusal("The picture is not the one that the print was planned for.")
+        raise PictureRefusal("The picture is not the one that the print was planned for.")
 
     def draw(fail_on: str) -> Colour:
         image, colour = _draw_print(picture, task.plan, fail_on)
         _write(Path(task.out) / PRINT, image, quality=PRINT_QUALITY, dpi=task.plan.dpi)
         return colour
 
-    return Done(colour=decode(draw), library=_library())
+    return DrawingDone(colour=decode(draw), library=_library())
 
 
-def _draw_proxy(picture: Picture, scale: float, fail_on: str) -> tuple[Any, Colour]:
+def _draw_proxy(picture: DecodedPicture, scale: float, fail_on: str) -> tuple[Any, Colour]:
     shrink = _shrink_on_load(scale) if picture.format is Format.JPEG else 1
     image = picture.load(fail_on=fail_on, shrink=shrink)
     if shrink * scale < 1 / PROXY_SLACK:
@@ -115,7 +121,7 @@ def _draw_proofs(proxy: Any, placement: Placement, out: Path) -> None:
     _write(out / THUMBNAIL, thumbnail, quality=80)
 
 
-def _draw_print(picture: Picture, plan: PrintPlan, fail_on: str) -> tuple[Any, Colour]:
+def _draw_print(picture: DecodedPicture, plan: PrintPlan, fail_on: str) -> tuple[Any, Colour]:
     box = box_in_file(plan.box, picture.orientation, picture.pixels)
     size = Pixels(plan.on_canvas.width, plan.on_canvas.height)
     if plan.is_turned != (picture.orientation >= 5):

@@ -46,7 +46,7 @@ _JPEG_END: Final = b"\xff\xd9"
 _ALONE: Final = frozenset({0x01, *range(0xD0, 0xD9)})
 
 
-class Contents(Protocol):
+class FileContents(Protocol):
     """Bytes, or a file mapped into memory."""
 
     def __len__(self) -> int: ...
@@ -73,7 +73,7 @@ def find_format(head: bytes) -> Format | None:
     return None
 
 
-def find_damage(kind: Format, contents: Contents) -> str | None:
+def find_damage(kind: Format, contents: FileContents) -> str | None:
     """Say what is wrong with the structure of a file, or None when it looks whole.
 
     Decoders forgive an end that is missing when it is near enough to the last row.
@@ -91,7 +91,7 @@ def find_damage(kind: Format, contents: Contents) -> str | None:
             return None
 
 
-def has_too_many_scans(contents: Contents) -> bool:
+def has_too_many_scans(contents: FileContents) -> bool:
     """Say whether a JPEG that is stored in more than one scan would take forever to decode.
 
     In picture data 0xff is always followed by zero or a restart marker. Ask only if the
@@ -105,7 +105,7 @@ def has_too_many_scans(contents: Contents) -> bool:
     return scans > MOST_SCANS
 
 
-def _find_jpeg_damage(contents: Contents) -> str | None:
+def _find_jpeg_damage(contents: FileContents) -> str | None:
     start = _find_first_scan(contents)
     if start is None:
         return "The file has no picture in it."
@@ -115,7 +115,7 @@ def _find_jpeg_damage(contents: Contents) -> str | None:
     return None
 
 
-def _find_first_scan(contents: Contents) -> int | None:
+def _find_first_scan(contents: FileContents) -> int | None:
     """Walk over the headers, which may hold a thumbnail with scans of its own."""
     place = 2
     while len(head := contents[place : place + 4]) == 4:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from printworks.imaging import landlock, seccomp
-from printworks.imaging.messages import Limits, Ready
+from printworks.imaging.messages import ProcessLimits, Ready
 
 _SET_PARENT_DEATH_SIGNAL: Final = 1
 _SET_DUMPABLE: Final = 4
@@ -44,7 +44,7 @@ def try_out(means: Ready) -> Ready:
     )
 
 
-def confine(means: Ready, limits: Limits, *, parent: int, source: Path, out: Path) -> None:
+def confine(means: Ready, limits: ProcessLimits, *, parent: int, source: Path, out: Path) -> None:
     """Give up everything but reading `source` and writing in `out`; there is no way back."""
     _die_with(parent)
     _limit(resource.RLIMIT_AS, limits.memory)

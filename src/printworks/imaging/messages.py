@@ -21,7 +21,7 @@ PRINT: Final = "print.jpg"
 Colour = Literal["none", "to-srgb", "embedded-profile", "default-cmyk-profile"]
 
 
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
+class ProcessLimits(msgspec.Struct, frozen=True, kw_only=True):
     """What one picture may cost."""
 
     memory: int
@@ -77,7 +77,7 @@ class PrepareTask(msgspec.Struct, frozen=True, kw_only=True, tag="prepare"):
 
     source: str
     out: str
-    limits: Limits
+    limits: ProcessLimits
     formats: frozenset[Format]
     # In inches, as a fraction in words such as "50/127".
     area: tuple[str, str]
@@ -90,7 +90,7 @@ class ProofTask(msgspec.Struct, frozen=True, kw_only=True, tag="proof"):
 
     source: str
     out: str
-    limits: Limits
+    limits: ProcessLimits
     picture: Pixels
     area: tuple[str, str]
     sizing: Sizing
@@ -101,7 +101,7 @@ class RenderTask(msgspec.Struct, frozen=True, kw_only=True, tag="render"):
 
     source: str
     out: str
-    limits: Limits
+    limits: ProcessLimits
     plan: PrintPlan
 
 
@@ -116,7 +116,7 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True):
     seccomp: bool
 
 
-class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
+class DrawingDone(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
     """The files are written."""
 
     facts: Facts | None = None
@@ -124,7 +124,7 @@ class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
     library: str = ""
 
 
-class Refused(msgspec.Struct, frozen=True, kw_only=True, tag="refused"):
+class DrawingRefused(msgspec.Struct, frozen=True, kw_only=True, tag="refused"):
     """The picture is at fault, and this sentence says how."""
 
     reason: str
@@ -136,7 +136,7 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
     reason: str
 
 
-Answer = Done | Refused | Failed
+Answer = DrawingDone | DrawingRefused | Failed
 
 
 class Cost(msgspec.Struct, frozen=True, kw_only=True):
@@ -147,7 +147,7 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
     peak_memory: int = 0
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
+class DrawingReport(msgspec.Struct, frozen=True, kw_only=True):
     """What the zygote says when a child has ended."""
 
     # What the child wrote, not yet believed.

@@ -42,12 +42,12 @@ _BYTES: Final = {"uchar": 1, "char": 1, "ushort": 2, "short": 2, "uint": 4, "int
 _WHITE: Final = {"uchar": 255.0, "ushort": 65535.0}
 
 
-class Refusal(Exception):
+class PictureRefusal(Exception):
     """The picture is at fault; the message says how, in a sentence for the merchant."""
 
 
 @dataclass(frozen=True)
-class Picture:
+class DecodedPicture:
     """A file whose header was read and found acceptable; no pixel was decoded yet."""
 
     path: Path
@@ -100,13 +100,13 @@ class Picture:
         )
 
 
-def open_picture(path: Path, formats: frozenset[Format]) -> Picture:
+def open_picture(path: Path, formats: frozenset[Format]) -> DecodedPicture:
     """Read the header of a file, and refuse what is foreign, cut off or too large."""
     kind = _find_format(path, formats)
     try:
-        picture = Picture(path, kind, _open(path, kind, fail_on="none"))
+        picture = DecodedPicture(path, kind, _open(path, kind, fail_on="none"))
     except pyvips.Error as error:
-        raise Refusal("The header of the picture is damaged.") from error
+        raise PictureRefusal("The header of the picture is damaged.") from error
     _check_size(picture)
     _check_scans(picture)
     return picture
@@ -126,8 +126,8 @@ def decode(work: Callable[[str], T]) -> T:
             return work("error")
     except pyvips.Error as error:
         if "out of memory" in str(error) or "allocate" in str(error):
-            raise Refusal("The picture needs too much memory.") from error
-        raise Refusal("The picture is damaged or incomplete.") from error
+            raise PictureRefusal("The picture needs too much memory.") from error
+        raise PictureRefusal("The picture is damaged or incomplete.") from error
 
 
 def _is_harmless(error: Exception) -> bool:
@@ -162,11 +162,13 @@ def _find_format(path: Path, formats: frozenset[Format]) -> Format:
         kind = find_format(file.read(12))
         if kind is None or kind not in formats:
             names = ", ".join(sorted(formats))
-            raise Refusal(f"The file is not a picture of a format that is accepted: {names}.")
+            raise PictureRefusal(
+                f"The file is not a picture of a format that is accepted: {names}."
+            )
     with _mapped(path) as contents:
         damage = find_damage(kind, contents)
     if damage is not None:
-        raise Refusal(damage)
+        raise PictureRefusal(damage)
     return kind
 
 
@@ -180,20 +182,22 @@ def _open(path: Path, kind: Format, **options: Any) -> Any:
     return load(str(path), access="sequential", **options)
 
 
-def _check_size(picture: Picture) -> None:
+def _check_size(picture: DecodedPicture) -> None:
     header, size = picture.header, picture.stored
     if max(size) > LONGEST_SIDE or size.width * size.height > MOST_PIXELS:
-        raise Refusal(
+        raise PictureRefusal(
             f"The picture has {size.width} x {size.height} pixels; at most {LONGEST_SIDE} on a "
             f"side and {MOST_PIXELS // 1_000_000} million in all can be printed."
         )
     if header.bands > MOST_BANDS:
-        raise Refusal(f"The picture has {header.bands} channels; at most {MOST_BANDS} are known.")
+        raise PictureRefusal(
+            f"The picture has {header.bands} channels; at most {MOST_BANDS} are known."
+        )
     if size.width * size.height * _held_for_pixel(picture) > MOST_HELD:
-        raise Refusal("The picture needs too much memory for the way in which it is stored.")
+        raise PictureRefusal("The picture needs too much memory for the way in which it is stored.")
 
 
-def _check_scans(picture: Picture) -> None:
+def _check_scans(picture: DecodedPicture) -> None:
     """Refuse a small file that is a walk over the whole picture, thousands of times.
 
     It is the decoder that says whether it will read more than one scan, because it is the
@@ -203,15 +207,15 @@ def _check_scans(picture: Picture) -> None:
         return
     with _mapped(picture.path) as contents:
         if has_too_many_scans(contents):
-            raise Refusal(f"The picture is made of more than {MOST_SCANS} scans.")
+            raise PictureRefusal(f"The picture is made of more than {MOST_SCANS} scans.")
 
 
-def _has_several_scans(picture: Picture) -> bool:
+def _has_several_scans(picture: DecodedPicture) -> bool:
     # The note is in the header of every JPEG: what counts is its value.
     return picture.format is Format.JPEG and picture.header.get("jpeg-multiscan") != 0
 
 
-def _held_for_pixel(picture: Picture) -> int:
+def _held_for_pixel(picture: DecodedPicture) -> int:
     """How many bytes its decoder holds for every pixel; 0 when it works line by line."""
     header = picture.header
     match picture.format:

@@ -26,23 +26,23 @@ from printworks.imaging.messages import (
     THUMBNAIL,
     Answer,
     Cost,
-    Done,
+    DrawingDone,
+    DrawingRefused,
+    DrawingReport,
     Facts,
     Failed,
-    Limits,
     PrepareTask,
     PrintPlan,
+    ProcessLimits,
     ProofTask,
-    Refused,
     RenderTask,
-    Report,
     Task,
 )
 from printworks.imaging.slot import ZYGOTE, Slot, ZygoteDied, ZygoteNotStarted
 from printworks.rules.sizing import Pixels, Placement, PrintArea, Sizing, place
 
-PREPARE_LIMITS: Final = Limits(memory=1024 * MIB, cpu_seconds=8, wall_seconds=10)
-RENDER_LIMITS: Final = Limits(memory=2048 * MIB, cpu_seconds=40, wall_seconds=60)
+PREPARE_LIMITS: Final = ProcessLimits(memory=1024 * MIB, cpu_seconds=8, wall_seconds=10)
+RENDER_LIMITS: Final = ProcessLimits(memory=2048 * MIB, cpu_seconds=40, wall_seconds=60)
 
 SENSELESS: Final = "The child's answer makes no sense."
 LONGEST_REASON: Final = 300
@@ -83,7 +83,7 @@ class Proofs:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedImage:
     """A picture that can be printed: what it is, its proofs, and a proxy if one was wanted."""
 
     facts: Facts
@@ -105,15 +105,15 @@ class Rendered:
     cost: Cost
 
 
-class Studio:
+class ImageProcessor:
     """Several zygotes, each busy with one picture at a time; use it from as many threads."""
 
     def __init__(
         self,
         *,
         slots: int | None = None,
-        prepare_limits: Limits = PREPARE_LIMITS,
-        render_limits: Limits = RENDER_LIMITS,
+        prepare_limits: ProcessLimits = PREPARE_LIMITS,
+        render_limits: ProcessLimits = RENDER_LIMITS,
         zygote: Sequence[str] = ZYGOTE,
     ) -> None:
         self._prepare_limits = prepare_limits
@@ -150,7 +150,7 @@ class Studio:
         *,
         formats: frozenset[Format] = EVERY_FORMAT,
         with_proxy: bool = False,
-    ) -> Prepared | Rejected:
+    ) -> PreparedImage | Rejected:
         """Judge a file and draw its proofs into the folder `out`, in one decode.
 
         A proxy is worth its encoding to whoever will draw other proofs of the same picture.
@@ -166,14 +166,14 @@ class Studio:
         )
         writes = (PREVIEW, THUMBNAIL, PROXY) if with_proxy else (PREVIEW, THUMBNAIL)
         done, cost = self._do(task, writes=writes)
-        if not isinstance(done, Done):
+        if not isinstance(done, DrawingDone):
             return done
         facts = done.facts
         if facts is None or min(facts.pixels) < 1:
             return CannotBeProcessed(SENSELESS)
         placement = place(facts.pixels, area, sizing)
         proofs = Proofs(placement, out / PREVIEW, out / THUMBNAIL, cost)
-        return Prepared(facts, proofs, out / PROXY if with_proxy else None)
+        return PreparedImage(facts, proofs, out / PROXY if with_proxy else None)
 
     def proof(
         self, proxy: Path, picture: Pixels, area: PrintArea, sizing: Sizing, out: Path
@@ -188,7 +188,7 @@ class Studio:
             sizing=sizing,
         )
         done, cost = self._do(task, writes=(PREVIEW, THUMBNAIL))
-        if not isinstance(done, Done):
+        if not isinstance(done, DrawingDone):
             return done
         return Proofs(place(picture, area, sizing), out / PREVIEW, out / THUMBNAIL, cost)
 
@@ -201,7 +201,7 @@ class Studio:
             plan=plan,
         )
         done, cost = self._do(task, writes=(PRINT,))
-        if not isinstance(done, Done):
+        if not isinstance(done, DrawingDone):
             return done
         file = out / PRINT
         # Reckoned here: the child is not asked what it would like its hash to be.
@@ -214,7 +214,7 @@ class Studio:
         )
         return Rendered(file, manifest, cost)
 
-    def _do(self, task: Task, *, writes: Sequence[str]) -> tuple[Done | Rejected, Cost]:
+    def _do(self, task: Task, *, writes: Sequence[str]) -> tuple[DrawingDone | Rejected, Cost]:
         trouble = _find_trouble(task)
         if trouble is not None:
             return trouble, Cost()
@@ -222,11 +222,13 @@ class Studio:
         if isinstance(report, CannotBeProcessed):
             return report, Cost()
         done = _judge(report)
-        if isinstance(done, Done) and not all(_is_file(Path(task.out) / name) for name in writes):
+        if isinstance(done, DrawingDone) and not all(
+            _is_file(Path(task.out) / name) for name in writes
+        ):
             done = CannotBeProcessed("The child did not write what it should have.")
         return done, report.cost
 
-    def _ask(self, task: Task) -> Report | CannotBeProcessed:
+    def _ask(self, task: Task) -> DrawingReport | CannotBeProcessed:
         """Have a child do the task; a zygote that dies meanwhile is replaced, once."""
         with self._slot() as slot:
             for _ in range(2):
@@ -261,7 +263,7 @@ def _find_trouble(task: Task) -> Rejected | None:
         return CannotBeProcessed(f"The file cannot be read: {error.strerror}.", is_ours=True)
 
 
-def _judge(report: Report) -> Done | Rejected:
+def _judge(report: DrawingReport) -> DrawingDone | Rejected:
     if report.was_late:
         return CannotBeProcessed("The child took too long.")
     try:
@@ -271,9 +273,9 @@ def _judge(report: Report) -> Done | Rejected:
             return CannotBeProcessed(SENSELESS)
         return CannotBeProcessed(_explain(report.signal))
     match answer:
-        case Done():
+        case DrawingDone():
             return answer
-        case Refused():
+        case DrawingRefused():
             return Invalid(answer.reason[:LONGEST_REASON])
         case Failed():
             return CannotBeProcessed(answer.reason[:LONGEST_REASON])

@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 import structlog
 
-from printworks.imaging.messages import Ready, Report, Task
+from printworks.imaging.messages import DrawingReport, Ready, Task
 
 log = structlog.get_logger(__name__)
 
@@ -42,7 +42,7 @@ ENVIRONMENT: Final = {
 _KEPT: Final = ("PYTHONPATH", "LD_LIBRARY_PATH")
 
 _read_ready = msgspec.json.Decoder(Ready).decode
-_read_report = msgspec.json.Decoder(Report).decode
+_read_report = msgspec.json.Decoder(DrawingReport).decode
 
 _is_said = threading.Event()
 
@@ -62,7 +62,7 @@ class Slot:
         self._program = [sys.executable, "-P", *zygote]
         self._process: subprocess.Popen[bytes] | None = None
 
-    def ask(self, task: Task) -> Report:
+    def ask(self, task: Task) -> DrawingReport:
         """Have a child do the task; raise `ZygoteDied` if that ends the zygote as well."""
         process = self._process or self._start()
         try:

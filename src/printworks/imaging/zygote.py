@@ -20,7 +20,7 @@ from printworks.imaging import child
 from printworks.imaging.drawing import OPERATIONS
 from printworks.imaging.formats import LOADERS
 from printworks.imaging.jail import find_means, try_out
-from printworks.imaging.messages import Answer, Cost, Ready, Report, Task
+from printworks.imaging.messages import Answer, Cost, DrawingReport, Ready, Task
 
 # More than any answer; what follows is not read.
 LONGEST_LINE: Final = 16_384
@@ -56,7 +56,9 @@ def _look_up_operations() -> None:
         pyvips.Introspect.get(name)
 
 
-def _serve(task: Task, means: Ready, work: Mapping[type[Task], Callable[[Any], Answer]]) -> Report:
+def _serve(
+    task: Task, means: Ready, work: Mapping[type[Task], Callable[[Any], Answer]]
+) -> DrawingReport:
     started = time.monotonic()
     parent = os.getpid()
     readable, writable = os.pipe()
@@ -69,7 +71,7 @@ def _serve(task: Task, means: Ready, work: Mapping[type[Task], Callable[[Any], A
     # It has said all it had to, or is late, or is dying already: this hurries it along.
     os.kill(pid, signal.SIGKILL)
     _, status, usage = os.wait4(pid, 0)
-    return Report(
+    return DrawingReport(
         line=line.decode(errors="replace"),
         signal=os.WTERMSIG(status) if os.WIFSIGNALED(status) else None,
         was_late=was_late,

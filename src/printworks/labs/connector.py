@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from printworks.labs.documents import JobDocument, Later, Report
+from printworks.labs.documents import JobDocument, LabReport, Later
 
 
 class LabUnavailable(Exception):
@@ -29,8 +29,8 @@ class Connector(Protocol):
     def cancel(self, job: int) -> None:
         """Tell the lab not to make a job; harmless twice, or if the lab never had it."""
 
-    def look(self) -> Iterator[Report]:
+    def look(self) -> Iterator[LabReport]:
         """See what the lab has done since; the same may be reported again and again."""
 
-    def taken(self, report: Report) -> None:
+    def taken(self, report: LabReport) -> None:
         """Note that a report is remembered, so that it need not be repeated; harmless twice."""

@@ -96,7 +96,7 @@ class JobDocument(msgspec.Struct, frozen=True, kw_only=True):
         return sum(item.copies for item in self.items)
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
+class LabReport(msgspec.Struct, frozen=True, kw_only=True):
     """What a lab says about a job. It may come late, twice or in the wrong order."""
 
     job: int
@@ -114,4 +114,4 @@ class Later(NamedTuple):
     """What a lab will say by itself after a while."""
 
     wait: timedelta
-    report: Report
+    report: LabReport

@@ -24,7 +24,7 @@ import structlog
 
 from printworks.labs.answers import Digests, JobFolder, Mark, read_tracking
 from printworks.labs.connector import LabUnavailable
-from printworks.labs.documents import JobDocument, Later, Report
+from printworks.labs.documents import JobDocument, LabReport, Later
 from printworks.labs.durable import copy_checked, flush, make_folder, sync, tolerating, write_file
 from printworks.labs.print_paths import (
     CANCELLED,
@@ -117,7 +117,7 @@ class FolderLab:
             if folder in {ACCEPTED, PRINTING}:
                 self._write_cancelled(self._path(_Place(folder, job)))
 
-    def look(self) -> Iterator[Report]:
+    def look(self) -> Iterator[LabReport]:
         """Report every job that is not where it was put, unless that was `taken` already."""
         seen: set[_Place] = set()
         for folder in (ACCEPTED, PRINTING, DONE, FAILED):
@@ -132,7 +132,7 @@ class FolderLab:
             self._taken &= seen
             self._looks = {place: kept for place, kept in self._looks.items() if place in seen}
 
-    def taken(self, report: Report) -> None:
+    def taken(self, report: LabReport) -> None:
         """Repeat a report no more, and archive the job if nothing can follow; harmless twice."""
         folder = _STATES.get(report.state)
         if folder is None:
@@ -216,7 +216,7 @@ class FolderLab:
                 if _is_job(entry.name) and entry.is_dir(follow_symlinks=False)
             ]
 
-    def _see(self, place: _Place) -> Report | None:
+    def _see(self, place: _Place) -> LabReport | None:
         with self._lock:
             if place in self._taken:
                 return None
@@ -235,22 +235,22 @@ class FolderLab:
             )
             return None
 
-    def _read(self, place: _Place) -> Report | None:
+    def _read(self, place: _Place) -> LabReport | None:
         if place.folder == ACCEPTED:
-            return Report(job=place.job, state=LabState.ACCEPTED)
+            return LabReport(job=place.job, state=LabState.ACCEPTED)
         if place.folder == PRINTING:
-            return Report(job=place.job, state=LabState.IN_PRODUCTION)
+            return LabReport(job=place.job, state=LabState.IN_PRODUCTION)
         with JobFolder.open(self._path(place)) as folder:
             if place.folder == DONE:
                 return self._read_done(place, folder)
             return self._read_failed(place, folder)
 
-    def _read_done(self, place: _Place, folder: JobFolder) -> Report | None:
+    def _read_done(self, place: _Place, folder: JobFolder) -> LabReport | None:
         note = folder.read_note(TRACKING)
         if not self._is_believed(place, folder, has_note=bool(note) or not folder.is_tracked):
             return None
         carrier, number, url = read_tracking(note)
-        return Report(
+        return LabReport(
             job=place.job,
             state=LabState.DISPATCHED,
             carrier=carrier,
@@ -259,12 +259,12 @@ class FolderLab:
             printed=folder.read_printed(self._digests),
         )
 
-    def _read_failed(self, place: _Place, folder: JobFolder) -> Report | None:
+    def _read_failed(self, place: _Place, folder: JobFolder) -> LabReport | None:
         reason = " ".join(folder.read_note(REASON).split())
         if not self._is_believed(place, folder, has_note=bool(reason)):
             return None
         is_rejected = reason.casefold().startswith("reject")
-        return Report(
+        return LabReport(
             job=place.job,
             state=LabState.REJECTED if is_rejected else LabState.FAILED,
             reason=reason[:_REASON_LIMIT] or "The lab gave no reason.",

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from printworks.labs.documents import JobDocument, Later, Report
+from printworks.labs.documents import JobDocument, LabReport, Later
 from printworks.rules.production import LabState
 
 Timetable: TypeAlias = tuple[Later, ...]
@@ -52,11 +52,11 @@ class SimulatedLab:
     def cancel(self, job: int) -> None:
         """Do nothing: there is no print to stop, and what still comes is no news any more."""
 
-    def look(self) -> Iterator[Report]:
+    def look(self) -> Iterator[LabReport]:
         """Find nothing: all was said at placing."""
         return iter(())
 
-    def taken(self, report: Report) -> None:
+    def taken(self, report: LabReport) -> None:
         """Do nothing: no report is ever repeated."""
 
     def __repr__(self) -> str:
@@ -84,7 +84,7 @@ def _usual(document: JobDocument) -> Timetable:
     service = document.service
     number = make_tracking_number(document.job) if service.is_tracked else None
     job = document.job
-    dispatched = Report(
+    dispatched = LabReport(
         job=job,
         state=LabState.DISPATCHED,
         carrier=service.carrier,
@@ -93,8 +93,8 @@ def _usual(document: JobDocument) -> Timetable:
         printed={item.print.name: item.print.sha256 for item in document.items},
     )
     return (
-        Later(_about(ACCEPTED_AFTER, job), Report(job=job, state=LabState.ACCEPTED)),
-        Later(_about(PRODUCED_AFTER, job), Report(job=job, state=LabState.IN_PRODUCTION)),
+        Later(_about(ACCEPTED_AFTER, job), LabReport(job=job, state=LabState.ACCEPTED)),
+        Later(_about(PRODUCED_AFTER, job), LabReport(job=job, state=LabState.IN_PRODUCTION)),
         Later(_about(DISPATCHED_AFTER, job), dispatched),
     )
 
@@ -111,13 +111,13 @@ def _reject_once(document: JobDocument, timetable: Timetable) -> Timetable:
 
 def _reject(document: JobDocument, timetable: Timetable) -> Timetable:
     reason = f"The lab {document.lab} cannot make this now."
-    rejected = Report(job=document.job, state=LabState.REJECTED, reason=reason)
+    rejected = LabReport(job=document.job, state=LabState.REJECTED, reason=reason)
     return tuple(Later(first.wait, rejected) for first in timetable[:1])
 
 
 def _fail(document: JobDocument, timetable: Timetable) -> Timetable:
     reason = "The paper jammed and the prints are spoiled."
-    failed = Report(job=document.job, state=LabState.FAILED, reason=reason)
+    failed = LabReport(job=document.job, state=LabState.FAILED, reason=reason)
     return tuple(
         Later(wait, failed if report.state is LabState.DISPATCHED else report)
         for wait, report in timetable
@@ -133,7 +133,7 @@ def _late(_: JobDocument, timetable: Timetable) -> Timetable:
 
 def _lost(document: JobDocument, timetable: Timetable) -> Timetable:
     reason = "The carrier has lost the parcel."
-    lost = Report(job=document.job, state=LabState.FAILED, reason=reason)
+    lost = LabReport(job=document.job, state=LabState.FAILED, reason=reason)
     sent = [wait for wait, report in timetable if report.state is LabState.DISPATCHED]
     return (*timetable, *(Later(wait + LOST_AFTER, lost) for wait in sent))
 

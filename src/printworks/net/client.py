@@ -39,7 +39,7 @@ _read_again: Final = lru_cache(maxsize=256)(read_url)
 _LEADS_NOWHERE: Final = "The address redirects to one that cannot be used."
 
 
-class Limits(NamedTuple):
+class FetchLimits(NamedTuple):
     """How much of our time and space an answer may take."""
 
     size: int = 100_000_000
@@ -49,7 +49,7 @@ class Limits(NamedTuple):
     redirects: int = 3
 
 
-USUAL: Final = Limits()
+USUAL: Final = FetchLimits()
 
 
 class Fetched(NamedTuple):
@@ -133,7 +133,7 @@ class Outbound:
         address: str,
         *,
         into: Callable[[bytes], object],
-        limits: Limits = USUAL,
+        limits: FetchLimits = USUAL,
         headers: Mapping[str, str] | None = None,
     ) -> Fetched:
         """Write the file at an address into `into`; raise an `OutboundError` if that fails.
@@ -262,7 +262,7 @@ def _find_next(response: ClientResponse) -> URL:
 async def _receive(
     response: ClientResponse,
     into: Callable[[bytes], object],
-    limits: Limits,
+    limits: FetchLimits,
     asked: Mapping[str, str],
 ) -> Fetched:
     _check_status(response, is_conditional=any(name.lower().startswith("if-") for name in asked))

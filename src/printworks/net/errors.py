@@ -54,7 +54,7 @@ class Unreachable(OutboundError):
     sentence = _NOBODY
 
 
-class Refused(Unreachable):
+class AddressRefused(Unreachable):
     """An address that we do not talk to; only `detail` tells it from one that is silent."""
 
 

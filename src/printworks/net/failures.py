@@ -18,11 +18,11 @@ from aiohttp import (
 from yarl import URL
 
 from printworks.net.errors import (
+    AddressRefused,
     BadAddress,
     BadAnswer,
     BadCertificate,
     OutboundError,
-    Refused,
     TimedOut,
     Unreachable,
 )
@@ -82,7 +82,7 @@ def _translate(error: Exception, progress: Progress) -> OutboundError:
         return TimedOut(detail) if progress.is_connected else Unreachable(detail)
     if isinstance(error, ClientConnectorError):
         is_ours = isinstance(error.os_error, Forbidden)
-        return Refused(str(error.os_error)) if is_ours else Unreachable(detail)
+        return AddressRefused(str(error.os_error)) if is_ours else Unreachable(detail)
     if isinstance(error, InvalidURL):
         return BadAddress("The address cannot be read.")
     if progress.is_answered or isinstance(error, ClientPayloadError | ClientResponseError):

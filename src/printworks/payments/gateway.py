@@ -11,7 +11,7 @@ from printworks.store.engine.database import Database
 from printworks.store.money.simulated_charges import BankMemory
 
 
-class Till:
+class Gateway:
     """Opens providers by name; safe to use from many threads."""
 
     def __init__(self, settings: Settings, database: Database) -> None:

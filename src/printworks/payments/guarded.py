@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import stripe
 
-from printworks.net.client import Limits, Outbound
+from printworks.net.client import FetchLimits, Outbound
 from printworks.net.errors import NotThere, OutboundError
 from printworks.net.guard import Guard
 
@@ -68,7 +68,9 @@ class GuardedClient(stripe.HTTPClient):
 
     async def _get(self, url: str, headers: Mapping[str, str]) -> Answer:
         body = bytearray()
-        limits = Limits(size=LARGEST_ANSWER, total=self._timeout, stall=self._timeout, redirects=0)
+        limits = FetchLimits(
+            size=LARGEST_ANSWER, total=self._timeout, stall=self._timeout, redirects=0
+        )
         try:
             async with Outbound(self._guard) as outbound:
                 await outbound.fetch(url, into=body.extend, limits=limits, headers=headers)

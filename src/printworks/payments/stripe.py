@@ -36,7 +36,7 @@ from printworks.payments.stripe_answers import (
     translate_failures,
     write_metadata,
 )
-from printworks.payments.stripe_checkout import PREFIX, Checkout
+from printworks.payments.stripe_checkout import PREFIX, StripeCheckout
 from printworks.payments.webhooks import KEY
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class StripeProvider:
         )
         self._intents = client.v1.payment_intents
         self._refunds = client.v1.refunds
-        self._checkout = Checkout(client.v1.checkout.sessions, page=page, provider=self.name)
+        self._checkout = StripeCheckout(client.v1.checkout.sessions, page=page, provider=self.name)
         self._page = page
 
     def charge(self, charge: Charge) -> Outcome:

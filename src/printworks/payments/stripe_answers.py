@@ -49,7 +49,7 @@ class NextAction(msgspec.Struct):
     redirect_to_url: Redirect | None = None
 
 
-class Trouble(msgspec.Struct):
+class StripeTrouble(msgspec.Struct):
     """Why the last try came to nothing."""
 
     code: str | None = None
@@ -63,12 +63,12 @@ class Intent(msgspec.Struct):
     status: str
     metadata: dict[str, str] = {}
     next_action: NextAction | None = None
-    last_payment_error: Trouble | None = None
+    last_payment_error: StripeTrouble | None = None
 
     @property
-    def trouble(self) -> Trouble:
+    def trouble(self) -> StripeTrouble:
         """Why it was not paid, as far as Stripe says."""
-        return self.last_payment_error or Trouble()
+        return self.last_payment_error or StripeTrouble()
 
     @property
     def address(self) -> str | None:

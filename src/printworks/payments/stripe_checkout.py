@@ -43,7 +43,7 @@ NOT_IN_TIME: Final = "The payment was not made in time."
 _ASKED: Final = "printworks_asked"
 
 
-class Session(msgspec.Struct):
+class StripeSession(msgspec.Struct):
     """What we read of Stripe's own record of a page; a list has those of others, too."""
 
     id: str
@@ -54,10 +54,10 @@ class Session(msgspec.Struct):
     payment_intent: Intent | str | None = None
 
 
-_read_session: Final = reader_of(Session)
+_read_session: Final = reader_of(StripeSession)
 
 
-class Checkout:
+class StripeCheckout:
     """The pages; `page` gives the address, by a charge's key, to which a payer comes back.
 
     What Stripe does not answer is raised as it comes: the caller translates it.
@@ -153,10 +153,10 @@ class Checkout:
             described["customer_email"] = charge.payer_email
         return described
 
-    def _read(self, reference: str) -> Session:
+    def _read(self, reference: str) -> StripeSession:
         return _convert(self._sessions.retrieve(reference, {"expand": ["payment_intent"]}))
 
-    def _tell(self, session: Session) -> Outcome:
+    def _tell(self, session: StripeSession) -> Outcome:
         """Put Stripe's record in our words."""
         intent = session.payment_intent
         match session.status, session.payment_status, intent:
@@ -173,6 +173,6 @@ class Checkout:
         raise ProviderUnavailable(detail)
 
 
-def _convert(session: stripe.checkout.Session) -> Session:
+def _convert(session: stripe.checkout.Session) -> StripeSession:
     found: Any = session.to_dict()
     return _read_session(found)

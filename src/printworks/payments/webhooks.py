@@ -29,7 +29,7 @@ KINDS: Final = frozenset(
 )
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True):
+class ProviderEvent(msgspec.Struct, frozen=True, kw_only=True):
     """Something became of a charge; the same event has the same id, however often it comes."""
 
     id: str
@@ -64,7 +64,7 @@ _read_subject: Final = msgspec.json.Decoder(_Subject).decode
 
 def read_webhook(
     body: bytes, headers: Mapping[str, str], secret: str, *, now: datetime
-) -> Event | None:
+) -> ProviderEvent | None:
     """Return what a notification says, None if that is not about a charge of ours.
 
     Raise `BadWebhook` if its signature is missing, wrong or old. Write down the id together with
@@ -83,7 +83,7 @@ def read_webhook(
     key = (subject.metadata or {}).get(KEY)
     if not key:
         return None
-    return Event(id=notice.id, kind=notice.type, key=key, reference=subject.id)
+    return ProviderEvent(id=notice.id, kind=notice.type, key=key, reference=subject.id)
 
 
 def _check_signature(body: bytes, header: str, secret: str, now: datetime) -> None:

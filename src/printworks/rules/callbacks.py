@@ -69,8 +69,8 @@ def _read_retry_after(text: str | None, now: datetime) -> timedelta:
     if text.isascii() and text.isdigit():
         return timedelta(seconds=int(text) if len(text) <= _MOST_DIGITS else 0)
     try:
-        moment = parsedate_to_datetime(text)
+        timestamp = parsedate_to_datetime(text)
         # A zone of -0000 is read as none; HTTP knows only UTC.
-        return moment.replace(tzinfo=moment.tzinfo or UTC) - now
+        return timestamp.replace(tzinfo=timestamp.tzinfo or UTC) - now
     except (TypeError, ValueError, OverflowError, IndexError):
         return timedelta(0)

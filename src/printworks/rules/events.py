@@ -16,7 +16,7 @@ class CallbackState(StrEnum):
     QUIET = "quiet"
     PENDING = "pending"
     DELIVERED = "delivered"
-    GIVEN_UP = "given-up"
+    FAILED = "given-up"
 
 
 class ShipmentFact(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,7 +132,7 @@ class IssueMoved(msgspec.Struct, frozen=True, kw_only=True, tag="issue-moved"):
     state: IssueState
 
 
-class OrderMadeGood(msgspec.Struct, frozen=True, kw_only=True, tag="order-made-good"):
+class OrderCompensated(msgspec.Struct, frozen=True, kw_only=True, tag="order-compensated"):
     """Because of an issue the merchant got money back, in minor units, or another order."""
 
     issue: int
@@ -163,6 +163,6 @@ OrderEvent = (
     | OrderCharged
     | OrderRefunded
     | IssueMoved
-    | OrderMadeGood
+    | OrderCompensated
     | OrderReprints
 )

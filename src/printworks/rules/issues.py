@@ -175,9 +175,9 @@ def _write_lines(remark: Remark) -> list[str]:
     return lines
 
 
-def check_not_made_good(*, is_made_good: bool) -> None:
+def check_not_compensated(*, is_compensated: bool) -> None:
     """Refuse to charge otherwise for what was made good: it would be given back once more."""
-    if is_made_good:
+    if is_compensated:
         message = (
             "Money was given back for an issue of this order, or it is printed again; "
             "it can no longer be cancelled, or travel otherwise."

@@ -28,7 +28,7 @@ class JobKind(StrEnum):
     RENDER_IMAGE = "render-image"
     FETCH_PACKING_SLIP = "fetch-packing-slip"
     SEND_TO_LAB = "send-to-lab"
-    HEAR_FROM_LAB = "hear-from-lab"
+    APPLY_LAB_REPORT = "apply-lab-report"
     CANCEL_AT_LAB = "cancel-at-lab"
     LOOK_AT_LABS = "look-at-labs"
     DELIVER_CALLBACK = "deliver-callback"
@@ -92,11 +92,11 @@ class GiveUp(msgspec.Struct, frozen=True):
     """Leave the job to a person."""
 
 
-class Hopeless(Exception):
+class PermanentFailure(Exception):
     """Raised by a handler when another try would end the same way."""
 
 
-class NotNow(Exception):
+class RetryLater(Exception):
     """Raised by a handler that could not even try, for reasons that are not the job's.
 
     A full disk or a busy host must not use up the attempts of whoever had the bad luck.
@@ -109,9 +109,9 @@ class NotNow(Exception):
 
 def decide(policy: Policy, attempts: int, error: BaseException) -> Retry | GiveUp:
     """Say what follows when a job has failed, this having been its so-manieth attempt."""
-    if isinstance(error, NotNow):
+    if isinstance(error, RetryLater):
         return Retry(error.wait, counts=False)
-    if isinstance(error, Hopeless) or attempts >= policy.attempts:
+    if isinstance(error, PermanentFailure) or attempts >= policy.attempts:
         return GiveUp()
     wait = policy.wait_after(attempts)
     return GiveUp() if wait is None else Retry(wait)
@@ -203,7 +203,7 @@ POLICIES: Final[Mapping[str, Policy]] = {
     JobKind.REFUND_PAYMENT: _PAYMENT,
     JobKind.END_CHECKOUT: _PAYMENT,
     JobKind.SEND_TO_LAB: _LAB,
-    JobKind.HEAR_FROM_LAB: _LAB,
+    JobKind.APPLY_LAB_REPORT: _LAB,
     JobKind.CANCEL_AT_LAB: _LAB,
     JobKind.LOOK_AT_LABS: _SWEEP,
     JobKind.FETCH_IMAGE: _DOWNLOAD,

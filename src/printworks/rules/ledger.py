@@ -49,14 +49,14 @@ ACCOUNTS: Final[Mapping[EntryKind, tuple[Account, Account]]] = {
 }
 
 
-class Line(msgspec.Struct, frozen=True, array_like=True):
+class LedgerLine(msgspec.Struct, frozen=True, array_like=True):
     """An amount on an account: a debit above zero, a credit below."""
 
     account: Account
     amount: int
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class LedgerEntry(msgspec.Struct, frozen=True, kw_only=True):
     """Money that moved, as it is written down."""
 
     merchant_id: int
@@ -67,7 +67,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     kind: EntryKind
     order_id: int | None
     currency: str
-    lines: tuple[Line, ...]
+    lines: tuple[LedgerLine, ...]
     memo: str
     created_at: datetime
     # The hash of the entry before; empty for the first.
@@ -79,13 +79,13 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
         return sum(line.amount for line in self.lines if line.account is Account.RECEIVABLE)
 
 
-def write_lines(kind: EntryKind, amount: int) -> tuple[Line, Line]:
+def write_lines(kind: EntryKind, amount: int) -> tuple[LedgerLine, LedgerLine]:
     """Return the two sides of a movement."""
     debit, credit = ACCOUNTS[kind]
-    return Line(debit, amount), Line(credit, -amount)
+    return LedgerLine(debit, amount), LedgerLine(credit, -amount)
 
 
-def hash_entry(entry: Entry) -> str:
+def hash_entry(entry: LedgerEntry) -> str:
     """Return what the next entry will hold against this one."""
     return hashlib.sha256(msgspec.json.encode(entry, order="sorted")).hexdigest()
 
@@ -93,7 +93,7 @@ def hash_entry(entry: Entry) -> str:
 class Booked(msgspec.Struct, frozen=True):
     """An entry with the hash that was stored with it."""
 
-    entry: Entry
+    entry: LedgerEntry
     hash: str
 
 
@@ -129,7 +129,7 @@ def entry_key(kind: EntryKind, reference: str) -> str:
     return f"{kind}-{reference}"
 
 
-class Fault(msgspec.Struct, frozen=True):
+class LedgerFault(msgspec.Struct, frozen=True):
     """Something that does not add up."""
 
     # A few words for programs and tests, and a sentence for people.
@@ -153,7 +153,7 @@ class Audit:
     """
 
     def __init__(self) -> None:
-        self.faults: list[Fault] = []
+        self.faults: list[LedgerFault] = []
         self._count = 0
         self._head = ""
         self._balance = 0
@@ -161,7 +161,7 @@ class Audit:
         self._charged: dict[int, tuple[int, str]] = {}
         self._times: dict[int, int] = {}
         # By key: what was received for an order, or given back.
-        self._moved: dict[str, Entry] = {}
+        self._moved: dict[str, LedgerEntry] = {}
 
     def add_entry(self, booked: Booked) -> None:
         """Take the next entry."""
@@ -186,7 +186,7 @@ class Audit:
         else:
             self._add_to_order(entry, entry.order_id)
 
-    def _add_to_order(self, entry: Entry, order_id: int) -> None:
+    def _add_to_order(self, entry: LedgerEntry, order_id: int) -> None:
         charged, currency = self._charged.get(order_id, (0, entry.currency))
         if currency != entry.currency:
             self._find("currencies", f"Order {order_id} is in {currency} and {entry.currency}.")
@@ -228,7 +228,7 @@ class Audit:
                 sentence = f"Entry {entry.number} is not the {kind} of order {payment.order_id}."
                 self._find("payment-amount", sentence)
 
-    def finish(self, books: Books) -> list[Fault]:
+    def finish(self, books: Books) -> list[LedgerFault]:
         """Return all that does not add up."""
         for entry in self._moved.values():
             sentence = f"Entry {entry.number} is a {entry.kind} that nobody was asked for."
@@ -244,10 +244,10 @@ class Audit:
         return self.faults
 
     def _find(self, kind: str, sentence: str) -> None:
-        self.faults.append(Fault(kind, sentence))
+        self.faults.append(LedgerFault(kind, sentence))
 
 
-def _is_for(entry: Entry, payment: PaymentMoney) -> bool:
+def _is_for(entry: LedgerEntry, payment: PaymentMoney) -> bool:
     return (abs(entry.owed), entry.currency, entry.order_id) == (
         payment.amount,
         payment.currency,
@@ -260,7 +260,7 @@ def audit(
     orders: Iterable[OrderMoney],
     payments: Iterable[PaymentMoney],
     books: Books,
-) -> list[Fault]:
+) -> list[LedgerFault]:
     """Recompute one merchant's ledger and return all that does not add up."""
     work = Audit()
     for booked in entries:

@@ -35,7 +35,7 @@ class PaymentState(StrEnum):
     # Nothing was taken: declined, not authorised, or not in time.
     DECLINED = "declined"
     # Not wanted any more, while it was asked for: whatever was taken is given back.
-    CALLED_OFF = "called-off"
+    CANCELLED = "cancelled"
     REFUNDING = "refunding"
     REFUNDED = "refunded"
 
@@ -44,12 +44,12 @@ _S = PaymentState
 
 # Read a line as: a payment here ... may become any of these.
 PAYMENT_MOVES: Final[Mapping[PaymentState, frozenset[PaymentState]]] = {
-    _S.ASKED: frozenset({_S.WAITING, _S.PAID, _S.DECLINED, _S.CALLED_OFF, _S.REFUNDING}),
-    _S.WAITING: frozenset({_S.PAID, _S.DECLINED, _S.CALLED_OFF, _S.REFUNDING}),
+    _S.ASKED: frozenset({_S.WAITING, _S.PAID, _S.DECLINED, _S.CANCELLED, _S.REFUNDING}),
+    _S.WAITING: frozenset({_S.PAID, _S.DECLINED, _S.CANCELLED, _S.REFUNDING}),
     _S.PAID: frozenset({_S.REFUNDING}),
     # Money that comes after all goes back.
     _S.DECLINED: frozenset({_S.REFUNDING}),
-    _S.CALLED_OFF: frozenset({_S.DECLINED, _S.REFUNDING}),
+    _S.CANCELLED: frozenset({_S.DECLINED, _S.REFUNDING}),
     _S.REFUNDING: frozenset({_S.REFUNDED}),
     _S.REFUNDED: frozenset(),
 }

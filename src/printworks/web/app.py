@@ -10,7 +10,7 @@ from printworks.api.endpoints import Family
 from printworks.api.proofs import LinkMaker, proof_routes
 from printworks.api.reference import reference_routes
 from printworks.api.routing import NoSuchPath, Router
-from printworks.api.service import Service
+from printworks.api.service import ApiService
 from printworks.api.v2.endpoints import FAMILIES as V2
 from printworks.api.v3.endpoints import V3_0
 from printworks.api.webhooks import webhook_routes
@@ -19,18 +19,18 @@ from printworks.catalogue.snapshot import Catalogue
 from printworks.clock import Clock, system_clock
 from printworks.dashboard.auth.passwords import Passwords
 from printworks.dashboard.site.forms import FormKey
-from printworks.dashboard.site.office import Office
 from printworks.dashboard.site.routes import payment_routes, people_routes
+from printworks.dashboard.site.services import PageServices
 from printworks.dashboard.site.start import start_routes
 from printworks.files import open_files
 from printworks.files.store import Files
-from printworks.imaging.processor import Studio
-from printworks.payments.gateway import Till
+from printworks.imaging.processor import ImageProcessor
+from printworks.payments.gateway import Gateway
 from printworks.settings import Settings
 from printworks.store.engine.database import Database
 from printworks.web.cores import keep_on
-from printworks.web.edge import OUTSIDE_THREADS, WORKSHOP_THREADS, Edge, Scope, Send, upload_limits
-from printworks.web.pages import Pages, normal_path
+from printworks.web.edge import CPU_THREADS, OUTSIDE_THREADS, Edge, Scope, Send, upload_limits
+from printworks.web.pages import PageServer, normal_path
 from printworks.web.receiving import Receive
 from printworks.web.request_log import RequestLog
 from printworks.worker.advance import ClockMover
@@ -57,9 +57,9 @@ class Application:
         self._router = Router(families)
         self._links = LinkMaker(settings.public_url)
         # One picture at a time is enough for questions; orders are the worker's.
-        self._studio = Studio(slots=1)
+        self._processor = ImageProcessor(slots=1)
         self._clock_mover = ClockMover(settings, clock)
-        self._pages = Pages(
+        self._pages = PageServer(
             self._list_pages(families),
             upload_limits(settings),
             is_proxied=bool(settings.behind_proxy),
@@ -67,27 +67,27 @@ class Application:
         self._database: Database | None = None
         self._page_database: Database | None = None
         self._opening = threading.Lock()
-        self._till: Till | None = None
+        self._gateway: Gateway | None = None
         self._files: Files | None = None
         self._edge: Edge | None = None
 
     def _list_pages(self, families: Sequence[Family]) -> list[BaseRoute]:
         settings, clock = self._settings, self._clock
-        office = Office(
+        services = PageServices(
             settings=settings,
             clock=clock,
             forms=FormKey(self._get_page_database),
             passwords=Passwords(),
-            studio=self._studio,
+            processor=self._processor,
             advance_clock=self._clock_mover.advance,
             open_database=self._get_page_database,
-            open_till=self._get_till,
+            open_gateway=self._get_gateway,
             open_catalogue=self._get_catalogue,
             open_files=self._get_files,
         )
         return [
             *start_routes(settings),
-            *people_routes(office),
+            *people_routes(services),
             *reference_routes(families, settings),
             *proof_routes(self._links, self._get_page_database, self._get_files),
             *webhook_routes(settings, clock, self._get_database),
@@ -95,7 +95,7 @@ class Application:
                 settings,
                 clock,
                 database=self._get_page_database,
-                till=self._get_till,
+                gateway=self._get_gateway,
                 catalogue=self._get_catalogue,
             ),
         ]
@@ -135,17 +135,17 @@ class Application:
         """Open the database and start the threads; in the process and loop that will use them."""
         settings = self._settings
         # For those that answer alone, go on with something, answer together, and take notes.
-        connections = settings.web_threads + OUTSIDE_THREADS + WORKSHOP_THREADS + 2
+        connections = settings.web_threads + OUTSIDE_THREADS + CPU_THREADS + 2
         self._database = Database(settings.database_url, connections=connections)
-        service = Service(
+        service = ApiService(
             self._database,
             settings,
             self._clock,
             catalogue=self._get_catalogue(),
             links=self._links,
-            studio=self._studio,
+            processor=self._processor,
             advance_clock=self._clock_mover.advance,
-            till=self._get_till(),
+            gateway=self._get_gateway(),
             open_files=self._get_files,
         )
         self._edge = Edge(service, settings, RequestLog(self._database))
@@ -165,10 +165,10 @@ class Application:
                 )
             return self._page_database
 
-    def _get_till(self) -> Till:
-        if self._till is None:
-            self._till = Till(self._settings, self._get_database())
-        return self._till
+    def _get_gateway(self) -> Gateway:
+        if self._gateway is None:
+            self._gateway = Gateway(self._settings, self._get_database())
+        return self._gateway
 
     def _get_catalogue(self) -> Catalogue:
         return open_catalogue(self._settings.catalogue)
@@ -184,7 +184,7 @@ class Application:
         if self._edge is not None:
             self._edge.close()
         self._clock_mover.close()
-        self._studio.close()
+        self._processor.close()
         for database in (self._database, self._page_database):
             if database is not None:
                 database.close()

@@ -16,15 +16,15 @@ import msgspec
 import structlog
 
 from printworks.api.exchange import Request, Response
-from printworks.api.routing import Found, NoSuchMethod, NoSuchPath
-from printworks.api.service import Asked, Pending, Service
+from printworks.api.routing import FoundEndpoint, NoSuchMethod, NoSuchPath
+from printworks.api.service import ApiService, Asked, Pending
 from printworks.settings import Settings
 from printworks.web.pool import GroupThread, PoolFull, ThreadPool
 from printworks.web.receiving import (
+    BodyLimits,
     BodyStalled,
     BodyTooLarge,
     ClientGone,
-    Limits,
     Receive,
     discard_body,
     read_body,
@@ -47,7 +47,7 @@ LARGEST_HEADERS: Final = 64 * 1024
 # Requests that wait at the same time for somebody else's server, such as a payment provider.
 OUTSIDE_THREADS: Final = 8
 # Uploads that are looked at at the same time.
-WORKSHOP_THREADS: Final = 2
+CPU_THREADS: Final = 2
 # The rest of the request was not read, so the connection is of no further use.
 _CLOSE: Final = ("Connection", "close")
 
@@ -55,18 +55,20 @@ _CLOSE: Final = ("Connection", "close")
 class Edge:
     """Answers for every version of the API."""
 
-    def __init__(self, service: Service, settings: Settings, requests: RequestLog) -> None:
+    def __init__(self, service: ApiService, settings: Settings, requests: RequestLog) -> None:
         self._service = service
         self._requests = requests
         self._pool = ThreadPool("core", threads=settings.web_threads, queue=settings.web_queue)
         # Others' servers may take their time, and must not take these threads with them.
         self._outside = ThreadPool("outside", threads=OUTSIDE_THREADS, queue=settings.web_queue)
-        self._workshop = ThreadPool("workshop", threads=WORKSHOP_THREADS, queue=settings.web_queue)
+        self._cpu_pool = ThreadPool("workshop", threads=CPU_THREADS, queue=settings.web_queue)
         self._writer: GroupThread[Asked, Response | Pending] = GroupThread(
             "writer", service.answer_together, queue=settings.web_queue
         )
         self._spool_folder = settings.data
-        self._small = Limits(settings.json_limit, settings.body_timeout, settings.request_timeout)
+        self._small = BodyLimits(
+            settings.json_limit, settings.body_timeout, settings.request_timeout
+        )
         self._large = upload_limits(settings)
 
     @property
@@ -75,7 +77,7 @@ class Edge:
         return [
             *self._pool.native_ids,
             *self._outside.native_ids,
-            *self._workshop.native_ids,
+            *self._cpu_pool.native_ids,
             *self._writer.native_ids,
             *self._requests.native_ids,
         ]
@@ -85,12 +87,12 @@ class Edge:
         self._pool.close()
         self._writer.close()
         self._outside.close()
-        self._workshop.close()
+        self._cpu_pool.close()
         self._requests.close()
 
     async def answer(
         self,
-        found: Found | NoSuchMethod | NoSuchPath,
+        found: FoundEndpoint | NoSuchMethod | NoSuchPath,
         scope: Scope,
         receive: Receive,
         send: Send,
@@ -105,7 +107,7 @@ class Edge:
                 )
             elif found.family.is_off:
                 response = self._refuse_ended(found, request)
-            elif isinstance(found, Found):
+            elif isinstance(found, FoundEndpoint):
                 response = await self._answer(found, request, receive)
             else:
                 response = self._refuse_path(found, request)
@@ -118,13 +120,13 @@ class Edge:
         log.info(
             "request",
             method=request.method,
-            path=found.endpoint.path if isinstance(found, Found) else None,
+            path=found.endpoint.path if isinstance(found, FoundEndpoint) else None,
             status=response.status,
             ms=round((time.perf_counter() - began) * 1000, 2),
             request_id=request.request_id,
         )
 
-    async def _answer(self, found: Found, request: Request, receive: Receive) -> Response:
+    async def _answer(self, found: FoundEndpoint, request: Request, receive: Receive) -> Response:
         asked = Asked(found.family, found.endpoint, found.path, request)
         limits = self._large if _has_file(asked) else self._small
         refuse = partial(self._service.refuse, asked.family, asked.endpoint, request)
@@ -145,7 +147,7 @@ class Edge:
         except BodyStalled:
             return refuse(408, "The body did not arrive in time.", _CLOSE)
 
-    async def _receive(self, asked: Asked, receive: Receive, limits: Limits) -> Asked:
+    async def _receive(self, asked: Asked, receive: Receive, limits: BodyLimits) -> Asked:
         request = asked.request
         if _has_file(asked):
             upload = await spool_body(receive, request.headers, limits, self._spool_folder)
@@ -167,16 +169,18 @@ class Edge:
 
     async def _go_on(self, pending: Pending) -> Response:
         """Finish what cannot be finished at once, where it takes nobody else's thread."""
-        pool = self._outside if pending.begun.work.waits_for_others else self._workshop
+        pool = self._outside if pending.begun.work.waits_for_others else self._cpu_pool
         try:
             return await pool.run(partial(self._service.finish, pending))
         except PoolFull:
             await asyncio.to_thread(self._service.drop, pending)
             raise
 
-    def _refuse_ended(self, found: Found | NoSuchMethod | NoSuchPath, request: Request) -> Response:
+    def _refuse_ended(
+        self, found: FoundEndpoint | NoSuchMethod | NoSuchPath, request: Request
+    ) -> Response:
         family = found.family
-        endpoint = found.endpoint if isinstance(found, Found) else None
+        endpoint = found.endpoint if isinstance(found, FoundEndpoint) else None
         message = (
             f"Version {family.version} has been switched off; use version {family.successor}, "
             f"which is described at /v{family.successor}/docs."
@@ -195,9 +199,9 @@ class Edge:
         return self._service.refuse(found.family, None, request, 404, message)
 
 
-def upload_limits(settings: Settings) -> Limits:
+def upload_limits(settings: Settings) -> BodyLimits:
     """Return what holds for bodies with files: as slow as a line needs, but they keep coming."""
-    return Limits(settings.upload_limit, settings.body_timeout, 15 * settings.request_timeout)
+    return BodyLimits(settings.upload_limit, settings.body_timeout, 15 * settings.request_timeout)
 
 
 def _has_file(asked: Asked) -> bool:

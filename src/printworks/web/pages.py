@@ -20,10 +20,10 @@ from printworks.dashboard.site.rendering import Message, Tone, render_message
 from printworks.store.engine.database import OUTAGES
 from printworks.web.edge import ON_EVERY_ANSWER, begin_request
 from printworks.web.receiving import (
+    BodyLimits,
     BodyStalled,
     BodyTooLarge,
     ClientGone,
-    Limits,
     Receive,
     limit_body,
     read_body,
@@ -34,7 +34,7 @@ log = structlog.get_logger(__name__)
 Send = Callable[[Any], Awaitable[None]]
 
 # What a form may send, or a provider that tells us something.
-_BODY: Final = Limits(1_000_000, timedelta(seconds=10), timedelta(seconds=30))
+_BODY: Final = BodyLimits(1_000_000, timedelta(seconds=10), timedelta(seconds=30))
 # For answers that say nothing of it: a table for spreadsheets, or where to go.
 _POLICY: Final = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
 # Below these, letters are what they are: a token has small and capital ones.
@@ -62,11 +62,11 @@ def normal_path(path: str) -> str:
     return f"/{first.lower()}{slash}{rest if first.lower() in _WITH_TOKENS else rest.lower()}"
 
 
-class Pages:
+class PageServer:
     """An ASGI application for pages."""
 
     def __init__(
-        self, routes: Sequence[BaseRoute], uploads: Limits = _BODY, *, is_proxied: bool = False
+        self, routes: Sequence[BaseRoute], uploads: BodyLimits = _BODY, *, is_proxied: bool = False
     ) -> None:
         self._uploads = uploads
         self._is_proxied = is_proxied

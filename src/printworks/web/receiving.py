@@ -16,7 +16,7 @@ _IN_MEMORY: Final = 1_000_000
 _MOST_DISCARDED: Final = 10_000_000
 
 
-class Limits(NamedTuple):
+class BodyLimits(NamedTuple):
     """How much of a body is read, and for how long."""
 
     size: int
@@ -41,7 +41,7 @@ class ClientGone(Exception):
     """The client went away before its request was complete."""
 
 
-async def read_body(receive: Receive, headers: dict[str, str], limits: Limits) -> bytes:
+async def read_body(receive: Receive, headers: dict[str, str], limits: BodyLimits) -> bytes:
     """Return a body that fits in memory."""
     _check_announced(headers, limits)
     pieces: list[bytes] = []
@@ -50,7 +50,7 @@ async def read_body(receive: Receive, headers: dict[str, str], limits: Limits) -
 
 
 async def spool_body(
-    receive: Receive, headers: dict[str, str], limits: Limits, folder: Path
+    receive: Receive, headers: dict[str, str], limits: BodyLimits, folder: Path
 ) -> IO[bytes]:
     """Return a body that may be too large for memory as a file that nobody else sees."""
     _check_announced(headers, limits)
@@ -65,7 +65,7 @@ async def spool_body(
     return spool
 
 
-def limit_body(receive: Receive, headers: dict[str, str], limits: Limits) -> Receive:
+def limit_body(receive: Receive, headers: dict[str, str], limits: BodyLimits) -> Receive:
     """Return what hands out a body piece by piece, as long as it keeps to its limits."""
     _check_announced(headers, limits)
     loop = asyncio.get_running_loop()
@@ -86,13 +86,13 @@ def limit_body(receive: Receive, headers: dict[str, str], limits: Limits) -> Rec
     return receive_within
 
 
-def _check_announced(headers: dict[str, str], limits: Limits) -> None:
+def _check_announced(headers: dict[str, str], limits: BodyLimits) -> None:
     announced = headers.get("content-length", "")
     if announced.isdigit() and int(announced) > limits.size:
         raise BodyTooLarge
 
 
-async def discard_body(receive: Receive, headers: dict[str, str], limits: Limits) -> None:
+async def discard_body(receive: Receive, headers: dict[str, str], limits: BodyLimits) -> None:
     """Read on until the client has said everything, unless that would be too much."""
     announced = headers.get("content-length", "")
     is_hopeless = announced.isdigit() and int(announced) > _MOST_DISCARDED
@@ -111,7 +111,9 @@ async def _within(seconds: float, receive: Receive) -> Any:
         raise BodyStalled from None
 
 
-async def _receive_all(receive: Receive, limits: Limits, keep: Callable[[bytes], object]) -> None:
+async def _receive_all(
+    receive: Receive, limits: BodyLimits, keep: Callable[[bytes], object]
+) -> None:
     receive_within = limit_body(receive, {}, limits)
     more = True
     while more:

@@ -36,7 +36,7 @@ class AddressUnusable(Exception):
     """Nobody can listen where the settings say; the message says why."""
 
 
-class Address(NamedTuple):
+class ListenAddress(NamedTuple):
     """Where to listen: a unix socket, or an IP address with a port."""
 
     socket: Path | None
@@ -50,11 +50,11 @@ class Address(NamedTuple):
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-def find_address(settings: Settings) -> Address:
+def find_address(settings: Settings) -> ListenAddress:
     """Return where the settings say to listen, names resolved."""
     proxied = settings.behind_proxy
     if proxied.startswith("unix:"):
-        return Address(settings.data / proxied.removeprefix("unix:"), "", 0)
+        return ListenAddress(settings.data / proxied.removeprefix("unix:"), "", 0)
     host, port = settings.host, settings.port
     if proxied:
         host, _, digits = proxied.rpartition(":")
@@ -64,7 +64,7 @@ def find_address(settings: Settings) -> Address:
     except OSError as error:
         message = f"`host` is {host!r}, which cannot be resolved: {error}."
         raise AddressUnusable(message) from error
-    return Address(None, str(found[0][4][0]), port)
+    return ListenAddress(None, str(found[0][4][0]), port)
 
 
 def check_address(settings: Settings) -> None:

@@ -14,7 +14,7 @@ import msgspec
 from printworks.rules.callbacks import CallbackFormat, ToldEvent
 from printworks.rules.events import OrderMoved, ShipmentFact, ShipmentsChanged
 from printworks.rules.orders import OrderStatus
-from printworks.wire.timestamps import show_moment
+from printworks.wire.timestamps import show_timestamp
 
 
 class CallbackShipment(msgspec.Struct, frozen=True):
@@ -95,7 +95,7 @@ def render_callback(
         shown = CallbackWithEventData(
             orderId=order_id,
             environment=environment.upper(),
-            timestamp=show_moment(at),
+            timestamp=show_timestamp(at),
             status=status,
             eventData=_event_data(event),
             eventId=_event_id(event),
@@ -106,7 +106,7 @@ def render_callback(
         shown = Callback(
             orderId=order_id,
             environment=environment.upper(),
-            timestamp=show_moment(at),
+            timestamp=show_timestamp(at),
             status=status,
             shipments=[_show_shipment(shipment, write) for shipment in _shipments_of(event)],
             id=order_id,

@@ -5,7 +5,7 @@ from typing import Self
 import msgspec
 
 from printworks.store.labs.shipments import Shipment
-from printworks.wire.timestamps import show_moment
+from printworks.wire.timestamps import show_timestamp
 
 
 class ShipmentOut(msgspec.Struct, frozen=True):
@@ -31,7 +31,7 @@ class ShipmentOut(msgspec.Struct, frozen=True):
             trackingUrl=shipment.tracking_url,
             earliestEstimatedArrivalDate=f"{shipment.earliest_arrival}T00:00:00",
             latestEstimatedArrivalDate=f"{shipment.latest_arrival}T23:59:59",
-            shippedOn=None if shipment.shipped_at is None else show_moment(shipment.shipped_at),
+            shippedOn=None if shipment.shipped_at is None else show_timestamp(shipment.shipped_at),
             carrier=shipment.carrier,
             photoIds=shipment.image_ids,
         )

@@ -3,6 +3,6 @@
 from datetime import UTC, datetime
 
 
-def show_moment(moment: datetime) -> str:
+def show_timestamp(timestamp: datetime) -> str:
     """Write a moment as `2020-06-05T17:19:43.367`."""
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00")
+    return timestamp.astimezone(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00")

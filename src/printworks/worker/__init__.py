@@ -6,7 +6,7 @@ from typing import Final
 from printworks.rules.jobs import JobKind
 from printworks.worker.callbacks import deliver_callback
 from printworks.worker.images import fetch_image, render_image
-from printworks.worker.labs import cancel_at_lab, hear_from_lab, look_at_labs, send_to_lab
+from printworks.worker.labs import apply_lab_report, cancel_at_lab, look_at_labs, send_to_lab
 from printworks.worker.loop import Handler
 from printworks.worker.packing_slips import fetch_packing_slip
 from printworks.worker.payments import check_payment, end_checkout_of, refund_payment
@@ -25,7 +25,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     JobKind.RENDER_IMAGE: render_image,
     JobKind.FETCH_PACKING_SLIP: fetch_packing_slip,
     JobKind.SEND_TO_LAB: send_to_lab,
-    JobKind.HEAR_FROM_LAB: hear_from_lab,
+    JobKind.APPLY_LAB_REPORT: apply_lab_report,
     JobKind.CANCEL_AT_LAB: cancel_at_lab,
     JobKind.LOOK_AT_LABS: look_at_labs,
     JobKind.DELIVER_CALLBACK: deliver_callback,

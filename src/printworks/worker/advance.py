@@ -22,10 +22,10 @@ from printworks.store.accounts.merchants import get_merchant
 from printworks.store.engine.database import OUTAGES, Database
 from printworks.store.queue.advancing import (
     begin_advancing,
-    claim_sleeper,
+    claim_scheduled_job,
     count_running,
     end_advancing,
-    find_sleeper,
+    find_scheduled_job,
     go_on_advancing,
     put_to_sleep,
 )
@@ -151,19 +151,19 @@ def _take_step(move: _Move, left: timedelta, *, waits: bool) -> _Step:
         # Workers end what they have begun, and what follows from that belongs to this moment.
         if waits and count_running(db, move.merchant_id, now=real_now):
             return _Step(timedelta(0), None, is_last=False)
-        sleeper = find_sleeper(db, move.merchant_id)
-        wait = timedelta(0) if sleeper is None else max(sleeper.due_at - now, timedelta(0))
+        scheduled = find_scheduled_job(db, move.merchant_id)
+        wait = timedelta(0) if scheduled is None else max(scheduled.due_at - now, timedelta(0))
         # Up to the next tick: a job that has not quite come yet would never come.
         wait = -(-wait // TICK) * TICK
-        is_last = sleeper is None or wait > left
+        is_last = scheduled is None or wait > left
         moved = left if is_last else wait
         if moved:
             merchant = get_merchant(db, move.merchant_id)
             advance_clock(db, merchant, moved, now=now + merchant.clock_offset)
-        if sleeper is None or is_last:
+        if scheduled is None or is_last:
             return _Step(moved, None, is_last=True)
-        job = claim_sleeper(
-            db, sleeper.id, worker=move.worker.name, lease_until=real_now + move.keep_away
+        job = claim_scheduled_job(
+            db, scheduled.id, worker=move.worker.name, lease_until=real_now + move.keep_away
         )
         return _Step(moved, job, is_last=False)
 

@@ -20,7 +20,7 @@ from printworks.store.queue.jobs import Job
 from printworks.wire.callbacks import SAMPLE, SAMPLE_ORDER, message_id, render_callback
 from printworks.wire.signatures import sign
 from printworks.worker.context import Context, Ending
-from printworks.worker.tools import unlucky
+from printworks.worker.tools import infrastructure_errors
 
 # The only answer that acknowledges.
 HEARD: Final = 200
@@ -36,7 +36,7 @@ async def deliver_callback(context: Context, job: Job) -> Ending | None:
     Harmless twice: receivers know a callback by its `webhook-id`, and only one of two tries at
     the same time counts.
     """
-    with unlucky():
+    with infrastructure_errors():
         delivery = await context.load(load_deliveries, job.args["callback"])
     if (
         delivery is None
@@ -51,7 +51,7 @@ async def deliver_callback(context: Context, job: Job) -> Ending | None:
         # To the others that wait for a slow receiver, of which few run at a time.
         waiting = Tried(delivery=delivery, state=delivery.state, retry_in=timedelta(0))
         return _end(waiting)
-    with unlucky(), receivers.turn(delivery.merchant_id, delivery.url):
+    with infrastructure_errors(), receivers.turn(delivery.merchant_id, delivery.url):
         return _end(await _try(context, delivery, delivery.url))
 
 
@@ -132,7 +132,7 @@ def _decide(
         is_last=is_test or wait is None,
     )
     if is_test or wait is None:
-        return Tried(delivery=delivery, state=CallbackState.GIVEN_UP, attempt=attempt)
+        return Tried(delivery=delivery, state=CallbackState.FAILED, attempt=attempt)
     return Tried(delivery=delivery, state=delivery.state, attempt=attempt, retry_in=wait)
 
 

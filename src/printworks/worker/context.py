@@ -70,14 +70,14 @@ class Context:
         """Run a call that blocks, such as a transaction, without holding up other jobs."""
         return await _run(self.threads, call, *args, **kwargs)
 
-    async def at_till(
+    async def in_payment_pool(
         self,
         call: Callable[Arguments, Result],
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Result:
         """Run a call that waits for a payment provider, apart from the others."""
-        return await _run(self.outside.tellers, call, *args, **kwargs)
+        return await _run(self.outside.payment_pool, call, *args, **kwargs)
 
     async def load(
         self, find: Callable[[Connection, Sequence[Key]], Mapping[Key, Result]], key: Key
@@ -105,14 +105,14 @@ class Context:
         with self.database.reading() as db:
             return find(db, keys)
 
-    async def in_workshop(
+    async def in_cpu_pool(
         self,
         call: Callable[Arguments, Result],
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Result:
         """Run a call that takes long, such as drawing a picture, apart from the others."""
-        return await _run(self.outside.workshop, call, *args, **kwargs)
+        return await _run(self.outside.cpu_pool, call, *args, **kwargs)
 
 
 async def _run(

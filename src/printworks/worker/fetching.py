@@ -11,7 +11,7 @@ from printworks.net.errors import BadAddress, OutboundError, TooLarge
 from printworks.rules.images import DOWNLOAD_ATTEMPTS, ImageStatus
 from printworks.store.queue.jobs import Job
 from printworks.worker.loop import Context
-from printworks.worker.tools import CANNOT_BE_PROCESSED, unlucky
+from printworks.worker.tools import CANNOT_BE_PROCESSED, infrastructure_errors
 
 # Beyond the attempts and this many deaths of workers, the file itself must be the reason.
 MOST_DEATHS: Final = 2
@@ -41,7 +41,7 @@ async def fetch(
     limits = tools.patience._replace(size=context.settings.image_limit)
     if job.attempts > DOWNLOAD_ATTEMPTS + MOST_DEATHS:
         return Failure(ImageStatus.INVALID, CANNOT_BE_PROCESSED)
-    with unlucky(), tools.turn(url):
+    with infrastructure_errors(), tools.turn(url):
         try:
             with into.open("wb") as file:
                 return await tools.outbound.fetch(

@@ -28,7 +28,7 @@ from printworks.imaging.messages import Facts
 from printworks.imaging.processor import Invalid
 from printworks.net.client import Fetched
 from printworks.rules.images import ImageStatus
-from printworks.rules.jobs import Hopeless, NotNow
+from printworks.rules.jobs import PermanentFailure, RetryLater
 from printworks.rules.sizing import place
 from printworks.store.accounts.merchants import Merchant, get_merchant
 from printworks.store.images.images import Image, find_image
@@ -49,7 +49,7 @@ from printworks.store.images.pictures import (
 from printworks.store.queue.jobs import Job
 from printworks.worker.fetching import Deferred, Failure, fetch
 from printworks.worker.loop import Context
-from printworks.worker.tools import CANNOT_BE_PROCESSED, TROUBLE, Tools, unlucky
+from printworks.worker.tools import CANNOT_BE_PROCESSED, TROUBLE, Tools, infrastructure_errors
 
 NOT_SOLD: Final = Failure(ImageStatus.INVALID, "The product is no longer in the catalogue.")
 LOST: Final = Failure(ImageStatus.INVALID, "The picture was lost; create the order again.")
@@ -74,21 +74,21 @@ async def fetch_image(context: Context, job: Job) -> None:
     Harmless twice: an image that has been judged or removed is left alone, and before that the
     same files are written again.
     """
-    with unlucky():
+    with infrastructure_errors():
         merchant, image = await context.in_thread(_find, context, job)
     if image is None:
         # An attempt that was cut short may have drawn them after the others were removed.
-        with unlucky():
-            await context.in_workshop(_delete_proofs, context.outside, job.args["image"])
+        with infrastructure_errors():
+            await context.in_cpu_pool(_delete_proofs, context.outside, job.args["image"])
         return
     if image.status is not ImageStatus.NOT_YET_DOWNLOADED or image.url is None:
         return
     product = context.outside.catalogue.find_product(image.sku)
     if product is None:
-        with unlucky():
+        with infrastructure_errors():
             await context.in_thread(_refuse, context, job, merchant, image, NOT_SOLD)
         return
-    with unlucky(), context.outside.folder() as folder:
+    with infrastructure_errors(), context.outside.folder() as folder:
         try:
             arrival = await _receive(context, job, merchant, image, folder / "original")
         except Deferred as error:
@@ -97,16 +97,16 @@ async def fetch_image(context: Context, job: Job) -> None:
         if isinstance(arrival, Failure):
             await context.in_thread(_refuse, context, job, merchant, image, arrival)
             return
-        judged = await context.in_workshop(_judge, context.outside, image, product, arrival, folder)
+        judged = await context.in_cpu_pool(_judge, context.outside, image, product, arrival, folder)
         if isinstance(judged, Failure):
             await context.in_thread(_refuse, context, job, merchant, image, judged)
         elif not await context.in_thread(_settle, context, job, merchant, image, arrival, judged):
-            raise NotNow("The picture was forgotten just now.", wait=TROUBLE)
+            raise RetryLater("The picture was forgotten just now.", wait=TROUBLE)
 
 
 def _find(context: Context, job: Job) -> tuple[Merchant, Image | None]:
     if job.merchant_id is None:
-        raise Hopeless("The job has no merchant.")
+        raise PermanentFailure("The job has no merchant.")
     with context.database.reading() as db:
         return get_merchant(db, job.merchant_id), find_image(db, job.args["image"])
 
@@ -193,13 +193,13 @@ def _draw_proofs(
     facts = _read_facts(picture.facts)
     with tools.files.local(picture.proxy or "") as proxy:
         proofs = tools.insist(
-            lambda: tools.studio.proof(
+            lambda: tools.processor.proof(
                 proxy, facts.pixels, product.print_area, image.sizing, folder
             )
         )
     if isinstance(proofs, Invalid):
         # We drew the proxy ourselves, from a picture that was whole.
-        raise Hopeless(f"No proof can be drawn from the proxy: {proofs.reason}")
+        raise PermanentFailure(f"No proof can be drawn from the proxy: {proofs.reason}")
 
 
 def _prepare(
@@ -207,7 +207,7 @@ def _prepare(
 ) -> NewPicture | Failure:
     source = folder / "original"
     result = tools.insist(
-        lambda: tools.studio.prepare(source, product.print_area, image.sizing, folder)
+        lambda: tools.processor.prepare(source, product.print_area, image.sizing, folder)
     )
     new = NewPicture(sha256=fetched.sha256, md5=fetched.md5, size=fetched.size)
     if isinstance(result, Invalid) and result.reason == CANNOT_BE_PROCESSED:
@@ -228,7 +228,7 @@ def _prepare_again(
     """
     with _original(tools, fetched, known, folder) as source:
         result = tools.insist(
-            lambda: tools.studio.prepare(
+            lambda: tools.processor.prepare(
                 source, product.print_area, image.sizing, folder, with_proxy=True
             )
         )
@@ -330,7 +330,7 @@ async def render_image(context: Context, job: Job) -> None:
 
     Harmless twice: the same picture and plan give the same bytes, under the same name.
     """
-    with unlucky():
+    with infrastructure_errors():
         merchant, image = await context.in_thread(_find, context, job)
         if image is None or image.status is not ImageStatus.OK or image.manifest is not None:
             return
@@ -340,7 +340,7 @@ async def render_image(context: Context, job: Job) -> None:
             return
         picture = await context.in_thread(_get_picture, context, image)
         with context.outside.folder() as folder:
-            rendered = await context.in_workshop(
+            rendered = await context.in_cpu_pool(
                 _render, context.outside, image, product, picture, folder
             )
         if isinstance(rendered, Failure):
@@ -351,7 +351,7 @@ async def render_image(context: Context, job: Job) -> None:
 
 def _get_picture(context: Context, image: Image) -> Picture:
     if image.picture_id is None:
-        raise Hopeless("The original has been removed.")
+        raise PermanentFailure("The original has been removed.")
     with context.database.reading() as db:
         return get_picture(db, image.picture_id)
 
@@ -363,14 +363,14 @@ def _render(
     plan = plan_print(place(facts.pixels, product.print_area, image.sizing))
     try:
         with tools.files.local(picture.original or "") as source:
-            rendered = tools.insist(lambda: tools.studio.render(source, plan, folder))
+            rendered = tools.insist(lambda: tools.processor.render(source, plan, folder))
     except FileMissing:
         log.error("original is missing", file=picture.original, image=image.id)
         return LOST
     if isinstance(rendered, Invalid):
         # While it is drawn it is written, and the library does not tell one failure from another.
         if tools.is_cramped:
-            raise NotNow(f"No print file can be drawn: {rendered.reason}", wait=TROUBLE)
+            raise RetryLater(f"No print file can be drawn: {rendered.reason}", wait=TROUBLE)
         return Failure(ImageStatus.INVALID, rendered.reason)
     tools.files.put(print_key(image.id), rendered.file)
     return rendered.manifest

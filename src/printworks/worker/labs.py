@@ -17,8 +17,8 @@ from printworks.catalogue.snapshot import Catalogue
 from printworks.conversion import reader_of
 from printworks.errors import NotFound
 from printworks.labs.connector import Connector, LabUnavailable
-from printworks.labs.documents import JobDocument, Later, Report
-from printworks.rules.jobs import Hopeless, JobKind, NotNow
+from printworks.labs.documents import JobDocument, LabReport, Later
+from printworks.rules.jobs import JobKind, PermanentFailure, RetryLater
 from printworks.rules.orders import OrderStatus
 from printworks.rules.production import LabState
 from printworks.settings import BadSetting
@@ -28,9 +28,9 @@ from printworks.store.images.packing_slips import find_packing_slip
 from printworks.store.images.pictures import print_key, proof_key
 from printworks.store.labs.shipments import Shipment, get_shipment, list_decisions
 from printworks.store.orders.orders import get_any_order_to_change, get_order
-from printworks.store.queue.jobs import Job, promise
+from printworks.store.queue.jobs import Job, enqueue
 from printworks.worker.loop import Context
-from printworks.worker.tools import TROUBLE, Tools, unlucky
+from printworks.worker.tools import TROUBLE, Tools, infrastructure_errors
 
 # How often labs that say nothing by themselves are looked at.
 LOOK_EVERY: Final = timedelta(seconds=10)
@@ -38,7 +38,7 @@ LOOK_EVERY: Final = timedelta(seconds=10)
 log = structlog.get_logger()
 
 
-_read_report: Final = reader_of(Report)
+_read_report: Final = reader_of(LabReport)
 
 
 class _Parcel(NamedTuple):
@@ -55,18 +55,18 @@ async def send_to_lab(context: Context, job: Job) -> None:
 
     Harmless twice: one that was sent is left alone, and labs take the same job once.
     """
-    with unlucky():
+    with infrastructure_errors():
         parcel = await context.in_thread(_prepare, context, job)
         if parcel is None:
             await context.in_thread(_settle, context, job)
             return
-        laters = await context.in_workshop(_place, context.outside, parcel)
+        laters = await context.in_cpu_pool(_place, context.outside, parcel)
         await context.in_thread(_note, context, parcel, laters)
 
 
 def _prepare(context: Context, job: Job) -> _Parcel | None:
     if job.merchant_id is None:
-        raise Hopeless("The job has no merchant.")
+        raise PermanentFailure("The job has no merchant.")
     with context.database.reading() as db:
         merchant = get_merchant(db, job.merchant_id)
         shipment = get_shipment(db, job.args["shipment"])
@@ -109,13 +109,13 @@ def _settle(context: Context, job: Job) -> None:
             _offer_elsewhere(db, context.outside.catalogue, shipment, now=now)
         elif not is_to_be_sent and lab is not None and shipment.sent_at is None:
             # Whoever handed it over before may have died before saying so.
-            _promise_cancelling(db, shipment, now=now)
+            _enqueue_cancelling(db, shipment, now=now)
 
 
-def _promise_cancelling(db: Connection, shipment: Shipment, *, now: datetime) -> None:
+def _enqueue_cancelling(db: Connection, shipment: Shipment, *, now: datetime) -> None:
     merchant = get_merchant(db, get_any_order_to_change(db, shipment.order_id).merchant_id)
     now += merchant.clock_offset
-    promise(db, JobKind.CANCEL_AT_LAB, {"shipment": shipment.id}, merchant=merchant, now=now)
+    enqueue(db, JobKind.CANCEL_AT_LAB, {"shipment": shipment.id}, merchant=merchant, now=now)
 
 
 def _offer_elsewhere(
@@ -123,8 +123,8 @@ def _offer_elsewhere(
 ) -> None:
     """Do as if a lab that is gone had rejected what it never got."""
     reason = f"The lab {shipment.lab} is no longer in the catalogue."
-    report = Report(job=shipment.id, state=LabState.REJECTED, reason=reason)
-    actions.hear_from_lab(db, report, catalogue=catalogue, now=now)
+    report = LabReport(job=shipment.id, state=LabState.REJECTED, reason=reason)
+    actions.apply_lab_report(db, report, catalogue=catalogue, now=now)
 
 
 def _place(tools: Tools, parcel: _Parcel) -> Sequence[Later]:
@@ -135,16 +135,16 @@ def _place(tools: Tools, parcel: _Parcel) -> Sequence[Later]:
         try:
             return _connect(tools, parcel.shipment.lab).place(parcel.document, files)
         except LabUnavailable as error:
-            raise NotNow(str(error), wait=TROUBLE) from error
+            raise RetryLater(str(error), wait=TROUBLE) from error
 
 
 def _connect(tools: Tools, lab_code: str) -> Connector:
     try:
         return tools.connect(tools.catalogue.get_lab(lab_code))
     except NotFound as error:
-        raise Hopeless(f"The lab {lab_code} is no longer in the catalogue.") from error
+        raise PermanentFailure(f"The lab {lab_code} is no longer in the catalogue.") from error
     except BadSetting as error:
-        raise NotNow(str(error), wait=TROUBLE) from error
+        raise RetryLater(str(error), wait=TROUBLE) from error
 
 
 def _note(context: Context, parcel: _Parcel, laters: Sequence[Later]) -> None:
@@ -153,12 +153,12 @@ def _note(context: Context, parcel: _Parcel, laters: Sequence[Later]) -> None:
     with context.database.writing() as db:
         if actions.note_sent(db, shipment, now=now) is None:
             # Called off while it was being handed over.
-            _promise_cancelling(db, shipment, now=context.clock())
+            _enqueue_cancelling(db, shipment, now=context.clock())
             return
         for number, later in enumerate(laters):
-            promise(
+            enqueue(
                 db,
-                JobKind.HEAR_FROM_LAB,
+                JobKind.APPLY_LAB_REPORT,
                 {"report": msgspec.to_builtins(later.report)},
                 merchant=merchant,
                 now=now,
@@ -167,24 +167,24 @@ def _note(context: Context, parcel: _Parcel, laters: Sequence[Later]) -> None:
             )
 
 
-async def hear_from_lab(context: Context, job: Job) -> None:
+async def apply_lab_report(context: Context, job: Job) -> None:
     """Believe what a lab says. Harmless twice: what is no news changes nothing."""
     report = _read_report(job.args["report"])
-    with unlucky():
-        await context.in_thread(_hear, context, report)
+    with infrastructure_errors():
+        await context.in_thread(_apply, context, report)
 
 
-def _hear(context: Context, report: Report) -> bool:
+def _apply(context: Context, report: LabReport) -> bool:
     with context.database.writing() as db:
-        return actions.hear_from_lab(
+        return actions.apply_lab_report(
             db, report, catalogue=context.outside.catalogue, now=context.clock()
         )
 
 
 async def cancel_at_lab(context: Context, job: Job) -> None:
     """Tell a lab that a shipment is called off. Harmless twice: so are labs."""
-    with unlucky():
-        await context.in_workshop(_cancel, context, job.args["shipment"])
+    with infrastructure_errors():
+        await context.in_cpu_pool(_cancel, context, job.args["shipment"])
 
 
 def _cancel(context: Context, shipment_id: int) -> None:
@@ -193,7 +193,7 @@ def _cancel(context: Context, shipment_id: int) -> None:
     try:
         _connect(context.outside, shipment.lab).cancel(shipment_id)
     except LabUnavailable as error:
-        raise NotNow(str(error), wait=TROUBLE) from error
+        raise RetryLater(str(error), wait=TROUBLE) from error
 
 
 async def look_at_labs(context: Context, _job: Job) -> None:
@@ -201,9 +201,9 @@ async def look_at_labs(context: Context, _job: Job) -> None:
 
     Harmless twice: what is no news changes nothing, and one look at a time is promised.
     """
-    with unlucky():
-        if await context.in_workshop(_look, context):
-            await context.in_thread(_promise_look, context)
+    with infrastructure_errors():
+        if await context.in_cpu_pool(_look, context):
+            await context.in_thread(_enqueue_look, context)
 
 
 def _look(context: Context) -> bool:
@@ -225,12 +225,12 @@ def _look_at(context: Context, lab: Lab, connector: Connector) -> None:
     for report in connector.look():
         if not _is_theirs(context, lab.code, report):
             continue
-        if _hear(context, report):
+        if _apply(context, report):
             log.info("lab reported", lab=lab.code, shipment=report.job, state=report.state)
         connector.taken(report)
 
 
-def _is_theirs(context: Context, lab_code: str, report: Report) -> bool:
+def _is_theirs(context: Context, lab_code: str, report: LabReport) -> bool:
     """Whether a lab speaks of what was given to it; it may be quicker than our note of that."""
     try:
         with context.database.reading() as db:
@@ -240,11 +240,11 @@ def _is_theirs(context: Context, lab_code: str, report: Report) -> bool:
     return shipment.lab == lab_code and shipment.sent_at is not None
 
 
-def _promise_look(context: Context) -> None:
+def _enqueue_look(context: Context) -> None:
     now = context.clock()
     turn = int(now.timestamp() // LOOK_EVERY.total_seconds()) + 1
     with context.database.writing() as db:
-        promise(
+        enqueue(
             db,
             JobKind.LOOK_AT_LABS,
             {},

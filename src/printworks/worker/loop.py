@@ -32,12 +32,12 @@ from printworks.store.queue.claims import Claimed, claim
 from printworks.store.queue.holding import find_held
 from printworks.store.queue.jobs import (
     Claim,
-    GivenUp,
+    Exhausted,
     Job,
     PutBack,
+    enqueue,
+    exhaust,
     finish,
-    give_up,
-    promise,
     put_back,
     release,
     renew,
@@ -67,14 +67,14 @@ SECONDS_TO_RECOVER: Final = 1.0
 log = structlog.get_logger()
 
 
-class Done(NamedTuple):
+class JobDone(NamedTuple):
     """A job that came to its end, and what is to be written about that."""
 
     claim: Claim
     ending: Ending | None
 
 
-Outcome: TypeAlias = Done | PutBack | GivenUp
+Outcome: TypeAlias = JobDone | PutBack | Exhausted
 
 
 class Worker:
@@ -99,7 +99,7 @@ class Worker:
         self._lease = lease
         self._stop_timeout = stop_timeout
         self._hourly = hourly
-        self._promised_hour = ""
+        self._enqueued_hour = ""
         self._cursor = ""
         self._has_more = False
         self._running: dict[Claim, asyncio.Task[None]] = {}
@@ -191,7 +191,7 @@ class Worker:
 
     def _claim(self, slots: int) -> Claimed:
         now = self._context.clock()
-        self._promise_hourly(now)
+        self._enqueue_hourly(now)
         policies = self._policies
         if not self._has_room_aside:
             # What may take long again would take the slots of all the others.
@@ -209,15 +209,15 @@ class Worker:
         self._cursor = claimed.cursor
         return claimed
 
-    def _promise_hourly(self, now: datetime) -> None:
+    def _enqueue_hourly(self, now: datetime) -> None:
         """Promise what happens every hour: every worker does, and the first one counts."""
         hour = f"{now:%Y-%m-%dT%H}"
-        if not self._hourly or hour == self._promised_hour:
+        if not self._hourly or hour == self._enqueued_hour:
             return
         with self._context.database.writing() as db:
             for kind in self._hourly:
-                promise(db, kind, {}, merchant=None, now=now, dedupe_key=hourly_key(kind, now))
-        self._promised_hour = hour
+                enqueue(db, kind, {}, merchant=None, now=now, dedupe_key=hourly_key(kind, now))
+        self._enqueued_hour = hour
 
     def _start(self, job: Job) -> asyncio.Task[None]:
         task = asyncio.create_task(self._run(job))
@@ -270,8 +270,8 @@ class Worker:
                     return PutBack(job.claim, wait, what, counts)
                 case GiveUp():
                     log.exception("job failed for good", attempts=job.attempts)
-                    return GivenUp(job.claim, what)
-        return Done(job.claim, ending)
+                    return Exhausted(job.claim, what)
+        return JobDone(job.claim, ending)
 
     async def _keep_reporting(self) -> None:
         while True:
@@ -295,13 +295,13 @@ class Worker:
 
     async def _report(self, outcomes: Sequence[Outcome]) -> None:
         """Write down what became of jobs, if need be again and again until their lease ends."""
-        give_up_at = self._context.clock() + self._lease
+        deadline = self._context.clock() + self._lease
         while True:
             try:
                 written = await self._context.in_thread(self._write, outcomes)
             except Exception:
                 log.exception("report failed", worker=self.name, jobs=len(outcomes))
-                if self._context.clock() >= give_up_at:
+                if self._context.clock() >= deadline:
                     return
                 await asyncio.sleep(SECONDS_TO_RECOVER)
             else:
@@ -311,13 +311,13 @@ class Worker:
 
     def _write(self, outcomes: Sequence[Outcome]) -> int:
         now = self._context.clock()
-        done = [end for end in outcomes if isinstance(end, Done)]
+        done = [end for end in outcomes if isinstance(end, JobDone)]
         with self._context.database.writing() as db:
             _write_endings(db, done, now=now)
             return (
                 finish(db, [end.claim for end in done], now=now)
                 + put_back(db, [end for end in outcomes if isinstance(end, PutBack)], now=now)
-                + give_up(db, [end for end in outcomes if isinstance(end, GivenUp)], now=now)
+                + exhaust(db, [end for end in outcomes if isinstance(end, Exhausted)], now=now)
             )
 
     async def _keep_renewing(self) -> None:
@@ -364,7 +364,7 @@ class Worker:
             return release(db, claims)
 
 
-def _write_endings(db: Connection, done: Sequence[Done], *, now: datetime) -> None:
+def _write_endings(db: Connection, done: Sequence[JobDone], *, now: datetime) -> None:
     noted = {end.claim: end.ending for end in done if end.ending is not None}
     together: dict[Any, list[Any]] = {}
     for held in find_held(db, list(noted)):

@@ -14,7 +14,7 @@ from printworks.payments.provider import (
     ProviderUnavailable,
     Unknown,
 )
-from printworks.rules.jobs import NotNow
+from printworks.rules.jobs import RetryLater
 from printworks.rules.payments import (
     LAST_LOOK_AFTER,
     LOOK_EVERY,
@@ -27,7 +27,7 @@ from printworks.store.money.payments import PaymentRequest, get_request
 from printworks.store.orders.orders import get_order
 from printworks.store.queue.jobs import Job
 from printworks.worker.loop import Context
-from printworks.worker.tools import unlucky
+from printworks.worker.tools import infrastructure_errors
 
 # How long a provider that does not answer is left alone, at first and at most.
 AWAY: Final = timedelta(minutes=1)
@@ -38,7 +38,7 @@ SOON: Final = timedelta(seconds=30)
 NOT_REACHED: Final = "The payment provider could not be reached."
 NOT_IN_TIME: Final = "The payment was not authorised in time."
 
-_UNSETTLED: Final = OPEN_PAYMENTS | {PaymentState.CALLED_OFF}
+_UNSETTLED: Final = OPEN_PAYMENTS | {PaymentState.CANCELLED}
 # One of these may turn out to have been made after all.
 _WORTH_A_LOOK: Final = _UNSETTLED | {PaymentState.DECLINED}
 
@@ -56,17 +56,17 @@ async def check_payment(context: Context, job: Job) -> None:
 
     Harmless twice: what is settled is left alone, and providers do the same thing once.
     """
-    with unlucky():
+    with infrastructure_errors():
         case = await context.in_thread(_read, context, job)
         if case.request.state not in _WORTH_A_LOOK:
             return
-        outcome = await context.at_till(_find_out, context, case)
+        outcome = await context.in_payment_pool(_find_out, context, case)
         settled = await context.in_thread(_settle, context, case, outcome)
     if settled.state is PaymentState.WAITING:
         left = settled.expires_at - case.now
-        raise NotNow("The payer has not answered yet.", wait=max(min(LOOK_EVERY, left), SOON))
+        raise RetryLater("The payer has not answered yet.", wait=max(min(LOOK_EVERY, left), SOON))
     if settled.state in _UNSETTLED:
-        raise NotNow("The provider has not heard of the payment yet.", wait=SOON)
+        raise RetryLater("The provider has not heard of the payment yet.", wait=SOON)
 
 
 async def refund_payment(context: Context, job: Job) -> None:
@@ -74,11 +74,11 @@ async def refund_payment(context: Context, job: Job) -> None:
 
     Harmless twice: providers give the same money back once, and so does the ledger.
     """
-    with unlucky():
+    with infrastructure_errors():
         case = await context.in_thread(_read, context, job)
         if case.request.state is not PaymentState.REFUNDING:
             return
-        await context.at_till(_refund, context, case)
+        await context.in_payment_pool(_refund, context, case)
         await context.in_thread(_note_refunded, context, case)
 
 
@@ -88,10 +88,10 @@ async def end_checkout_of(context: Context, job: Job) -> None:
     Harmless twice: an order that waits for its recipient no more, or has got more time, is left
     alone.
     """
-    with unlucky():
+    with infrastructure_errors():
         left = await context.in_thread(_end_checkout, context, job)
     if left is not None:
-        raise NotNow("The recipient is just paying.", wait=max(left, SOON))
+        raise RetryLater("The recipient is just paying.", wait=max(left, SOON))
 
 
 def _read(context: Context, job: Job) -> _Case:
@@ -106,9 +106,9 @@ def _read(context: Context, job: Job) -> _Case:
 def _find_out(context: Context, case: _Case) -> Outcome | Unknown:
     request, charge, now = case
     try:
-        provider = context.outside.till.open(request.provider)
+        provider = context.outside.gateway.open(request.provider)
         if request.reference and (
-            request.state is PaymentState.CALLED_OFF or now >= request.expires_at
+            request.state is PaymentState.CANCELLED or now >= request.expires_at
         ):
             return _close(provider, case)
         outcome = provider.look_up(charge, request.reference)
@@ -120,15 +120,15 @@ def _find_out(context: Context, case: _Case) -> Outcome | Unknown:
     return outcome
 
 
-def _away(error: ProviderUnavailable, case: _Case) -> NotNow:
+def _away(error: ProviderUnavailable, case: _Case) -> RetryLater:
     so_far = case.now - case.request.created_at
-    return NotNow(str(error), wait=min(max(so_far, AWAY), LONG_AWAY))
+    return RetryLater(str(error), wait=min(max(so_far, AWAY), LONG_AWAY))
 
 
 def _close(provider: PaymentProvider, case: _Case) -> Outcome:
     """See to it that nobody can authorise a payment any more; who was quicker has paid."""
     outcome = provider.cancel(case.charge, case.request.reference)
-    if isinstance(outcome, Paid) or case.request.state is PaymentState.CALLED_OFF:
+    if isinstance(outcome, Paid) or case.request.state is PaymentState.CANCELLED:
         return outcome
     return Declined(reason=NOT_IN_TIME)
 
@@ -138,8 +138,8 @@ def _settle(context: Context, case: _Case, outcome: Outcome | Unknown) -> Paymen
     now = context.clock()
     with context.database.writing() as db:
         settled = settle(db, case.request.id, outcome, catalogue=catalogue, now=now)
-        is_given_up = isinstance(outcome, Declined) and outcome.reason == NOT_REACHED
-        if is_given_up and case.request.state in _UNSETTLED:
+        is_failed = isinstance(outcome, Declined) and outcome.reason == NOT_REACHED
+        if is_failed and case.request.state in _UNSETTLED:
             # Should the provider find it after all, the money goes back.
             look_later(db, settled, wait=LAST_LOOK_AFTER, now=now)
         return settled
@@ -149,7 +149,7 @@ def _refund(context: Context, case: _Case) -> None:
     request = case.request
     paid = Paid(provider=request.provider, reference=request.reference)
     try:
-        context.outside.till.open(request.provider).refund(case.charge, paid)
+        context.outside.gateway.open(request.provider).refund(case.charge, paid)
     except ProviderUnavailable as error:
         raise _away(error, case) from error
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Final
 from urllib.parse import urlsplit
 
-from printworks.rules.jobs import NotNow
+from printworks.rules.jobs import RetryLater
 
 # What one receiver gets at the same time by one worker: as many as there are connections to it.
 MOST_TO_HOST: Final = 32
@@ -31,11 +31,11 @@ class Receivers:
 
     @contextmanager
     def turn(self, merchant_id: int, url: str) -> Iterator[None]:
-        """Take a turn at a receiver; raise `NotNow` while it has as many as it may."""
+        """Take a turn at a receiver; raise `RetryLater` while it has as many as it may."""
         address = urlsplit(url)
         host = (address.hostname or "", address.port)
         if self._busy[host] >= MOST_TO_HOST:
-            raise NotNow(f"{MOST_TO_HOST} callbacks to {host[0]} are under way.", wait=BUSY)
+            raise RetryLater(f"{MOST_TO_HOST} callbacks to {host[0]} are under way.", wait=BUSY)
         self._busy[host] += 1
         loop = asyncio.get_running_loop()
         began = loop.time()

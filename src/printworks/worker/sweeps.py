@@ -15,10 +15,10 @@ from printworks.store.engine.database import Database
 from printworks.store.images.packing_slips import forget_packing_slips
 from printworks.store.images.pictures import forget_pictures
 from printworks.store.issues.photos import forget_photos
-from printworks.store.queue.jobs import Job, promise
+from printworks.store.queue.jobs import Job, enqueue
 from printworks.store.tables import idempotency_keys, jobs
 from printworks.worker.loop import Context
-from printworks.worker.tools import unlucky
+from printworks.worker.tools import infrastructure_errors
 
 # Few enough that nobody waits long for the database behind one of these transactions.
 ROWS_AT_ONCE: Final = 500
@@ -115,16 +115,16 @@ def _forget_pictures(database: Database, before: datetime, now: datetime) -> int
         photos = forget_photos(db, before=before, limit=PICTURES_AT_ONCE)
         files += photos
         if files:
-            promise(db, JobKind.REMOVE_FILES, {"files": files}, merchant=None, now=now)
+            enqueue(db, JobKind.REMOVE_FILES, {"files": files}, merchant=None, now=now)
         return len(forgotten) + len(slips) + len(photos)
 
 
 async def remove_files(context: Context, job: Job) -> None:
     """Delete files that nothing refers to. Harmless twice: what is gone is gone."""
     files = context.outside.files
-    with unlucky():
+    with infrastructure_errors():
         for key in job.args["files"]:
-            await context.in_workshop(files.delete, key)
+            await context.in_cpu_pool(files.delete, key)
             log.info("file removed", file=key)
 
 

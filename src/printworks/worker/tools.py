@@ -24,13 +24,13 @@ from printworks.catalogue.snapshot import Catalogue
 from printworks.files import open_files
 from printworks.files.errors import FilesUnavailable
 from printworks.files.store import Files
-from printworks.imaging.processor import PREPARE_LIMITS, CannotBeProcessed, Invalid, Studio
+from printworks.imaging.processor import PREPARE_LIMITS, CannotBeProcessed, ImageProcessor, Invalid
 from printworks.labs import open_connector
 from printworks.labs.connector import Connector
-from printworks.net.client import POST_WITHIN, USUAL, Limits, Outbound
+from printworks.net.client import POST_WITHIN, USUAL, FetchLimits, Outbound
 from printworks.net.guard import Guard
-from printworks.payments.gateway import Till
-from printworks.rules.jobs import NotNow
+from printworks.payments.gateway import Gateway
+from printworks.rules.jobs import RetryLater
 from printworks.settings import Settings
 from printworks.store.engine.database import OUTAGES, Database
 from printworks.worker.receivers import Receivers
@@ -39,7 +39,7 @@ from printworks.worker.receivers import Receivers
 # a slow one does not hold every slot.
 MOST_FROM_HOST: Final = 6
 # Payments that a worker asks about at the same time.
-TELLERS: Final = 4
+PAYMENT_THREADS: Final = 4
 # How long to leave a host alone that has as many as it may.
 BUSY: Final = timedelta(seconds=2)
 # How long to wait for an operator to make room, or for a database to come back.
@@ -79,20 +79,20 @@ class Tools:
     """What a handler may use; `open_tools` makes it ready."""
 
     outbound: Outbound
-    studio: Studio
+    processor: ImageProcessor
     files: Files
     catalogue: Catalogue
     # The way to a lab.
     connect: Callable[[Lab], Connector]
-    till: Till
+    gateway: Gateway
     # Threads for what takes long: drawing, and moving files.
-    workshop: ThreadPoolExecutor
+    cpu_pool: ThreadPoolExecutor
     # Threads that wait for payment providers, so that no picture has to.
-    tellers: ThreadPoolExecutor
+    payment_pool: ThreadPoolExecutor
     # Where files lie while they are worked on.
     bench: Path
     # How long other people's servers are waited for.
-    patience: Limits = USUAL
+    patience: FetchLimits = USUAL
     # How long a receiver of callbacks is waited for, and which of them have taken long.
     callback_patience: timedelta = POST_WITHIN
     receivers: Receivers = field(default_factory=Receivers)
@@ -100,10 +100,10 @@ class Tools:
 
     @contextmanager
     def turn(self, url: str) -> Iterator[None]:
-        """Take a turn at a host; raise `NotNow` while it has as many as it may."""
+        """Take a turn at a host; raise `RetryLater` while it has as many as it may."""
         host = urlsplit(url).hostname or ""
         if self._busy[host] >= MOST_FROM_HOST:
-            raise NotNow(f"{MOST_FROM_HOST} downloads from {host} are under way.", wait=BUSY)
+            raise RetryLater(f"{MOST_FROM_HOST} downloads from {host} are under way.", wait=BUSY)
         self._busy[host] += 1
         try:
             yield
@@ -121,7 +121,7 @@ class Tools:
     def insist(self, draw: Callable[[], Drawn | Invalid | CannotBeProcessed]) -> Drawn | Invalid:
         """Have a picture drawn; when no verdict comes, try once more and then blame the file.
 
-        Raise `NotNow` if the fault may be ours. Whether the disk is full is not left to the
+        Raise `RetryLater` if the fault may be ours. Whether the disk is full is not left to the
         child to say, which a picture may have taken over.
         """
         result = draw()
@@ -130,7 +130,7 @@ class Tools:
         if not isinstance(result, CannotBeProcessed):
             return result
         if result.is_ours or self.is_cramped:
-            raise NotNow(f"No picture can be drawn: {result.reason}", wait=TROUBLE)
+            raise RetryLater(f"No picture can be drawn: {result.reason}", wait=TROUBLE)
         log.warning("file cannot be processed", reason=result.reason)
         return Invalid(CANNOT_BE_PROCESSED)
 
@@ -148,20 +148,20 @@ async def open_tools(settings: Settings, database: Database) -> AsyncIterator[To
     _clear(bench)
     slots = os.cpu_count() or 1
     with (
-        Studio(slots=slots) as studio,
-        ThreadPoolExecutor(2 * slots) as workshop,
-        ThreadPoolExecutor(TELLERS) as tellers,
+        ImageProcessor(slots=slots) as processor,
+        ThreadPoolExecutor(2 * slots) as cpu_pool,
+        ThreadPoolExecutor(PAYMENT_THREADS) as payment_pool,
     ):
         async with Outbound(Guard.of(settings)) as outbound:
             yield Tools(
                 outbound=outbound,
-                studio=studio,
+                processor=processor,
                 files=open_files(settings),
                 catalogue=open_catalogue(settings.catalogue),
                 connect=cache(partial(open_connector, settings=settings)),
-                till=Till(settings, database),
-                workshop=workshop,
-                tellers=tellers,
+                gateway=Gateway(settings, database),
+                cpu_pool=cpu_pool,
+                payment_pool=payment_pool,
                 bench=bench,
             )
 
@@ -178,16 +178,16 @@ def _clear(bench: Path) -> None:
 
 
 @contextmanager
-def unlucky() -> Iterator[None]:
+def infrastructure_errors() -> Iterator[None]:
     """Let trouble of our own, such as a full disk, cost a job time but none of its attempts."""
     try:
         yield
     except FilesUnavailable as error:
-        raise NotNow(str(error), wait=TROUBLE) from error
+        raise RetryLater(str(error), wait=TROUBLE) from error
     except OUTAGES as error:
-        raise NotNow(f"The database is away: {type(error).__name__}.", wait=TROUBLE) from error
+        raise RetryLater(f"The database is away: {type(error).__name__}.", wait=TROUBLE) from error
     except OSError as error:
         if error.errno in _OUR_TROUBLE:
             place = f": {error.filename}" if error.filename else ""
-            raise NotNow(f"{error.strerror}{place}.", wait=TROUBLE) from error
+            raise RetryLater(f"{error.strerror}{place}.", wait=TROUBLE) from error
         raise

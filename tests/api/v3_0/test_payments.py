@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from sqlalchemy import select
 
-from printworks.payments.gateway import Till
+from printworks.payments.gateway import Gateway
 from printworks.rules.events import OrderCharged, OrderMoved
 from printworks.rules.payments import Billing
 from printworks.settings import Settings
@@ -52,9 +52,9 @@ def count_charges(database: Database, order_id: int) -> int:
 
 
 @pytest.fixture
-def till(database: Database, settings: Settings) -> Till:
+def gateway(database: Database, settings: Settings) -> Gateway:
     """The bank behind the service."""
-    return Till(settings, database)
+    return Gateway(settings, database)
 
 
 class TestWhoseBankAgrees:
@@ -136,11 +136,11 @@ class TestWhoseBankAsks:
         assert page.headers["location"] == f"https://print.example/bank/{key}"
 
     def test_once_authorised_asking_again_is_refused_like_any_second_submission(
-        self, v3: Client, order_id: int, database: Database, till: Till
+        self, v3: Client, order_id: int, database: Database, gateway: Gateway
     ) -> None:
         submit(v3, order_id)
         [key] = keys(database)
-        till.bank.authorise(key)
+        gateway.bank.authorise(key)
         Client(v3.server, "", {}).get(f"/payments/{key}")
 
         assert see(v3, order_id)["status"] == "Submitted"
@@ -148,11 +148,11 @@ class TestWhoseBankAsks:
         assert count_charges(database, order_id) == 1
 
     def test_once_declined_the_order_says_why(
-        self, v3: Client, order_id: int, database: Database, till: Till
+        self, v3: Client, order_id: int, database: Database, gateway: Gateway
     ) -> None:
         submit(v3, order_id)
         [key] = keys(database)
-        till.bank.refuse(key)
+        gateway.bank.refuse(key)
         Client(v3.server, "", {}).get(f"/payments/{key}")
 
         order = see(v3, order_id)

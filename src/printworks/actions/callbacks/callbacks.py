@@ -85,10 +85,10 @@ def send_again(db: Connection, merchant: Merchant, callback_id: int, *, now: dat
     _send(db, merchant, [callback_id], now=now)
 
 
-def send_given_up_again(db: Connection, merchant: Merchant, *, now: datetime) -> int:
+def resend_failed(db: Connection, merchant: Merchant, *, now: datetime) -> int:
     """Send what was given up again, the newest of it; return how many there are."""
     _require_address(db, merchant)
-    given_up = store.list_callbacks(db, merchant.id, is_given_up=True, limit=REPLAYED_AT_ONCE)
+    given_up = store.list_callbacks(db, merchant.id, is_failed=True, limit=REPLAYED_AT_ONCE)
     return _send(db, merchant, [callback.id for callback in given_up], now=now)
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from printworks.actions.orders.moves import CHANGED_MEANWHILE
 from printworks.actions.orders.quotes import find_price, quote_order
-from printworks.actions.production.production import promise_sending
+from printworks.actions.production.production import enqueue_sending
 from printworks.catalogue.products import choose_attributes
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import BadInput, WrongState
@@ -24,8 +24,8 @@ from printworks.store.images.pictures import print_key, proof_keys
 from printworks.store.labs.shipments import list_shipments
 from printworks.store.orders.events import record_event
 from printworks.store.orders.orders import Order, get_order_to_change, update_order
-from printworks.store.queue.jobs import promise, promise_each
-from printworks.store.queue.promises import is_promised
+from printworks.store.queue.jobs import enqueue, enqueue_each
+from printworks.store.queue.promises import is_enqueued
 
 JUST_FILLED: Final = "The file of this image comes already, by another request."
 
@@ -59,7 +59,7 @@ def add_images(
         return []
     join_order(db, merchant, order, images, catalogue=catalogue, now=now)
     waiting = [image for image in images if image.status is ImageStatus.NOT_YET_DOWNLOADED]
-    promise_each(
+    enqueue_each(
         db,
         JobKind.FETCH_IMAGE,
         [{"image": image.id} for image in waiting],
@@ -139,7 +139,7 @@ def remove_image(
     files = list(proof_keys(image.id))
     if image.manifest is not None:
         files.append(print_key(image.id))
-    promise(db, JobKind.REMOVE_FILES, {"files": files}, merchant=merchant, now=now)
+    enqueue(db, JobKind.REMOVE_FILES, {"files": files}, merchant=merchant, now=now)
     return quoted
 
 
@@ -175,12 +175,12 @@ def fill_image(
         "status": ImageStatus.NOT_YET_DOWNLOADED,
         "updated_at": now,
     }
-    if is_promised(db, filling_key(image.id)):
+    if is_enqueued(db, filling_key(image.id)):
         raise WrongState(JUST_FILLED)
     filled = store.update_image(db, image, values)
     if filled is None:
         raise WrongState(JUST_FILLED)
-    promise_each(
+    enqueue_each(
         db,
         JobKind.FETCH_IMAGE,
         [{"image": image.id}],
@@ -216,7 +216,7 @@ def judge_image(
     if status in FAILED and order.status in {OrderStatus.SUBMITTED, OrderStatus.AWAITING_PAYMENT}:
         _blame(db, order, judged, now=now)
     elif order.status is OrderStatus.SUBMITTED:
-        promise_prints(db, merchant, [judged], now=now, request_id=request_id)
+        enqueue_prints(db, merchant, [judged], now=now, request_id=request_id)
     return True
 
 
@@ -226,7 +226,7 @@ def _blame(db: Connection, order: Order, image: Image, *, now: datetime) -> None
     update_order(db, order, {"error_message": message, "updated_at": now})
 
 
-def promise_prints(
+def enqueue_prints(
     db: Connection,
     merchant: Merchant,
     images: Sequence[Image],
@@ -236,7 +236,7 @@ def promise_prints(
 ) -> None:
     """Promise the print files of the images that have been received."""
     ready = [image for image in images if image.status is ImageStatus.OK]
-    promise_each(
+    enqueue_each(
         db,
         JobKind.RENDER_IMAGE,
         [{"image": image.id} for image in ready],
@@ -274,5 +274,5 @@ def keep_print(
     record_event(db, image.order_id, ImageRendered(image.id, sha256), now=now)
     theirs = [one for one in list_shipments(db, order.id) if image.id in one.image_ids]
     images = store.list_images(db, order.id)
-    promise_sending(db, merchant, order, theirs, images, now=now, request_id=request_id)
+    enqueue_sending(db, merchant, order, theirs, images, now=now, request_id=request_id)
     return True

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from printworks.actions.production.production import promise_sending
+from printworks.actions.production.production import enqueue_sending
 from printworks.rules.events import PackingSlipJudged
 from printworks.rules.images import ImageStatus
 from printworks.store.accounts.merchants import Merchant
@@ -40,5 +40,5 @@ def judge_packing_slip(
     # What was complete but for the slip goes to its labs now, with it or without.
     if order.image_count:
         shipments, images = list_shipments(db, order.id), list_images(db, order.id)
-        promise_sending(db, merchant, order, shipments, images, now=now)
+        enqueue_sending(db, merchant, order, shipments, images, now=now)
     return True

@@ -14,7 +14,7 @@ from printworks.imaging.messages import PREVIEW, THUMBNAIL, Facts
 from printworks.rules.images import AcceptedFiles
 from printworks.rules.jobs import JobKind
 from printworks.store.images.pictures import NewPicture, Picture, keep_picture, proof_keys
-from printworks.store.queue.jobs import promise
+from printworks.store.queue.jobs import enqueue
 
 NOT_AS_EXPECTED: Final = "The file is not the one that `md5Hash` names."
 
@@ -80,7 +80,7 @@ def remove_unless_kept(
 
 def remove_files(db: Connection, files: list[str], *, now: datetime) -> None:
     """Promise that files go."""
-    promise(db, JobKind.REMOVE_FILES, {"files": files}, merchant=None, now=now)
+    enqueue(db, JobKind.REMOVE_FILES, {"files": files}, merchant=None, now=now)
 
 
 def describe_picture(picture: Picture) -> dict[str, Any]:

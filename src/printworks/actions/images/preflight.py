@@ -5,9 +5,9 @@ from pathlib import Path
 import msgspec
 
 from printworks.catalogue.products import Product
-from printworks.errors import OutOfOrder
+from printworks.errors import ServiceUnavailable
 from printworks.imaging.messages import Facts
-from printworks.imaging.processor import CannotBeProcessed, Invalid, Studio
+from printworks.imaging.processor import CannotBeProcessed, ImageProcessor, Invalid
 from printworks.rules.images import ImageStatus
 from printworks.rules.sizing import Placement, Sizing
 from printworks.rules.submission import ImageWarning, find_size_warnings
@@ -23,23 +23,25 @@ class Passed(msgspec.Struct, frozen=True):
     preview: Path
 
 
-class Refused(msgspec.Struct, frozen=True):
+class PreflightRefused(msgspec.Struct, frozen=True):
     """A file that cannot be printed, and why."""
 
     reason: str
 
 
 def check_picture(
-    studio: Studio, file: Path, product: Product, sizing: Sizing, folder: Path
-) -> Passed | Refused:
+    processor: ImageProcessor, file: Path, product: Product, sizing: Sizing, folder: Path
+) -> Passed | PreflightRefused:
     """Judge a file for a product; `folder` takes what is drawn."""
-    result = studio.prepare(file, product.print_area, sizing, folder)
+    result = processor.prepare(file, product.print_area, sizing, folder)
     if isinstance(result, Invalid):
-        return Refused(result.reason)
+        return PreflightRefused(result.reason)
     if isinstance(result, CannotBeProcessed) and result.is_ours:
-        raise OutOfOrder("Pictures cannot be looked at at the moment; try again in a while.")
+        raise ServiceUnavailable(
+            "Pictures cannot be looked at at the moment; try again in a while."
+        )
     if isinstance(result, CannotBeProcessed):
-        return Refused(f"The file cannot be processed. {result.reason}")
+        return PreflightRefused(f"The file cannot be processed. {result.reason}")
     placement = result.placement
     warnings = find_size_warnings(ImageStatus.OK, placement, product.recommended_pixels)
     return Passed(result.facts, placement, warnings, result.proofs.preview)

@@ -34,15 +34,15 @@ from printworks.actions.images.pictures import (
 )
 from printworks.catalogue.products import Product
 from printworks.catalogue.snapshot import Catalogue
-from printworks.errors import BadInput, OutOfOrder, WrongState
+from printworks.errors import BadInput, ServiceUnavailable, WrongState
 from printworks.files.errors import FilesUnavailable
 from printworks.files.store import Files
 from printworks.imaging.processor import (
     PREPARE_LIMITS,
     CannotBeProcessed,
+    ImageProcessor,
     Invalid,
-    Prepared,
-    Studio,
+    PreparedImage,
 )
 from printworks.rules.events import ImageJudged
 from printworks.rules.images import ImageStatus, check_adding
@@ -56,10 +56,10 @@ from printworks.store.images.images import (
     insert_received_image,
     reserve_image_id,
 )
-from printworks.store.images.pictures import NewPicture, call_off_removal, proof_keys, uploaded_key
+from printworks.store.images.pictures import NewPicture, cancel_removal, proof_keys, uploaded_key
 from printworks.store.orders.events import record_event
 from printworks.store.orders.orders import Order, get_order_to_change
-from printworks.store.queue.jobs import promise
+from printworks.store.queue.jobs import enqueue
 
 # Longer than any request takes.
 LEFT_FOR: Final = timedelta(hours=1)
@@ -108,7 +108,7 @@ def begin_upload(
     """Check whether an image can be added to an order, before anybody looks at its file."""
     fitting = _check(merchant, order, new, catalogue)
     image_id = reserve_image_id(db, order.id, fitting, now=now)
-    removal = promise(
+    removal = enqueue(
         db,
         JobKind.REMOVE_FILES,
         {"files": [uploaded_key(image_id), *proof_keys(image_id)]},
@@ -134,7 +134,7 @@ def begin_filling(
     request_id: str | None = None,
 ) -> Upload:
     """Let an image that waits for its file have it; how it is printed was said before."""
-    removal = promise(
+    removal = enqueue(
         db,
         JobKind.REMOVE_FILES,
         {"files": [uploaded_key(image.id), *proof_keys(image.id)]},
@@ -158,11 +158,11 @@ def _check(merchant: Merchant, order: Order, new: NewImage, catalogue: Catalogue
 
 
 def judge_upload(
-    studio: Studio, files: Files, upload: Upload, source: Path, folder: Path
+    processor: ImageProcessor, files: Files, upload: Upload, source: Path, folder: Path
 ) -> Judged:
     """Look at the file of an upload and keep it; `folder` takes what is drawn.
 
-    Raise `BadInput` if it is not the file that the merchant named, and `OutOfOrder` if nothing
+    Raise `BadInput` if it is not the file that the merchant named, and `ServiceUnavailable` if nothing
     can be drawn or kept at the moment.
     """
     new, received = upload.new, _measure(source)
@@ -171,7 +171,7 @@ def judge_upload(
     unwanted = refuse_file(new.formats, source)
     if unwanted is not None:
         return Judged(ImageStatus.INVALID, received.md5, None, unwanted)
-    result = _prepare(studio, upload, source, folder)
+    result = _prepare(processor, upload, source, folder)
     if isinstance(result, CannotBeProcessed):
         log.warning("file cannot be processed", reason=result.reason)
         return Judged(ImageStatus.INVALID, received.md5, None, CANNOT_BE_PROCESSED)
@@ -184,7 +184,7 @@ def judge_upload(
         keep_proofs(files, upload.image_id, folder)
     except FilesUnavailable as error:
         log.error("upload cannot be kept", reason=str(error))
-        raise OutOfOrder(_NOT_NOW) from error
+        raise ServiceUnavailable(_NOT_NOW) from error
     return Judged(ImageStatus.OK, received.md5, picture)
 
 
@@ -199,20 +199,20 @@ def _measure(source: Path) -> NewPicture:
 
 
 def _prepare(
-    studio: Studio, upload: Upload, source: Path, folder: Path
-) -> Prepared | Invalid | CannotBeProcessed:
+    processor: ImageProcessor, upload: Upload, source: Path, folder: Path
+) -> PreparedImage | Invalid | CannotBeProcessed:
     """Have the proofs drawn; when no verdict comes, try once more."""
     area, sizing = upload.product.print_area, upload.new.sizing
-    result = studio.prepare(source, area, sizing, folder)
+    result = processor.prepare(source, area, sizing, folder)
     if isinstance(result, CannotBeProcessed):
-        result = studio.prepare(source, area, sizing, folder)
+        result = processor.prepare(source, area, sizing, folder)
     if not isinstance(result, CannotBeProcessed):
         return result
     # Whether the disk is full is not left to the child to say, which a picture may have taken over.
     is_cramped = shutil.disk_usage(folder).free < PREPARE_LIMITS.file_size
     if result.is_ours or is_cramped:
         log.error("upload cannot be looked at", reason=result.reason)
-        raise OutOfOrder(_NOT_NOW)
+        raise ServiceUnavailable(_NOT_NOW)
     return result
 
 
@@ -229,8 +229,8 @@ def add_uploaded_image(
     order = get_order_to_change(db, merchant.id, upload.order_id)
     # Once more: the order may have been submitted meanwhile, or go to another country.
     fitting = upload.new if upload.is_awaited else _check(merchant, order, upload.new, catalogue)
-    if not call_off_removal(db, upload.removal):
-        raise OutOfOrder(_TOO_LATE)
+    if not cancel_removal(db, upload.removal):
+        raise ServiceUnavailable(_TOO_LATE)
     real_now, status = now - merchant.clock_offset, judged.status
     facts: dict[str, object] = {"md5": judged.md5, "error_message": judged.error_message}
     if judged.picture is not None:

@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 from printworks.actions.issues.reprints import make_reprint
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import BadInput, WrongState
-from printworks.rules.events import IssueMoved, OrderMadeGood
+from printworks.rules.events import IssueMoved, OrderCompensated
 from printworks.rules.issues import (
     CHARGED,
     Author,
@@ -127,7 +127,7 @@ def refund_issue(
         db, issue, comment, outcome, now=now, resolution=Resolution.REFUND, refund=amount
     )
     _credit(db, order, resolved, amount, currency, now=now)
-    _note_made_good(db, resolved, currency=currency, now=now)
+    _note_compensated(db, resolved, currency=currency, now=now)
     return resolved
 
 
@@ -175,7 +175,7 @@ def reprint_issue(
         resolution=Resolution.REPRINT,
         reprint_order_id=reprint.id,
     )
-    _note_made_good(db, resolved, currency=None, now=now)
+    _note_compensated(db, resolved, currency=None, now=now)
     return resolved
 
 
@@ -218,8 +218,8 @@ def _move(
     return moved
 
 
-def _note_made_good(db: Connection, issue: Issue, *, currency: str | None, now: datetime) -> None:
-    event = OrderMadeGood(
+def _note_compensated(db: Connection, issue: Issue, *, currency: str | None, now: datetime) -> None:
+    event = OrderCompensated(
         issue=issue.id, refund=issue.refund, currency=currency, reprint=issue.reprint_order_id
     )
     record_event(db, issue.order_id, event, now=now)

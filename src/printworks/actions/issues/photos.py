@@ -20,16 +20,16 @@ import structlog
 from sqlalchemy import Connection
 
 from printworks.actions.images.uploads import LEFT_FOR
-from printworks.errors import BadInput, OutOfOrder, WrongState
+from printworks.errors import BadInput, ServiceUnavailable, WrongState
 from printworks.files.errors import FilesUnavailable
 from printworks.files.store import Files
-from printworks.imaging.processor import CannotBeProcessed, Invalid, Prepared, Studio
+from printworks.imaging.processor import CannotBeProcessed, ImageProcessor, Invalid, PreparedImage
 from printworks.rules.jobs import JobKind
 from printworks.rules.sizing import PrintArea, Sizing
-from printworks.store.images.pictures import call_off_removal
+from printworks.store.images.pictures import cancel_removal
 from printworks.store.issues.issues import Issue
 from printworks.store.issues.photos import NewPhoto, count_photos, insert_photos
-from printworks.store.queue.jobs import promise
+from printworks.store.queue.jobs import enqueue
 
 MOST_PHOTOS: Final = 5
 
@@ -68,7 +68,7 @@ def begin_photos(db: Connection, *, present: int, added: int, now: datetime) -> 
     _check_number(present, added)
     # Not to be guessed, and known before there is a row.
     files = tuple(f"photos/{secrets.token_hex(16)}.jpg" for _ in range(added))
-    removal = promise(
+    removal = enqueue(
         db, JobKind.REMOVE_FILES, {"files": list(files)}, merchant=None, now=now, wait=LEFT_FOR
     )
     # Only a job with a key of its own may be there already.
@@ -87,23 +87,25 @@ def _check_number(present: int, added: int) -> None:
 
 
 def draw_photos(
-    studio: Studio, files: Files, batch: PhotoBatch, sent: Sequence[SentPhoto]
+    processor: ImageProcessor, files: Files, batch: PhotoBatch, sent: Sequence[SentPhoto]
 ) -> list[NewPhoto]:
     """Draw photographs anew and keep what was drawn.
 
-    Raise `BadInput` if a file is no picture, and `OutOfOrder` if nothing can be drawn or kept at
+    Raise `BadInput` if a file is no picture, and `ServiceUnavailable` if nothing can be drawn or kept at
     the moment.
     """
-    return [_draw(studio, files, key, photo) for key, photo in zip(batch.files, sent, strict=True)]
+    return [
+        _draw(processor, files, key, photo) for key, photo in zip(batch.files, sent, strict=True)
+    ]
 
 
-def _draw(studio: Studio, files: Files, key: str, photo: SentPhoto) -> NewPhoto:
+def _draw(processor: ImageProcessor, files: Files, key: str, photo: SentPhoto) -> NewPhoto:
     with tempfile.TemporaryDirectory(prefix="printworks-") as name:
         folder = Path(name)
         source = folder / "photograph"
         with source.open("wb") as copy:
             shutil.copyfileobj(photo.content, copy)
-        prepared = _prepare(studio, source, folder, photo.name)
+        prepared = _prepare(processor, source, folder, photo.name)
         proxy = prepared.proxy
         size = prepared.facts.pixels
         # The child may have been taken over by the picture it was given.
@@ -113,21 +115,21 @@ def _draw(studio: Studio, files: Files, key: str, photo: SentPhoto) -> NewPhoto:
             files.put(key, proxy)
         except FilesUnavailable as error:
             log.error("photograph cannot be kept", reason=str(error))
-            raise OutOfOrder(_NOT_NOW) from error
+            raise ServiceUnavailable(_NOT_NOW) from error
     return NewPhoto(key, size.width, size.height)
 
 
-def _prepare(studio: Studio, source: Path, folder: Path, name: str) -> Prepared:
-    result = studio.prepare(source, _PAPER, Sizing.SHRINK_TO_FIT, folder, with_proxy=True)
+def _prepare(processor: ImageProcessor, source: Path, folder: Path, name: str) -> PreparedImage:
+    result = processor.prepare(source, _PAPER, Sizing.SHRINK_TO_FIT, folder, with_proxy=True)
     match result:
-        case Prepared():
+        case PreparedImage():
             return result
         case Invalid():
             raise _refuse(name, result.reason)
         case CannotBeProcessed():
             log.warning("photograph cannot be processed", reason=result.reason)
             if result.is_ours:
-                raise OutOfOrder(_NOT_NOW)
+                raise ServiceUnavailable(_NOT_NOW)
             raise _refuse(name, "The file cannot be processed.")
 
 
@@ -141,6 +143,6 @@ def add_photos(
 ) -> None:
     """Let photographs join an issue, if it may still have them; the caller holds its order."""
     _check_number(count_photos(db, issue), len(drawn))
-    if not call_off_removal(db, batch.removal):
-        raise OutOfOrder(_TOO_LATE)
+    if not cancel_removal(db, batch.removal):
+        raise ServiceUnavailable(_TOO_LATE)
     insert_photos(db, issue, drawn, now=now)

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from printworks.actions.orders.moves import CHANGED_MEANWHILE
 from printworks.actions.orders.orders import create_order
 from printworks.actions.payments.charges import ON_ACCOUNT
-from printworks.actions.submission.submitting import hand_in
+from printworks.actions.submission.submitting import release_to_production
 from printworks.catalogue.products import choose_attributes
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import BadInput, WrongState
@@ -98,7 +98,9 @@ def make_reprint(
     # Images keep their prices, since customs want to know what things are worth.
     values = {"image_count": len(images), "currency": merchant.currency, "price": 0}
     reprint = update_order(db, created, values) or created
-    return hand_in(db, merchant, reprint, images, catalogue=catalogue, provider=ON_ACCOUNT, now=now)
+    return release_to_production(
+        db, merchant, reprint, images, catalogue=catalogue, provider=ON_ACCOUNT, now=now
+    )
 
 
 def _find_originals(

@@ -10,14 +10,19 @@ from sqlalchemy import Connection
 from printworks.actions.orders.moves import CHANGED_MEANWHILE, move_order
 from printworks.actions.orders.quotes import quote_order
 from printworks.actions.payments.charges import ON_ACCOUNT
-from printworks.actions.payments.payments import ask_again, ask_for_payment, call_off, give_back
+from printworks.actions.payments.payments import (
+    ask_again,
+    ask_for_payment,
+    cancel_payment,
+    refund_order,
+)
 from printworks.actions.production.production import permissions_of, stop_labs
 from printworks.actions.submission.submission import require_payable, require_valid
-from printworks.actions.submission.submitting import hand_in
+from printworks.actions.submission.submitting import release_to_production
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import BadInput, WrongState
 from printworks.rules.events import OrderChanged, OrderCreated
-from printworks.rules.issues import check_not_made_good
+from printworks.rules.issues import check_not_compensated
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import (
     OrderStatus,
@@ -30,14 +35,14 @@ from printworks.rules.payments import Cards, Payer, forget_refusal, is_on_accoun
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.images.images import clear_prices_to_user
 from printworks.store.images.packing_slips import drop_packing_slip, want_packing_slip
-from printworks.store.issues.issues import is_made_good
+from printworks.store.issues.issues import is_compensated
 from printworks.store.labs.shipments import drop_planned, list_shipments
 from printworks.store.money.ledger import lock_books
 from printworks.store.money.payments import PaymentRequest, get_card
 from printworks.store.orders import orders as store
 from printworks.store.orders.events import record_event
 from printworks.store.orders.orders import NewOrder, Order
-from printworks.store.queue.jobs import promise
+from printworks.store.queue.jobs import enqueue
 
 # What the price of an order and its labs depend on.
 _PRICED_BY: Final = frozenset({"destination_country", "shipping_method", "is_tracked"})
@@ -63,7 +68,7 @@ def create_order(
     created = OrderCreated(order.status, order.merchant_order_id)
     record_event(db, order.id, created, now=now, place=place)
     if order.packing_slip_url:
-        _promise_packing_slip(db, merchant, order, now=now, request_id=request_id)
+        _enqueue_packing_slip(db, merchant, order, now=now, request_id=request_id)
     return order
 
 
@@ -106,17 +111,17 @@ def _replace_packing_slip(
 ) -> None:
     dropped = drop_packing_slip(db, order.id)
     if dropped is not None:
-        promise(db, JobKind.REMOVE_FILES, {"files": [dropped]}, merchant=merchant, now=now)
+        enqueue(db, JobKind.REMOVE_FILES, {"files": [dropped]}, merchant=merchant, now=now)
     if order.packing_slip_url:
-        _promise_packing_slip(db, merchant, order, now=now, request_id=request_id)
+        _enqueue_packing_slip(db, merchant, order, now=now, request_id=request_id)
 
 
-def _promise_packing_slip(
+def _enqueue_packing_slip(
     db: Connection, merchant: Merchant, order: Order, *, now: datetime, request_id: str | None
 ) -> None:
     url = order.packing_slip_url or ""
     want_packing_slip(db, order.id, url, now=now)
-    promise(
+    enqueue(
         db,
         JobKind.FETCH_PACKING_SLIP,
         {"order": order.id, "url": url},
@@ -139,10 +144,10 @@ def cancel_order(
         )
         raise WrongState(message)
     if order.status is OrderStatus.SUBMITTED:
-        check_not_made_good(is_made_good=is_made_good(db, order.id))
-        give_back(db, merchant, order, now=now)
+        check_not_compensated(is_compensated=is_compensated(db, order.id))
+        refund_order(db, merchant, order, now=now)
         stop_labs(db, merchant, order, now=now)
-    call_off(db, merchant, order, now=now)
+    cancel_payment(db, merchant, order, now=now)
     # Nothing will travel.
     drop_planned(db, order.id)
     return move_order(
@@ -190,7 +195,7 @@ def submit_order(
     ).images
     # Nobody is asked for nothing.
     if cards is None or on_account or order.price == 0:
-        return hand_in(
+        return release_to_production(
             db,
             merchant,
             order,
@@ -235,7 +240,7 @@ def await_payment(
     on_account = is_on_account(merchant.billing, cards)
     require_payable(db, order, catalogue, on_account=on_account)
     pay_until = now + cards.checkout_within
-    promise(
+    enqueue(
         db,
         JobKind.END_CHECKOUT,
         {"order": order.id},

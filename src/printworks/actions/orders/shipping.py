@@ -9,23 +9,23 @@ from sqlalchemy import Connection
 from printworks.actions.orders.moves import CHANGED_MEANWHILE
 from printworks.actions.orders.orders import change_order
 from printworks.actions.orders.quotes import find_quote
-from printworks.actions.payments.charges import charge_order, refund_order
+from printworks.actions.payments.charges import charge_order, refund_charge
 from printworks.actions.production.production import (
+    enqueue_sending,
     offer_to_labs,
     permissions_of,
-    promise_sending,
     record_shipments,
     stop_labs,
 )
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import WrongState
 from printworks.rules.events import OrderChanged
-from printworks.rules.issues import check_not_made_good
+from printworks.rules.issues import check_not_compensated
 from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import Billing
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.images.images import list_images
-from printworks.store.issues.issues import is_made_good
+from printworks.store.issues.issues import is_compensated
 from printworks.store.labs.shipments import list_shipments
 from printworks.store.money.ledger import lock_books, read_credit_limit
 from printworks.store.orders.events import record_event
@@ -89,11 +89,11 @@ def _charge_anew(
     *,
     now: datetime,
 ) -> Order:
-    check_not_made_good(is_made_good=is_made_good(db, before.id))
+    check_not_compensated(is_compensated=is_compensated(db, before.id))
     quote = find_quote(merchant, order, list_images(db, order.id), catalogue, now=now)
     prices = {"price": before.price - before.shipping_price + quote.shipping}
     _require_room(db, merchant, prices["price"] - before.price)
-    refund_order(db, merchant, before, now=now)
+    refund_charge(db, merchant, before, now=now)
     repriced = update_order(db, order, {**prices, "shipping_price": quote.shipping}) or order
     charge_order(db, merchant, repriced, now=now)
     return repriced
@@ -118,4 +118,4 @@ def _offer_anew(
     images = list_images(db, order.id)
     offered = offer_to_labs(db, merchant, order, images, catalogue, now=now)
     record_shipments(db, order, offered, [shipment.id for shipment in offered], now=now)
-    promise_sending(db, merchant, order, offered, images, now=now)
+    enqueue_sending(db, merchant, order, offered, images, now=now)

@@ -31,7 +31,7 @@ def charge_order(
     _post_event(db, merchant, order, EntryKind.CHARGE, event, now=now)
 
 
-def refund_order(db: Connection, merchant: Merchant, order: Order, *, now: datetime) -> None:
+def refund_charge(db: Connection, merchant: Merchant, order: Order, *, now: datetime) -> None:
     """Take back what was last charged for an order."""
     for last in _list_charges(db, order)[-1:]:
         refunded = OrderRefunded(

@@ -12,7 +12,7 @@ from printworks.actions.payments.charges import ON_ACCOUNT
 from printworks.actions.payments.payments import ask_again, ask_for_payment
 from printworks.actions.payments.totals import line_for_recipient, total_for_recipient
 from printworks.actions.submission.submission import check_submission, require_printable
-from printworks.actions.submission.submitting import hand_in
+from printworks.actions.submission.submitting import release_to_production
 from printworks.catalogue.products import Currency
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import BadInput, WrongState
@@ -125,7 +125,9 @@ def pay_as_recipient(
     merchant = get_merchant(db, order.merchant_id)
     if checkout.total.total == 0:
         images = [item.image for item in checkout.items]
-        hand_in(db, merchant, order, images, catalogue=catalogue, provider=ON_ACCOUNT, now=now)
+        release_to_production(
+            db, merchant, order, images, catalogue=catalogue, provider=ON_ACCOUNT, now=now
+        )
         return None
     return ask_for_payment(
         db,

@@ -3,9 +3,9 @@
 import msgspec
 from sqlalchemy import Connection
 
-from printworks.rules.ledger import Fault, audit
+from printworks.rules.ledger import LedgerFault, audit
 from printworks.store.accounts.merchants import Merchant, list_merchants
-from printworks.store.engine.snapshots import one_moment
+from printworks.store.engine.snapshots import consistent_snapshot
 from printworks.store.money.ledger import list_entries, list_order_money, read_books
 from printworks.store.money.payments import list_payment_money
 
@@ -14,10 +14,10 @@ class FoundFault(msgspec.Struct, frozen=True):
     """Something that does not add up, and in whose ledger."""
 
     merchant: Merchant
-    fault: Fault
+    fault: LedgerFault
 
 
-class Verified(msgspec.Struct, frozen=True):
+class LedgerCheck(msgspec.Struct, frozen=True):
     """What was recomputed, and all that does not add up."""
 
     merchants: int
@@ -25,7 +25,7 @@ class Verified(msgspec.Struct, frozen=True):
     faults: list[FoundFault]
 
 
-def verify_ledgers(db: Connection) -> Verified:
+def verify_ledgers(db: Connection) -> LedgerCheck:
     """Recompute every ledger; takes long where there is much, and waits for nobody.
 
     Needs a connection that reads. Each merchant's ledger is read as of one moment: what is posted
@@ -35,7 +35,7 @@ def verify_ledgers(db: Connection) -> Verified:
     faults: list[FoundFault] = []
     entries = 0
     for merchant in everybody:
-        with one_moment(db):
+        with consistent_snapshot(db):
             books = read_books(db, merchant.id)
             found = audit(
                 list_entries(db, merchant.id),
@@ -45,4 +45,4 @@ def verify_ledgers(db: Connection) -> Verified:
             )
         entries += books.count
         faults += [FoundFault(merchant, fault) for fault in found]
-    return Verified(len(everybody), entries, faults)
+    return LedgerCheck(len(everybody), entries, faults)

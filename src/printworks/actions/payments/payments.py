@@ -11,9 +11,9 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection
 
 from printworks.actions.orders.moves import move_order
-from printworks.actions.payments.charges import receive_payment, refund_order, repay
+from printworks.actions.payments.charges import receive_payment, refund_charge, repay
 from printworks.actions.submission.submission import require_printable
-from printworks.actions.submission.submitting import hand_in
+from printworks.actions.submission.submitting import release_to_production
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import WrongState
 from printworks.payments.provider import (
@@ -47,7 +47,7 @@ from printworks.store.money.payments import (
     update_request,
 )
 from printworks.store.orders.orders import Order, get_any_order_to_change, update_order
-from printworks.store.queue.jobs import promise
+from printworks.store.queue.jobs import enqueue
 
 NO_CARD = SavedCard("", "")
 
@@ -81,7 +81,7 @@ def ask_for_payment(
     )
     silenced = forget_refusal(order.error_message)
     update_order(db, order, {"payment_request_id": request.id, "error_message": silenced})
-    _promise_check(db, merchant, request, wait=CHECK_AFTER, now=now, request_id=request_id)
+    _enqueue_check(db, merchant, request, wait=CHECK_AFTER, now=now, request_id=request_id)
     return request
 
 
@@ -146,17 +146,17 @@ def _take(
     receive_payment(db, request, now=now)
     if request.state not in OPEN_PAYMENTS or order.payment_request_id != request.id:
         # The order is cancelled, or the payment was given up: too late.
-        return _give_back(db, merchant, request, paid.reference, now=now)
+        return _refund(db, merchant, request, paid.reference, now=now)
     images = list_images(db, order.id)
     try:
         require_printable(db, order, catalogue)
-        hand_in(
+        release_to_production(
             db, merchant, order, images, catalogue=catalogue, provider=request.provider, now=now
         )
     except WrongState as refusal:
         _let_go(db, order, explain_refusal(refusal.message), now=now)
         unpaid = update_request(db, request, {"reason": refusal.message})
-        return _give_back(db, merchant, unpaid, paid.reference, now=now)
+        return _refund(db, merchant, unpaid, paid.reference, now=now)
     values = {"state": PaymentState.PAID, "reference": paid.reference, "updated_at": now}
     return update_request(db, request, values)
 
@@ -169,10 +169,10 @@ def _wait(
     *,
     now: datetime,
 ) -> PaymentRequest:
-    if request.state not in {PaymentState.ASKED, PaymentState.CALLED_OFF}:
+    if request.state not in {PaymentState.ASKED, PaymentState.CANCELLED}:
         return request
     values = {"reference": asked.reference, "url": asked.url, "updated_at": now}
-    if request.state is PaymentState.CALLED_OFF:
+    if request.state is PaymentState.CANCELLED:
         # Only now it is known what has to be cancelled.
         return update_request(db, request, values)
     if order.status is OrderStatus.NOT_YET_SUBMITTED:
@@ -183,7 +183,7 @@ def _wait(
 def _end(
     db: Connection, order: Order, request: PaymentRequest, declined: Declined, *, now: datetime
 ) -> PaymentRequest:
-    if request.state not in OPEN_PAYMENTS | {PaymentState.CALLED_OFF}:
+    if request.state not in OPEN_PAYMENTS | {PaymentState.CANCELLED}:
         return request
     if order.payment_request_id == request.id:
         if request.payer is Payer.RECIPIENT:
@@ -203,27 +203,27 @@ def _let_go(db: Connection, order: Order, message: str, *, now: datetime) -> Non
     update_order(db, order, values)
 
 
-def call_off(db: Connection, merchant: Merchant, order: Order, *, now: datetime) -> None:
+def cancel_payment(db: Connection, merchant: Merchant, order: Order, *, now: datetime) -> None:
     """End the payment that is under way for an order, and give back what comes all the same."""
     if order.payment_request_id is None:
         return
     request = get_request(db, order.payment_request_id)
-    update_request(db, request, {"state": PaymentState.CALLED_OFF, "updated_at": now})
-    _promise_check(db, merchant, request, now=now)
+    update_request(db, request, {"state": PaymentState.CANCELLED, "updated_at": now})
+    _enqueue_check(db, merchant, request, now=now)
 
 
-def give_back(db: Connection, merchant: Merchant, order: Order, *, now: datetime) -> None:
+def refund_order(db: Connection, merchant: Merchant, order: Order, *, now: datetime) -> None:
     """Take back what was charged for an order, and promise to repay what was paid for it."""
-    refund_order(db, merchant, order, now=now)
+    refund_charge(db, merchant, order, now=now)
     paid = find_paid_request(db, order.id)
     if paid is not None:
-        _give_back(db, merchant, paid, paid.reference, now=now)
+        _refund(db, merchant, paid, paid.reference, now=now)
 
 
-def _give_back(
+def _refund(
     db: Connection, merchant: Merchant, request: PaymentRequest, reference: str, *, now: datetime
 ) -> PaymentRequest:
-    promise(
+    enqueue(
         db,
         JobKind.REFUND_PAYMENT,
         {"payment": request.id},
@@ -245,7 +245,7 @@ def note_refunded(db: Connection, request_id: int, *, now: datetime) -> None:
         update_request(db, request, {"state": PaymentState.REFUNDED, "updated_at": now})
 
 
-def hear_of_payment(db: Connection, key: str, *, event_id: str, now: datetime) -> None:
+def recheck_payment(db: Connection, key: str, *, event_id: str, now: datetime) -> None:
     """Promise to look at a payment of which its provider says that something became of it.
 
     What, is asked then: such events come late, twice and in any order. `now` is the real time.
@@ -255,13 +255,13 @@ def hear_of_payment(db: Connection, key: str, *, event_id: str, now: datetime) -
         return
     merchant = get_merchant(db, request.merchant_id)
     now += merchant.clock_offset
-    _promise_check(db, merchant, request, now=now, dedupe_key=f"{request.provider}:{event_id}")
+    _enqueue_check(db, merchant, request, now=now, dedupe_key=f"{request.provider}:{event_id}")
 
 
 def look_later(db: Connection, request: PaymentRequest, *, wait: timedelta, now: datetime) -> None:
     """Promise to look at a payment once more. `now` is the real time."""
     merchant = get_merchant(db, request.merchant_id)
-    _promise_check(db, merchant, request, wait=wait, now=now + merchant.clock_offset)
+    _enqueue_check(db, merchant, request, wait=wait, now=now + merchant.clock_offset)
 
 
 def ask_again(db: Connection, request_id: int, *, now: datetime) -> PaymentRequest:
@@ -272,7 +272,7 @@ def ask_again(db: Connection, request_id: int, *, now: datetime) -> PaymentReque
     return update_request(db, request, {"updated_at": now})
 
 
-def _promise_check(
+def _enqueue_check(
     db: Connection,
     merchant: Merchant,
     request: PaymentRequest,
@@ -282,7 +282,7 @@ def _promise_check(
     request_id: str | None = None,
     dedupe_key: str | None = None,
 ) -> None:
-    promise(
+    enqueue(
         db,
         JobKind.CHECK_PAYMENT,
         {"payment": request.id},

@@ -5,30 +5,30 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from printworks.actions.production.production import hear_from_lab, offer_again
+from printworks.actions.production.production import apply_lab_report, offer_again
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import WrongState
-from printworks.labs.documents import Report
+from printworks.labs.documents import LabReport
 from printworks.rules.jobs import JobKind
 from printworks.rules.production import LabState
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.labs.shipments import Shipment, get_shipment
 from printworks.store.orders.orders import get_any_order_to_change
-from printworks.store.queue.jobs import promise
+from printworks.store.queue.jobs import enqueue
 
 # After this the lab must not find the job where new ones lie: it would be made once more.
 _ENDS_AT_LAB: Final = frozenset({LabState.DISPATCHED, LabState.REJECTED, LabState.FAILED})
 
 
 def speak_for_lab(
-    db: Connection, report: Report, *, catalogue: Catalogue, now: datetime
+    db: Connection, report: LabReport, *, catalogue: Catalogue, now: datetime
 ) -> Shipment:
     """Believe an operator as if the lab had said it, and take back what lies there.
 
     Raise `WrongState` if it is no news. `now` is the real time; the merchant's may be ahead.
     """
     before = _lock(db, report.job)
-    if not hear_from_lab(db, report, catalogue=catalogue, now=now):
+    if not apply_lab_report(db, report, catalogue=catalogue, now=now):
         state = get_shipment(db, report.job).state
         message = f"Shipment {report.job} is {state}, so that it cannot become {report.state}."
         raise WrongState(message)
@@ -64,4 +64,4 @@ def _take_back(db: Connection, shipment: Shipment, *, now: datetime) -> None:
     merchant = get_merchant(db, order.merchant_id)
     args = {"shipment": shipment.id}
     now += merchant.clock_offset
-    promise(db, JobKind.CANCEL_AT_LAB, args, merchant=merchant, now=now)
+    enqueue(db, JobKind.CANCEL_AT_LAB, args, merchant=merchant, now=now)

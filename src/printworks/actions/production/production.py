@@ -10,7 +10,7 @@ from printworks.actions.production.routing import make_shipments, route_order, r
 from printworks.catalogue.services import Carrier
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import WrongState
-from printworks.labs.documents import Report
+from printworks.labs.documents import LabReport
 from printworks.rules.events import OrderHeld, OrderReleased, ShipmentsChanged
 from printworks.rules.images import ImageStatus
 from printworks.rules.jobs import JobKind
@@ -34,7 +34,7 @@ from printworks.store.labs.shipments import (
 )
 from printworks.store.orders.events import record_event
 from printworks.store.orders.orders import Order, get_any_order_to_change, update_order
-from printworks.store.queue.jobs import promise_each
+from printworks.store.queue.jobs import enqueue_each
 
 
 def print_name(image_id: int) -> str:
@@ -83,7 +83,7 @@ def offer_to_labs(
     return insert_shipments(db, order.id, offered, now=now)
 
 
-def promise_sending(
+def enqueue_sending(
     db: Connection,
     merchant: Merchant,
     order: Order,
@@ -104,7 +104,7 @@ def promise_sending(
         for shipment in shipments
         if is_to_be_sent(shipment) and printed.issuperset(shipment.image_ids)
     ]
-    promise_each(
+    enqueue_each(
         db,
         JobKind.SEND_TO_LAB,
         [{"shipment": shipment.id} for shipment in ready],
@@ -142,7 +142,9 @@ def note_sent(db: Connection, shipment: Shipment, *, now: datetime) -> Shipment 
     return update_shipment(db, current, {"sent_at": now, "updated_at": now})
 
 
-def hear_from_lab(db: Connection, report: Report, *, catalogue: Catalogue, now: datetime) -> bool:
+def apply_lab_report(
+    db: Connection, report: LabReport, *, catalogue: Catalogue, now: datetime
+) -> bool:
     """Believe what a lab says if it is news; False, and nothing happened, if it is not.
 
     `now` is the real time; the merchant's may be ahead.
@@ -177,7 +179,7 @@ def hear_from_lab(db: Connection, report: Report, *, catalogue: Catalogue, now: 
     return True
 
 
-def _news(report: Report) -> dict[str, object]:
+def _news(report: LabReport) -> dict[str, object]:
     values: dict[str, object] = {"state": report.state, "reason": report.reason}
     if report.carrier is not None:
         known = {carrier.value.lower(): carrier for carrier in Carrier}
@@ -185,7 +187,7 @@ def _news(report: Report) -> dict[str, object]:
     return values
 
 
-def _sent(report: Report, now: datetime) -> dict[str, object]:
+def _sent(report: LabReport, now: datetime) -> dict[str, object]:
     if report.state is not LabState.DISPATCHED:
         return {}
     return {
@@ -203,7 +205,7 @@ def _read_tracking_url(url: str | None) -> str | None:
     return url if url.isprintable() else None
 
 
-def _is_other_print(db: Connection, order: Order, shipment: Shipment, report: Report) -> bool:
+def _is_other_print(db: Connection, order: Order, shipment: Shipment, report: LabReport) -> bool:
     """Whether the lab names the hash of a file that is not the one it was sent."""
     if not report.printed:
         return False
@@ -235,7 +237,7 @@ def _route_again(
     merchant: Merchant,
     order: Order,
     shipment: Shipment,
-    report: Report,
+    report: LabReport,
     catalogue: Catalogue,
     *,
     now: datetime,
@@ -259,7 +261,7 @@ def _replace(
     merchant: Merchant,
     order: Order,
     shipment: Shipment,
-    report: Report,
+    report: LabReport,
     catalogue: Catalogue,
     *,
     without: set[str],
@@ -285,7 +287,7 @@ def _replace(
     added = insert_shipments(db, order.id, packages, now=now)
     shipments = list_shipments(db, order.id)
     record_shipments(db, order, shipments, [one.id for one in added], now=now)
-    promise_sending(db, merchant, order, added, images, now=now)
+    enqueue_sending(db, merchant, order, added, images, now=now)
     return added
 
 
@@ -305,7 +307,7 @@ def offer_again(
     if shipment.state is not LabState.FAILED and shipment.held_because is None:
         raise WrongState(f"Shipment {shipment_id} is {shipment.state}, and not held.")
     update_order(db, order, {"error_message": None, "updated_at": now})
-    report = Report(job=shipment_id, state=LabState.CANCELLED, reason="Offered again.")
+    report = LabReport(job=shipment_id, state=LabState.CANCELLED, reason="Offered again.")
     return _replace(db, merchant, order, shipment, report, catalogue, without=set(), now=now)
 
 
@@ -340,7 +342,7 @@ def stop_labs(db: Connection, merchant: Merchant, order: Order, *, now: datetime
         update_shipment(db, shipment, {"state": LabState.CANCELLED, "updated_at": now})
         if shipment.state in OPEN and shipment.sent_at is not None:
             told.append({"shipment": shipment.id})
-    promise_each(db, JobKind.CANCEL_AT_LAB, told, merchant=merchant, now=now)
+    enqueue_each(db, JobKind.CANCEL_AT_LAB, told, merchant=merchant, now=now)
 
 
 def hold_order(
@@ -370,5 +372,5 @@ def release_order(db: Connection, merchant: Merchant, order: Order, *, now: date
     record_event(db, order.id, OrderReleased(), now=now)
     images: list[Image] = list_images(db, order.id)
     shipments = list_shipments(db, order.id)
-    promise_sending(db, merchant, released, shipments, images, now=now)
+    enqueue_sending(db, merchant, released, shipments, images, now=now)
     return released

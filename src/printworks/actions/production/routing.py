@@ -24,8 +24,8 @@ from printworks.rules.routing.calendars import (
     find_production_start,
     find_promised_day,
 )
-from printworks.rules.routing.offers import Candidate, CannotMake, Item, Offer, PackagePrice
-from printworks.rules.routing.plans import Package, Routing
+from printworks.rules.routing.offers import Candidate, CannotMake, Offer, PrintItem, ShipmentPrice
+from printworks.rules.routing.plans import PlannedShipment, Routing
 from printworks.rules.routing.routing import route
 from printworks.store.images.images import Images
 from printworks.store.labs.shipments import NewShipment, Shipment
@@ -110,7 +110,8 @@ def route_products(
 ) -> Routing:
     """Choose labs for products that are sold to a country, whoever orders them."""
     items = [
-        Item(one.item, one.product.sku, one.product.shipping_band, one.copies) for one in wanted
+        PrintItem(one.item, one.product.sku, one.product.shipping_band, one.copies)
+        for one in wanted
     ]
     products = {one.item: one.product for one in wanted}
     candidates = [
@@ -180,19 +181,19 @@ def find_lab_dispatch(lab: Lab, production_days: int, *, now: datetime) -> Windo
 
 def _price(
     service: Service, method: ShippingMethod, bands: Set[str], currency: Currency
-) -> offers.Service:
+) -> offers.ServiceOffer:
     tariffs = {
         band: service.tariffs[band, currency]
         for band in bands
         if (band, currency) in service.tariffs
     }
-    return offers.Service(
+    return offers.ServiceOffer(
         code=service.code,
         method=method,
         is_tracked=service.tracked,
         transit=Days(service.min_transit_days, service.max_transit_days),
         prices={
-            band: PackagePrice(
+            band: ShipmentPrice(
                 FINE * tariff.first, tariff.items, FINE * tariff.further, tariff.items
             )
             for band, tariff in tariffs.items()
@@ -201,7 +202,7 @@ def _price(
 
 
 def make_shipments(
-    packages: Sequence[Package], catalogue: Catalogue, state: LabState | None
+    packages: Sequence[PlannedShipment], catalogue: Catalogue, state: LabState | None
 ) -> list[NewShipment]:
     """Turn the packages of a plan into shipments."""
     carriers = {service.code: service.carrier for service in catalogue.services}

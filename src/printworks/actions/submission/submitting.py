@@ -4,7 +4,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from printworks.actions.images.images import promise_prints
+from printworks.actions.images.images import enqueue_prints
 from printworks.actions.orders.moves import move_order
 from printworks.actions.payments.charges import charge_order
 from printworks.actions.production.production import offer_to_labs
@@ -17,7 +17,7 @@ from printworks.store.images.images import Images
 from printworks.store.orders.orders import Order
 
 
-def hand_in(
+def release_to_production(
     db: Connection,
     merchant: Merchant,
     order: Order,
@@ -47,5 +47,5 @@ def hand_in(
         pay_until=None,
         error_message=forget_refusal(order.error_message),
     )
-    promise_prints(db, merchant, images, now=now, request_id=request_id)
+    enqueue_prints(db, merchant, images, now=now, request_id=request_id)
     return submitted

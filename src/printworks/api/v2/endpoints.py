@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from printworks.api.endpoints import Endpoint, Family, QueryParameter
 from printworks.api.v2 import catalogue, countries, issues, logs, orders, photos
-from printworks.errors import BadInput, NotFound, OutOfOrder, ServiceError, WrongState
+from printworks.errors import BadInput, NotFound, ServiceError, ServiceUnavailable, WrongState
 from printworks.rules.images import MOST_IN_BATCH
 from printworks.rules.orders import OrderStatus
 from printworks.wire.v2.answers import DoneOut, PaymentRequired, WrongCredentials
@@ -55,7 +55,7 @@ _PAGING: Final = (
 _BAD_STATE: Final[Mapping[type[ServiceError], int]] = {WrongState: 400}
 
 
-class Line(NamedTuple):
+class VersionedEndpoint(NamedTuple):
     """An operation, and the versions that have it."""
 
     endpoint: Endpoint
@@ -63,7 +63,7 @@ class Line(NamedTuple):
 
 
 LINES: Final = (
-    Line(
+    VersionedEndpoint(
         Endpoint(
             method="GET",
             path="/Orders/{id}",
@@ -73,7 +73,7 @@ LINES: Final = (
             refuses=(NotFound,),
         )
     ),
-    Line(
+    VersionedEndpoint(
         Endpoint(
             method="GET",
             path="/Orders",
@@ -84,7 +84,7 @@ LINES: Final = (
         ),
         only(V2_3),
     ),
-    Line(
+    VersionedEndpoint(
         Endpoint(
             method="GET",
             path="/Orders",
@@ -96,7 +96,7 @@ LINES: Final = (
         ),
         since(V2_5),
     ),
-    Line(
+    VersionedEndpoint(
         Endpoint(
             method="POST",
             path="/Orders",
@@ -107,7 +107,7 @@ LINES: Final = (
             refuses=(BadInput,),
         )
     ),
-    Line(
+    VersionedEndpoint(
         Endpoint(
             method="PUT",
             path="/Orders/{id}",
@@ -118,7 +118,7 @@ LINES: Final = (
             refuses=(BadInput, WrongState, NotFound),
         )
     ),
-    Line(
+    VersionedEndpoint(
         Endpoint(
             method="GET",
             path="/Orders/{id}/SubmissionStatus",
@@ -128,7 +128,7 @@ LINES: Final = (
             refuses=(NotFound,),
         )
     ),
-    Line(
+    VersionedEndpoint(
         Endpoint(
             method="POST",
             path="/Orders/{id}/Status",
@@ -137,10 +137,10 @@ LINES: Final = (
             takes=SetStatus,
             shows=DoneOut,
             also_shows={402: PaymentRequired},
-            refuses=(BadInput, WrongState, NotFound, OutOfOrder),
+            refuses=(BadInput, WrongState, NotFound, ServiceUnavailable),
         )
     ),
-    Line(
+    VersionedEndpoint(
         Endpoint(
             method="POST",
             path="/Orders/{id}/Hold",
@@ -152,7 +152,7 @@ LINES: Final = (
         ),
         since(V2_6),
     ),
-    Line(
+    VersionedEndpoint(
         Endpoint(
             method="POST",
             path="/Orders/{id}/Shipping",
@@ -165,7 +165,7 @@ LINES: Final = (
         ),
         since(V2_6),
     ),
-    Line(
+    VersionedEndpoint(
         Endpoint(
             method="POST",
             path="/Orders/{id}/Cancel",
@@ -177,7 +177,7 @@ LINES: Final = (
         ),
         since(V2_6),
     ),
-    Line(
+    VersionedEndpoint(
         Endpoint(
             method="GET",
             path="/Orders/{orderId}/Photos/{photoId}",
@@ -187,7 +187,7 @@ LINES: Final = (
             refuses=(NotFound,),
         )
     ),
-    Line(
+    VersionedEndpoint(
         Endpoint(
             method="GET",
             path="/Orders/{id}/Photos",
@@ -197,7 +197,7 @@ LINES: Final = (
             refuses=(BadInput, WrongState, NotFound),
         )
     ),
-    Line(
+    VersionedEndpoint(
         Endpoint(
             method="POST",
             path="/Orders/{orderId}/Photos/",
@@ -210,7 +210,7 @@ LINES: Final = (
             refuses=(BadInput, WrongState, NotFound),
         )
     ),
-    Line(
+    VersionedEndpoint(
         Endpoint(
             method="POST",
             path="/Orders/{orderId}/Photos/Batch",
@@ -221,7 +221,7 @@ LINES: Final = (
             refuses=(BadInput, WrongState, NotFound),
         )
     ),
-    Line(
+    VersionedEndpoint(
         Endpoint(
             method="DELETE",
             path="/Orders/{orderId}/Photos/{photoId}",
@@ -231,7 +231,7 @@ LINES: Final = (
             refuses=(WrongState, NotFound),
         )
     ),
-    Line(
+    VersionedEndpoint(
         Endpoint(
             method="GET",
             path="/Catalogue/{countryCode}/{qualityLevel}",
@@ -241,7 +241,7 @@ LINES: Final = (
             refuses=(NotFound,),
         )
     ),
-    Line(
+    VersionedEndpoint(
         Endpoint(
             method="GET",
             path="/Country",
@@ -250,7 +250,7 @@ LINES: Final = (
             shows=list[CountryOut],
         )
     ),
-    Line(
+    VersionedEndpoint(
         Endpoint(
             method="GET",
             path="/Orders/{orderId}/Issues/{issueId}",
@@ -260,7 +260,7 @@ LINES: Final = (
             refuses=(BadInput, NotFound),
         )
     ),
-    Line(
+    VersionedEndpoint(
         Endpoint(
             method="GET",
             path="/Orders/{orderId}/Issues",
@@ -270,7 +270,7 @@ LINES: Final = (
             refuses=(NotFound,),
         )
     ),
-    Line(
+    VersionedEndpoint(
         Endpoint(
             method="POST",
             path="/Orders/{orderId}/Issues",
@@ -282,7 +282,7 @@ LINES: Final = (
             statuses=_BAD_STATE,
         )
     ),
-    Line(
+    VersionedEndpoint(
         Endpoint(
             method="PUT",
             path="/Orders/{orderId}/Issues/{issueId}",
@@ -294,7 +294,7 @@ LINES: Final = (
             statuses=_BAD_STATE,
         )
     ),
-    Line(
+    VersionedEndpoint(
         Endpoint(
             method="GET",
             path="/Orders/{orderId}/Logs",

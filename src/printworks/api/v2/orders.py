@@ -123,7 +123,7 @@ def update_order(call: Call) -> OrderOut:
 def get_submission_status(call: Call) -> SubmissionStatusOut:
     """Say whether an order can be submitted."""
     order = store.get_order(call.db, call.merchant.id, call.number("id"))
-    on_account = is_on_account(call.merchant.billing, call.till.cards)
+    on_account = is_on_account(call.merchant.billing, call.gateway.cards)
     status = check_submission(
         call.db, order, call.catalogue, on_account=on_account, needs_recipient=False
     )
@@ -148,7 +148,7 @@ def set_status(call: Call) -> Any:
                 call.merchant,
                 order,
                 catalogue=call.catalogue,
-                cards=call.till.cards,
+                cards=call.gateway.cards,
                 now=call.now,
             )
         case WantedStatus.SUBMITTED:
@@ -168,7 +168,7 @@ def _submit(call: Call, order: Order) -> Any:
         call.merchant,
         order,
         catalogue=call.catalogue,
-        cards=call.till.cards,
+        cards=call.gateway.cards,
         needs_recipient=False,
         now=call.now,
         request_id=call.request_id,
@@ -181,7 +181,7 @@ def _submit(call: Call, order: Order) -> Any:
 def _show_payment(call: Call, request: PaymentRequest) -> DoneOut | WithStatus:
     if request.state is not PaymentState.WAITING:
         return DoneOut()
-    return WithStatus(402, PaymentRequired.of(request, call.till.page_of(request.key)))
+    return WithStatus(402, PaymentRequired.of(request, call.gateway.page_of(request.key)))
 
 
 def hold_order(call: Call) -> OrderOut:

@@ -47,7 +47,7 @@ def add_upload(
             with source.open("wb") as copy:
                 shutil.copyfileobj(file.content, copy)
             try:
-                return judge_upload(call.studio, call.open_files(), upload, source, folder)
+                return judge_upload(call.processor, call.open_files(), upload, source, folder)
             except ServiceError as refusal:
                 return refusal
 

@@ -6,7 +6,7 @@ from msgspec import Meta
 
 from printworks.api.endpoints import Endpoint, Family, QueryParameter
 from printworks.api.v3 import callbacks, countries, images, orders, preflight, prices, sandbox
-from printworks.errors import BadInput, NotFound, OutOfOrder, StillRunning, WrongState
+from printworks.errors import BadInput, NotFound, ServiceUnavailable, StillRunning, WrongState
 from printworks.rules.images import MOST_IN_BATCH
 from printworks.wire.v3.callbacks import (
     DeliveryOut,
@@ -87,7 +87,7 @@ ENDPOINTS: Final = (
         takes=SetStatus,
         shows=Envelope[Nothing],
         also_shows={402: PaymentRequired},
-        refuses=(BadInput, WrongState, NotFound, OutOfOrder),
+        refuses=(BadInput, WrongState, NotFound, ServiceUnavailable),
     ),
     Endpoint(
         method="POST",

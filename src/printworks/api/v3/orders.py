@@ -115,7 +115,7 @@ def update_order(call: Call) -> Envelope[OrderOut]:
 def get_submission_status(call: Call) -> Envelope[SubmissionStatusOut]:
     """Say whether an order can be submitted."""
     order = store.get_order(call.db, call.merchant.id, call.number("id"))
-    on_account = is_on_account(call.merchant.billing, call.till.cards)
+    on_account = is_on_account(call.merchant.billing, call.gateway.cards)
     status = check_submission(call.db, order, call.catalogue, on_account=on_account)
     return Envelope(
         SubmissionStatusOut.of(order.id, status.errors, status.findings, is_valid=status.is_valid)
@@ -137,7 +137,7 @@ def set_status(call: Call) -> Any:
                 call.merchant,
                 order,
                 catalogue=call.catalogue,
-                cards=call.till.cards,
+                cards=call.gateway.cards,
                 now=call.now,
             )
         case WantedStatus.SUBMITTED:
@@ -151,7 +151,7 @@ def _submit(call: Call, order: Order) -> Any:
         call.merchant,
         order,
         catalogue=call.catalogue,
-        cards=call.till.cards,
+        cards=call.gateway.cards,
         now=call.now,
         request_id=call.request_id,
     )
@@ -163,7 +163,7 @@ def _submit(call: Call, order: Order) -> Any:
 def _show_payment(call: Call, request: PaymentRequest) -> Envelope[Nothing] | WithStatus:
     if request.state is not PaymentState.WAITING:
         return Envelope(Nothing())
-    return WithStatus(402, PaymentRequired.of(request, call.till.page_of(request.key)))
+    return WithStatus(402, PaymentRequired.of(request, call.gateway.page_of(request.key)))
 
 
 def find_order_to_change(call: Call) -> Order:

@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from printworks.actions.images.preflight import Refused, check_picture
+from printworks.actions.images.preflight import PreflightRefused, check_picture
 from printworks.api.bodies import UploadedFile
 from printworks.api.endpoints import Call
 from printworks.errors import BadInput
@@ -24,8 +24,8 @@ def check_image(call: Call) -> Envelope[ImageCheckOut]:
         source = folder / "picture"
         with source.open("wb") as file:
             shutil.copyfileobj(upload.content, file)
-        verdict = check_picture(call.studio, source, product, wanted.sizing, folder)
-        if isinstance(verdict, Refused):
+        verdict = check_picture(call.processor, source, product, wanted.sizing, folder)
+        if isinstance(verdict, PreflightRefused):
             shown = ImageCheckOut.refused(product, wanted.sizing, verdict.reason)
         else:
             preview = verdict.preview.read_bytes()

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from printworks.dashboard.auth.devices import Devices
 from printworks.dashboard.auth.reauthentication import Strangers, find_wait
 from printworks.dashboard.site.forms import Sent
-from printworks.dashboard.site.office import Office
+from printworks.dashboard.site.services import PageServices
 from printworks.errors import BadInput
 from printworks.rules.people import Realm, read_email
 from printworks.rules.totp import find_step
@@ -28,7 +28,7 @@ _WRONG_CODE: Final = "That code is wrong, or was used before. Wait for the next 
 _ASK_FOR_CODE: Final = "Enter the code that your authenticator shows."
 
 
-class Recognised(NamedTuple):
+class Authenticated(NamedTuple):
     """Somebody who has shown the right password."""
 
     person: Person
@@ -36,31 +36,31 @@ class Recognised(NamedTuple):
     step: int | None
 
 
-class Recognising:
+class Authentication:
     """Finds out who is at a door, and lets those wait who make mistakes."""
 
-    def __init__(self, office: Office, devices: Devices) -> None:
-        self._office = office
+    def __init__(self, services: PageServices, devices: Devices) -> None:
+        self._services = services
         self._devices = devices
         self._strangers = Strangers()
 
-    def recognise(self, realm: Realm, request: Request, sent: Sent) -> Recognised:
+    def recognise(self, realm: Realm, request: Request, sent: Sent) -> Authenticated:
         """Return whose password it is; a wrong one costs everybody the same time."""
         try:
             email = read_email(sent.text("email"))
         except BadInput:
             email = ""
-        with self._office.database.reading() as db:
+        with self._services.database.reading() as db:
             person = find_person(db, realm, email)
         self._let_wait(request, person, email)
         kept = None if person is None else person.password_hash
-        is_right = self._office.passwords.is_right(kept, sent.raw("password"))
+        is_right = self._services.passwords.is_right(kept, sent.raw("password"))
         if person is None or not is_right:
             self._note_failure(person, email)
             raise BadInput(_WRONG)
-        return Recognised(person, self._find_step(person, sent.text("code")))
+        return Authenticated(person, self._find_step(person, sent.text("code")))
 
-    def let_in(self, db: Connection, recognised: Recognised) -> None:
+    def let_in(self, db: Connection, recognised: Authenticated) -> None:
         """Use the code up, and forget mistakes; refuse if the code was used meanwhile."""
         person, step = recognised
         if step is not None and not use_step(db, person.id, step):
@@ -69,7 +69,7 @@ class Recognising:
 
     def _let_wait(self, request: Request, person: Person | None, email: str) -> None:
         """Refuse whoever has made too many mistakes, known or not, for a while."""
-        now = self._office.clock()
+        now = self._services.clock()
         if person is None:
             wait = self._strangers.find_wait(email, now=now)
         else:
@@ -83,7 +83,7 @@ class Recognising:
         if not code:
             # The form asks for it now, and nothing was wrong.
             raise BadInput(_ASK_FOR_CODE)
-        now = self._office.clock()
+        now = self._services.clock()
         step = find_step(person.totp_secret, code, last_step=person.totp_step, now=now)
         if step is None:
             self._note_failure(person, person.email)
@@ -91,10 +91,10 @@ class Recognising:
         return step
 
     def _note_failure(self, person: Person | None, email: str) -> None:
-        now = self._office.clock()
+        now = self._services.clock()
         if person is None:
             self._strangers.note_failure(email, now=now)
             return
         log.warning("sign-in failed", person=person.id)
-        with self._office.database.writing() as db:
+        with self._services.database.writing() as db:
             note_failure(db, person.id, now=now)

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from printworks.dashboard.site.limits import RateLimiter
-from printworks.dashboard.site.office import Office
+from printworks.dashboard.site.services import PageServices
 from printworks.rules.people import Realm
 from printworks.store.accounts.people import Person
 
@@ -31,8 +31,8 @@ TRY_EVERY: Final = timedelta(minutes=5)
 class Devices:
     """Gives browsers a cookie by which they are known to somebody, and recognises it."""
 
-    def __init__(self, office: Office) -> None:
-        self._office = office
+    def __init__(self, services: PageServices) -> None:
+        self._services = services
         self._tries = RateLimiter(burst=TRIES, every=TRY_EVERY)
 
     def remember(self, answer: Response, person: Person) -> None:
@@ -54,8 +54,10 @@ class Devices:
         number, _, signature = shown.partition(".")
         if not shown.isascii() or not compare_digest(signature, self._sign(number, person)):
             return False
-        return self._tries.take(number, now=self._office.clock()) is None
+        return self._tries.take(number, now=self._services.clock()) is None
 
     def _sign(self, number: str, person: Person) -> str:
         # With another password every browser is a stranger again.
-        return self._office.forms.make_token(f"device {number} {person.id} {person.password_hash}")
+        return self._services.forms.make_token(
+            f"device {number} {person.id} {person.password_hash}"
+        )

@@ -8,17 +8,17 @@ import msgspec
 
 from printworks.dashboard.auth.devices import TRIES, TRY_EVERY
 from printworks.dashboard.site.limits import MOST_KEYS, RateLimiter, describe_wait
-from printworks.dashboard.site.office import Office
+from printworks.dashboard.site.services import PageServices
 from printworks.rules.people import is_proved, wait_after
 from printworks.store.accounts.people import Person, forget_failures, get_person, note_failure
 from printworks.store.accounts.sessions import SignedIn, prove_session
 
 
-class Proving:
+class Reauthentication:
     """Compares passwords, and remembers mistakes."""
 
-    def __init__(self, office: Office) -> None:
-        self._office = office
+    def __init__(self, services: PageServices) -> None:
+        self._services = services
         # Of browsers in which somebody is signed in: strangers at the door must not keep them
         # from what asks for the password, such as ending a key that was stolen.
         self._tries = RateLimiter(burst=TRIES, every=TRY_EVERY)
@@ -28,30 +28,30 @@ class Proving:
 
         Return what is wrong, or nothing, and the session with its proof.
         """
-        now = self._office.clock()
+        now = self._services.clock()
         person, session = signed_in
         if is_proved(session.proved_at, now=now):
             return "", signed_in
         if not password:
             return "Enter your password once more: this change asks for it.", signed_in
-        with self._office.database.reading() as db:
+        with self._services.database.reading() as db:
             person = get_person(db, person.id)
         wait = find_wait(person, now=now)
         if wait and self._tries.take(session.hash, now=now) is not None:
             return wait, signed_in
         if wrong := self.compare(person, password):
             return wrong, signed_in
-        with self._office.database.writing() as db:
+        with self._services.database.writing() as db:
             forget_failures(db, person.id)
             prove_session(db, session.hash, now=now)
         return "", SignedIn(person, msgspec.structs.replace(session, proved_at=now))
 
     def compare(self, person: Person, password: str) -> str:
         """Say what is wrong with a password, and count it; nothing if it is right."""
-        if self._office.passwords.is_right(person.password_hash, password):
+        if self._services.passwords.is_right(person.password_hash, password):
             return ""
-        with self._office.database.writing() as db:
-            note_failure(db, person.id, now=self._office.clock())
+        with self._services.database.writing() as db:
+            note_failure(db, person.id, now=self._services.clock())
         return "That is not your password."
 
 

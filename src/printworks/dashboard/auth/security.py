@@ -9,9 +9,9 @@ import segno
 from starlette.responses import Response
 
 from printworks.dashboard.auth.devices import Devices
-from printworks.dashboard.auth.sessions import ENTRANCES, give_cookie, sign_in_here, take_cookie
+from printworks.dashboard.auth.sessions import SIGN_IN_PATHS, give_cookie, sign_in_here, take_cookie
 from printworks.dashboard.site.rendering import send_on
-from printworks.dashboard.site.router import Deed, Page
+from printworks.dashboard.site.router import FormAction, Page
 from printworks.dashboard.site.visits import Visit
 from printworks.errors import BadInput
 from printworks.rules.people import check_password
@@ -30,30 +30,30 @@ def security_page(path: str) -> Page[Any]:
     return Page(
         path=path,
         show=show_security,
-        deeds=(
-            Deed(
+        form_actions=(
+            FormAction(
                 name="change-password",
                 take=change_password,
                 says="Your password was changed. Other browsers were signed out.",
-                proves=True,
+                needs_password=True,
                 # A hash takes longer than others should wait for the database.
                 alone=True,
             ),
-            Deed(name="begin-totp", take=begin_totp, proves=True),
-            Deed(
+            FormAction(name="begin-totp", take=begin_totp, needs_password=True),
+            FormAction(
                 name="confirm-totp",
                 take=confirm_totp,
                 says="From now on, signing in asks for a code as well.",
-                proves=True,
+                needs_password=True,
             ),
-            Deed(
+            FormAction(
                 name="end-totp",
                 take=end_totp,
                 says="Signing in asks for your password only.",
-                proves=True,
+                needs_password=True,
             ),
-            Deed(name="end-session", take=end_one, says="That browser was signed out."),
-            Deed(name="sign-out-everywhere", take=sign_out_everywhere),
+            FormAction(name="end-session", take=end_one, says="That browser was signed out."),
+            FormAction(name="sign-out-everywhere", take=sign_out_everywhere),
         ),
     )
 
@@ -79,19 +79,19 @@ def change_password(visit: Visit) -> Response:
 
     This browser gets another cookie: somebody may have a copy of the one it had.
     """
-    person, office = visit.person, visit.office
+    person, services = visit.person, visit.services
     password = visit.sent.raw("new_password")
     check_password(password, email=person.email)
-    password_hash = office.passwords.hash(password)
-    with office.database.writing() as db:
+    password_hash = services.passwords.hash(password)
+    with services.database.writing() as db:
         set_password(db, person.id, password_hash)
         withdraw_links_of(db, person.id)
         end_sessions(db, person.id)
-        token = sign_in_here(office, visit.request, person, db)
+        token = sign_in_here(services, visit.request, person, db)
         visit.within(db).note("change-password")
     answer = send_on(f"{visit.path}?done=change-password")
     changed = msgspec.structs.replace(person, password_hash=password_hash)
-    Devices(office).remember(answer, changed)
+    Devices(services).remember(answer, changed)
     give_cookie(answer, person.realm, token)
     return answer
 
@@ -131,7 +131,7 @@ def sign_out_everywhere(visit: Visit) -> Response:
     """Sign every browser out, this one too."""
     end_sessions(visit.db, visit.person.id)
     visit.note("sign-out-everywhere")
-    answer = send_on(ENTRANCES[visit.person.realm])
+    answer = send_on(SIGN_IN_PATHS[visit.person.realm])
     take_cookie(answer, visit.person.realm)
     return answer
 

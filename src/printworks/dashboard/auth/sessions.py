@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import Response
 
-from printworks.dashboard.site.office import Office
+from printworks.dashboard.site.services import PageServices
 from printworks.rules.people import LONGEST, Realm
 from printworks.store.accounts.people import Person
 from printworks.store.accounts.sessions import SignedIn, begin_session, find_session, touch_session
@@ -18,7 +18,7 @@ COOKIES: Final[Mapping[Realm, str]] = {
     Realm.MERCHANT: "__Host-printworks",
     Realm.OPERATOR: "__Host-printworks-console",
 }
-ENTRANCES: Final[Mapping[Realm, str]] = {
+SIGN_IN_PATHS: Final[Mapping[Realm, str]] = {
     Realm.MERCHANT: "/sign-in",
     Realm.OPERATOR: "/console/sign-in",
 }
@@ -32,21 +32,21 @@ _LONGEST_AGENT: Final = 300
 
 
 def find_signed_in(
-    office: Office, realm: Realm, token: str | None, *, is_there: bool = True
+    services: PageServices, realm: Realm, token: str | None, *, is_there: bool = True
 ) -> SignedIn | None:
     """Return who shows this cookie; if somebody is there, their session lasts longer."""
     if not token or len(token) > _LONGEST_TOKEN:
         return None
-    now = office.clock()
-    with office.database.reading() as db:
+    now = services.clock()
+    with services.database.reading() as db:
         found = find_session(db, realm, token, now=now)
     if is_there and found is not None and now - found.session.seen_at >= _TOUCH_EVERY:
-        with office.database.writing() as db:
+        with services.database.writing() as db:
             touch_session(db, found, now=now)
     return found
 
 
-def sign_in_here(office: Office, request: Request, person: Person, db: Connection) -> str:
+def sign_in_here(services: PageServices, request: Request, person: Person, db: Connection) -> str:
     """Begin a session for the browser that asks, and return what its cookie holds."""
     client = request.client
     return begin_session(
@@ -54,7 +54,7 @@ def sign_in_here(office: Office, request: Request, person: Person, db: Connectio
         person,
         address=client.host if client else "",
         user_agent=request.headers.get("user-agent", "")[:_LONGEST_AGENT],
-        now=office.clock(),
+        now=services.clock(),
     )
 
 

@@ -17,13 +17,13 @@ from starlette.routing import BaseRoute, Route
 
 from printworks.actions.accounts.people import accept_invitation, sign_up
 from printworks.catalogue.products import Currency
-from printworks.dashboard.auth.authentication import Recognising
+from printworks.dashboard.auth.authentication import Authentication
 from printworks.dashboard.auth.devices import Devices
 from printworks.dashboard.auth.sessions import (
     COOKIES,
     ENDED,
-    ENTRANCES,
     HOMES,
+    SIGN_IN_PATHS,
     find_signed_in,
     give_cookie,
     sign_in_here,
@@ -32,9 +32,9 @@ from printworks.dashboard.auth.sessions import (
 )
 from printworks.dashboard.site.forms import FORM_TOKEN, Sent, read_sent, refuse_form
 from printworks.dashboard.site.limits import RateLimiter, network_of
-from printworks.dashboard.site.office import Office
 from printworks.dashboard.site.rate_limits import refuse_haste
 from printworks.dashboard.site.rendering import Link, Message, render, render_message, send_on
+from printworks.dashboard.site.services import PageServices
 from printworks.errors import BadInput, ServiceError
 from printworks.rules.people import Realm, check_password, read_email
 from printworks.store.accounts.audit import record
@@ -62,13 +62,13 @@ class _Try(msgspec.Struct, frozen=True):
     status: int = 200
 
 
-class Entrance:
+class SignInPages:
     """Lets people in and out."""
 
-    def __init__(self, office: Office) -> None:
-        self._office = office
-        self._devices = Devices(office)
-        self._recognising = Recognising(office, self._devices)
+    def __init__(self, services: PageServices) -> None:
+        self._services = services
+        self._devices = Devices(services)
+        self._authentication = Authentication(services, self._devices)
         self._tries = RateLimiter(burst=_TRIES, every=_TRY_EVERY)
         self._threads: anyio.CapacityLimiter | None = None
 
@@ -119,9 +119,9 @@ class Entrance:
         page = request.scope["path"]
         door = _find_door(request)
         token = attempt.sent.text(FORM_TOKEN)
-        if not door or not self._office.forms.is_from(f"door {door}", request, token):
+        if not door or not self._services.forms.is_from(f"door {door}", request, token):
             return refuse_form(page)
-        wait = self._tries.take(network_of(_address(request)), now=self._office.clock())
+        wait = self._tries.take(network_of(_address(request)), now=self._services.clock())
         if wait is not None:
             return refuse_haste(page, wait)
         try:
@@ -137,8 +137,8 @@ class Entrance:
             status=attempt.status,
             problem=attempt.problem,
             sent=attempt.sent,
-            form_token=self._office.forms.make_token(f"door {door}"),
-            environment=self._office.settings.environment,
+            form_token=self._services.forms.make_token(f"door {door}"),
+            environment=self._services.settings.environment,
             **facts,
         )
         answer.set_cookie(DOOR, door, path="/", secure=True, httponly=True, samesite="strict")
@@ -149,13 +149,13 @@ class Entrance:
     def _sign_in_page(self, realm: Realm) -> Callable[[_Try], Response]:
         def show(attempt: _Try) -> Response:
             known = attempt.request.cookies.get(COOKIES[realm])
-            if not attempt.problem and find_signed_in(self._office, realm, known) is not None:
+            if not attempt.problem and find_signed_in(self._services, realm, known) is not None:
                 return send_on(way_on(attempt.request, realm))
             return self._page(
                 attempt,
                 "sign_in.html",
                 is_console=realm is Realm.OPERATOR,
-                may_sign_up=self._office.is_sandbox and realm is Realm.MERCHANT,
+                may_sign_up=self._services.is_sandbox and realm is Realm.MERCHANT,
                 was_ended=ENDED in attempt.request.query_params,
             )
 
@@ -163,9 +163,9 @@ class Entrance:
 
     def _signing_in(self, realm: Realm) -> Callable[[_Try], Response]:
         def take(attempt: _Try) -> Response:
-            recognised = self._recognising.recognise(realm, attempt.request, attempt.sent)
-            with self._office.database.writing() as db:
-                self._recognising.let_in(db, recognised)
+            recognised = self._authentication.recognise(realm, attempt.request, attempt.sent)
+            with self._services.database.writing() as db:
+                self._authentication.let_in(db, recognised)
                 return self._let_in(db, attempt.request, recognised.person, "sign-in")
 
         return take
@@ -180,7 +180,7 @@ class Entrance:
     ) -> Response:
         # Whoever was signed in with this browser before is not any more, wherever its cookie is.
         end_session_of(db, request.cookies.get(COOKIES[person.realm], ""))
-        token = sign_in_here(self._office, request, person, db)
+        token = sign_in_here(self._services, request, person, db)
         self._note(db, request, person, action)
         answer = send_on(onwards or way_on(request, person.realm))
         self._devices.remember(answer, person)
@@ -190,7 +190,7 @@ class Entrance:
     def _note(self, db: Connection, request: Request, person: Person, action: str) -> None:
         record(
             db,
-            at=self._office.clock(),
+            at=self._services.clock(),
             merchant_id=person.merchant_id,
             realm=person.realm,
             who=person.email,
@@ -202,34 +202,34 @@ class Entrance:
     # Coming in for the first time
 
     def _show_sign_up(self, attempt: _Try) -> Response:
-        if not self._office.is_sandbox:
+        if not self._services.is_sandbox:
             return render_message(_BY_INVITATION, status=403)
         return self._page(attempt, "sign_up.html", invitation=None, currencies=list(Currency))
 
     def _sign_up(self, attempt: _Try) -> Response:
-        if not self._office.is_sandbox:
+        if not self._services.is_sandbox:
             raise HTTPException(404)
         sent = attempt.sent
         email = read_email(sent.text("email"))
         check_password(sent.raw("password"), email=email)
         shop, currency = _read_shop(sent)
-        password_hash = self._office.passwords.hash(sent.raw("password"))
-        with self._office.database.writing() as db:
+        password_hash = self._services.passwords.hash(sent.raw("password"))
+        with self._services.database.writing() as db:
             person, _ = sign_up(
                 db,
                 email=email,
                 shop=shop,
                 password_hash=password_hash,
                 currency=currency,
-                environment=self._office.settings.environment,
-                now=self._office.clock(),
+                environment=self._services.settings.environment,
+                now=self._services.clock(),
             )
             return self._let_in(db, attempt.request, person, "sign-up", "/orders")
 
     def _find_invitation(self, attempt: _Try) -> Invitation | None:
         token = attempt.request.path_params["token"]
-        with self._office.database.reading() as db:
-            return find_invitation(db, token, now=self._office.clock())
+        with self._services.database.reading() as db:
+            return find_invitation(db, token, now=self._services.clock())
 
     def _show_invitation(self, attempt: _Try) -> Response:
         invitation = self._find_invitation(attempt)
@@ -237,7 +237,7 @@ class Entrance:
             return render_message(_NO_INVITATION, status=404)
         shop = ""
         if invitation.merchant_id is not None:
-            with self._office.database.reading() as db:
+            with self._services.database.reading() as db:
                 shop = get_merchant(db, invitation.merchant_id).name
         return self._page(
             attempt,
@@ -257,21 +257,21 @@ class Entrance:
             invitation.merchant_id or invitation.person_id
         )
         shop, currency = _read_shop(sent) if is_new else ("", Currency.GBP)
-        password_hash = self._office.passwords.hash(sent.raw("password"))
-        with self._office.database.writing() as db:
+        password_hash = self._services.passwords.hash(sent.raw("password"))
+        with self._services.database.writing() as db:
             person, _ = accept_invitation(
                 db,
                 attempt.request.path_params["token"],
                 shop=shop,
                 password_hash=password_hash,
                 currency=currency,
-                environment=self._office.settings.environment,
-                now=self._office.clock(),
+                environment=self._services.settings.environment,
+                now=self._services.clock(),
             )
             if person.has_totp:
                 # Whoever has the link need not have the telephone.
                 self._note(db, attempt.request, person, "accept-invitation")
-                return send_on(ENTRANCES[person.realm])
+                return send_on(SIGN_IN_PATHS[person.realm])
             return self._let_in(
                 db, attempt.request, person, "accept-invitation", HOMES[person.realm]
             )
@@ -288,11 +288,11 @@ class Entrance:
     def _sign_out(self, realm: Realm, request: Request, sent: Sent) -> Response:
         token = request.cookies.get(COOKIES[realm], "")
         whose = f"session {hash_token(token)}"
-        if not self._office.forms.is_from(whose, request, sent.text(FORM_TOKEN)):
+        if not self._services.forms.is_from(whose, request, sent.text(FORM_TOKEN)):
             return refuse_form(HOMES[realm])
-        found = find_signed_in(self._office, realm, token)
+        found = find_signed_in(self._services, realm, token)
         if found is not None:
-            with self._office.database.writing() as db:
+            with self._services.database.writing() as db:
                 end_session(db, found.person.id, found.session.hash)
         answer = send_on("/" if realm is Realm.MERCHANT else "/console/sign-in")
         take_cookie(answer, realm)

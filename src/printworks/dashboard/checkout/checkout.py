@@ -15,7 +15,7 @@ from printworks.actions.payments.checkout import (
     pay_as_recipient,
 )
 from printworks.dashboard.checkout.describing import describe_checkout, find_state, list_wanted
-from printworks.dashboard.checkout.payment_status import Counter, PaymentCase
+from printworks.dashboard.checkout.payment_status import PaymentCase, PaymentStatus
 from printworks.dashboard.checkout.views import (
     CheckoutState,
     CheckoutView,
@@ -24,7 +24,7 @@ from printworks.dashboard.checkout.views import (
     show_unknown_checkout,
 )
 from printworks.dashboard.site.forms import Form, FormKey
-from printworks.dashboard.site.rate_limits import Guard
+from printworks.dashboard.site.rate_limits import PageLimiter
 from printworks.dashboard.site.rendering import send_on
 from printworks.errors import BadInput, WrongState
 from printworks.rules.payments import OPEN_PAYMENTS
@@ -36,10 +36,10 @@ from printworks.wire.links import Links
 _LEAVING: Final = "leaving"
 
 
-def checkout_routes(counter: Counter, forms: FormKey) -> Sequence[BaseRoute]:
+def checkout_routes(payments: PaymentStatus, forms: FormKey) -> Sequence[BaseRoute]:
     """Return the page."""
-    guard = Guard(forms, counter.clock)
-    pages = CheckoutPages(counter, forms)
+    guard = PageLimiter(forms, payments.clock)
+    pages = CheckoutPages(payments, forms)
     endpoint = guard.page(pages.show, pages.take)
     return [Route("/pay/{token}", endpoint, methods=["GET", "POST"])]
 
@@ -52,8 +52,8 @@ class _Found(msgspec.Struct, frozen=True):
 class CheckoutPages:
     """Answers whoever has the address at which an order is paid."""
 
-    def __init__(self, counter: Counter, forms: FormKey) -> None:
-        self._counter = counter
+    def __init__(self, payments: PaymentStatus, forms: FormKey) -> None:
+        self._payments = payments
         self._forms = forms
 
     def show(self, request: Request) -> Response:
@@ -81,9 +81,9 @@ class CheckoutPages:
         problems = find_problems(checkout.missing, form)
         if problems:
             return self._refuse(found, form, errors=problems)
-        now = self._counter.tell_time(checkout.merchant)
+        now = self._payments.tell_time(checkout.merchant)
         try:
-            with self._counter.database.writing() as db:
+            with self._payments.database.writing() as db:
                 complete_recipient(db, checkout, form, now=now)
         except BadInput as refusal:
             return self._refuse(found, form, problem=refusal.message)
@@ -110,22 +110,22 @@ class CheckoutPages:
         return show_checkout(msgspec.structs.replace(found.view, fields=fields, problem=problem))
 
     def _pay(self, found: _Found) -> Response:
-        checkout, cards = found.checkout, self._counter.till.cards
+        checkout, cards = found.checkout, self._payments.gateway.cards
         if cards is None:
             return _show_again(found.view)
-        now = self._counter.tell_time(checkout.merchant)
+        now = self._payments.tell_time(checkout.merchant)
         try:
-            with self._counter.database.writing() as db:
+            with self._payments.database.writing() as db:
                 payment = pay_as_recipient(
-                    db, checkout, cards=cards, catalogue=self._counter.catalogue, now=now
+                    db, checkout, cards=cards, catalogue=self._payments.catalogue, now=now
                 )
         except WrongState:
             return _show_again(found.view)
         if payment is None:
             return _show_again(found.view)
         case = PaymentCase(payment, checkout.merchant, checkout.order)
-        provider = self._counter.till.open(payment.provider)
-        self._counter.hear(case, lambda: provider.ask_payer(case.charge))
+        provider = self._payments.gateway.open(payment.provider)
+        self._payments.hear(case, lambda: provider.ask_payer(case.charge))
         return _show_again(found.view, leaving=True)
 
     def _find(self, request: Request) -> _Found | None:
@@ -136,24 +136,24 @@ class CheckoutPages:
         payment = checkout.payment
         if payment is not None and payment.state in OPEN_PAYMENTS:
             case = PaymentCase(payment, checkout.merchant, checkout.order)
-            self._counter.find_out(case)
+            self._payments.find_out(case)
             checkout = self._read(token) or checkout
         return _Found(checkout, self._describe(checkout, page=request.scope["path"]))
 
     def _read(self, token: str) -> Checkout | None:
-        with self._counter.database.reading() as db:
-            return find_checkout(db, token, self._counter.catalogue)
+        with self._payments.database.reading() as db:
+            return find_checkout(db, token, self._payments.catalogue)
 
     def _describe(self, checkout: Checkout, *, page: str) -> CheckoutView:
         state = find_state(
             checkout,
-            can_pay=self._counter.till.cards is not None,
-            now=self._counter.tell_time(checkout.merchant),
+            can_pay=self._payments.gateway.cards is not None,
+            now=self._payments.tell_time(checkout.merchant),
         )
-        with self._counter.database.reading() as db:
+        with self._payments.database.reading() as db:
             # Without a host: the page may have been asked for by another name of ours.
             links = Links("", get_secret(db, LINKS))
-        view = describe_checkout(checkout, state, self._counter.catalogue, links, page=page)
+        view = describe_checkout(checkout, state, self._payments.catalogue, links, page=page)
         return msgspec.structs.replace(view, form_token=self._forms.make_token(page))
 
 

@@ -6,9 +6,9 @@ from typing import Final
 from printworks.actions.payments.checkout import NOT_PAID_IN_TIME, Checkout, CheckoutItem
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.checkout.views import (
+    CheckoutLineView,
     CheckoutState,
     CheckoutView,
-    LineView,
     TotalRow,
     make_fields,
 )
@@ -101,11 +101,11 @@ def _write_address(order: Order, country: str) -> tuple[str, ...]:
     return tuple(line for line in lines if line)
 
 
-def _describe_item(item: CheckoutItem, catalogue: Catalogue, links: Links) -> LineView:
+def _describe_item(item: CheckoutItem, catalogue: Catalogue, links: Links) -> CheckoutLineView:
     image, line = item.image, item.line
     product = catalogue.find_product(image.sku)
     _, thumbnail = links.proofs(image.id)
-    return LineView(
+    return CheckoutLineView(
         description=product.description if product else image.sku,
         choices=tuple(
             f"{name_attribute(name)}: {value}" for name, value in image.attributes.items()

@@ -12,7 +12,7 @@ from printworks.actions.payments.payments import describe_charge, settle
 from printworks.catalogue.snapshot import Catalogue
 from printworks.clock import Clock
 from printworks.dashboard.site.limits import RateLimiter
-from printworks.payments.gateway import Till
+from printworks.payments.gateway import Gateway
 from printworks.payments.provider import Charge, Outcome, ProviderUnavailable, Unknown
 from printworks.rules.payments import OPEN_PAYMENTS
 from printworks.store.accounts.merchants import Merchant, get_merchant
@@ -40,7 +40,7 @@ class PaymentCase(msgspec.Struct, frozen=True):
         return describe_charge(self.merchant, self.order, self.request)
 
 
-class Counter:
+class PaymentStatus:
     """What the pages about payments share; safe to use from many threads."""
 
     def __init__(
@@ -48,12 +48,12 @@ class Counter:
         clock: Clock,
         *,
         database: Callable[[], Database],
-        till: Callable[[], Till],
+        gateway: Callable[[], Gateway],
         catalogue: Callable[[], Catalogue],
     ) -> None:
         self.clock = clock
         self._database = database
-        self._till = till
+        self._gateway = gateway
         self._catalogue = catalogue
         self._looks = RateLimiter(burst=_LOOKS, every=_LOOK_EVERY)
 
@@ -63,9 +63,9 @@ class Counter:
         return self._database()
 
     @property
-    def till(self) -> Till:
+    def gateway(self) -> Gateway:
         """The ways of taking money."""
-        return self._till()
+        return self._gateway()
 
     @property
     def catalogue(self) -> Catalogue:
@@ -89,7 +89,7 @@ class Counter:
             return case
         if self._looks.take(request.key, now=self.clock()) is not None:
             return case
-        provider = self.till.open(request.provider)
+        provider = self.gateway.open(request.provider)
         return self.hear(case, lambda: provider.look_up(case.charge, request.reference))
 
     def hear(self, case: PaymentCase, ask: Callable[[], Outcome | Unknown]) -> PaymentCase:

@@ -87,7 +87,7 @@ _WORDS: Final = {
         "The payment was declined",
         "Nothing was charged. Submit the order again to try another time.",
     ),
-    PaymentState.CALLED_OFF: _Words(
+    PaymentState.CANCELLED: _Words(
         "warn",
         "This payment is not needed any more",
         "The order was cancelled or changed. Whatever was taken is given back.",

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from printworks.dashboard.checkout.payment_status import Counter, PaymentCase
+from printworks.dashboard.checkout.payment_status import PaymentCase, PaymentStatus
 from printworks.dashboard.checkout.payment_views import (
     BankView,
     PaymentView,
@@ -16,7 +16,7 @@ from printworks.dashboard.checkout.payment_views import (
     show_unknown_payment,
 )
 from printworks.dashboard.site.forms import Form, FormKey
-from printworks.dashboard.site.rate_limits import Guard
+from printworks.dashboard.site.rate_limits import PageLimiter
 from printworks.dashboard.site.rendering import send_on
 from printworks.payments.provider import ProviderUnavailable, Unknown
 from printworks.rules.payments import Payer
@@ -25,11 +25,11 @@ _SIMULATED = "simulated"
 
 
 def payment_page_routes(
-    counter: Counter, forms: FormKey, *, is_sandbox: bool
+    payments: PaymentStatus, forms: FormKey, *, is_sandbox: bool
 ) -> Sequence[BaseRoute]:
     """Return the pages; only a sandbox has the bank."""
-    guard = Guard(forms, counter.clock)
-    pages = PaymentPages(counter, forms)
+    guard = PageLimiter(forms, payments.clock)
+    pages = PaymentPages(payments, forms)
     routes = [Route("/payments/{key}", guard.page(pages.show_payment))]
     if is_sandbox:
         bank = guard.page(pages.show_bank, pages.decide)
@@ -40,16 +40,16 @@ def payment_page_routes(
 class PaymentPages:
     """Answers whoever has the address of a payment."""
 
-    def __init__(self, counter: Counter, forms: FormKey) -> None:
-        self._counter = counter
+    def __init__(self, payments: PaymentStatus, forms: FormKey) -> None:
+        self._payments = payments
         self._forms = forms
 
     def show_payment(self, request: Request) -> Response:
         """Send the payer on, or say what became of the payment."""
-        case = self._counter.find(request.path_params["key"])
+        case = self._payments.find(request.path_params["key"])
         if case is None:
             return show_unknown_payment()
-        case = self._counter.find_out(case)
+        case = self._payments.find_out(case)
         if case.request.payer is Payer.RECIPIENT:
             return send_on(_way_back(case))
         return show_payment(self._view(case))
@@ -60,7 +60,7 @@ class PaymentPages:
         if case is None:
             return show_unknown_payment()
         try:
-            outcome = self._counter.till.bank.look_up(case.charge)
+            outcome = self._payments.gateway.bank.look_up(case.charge)
         except ProviderUnavailable:
             return show_silent_bank()
         if isinstance(outcome, Unknown):
@@ -83,13 +83,13 @@ class PaymentPages:
         case = self._find_simulated(request)
         if case is None:
             return show_unknown_payment()
-        bank = self._counter.till.bank
+        bank = self._payments.gateway.bank
         decide = bank.authorise if form.get("decision") == "authorise" else bank.refuse
-        self._counter.hear(case, lambda: decide(case.request.key))
+        self._payments.hear(case, lambda: decide(case.request.key))
         return send_on(_way_back(case))
 
     def _find_simulated(self, request: Request) -> PaymentCase | None:
-        case = self._counter.find(request.path_params["key"])
+        case = self._payments.find(request.path_params["key"])
         return case if case is not None and case.request.provider == _SIMULATED else None
 
     def _view(self, case: PaymentCase) -> PaymentView:
@@ -103,7 +103,7 @@ class PaymentPages:
             currency=payment.currency,
             bank_url=payment.url or "",
             reason=payment.reason or "",
-            is_expired=self._counter.tell_time(case.merchant) >= payment.expires_at,
+            is_expired=self._payments.tell_time(case.merchant) >= payment.expires_at,
             order_page=f"/orders/{case.order.id}",
         )
 

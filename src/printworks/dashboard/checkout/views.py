@@ -24,7 +24,7 @@ class CheckoutState(StrEnum):
     EXPIRED = "expired"
 
 
-class LineView(msgspec.Struct, frozen=True, kw_only=True):
+class CheckoutLineView(msgspec.Struct, frozen=True, kw_only=True):
     """A picture, on what it is printed, and for how much."""
 
     description: str
@@ -66,7 +66,7 @@ class CheckoutView(msgspec.Struct, frozen=True, kw_only=True):
     order: str
     currency: str
     total: int
-    lines: tuple[LineView, ...] = ()
+    lines: tuple[CheckoutLineView, ...] = ()
     rows: tuple[TotalRow, ...] = ()
     # Where it goes, in lines, and who hears of it.
     address: tuple[str, ...] = ()

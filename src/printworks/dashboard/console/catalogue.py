@@ -48,7 +48,7 @@ class LabLine(msgspec.Struct, frozen=True):
 
 def show_catalogue(visit: ConsoleVisit) -> Response:
     """Show what is sold, a page at a time."""
-    catalogue = visit.office.catalogue
+    catalogue = visit.services.catalogue
     text = visit.query.get("q", "").strip()[:_LONGEST_SEARCH]
     kind, country = visit.query.get("kind", ""), visit.query.get("country", "").upper()
     found = find_products(catalogue.products, text=text, kind=kind, country=country)
@@ -91,7 +91,7 @@ def _has_words(product: Product, words: list[str]) -> bool:
 
 def show_product(visit: ConsoleVisit) -> Response:
     """Show everything about a product, and who makes it."""
-    catalogue = visit.office.catalogue
+    catalogue = visit.services.catalogue
     product = catalogue.find_product(str(visit.request.path_params["sku"]))
     if product is None:
         raise NotFound("There is no such product.")
@@ -114,7 +114,7 @@ def _list_exceptions(product: Product) -> list[tuple[str, Currency, int]]:
 
 def show_labs(visit: ConsoleVisit) -> Response:
     """Show the labs: where they are, what they make and when they work."""
-    catalogue = visit.office.catalogue
+    catalogue = visit.services.catalogue
     backlog = count_backlog(visit.db)
     return visit.render(
         "console/labs.html",
@@ -135,7 +135,7 @@ def _describe(lab: Lab, catalogue: Catalogue, backlog: Mapping[str, int]) -> Lab
 
 def show_lab(visit: ConsoleVisit) -> Response:
     """Show everything about a lab: its hours, what it makes, and how that leaves."""
-    catalogue = visit.office.catalogue
+    catalogue = visit.services.catalogue
     lab = catalogue.get_lab(str(visit.request.path_params["code"]))
     services = [service for service in catalogue.services if lab.code in service.labs]
     currency = _read_currency(visit, catalogue)

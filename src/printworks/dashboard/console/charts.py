@@ -50,7 +50,7 @@ class Mark(msgspec.Struct, frozen=True):
     label: str
 
 
-class Row(msgspec.Struct, frozen=True):
+class ChartRow(msgspec.Struct, frozen=True):
     """The figures of a day, for whoever reads and does not look."""
 
     day: date
@@ -70,7 +70,7 @@ class Chart(msgspec.Struct, frozen=True, kw_only=True):
     # The name and the look of each series, where there are several.
     legend: tuple[tuple[str, Look], ...]
     columns: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[ChartRow, ...]
     width: int = WIDTH
     height: int = HEIGHT
     left: int = _LEFT
@@ -121,9 +121,9 @@ def _list_rows(
     series: Sequence[Series],
     write: Write,
     more: Sequence[Sequence[str]],
-) -> tuple[Row, ...]:
+) -> tuple[ChartRow, ...]:
     return tuple(
-        Row(
+        ChartRow(
             day,
             (*(write(one.values[place]) for one in series), *(cells[place] for cells in more)),
         )

@@ -14,9 +14,9 @@ from starlette.responses import Response
 
 from printworks import __version__
 from printworks.dashboard.console.words import tell_span
-from printworks.dashboard.site.office import Office
 from printworks.dashboard.site.rendering import Tone
-from printworks.dashboard.site.router import Deed, Page
+from printworks.dashboard.site.router import FormAction, Page
+from printworks.dashboard.site.services import PageServices
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.files.errors import FilesError
 from printworks.files.probing import gives_back
@@ -51,7 +51,7 @@ def show_health(visit: ConsoleVisit, tried: Check | None = None) -> Response:
     """Show how everything is that can be seen from here."""
     queue = describe_queue(visit.db)
     checks = [
-        *examine(visit.office, describe_database(visit.db), queue, now=visit.real_now),
+        *examine(visit.services, describe_database(visit.db), queue, now=visit.real_now),
         *([tried] if tried else []),
     ]
     return visit.render(
@@ -59,14 +59,14 @@ def show_health(visit: ConsoleVisit, tried: Check | None = None) -> Response:
         checks=checks,
         verdict=judge(checks),
         queue=queue,
-        facts=_list_facts(visit.office, visit.real_now),
+        facts=_list_facts(visit.services, visit.real_now),
     )
 
 
 def try_files(visit: ConsoleVisit) -> Response:
     """Keep a file, read it and delete it again, where pictures are."""
-    tried = check_files(visit.office)
-    with visit.office.database.reading() as db:
+    tried = check_files(visit.services)
+    with visit.services.database.reading() as db:
         return show_health(visit.within(db), tried)
 
 
@@ -77,19 +77,19 @@ def judge(checks: list[Check]) -> Tone:
 
 
 def examine(
-    office: Office, database: DatabaseFacts, queue: QueueFacts, *, now: datetime
+    services: PageServices, database: DatabaseFacts, queue: QueueFacts, *, now: datetime
 ) -> Iterator[Check]:
     """Look at everything that needs no network."""
     size = f"{database.bytes / _MEGABYTE:,.1f} MB"
     yield Check("Database", "ok", f"{database.name} {database.version}, {size}.")
-    yield check_schema(schema.find_revision(office.database))
+    yield check_schema(schema.find_revision(services.database))
     yield check_queue(queue, now=now)
     yield check_workers(queue, now=now)
-    settings = office.settings
+    settings = services.settings
     yield check_folder("Data folder", settings.data)
     if not settings.files.startswith("s3://"):
         yield check_folder("Pictures", Path(settings.files))
-    yield check_catalogue(office)
+    yield check_catalogue(services)
     yield check_certificate(settings, now=now)
 
 
@@ -143,10 +143,10 @@ def check_folder(name: str, folder: Path) -> Check:
     return Check(name, "warn", f"{left} Make room soon.") if free < 2 else Check(name, "ok", left)
 
 
-def check_files(office: Office) -> Check:
+def check_files(services: PageServices) -> Check:
     """Keep a file, read it and delete it again, where pictures are."""
     try:
-        is_same = gives_back(office.files)
+        is_same = gives_back(services.files)
     except (FilesError, OSError) as error:
         return Check("File store", "error", str(error))
     if not is_same:
@@ -154,9 +154,9 @@ def check_files(office: Office) -> Check:
     return Check("File store", "ok", "A file was kept, read and deleted just now.")
 
 
-def check_catalogue(office: Office) -> Check:
+def check_catalogue(services: PageServices) -> Check:
     """Look whether there is something to sell, and somebody to make it."""
-    catalogue = office.catalogue
+    catalogue = services.catalogue
     has = f"{len(catalogue.products):,} products, {len(catalogue.labs)} labs"
     paused = [lab.code for lab in catalogue.labs if lab.paused]
     if not catalogue.labs:
@@ -185,8 +185,8 @@ def check_certificate(settings: Settings, *, now: datetime) -> Check:
     )
 
 
-def _list_facts(office: Office, now: datetime) -> list[tuple[str, str]]:
-    settings = office.settings
+def _list_facts(services: PageServices, now: datetime) -> list[tuple[str, str]]:
+    settings = services.settings
     return [
         ("Printworks", __version__),
         ("Environment", settings.environment),
@@ -203,6 +203,8 @@ PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
     Page(
         path="/console/health",
         show=show_health,
-        deeds=(Deed(name="try-files", take=try_files, duty=Duty.ADMINISTER, alone=True),),
+        form_actions=(
+            FormAction(name="try-files", take=try_files, duty=Duty.ADMINISTER, alone=True),
+        ),
     ),
 )

@@ -14,4 +14,4 @@ class FreshLink(msgspec.Struct, frozen=True):
 
 def make_link(visit: Visit, email: str, token: str) -> FreshLink:
     """Return the link of an invitation that was just made."""
-    return FreshLink(email, f"{visit.office.settings.public_url}/invitations/{token}")
+    return FreshLink(email, f"{visit.services.settings.public_url}/invitations/{token}")

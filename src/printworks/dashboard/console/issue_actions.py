@@ -12,9 +12,9 @@ from printworks.actions.issues.issues import (
 from printworks.actions.issues.reprints import copy_proofs, drop_proofs, plan_reprint
 from printworks.dashboard.shared.money import format_money, read_money
 from printworks.dashboard.site.forms import read_number
-from printworks.dashboard.site.router import Deed
+from printworks.dashboard.site.router import FormAction
 from printworks.dashboard.site.visits import ConsoleVisit
-from printworks.errors import BadInput, OutOfOrder, ServiceError
+from printworks.errors import BadInput, ServiceError, ServiceUnavailable
 from printworks.files.errors import FileMissing, FilesUnavailable
 from printworks.rules.people import Duty
 from printworks.store.accounts.merchants import get_merchant
@@ -64,7 +64,7 @@ def reprint(visit: ConsoleVisit) -> str:
     The proofs are copied between two transactions; those of a reprint that does not come about
     are removed again.
     """
-    database, number = visit.office.database, visit.number("id")
+    database, number = visit.services.database, visit.number("id")
     chosen = _read_images(visit)
     comment = _read_comment(visit)
     if not comment:
@@ -72,13 +72,13 @@ def reprint(visit: ConsoleVisit) -> str:
     with database.writing() as db:
         copies = plan_reprint(db, number, only=chosen, now=visit.real_now)
     try:
-        copy_proofs(visit.office.files, copies)
+        copy_proofs(visit.services.files, copies)
         with database.writing() as db:
             issue = reprint_issue(
                 db,
                 number,
                 copies,
-                catalogue=visit.office.catalogue,
+                catalogue=visit.services.catalogue,
                 comment=comment,
                 now=visit.real_now,
             )
@@ -90,12 +90,12 @@ def reprint(visit: ConsoleVisit) -> str:
     except (FileMissing, FilesUnavailable) as error:
         _drop(visit, copies)
         message = "The pictures cannot be read at the moment; try again, or give money back."
-        raise OutOfOrder(message) from error
+        raise ServiceUnavailable(message) from error
 
 
 def _drop(visit: ConsoleVisit, copies: Copies) -> None:
     try:
-        drop_proofs(visit.office.files, copies)
+        drop_proofs(visit.services.files, copies)
     except FilesUnavailable:
         # Files that nothing names are swept later.
         return
@@ -106,7 +106,7 @@ def _read_images(visit: ConsoleVisit) -> list[int]:
     numbers = [number for text in chosen if (number := read_number(text)) is not None]
     if not numbers:
         raise BadInput("Choose at least one image to print again.")
-    with visit.office.database.reading() as db:
+    with visit.services.database.reading() as db:
         issue = get_any_issue(db, visit.number("id"))
         theirs = {image.id for image in list_images(db, issue.order_id)}
     if not theirs.issuperset(numbers):
@@ -126,21 +126,23 @@ def _note(visit: ConsoleVisit, action: str, issue: Issue, **details: str) -> str
     return visit.path
 
 
-DEEDS: Final[tuple[Deed[ConsoleVisit], ...]] = (
-    Deed(name="issue-take", take=take, says="The issue is yours now.", duty=Duty.SUPPORT),
-    Deed(name="issue-answer", take=answer, says="The merchant can read it.", duty=Duty.SUPPORT),
-    Deed(
+FORM_ACTIONS: Final[tuple[FormAction[ConsoleVisit], ...]] = (
+    FormAction(name="issue-take", take=take, says="The issue is yours now.", duty=Duty.SUPPORT),
+    FormAction(
+        name="issue-answer", take=answer, says="The merchant can read it.", duty=Duty.SUPPORT
+    ),
+    FormAction(
         name="issue-reprint",
         take=reprint,
         says="It is printed again at no charge.",
         duty=Duty.SUPPORT,
         alone=True,
     ),
-    Deed(
+    FormAction(
         name="issue-refund",
         take=refund,
         says="The money went to the merchant's balance.",
         duty=Duty.SUPPORT,
     ),
-    Deed(name="issue-dismiss", take=dismiss, says="The issue is closed.", duty=Duty.SUPPORT),
+    FormAction(name="issue-dismiss", take=dismiss, says="The issue is closed.", duty=Duty.SUPPORT),
 )

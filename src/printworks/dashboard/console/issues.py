@@ -5,13 +5,13 @@ from typing import Any, Final
 import msgspec
 from starlette.responses import Response
 
-from printworks.dashboard.console.issue_actions import DEEDS
-from printworks.dashboard.console.shipments import PrintView, view_print
+from printworks.dashboard.console.issue_actions import FORM_ACTIONS
+from printworks.dashboard.console.shipments import LabPrintView, view_print
 from printworks.dashboard.console.words import OUTCOMES, name_state, tell_age
 from printworks.dashboard.shared.issue_photos import send_photo
 from printworks.dashboard.shared.issue_words import ACTIONS, KINDS
 from printworks.dashboard.shared.words import Words
-from printworks.dashboard.site.etag import make_stamp
+from printworks.dashboard.site.etag import make_etag
 from printworks.dashboard.site.router import Page
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.issues import (
@@ -35,7 +35,7 @@ ROWS: Final = 50
 IMAGES: Final = 48
 
 
-class Line(msgspec.Struct, frozen=True, kw_only=True):
+class IssueListLine(msgspec.Struct, frozen=True, kw_only=True):
     """A line of the queue."""
 
     id: int
@@ -55,21 +55,21 @@ def show_queue(visit: ConsoleVisit) -> Response:
     after = visit.cursor("after")
     found = list_issue_queue(visit.db, is_settled=is_settled, after=after, limit=ROWS + 1)
     shown = found[:ROWS]
-    stamp = make_stamp(found)
-    if visit.is_unchanged(stamp):
+    etag = make_etag(found)
+    if visit.is_unchanged(etag):
         return Response(status_code=204)
     return visit.render(
         "console/issues.html",
-        stamp=stamp,
+        etag=etag,
         is_settled=is_settled,
         lines=[_view_line(visit, one) for one in shown],
         pages=visit.pages(shown[-1].issue.id if len(found) > ROWS else None, by="after"),
     )
 
 
-def _view_line(visit: ConsoleVisit, one: QueuedIssue) -> Line:
+def _view_line(visit: ConsoleVisit, one: QueuedIssue) -> IssueListLine:
     issue = one.issue
-    return Line(
+    return IssueListLine(
         id=issue.id,
         order_id=issue.order_id,
         merchant=one.merchant,
@@ -86,14 +86,14 @@ def show_issue(visit: ConsoleVisit) -> Response:
     """Show one issue with all that was said, and the ways to settle it."""
     issue = get_any_issue(visit.db, visit.number("id"))
     photos = list_photos(visit.db, issue)
-    stamp = make_stamp(issue.updated_at, len(photos))
-    if visit.is_unchanged(stamp):
+    etag = make_etag(issue.updated_at, len(photos))
+    if visit.is_unchanged(etag):
         return Response(status_code=204)
     order = get_any_order(visit.db, issue.order_id)
     merchant = get_merchant(visit.db, order.merchant_id)
     return visit.render(
         "console/issue.html",
-        stamp=stamp,
+        etag=etag,
         issue=issue,
         state=name_state(issue.state),
         order=order,
@@ -125,7 +125,9 @@ def _find_possible(visit: ConsoleVisit, order: Order, issue: Issue) -> dict[str,
     }
 
 
-def _list_images(visit: ConsoleVisit, order: Order, issue: Issue) -> list[tuple[PrintView, bool]]:
+def _list_images(
+    visit: ConsoleVisit, order: Order, issue: Issue
+) -> list[tuple[LabPrintView, bool]]:
     """Return images of the order, each with whether it is ticked; those of the issue first."""
     images = list_images(visit.db, order.id)
     concerned = set(issue.image_ids) or {image.id for image in images}
@@ -133,7 +135,7 @@ def _list_images(visit: ConsoleVisit, order: Order, issue: Issue) -> list[tuple[
     if visit.sent.text("do") == "issue-reprint":
         ticked = {image.id for image in images if str(image.id) in visit.sent.texts("image")}
     images.sort(key=lambda image: (image.id not in concerned, image.id))
-    catalogue, links = visit.office.catalogue, visit.links
+    catalogue, links = visit.services.catalogue, visit.links
     return [(view_print(image, catalogue, links), image.id in ticked) for image in images[:IMAGES]]
 
 
@@ -144,6 +146,6 @@ def show_photo(visit: ConsoleVisit) -> Response:
 
 PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
     Page(path="/console/issues", show=show_queue),
-    Page(path="/console/issues/{id}", show=show_issue, deeds=DEEDS),
+    Page(path="/console/issues/{id}", show=show_issue, form_actions=FORM_ACTIONS),
     Page(path="/console/issues/{id}/photos/{photo}", show=show_photo),
 )

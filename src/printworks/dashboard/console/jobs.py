@@ -7,7 +7,7 @@ import msgspec
 from starlette.responses import Response
 
 from printworks.dashboard.site.rendering import Tone
-from printworks.dashboard.site.router import Deed, Page
+from printworks.dashboard.site.router import FormAction, Page
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.jobs import MAY_CANCEL, MAY_RETRY, POLICIES, JobKind, JobState
 from printworks.rules.people import Duty
@@ -113,14 +113,14 @@ PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
     Page(
         path=f"{_JOBS}/{{id}}",
         show=show_job,
-        deeds=(
-            Deed(
+        form_actions=(
+            FormAction(
                 name="retry-job",
                 take=retry,
                 says="The job is due, with all its attempts.",
                 duty=Duty.ADMINISTER,
             ),
-            Deed(
+            FormAction(
                 name="cancel-job",
                 take=cancel,
                 says="The job is cancelled.",

@@ -8,9 +8,9 @@ from typing import Final
 import msgspec
 from starlette.responses import Response
 
-from printworks.actions.payments.ledger import Verified, verify_ledgers
+from printworks.actions.payments.ledger import LedgerCheck, verify_ledgers
 from printworks.dashboard.shared.words import ENTRY_WORDS
-from printworks.dashboard.site.router import Deed, Page
+from printworks.dashboard.site.router import FormAction, Page
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.errors import StillRunning
 from printworks.rules.people import Duty
@@ -26,10 +26,10 @@ _BEGINNING: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _verifying: Final = threading.Lock()
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class LedgerVerdict(msgspec.Struct, frozen=True):
     """What came of recomputing everything, and how long that took."""
 
-    verified: Verified
+    verified: LedgerCheck
     seconds: float
 
     @property
@@ -38,7 +38,7 @@ class Verdict(msgspec.Struct, frozen=True):
         return _MOST_FAULTS
 
 
-def show_ledger(visit: ConsoleVisit, verdict: Verdict | None = None) -> Response:
+def show_ledger(visit: ConsoleVisit, verdict: LedgerVerdict | None = None) -> Response:
     """Show what moved, the latest first."""
     code = visit.query.get("merchant", "").strip()
     found = find_merchant_by_code(visit.db, code)
@@ -67,19 +67,19 @@ def verify(visit: ConsoleVisit) -> Response:
     if not _verifying.acquire(blocking=False):
         raise StillRunning("Somebody is recomputing the ledger already. Wait for its end.")
     try:
-        begun = visit.office.clock()
-        with visit.office.database.reading() as db:
+        begun = visit.services.clock()
+        with visit.services.database.reading() as db:
             verified = verify_ledgers(db)
-            seconds = (visit.office.clock() - begun).total_seconds()
-            return show_ledger(visit.within(db), Verdict(verified, seconds))
+            seconds = (visit.services.clock() - begun).total_seconds()
+            return show_ledger(visit.within(db), LedgerVerdict(verified, seconds))
     finally:
         _verifying.release()
 
 
 def write_place(place: EntryPlace) -> str:
     """Return a place in the ledger as a parameter."""
-    moment = (place.created_at - _BEGINNING) // timedelta(microseconds=1)
-    return f"{moment}.{place.merchant_id}.{place.number}"
+    timestamp = (place.created_at - _BEGINNING) // timedelta(microseconds=1)
+    return f"{timestamp}.{place.merchant_id}.{place.number}"
 
 
 def read_place(text: str) -> EntryPlace | None:
@@ -87,14 +87,16 @@ def read_place(text: str) -> EntryPlace | None:
     found = _PLACE.fullmatch(text)
     if found is None:
         return None
-    moment, merchant_id, number = map(int, found.groups())
-    return EntryPlace(_BEGINNING + timedelta(microseconds=moment), merchant_id, number)
+    timestamp, merchant_id, number = map(int, found.groups())
+    return EntryPlace(_BEGINNING + timedelta(microseconds=timestamp), merchant_id, number)
 
 
 PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
     Page(
         path="/console/ledger",
         show=show_ledger,
-        deeds=(Deed(name="verify-ledger", take=verify, duty=Duty.ADMINISTER, alone=True),),
+        form_actions=(
+            FormAction(name="verify-ledger", take=verify, duty=Duty.ADMINISTER, alone=True),
+        ),
     ),
 )

@@ -10,14 +10,14 @@ from printworks.actions.accounts.people import (
     invite_merchant,
     invite_to_choose_password,
 )
-from printworks.actions.callbacks.callbacks import send_given_up_again
+from printworks.actions.callbacks.callbacks import resend_failed
 from printworks.catalogue.products import Currency
 from printworks.dashboard.console.invitations import FreshLink, make_link
 from printworks.dashboard.console.words import name_state
 from printworks.dashboard.shared.callbacks import view_callback
 from printworks.dashboard.shared.money import read_money
 from printworks.dashboard.shared.words import ENTRY_WORDS
-from printworks.dashboard.site.router import Deed, Page
+from printworks.dashboard.site.router import FormAction, Page
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.errors import BadInput, NotFound, WrongState
 from printworks.rules.payments import Billing
@@ -58,7 +58,7 @@ def show_merchants(visit: ConsoleVisit, link: FreshLink | None = None) -> Respon
         text=text,
         link=link,
         invitations=_list_invitations(visit, None),
-        may_invite=not visit.office.is_sandbox and visit.may(Duty.ADMINISTER),
+        may_invite=not visit.services.is_sandbox and visit.may(Duty.ADMINISTER),
         pages=visit.pages(page.next),
     )
 
@@ -88,7 +88,7 @@ def show_merchant(visit: ConsoleVisit, link: FreshLink | None = None) -> Respons
         callbacks=read_callback_settings(visit.db, merchant.id),
         given_up=[
             view_callback(one)
-            for one in list_callbacks(visit.db, merchant.id, is_given_up=True, limit=_FEW)
+            for one in list_callbacks(visit.db, merchant.id, is_failed=True, limit=_FEW)
         ],
         card=get_card(visit.db, merchant.id),
         billings=list(Billing),
@@ -125,11 +125,11 @@ def change_billing(visit: ConsoleVisit) -> str:
     return visit.path
 
 
-def resend_given_up(visit: ConsoleVisit) -> str:
+def send_failed_again(visit: ConsoleVisit) -> str:
     """Tell the merchant's program once more of what was given up."""
     merchant = _get(visit)
     now = visit.real_now + merchant.clock_offset
-    sent = send_given_up_again(visit.db, merchant, now=now)
+    sent = resend_failed(visit.db, merchant, now=now)
     if not sent:
         raise WrongState("Nothing is given up any more.")
     visit.note("resend-given-up", merchant.code, merchant_id=merchant.id, callbacks=sent)
@@ -210,9 +210,11 @@ PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
     Page(
         path=_MERCHANTS,
         show=show_merchants,
-        deeds=(
-            Deed(name="invite-merchant", take=invite_one, duty=Duty.ADMINISTER, proves=True),
-            Deed(
+        form_actions=(
+            FormAction(
+                name="invite-merchant", take=invite_one, duty=Duty.ADMINISTER, needs_password=True
+            ),
+            FormAction(
                 name="withdraw-merchant-invitation",
                 take=withdraw_one,
                 says="The link does not work any more.",
@@ -223,23 +225,30 @@ PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
     Page(
         path=f"{_MERCHANTS}/{{code}}",
         show=show_merchant,
-        deeds=(
-            Deed(
+        form_actions=(
+            FormAction(
                 name="change-billing",
                 take=change_billing,
                 says="How the merchant pays was changed.",
                 duty=Duty.ADMINISTER,
-                proves=True,
+                needs_password=True,
             ),
-            Deed(
+            FormAction(
                 name="resend-given-up",
-                take=resend_given_up,
+                take=send_failed_again,
                 says="The callbacks are on their way again.",
                 duty=Duty.SUPPORT,
             ),
-            Deed(name="invite-colleague", take=invite_person, duty=Duty.ADMINISTER, proves=True),
-            Deed(name="reset-colleague", take=reset_person, duty=Duty.ADMINISTER, proves=True),
-            Deed(
+            FormAction(
+                name="invite-colleague",
+                take=invite_person,
+                duty=Duty.ADMINISTER,
+                needs_password=True,
+            ),
+            FormAction(
+                name="reset-colleague", take=reset_person, duty=Duty.ADMINISTER, needs_password=True
+            ),
+            FormAction(
                 name="withdraw-colleague-invitation",
                 take=withdraw_colleague,
                 says="The link does not work any more.",

@@ -17,7 +17,7 @@ from printworks.dashboard.shared.order_images import describe_image
 from printworks.dashboard.shared.order_parts import describe_callbacks, describe_entry
 from printworks.dashboard.shared.order_timeline import tell
 from printworks.dashboard.shared.words import name_country
-from printworks.dashboard.site.router import Deed, Page
+from printworks.dashboard.site.router import FormAction, Page
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.errors import BadInput
 from printworks.rules.people import Duty
@@ -35,7 +35,7 @@ from printworks.store.orders.history import (
     list_attempts_of_order,
     list_entries_of_order,
     list_happenings,
-    read_stamp,
+    read_etag,
 )
 from printworks.store.orders.orders import Order, get_any_order_to_change
 
@@ -43,7 +43,7 @@ from printworks.store.orders.orders import Order, get_any_order_to_change
 IMAGES: Final = 24
 _MOST_SHIPMENTS: Final = 24
 _MOST_EVENTS: Final = 1000
-_MOST_MOMENTS: Final = 60
+_MOST_TIMELINE_ENTRIES: Final = 60
 _MOST_CALLBACKS: Final = 12
 _MOST_ATTEMPTS: Final = 40
 _MOST_ENTRIES: Final = 20
@@ -53,13 +53,13 @@ _MOST_REASONS: Final = 30
 def show_order(visit: ConsoleVisit) -> Response:
     """Show everything about an order."""
     order = get_any_order(visit.db, visit.number("id"))
-    stamp = read_stamp(visit.db, order.merchant_id, order.id)
-    if visit.is_unchanged(stamp):
+    etag = read_etag(visit.db, order.merchant_id, order.id)
+    if visit.is_unchanged(etag):
         return Response(status_code=204)
     merchant = get_merchant(visit.db, order.merchant_id)
     return visit.render(
         "console/order.html",
-        stamp=stamp,
+        etag=etag,
         is_live=not is_ended(order),
         order=order,
         merchant=merchant,
@@ -82,7 +82,7 @@ def _describe_images(visit: ConsoleVisit, order: Order) -> dict[str, Any]:
     images = list_images(visit.db, order.id)
     first = visit.cursor("from") or 0
     shown = images[first : first + IMAGES]
-    catalogue, links = visit.office.catalogue, visit.links
+    catalogue, links = visit.services.catalogue, visit.links
     return {
         "images": [describe_image(image, order, catalogue, links) for image in shown],
         "image_count": len(images),
@@ -92,7 +92,7 @@ def _describe_images(visit: ConsoleVisit, order: Order) -> dict[str, Any]:
 
 def _describe_way(visit: ConsoleVisit, order: Order, merchant: Merchant) -> dict[str, Any]:
     """Say who makes it and why, how far that is, what happened, and what may be done."""
-    catalogue = visit.office.catalogue
+    catalogue = visit.services.catalogue
     every = list_every_shipment(visit.db, order.id)
     shipments = [one for one in every if one.state not in DROPPED]
     permissions = permissions_of(order, shipments, catalogue)
@@ -105,7 +105,7 @@ def _describe_way(visit: ConsoleVisit, order: Order, merchant: Merchant) -> dict
         "shipments": [(one, name_state(one.state)) for one in every[:_MOST_SHIPMENTS]],
         "more_shipments": max(0, len(every) - _MOST_SHIPMENTS),
         "reasons": _explain_labs(visit, order, merchant)[:_MOST_REASONS],
-        "moments": tell(happened)[:_MOST_MOMENTS],
+        "timeline": tell(happened)[:_MOST_TIMELINE_ENTRIES],
         "cannot_hold": cannot[Doing.HOLD],
         "cannot_cancel": cannot[Doing.CANCEL],
         "told": describe_callbacks(
@@ -159,7 +159,7 @@ def cancel(visit: ConsoleVisit) -> str:
         visit.db,
         merchant,
         order,
-        catalogue=visit.office.catalogue,
+        catalogue=visit.services.catalogue,
         now=visit.real_now + merchant.clock_offset,
     )
     return _note(visit, "support-cancel", order)
@@ -188,18 +188,20 @@ def _note(visit: ConsoleVisit, action: str, order: Order, **details: str) -> str
     return visit.path
 
 
-DEEDS: Final[tuple[Deed[ConsoleVisit], ...]] = (
-    Deed(name="support-hold", take=hold, says="The order is held.", duty=Duty.SUPPORT),
-    Deed(name="support-release", take=release, says="The order goes on.", duty=Duty.SUPPORT),
-    Deed(
+FORM_ACTIONS: Final[tuple[FormAction[ConsoleVisit], ...]] = (
+    FormAction(name="support-hold", take=hold, says="The order is held.", duty=Duty.SUPPORT),
+    FormAction(name="support-release", take=release, says="The order goes on.", duty=Duty.SUPPORT),
+    FormAction(
         name="support-cancel",
         take=cancel,
         says="The order is cancelled, and what was charged is given back.",
         duty=Duty.SUPPORT,
     ),
-    Deed(name="support-resend", take=resend, says="The callback is on its way.", duty=Duty.SUPPORT),
+    FormAction(
+        name="support-resend", take=resend, says="The callback is on its way.", duty=Duty.SUPPORT
+    ),
 )
 
 PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
-    Page(path="/console/orders/{id}", show=show_order, deeds=DEEDS),
+    Page(path="/console/orders/{id}", show=show_order, form_actions=FORM_ACTIONS),
 )

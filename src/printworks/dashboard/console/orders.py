@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from printworks.dashboard.console.words import name_state
 from printworks.dashboard.shared.words import Words
-from printworks.dashboard.site.etag import make_stamp
+from printworks.dashboard.site.etag import make_etag
 from printworks.dashboard.site.forms import read_number
 from printworks.dashboard.site.router import Page
 from printworks.dashboard.site.visits import ConsoleVisit
@@ -28,14 +28,14 @@ _LONGEST_SEARCH: Final = 200
 TROUBLES: Final = {"held": True, "stuck": False}
 
 
-class Line(msgspec.Struct, frozen=True):
+class OrderListLine(msgspec.Struct, frozen=True):
     """A line of the list."""
 
     order: AnyOrder
     state: Words
 
 
-class Found(msgspec.Struct, frozen=True):
+class FoundOrders(msgspec.Struct, frozen=True):
     """A page of orders, and where the next one begins."""
 
     orders: list[AnyOrder]
@@ -48,16 +48,16 @@ class Found(msgspec.Struct, frozen=True):
 def show_orders(visit: ConsoleVisit) -> Response:
     """Show the newest orders, or those that were looked for."""
     found = _find(visit)
-    stamp = make_stamp(found.orders)
-    if visit.is_unchanged(stamp):
+    etag = make_etag(found.orders)
+    if visit.is_unchanged(etag):
         return Response(status_code=204)
     text = _read_text(visit)
     return visit.render(
         "console/orders.html",
-        stamp=stamp,
+        etag=etag,
         # To look for a name again and again costs more than it tells.
         is_live=visit.cursor() is None and not text,
-        lines=[Line(order, name_state(order.status)) for order in found.orders],
+        lines=[OrderListLine(order, name_state(order.status)) for order in found.orders],
         text=text,
         code=visit.query.get("merchant", ""),
         chosen=visit.query.get("status", ""),
@@ -70,7 +70,7 @@ def show_orders(visit: ConsoleVisit) -> Response:
     )
 
 
-def _find(visit: ConsoleVisit) -> Found:
+def _find(visit: ConsoleVisit) -> FoundOrders:
     trouble, text = _read_trouble(visit), _read_text(visit)
     if trouble:
         is_held = TROUBLES[trouble]
@@ -84,29 +84,29 @@ def _find(visit: ConsoleVisit) -> Found:
     return _cut(list_any_orders(visit.db, before=visit.cursor(), limit=ROWS + 1))
 
 
-def _cut(orders: list[AnyOrder]) -> Found:
+def _cut(orders: list[AnyOrder]) -> FoundOrders:
     shown = orders[:ROWS]
-    return Found(shown, shown[-1].id if len(orders) > ROWS else None)
+    return FoundOrders(shown, shown[-1].id if len(orders) > ROWS else None)
 
 
-def _find_anybodys(visit: ConsoleVisit, text: str) -> Found:
+def _find_anybodys(visit: ConsoleVisit, text: str) -> FoundOrders:
     """Look for a number and a reference; names are looked for only within a merchant's orders."""
     number = read_number(text)
     found = [] if number is None else find_orders_by_id(visit.db, number)
     known = {order.id for order in found}
     named = find_orders_by_reference(visit.db, text, limit=ROWS)
-    return Found([*found, *(order for order in named if order.id not in known)])
+    return FoundOrders([*found, *(order for order in named if order.id not in known)])
 
 
-def _find_of_merchant(visit: ConsoleVisit, text: str) -> Found:
+def _find_of_merchant(visit: ConsoleVisit, text: str) -> FoundOrders:
     code = visit.query.get("merchant", "").strip()
     merchant = find_merchant_by_code(visit.db, code)
     if merchant is None:
-        return Found([], problem="There is no merchant with this code.")
+        return FoundOrders([], problem="There is no merchant with this code.")
     wanted = OrderSearch(text=text, status=_read_status(visit.query.get("status", "")))
     found = search_orders(visit.db, merchant.id, wanted, before=visit.cursor(), limit=ROWS)
     orders = [_name_merchant(line, merchant) for line in found.orders]
-    return Found(orders, found.next, found.is_too_common)
+    return FoundOrders(orders, found.next, found.is_too_common)
 
 
 def _name_merchant(line: OrderLine, merchant: Merchant) -> AnyOrder:

@@ -14,7 +14,7 @@ from printworks.dashboard.console.words import tell_age
 from printworks.dashboard.shared.issue_words import KINDS
 from printworks.dashboard.shared.money import format_money
 from printworks.dashboard.shared.words import count, shorten
-from printworks.dashboard.site.etag import make_stamp
+from printworks.dashboard.site.etag import make_etag
 from printworks.dashboard.site.rendering import Tone
 from printworks.dashboard.site.router import Page
 from printworks.dashboard.site.visits import ConsoleVisit
@@ -30,8 +30,8 @@ from printworks.store.console.figures import (
 from printworks.store.console.labs import QueuedShipment
 from printworks.store.console.problems import (
     DeafMerchant,
-    Found,
-    Problems,
+    Finds,
+    OpenProblems,
     StuckPayment,
     TroubledOrder,
     find_problems,
@@ -52,7 +52,7 @@ _LONGEST: Final = 140
 _HOURS_WITHOUT_TENTHS: Final = 10
 
 
-class Item(msgspec.Struct, frozen=True):
+class OverviewItem(msgspec.Struct, frozen=True):
     """One of the first of a kind of trouble."""
 
     text: str
@@ -60,29 +60,29 @@ class Item(msgspec.Struct, frozen=True):
     more: str = ""
 
 
-class Trouble(msgspec.Struct, frozen=True, kw_only=True):
+class OverviewTrouble(msgspec.Struct, frozen=True, kw_only=True):
     """A kind of trouble: how much there is of it, the first, and where all of it is."""
 
     name: str
     count: str
     tone: Tone
     address: str
-    items: tuple[Item, ...]
+    items: tuple[OverviewItem, ...]
 
 
 def show_overview(visit: ConsoleVisit) -> Response:
     """Show what is wrong, and the last thirty days."""
     now = visit.real_now
-    transit = find_transit_days(visit.office.catalogue)
+    transit = find_transit_days(visit.services.catalogue)
     payments = _MOST_PAYMENTS if visit.query.get("payments") == "all" else _NAMED
     problems = find_problems(visit.db, transit_days=transit, now=now, limit=payments)
     troubles = list_troubles(problems, now=now, payments=payments)
-    stamp = make_stamp(troubles)
-    if visit.is_unchanged(stamp):
+    etag = make_etag(troubles)
+    if visit.is_unchanged(etag):
         return Response(status_code=204)
     return visit.render(
         "console/overview.html",
-        stamp=stamp,
+        etag=etag,
         troubles=troubles,
         # Who looks again takes only what is wrong from the page.
         charts=[] if "hx-request" in visit.request.headers else _draw_charts(visit, transit),
@@ -99,7 +99,9 @@ def _draw_charts(visit: ConsoleVisit, transit_days: Mapping[str, int]) -> list[C
     ]
 
 
-def list_troubles(problems: Problems, *, now: datetime, payments: int = _NAMED) -> list[Trouble]:
+def list_troubles(
+    problems: OpenProblems, *, now: datetime, payments: int = _NAMED
+) -> list[OverviewTrouble]:
     """Return the kinds of trouble that there are, the most urgent first.
 
     So many payments are named; of the others, the first few.
@@ -108,7 +110,7 @@ def list_troubles(problems: Problems, *, now: datetime, payments: int = _NAMED) 
     return [trouble for trouble in found if trouble.items]
 
 
-def _list_urgent(problems: Problems) -> list[Trouble]:
+def _list_urgent(problems: OpenProblems) -> list[OverviewTrouble]:
     return [
         _trouble(
             ("Order cannot go on", "Orders cannot go on"),
@@ -134,7 +136,9 @@ def _list_urgent(problems: Problems) -> list[Trouble]:
     ]
 
 
-def _list_less_urgent(problems: Problems, *, now: datetime, payments: int) -> list[Trouble]:
+def _list_less_urgent(
+    problems: OpenProblems, *, now: datetime, payments: int
+) -> list[OverviewTrouble]:
     return [
         _trouble(
             ("Order is held", "Orders are held"),
@@ -172,50 +176,52 @@ def _list_less_urgent(problems: Problems, *, now: datetime, payments: int) -> li
 
 def _trouble(
     names: tuple[str, str],
-    found: Found[T],
-    name_one: Callable[[T], Item],
+    found: Finds[T],
+    name_one: Callable[[T], OverviewItem],
     *,
     tone: Tone = "warn",
     address: str = "",
     named: int = _NAMED,
-) -> Trouble:
+) -> OverviewTrouble:
     number = f"{found.count:,}{'+' if found.is_more else ''}"
     name = names[0] if found.count == 1 and not found.is_more else names[1]
     items = tuple(name_one(row) for row in found.rows[:named])
-    return Trouble(name=name, count=number, tone=tone, address=address, items=items)
+    return OverviewTrouble(name=name, count=number, tone=tone, address=address, items=items)
 
 
-def _name_order(one: TroubledOrder) -> Item:
+def _name_order(one: TroubledOrder) -> OverviewItem:
     more = f"{one.merchant}: {one.error_message}" if one.error_message else one.merchant
-    return Item(f"Order {one.id}", f"/console/orders/{one.id}", shorten(more, _LONGEST))
+    return OverviewItem(f"Order {one.id}", f"/console/orders/{one.id}", shorten(more, _LONGEST))
 
 
-def _name_job(one: QueuedShipment) -> Item:
+def _name_job(one: QueuedShipment) -> OverviewItem:
     why = one.held_because or one.reason or f"to arrive by {one.latest_arrival}"
-    return Item(
+    return OverviewItem(
         f"Job {one.id}", f"/console/shipments/{one.id}", shorten(f"{one.lab}: {why}", _LONGEST)
     )
 
 
-def _name_issue(one: Issue, *, now: datetime) -> Item:
+def _name_issue(one: Issue, *, now: datetime) -> OverviewItem:
     more = f"{KINDS[one.kind]}, {tell_age(one.created_at, now=now)}"
-    return Item(f"Issue {one.id}", f"/console/issues/{one.id}", more)
+    return OverviewItem(f"Issue {one.id}", f"/console/issues/{one.id}", more)
 
 
-def _name_payment(one: StuckPayment, *, now: datetime) -> Item:
+def _name_payment(one: StuckPayment, *, now: datetime) -> OverviewItem:
     amount, age = format_money(one.amount, one.currency), tell_age(one.created_at, now=now)
     more = f"{amount}, {one.merchant}, {age}"
-    return Item(f"Order {one.order_id}", f"/console/orders/{one.order_id}", more)
+    return OverviewItem(f"Order {one.order_id}", f"/console/orders/{one.order_id}", more)
 
 
-def _name_merchant(one: DeafMerchant) -> Item:
+def _name_merchant(one: DeafMerchant) -> OverviewItem:
     more = f"{count(one.count, 'callback')} given up"
-    return Item(one.name, f"/console/merchants/{one.code}#given-up", more)
+    return OverviewItem(one.name, f"/console/merchants/{one.code}#given-up", more)
 
 
-def _name_background_job(one: JobRow) -> Item:
+def _name_background_job(one: JobRow) -> OverviewItem:
     why = f": {one.last_error}" if one.last_error else ""
-    return Item(f"Job {one.id}", f"/console/jobs/{one.id}", shorten(f"{one.kind}{why}", _LONGEST))
+    return OverviewItem(
+        f"Job {one.id}", f"/console/jobs/{one.id}", shorten(f"{one.kind}{why}", _LONGEST)
+    )
 
 
 def draw_orders(days: Sequence[DayOfOrders]) -> list[Chart]:

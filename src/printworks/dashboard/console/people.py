@@ -7,7 +7,7 @@ from starlette.responses import Response
 from printworks.actions.accounts.operators import change_role, get_operator, remove_operator
 from printworks.actions.accounts.people import invite_operator, invite_to_choose_password
 from printworks.dashboard.console.invitations import FreshLink, make_link
-from printworks.dashboard.site.router import Deed, Page
+from printworks.dashboard.site.router import FormAction, Page
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.errors import BadInput
 from printworks.rules.people import MAY, OPERATORS, Duty, Realm, Role
@@ -107,9 +107,11 @@ PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
         path=_PEOPLE,
         show=show_people,
         duty=Duty.ADMINISTER,
-        deeds=(
-            Deed(name="invite-operator", take=invite, duty=Duty.ADMINISTER, proves=True),
-            Deed(
+        form_actions=(
+            FormAction(
+                name="invite-operator", take=invite, duty=Duty.ADMINISTER, needs_password=True
+            ),
+            FormAction(
                 name="withdraw-operator-invitation",
                 take=withdraw,
                 says="The link does not work any more.",
@@ -121,26 +123,26 @@ PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
         path=f"{_PEOPLE}/{{id}}",
         show=show_person,
         duty=Duty.ADMINISTER,
-        deeds=(
-            Deed(
+        form_actions=(
+            FormAction(
                 name="change-role",
                 take=give_role,
                 says="The role was changed. It counts from the next page on.",
                 duty=Duty.ADMINISTER,
-                proves=True,
+                needs_password=True,
             ),
-            Deed(
+            FormAction(
                 name="reset-operator",
                 take=reset_password,
                 duty=Duty.ADMINISTER,
-                proves=True,
+                needs_password=True,
             ),
-            Deed(
+            FormAction(
                 name="remove-operator",
                 take=remove,
                 says="They cannot sign in any more, and were signed out everywhere.",
                 duty=Duty.ADMINISTER,
-                proves=True,
+                needs_password=True,
             ),
         ),
     ),

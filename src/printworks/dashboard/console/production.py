@@ -12,7 +12,7 @@ from printworks.catalogue.labs import Lab
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.console.words import name_state, tell_age, tell_span
 from printworks.dashboard.shared.words import Words
-from printworks.dashboard.site.etag import make_stamp
+from printworks.dashboard.site.etag import make_etag
 from printworks.dashboard.site.router import Page
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.production import OPEN, LabState
@@ -62,12 +62,12 @@ def show_production(visit: ConsoleVisit) -> Response:
     counts = count_queue(visit.db)
     jobs = _view_jobs(visit, queued)
     labs = _view_labs(visit, counts)
-    stamp = make_stamp(jobs, labs)
-    if visit.is_unchanged(stamp):
+    etag = make_etag(jobs, labs)
+    if visit.is_unchanged(etag):
         return Response(status_code=204)
     return visit.render(
         "console/production.html",
-        stamp=stamp,
+        etag=etag,
         jobs=jobs,
         labs=labs,
         states=[(one.value, name_state(one).text) for one in STATES],
@@ -86,7 +86,7 @@ def _find(
     visit: ConsoleVisit, lab: str | None, state: LabState | None, *, trouble: str
 ) -> tuple[Sequence[QueuedShipment], int | None]:
     if trouble == "late":
-        transit = find_transit_days(visit.office.catalogue)
+        transit = find_transit_days(visit.services.catalogue)
         late = find_late(
             visit.db, transit_days=transit, now=visit.real_now, lab=lab, limit=MOST_IN_TROUBLE
         )
@@ -104,7 +104,7 @@ def find_transit_days(catalogue: Catalogue) -> dict[str, int]:
 
 
 def _view_jobs(visit: ConsoleVisit, queued: Sequence[QueuedShipment]) -> list[JobView]:
-    transit = find_transit_days(visit.office.catalogue)
+    transit = find_transit_days(visit.services.catalogue)
     ahead = read_clock_offsets(visit.db, [one.merchant_id for one in queued])
     return [
         JobView(
@@ -131,7 +131,7 @@ def _view_labs(visit: ConsoleVisit, counts: Sequence[QueueCount]) -> list[LabVie
     by_lab: dict[str, list[QueueCount]] = {}
     for row in counts:
         by_lab.setdefault(row.lab, []).append(row)
-    catalogue = visit.office.catalogue
+    catalogue = visit.services.catalogue
     known = [(_next_cut_off(lab, visit.real_now), lab) for lab in catalogue.labs]
     known.sort(key=lambda pair: (pair[0], pair[1].code))
     views = [_view_lab(lab, at, by_lab.pop(lab.code, []), visit.real_now) for at, lab in known]

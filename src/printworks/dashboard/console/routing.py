@@ -21,7 +21,7 @@ from printworks.dashboard.site.router import Page
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.routing.explaining import explain
-from printworks.rules.routing.plans import Finding, Package, Routed, Routing
+from printworks.rules.routing.plans import LabFinding, PlannedShipment, Routed, Routing
 from printworks.store.labs.shipments import count_backlog
 
 _LINES: Final = 5
@@ -32,7 +32,7 @@ _EARLIEST: Final = datetime(2000, 1, 1, tzinfo=UTC)
 _LATEST: Final = datetime(2100, 1, 1, tzinfo=UTC)
 
 
-class Line(msgspec.Struct, frozen=True):
+class RoutingLine(msgspec.Struct, frozen=True):
     """One line of the question, as it was typed, and what is wrong with it."""
 
     number: int
@@ -50,7 +50,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     currency: Currency
     is_tracked: bool
     at: datetime
-    lines: Sequence[Line]
+    lines: Sequence[RoutingLine]
     with_backlog: bool
 
     @property
@@ -64,7 +64,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         return [line.problem for line in self.lines if line.problem]
 
     @property
-    def moment(self) -> str:
+    def timestamp(self) -> str:
         """The moment as a field shows it."""
         return self.at.strftime(_MOMENT)
 
@@ -72,7 +72,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """What would become of it, ready to be shown."""
 
-    packages: Sequence[Package]
+    packages: Sequence[PlannedShipment]
     # In minor units: what the merchant pays for items and shipping, and what the labs cost us.
     items_price: int
     shipping_price: int
@@ -86,7 +86,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 def show_routing(visit: ConsoleVisit) -> Response:
     """Show the question and, if there is one, the answer."""
-    catalogue = visit.office.catalogue
+    catalogue = visit.services.catalogue
     question = read_question(visit, catalogue)
     answer = None
     if question.wanted and not question.problems:
@@ -127,7 +127,7 @@ def read_question(visit: ConsoleVisit, catalogue: Catalogue) -> Question:
         method=methods.get(query.get("method", ""), ShippingMethod.STANDARD),
         currency=currency,
         is_tracked=query.get("tracked") == "yes",
-        at=read_moment(query.get("at", "")) or visit.real_now,
+        at=read_timestamp(query.get("at", "")) or visit.real_now,
         lines=[
             read_line(_read_typed(visit, number), catalogue, country=country, currency=currency)
             for number in range(1, _LINES + 1)
@@ -136,12 +136,12 @@ def read_question(visit: ConsoleVisit, catalogue: Catalogue) -> Question:
     )
 
 
-def _read_typed(visit: ConsoleVisit, number: int) -> Line:
+def _read_typed(visit: ConsoleVisit, number: int) -> RoutingLine:
     sku = visit.query.get(f"sku{number}", "").strip()[:100]
-    return Line(number, sku, visit.query.get(f"copies{number}", "").strip()[:10])
+    return RoutingLine(number, sku, visit.query.get(f"copies{number}", "").strip()[:10])
 
 
-def read_moment(text: str) -> datetime | None:
+def read_timestamp(text: str) -> datetime | None:
     """Return the moment of a field, in UTC; None for what is none, or too far away."""
     try:
         at = datetime.strptime(text, _MOMENT).replace(tzinfo=UTC)
@@ -150,12 +150,14 @@ def read_moment(text: str) -> datetime | None:
     return at if _EARLIEST <= at <= _LATEST else None
 
 
-def read_line(typed: Line, catalogue: Catalogue, *, country: str, currency: Currency) -> Line:
+def read_line(
+    typed: RoutingLine, catalogue: Catalogue, *, country: str, currency: Currency
+) -> RoutingLine:
     """Return one line of the question with what it asks for; an empty one asks for nothing."""
     if not typed.sku:
         return typed
 
-    def refuse(problem: str) -> Line:
+    def refuse(problem: str) -> RoutingLine:
         return msgspec.structs.replace(typed, problem=f"Line {typed.number}: {problem}")
 
     product = catalogue.find_product(typed.sku)
@@ -170,7 +172,7 @@ def read_line(typed: Line, catalogue: Catalogue, *, country: str, currency: Curr
     if copies is None or not 1 <= copies <= _MOST_COPIES:
         return refuse(f"copies are a number from 1 to {_MOST_COPIES:,}.")
     wanted = Wanted(typed.number, product, copies)
-    return Line(typed.number, product.sku, digits, wanted)
+    return RoutingLine(typed.number, product.sku, digits, wanted)
 
 
 def find_answer(question: Question, routing: Routing) -> Answer:
@@ -180,7 +182,7 @@ def find_answer(question: Question, routing: Routing) -> Answer:
         return format_money(round(amount / FINE), question.currency)
 
     # Labs that could have made it come first: they are what somebody asks about.
-    by_interest = sorted(routing.verdicts, key=lambda one: one.finding is Finding.CANNOT_MAKE)
+    by_interest = sorted(routing.verdicts, key=lambda one: one.finding is LabFinding.CANNOT_MAKE)
     sentences = explain(msgspec.structs.replace(routing, verdicts=tuple(by_interest)), write)
     # The plan is told first, then the labs that were not chosen.
     plan_alone = explain(msgspec.structs.replace(routing, verdicts=()), write)

@@ -8,7 +8,7 @@ from typing import Final
 from starlette.responses import Response, StreamingResponse
 
 from printworks.actions.production.lab_documents import write_document
-from printworks.dashboard.site.file_response import KeptPicture
+from printworks.dashboard.site.file_response import StoredPicture
 from printworks.dashboard.site.visits import ConsoleVisit, refuse_unknown
 from printworks.files.errors import FileMissing, FilesUnavailable
 from printworks.files.store import Files
@@ -31,7 +31,7 @@ def show_sheet(visit: ConsoleVisit) -> Response:
     """Show the job sheet as the lab has it, ready for paper."""
     document = _write_document(visit)
     # The pictures are read once the database is let go.
-    content = _draw(document, visit.office.files, visit.office.settings.lab_print_path)
+    content = _draw(document, visit.services.files, visit.services.settings.lab_print_path)
     style = _draw_without_pictures(document).partition("<style>")[2].partition("</style>")[0]
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = (
@@ -58,8 +58,8 @@ def _write_document(visit: ConsoleVisit) -> JobDocument:
         shipment,
         images,
         find_packing_slip(visit.db, order.id),
-        visit.office.catalogue,
-        environment=visit.office.settings.environment,
+        visit.services.catalogue,
+        environment=visit.services.settings.environment,
         rejections=max((len(decision.without) for decision in decisions), default=0),
     )
 
@@ -100,4 +100,4 @@ def show_print(visit: ConsoleVisit) -> Response:
         "Content-Security-Policy": _PICTURE_POLICY,
         "Content-Disposition": f'inline; filename="{number}.jpg"',
     }
-    return KeptPicture(visit.office, print_key(number), headers)
+    return StoredPicture(visit.services, print_key(number), headers)

@@ -7,10 +7,10 @@ from typing import Final
 from printworks.actions.production.operating import offer_job_again, speak_for_lab
 from printworks.actions.production.production import hold_order, release_order
 from printworks.catalogue.services import Carrier
-from printworks.dashboard.site.router import Deed
+from printworks.dashboard.site.router import FormAction
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.errors import BadInput
-from printworks.labs.documents import Report
+from printworks.labs.documents import LabReport
 from printworks.rules.people import Duty
 from printworks.rules.production import LabState
 from printworks.store.accounts.merchants import Merchant, get_merchant
@@ -24,17 +24,17 @@ _TRACKING_URL: Final = re.compile(r"https?://[!-~]{1,500}", re.IGNORECASE)
 
 def accept(visit: ConsoleVisit) -> str:
     """Say that the lab will make it."""
-    return _say(visit, "lab-accept", Report(job=visit.number("id"), state=LabState.ACCEPTED))
+    return _say(visit, "lab-accept", LabReport(job=visit.number("id"), state=LabState.ACCEPTED))
 
 
 def begin(visit: ConsoleVisit) -> str:
     """Say that the lab has begun to print it."""
-    return _say(visit, "lab-begin", Report(job=visit.number("id"), state=LabState.IN_PRODUCTION))
+    return _say(visit, "lab-begin", LabReport(job=visit.number("id"), state=LabState.IN_PRODUCTION))
 
 
 def dispatch(visit: ConsoleVisit) -> str:
     """Say that it is on its way, and how it can be followed."""
-    report = Report(
+    report = LabReport(
         job=visit.number("id"),
         state=LabState.DISPATCHED,
         carrier=_read_carrier(visit.sent.text("carrier")),
@@ -47,7 +47,7 @@ def dispatch(visit: ConsoleVisit) -> str:
 def reject(visit: ConsoleVisit) -> str:
     """Say that the lab will not make it; others are asked."""
     reason = read_reason(visit.sent.text("reason"))
-    report = Report(job=visit.number("id"), state=LabState.REJECTED, reason=reason)
+    report = LabReport(job=visit.number("id"), state=LabState.REJECTED, reason=reason)
     return _say(visit, "lab-reject", report)
 
 
@@ -55,7 +55,7 @@ def fail(visit: ConsoleVisit) -> str:
     """Say that the lab could not make it."""
     reason = read_reason(visit.sent.text("reason"))
     return _say(
-        visit, "lab-fail", Report(job=visit.number("id"), state=LabState.FAILED, reason=reason)
+        visit, "lab-fail", LabReport(job=visit.number("id"), state=LabState.FAILED, reason=reason)
     )
 
 
@@ -64,7 +64,7 @@ def offer_again(visit: ConsoleVisit) -> str:
     number = visit.number("id")
     order, _ = _open(visit)
     offered = offer_job_again(
-        visit.db, number, catalogue=visit.office.catalogue, now=visit.real_now
+        visit.db, number, catalogue=visit.services.catalogue, now=visit.real_now
     )
     _note(visit, "lab-offer-again", order)
     return f"/console/shipments/{offered[0].id}" if offered else visit.path
@@ -92,7 +92,7 @@ def hold_for(visit: ConsoleVisit, order: Order, merchant: Merchant) -> None:
     hold_order(
         visit.db,
         order,
-        catalogue=visit.office.catalogue,
+        catalogue=visit.services.catalogue,
         now=visit.real_now + merchant.clock_offset,
         reason=reason,
     )
@@ -106,9 +106,9 @@ def read_reason(text: str) -> str:
     return reason
 
 
-def _say(visit: ConsoleVisit, action: str, report: Report) -> str:
+def _say(visit: ConsoleVisit, action: str, report: LabReport) -> str:
     order, _ = _open(visit)
-    speak_for_lab(visit.db, report, catalogue=visit.office.catalogue, now=visit.real_now)
+    speak_for_lab(visit.db, report, catalogue=visit.services.catalogue, now=visit.real_now)
     _note(
         visit,
         action,
@@ -153,17 +153,19 @@ def _read_url(text: str) -> str | None:
     return text or None
 
 
-def _deed(name: str, take: Callable[[ConsoleVisit], str], says: str) -> Deed[ConsoleVisit]:
-    return Deed(name=name, take=take, says=says, duty=Duty.PRODUCE)
+def _form_action(
+    name: str, take: Callable[[ConsoleVisit], str], says: str
+) -> FormAction[ConsoleVisit]:
+    return FormAction(name=name, take=take, says=says, duty=Duty.PRODUCE)
 
 
-DEEDS: Final[tuple[Deed[ConsoleVisit], ...]] = (
-    _deed("lab-accept", accept, "The job is accepted."),
-    _deed("lab-begin", begin, "The job is in production."),
-    _deed("lab-dispatch", dispatch, "The job is dispatched, and the merchant is told."),
-    _deed("lab-reject", reject, "The lab does not make the job; others were asked."),
-    _deed("lab-fail", fail, "The job has failed. Offer it again when you know why."),
-    _deed("lab-offer-again", offer_again, "This job takes the place of the old one."),
-    _deed("lab-hold", hold, "The order is held."),
-    _deed("lab-release", release, "The order goes on."),
+FORM_ACTIONS: Final[tuple[FormAction[ConsoleVisit], ...]] = (
+    _form_action("lab-accept", accept, "The job is accepted."),
+    _form_action("lab-begin", begin, "The job is in production."),
+    _form_action("lab-dispatch", dispatch, "The job is dispatched, and the merchant is told."),
+    _form_action("lab-reject", reject, "The lab does not make the job; others were asked."),
+    _form_action("lab-fail", fail, "The job has failed. Offer it again when you know why."),
+    _form_action("lab-offer-again", offer_again, "This job takes the place of the old one."),
+    _form_action("lab-hold", hold, "The order is held."),
+    _form_action("lab-release", release, "The order goes on."),
 )

@@ -14,7 +14,7 @@ from printworks.catalogue.labs import Lab
 from printworks.catalogue.services import Carrier
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.console.sheets import show_print, show_sheet
-from printworks.dashboard.console.shipment_actions import DEEDS
+from printworks.dashboard.console.shipment_actions import FORM_ACTIONS
 from printworks.dashboard.console.words import name_state
 from printworks.dashboard.shared.order_timeline import tell
 from printworks.dashboard.shared.words import Words
@@ -25,12 +25,12 @@ from printworks.rules.events import OrderHeld, OrderReleased, ShipmentsChanged
 from printworks.rules.orders import OrderStatus
 from printworks.rules.people import Duty
 from printworks.rules.production import LabState, is_news
-from printworks.store.accounts.audit import Entry, list_audit
+from printworks.store.accounts.audit import AuditEntry, list_audit
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.console.orders import get_any_order
 from printworks.store.images.images import Image, list_images
 from printworks.store.labs.shipments import Shipment, get_shipment, list_shipments
-from printworks.store.orders.history import Happening, list_happenings, read_stamp
+from printworks.store.orders.history import Happening, list_happenings, read_etag
 from printworks.store.orders.orders import Order
 from printworks.wire.links import Links
 
@@ -53,7 +53,7 @@ _BY_HAND: Final[Mapping[str, Words]] = {
 }
 
 
-class PrintView(msgspec.Struct, frozen=True, kw_only=True):
+class LabPrintView(msgspec.Struct, frozen=True, kw_only=True):
     """What a page shows of an image that is to be printed."""
 
     id: int
@@ -71,7 +71,7 @@ class PrintView(msgspec.Struct, frozen=True, kw_only=True):
     sha256: str
 
 
-class Line(msgspec.Struct, frozen=True):
+class LabJobLine(msgspec.Struct, frozen=True):
     """A step of the job."""
 
     at: datetime
@@ -87,10 +87,10 @@ def show_shipment(visit: ConsoleVisit) -> Response:
         # Only planned: no lab will ever hear of it under this number.
         refuse_unknown()
     order = get_any_order(visit.db, shipment.order_id)
-    stamp = read_stamp(visit.db, order.merchant_id, order.id)
-    if visit.is_unchanged(stamp):
+    etag = read_etag(visit.db, order.merchant_id, order.id)
+    if visit.is_unchanged(etag):
         return Response(status_code=204)
-    catalogue = visit.office.catalogue
+    catalogue = visit.services.catalogue
     images = [image for image in list_images(visit.db, order.id) if image.id in shipment.image_ids]
     first = visit.cursor("from") or 0
     shown = images[first : first + IMAGES]
@@ -98,7 +98,7 @@ def show_shipment(visit: ConsoleVisit) -> Response:
     merchant = get_merchant(visit.db, order.merchant_id)
     return visit.render(
         "console/shipment.html",
-        stamp=stamp,
+        etag=etag,
         shipment=shipment,
         order=order,
         merchant=merchant,
@@ -126,7 +126,9 @@ def _find_possible(
     """Say which forms make sense now."""
     is_failed = state is LabState.FAILED or shipment.held_because is not None
     is_submitted = order.status is OrderStatus.SUBMITTED
-    permissions = permissions_of(order, list_shipments(visit.db, order.id), visit.office.catalogue)
+    permissions = permissions_of(
+        order, list_shipments(visit.db, order.id), visit.services.catalogue
+    )
     return {
         "can_accept": is_news(state, LabState.ACCEPTED),
         "can_begin": is_news(state, LabState.IN_PRODUCTION),
@@ -152,7 +154,7 @@ def find_dispatch_day(lab: Lab | None, images: Sequence[Image], shipment: Shipme
     return find_lab_dispatch(lab, max(days, default=0), now=shipment.created_at).latest
 
 
-def view_print(image: Image, catalogue: Catalogue, links: Links) -> PrintView:
+def view_print(image: Image, catalogue: Catalogue, links: Links) -> LabPrintView:
     """Return what is shown of an image and its print file."""
     product = catalogue.find_product(image.sku)
     words = name_state(image.status)
@@ -165,7 +167,7 @@ def view_print(image: Image, catalogue: Catalogue, links: Links) -> PrintView:
         size = f"{width:.0f} × {height:.0f} mm"  # noqa: RUF001  (the sign of multiplication)
         pixels = f"{canvas.width} × {canvas.height} at {dpi} dpi"  # noqa: RUF001
         sha256 = manifest.output_sha256[:_HASH_SHOWN]
-    return PrintView(
+    return LabPrintView(
         id=image.id,
         name=product.description if product else image.sku,
         sku=image.sku,
@@ -183,7 +185,7 @@ def view_print(image: Image, catalogue: Catalogue, links: Links) -> PrintView:
 
 def _list_lines(
     visit: ConsoleVisit, order: Order, shipment: Shipment, ahead: timedelta
-) -> list[Line]:
+) -> list[LabJobLine]:
     """Return what happened to the job and who said so, newest first, in the merchant's time."""
     entries = list_audit(visit.db, merchant_id=order.merchant_id, limit=_ENTRIES)
     by_hand = [
@@ -193,10 +195,10 @@ def _list_lines(
     # What an operator said is told once, with who it was.
     known = {line.at for line in by_hand}
     theirs = [one for one in happened if _is_about(one, shipment) and one.at not in known]
-    told = [Line(moment.at, moment.what, moment.tone) for moment in tell(theirs)]
-    steps = [Line(shipment.created_at, f"Offered to {shipment.lab}")]
+    told = [LabJobLine(timestamp.at, timestamp.what, timestamp.tone) for timestamp in tell(theirs)]
+    steps = [LabJobLine(shipment.created_at, f"Offered to {shipment.lab}")]
     if shipment.sent_at is not None:
-        steps.insert(0, Line(shipment.sent_at, "Handed over to the lab"))
+        steps.insert(0, LabJobLine(shipment.sent_at, "Handed over to the lab"))
     return sorted([*told, *by_hand, *steps], key=lambda line: line.at, reverse=True)
 
 
@@ -213,11 +215,11 @@ def _is_about(one: Happening, shipment: Shipment) -> bool:
             return False
 
 
-def _tell_entry(entry: Entry, ahead: timedelta) -> Line:
+def _tell_entry(entry: AuditEntry, ahead: timedelta) -> LabJobLine:
     said = ", ".join(str(value) for value in entry.details.values() if value)
     words = _BY_HAND.get(entry.action, Words(entry.action))
     more = f": {said}" if said else ""
-    return Line(entry.at + ahead, f"{words.text} by hand{more}", words.tone, entry.who)
+    return LabJobLine(entry.at + ahead, f"{words.text} by hand{more}", words.tone, entry.who)
 
 
 def _list_others(visit: ConsoleVisit, shipment: Shipment) -> list[Shipment]:
@@ -227,7 +229,7 @@ def _list_others(visit: ConsoleVisit, shipment: Shipment) -> list[Shipment]:
 
 
 PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
-    Page(path="/console/shipments/{id}", show=show_shipment, deeds=DEEDS),
+    Page(path="/console/shipments/{id}", show=show_shipment, form_actions=FORM_ACTIONS),
     Page(path="/console/shipments/{id}/sheet", show=show_sheet),
     Page(path="/console/shipments/{id}/prints/{image}", show=show_print),
 )

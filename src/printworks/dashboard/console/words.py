@@ -40,7 +40,7 @@ _PAYMENTS: Final[Mapping[PaymentState, Words]] = {
     PaymentState.WAITING: Words("Waits for the payer", "warn"),
     PaymentState.PAID: Words("Paid", "ok"),
     PaymentState.DECLINED: Words("Declined", "error"),
-    PaymentState.CALLED_OFF: Words("Called off"),
+    PaymentState.CANCELLED: Words("Called off"),
     PaymentState.REFUNDING: Words("Going back", "warn"),
     PaymentState.REFUNDED: Words("Given back"),
 }

@@ -57,7 +57,7 @@ class Means(msgspec.Struct, frozen=True, kw_only=True):
         return self.provider == "simulated"
 
 
-class Row(msgspec.Struct, frozen=True):
+class StatementRow(msgspec.Struct, frozen=True):
     """A line of the statement as it is shown."""
 
     line: StatementLine
@@ -88,7 +88,7 @@ def show_account(visit: MerchantVisit) -> Response:
 
 
 def _find_means(visit: MerchantVisit) -> Means:
-    merchant, cards = visit.merchant, visit.office.till.cards
+    merchant, cards = visit.merchant, visit.services.gateway.cards
     owed = read_books(visit.db, merchant.id).balance
     limit = read_credit_limit(visit.db, merchant.id)
     return Means(
@@ -115,14 +115,14 @@ def _list_months(
     return months if shown in months else [*months, shown]
 
 
-def _list_rows(visit: MerchantVisit, month: Month) -> tuple[list[Row], int | None]:
+def _list_rows(visit: MerchantVisit, month: Month) -> tuple[list[StatementRow], int | None]:
     merchant_id = visit.merchant.id
     found = list_statement(
         visit.db, merchant_id, month.span, before=visit.cursor(), limit=_LINES + 1
     )
     shown = found[:_LINES]
     rows = [
-        Row(line, _name(line), "" if line.order_id else line.memo, owed)
+        StatementRow(line, _name(line), "" if line.order_id else line.memo, owed)
         for line, owed in add_balances(visit.db, merchant_id, shown)
     ]
     return rows, shown[-1].number if len(found) > _LINES else None

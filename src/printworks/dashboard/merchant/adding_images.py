@@ -23,8 +23,8 @@ from printworks.dashboard.merchant.uploading import (
 )
 from printworks.dashboard.shared.order_images import describe_image
 from printworks.dashboard.shared.words import ORDER_WORDS
-from printworks.dashboard.site.etag import make_stamp
-from printworks.dashboard.site.router import Deed, Page
+from printworks.dashboard.site.etag import make_etag
+from printworks.dashboard.site.router import FormAction, Page
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import WrongState
 from printworks.rules.images import ImageStatus
@@ -51,12 +51,12 @@ def show_images(visit: MerchantVisit) -> Response:
     """Show the images of an order, newest first, and the form for more."""
     order = get_order(visit.db, visit.merchant.id, visit.number("id"))
     images = list_images_to_show(visit.db, order.id)[::-1]
-    stamp = make_stamp(order.updated_at, [(image.id, image.updated_at) for image in images])
-    if visit.is_unchanged(stamp):
+    etag = make_etag(order.updated_at, [(image.id, image.updated_at) for image in images])
+    if visit.is_unchanged(etag):
         return Response(status_code=204)
     before = visit.cursor()
     below = [image for image in images if before is None or image.id < before]
-    catalogue, links = visit.office.catalogue, visit.links
+    catalogue, links = visit.services.catalogue, visit.links
     return visit.render(
         "merchant/adding_images.html",
         order=order,
@@ -65,7 +65,7 @@ def show_images(visit: MerchantVisit) -> Response:
         images=[describe_image(image, order, catalogue, links) for image in below[:_SHOWN]],
         pages=visit.pages(below[_SHOWN - 1].id if len(below) > _SHOWN else None),
         is_waiting=any(image.status is ImageStatus.NOT_YET_DOWNLOADED for image in images),
-        stamp=stamp,
+        etag=etag,
         why_not=_explain(order),
         **_describe_form(visit, order),
     )
@@ -76,12 +76,12 @@ def _describe_form(visit: MerchantVisit, order: Order) -> dict[str, Any]:
     return {
         "values": values,
         "prints": describe_prints(
-            visit.office.catalogue,
+            visit.services.catalogue,
             country=order.destination_country or _ANYWHERE,
             wanted=values["sku"],
             currency=visit.merchant.currency,
         ),
-        "is_sandbox": visit.office.is_sandbox,
+        "is_sandbox": visit.services.is_sandbox,
         "wants_sample": visit.sent.text(SAMPLE) != "",
         # What a browser forgets when the form is shown once more, or what we could not keep.
         "lost_pictures": len(visit.sent.files.get(PICTURES, ())),
@@ -99,24 +99,24 @@ def _explain(order: Order) -> str:
 def add(visit: MerchantVisit) -> str:
     """Add pictures to an order, all of them or none."""
     order_id = visit.number("id")
-    with visit.office.database.reading() as db:
+    with visit.services.database.reading() as db:
         order = get_order(db, visit.merchant.id, order_id)
     if why_not := _explain(order):
         raise WrongState(why_not)
     wanted = read_print(
         visit.sent,
-        visit.office.catalogue,
+        visit.services.catalogue,
         country=order.destination_country,
         payment=order.payment,
         currency=visit.merchant.currency,
     )
     addressed = read_addresses(visit.sent, wanted)
     with receive_pictures(visit, addressed) as pictures:
-        with visit.office.database.writing() as db:
+        with visit.services.database.writing() as db:
             order = get_order_to_change(db, visit.merchant.id, order_id)
             uploads = announce(visit.within(db), order, pictures, wanted)
         judged = judge_all(visit, uploads, pictures)
-        with visit.office.database.writing() as db:
+        with visit.services.database.writing() as db:
             writing = visit.within(db)
             join(writing, order_id, uploads, judged, addressed)
             added = len(uploads) + len(addressed)
@@ -133,7 +133,7 @@ def remove(visit: MerchantVisit) -> str:
         visit.merchant,
         order,
         image_id,
-        catalogue=visit.office.catalogue,
+        catalogue=visit.services.catalogue,
         now=visit.now,
     )
     visit.note("remove-image", f"order {order.id}", image=image_id)
@@ -144,11 +144,11 @@ PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
     Page(
         path="/orders/{id}/images",
         show=show_images,
-        deeds=(
-            Deed(name="add-images", take=add, says="The images were added.", alone=True),
-            Deed(name="remove-image", take=remove, says="The image was removed."),
+        form_actions=(
+            FormAction(name="add-images", take=add, says="The images were added.", alone=True),
+            FormAction(name="remove-image", take=remove, says="The image was removed."),
             # For browsers that do not ask for it by themselves.
-            Deed(name="show-product-for-images", take=show_images),
+            FormAction(name="show-product-for-images", take=show_images),
         ),
     ),
 )

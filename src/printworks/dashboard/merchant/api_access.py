@@ -25,7 +25,7 @@ class ApiAccess(msgspec.Struct, frozen=True, kw_only=True):
 
 def describe_access(visit: MerchantVisit, key: str = KEY_GOES_HERE) -> ApiAccess:
     """Return how this merchant's programs ask; with the key only right after it was made."""
-    settings = visit.office.settings
+    settings = visit.services.settings
     base = f"{settings.public_url}/v3.0"
     id_header = f"{settings.header_prefix}MerchantId"
     key_header = f"{settings.header_prefix}REST-API-Key"

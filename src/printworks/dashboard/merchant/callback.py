@@ -7,8 +7,8 @@ from starlette.responses import Response
 
 from printworks.actions.callbacks.callbacks import send_again
 from printworks.dashboard.shared.callbacks import view_attempt, view_callback
-from printworks.dashboard.site.etag import make_stamp
-from printworks.dashboard.site.router import Deed, Page
+from printworks.dashboard.site.etag import make_etag
+from printworks.dashboard.site.router import FormAction, Page
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.rules.callbacks import choose_format
 from printworks.store.callbacks.callbacks import Callback, get_callback
@@ -25,10 +25,10 @@ def show_callback(visit: MerchantVisit) -> Response:
     """Show everything about one callback of this merchant."""
     callback = get_callback(visit.db, visit.merchant.id, visit.number("id"))
     settings = read_callback_settings(visit.db, visit.merchant.id)
-    stamp = make_stamp(
+    etag = make_etag(
         callback.state, callback.attempts, callback.next_at, settings.url, settings.format
     )
-    if visit.is_unchanged(stamp):
+    if visit.is_unchanged(etag):
         return Response(status_code=204)
     attempts = list_latest_attempts(visit.db, visit.merchant.id, callback.id, limit=_ATTEMPTS)
     body = _render(visit, callback)
@@ -41,7 +41,7 @@ def show_callback(visit: MerchantVisit) -> Response:
         last_answer=attempts[0].answer if attempts else "",
         body=body.decode(),
         indented=msgspec.json.format(body, indent=2).decode(),
-        looks_again=visit.here(seen=stamp),
+        looks_again=visit.here(seen=etag),
     )
 
 
@@ -57,8 +57,8 @@ PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
     Page(
         path="/integrations/callbacks/{id}",
         show=show_callback,
-        deeds=(
-            Deed(
+        form_actions=(
+            FormAction(
                 name="send-this-callback-again",
                 take=send_this_again,
                 says="The callback is on its way.",
@@ -74,7 +74,7 @@ def _render(visit: MerchantVisit, callback: Callback) -> bytes:
     return render_callback(
         delivery.event or SAMPLE,
         order_id=delivery.order_id or SAMPLE_ORDER,
-        environment=visit.office.settings.environment,
+        environment=visit.services.settings.environment,
         at=delivery.event_at or callback.created_at,
         format=choose_format(delivery.chosen_format, delivery.order_format),
     )

@@ -11,7 +11,7 @@ from printworks.payments.simulated import MAGIC, Magic
 _FOR_LABS: Final = "sandbox:"
 
 
-class Fault(msgspec.Struct, frozen=True):
+class SandboxFault(msgspec.Struct, frozen=True):
     """A word for the reference of an order, and what it does."""
 
     word: str
@@ -101,13 +101,13 @@ BANK: Final[Mapping[Magic, tuple[str, str]]] = {
     ),
 }
 
-LAB_FAULTS: Final[Sequence[Fault]] = tuple(
-    Fault(f"{_FOR_LABS}{word}", *explained) for word, explained in LABS.items()
+LAB_FAULTS: Final[Sequence[SandboxFault]] = tuple(
+    SandboxFault(f"{_FOR_LABS}{word}", *explained) for word, explained in LABS.items()
 )
-BANK_FAULTS: Final[Sequence[Fault]] = tuple(
-    Fault(magic, name, MAGIC[magic], try_it) for magic, (name, try_it) in BANK.items()
+BANK_FAULTS: Final[Sequence[SandboxFault]] = tuple(
+    SandboxFault(magic, name, MAGIC[magic], try_it) for magic, (name, try_it) in BANK.items()
 )
-FAULTS: Final[Sequence[Fault]] = (*LAB_FAULTS, *BANK_FAULTS)
+FAULTS: Final[Sequence[SandboxFault]] = (*LAB_FAULTS, *BANK_FAULTS)
 
 
 def add_words(reference: str, chosen: Sequence[str]) -> str:

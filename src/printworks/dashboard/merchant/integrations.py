@@ -10,10 +10,10 @@ from starlette.responses import Response
 from printworks.actions.callbacks import callbacks as actions
 from printworks.dashboard.merchant.callback_address import check_reachable
 from printworks.dashboard.shared.callbacks import view_callback
-from printworks.dashboard.site.etag import make_stamp
+from printworks.dashboard.site.etag import make_etag
 from printworks.dashboard.site.rendering import Link
-from printworks.dashboard.site.router import Deed, Page
-from printworks.dashboard.site.visits import MerchantVisit, Pages
+from printworks.dashboard.site.router import FormAction, Page
+from printworks.dashboard.site.visits import MerchantVisit, PageLinks
 from printworks.errors import BadInput
 from printworks.rules.callbacks import CallbackFormat
 from printworks.rules.events import CallbackState
@@ -30,14 +30,14 @@ _ROWS: Final = 25
 _REPLAYED_PAGES: Final = 20
 _HINT: Final = 4
 _FIRST_YEAR, _LAST_YEAR = 2000, 9000
-_NO_MOMENT: Final = "Enter a moment, such as 2026-11-15T12:00."
+_NO_TIMESTAMP: Final = "Enter a moment, such as 2026-11-15T12:00."
 
 # The filters of the log, by what stands in the address.
 _FILTERS: Final[Mapping[str, tuple[str, CallbackState | None]]] = {
     "": ("All", None),
     "waiting": ("Waiting", CallbackState.PENDING),
     "delivered": ("Delivered", CallbackState.DELIVERED),
-    "given-up": ("Given up", CallbackState.GIVEN_UP),
+    "given-up": ("Given up", CallbackState.FAILED),
 }
 _FORMATS: Final = (
     ("", "That of the version that made the order"),
@@ -88,8 +88,8 @@ def show_integrations(visit: MerchantVisit, fresh_secret: str = "") -> Response:
     )
     test = find_latest_test(visit.db, visit.merchant.id)
     settings = read_callback_settings(visit.db, visit.merchant.id)
-    stamp = _stamp(settings, log, test)
-    if visit.is_unchanged(stamp):
+    etag = _etag(settings, log, test)
+    if visit.is_unchanged(etag):
         return Response(status_code=204)
     sent = visit.sent
     return visit.render(
@@ -109,7 +109,7 @@ def show_integrations(visit: MerchantVisit, fresh_secret: str = "") -> Response:
             for name, (text, _) in _FILTERS.items()
         ],
         pages=_list_pages(visit, log.older),
-        looks_again="" if visit.cursor() is not None else _address(visit, seen=stamp),
+        looks_again="" if visit.cursor() is not None else _address(visit, seen=etag),
         replay=_read_replay(visit),
         since=sent.text("since") or visit.now.strftime("%Y-%m-%dT00:00"),
         now=visit.now,
@@ -121,7 +121,7 @@ def set_address(visit: MerchantVisit) -> str | Response:
     url = visit.sent.text("url")
     if not url:
         raise BadInput("Enter an address, such as https://shop.example/callbacks.")
-    check_reachable(visit.office.settings, url)
+    check_reachable(visit.services.settings, url)
     had_secret = bool(read_callback_settings(visit.db, visit.merchant.id).secrets)
     settings = actions.set_callback(visit.db, visit.merchant, url, _read_format(visit))
     visit.note("set-callback", _without_query(url), format=settings.format)
@@ -172,7 +172,7 @@ def replay(visit: MerchantVisit) -> str:
     for _ in range(_REPLAYED_PAGES):
         if first is None:
             break
-        with visit.office.database.writing() as db:
+        with visit.services.database.writing() as db:
             done = actions.replay(db, visit.merchant, since=first, now=visit.now)
             visit.within(db).note("replay-callbacks", since, sent=done.sent)
         sent += done.sent
@@ -184,23 +184,27 @@ PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
     Page(
         path="/integrations",
         show=show_integrations,
-        deeds=(
-            Deed(
+        form_actions=(
+            FormAction(
                 name="set-callback",
                 take=set_address,
                 says="From now on, callbacks go to this address.",
-                proves=True,
+                needs_password=True,
             ),
-            Deed(
+            FormAction(
                 name="clear-callback",
                 take=clear_address,
                 says="No callbacks are sent any more. Your events stay in the feed.",
-                proves=True,
+                needs_password=True,
             ),
-            Deed(name="rotate-callback-secret", take=rotate_secret, proves=True),
-            Deed(name="test-callback", take=send_test, says="The test message is on its way."),
-            Deed(name="send-callback-again", take=send_again, says="The callback is on its way."),
-            Deed(name="replay-callbacks", take=replay, alone=True),
+            FormAction(name="rotate-callback-secret", take=rotate_secret, needs_password=True),
+            FormAction(
+                name="test-callback", take=send_test, says="The test message is on its way."
+            ),
+            FormAction(
+                name="send-callback-again", take=send_again, says="The callback is on its way."
+            ),
+            FormAction(name="replay-callbacks", take=replay, alone=True),
         ),
     ),
 )
@@ -224,13 +228,13 @@ def _read_first(visit: MerchantVisit) -> datetime | int:
     if number is not None:
         return number
     try:
-        moment = datetime.fromisoformat(visit.sent.text("since"))
+        timestamp = datetime.fromisoformat(visit.sent.text("since"))
     except ValueError:
-        raise BadInput(_NO_MOMENT) from None
+        raise BadInput(_NO_TIMESTAMP) from None
     # At the ends of the calendar nothing can be reckoned.
-    if not _FIRST_YEAR <= moment.year <= _LAST_YEAR:
-        raise BadInput(_NO_MOMENT)
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    if not _FIRST_YEAR <= timestamp.year <= _LAST_YEAR:
+        raise BadInput(_NO_TIMESTAMP)
+    return timestamp if timestamp.tzinfo else timestamp.replace(tzinfo=UTC)
 
 
 def _read_replay(visit: MerchantVisit) -> Replay | None:
@@ -251,16 +255,16 @@ def _address(visit: MerchantVisit, **changes: object) -> str:
     return visit.here(**{"replayed": None, "go_on_at": None, **changes})
 
 
-def _list_pages(visit: MerchantVisit, older: int | None) -> Pages:
+def _list_pages(visit: MerchantVisit, older: int | None) -> PageLinks:
     """Return where else the log can be seen, which is far down on its page."""
     first = "" if visit.cursor() is None else f"{_address(visit, before=None)}#log"
-    return Pages(first, "" if older is None else f"{_address(visit, before=older)}#log")
+    return PageLinks(first, "" if older is None else f"{_address(visit, before=older)}#log")
 
 
-def _stamp(settings: CallbackSettings, log: CallbackPage, test: LoggedCallback | None) -> str:
+def _etag(settings: CallbackSettings, log: CallbackPage, test: LoggedCallback | None) -> str:
     """Return a text that changes with whatever looks again by itself."""
     shown = [
         (one.id, one.state, one.attempts, one.next_at)
         for one in (*log.callbacks, *([test] if test else []))
     ]
-    return make_stamp(settings.url, shown)
+    return make_etag(settings.url, shown)

@@ -21,8 +21,8 @@ from printworks.dashboard.shared.issue_words import (
     describe_age,
     describe_remark,
 )
-from printworks.dashboard.site.etag import make_stamp
-from printworks.dashboard.site.router import Deed, Page
+from printworks.dashboard.site.etag import make_etag
+from printworks.dashboard.site.router import FormAction, Page
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import BadInput
 from printworks.rules.issues import DESCRIPTIONS, UNSETTLED, Author, IssueState, Remark
@@ -93,8 +93,8 @@ def show_issue(visit: MerchantVisit) -> Response:
     order = get_order(visit.db, visit.merchant.id, issue.order_id)
     remarks = list_remarks(visit.db, [issue])[issue.id]
     photos = list_photos(visit.db, issue)
-    stamp = make_stamp(issue.state, len(remarks), len(photos))
-    if visit.is_unchanged(stamp):
+    etag = make_etag(issue.state, len(remarks), len(photos))
+    if visit.is_unchanged(etag):
         return Response(status_code=204)
     images = _choose_images(issue, list_images_to_show(visit.db, order.id))
     first = 0 if visit.query.get("all") else max(len(remarks) - _LATEST, 0)
@@ -102,7 +102,7 @@ def show_issue(visit: MerchantVisit) -> Response:
         "merchant/issue.html",
         issue=issue,
         order=order,
-        stamp=stamp,
+        etag=etag,
         kind=KINDS[issue.kind],
         description=DESCRIPTIONS[issue.kind],
         action=ACTIONS[issue.action],
@@ -112,7 +112,7 @@ def show_issue(visit: MerchantVisit) -> Response:
         left_out=first,
         photos=photos,
         room=MOST_PHOTOS - len(photos),
-        tiles=make_tiles(images[:_MOST_TILES], visit.office.catalogue, visit.links),
+        tiles=make_tiles(images[:_MOST_TILES], visit.services.catalogue, visit.links),
         more_images=max(len(images) - _MOST_TILES, 0),
         statement=f"/account?month={Month.of(issue.updated_at)}",
         currency=order.currency or visit.merchant.currency,
@@ -143,7 +143,7 @@ def show_photo(visit: MerchantVisit) -> Response:
 
 def answer_issue(visit: MerchantVisit) -> str:
     """Say something more about an issue, perhaps with photographs."""
-    database, merchant = visit.office.database, visit.merchant
+    database, merchant = visit.services.database, visit.merchant
     with database.reading() as db:
         issue = get_issue(db, merchant.id, visit.number("id"))
         present = count_photos(db, issue)
@@ -184,9 +184,9 @@ PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
     Page(
         path="/issues/{id}",
         show=show_issue,
-        deeds=(
-            Deed(name="answer-issue", take=answer_issue, says="It was added.", alone=True),
-            Deed(name="cancel-issue", take=cancel_issue, says="The issue was cancelled."),
+        form_actions=(
+            FormAction(name="answer-issue", take=answer_issue, says="It was added.", alone=True),
+            FormAction(name="cancel-issue", take=cancel_issue, says="The issue was cancelled."),
         ),
     ),
     Page(path="/issues/{id}/photos/{photo}", show=show_photo),

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from printworks.actions.accounts.merchants import add_key, revoke_key, rotate_key
 from printworks.dashboard.merchant.api_access import KEY_GOES_HERE, describe_access
-from printworks.dashboard.site.router import Deed, Page
+from printworks.dashboard.site.router import FormAction, Page
 from printworks.dashboard.site.visits import MerchantVisit, refuse_unknown
 from printworks.errors import BadInput
 from printworks.store.accounts.merchants import MOST_KEYS, list_keys
@@ -45,7 +45,7 @@ def make_key(visit: MerchantVisit) -> Response:
     key = add_key(
         visit.db,
         visit.merchant,
-        environment=visit.office.settings.environment,
+        environment=visit.services.settings.environment,
         now=visit.real_now,
     )
     visit.note("add-key", _hint(key))
@@ -61,7 +61,7 @@ def rotate_keys(visit: MerchantVisit) -> Response:
         visit.db,
         visit.merchant.code,
         old_key_valid_for=_WAITS[chosen][1],
-        environment=visit.office.settings.environment,
+        environment=visit.services.settings.environment,
         now=visit.real_now,
     )
     visit.note("rotate-keys", _hint(key), old_keys=chosen)
@@ -88,14 +88,14 @@ PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
     Page(
         path="/keys",
         show=show_keys,
-        deeds=(
-            Deed(name="add-key", take=make_key, proves=True),
-            Deed(name="rotate-keys", take=rotate_keys, proves=True),
-            Deed(
+        form_actions=(
+            FormAction(name="add-key", take=make_key, needs_password=True),
+            FormAction(name="rotate-keys", take=rotate_keys, needs_password=True),
+            FormAction(
                 name="revoke-key",
                 take=end_key,
                 says="The key was revoked. Programs that still use it are refused.",
-                proves=True,
+                needs_password=True,
             ),
         ),
     ),

@@ -16,9 +16,9 @@ class Month(NamedTuple):
     month: int
 
     @classmethod
-    def of(cls, moment: datetime) -> Self:
+    def of(cls, timestamp: datetime) -> Self:
         """Return the month of a moment."""
-        utc = moment.astimezone(UTC)
+        utc = timestamp.astimezone(UTC)
         return cls(utc.year, utc.month)
 
     @classmethod

@@ -13,7 +13,7 @@ from printworks.dashboard.shared.issue_photos import take_photographs
 from printworks.dashboard.shared.issue_words import ACTIONS, KINDS
 from printworks.dashboard.shared.words import ORDER_WORDS
 from printworks.dashboard.site.forms import Sent, read_number
-from printworks.dashboard.site.router import Deed, Page
+from printworks.dashboard.site.router import FormAction, Page
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import BadInput, NotFound, WrongState
 from printworks.rules.images import MOST_IN_ORDER
@@ -46,7 +46,9 @@ def show_new_issue(visit: MerchantVisit) -> Response:
     return visit.render(
         "merchant/new_issue.html",
         order=order,
-        tiles=make_tiles(images[:_MOST_BOXES], visit.office.catalogue, visit.links, chosen=numbers),
+        tiles=make_tiles(
+            images[:_MOST_BOXES], visit.services.catalogue, visit.links, chosen=numbers
+        ),
         image_count=len(images),
         kinds=[(kind, KINDS[kind]) for kind in _list_kinds(order.status)],
         actions=list(ACTIONS.items()),
@@ -89,7 +91,7 @@ def _list_kinds(status: OrderStatus) -> list[IssueKind]:
 
 def open_one(visit: MerchantVisit) -> str:
     """Open an issue with its photographs: all of it or nothing."""
-    database, merchant = visit.office.database, visit.merchant
+    database, merchant = visit.services.database, visit.merchant
     with database.reading() as db:
         order = get_order(db, merchant.id, _read_order(visit))
     new = _read_issue(visit.sent)
@@ -152,8 +154,8 @@ PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
     Page(
         path="/issues/new",
         show=show_new_issue,
-        deeds=(
-            Deed(
+        form_actions=(
+            FormAction(
                 name="open-issue",
                 take=open_one,
                 says="The issue was opened. We look into it and answer here.",

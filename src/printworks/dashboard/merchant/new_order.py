@@ -33,7 +33,7 @@ from printworks.dashboard.merchant.uploading import (
 from printworks.dashboard.shared.words import COUNTRY_CHOICES
 from printworks.dashboard.site.assets import address_of
 from printworks.dashboard.site.rendering import send_on
-from printworks.dashboard.site.router import Deed, Page
+from printworks.dashboard.site.router import FormAction, Page
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import BadInput, ServiceError
 from printworks.rules.orders import Payment, ShippingMethod
@@ -62,7 +62,7 @@ _FROM_ADDRESS: Final = frozenset({"country", "sku", "shipping_method", "copies",
 
 def show_new_order(visit: MerchantVisit) -> Response:
     """Show the form, as it was sent if it was."""
-    office, is_sandbox = visit.office, visit.office.is_sandbox
+    services, is_sandbox = visit.services, visit.services.is_sandbox
     usual = _EXAMPLE if is_sandbox else _USUAL
     values = FormValues(visit, usual, _FROM_ADDRESS, beginning_with=CHOICE)
     is_sent = bool(visit.sent.fields)
@@ -71,9 +71,9 @@ def show_new_order(visit: MerchantVisit) -> Response:
         "merchant/new_order.html",
         values=values,
         countries=COUNTRY_CHOICES,
-        methods=list_methods(office.catalogue, values["country"]),
+        methods=list_methods(services.catalogue, values["country"]),
         prints=describe_prints(
-            office.catalogue,
+            services.catalogue,
             country=values["country"],
             wanted=values["sku"],
             currency=visit.merchant.currency,
@@ -94,7 +94,7 @@ def create(visit: MerchantVisit) -> str | Response:
     new = _read_order(visit)
     wanted = read_print(
         visit.sent,
-        visit.office.catalogue,
+        visit.services.catalogue,
         country=new.destination_country,
         payment=new.payment,
         currency=visit.merchant.currency,
@@ -102,7 +102,7 @@ def create(visit: MerchantVisit) -> str | Response:
     addressed = read_addresses(visit.sent, wanted)
     with receive_pictures(visit, addressed) as pictures:
         look_at(visit, pictures, wanted)
-        with visit.office.database.writing() as db:
+        with visit.services.database.writing() as db:
             writing = visit.within(db)
             order = create_order(
                 db,
@@ -115,7 +115,7 @@ def create(visit: MerchantVisit) -> str | Response:
             writing.note("create-order", str(order.id), pictures=len(pictures))
         try:
             judged = judge_all(visit, uploads, pictures)
-            with visit.office.database.writing() as db:
+            with visit.services.database.writing() as db:
                 join(visit.within(db), order.id, uploads, judged, addressed)
         except ServiceError:
             # The disk is full, or the store of files is away. The order is there, and its
@@ -126,7 +126,7 @@ def create(visit: MerchantVisit) -> str | Response:
 
 def _read_order(visit: MerchantVisit) -> NewOrder:
     sent = visit.sent
-    chosen = sent.texts("fault") if visit.office.is_sandbox else ()
+    chosen = sent.texts("fault") if visit.services.is_sandbox else ()
     reference = add_words(sent.text("reference"), chosen)
     return NewOrder(
         **read_recipient(sent),
@@ -148,15 +148,15 @@ PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
     Page(
         path="/orders/new",
         show=show_new_order,
-        deeds=(
-            Deed(
+        form_actions=(
+            FormAction(
                 name="create-order",
                 take=create,
                 says="The order is made. Look at it, then submit it.",
                 alone=True,
             ),
             # For browsers that do not ask for it by themselves.
-            Deed(name="show-product-for-new-order", take=show_new_order),
+            FormAction(name="show-product-for-new-order", take=show_new_order),
         ),
     ),
 )

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from printworks.actions.production.routing import estimate_anew, route_order
 from printworks.actions.submission.submission import SubmissionStatus, check_submission
-from printworks.dashboard.merchant.order_actions import CLOCK_STEPS, DEEDS, LEAVING
+from printworks.dashboard.merchant.order_actions import CLOCK_STEPS, FORM_ACTIONS, LEAVING
 from printworks.dashboard.shared.order_actions import Doing, is_ended, list_actions
 from printworks.dashboard.shared.order_images import describe_image
 from printworks.dashboard.shared.order_parts import (
@@ -19,7 +19,7 @@ from printworks.dashboard.shared.order_parts import (
     describe_shipment,
     list_missing,
 )
-from printworks.dashboard.shared.order_routing import Choice, tell_choices
+from printworks.dashboard.shared.order_routing import RoutingChoice, tell_choices
 from printworks.dashboard.shared.order_timeline import tell
 from printworks.dashboard.shared.words import METHOD_WORDS, ORDER_WORDS, name_country
 from printworks.dashboard.site.rendering import Link, Message, Onwards, render_message
@@ -41,14 +41,14 @@ from printworks.store.orders.history import (
     list_attempts_of_order,
     list_entries_of_order,
     list_happenings,
-    read_stamp,
+    read_etag,
 )
 from printworks.store.orders.orders import Order
 
 # What is listed of each: a page stays small, however large the order is.
 IMAGES_ON_A_PAGE: Final = 24
 _MOST_SHIPMENTS: Final = 24
-_MOST_MOMENTS: Final = 40
+_MOST_TIMELINE_ENTRIES: Final = 40
 _MOST_CALLBACKS: Final = 12
 _MOST_ATTEMPTS: Final = 40
 _MOST_ENTRIES: Final = 20
@@ -59,8 +59,8 @@ _MOST_EVENTS: Final = 1000
 def show_order(visit: MerchantVisit) -> Response:
     """Show an order; a page that looks again by itself hears if nothing is new."""
     order_id = visit.number("id")
-    stamp = read_stamp(visit.db, visit.merchant.id, order_id)
-    if visit.is_unchanged(stamp):
+    etag = read_etag(visit.db, visit.merchant.id, order_id)
+    if visit.is_unchanged(etag):
         return Response(status_code=204)
     whole = get_whole_order(visit.db, visit.merchant.id, order_id)
     payment = _find_payment(visit, whole.order)
@@ -69,7 +69,7 @@ def show_order(visit: MerchantVisit) -> Response:
     told = _list_told(visit, order_id)
     return visit.render(
         "merchant/order.html",
-        stamp=stamp,
+        etag=etag,
         is_live=not is_ended(whole.order) or any(one.callback.is_waiting for one in told),
         payment=payment,
         told=told,
@@ -104,14 +104,16 @@ def _describe_order(visit: MerchantVisit, whole: WholeOrder) -> dict[str, Any]:
     submission = _check(visit, order) if is_open else None
     is_valid = submission is not None and submission.is_valid
     is_recipients = order.payment is Payment.INVOICE_RECIPIENT and order.payment_token is not None
-    pay_page = f"{visit.office.settings.public_url}/pay/{order.payment_token}"
+    pay_page = f"{visit.services.settings.public_url}/pay/{order.payment_token}"
     return {
         "order": order,
         "words": ORDER_WORDS[order.status],
         "country": name_country(order.destination_country or ""),
         "method": METHOD_WORDS[order.shipping_method],
         "is_ended": is_ended(order),
-        "actions": list_actions(order, whole.shipments, visit.office.catalogue, is_valid=is_valid),
+        "actions": list_actions(
+            order, whole.shipments, visit.services.catalogue, is_valid=is_valid
+        ),
         "confirms": Doing.CANCEL if visit.query.get("confirm") == Doing.CANCEL else "",
         "is_valid": is_valid,
         "missing": list_missing(submission) if submission is not None else [],
@@ -129,32 +131,32 @@ def _describe_order(visit: MerchantVisit, whole: WholeOrder) -> dict[str, Any]:
 
 
 def _check(visit: MerchantVisit, order: Order) -> SubmissionStatus:
-    on_account = is_on_account(visit.merchant.billing, visit.office.till.cards)
-    return check_submission(visit.db, order, visit.office.catalogue, on_account=on_account)
+    on_account = is_on_account(visit.merchant.billing, visit.services.gateway.cards)
+    return check_submission(visit.db, order, visit.services.catalogue, on_account=on_account)
 
 
 def _can_move_clock(visit: MerchantVisit, order: Order) -> bool:
-    return visit.office.is_sandbox and order.status is OrderStatus.SUBMITTED
+    return visit.services.is_sandbox and order.status is OrderStatus.SUBMITTED
 
 
 def _describe_way(visit: MerchantVisit, whole: WholeOrder) -> dict[str, Any]:
     """Say who makes the order and why, in which parcels it travels, and what happened."""
-    order, catalogue = whole.order, visit.office.catalogue
+    order, catalogue = whole.order, visit.services.catalogue
     happenings = list_happenings(visit.db, visit.merchant.id, order.id, limit=_MOST_EVENTS)
-    moments = tell(happenings)
+    timeline = tell(happenings)
     shipments = [_estimate(visit, whole, one) for one in whole.shipments[:_MOST_SHIPMENTS]]
     return {
         "shipments": [describe_shipment(shipment, catalogue) for shipment in shipments],
         "more_shipments": max(0, len(whole.shipments) - _MOST_SHIPMENTS),
         "choices": _tell_choices(visit, whole),
-        "moments": moments[:_MOST_MOMENTS],
-        "is_cut": len(moments) > _MOST_MOMENTS or len(happenings) == _MOST_EVENTS,
+        "timeline": timeline[:_MOST_TIMELINE_ENTRIES],
+        "is_cut": len(timeline) > _MOST_TIMELINE_ENTRIES or len(happenings) == _MOST_EVENTS,
     }
 
 
-def _tell_choices(visit: MerchantVisit, whole: WholeOrder) -> list[Choice]:
+def _tell_choices(visit: MerchantVisit, whole: WholeOrder) -> list[RoutingChoice]:
     """Say why these labs; of an order that is still open, which it would be now."""
-    order, catalogue = whole.order, visit.office.catalogue
+    order, catalogue = whole.order, visit.services.catalogue
     if order.status is not OrderStatus.NOT_YET_SUBMITTED:
         return tell_choices(list_decisions(visit.db, order.id), catalogue)
     # To choose labs for many takes longer than anybody waits for a page.
@@ -171,7 +173,7 @@ def _estimate(visit: MerchantVisit, whole: WholeOrder, shipment: Shipment) -> Sh
     is_old = shipment.created_at.date() != visit.now.date()
     if shipment.state is not None or not is_old:
         return shipment
-    return estimate_anew(shipment, whole.images, visit.office.catalogue, now=visit.now)
+    return estimate_anew(shipment, whole.images, visit.services.catalogue, now=visit.now)
 
 
 def _describe_images(visit: MerchantVisit, whole: WholeOrder) -> dict[str, Any]:
@@ -179,7 +181,7 @@ def _describe_images(visit: MerchantVisit, whole: WholeOrder) -> dict[str, Any]:
     page = min(max(visit.cursor("images") or 1, 1), last)
     first = (page - 1) * IMAGES_ON_A_PAGE
     shown = whole.images[first : first + IMAGES_ON_A_PAGE]
-    links, catalogue = visit.links, visit.office.catalogue
+    links, catalogue = visit.links, visit.services.catalogue
     return {
         "images": [describe_image(image, whole.order, catalogue, links) for image in shown],
         "image_count": len(whole.images),
@@ -208,5 +210,5 @@ def _list_told(visit: MerchantVisit, order_id: int) -> list[ToldView]:
 
 
 PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
-    Page(path="/orders/{id}", show=show_order, deeds=DEEDS),
+    Page(path="/orders/{id}", show=show_order, form_actions=FORM_ACTIONS),
 )

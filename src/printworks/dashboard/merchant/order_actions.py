@@ -11,9 +11,9 @@ from printworks.actions.orders import orders as actions
 from printworks.actions.payments.payments import describe_charge, settle
 from printworks.actions.production.production import hold_order, release_order
 from printworks.dashboard.shared.order_actions import Doing
-from printworks.dashboard.site.router import Deed
+from printworks.dashboard.site.router import FormAction
 from printworks.dashboard.site.visits import MerchantVisit, refuse_unknown
-from printworks.errors import BadInput, OutOfOrder, WrongState
+from printworks.errors import BadInput, ServiceUnavailable, WrongState
 from printworks.payments.provider import Outcome, ProviderUnavailable, Unknown
 from printworks.rules.payments import PaymentState, explain_refusal
 from printworks.store.callbacks.callbacks import get_callback
@@ -42,15 +42,15 @@ def find_order(visit: MerchantVisit, db: Connection) -> Order:
 
 def submit(visit: MerchantVisit) -> str:
     """Submit the order; where its card has to be charged, that happens in between."""
-    office = visit.office
-    with office.database.writing() as db:
+    services = visit.services
+    with services.database.writing() as db:
         order = find_order(visit, db)
         submitted = actions.submit_order(
             db,
             visit.merchant,
             order,
-            catalogue=office.catalogue,
-            cards=office.till.cards,
+            catalogue=services.catalogue,
+            cards=services.gateway.cards,
             now=visit.now,
             request_id=visit.request.state.request_id,
         )
@@ -66,10 +66,10 @@ def _pay(visit: MerchantVisit, order: Order, request: PaymentRequest) -> str:
     """Ask the provider, in no transaction, and do what follows from what it says."""
     if request.state is not PaymentState.WAITING:
         outcome = _ask(visit, order, request)
-        with visit.office.database.writing() as db:
+        with visit.services.database.writing() as db:
             # The provider may have taken its time.
-            now = visit.office.clock()
-            request = settle(db, request.id, outcome, catalogue=visit.office.catalogue, now=now)
+            now = visit.services.clock()
+            request = settle(db, request.id, outcome, catalogue=visit.services.catalogue, now=now)
     if request.state is PaymentState.WAITING:
         return f"{visit.path}?{LEAVING}=1"
     if request.state is PaymentState.PAID:
@@ -81,12 +81,12 @@ def _ask(visit: MerchantVisit, order: Order, request: PaymentRequest) -> Outcome
     charge = describe_charge(visit.merchant, order, request)
     is_new = order.payment_request_id is None
     try:
-        provider = visit.office.till.open(request.provider)
+        provider = visit.services.gateway.open(request.provider)
         # Providers forget keys after a day: who asks again looks first.
         known = Unknown() if is_new else provider.look_up(charge, request.reference)
         return provider.charge(charge) if isinstance(known, Unknown) else known
     except ProviderUnavailable:
-        raise OutOfOrder(_NOT_REACHED) from None
+        raise ServiceUnavailable(_NOT_REACHED) from None
 
 
 def await_payment(visit: MerchantVisit) -> str:
@@ -96,8 +96,8 @@ def await_payment(visit: MerchantVisit) -> str:
         visit.db,
         visit.merchant,
         order,
-        catalogue=visit.office.catalogue,
-        cards=visit.office.till.cards,
+        catalogue=visit.services.catalogue,
+        cards=visit.services.gateway.cards,
         now=visit.now,
     )
     visit.note(Doing.AWAIT_PAYMENT, str(order.id))
@@ -108,7 +108,7 @@ def cancel(visit: MerchantVisit) -> str:
     """Cancel the order."""
     order = find_order(visit, visit.db)
     actions.cancel_order(
-        visit.db, visit.merchant, order, catalogue=visit.office.catalogue, now=visit.now
+        visit.db, visit.merchant, order, catalogue=visit.services.catalogue, now=visit.now
     )
     visit.note(Doing.CANCEL, str(order.id), was=order.status)
     return visit.path
@@ -117,7 +117,7 @@ def cancel(visit: MerchantVisit) -> str:
 def hold(visit: MerchantVisit) -> str:
     """Keep the order from being sent to a lab."""
     order = find_order(visit, visit.db)
-    hold_order(visit.db, order, catalogue=visit.office.catalogue, now=visit.now)
+    hold_order(visit.db, order, catalogue=visit.services.catalogue, now=visit.now)
     visit.note(Doing.HOLD, str(order.id))
     return visit.path
 
@@ -143,36 +143,36 @@ def send_callback_again(visit: MerchantVisit) -> str:
 
 def move_clock(visit: MerchantVisit) -> str:
     """Move the merchant's clock, so that the order goes on; only a sandbox has one to move."""
-    office = visit.office
-    if not office.is_sandbox:
+    services = visit.services
+    if not services.is_sandbox:
         refuse_unknown()
-    with office.database.reading() as db:
+    with services.database.reading() as db:
         order = get_order(db, visit.merchant.id, visit.number("id"))
     if visit.sent.text("by") not in CLOCK_STEPS:
         raise BadInput("Say how far to move the clock: 1 hour, 1 day or 3 days.")
     text, by = CLOCK_STEPS[visit.sent.text("by")]
-    office.advance_clock(visit.merchant.id, by)
-    with office.database.writing() as db:
+    services.advance_clock(visit.merchant.id, by)
+    with services.database.writing() as db:
         visit.within(db).note("move-clock", str(order.id), by=text)
     return visit.path
 
 
-DEEDS: Final[tuple[Deed[MerchantVisit], ...]] = (
-    Deed(name=Doing.SUBMIT, take=submit, says="The order was submitted.", alone=True),
-    Deed(
+FORM_ACTIONS: Final[tuple[FormAction[MerchantVisit], ...]] = (
+    FormAction(name=Doing.SUBMIT, take=submit, says="The order was submitted.", alone=True),
+    FormAction(
         name=Doing.AWAIT_PAYMENT,
         take=await_payment,
         says="The order waits for its payment. Send the recipient the address below.",
     ),
-    Deed(name=Doing.CANCEL, take=cancel, says="The order was cancelled."),
-    Deed(name=Doing.HOLD, take=hold, says="The order is held. Nothing is sent to a lab."),
-    Deed(name=Doing.RELEASE, take=release, says="The order goes on."),
-    Deed(
+    FormAction(name=Doing.CANCEL, take=cancel, says="The order was cancelled."),
+    FormAction(name=Doing.HOLD, take=hold, says="The order is held. Nothing is sent to a lab."),
+    FormAction(name=Doing.RELEASE, take=release, says="The order goes on."),
+    FormAction(
         name="send-order-callback-again",
         take=send_callback_again,
         says="The callback is being sent again.",
     ),
-    Deed(
+    FormAction(
         name="move-clock-from-order",
         take=move_clock,
         says="Your clock was moved. Whatever fell due has happened.",

@@ -16,7 +16,7 @@ from printworks.dashboard.merchant.recipient_fields import (
 )
 from printworks.dashboard.shared.order_actions import Doing, explain_refusal
 from printworks.dashboard.shared.words import COUNTRY_CHOICES, name_country
-from printworks.dashboard.site.router import Deed, Page
+from printworks.dashboard.site.router import FormAction, Page
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import BadInput
 from printworks.rules.orders import OrderStatus
@@ -48,7 +48,7 @@ FIELDS: Final = (
 def show_address(visit: MerchantVisit) -> Response:
     """Show where an order goes, to be changed while that is still possible."""
     order, _, shipments = get_whole_order(visit.db, visit.merchant.id, visit.number("id"))
-    catalogue = visit.office.catalogue
+    catalogue = visit.services.catalogue
     permissions = permissions_of(order, shipments, catalogue)
     return visit.render(
         "merchant/order_address.html",
@@ -79,7 +79,7 @@ def take_shipping(visit: MerchantVisit) -> str:
     """Give the order another address or shipping method."""
     order = find_order(visit, visit.db)
     values: dict[str, object] = {**_read_fields(visit), "shipping_method": read_method(visit.sent)}
-    catalogue, now = visit.office.catalogue, visit.now
+    catalogue, now = visit.services.catalogue, visit.now
     if _is_open(order):
         values["destination_country"] = read_country(visit.sent)
         changed = change_order(
@@ -107,8 +107,8 @@ PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
     Page(
         path="/orders/{id}/address",
         show=show_address,
-        deeds=(
-            Deed(
+        form_actions=(
+            FormAction(
                 name=Doing.CHANGE_SHIPPING,
                 take=take_shipping,
                 says="The address and shipping were changed.",

@@ -7,7 +7,7 @@ import msgspec
 from starlette.responses import Response
 
 from printworks.dashboard.shared.words import ORDER_WORDS, Words, name_country
-from printworks.dashboard.site.etag import make_stamp
+from printworks.dashboard.site.etag import make_etag
 from printworks.dashboard.site.router import Page
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.rules.orders import OrderStatus
@@ -20,7 +20,7 @@ _LONGEST_SEARCH: Final = 200
 _FILTERS: Final = ("q", "status", "from", "to")
 
 
-class LineView(msgspec.Struct, frozen=True, kw_only=True):
+class OrderLineView(msgspec.Struct, frozen=True, kw_only=True):
     """An order in the list."""
 
     order: OrderLine
@@ -34,12 +34,12 @@ def show_orders(visit: MerchantVisit) -> Response:
     merchant_id = visit.merchant.id
     total = list_orders(visit.db, merchant_id, limit=0, start=0).total
     found = search_orders(visit.db, merchant_id, wanted, before=before, limit=_ON_A_PAGE)
-    stamp = make_stamp(total, found.orders)
-    if visit.is_unchanged(stamp):
+    etag = make_etag(total, found.orders)
+    if visit.is_unchanged(etag):
         return Response(status_code=204)
     return visit.render(
         "merchant/orders.html",
-        stamp=stamp,
+        etag=etag,
         # To look for a name again and again costs more than it tells.
         is_live=before is None and not wanted.text,
         lines=[_describe(line) for line in found.orders],
@@ -53,8 +53,8 @@ def show_orders(visit: MerchantVisit) -> Response:
     )
 
 
-def _describe(line: OrderLine) -> LineView:
-    return LineView(
+def _describe(line: OrderLine) -> OrderLineView:
+    return OrderLineView(
         order=line,
         words=ORDER_WORDS[line.status],
         country=name_country(line.destination_country or ""),

@@ -32,7 +32,7 @@ class Group(msgspec.Struct, frozen=True):
     products: Sequence[Product]
 
 
-class Choice(msgspec.Struct, frozen=True):
+class FieldChoice(msgspec.Struct, frozen=True):
     """Something that the merchant can choose of a product."""
 
     field: str
@@ -40,13 +40,13 @@ class Choice(msgspec.Struct, frozen=True):
     values: Sequence[str]
 
 
-class PrintView(msgspec.Struct, frozen=True, kw_only=True):
+class PrintFieldsView(msgspec.Struct, frozen=True, kw_only=True):
     """What the part of a form about prints shows."""
 
     groups: Sequence[Group]
     sku: str
     about: str
-    choices: Sequence[Choice]
+    choices: Sequence[FieldChoice]
     # Why another product is shown than the one that was asked for.
     instead: str = ""
     sizings: Sequence[tuple[str, str]] = tuple(SIZING_WORDS.items())
@@ -54,7 +54,7 @@ class PrintView(msgspec.Struct, frozen=True, kw_only=True):
 
 def describe_prints(
     catalogue: Catalogue, *, country: str, wanted: str, currency: Currency
-) -> PrintView:
+) -> PrintFieldsView:
     """Return what can be printed for a country, and all about the product that is wanted."""
     products = catalogue.list_sold_to(country)
     product = catalogue.find_product(wanted)
@@ -63,7 +63,7 @@ def describe_prints(
         instead = explain_not_sold(product, country)
     if product is None or instead:
         product = choose_first(catalogue, products)
-    return PrintView(
+    return PrintFieldsView(
         groups=_group(catalogue, products),
         sku=product.sku if product else "",
         about=_describe(product, country=country, currency=currency) if product else "",
@@ -80,10 +80,12 @@ def choose_first(catalogue: Catalogue, products: Sequence[Product]) -> Product |
     return next(fitting, ordered[0] if ordered else None)
 
 
-def list_choices(product: Product) -> list[Choice]:
+def list_choices(product: Product) -> list[FieldChoice]:
     """Return what can be chosen of a product."""
     return [
-        Choice(f"{CHOICE}{attribute.name}", name_attribute(attribute.name), attribute.valid_values)
+        FieldChoice(
+            f"{CHOICE}{attribute.name}", name_attribute(attribute.name), attribute.valid_values
+        )
         for attribute in product.attributes
     ]
 

@@ -48,8 +48,8 @@ def show_requests(visit: MerchantVisit) -> Response:
             _ANSWERS[answer][1], method=method or None, words=words.replace("\0", "")
         ),
     )
-    stamp = page.requests[0].id if page.requests else 0
-    if visit.is_unchanged(stamp):
+    etag = page.requests[0].id if page.requests else 0
+    if visit.is_unchanged(etag):
         return Response(status_code=204)
     return visit.render(
         "merchant/requests.html",
@@ -61,8 +61,8 @@ def show_requests(visit: MerchantVisit) -> Response:
         words=words,
         is_filtered=bool(answer or method or words),
         pages=visit.pages(page.older),
-        looks_again="" if visit.cursor() is not None else visit.here(seen=stamp),
-        days=visit.office.settings.keep_requests.days,
+        looks_again="" if visit.cursor() is not None else visit.here(seen=etag),
+        days=visit.services.settings.keep_requests.days,
         access=describe_access(visit),
     )
 

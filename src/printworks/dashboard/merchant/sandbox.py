@@ -8,10 +8,10 @@ import msgspec
 from starlette.responses import Response
 
 from printworks.dashboard.merchant.faults import BANK_FAULTS, LAB_FAULTS
-from printworks.dashboard.shared.order_timeline import Moment, tell
+from printworks.dashboard.shared.order_timeline import TimelineEntry, tell
 from printworks.dashboard.shared.words import count
 from printworks.dashboard.site.forms import read_number
-from printworks.dashboard.site.router import Deed, Page
+from printworks.dashboard.site.router import FormAction, Page
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import BadInput
 from printworks.payments.simulated import EEA
@@ -32,7 +32,7 @@ class Told(msgspec.Struct, frozen=True):
     """Something that happened to one of the merchant's orders."""
 
     order_id: int
-    moment: Moment
+    timestamp: TimelineEntry
 
 
 class Meanwhile(msgspec.Struct, frozen=True):
@@ -71,17 +71,17 @@ def _find_meanwhile(visit: MerchantVisit) -> Meanwhile | None:
 def _tell(callback: Callback) -> Told | None:
     if callback.event is None or callback.order_id is None:
         return None
-    [moment] = tell([Happening(callback.created_at, callback.event)])
-    return Told(callback.order_id, moment)
+    [timestamp] = tell([Happening(callback.created_at, callback.event)])
+    return Told(callback.order_id, timestamp)
 
 
 def advance(visit: MerchantVisit) -> str:
     """Move the clock; whatever falls due until then happens before this returns."""
     by = _read_duration(visit.sent.text("number"), visit.sent.text("unit"))
-    with visit.office.database.reading() as db:
+    with visit.services.database.reading() as db:
         since = count_events(db, visit.merchant.id)
-    now = visit.office.advance_clock(visit.merchant.id, by)
-    with visit.office.database.writing() as db:
+    now = visit.services.advance_clock(visit.merchant.id, by)
+    with visit.services.database.writing() as db:
         moved_to = now.isoformat(timespec="seconds")
         visit.within(db).note("advance-clock", _write_duration(by), now=moved_to)
     return f"{visit.path}?since={since}"
@@ -112,7 +112,9 @@ PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
     Page(
         path="/sandbox",
         show=show_sandbox,
-        deeds=(Deed(name="advance-clock", take=advance, says="The clock was moved.", alone=True),),
+        form_actions=(
+            FormAction(name="advance-clock", take=advance, says="The clock was moved.", alone=True),
+        ),
         sandbox_only=True,
     ),
 )

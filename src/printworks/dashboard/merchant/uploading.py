@@ -11,7 +11,7 @@ from typing import IO, Final, NoReturn
 import msgspec
 
 from printworks.actions.images.images import add_images
-from printworks.actions.images.preflight import Refused, check_picture
+from printworks.actions.images.preflight import PreflightRefused, check_picture
 from printworks.actions.images.uploads import (
     Judged,
     Upload,
@@ -21,7 +21,7 @@ from printworks.actions.images.uploads import (
 )
 from printworks.dashboard.shared.words import shorten
 from printworks.dashboard.site.visits import MerchantVisit
-from printworks.errors import BadInput, OutOfOrder
+from printworks.errors import BadInput, ServiceUnavailable
 from printworks.files.errors import FilesUnavailable
 from printworks.rules.images import ImageStatus
 from printworks.store.images.images import NewImage
@@ -34,7 +34,7 @@ _NOT_NOW: Final = "Pictures cannot be kept at the moment; try again in a while."
 _NO_PICTURE: Final = "Choose a picture, or give the address of one."
 
 
-class Picture(msgspec.Struct, frozen=True):
+class UploadedPicture(msgspec.Struct, frozen=True):
     """A file that came with a form: how its owner calls it, and where it lies now."""
 
     name: str
@@ -44,7 +44,7 @@ class Picture(msgspec.Struct, frozen=True):
 @contextmanager
 def receive_pictures(
     visit: MerchantVisit, addressed: Sequence[NewImage]
-) -> Iterator[list[Picture]]:
+) -> Iterator[list[UploadedPicture]]:
     """Lay the pictures of a form into a folder of their own, or ours if none came with it.
 
     Refuse a form that has neither those nor addresses.
@@ -53,7 +53,7 @@ def receive_pictures(
         files: list[tuple[str, IO[bytes]]] = [
             (file.filename or "A picture", file.file) for file in visit.sent.files.get(PICTURES, ())
         ]
-        wants_sample = visit.office.is_sandbox and visit.sent.text(SAMPLE) != ""
+        wants_sample = visit.services.is_sandbox and visit.sent.text(SAMPLE) != ""
         if not files and not addressed and wants_sample:
             sample = resources.files("printworks.dashboard").joinpath("static", "sample.jpg")
             files = [("Our sample picture", sample.open("rb"))]
@@ -65,29 +65,29 @@ def receive_pictures(
         ]
 
 
-def _lay_down(folder: Path, number: int, name: str, file: IO[bytes]) -> Picture:
+def _lay_down(folder: Path, number: int, name: str, file: IO[bytes]) -> UploadedPicture:
     """Copy a file into a folder of its own: what is drawn of it lies beside it."""
     path = folder / str(number) / "picture"
     path.parent.mkdir()
     with file, path.open("wb") as copy:
         shutil.copyfileobj(file, copy)
-    return Picture(shorten(name), path)
+    return UploadedPicture(shorten(name), path)
 
 
-def look_at(visit: MerchantVisit, pictures: Sequence[Picture], wanted: NewImage) -> None:
+def look_at(visit: MerchantVisit, pictures: Sequence[UploadedPicture], wanted: NewImage) -> None:
     """Refuse pictures of which one cannot be printed, before anything is made for them."""
-    office = visit.office
-    product = office.catalogue.get_product(wanted.sku)
+    services = visit.services
+    product = services.catalogue.get_product(wanted.sku)
     for picture in pictures:
         verdict = check_picture(
-            office.studio, picture.path, product, wanted.sizing, picture.path.parent
+            services.processor, picture.path, product, wanted.sizing, picture.path.parent
         )
-        if isinstance(verdict, Refused):
+        if isinstance(verdict, PreflightRefused):
             _refuse(picture, verdict.reason)
 
 
 def announce(
-    visit: MerchantVisit, order: Order, pictures: Sequence[Picture], wanted: NewImage
+    visit: MerchantVisit, order: Order, pictures: Sequence[UploadedPicture], wanted: NewImage
 ) -> list[Upload]:
     """Ask whether the pictures may be added to an order, in the transaction of the visit."""
     return [
@@ -96,7 +96,7 @@ def announce(
             visit.merchant,
             order,
             wanted,
-            catalogue=visit.office.catalogue,
+            catalogue=visit.services.catalogue,
             now=visit.now,
             request_id=visit.request.state.request_id,
         )
@@ -105,19 +105,19 @@ def announce(
 
 
 def judge_all(
-    visit: MerchantVisit, uploads: Sequence[Upload], pictures: Sequence[Picture]
+    visit: MerchantVisit, uploads: Sequence[Upload], pictures: Sequence[UploadedPicture]
 ) -> list[Judged]:
     """Draw and keep the pictures, outside of any transaction; refuse all if one is none."""
     if not uploads:
         return []
     try:
-        files = visit.office.files
+        files = visit.services.files
     except FilesUnavailable as error:
-        raise OutOfOrder(_NOT_NOW) from error
+        raise ServiceUnavailable(_NOT_NOW) from error
     judged = []
     for upload, picture in zip(uploads, pictures, strict=True):
         verdict = judge_upload(
-            visit.office.studio, files, upload, picture.path, picture.path.parent
+            visit.services.processor, files, upload, picture.path, picture.path.parent
         )
         if verdict.status is not ImageStatus.OK:
             _refuse(picture, verdict.error_message or "This file cannot be printed.")
@@ -133,7 +133,7 @@ def join(
     addressed: Sequence[NewImage],
 ) -> None:
     """Let all pictures join their order, in the transaction of the visit."""
-    db, merchant, catalogue = visit.db, visit.merchant, visit.office.catalogue
+    db, merchant, catalogue = visit.db, visit.merchant, visit.services.catalogue
     order = get_order_to_change(db, merchant.id, order_id)
     add_images(
         db,
@@ -148,5 +148,5 @@ def join(
         add_uploaded_image(db, merchant, upload, verdict, catalogue=catalogue, now=visit.now)
 
 
-def _refuse(picture: Picture, reason: str) -> NoReturn:
+def _refuse(picture: UploadedPicture, reason: str) -> NoReturn:
     raise BadInput(f"{picture.name}: {reason}")

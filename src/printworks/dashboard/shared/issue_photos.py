@@ -13,7 +13,7 @@ from printworks.actions.issues.photos import (
     begin_photos,
     draw_photos,
 )
-from printworks.dashboard.site.file_response import KeptPicture
+from printworks.dashboard.site.file_response import StoredPicture
 from printworks.dashboard.site.visits import MerchantVisit, Visit
 from printworks.store.issues.issues import Issue
 from printworks.store.issues.photos import NewPhoto, get_photo
@@ -44,16 +44,16 @@ class Photographs(msgspec.Struct, frozen=True):
 
 def take_photographs(visit: MerchantVisit, *, present: int) -> Photographs:
     """Draw what came with a form, outside of any transaction; an issue has so many already."""
-    office = visit.office
+    services = visit.services
     sent = [SentPhoto(file.filename or "", file.file) for file in visit.sent.files.get(PHOTOS, ())]
     if not sent:
         return Photographs()
-    with office.database.writing() as db:
+    with services.database.writing() as db:
         batch = begin_photos(db, present=present, added=len(sent), now=visit.real_now)
-    return Photographs(batch, tuple(draw_photos(office.studio, office.files, batch, sent)))
+    return Photographs(batch, tuple(draw_photos(services.processor, services.files, batch, sent)))
 
 
 def send_photo(visit: Visit, issue: Issue) -> Response:
     """Return the photograph that the path names; the caller knows that the issue may be seen."""
     photo = get_photo(visit.db, issue, visit.number("photo"))
-    return KeptPicture(visit.office, photo.file, _HEADERS)
+    return StoredPicture(visit.services, photo.file, _HEADERS)

@@ -17,7 +17,7 @@ from printworks.dashboard.shared.callbacks import (
 from printworks.dashboard.shared.order_routing import name_lab, write_day
 from printworks.dashboard.shared.words import ENTRY_WORDS, LAB_WORDS, Words, count
 from printworks.dashboard.site.rendering import Link
-from printworks.rules.ledger import Entry
+from printworks.rules.ledger import LedgerEntry
 from printworks.rules.orders import Payment
 from printworks.rules.submission import Findings, GeneralError, ImageError, ImageWarning
 from printworks.store.callbacks.callbacks import Attempt, Callback
@@ -171,7 +171,7 @@ class EntryView(NamedTuple):
     currency: str
 
 
-def describe_entry(entry: Entry) -> EntryView:
+def describe_entry(entry: LedgerEntry) -> EntryView:
     """Return what people see of an entry of the ledger."""
     return EntryView(ENTRY_WORDS[entry.kind], entry.created_at, entry.owed, entry.currency)
 

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.shared.words import METHOD_WORDS, count, join, name_country
-from printworks.rules.routing.plans import Finding, Package, Plan, Routed, Verdict
+from printworks.rules.routing.plans import LabFinding, LabVerdict, Plan, PlannedShipment, Routed
 from printworks.store.labs.shipments import Decision
 
 # So many images are named before the rest is only counted.
@@ -18,7 +18,7 @@ _NAMED: Final = 4
 _MOST_REASONS: Final = 24
 
 
-class Choice(NamedTuple):
+class RoutingChoice(NamedTuple):
     """One decision: what was chosen, and why the others were not."""
 
     heading: str
@@ -26,20 +26,20 @@ class Choice(NamedTuple):
     others: tuple[str, ...]
 
 
-_REASONS: Final[Mapping[Finding, str]] = {
-    Finding.CHOSEN: "{lab} prints {images}.",
-    Finding.CANNOT_MAKE: "{lab} does not make this: {reason}.",
-    Finding.LEFT_OUT: "{lab} was asked before and declined.",
-    Finding.PAUSED: "{lab} is paused: {reason}.",
-    Finding.NO_SERVICE: "{lab} has no way to send it there as you asked.",
-    Finding.TOO_LATE: "{lab} would be too late: it would arrive by {day}.",
-    Finding.DEARER: "{lab} would have cost more.",
+_REASONS: Final[Mapping[LabFinding, str]] = {
+    LabFinding.CHOSEN: "{lab} prints {images}.",
+    LabFinding.CANNOT_MAKE: "{lab} does not make this: {reason}.",
+    LabFinding.LEFT_OUT: "{lab} was asked before and declined.",
+    LabFinding.PAUSED: "{lab} is paused: {reason}.",
+    LabFinding.NO_SERVICE: "{lab} has no way to send it there as you asked.",
+    LabFinding.TOO_LATE: "{lab} would be too late: it would arrive by {day}.",
+    LabFinding.DEARER: "{lab} would have cost more.",
 }
 
 
 def tell_choices(
     decisions: Sequence[Decision], catalogue: Catalogue, *, usually: str = "When it was submitted"
-) -> list[Choice]:
+) -> list[RoutingChoice]:
     """Say of each decision which labs were chosen and why not the others, latest first.
 
     `usually` is when that was, unless labs had declined before.
@@ -47,18 +47,18 @@ def tell_choices(
     return [_tell(decision, catalogue, usually) for decision in reversed(decisions)]
 
 
-def _tell(decision: Decision, catalogue: Catalogue, usually: str) -> Choice:
+def _tell(decision: Decision, catalogue: Catalogue, usually: str) -> RoutingChoice:
     refused = [name_lab(code, catalogue) for code in decision.without]
     heading = f"After {join(refused)} had declined" if refused else usually
     routing = decision.routing
-    others = [verdict for verdict in routing.verdicts if verdict.finding is not Finding.CHOSEN]
+    others = [verdict for verdict in routing.verdicts if verdict.finding is not LabFinding.CHOSEN]
     named = len({verdict.items for verdict in routing.verdicts}) > 1
     reasons = _shorten([_tell_verdict(one, catalogue, is_named=named) for one in others])
     if not isinstance(routing, Routed):
-        return Choice(heading, ("No lab could make and send it.",), reasons)
+        return RoutingChoice(heading, ("No lab could make and send it.",), reasons)
     packages = [_tell_package(package, catalogue) for package in routing.plan.packages]
     chosen = (*packages, _tell_promise(routing.plan))
-    return Choice(heading, chosen, reasons)
+    return RoutingChoice(heading, chosen, reasons)
 
 
 def _shorten(sentences: Sequence[str]) -> tuple[str, ...]:
@@ -73,7 +73,7 @@ def name_lab(code: str, catalogue: Catalogue) -> str:
     return code if lab is None else f"{lab.name} ({name_country(lab.country)})"
 
 
-def _tell_package(package: Package, catalogue: Catalogue) -> str:
+def _tell_package(package: PlannedShipment, catalogue: Catalogue) -> str:
     return (
         f"{name_lab(package.lab, catalogue)} prints {_name(package.items)}: "
         f"{count(package.copies, 'copy', 'copies')}, sent by {write_day(package.dispatch.latest)}, "
@@ -88,7 +88,7 @@ def _tell_promise(plan: Plan) -> str:
     return f"{asked}. No lab can keep that; this is the earliest possible."
 
 
-def _tell_verdict(verdict: Verdict, catalogue: Catalogue, *, is_named: bool) -> str:
+def _tell_verdict(verdict: LabVerdict, catalogue: Catalogue, *, is_named: bool) -> str:
     lab, images = name_lab(verdict.lab, catalogue), _name(verdict.items)
     if verdict.extra_cost == 0:
         sentence = f"{lab} would have cost the same, and came second."

@@ -16,10 +16,10 @@ from printworks.rules.events import (
     IssueMoved,
     OrderChanged,
     OrderCharged,
+    OrderCompensated,
     OrderCreated,
     OrderEvent,
     OrderHeld,
-    OrderMadeGood,
     OrderMoved,
     OrderRefunded,
     OrderReleased,
@@ -33,7 +33,7 @@ from printworks.rules.orders import OrderStatus
 from printworks.store.orders.history import Happening
 
 
-class Moment(NamedTuple):
+class TimelineEntry(NamedTuple):
     """A line of the timeline."""
 
     what: str
@@ -92,22 +92,22 @@ _MANY: Final[Mapping[type[OrderEvent], str]] = {
 _ASKED_FOR: Final = "The merchant asked for it."
 
 
-def tell(happenings: Sequence[Happening]) -> list[Moment]:
+def tell(happenings: Sequence[Happening]) -> list[TimelineEntry]:
     """Say what happened, newest first; what happened to many images in a row is one line."""
-    told: list[Moment] = []
+    told: list[TimelineEntry] = []
     for kind, group in groupby(happenings, key=lambda happening: _kind_of_many(happening.event)):
         lines = list(group)
         if kind is None or len(lines) == 1:
             told += [_tell_one(line) for line in lines]
         else:
             images = sum(_count_images(line.event) for line in lines)
-            told.append(Moment(f"{images} {_MANY[kind]}", lines[0].at))
+            told.append(TimelineEntry(f"{images} {_MANY[kind]}", lines[0].at))
     return told
 
 
-def _tell_one(happening: Happening) -> Moment:
+def _tell_one(happening: Happening) -> TimelineEntry:
     said = _say(happening.event)
-    return Moment(said.what, happening.at, said.tone)
+    return TimelineEntry(said.what, happening.at, said.tone)
 
 
 def _kind_of_many(event: OrderEvent) -> type[OrderEvent] | None:
@@ -124,7 +124,7 @@ def _say(event: OrderEvent) -> _Said:
     match event:
         case ImagesAdded() | ImageRemoved() | ImageJudged() | ImageRendered():
             return _say_of_images(event)
-        case OrderCharged() | OrderRefunded() | OrderMadeGood() | OrderReprints() | IssueMoved():
+        case OrderCharged() | OrderRefunded() | OrderCompensated() | OrderReprints() | IssueMoved():
             return _say_of_money(event)
         case OrderHeld() | OrderReleased():
             return _say_of_hold(event)
@@ -175,18 +175,18 @@ def _say_of_images(event: ImagesAdded | ImageRemoved | ImageJudged | ImageRender
 
 
 def _say_of_money(
-    event: OrderCharged | OrderRefunded | OrderMadeGood | OrderReprints | IssueMoved,
+    event: OrderCharged | OrderRefunded | OrderCompensated | OrderReprints | IssueMoved,
 ) -> _Said:
     match event:
         case OrderCharged():
             return _Said(f"{format_money(event.amount, event.currency)} charged")
         case OrderRefunded():
             return _Said(f"{format_money(event.amount, event.currency)} given back")
-        case OrderMadeGood(refund=int() as refund, currency=str() as currency):
+        case OrderCompensated(refund=int() as refund, currency=str() as currency):
             return _Said(
                 f"{format_money(refund, currency)} given back for issue {event.issue}", "ok"
             )
-        case OrderMadeGood():
+        case OrderCompensated():
             again = f": order {event.reprint}" if event.reprint else ""
             return _Said(f"Printed again for issue {event.issue}{again}", "ok")
         case OrderReprints():

@@ -64,7 +64,7 @@ CALLBACK_WORDS: Final[Mapping[CallbackState, Words]] = {
     CallbackState.QUIET: Words("Not sent"),
     CallbackState.PENDING: Words("Waiting", "warn"),
     CallbackState.DELIVERED: Words("Delivered", "ok"),
-    CallbackState.GIVEN_UP: Words("Given up", "error"),
+    CallbackState.FAILED: Words("Given up", "error"),
 }
 
 SIZING_WORDS: Final[Mapping[Sizing, str]] = {

@@ -5,6 +5,6 @@ import hashlib
 import msgspec
 
 
-def make_stamp(*shown: object) -> str:
+def make_etag(*shown: object) -> str:
     """Return a short text that is another one as soon as any of this is."""
     return hashlib.blake2s(msgspec.json.encode(shown), digest_size=8).hexdigest()

@@ -9,18 +9,18 @@ from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from printworks.dashboard.site.office import Office
+from printworks.dashboard.site.services import PageServices
 from printworks.files.errors import FileMissing, FilesUnavailable
 
 
-class KeptPicture(Response):
+class StoredPicture(Response):
     """A picture that is fetched when the answer is sent: by then the database was let go of."""
 
     media_type = "image/jpeg"
 
-    def __init__(self, office: Office, key: str, headers: Mapping[str, str]) -> None:
+    def __init__(self, services: PageServices, key: str, headers: Mapping[str, str]) -> None:
         super().__init__(headers=headers)
-        self._office = office
+        self._services = services
         self._key = key
         self._said = headers
 
@@ -33,7 +33,7 @@ class KeptPicture(Response):
 
     def _fetch(self, stack: ExitStack) -> Path:
         try:
-            return stack.enter_context(self._office.files.local(self._key))
+            return stack.enter_context(self._services.files.local(self._key))
         except FileMissing:
             raise HTTPException(404) from None
         except FilesUnavailable:

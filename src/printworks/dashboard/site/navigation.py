@@ -9,7 +9,7 @@ from printworks.rules.people import MAY, Duty, Realm
 from printworks.store.accounts.people import Person
 
 
-class Place(msgspec.Struct, frozen=True):
+class NavigationLink(msgspec.Struct, frozen=True):
     """A line of the menu."""
 
     text: str
@@ -62,7 +62,7 @@ _MENUS: Final[Mapping[Realm, Sequence[_Line]]] = {
 }
 
 
-def list_places(person: Person, path: str, *, is_sandbox: bool) -> list[Place]:
+def list_places(person: Person, path: str, *, is_sandbox: bool) -> list[NavigationLink]:
     """Return the menu of somebody at a page."""
     lines = [
         line
@@ -73,7 +73,9 @@ def list_places(person: Person, path: str, *, is_sandbox: bool) -> list[Place]:
     # The overview is above all others, and not where they are.
     covering = [line.address for line in lines if path == line.address or _is_below(path, line)]
     here = max(covering, key=len, default="")
-    return [Place(line.text, line.address, line.sign, line.address == here) for line in lines]
+    return [
+        NavigationLink(line.text, line.address, line.sign, line.address == here) for line in lines
+    ]
 
 
 def _is_below(path: str, line: _Line) -> bool:

@@ -28,7 +28,7 @@ _AT_ONCE: Final = 16
 _SEND_EVERY: Final = timedelta(seconds=10)
 
 
-class Guard:
+class PageLimiter:
     """Lets each page be looked at and its forms be sent only so often, and only from itself."""
 
     def __init__(self, forms: FormKey, clock: Clock) -> None:

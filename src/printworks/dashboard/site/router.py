@@ -20,13 +20,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from printworks.dashboard.auth.reauthentication import Proving
-from printworks.dashboard.auth.sessions import COOKIES, ENDED, ENTRANCES, find_signed_in
+from printworks.dashboard.auth.reauthentication import Reauthentication
+from printworks.dashboard.auth.sessions import COOKIES, ENDED, SIGN_IN_PATHS, find_signed_in
 from printworks.dashboard.site.forms import FORM_TOKEN, Sent, read_sent, refuse_form
 from printworks.dashboard.site.limits import RateLimiter
-from printworks.dashboard.site.office import Office
 from printworks.dashboard.site.rate_limits import refuse_haste
 from printworks.dashboard.site.rendering import Link, Message, render_message, send_on
+from printworks.dashboard.site.services import PageServices
 from printworks.dashboard.site.visits import ConsoleVisit, MerchantVisit, Visit
 from printworks.errors import NotFound, ServiceError
 from printworks.rules.people import MAY, Duty, Realm
@@ -52,7 +52,7 @@ _SENDS: Final = 30
 _SEND_EVERY: Final = timedelta(seconds=1)
 
 
-class Deed(msgspec.Struct, Generic[V], frozen=True, kw_only=True):
+class FormAction(msgspec.Struct, Generic[V], frozen=True, kw_only=True):
     """Something that a form of a page asks for, by the name of its button."""
 
     # Unlike that of any other deed.
@@ -61,7 +61,7 @@ class Deed(msgspec.Struct, Generic[V], frozen=True, kw_only=True):
     # What the next page says.
     says: str = ""
     # Whether the password must have been given lately.
-    proves: bool = False
+    needs_password: bool = False
     # What an operator must be there for.
     duty: Duty = Duty.LOOK
     # Whether it makes its own transactions, since it waits for something in between.
@@ -73,20 +73,24 @@ class Page(msgspec.Struct, Generic[V], frozen=True, kw_only=True):
 
     path: str
     show: Show[V]
-    deeds: tuple[Deed[V], ...] = ()
+    form_actions: tuple[FormAction[V], ...] = ()
     duty: Duty = Duty.LOOK
     sandbox_only: bool = False
 
 
-class Desk(Generic[V]):
+class PageRouter(Generic[V]):
     """Serves the pages of one realm to those who are signed in there."""
 
-    def __init__(self, office: Office, realm: Realm, pages: Sequence[Page[V]]) -> None:
-        self._office = office
+    def __init__(self, services: PageServices, realm: Realm, pages: Sequence[Page[V]]) -> None:
+        self._services = services
         self._realm = realm
-        self._pages = [page for page in pages if office.is_sandbox or not page.sandbox_only]
-        self._says = {deed.name: deed.says for page in pages for deed in page.deeds}
-        self._proving = Proving(office)
+        self._pages = [page for page in pages if services.is_sandbox or not page.sandbox_only]
+        self._says = {
+            form_action.name: form_action.says
+            for page in pages
+            for form_action in page.form_actions
+        }
+        self._reauthentication = Reauthentication(services)
         self._looks = RateLimiter(burst=_LOOKS, every=_LOOK_EVERY)
         self._sends = RateLimiter(burst=_SENDS, every=_SEND_EVERY)
         self._forms: Counter[int] = Counter()
@@ -103,7 +107,7 @@ class Desk(Generic[V]):
         async def answer(request: Request) -> Response:
             signed_in: SignedIn | None = await self._run(self._find, request)
             if signed_in is None:
-                return self._send_to_entrance(request)
+                return self._send_to_sign_in(request)
             if request.method != "POST":
                 return await self._run(self._show, page, request, signed_in)
             return await self._receive(page, request, signed_in)
@@ -139,22 +143,22 @@ class Desk(Generic[V]):
         token = request.cookies.get(COOKIES[self._realm])
         # A page that looks again by itself does so also when everybody has gone home.
         is_there = "hx-request" not in request.headers
-        return find_signed_in(self._office, self._realm, token, is_there=is_there)
+        return find_signed_in(self._services, self._realm, token, is_there=is_there)
 
-    def _send_to_entrance(self, request: Request) -> Response:
-        entrance = ENTRANCES[self._realm]
+    def _send_to_sign_in(self, request: Request) -> Response:
+        sign_in_path = SIGN_IN_PATHS[self._realm]
         if request.method != "GET":
             # Nothing of it was read, and so the entrance says that it was not done.
             back = urlencode({"next": request.scope["path"], ENDED: "1"})
-            return send_on(f"{entrance}?{back}")
-        address = f"{entrance}?{next_parameter(request)}"
+            return send_on(f"{sign_in_path}?{back}")
+        address = f"{sign_in_path}?{next_parameter(request)}"
         if "hx-request" in request.headers:
             # A page that looks again by itself would take the entrance for an empty page.
             return Response(status_code=204, headers={"HX-Redirect": address})
         return send_on(address)
 
     def _show(self, page: Page[V], request: Request, signed_in: SignedIn) -> Response:
-        wait = self._looks.take(signed_in.session.hash, now=self._office.clock())
+        wait = self._looks.take(signed_in.session.hash, now=self._services.clock())
         if wait is not None:
             return refuse_haste(request.scope["path"], wait)
         if not self._may(signed_in, page.duty):
@@ -165,7 +169,7 @@ class Desk(Generic[V]):
     def _show_again(
         self, page: Page[V], request: Request, signed_in: SignedIn, **said: Any
     ) -> Response:
-        with self._office.database.reading() as db:
+        with self._services.database.reading() as db:
             visit = self._visit(db, request, signed_in, **said)
             try:
                 return page.show(visit)
@@ -176,56 +180,60 @@ class Desk(Generic[V]):
         refused = self._refuse(request, signed_in, sent)
         if refused is not None:
             return refused
-        deed = {deed.name: deed for deed in page.deeds}.get(sent.text("do"))
-        if deed is None:
+        form_action = {form_action.name: form_action for form_action in page.form_actions}.get(
+            sent.text("do")
+        )
+        if form_action is None:
             raise HTTPException(400)
-        if not self._may(signed_in, page.duty) or not self._may(signed_in, deed.duty):
-            return _refuse_duty(deed.duty)
+        if not self._may(signed_in, page.duty) or not self._may(signed_in, form_action.duty):
+            return _refuse_duty(form_action.duty)
         show_again = partial(self._show_again, page, request, sent=sent)
-        if deed.proves:
-            wrong, signed_in = self._proving.prove(signed_in, sent.raw("current_password"))
+        if form_action.needs_password:
+            wrong, signed_in = self._reauthentication.prove(signed_in, sent.raw("current_password"))
             if wrong:
                 return show_again(signed_in, problem=wrong, is_proof_wrong=True)
         try:
-            onward = self._do(deed, request, signed_in, sent)
+            onward = self._do(form_action, request, signed_in, sent)
         except NotFound:
             raise HTTPException(404) from None
         except ServiceError as refusal:
             return show_again(signed_in, problem=refusal.message)
-        return self._send_on(deed, onward)
+        return self._send_on(form_action, onward)
 
     def _refuse(self, request: Request, signed_in: SignedIn, sent: Sent) -> Response | None:
         session, page = signed_in.session.hash, request.scope["path"]
-        if not self._office.forms.is_from(f"session {session}", request, sent.text(FORM_TOKEN)):
+        if not self._services.forms.is_from(f"session {session}", request, sent.text(FORM_TOKEN)):
             return refuse_form(page)
-        wait = self._sends.take(session, now=self._office.clock())
+        wait = self._sends.take(session, now=self._services.clock())
         return None if wait is None else refuse_haste(page, wait)
 
-    def _do(self, deed: Deed[V], request: Request, signed_in: SignedIn, sent: Sent) -> Onward:
-        if not deed.alone:
-            with self._office.database.writing() as db:
-                return deed.take(self._visit(db, request, signed_in, sent=sent))
-        with self._office.database.reading() as db:
+    def _do(
+        self, form_action: FormAction[V], request: Request, signed_in: SignedIn, sent: Sent
+    ) -> Onward:
+        if not form_action.alone:
+            with self._services.database.writing() as db:
+                return form_action.take(self._visit(db, request, signed_in, sent=sent))
+        with self._services.database.reading() as db:
             visit = self._visit(db, request, signed_in, sent=sent)
-        return deed.take(msgspec.structs.replace(visit, connection=None))
+        return form_action.take(msgspec.structs.replace(visit, connection=None))
 
-    def _send_on(self, deed: Deed[V], onward: Onward) -> Response:
+    def _send_on(self, form_action: FormAction[V], onward: Onward) -> Response:
         if isinstance(onward, Response):
             return onward
-        if not deed.says:
+        if not form_action.says:
             return send_on(onward)
-        return send_on(f"{onward}{'&' if '?' in onward else '?'}done={deed.name}")
+        return send_on(f"{onward}{'&' if '?' in onward else '?'}done={form_action.name}")
 
     def _may(self, signed_in: SignedIn, duty: Duty) -> bool:
         return self._realm is Realm.MERCHANT or duty in MAY[signed_in.person.role]
 
     def _visit(self, db: Any, request: Request, signed_in: SignedIn, **said: Any) -> Any:
         known = {
-            "office": self._office,
+            "services": self._services,
             "request": request,
             "person": signed_in.person,
             "session": signed_in.session,
-            "real_now": self._office.clock(),
+            "real_now": self._services.clock(),
             "connection": db,
             **said,
         }
@@ -235,7 +243,11 @@ class Desk(Generic[V]):
 
 
 def _is_alone(page: Page[V], sent: Sent) -> bool:
-    return any(deed.alone for deed in page.deeds if deed.name == sent.text("do"))
+    return any(
+        form_action.alone
+        for form_action in page.form_actions
+        if form_action.name == sent.text("do")
+    )
 
 
 def next_parameter(request: Request) -> str:

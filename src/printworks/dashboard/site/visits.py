@@ -13,8 +13,8 @@ from starlette.responses import Response
 
 from printworks.dashboard.site.forms import Sent, read_number
 from printworks.dashboard.site.navigation import list_places
-from printworks.dashboard.site.office import Office
 from printworks.dashboard.site.rendering import render
+from printworks.dashboard.site.services import PageServices
 from printworks.rules.people import MAY, Duty, is_proved
 from printworks.store.accounts.audit import record
 from printworks.store.accounts.merchants import Merchant
@@ -23,7 +23,7 @@ from printworks.store.accounts.sessions import Session
 from printworks.wire.links import Links
 
 
-class Pages(NamedTuple):
+class PageLinks(NamedTuple):
     """Where else a list can be seen: from its beginning, and from where it goes on; else empty."""
 
     first: str
@@ -33,7 +33,7 @@ class Pages(NamedTuple):
 class Visit(msgspec.Struct, frozen=True, kw_only=True):
     """All that a page gets to know: who asks, for what, and what it may reach."""
 
-    office: Office
+    services: PageServices
     request: Request
     person: Person
     session: Session
@@ -69,7 +69,7 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def form_token(self) -> str:
         """What forms of this session carry."""
-        return self.office.forms.make_token(f"session {self.session.hash}")
+        return self.services.forms.make_token(f"session {self.session.hash}")
 
     @property
     def needs_proof(self) -> bool:
@@ -79,7 +79,7 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def links(self) -> Links:
         """Addresses of pictures, from wherever the page was asked for."""
-        return self.office.links(self.db)
+        return self.services.links(self.db)
 
     def within(self, db: Connection) -> Self:
         """Return this visit in a transaction that its deed has made."""
@@ -94,10 +94,10 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
         """Return where a list goes on, or None for its beginning."""
         return read_number(self.query.get(name, ""))
 
-    def pages(self, following: object, *, by: str = "before", **kept: object) -> Pages:
+    def pages(self, following: object, *, by: str = "before", **kept: object) -> PageLinks:
         """Return where else a list can be seen, of which the next page has this parameter."""
         is_first = not self.query.get(by)
-        return Pages(
+        return PageLinks(
             "" if is_first else self.here(**{by: None}),
             "" if following is None else self.here(**{by: following}, **kept),
         )
@@ -109,9 +109,9 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
         kept = {name: value for name, value in wanted.items() if value not in {None, ""}}
         return f"{self.path}?{urlencode(kept)}" if kept else self.path
 
-    def is_unchanged(self, stamp: object) -> bool:
+    def is_unchanged(self, etag: object) -> bool:
         """Say whether a page that looks again by itself has shown all of this already."""
-        return "hx-request" in self.request.headers and self.query.get("seen") == str(stamp)
+        return "hx-request" in self.request.headers and self.query.get("seen") == str(etag)
 
     def note(
         self, action: str, subject: str = "", *, merchant_id: int | None = None, **details: Any
@@ -144,8 +144,8 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
             status=status,
             with_script=True,
             visit=self,
-            places=list_places(self.person, self.path, is_sandbox=self.office.is_sandbox),
-            environment=self.office.settings.environment,
+            places=list_places(self.person, self.path, is_sandbox=self.services.is_sandbox),
+            environment=self.services.settings.environment,
             **facts,
         )
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from printworks.rules.routing.bounds import Bound, DealBounds, LabBounds, Slopes
-from printworks.rules.routing.sharing import Costs, Problem, Sharing
+from printworks.rules.routing.sharing import Costs, Sharing, SharingProblem
 
 # Beyond so many steps (looks at one item with one lab) the search ends with what it has found.
 MOST_STEPS: Final = 200_000
@@ -29,7 +29,7 @@ class Solution(NamedTuple):
     is_exact: bool
 
 
-def solve(problem: Problem, *, most_steps: int = MOST_STEPS) -> Solution:
+def solve(problem: SharingProblem, *, most_steps: int = MOST_STEPS) -> Solution:
     """Find the sharing of least cost, then with the fewest packages, then with the first labs.
 
     The first labs are those of the list that comes first when labs are listed item by item.

@@ -3,7 +3,14 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-from printworks.rules.routing.plans import Finding, Package, Plan, Routing, Unroutable, Verdict
+from printworks.rules.routing.plans import (
+    LabFinding,
+    LabVerdict,
+    Plan,
+    PlannedShipment,
+    Routing,
+    Unroutable,
+)
 
 # So many items are named before the rest is only counted.
 NAMED: Final = 5
@@ -16,7 +23,7 @@ def explain(routing: Routing, money: Money = str) -> list[str]:
 
     `money` writes an amount in the currency of routing.
     """
-    verdicts = [_tell_verdict(v, money) for v in routing.verdicts if v.finding != Finding.CHOSEN]
+    verdicts = [_tell_verdict(v, money) for v in routing.verdicts if v.finding != LabFinding.CHOSEN]
     if isinstance(routing, Unroutable):
         return [f"Nobody can make and send {_name(routing.items)}.", *verdicts]
     return [*_tell_plan(routing.plan, money), *verdicts]
@@ -32,7 +39,7 @@ def _tell_plan(plan: Plan, money: Money) -> Iterator[str]:
         yield "There were too many ways to try them all; a cheaper one may exist."
 
 
-def _tell_package(package: Package, money: Money) -> str:
+def _tell_package(package: PlannedShipment, money: Money) -> str:
     copies = "1 copy" if package.copies == 1 else f"{package.copies} copies"
     tracked = "tracked" if package.is_tracked else "untracked"
     return (
@@ -53,18 +60,18 @@ def _tell_promise(plan: Plan) -> str:
 
 
 # Read a line as: "lab-a ... items 1 and 2" and what follows.
-_SENTENCES: Final[Mapping[Finding, str]] = {
-    Finding.CHOSEN: "{lab} prints {items}.",
-    Finding.CANNOT_MAKE: "{lab} cannot make {items}: {reason}.",
-    Finding.LEFT_OUT: "{lab} was left out for {items}: it refused before.",
-    Finding.PAUSED: "{lab} was passed over for {items}: paused, {reason}.",
-    Finding.NO_SERVICE: "{lab} has no service for {items} that may be used.",
-    Finding.TOO_LATE: "{lab} is too late for {items}: they would arrive by {arrives_by}.",
-    Finding.DEARER: "{lab} would cost {extra_cost} more for {items}.",
+_SENTENCES: Final[Mapping[LabFinding, str]] = {
+    LabFinding.CHOSEN: "{lab} prints {items}.",
+    LabFinding.CANNOT_MAKE: "{lab} cannot make {items}: {reason}.",
+    LabFinding.LEFT_OUT: "{lab} was left out for {items}: it refused before.",
+    LabFinding.PAUSED: "{lab} was passed over for {items}: paused, {reason}.",
+    LabFinding.NO_SERVICE: "{lab} has no service for {items} that may be used.",
+    LabFinding.TOO_LATE: "{lab} is too late for {items}: they would arrive by {arrives_by}.",
+    LabFinding.DEARER: "{lab} would cost {extra_cost} more for {items}.",
 }
 
 
-def _tell_verdict(verdict: Verdict, money: Money) -> str:
+def _tell_verdict(verdict: LabVerdict, money: Money) -> str:
     items = _name(verdict.items)
     if verdict.extra_cost == 0:
         return f"{verdict.lab} would cost the same for {items}, and came second."

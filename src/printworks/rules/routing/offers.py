@@ -8,7 +8,7 @@ from printworks.rules.orders import ShippingMethod
 from printworks.rules.routing.calendars import MONDAY_TO_FRIDAY, Days, Window, WorkingCalendar
 
 
-class Item(msgspec.Struct, frozen=True):
+class PrintItem(msgspec.Struct, frozen=True):
     """An image of an order with its product."""
 
     id: int
@@ -31,7 +31,7 @@ class CannotMake(msgspec.Struct, frozen=True):
     reason: str
 
 
-class PackagePrice(msgspec.Struct, frozen=True):
+class ShipmentPrice(msgspec.Struct, frozen=True):
     """What a package costs by the copies in it: so many at the first price, then by steps."""
 
     first: int
@@ -57,7 +57,7 @@ class PackagePrice(msgspec.Struct, frozen=True):
         return self.items + self.step * -(-further // self.step)
 
 
-class Service(msgspec.Struct, frozen=True, kw_only=True):
+class ServiceOffer(msgspec.Struct, frozen=True, kw_only=True):
     """A way in which a lab sends packages to the destination of the order."""
 
     code: str
@@ -65,7 +65,7 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
     is_tracked: bool
     transit: Days
     # By band; a band that is not here is not carried.
-    prices: Mapping[str, PackagePrice]
+    prices: Mapping[str, ShipmentPrice]
     calendar: WorkingCalendar = MONDAY_TO_FRIDAY
 
 
@@ -75,6 +75,6 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     code: str
     # By the id of the item; an item that is not here is not made.
     offers: Mapping[int, Offer | CannotMake]
-    services: tuple[Service, ...]
+    services: tuple[ServiceOffer, ...]
     # Why the lab takes no orders now, such as "on holiday until Monday"; None if it does.
     paused: str | None = None

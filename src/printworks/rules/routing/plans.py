@@ -10,7 +10,7 @@ from printworks.rules.orders import ShippingMethod
 from printworks.rules.routing.calendars import Window
 
 
-class Package(msgspec.Struct, frozen=True, kw_only=True):
+class PlannedShipment(msgspec.Struct, frozen=True, kw_only=True):
     """All items of one band that one lab prints; they travel together."""
 
     lab: str
@@ -29,7 +29,7 @@ class Package(msgspec.Struct, frozen=True, kw_only=True):
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """Who prints what, and by which services it is sent."""
 
-    packages: tuple[Package, ...]
+    packages: tuple[PlannedShipment, ...]
     items_cost: int
     shipping_cost: int
     # The last day that would be in time, by the method that was asked for.
@@ -55,7 +55,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         return max((package.arrival.latest for package in self.packages), default=self.promise)
 
 
-class Finding(StrEnum):
+class LabFinding(StrEnum):
     """What became of a lab."""
 
     CHOSEN = "chosen"
@@ -67,12 +67,12 @@ class Finding(StrEnum):
     DEARER = "dearer"
 
 
-class Verdict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class LabVerdict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What became of a lab for some items, and why."""
 
     lab: str
     items: tuple[int, ...]
-    finding: Finding
+    finding: LabFinding
     # Of CANNOT_MAKE and PAUSED, in the words of who said so.
     reason: str | None = None
     # Of TOO_LATE: the latest day by the fastest service that could be used.
@@ -87,14 +87,14 @@ class Routed(msgspec.Struct, frozen=True, tag="routed"):
     """A plan, and the verdict on every lab for every item."""
 
     plan: Plan
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[LabVerdict, ...]
 
 
 class Unroutable(msgspec.Struct, frozen=True, tag="unroutable"):
     """Nobody can make these items and send them; the verdicts are on them alone."""
 
     items: tuple[int, ...]
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[LabVerdict, ...]
 
 
 Routing = Routed | Unroutable

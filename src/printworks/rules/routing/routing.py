@@ -14,17 +14,17 @@ from typing import Final, NamedTuple
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.routing.assignments import MOST_STEPS, solve
 from printworks.rules.routing.calendars import Window, find_arrival
-from printworks.rules.routing.offers import Candidate, CannotMake, Item, Offer, Service
+from printworks.rules.routing.offers import Candidate, CannotMake, Offer, PrintItem, ServiceOffer
 from printworks.rules.routing.plans import (
-    Finding,
-    Package,
+    LabFinding,
+    LabVerdict,
     Plan,
+    PlannedShipment,
     Routed,
     Routing,
     Unroutable,
-    Verdict,
 )
-from printworks.rules.routing.sharing import Choice, Costs, Problem, Sharing
+from printworks.rules.routing.sharing import Costs, LabChoice, Sharing, SharingProblem
 
 _NOT_MADE: Final = CannotMake("not in its range")
 
@@ -43,11 +43,11 @@ class _Way(NamedTuple):
 class _Market(NamedTuple):
     """All that may be chosen from: labs and services in the order of their codes."""
 
-    items: Sequence[Item]
+    items: Sequence[PrintItem]
     labs: Sequence[Candidate]
     without: Set[str]
     # By lab and band.
-    services: Mapping[tuple[int, str], tuple[Service, ...]]
+    services: Mapping[tuple[int, str], tuple[ServiceOffer, ...]]
     # For each item, by lab.
     ways: Sequence[Mapping[int, _Way]]
 
@@ -64,13 +64,13 @@ class _Shared(NamedTuple):
 
     # Places of the items in the order.
     places: Sequence[int]
-    problem: Problem
+    problem: SharingProblem
     labs: Sequence[int]
     is_exact: bool
 
 
 def route(
-    items: Sequence[Item],
+    items: Sequence[PrintItem],
     candidates: Collection[Candidate],
     *,
     method: ShippingMethod,
@@ -115,7 +115,7 @@ def route(
 
 
 def _open_preferring_tracked(
-    items: Sequence[Item],
+    items: Sequence[PrintItem],
     candidates: Collection[Candidate],
     *,
     methods: Set[ShippingMethod],
@@ -133,7 +133,7 @@ def _open_preferring_tracked(
 
 
 def _open_market(
-    items: Sequence[Item],
+    items: Sequence[PrintItem],
     candidates: Collection[Candidate],
     *,
     methods: Set[ShippingMethod],
@@ -158,11 +158,11 @@ def _open_market(
     return market._replace(ways=[_list_ways(market, item, list_arrivals) for item in items])
 
 
-def _list_bands(items: Sequence[Item]) -> list[str]:
+def _list_bands(items: Sequence[PrintItem]) -> list[str]:
     return list(dict.fromkeys(item.band for item in items))
 
 
-def _list_ways(market: _Market, item: Item, list_arrivals: _ListArrivals) -> dict[int, _Way]:
+def _list_ways(market: _Market, item: PrintItem, list_arrivals: _ListArrivals) -> dict[int, _Way]:
     ways = {}
     for n, lab in enumerate(market.labs):
         offer = lab.offers.get(item.id, _NOT_MADE)
@@ -181,7 +181,7 @@ def _list_arrivals(market: _Market, lab: int, band: str, dispatch: Window) -> tu
 
 def _share(market: _Market, band: str, deadline: date, most_steps: int) -> _Shared:
     places = [place for place, item in enumerate(market.items) if item.band == band]
-    problem = Problem(
+    problem = SharingProblem(
         copies=[market.items[place].copies for place in places],
         choices=[_list_choices(market, place, deadline) for place in places],
         prices=[
@@ -193,12 +193,12 @@ def _share(market: _Market, band: str, deadline: date, most_steps: int) -> _Shar
     return _Shared(places, problem, labs, is_exact)
 
 
-def _list_choices(market: _Market, place: int, deadline: date) -> dict[int, Choice]:
+def _list_choices(market: _Market, place: int, deadline: date) -> dict[int, LabChoice]:
     choices = {}
     for lab, way in market.ways[place].items():
         in_time = sum(1 << n for n, day in enumerate(way.arrivals) if day <= deadline)
         if in_time:
-            choices[lab] = Choice(way.offer.cost * market.items[place].copies, in_time)
+            choices[lab] = LabChoice(way.offer.cost * market.items[place].copies, in_time)
     return choices
 
 
@@ -208,7 +208,7 @@ def _sum_items(part: _Shared) -> int:
     )
 
 
-def _pack(market: _Market, part: _Shared) -> Iterator[Package]:
+def _pack(market: _Market, part: _Shared) -> Iterator[PlannedShipment]:
     for lab in sorted(set(part.labs)):
         members = [n for n, chosen in enumerate(part.labs) if chosen == lab]
         items = [market.items[part.places[n]] for n in members]
@@ -221,7 +221,7 @@ def _pack(market: _Market, part: _Shared) -> Iterator[Package]:
             max(offer.dispatch.earliest for offer in offers),
             max(offer.dispatch.latest for offer in offers),
         )
-        yield Package(
+        yield PlannedShipment(
             lab=market.labs[lab].code,
             band=band,
             items=tuple(item.id for item in items),
@@ -238,7 +238,7 @@ def _pack(market: _Market, part: _Shared) -> Iterator[Package]:
 class _Judgement(NamedTuple):
     """A verdict without its items, so that those with the same one can be told together."""
 
-    finding: Finding
+    finding: LabFinding
     reason: str | None = None
     arrives_by: date | None = None
     extra_cost: int | None = None
@@ -255,7 +255,7 @@ def _refuse(market: _Market) -> Unroutable:
     )
 
 
-def _judge(market: _Market, shared: Sequence[_Shared]) -> tuple[Verdict, ...]:
+def _judge(market: _Market, shared: Sequence[_Shared]) -> tuple[LabVerdict, ...]:
     compare: dict[int, Callable[[int, int], _Judgement | None]] = {}
     for part in shared:
         compare |= dict.fromkeys(part.places, _compare(part))
@@ -265,7 +265,7 @@ def _judge(market: _Market, shared: Sequence[_Shared]) -> tuple[Verdict, ...]:
         if way is None:
             return _exclude(market, place, lab)
         return compare[place](place, lab) or _Judgement(
-            Finding.TOO_LATE, arrives_by=min(way.arrivals)
+            LabFinding.TOO_LATE, arrives_by=min(way.arrivals)
         )
 
     return _gather(market, range(len(market.items)), judge)
@@ -276,12 +276,12 @@ def _exclude(market: _Market, place: int, lab: int) -> _Judgement:
     candidate = market.labs[lab]
     offer = candidate.offers.get(market.items[place].id, _NOT_MADE)
     if isinstance(offer, CannotMake):
-        return _Judgement(Finding.CANNOT_MAKE, reason=offer.reason)
+        return _Judgement(LabFinding.CANNOT_MAKE, reason=offer.reason)
     if candidate.code in market.without:
-        return _Judgement(Finding.LEFT_OUT)
+        return _Judgement(LabFinding.LEFT_OUT)
     if candidate.paused is not None:
-        return _Judgement(Finding.PAUSED, reason=candidate.paused)
-    return _Judgement(Finding.NO_SERVICE)
+        return _Judgement(LabFinding.PAUSED, reason=candidate.paused)
+    return _Judgement(LabFinding.NO_SERVICE)
 
 
 def _compare(part: _Shared) -> Callable[[int, int], _Judgement | None]:
@@ -295,21 +295,21 @@ def _compare(part: _Shared) -> Callable[[int, int], _Judgement | None]:
         if lab not in part.problem.choices[n]:
             return None
         if part.labs[n] == lab:
-            return _Judgement(Finding.CHOSEN)
+            return _Judgement(LabFinding.CHOSEN)
         extra = min(sharing.extra_alone(n, lab), together(part.labs[n], lab))
-        return _Judgement(Finding.DEARER, extra_cost=extra)
+        return _Judgement(LabFinding.DEARER, extra_cost=extra)
 
     return compare
 
 
-def _gather(market: _Market, places: Collection[int], judge: _Judge) -> tuple[Verdict, ...]:
+def _gather(market: _Market, places: Collection[int], judge: _Judge) -> tuple[LabVerdict, ...]:
     verdicts = []
     for lab, candidate in enumerate(market.labs):
         alike: dict[_Judgement, list[int]] = {}
         for place in places:
             alike.setdefault(judge(place, lab), []).append(market.items[place].id)
         verdicts += [
-            Verdict(lab=candidate.code, items=tuple(items), **judgement._asdict())
+            LabVerdict(lab=candidate.code, items=tuple(items), **judgement._asdict())
             for judgement, items in alike.items()
         ]
     return tuple(verdicts)

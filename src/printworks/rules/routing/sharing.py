@@ -7,10 +7,10 @@ from itertools import permutations
 from operator import and_
 from typing import NamedTuple
 
-from printworks.rules.routing.offers import PackagePrice
+from printworks.rules.routing.offers import ShipmentPrice
 
 
-class Choice(NamedTuple):
+class LabChoice(NamedTuple):
     """One lab for one item."""
 
     # Of all copies.
@@ -19,14 +19,14 @@ class Choice(NamedTuple):
     services: int
 
 
-class Problem(NamedTuple):
+class SharingProblem(NamedTuple):
     """Items in the order of the order, labs and services in the order of their codes."""
 
     copies: Sequence[int]
     # For each item, by lab; never empty.
-    choices: Sequence[Mapping[int, Choice]]
+    choices: Sequence[Mapping[int, LabChoice]]
     # For each lab, by service.
-    prices: Sequence[Sequence[PackagePrice]]
+    prices: Sequence[Sequence[ShipmentPrice]]
 
 
 class Costs:
@@ -36,7 +36,7 @@ class Costs:
     digit for the lab of each item. The smallest number is the answer, and there is only one.
     """
 
-    def __init__(self, problem: Problem, *, breaks_ties: bool) -> None:
+    def __init__(self, problem: SharingProblem, *, breaks_ties: bool) -> None:
         self.problem = problem
         self.labs = sorted({lab for choices in problem.choices for lab in choices})
         self._copies = sum(problem.copies)
@@ -81,10 +81,10 @@ class Costs:
             )
         return self._known_slopes[key]
 
-    def _list_prices(self, lab: int, services: int) -> list[PackagePrice]:
+    def _list_prices(self, lab: int, services: int) -> list[ShipmentPrice]:
         return [price for n, price in enumerate(self.problem.prices[lab]) if services >> n & 1]
 
-    def _list_turns(self, price: PackagePrice, copies: int) -> set[int]:
+    def _list_turns(self, price: ShipmentPrice, copies: int) -> set[int]:
         # Between these numbers of copies the average price of a further one only falls or only
         # rises, so that the least is found at one of them.
         last = max(self._copies, copies + 1)

@@ -11,7 +11,7 @@ from printworks.rules.people import Realm
 from printworks.store.tables import audit_log
 
 
-class Entry(msgspec.Struct, frozen=True):
+class AuditEntry(msgspec.Struct, frozen=True):
     """One thing that somebody did."""
 
     id: int
@@ -26,7 +26,7 @@ class Entry(msgspec.Struct, frozen=True):
     request_id: str
 
 
-_COLUMNS: Final = [audit_log.c[name] for name in Entry.__struct_fields__]
+_COLUMNS: Final = [audit_log.c[name] for name in AuditEntry.__struct_fields__]
 
 
 def record(
@@ -60,11 +60,11 @@ def record(
 
 def list_audit(
     db: Connection, *, merchant_id: int | None = None, before: int | None = None, limit: int
-) -> list[Entry]:
+) -> list[AuditEntry]:
     """Return what was done lately, of one merchant's affairs or of all; the latest first."""
     wanted = select(*_COLUMNS).order_by(audit_log.c.id.desc()).limit(limit)
     if merchant_id is not None:
         wanted = wanted.where(audit_log.c.merchant_id == merchant_id)
     if before is not None:
         wanted = wanted.where(audit_log.c.id < before)
-    return [Entry(*row) for row in db.execute(wanted)]
+    return [AuditEntry(*row) for row in db.execute(wanted)]

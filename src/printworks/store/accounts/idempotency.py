@@ -19,7 +19,7 @@ class KeptRequest(msgspec.Struct, frozen=True):
     answer_body: bytes | None
 
 
-class Claim(msgspec.Struct, frozen=True):
+class KeyClaim(msgspec.Struct, frozen=True):
     """The right to answer the request with this key, for a while."""
 
     merchant_id: int
@@ -39,7 +39,7 @@ def find_request(db: Connection, merchant_id: int, key: str) -> KeptRequest | No
 
 
 def claim_key(
-    db: Connection, claim: Claim, *, fingerprint: str, now: datetime, until: datetime
+    db: Connection, claim: KeyClaim, *, fingerprint: str, now: datetime, until: datetime
 ) -> bool:
     """Take a key that is new, or whose first request died; say whether that worked."""
     values = {
@@ -68,7 +68,9 @@ def claim_key(
     return True
 
 
-def keep_answer(db: Connection, claim: Claim, *, status: int, media_type: str, body: bytes) -> bool:
+def keep_answer(
+    db: Connection, claim: KeyClaim, *, status: int, media_type: str, body: bytes
+) -> bool:
     """Keep the answer for as long as keys are kept; say whether the claim still held."""
     kept = db.execute(
         update(keys)
@@ -78,12 +80,12 @@ def keep_answer(db: Connection, claim: Claim, *, status: int, media_type: str, b
     return kept.rowcount == 1
 
 
-def give_up_claim(db: Connection, claim: Claim) -> None:
+def give_up_claim(db: Connection, claim: KeyClaim) -> None:
     """Forget the key: the request failed and may be tried again."""
     db.execute(delete(keys).where(_is_held(claim)))
 
 
-def _is_held(claim: Claim) -> ColumnElement[bool]:
+def _is_held(claim: KeyClaim) -> ColumnElement[bool]:
     return (
         (keys.c.merchant_id == claim.merchant_id)
         & (keys.c.key == claim.key)

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, bindparam, or_, select, update
 from printworks.catalogue.products import Currency
 from printworks.errors import NotFound
 from printworks.rules.payments import Billing
-from printworks.store.engine.prepared import Prepared
+from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.tables import api_keys, merchants
 
 
@@ -43,7 +43,7 @@ class ApiKey(msgspec.Struct, frozen=True):
 _COLUMNS: Final = [merchants.c[name] for name in Merchant.__struct_fields__]
 _is_valid = or_(api_keys.c.expires_at.is_(None), api_keys.c.expires_at > bindparam("now"))
 
-_KEYS_OF_MERCHANT: Final = Prepared(
+_KEYS_OF_MERCHANT: Final = PreparedStatement(
     select(*_COLUMNS, api_keys.c.hash)
     .join_from(merchants, api_keys)
     .where(merchants.c.code == bindparam("code"), _is_valid)

@@ -16,8 +16,8 @@ from sqlalchemy import (
     update,
 )
 
-from printworks.store.engine.columns import Moment
-from printworks.store.engine.prepared import Prepared
+from printworks.store.engine.columns import Timestamp
+from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.tables import api_keys, api_requests
 
 LONGEST_PATH: Final = 500
@@ -71,11 +71,11 @@ class RequestPage(msgspec.Struct, frozen=True):
 
 
 _COLUMNS: Final = [api_requests.c[name] for name in ApiRequest.__struct_fields__]
-_MOMENT: Final = Moment()
+_MOMENT: Final = Timestamp()
 # One statement for many rows, which come as one JSON text: after each row of several statements
 # the thread would have to wait for the interpreter, and whoever wants to write for the thread.
 _WRITE: Final = {
-    "sqlite": Prepared(
+    "sqlite": PreparedStatement(
         text("""
         INSERT INTO api_requests (merchant_id, at, method, path, status, milliseconds, request_id)
         SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5,
@@ -83,7 +83,7 @@ _WRITE: Final = {
         FROM json_each(:rows)
     """)
     ),
-    "postgresql": Prepared(
+    "postgresql": PreparedStatement(
         text("""
         INSERT INTO api_requests (merchant_id, at, method, path, status, milliseconds, request_id)
         SELECT CAST(value ->> 0 AS bigint), CAST(value ->> 1 AS timestamptz), value ->> 2,
@@ -99,7 +99,7 @@ _KEYS_SHOWN: Final = (
         api_keys.c.hash.in_(bindparam("hashes", expanding=True)),
         or_(
             api_keys.c.last_used_at.is_(None),
-            api_keys.c.last_used_at <= bindparam("latest", type_=Moment()),
+            api_keys.c.last_used_at <= bindparam("latest", type_=Timestamp()),
         ),
     )
     .with_for_update(skip_locked=True)

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, inse
 from printworks.rules.people import Realm, end_of_session
 from printworks.store.accounts.people import COLUMNS as OF_PERSON
 from printworks.store.accounts.people import Person
-from printworks.store.engine.prepared import Prepared
+from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.tables import people, sessions
 
 
@@ -37,7 +37,7 @@ class SignedIn(NamedTuple):
 
 
 _COLUMNS: Final = [sessions.c[name] for name in Session.__struct_fields__]
-_FIND: Final = Prepared(
+_FIND: Final = PreparedStatement(
     select(*OF_PERSON, *_COLUMNS)
     .join_from(sessions, people)
     .where(

@@ -30,7 +30,7 @@ from printworks.rules.events import CallbackState
 from printworks.rules.jobs import JobKind, JobState
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.columns import spelled_out
-from printworks.store.engine.prepared import Prepared
+from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.queue.jobs import CHANNEL, lane_of
 from printworks.store.tables import (
     callback_attempts,
@@ -48,7 +48,7 @@ LARGEST_NUMBER: Final = 2**63 - 1
 read_told: Final = reader_of(ToldEvent)
 
 
-class Place(NamedTuple):
+class FeedPosition(NamedTuple):
     """The next place in a merchant's feed, and what a promise to the merchant must know."""
 
     merchant_id: int
@@ -107,7 +107,7 @@ PLACE: Final = (
     merchants.c.clock_offset,
     merchants.c.advancing_until,
 )
-_TAKE_PLACE: Final = Prepared(
+_TAKE_PLACE: Final = PreparedStatement(
     update(merchants)
     .where(
         merchants.c.id
@@ -116,7 +116,7 @@ _TAKE_PLACE: Final = Prepared(
     .values(event_count=merchants.c.event_count + 1)
     .returning(*PLACE)
 )
-_LAST_OF_ORDER: Final = Prepared(
+_LAST_OF_ORDER: Final = PreparedStatement(
     select(callbacks.c.sequence, callbacks.c.state, callbacks.c.failures)
     .where(callbacks.c.order_id == bindparam("order"))
     .order_by(callbacks.c.sequence.desc())
@@ -125,17 +125,17 @@ _LAST_OF_ORDER: Final = Prepared(
 )
 _WRITTEN: Final = ("merchant_id", "number", "order_id", "sequence", "event_id", "state")
 _ADD = insert(callbacks).values({name: bindparam(name) for name in (*_WRITTEN, "created_at")})
-_INSERT: Final = Prepared(_ADD.returning(callbacks.c.id))
-_INSERT_QUIET: Final = Prepared(_ADD.inline())
-_PROMISED: Final = ("kind", "merchant_id", "lane", "args", "state", "due_at", "created_at")
-_PROMISE: Final = Prepared(
-    insert(jobs).inline().values({name: bindparam(name) for name in _PROMISED})
+_INSERT: Final = PreparedStatement(_ADD.returning(callbacks.c.id))
+_INSERT_QUIET: Final = PreparedStatement(_ADD.inline())
+_ENQUEUED: Final = ("kind", "merchant_id", "lane", "args", "state", "due_at", "created_at")
+_ENQUEUE: Final = PreparedStatement(
+    insert(jobs).inline().values({name: bindparam(name) for name in _ENQUEUED})
 )
-_WAKE: Final = Prepared(select(func.pg_notify(CHANNEL, "")))
+_WAKE: Final = PreparedStatement(select(func.pg_notify(CHANNEL, "")))
 
 
 def add_callback(
-    db: Connection, order_id: int, event_id: int, *, now: datetime, place: Place | None
+    db: Connection, order_id: int, event_id: int, *, now: datetime, place: FeedPosition | None
 ) -> None:
     """Let the merchant be told of an event, if there is an address: once the one before was tried.
 
@@ -143,7 +143,7 @@ def add_callback(
     """
     last = None
     if place is None:
-        place = Place(*_TAKE_PLACE.one(db, {"order": order_id}))
+        place = FeedPosition(*_TAKE_PLACE.one(db, {"order": order_id}))
         last = _LAST_OF_ORDER.first(db, {"order": order_id})
     values = {
         "merchant_id": place.merchant_id,
@@ -161,7 +161,7 @@ def add_callback(
     if not (last and is_untried(last[1], last[2])):
         due = Due(place.merchant_id, callback_id, round=1)
         advancing = {place.merchant_id: place.advancing_until}
-        promise_callbacks(db, [due], advancing, now=now - place.clock_offset)
+        enqueue_callbacks(db, [due], advancing, now=now - place.clock_offset)
 
 
 def add_test(db: Connection, merchant: Merchant, *, now: datetime) -> int:
@@ -171,7 +171,7 @@ def add_test(db: Connection, merchant: Merchant, *, now: datetime) -> int:
     (callback_id,) = _INSERT.one(db, {**values, "created_at": now})
     advancing = {merchant.id: merchant.advancing_until}
     due = Due(merchant.id, callback_id, round=1)
-    promise_callbacks(db, [due], advancing, now=now - merchant.clock_offset)
+    enqueue_callbacks(db, [due], advancing, now=now - merchant.clock_offset)
     return int(callback_id)
 
 
@@ -180,7 +180,7 @@ def is_untried(state: CallbackState, failures: int) -> bool:
     return state is CallbackState.PENDING and failures == 0
 
 
-def promise_callbacks(
+def enqueue_callbacks(
     db: Connection, due: Iterable[Due], advancing: Mapping[int, datetime | None], *, now: datetime
 ) -> None:
     """Promise to send callbacks. `now` is the real time.
@@ -192,7 +192,7 @@ def promise_callbacks(
         until = advancing[one.merchant_id]
         is_due = not one.wait and (until is None or until <= now)
         is_awaited |= is_due
-        _PROMISE.run(
+        _ENQUEUE.run(
             db,
             {
                 "kind": one.kind,
@@ -262,7 +262,7 @@ def list_callbacks(
     merchant_id: int,
     *,
     order_id: int | None = None,
-    is_given_up: bool = False,
+    is_failed: bool = False,
     before: int | None = None,
     limit: int,
 ) -> list[Callback]:
@@ -279,8 +279,8 @@ def list_callbacks(
         # The same order, but along the index of the order's few and not the merchant's many.
         wanted = wanted.where(callbacks.c.order_id == order_id)
         wanted = wanted.order_by(callbacks.c.sequence.desc())
-    if is_given_up:
-        wanted = wanted.where(callbacks.c.state == spelled_out(CallbackState.GIVEN_UP))
+    if is_failed:
+        wanted = wanted.where(callbacks.c.state == spelled_out(CallbackState.FAILED))
     return _show(db.execute(wanted))
 
 

@@ -16,14 +16,14 @@ from printworks.rules.jobs import JobKind
 from printworks.store.callbacks.callbacks import (
     Attempt,
     Due,
+    enqueue_callbacks,
     is_untried,
-    promise_callbacks,
     read_advancing,
     read_told,
 )
 from printworks.store.callbacks.settings import Secret, read_secrets
-from printworks.store.engine.columns import Moment
-from printworks.store.engine.prepared import Prepared
+from printworks.store.engine.columns import Timestamp
+from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.tables import callbacks, merchants, order_events, orders
 
 
@@ -65,7 +65,7 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
     retry_in: timedelta | None = None
 
 
-_MOMENT: Final = Moment()
+_MOMENT: Final = Timestamp()
 _LOAD: Final = (
     select(
         callbacks.c.id,
@@ -100,7 +100,7 @@ _LOCK: Final = (
 # One statement for many rows, which come as one JSON text: to send many small statements
 # takes several times as long.
 _UPDATE: Final = {
-    "sqlite": Prepared(
+    "sqlite": PreparedStatement(
         text("""
         UPDATE callbacks
         SET state = new.value ->> 'state', failures = new.value ->> 'failures',
@@ -112,7 +112,7 @@ _UPDATE: Final = {
     ),
     # The array makes PostgreSQL use the index, even with a plan that it made while there were
     # few callbacks.
-    "postgresql": Prepared(
+    "postgresql": PreparedStatement(
         text("""
         WITH new AS (SELECT * FROM json_to_recordset(CAST(:rows AS json)) AS row (
             id bigint, state text, failures integer, attempts integer,
@@ -127,7 +127,7 @@ _UPDATE: Final = {
     ),
 }
 _ADD_ATTEMPTS: Final = {
-    "sqlite": Prepared(
+    "sqlite": PreparedStatement(
         text("""
         INSERT INTO callback_attempts
             (callback_id, number, at, url, status, milliseconds, answer, error)
@@ -136,7 +136,7 @@ _ADD_ATTEMPTS: Final = {
         FROM json_each(:rows)
     """)
     ),
-    "postgresql": Prepared(
+    "postgresql": PreparedStatement(
         text("""
         INSERT INTO callback_attempts
             (callback_id, number, at, url, status, milliseconds, answer, error)
@@ -183,12 +183,12 @@ def write_tried(db: Connection, tried: Sequence[Tried], *, now: datetime) -> Non
     due = [*_list_next(db, fresh), *_list_again(fresh)]
     if due:
         advancing = read_advancing(db, (one.merchant_id for one in due))
-        promise_callbacks(db, due, advancing, now=now)
+        enqueue_callbacks(db, due, advancing, now=now)
 
 
 def _write_rows(
     db: Connection,
-    statements: Mapping[str, Prepared],
+    statements: Mapping[str, PreparedStatement],
     rows: Sequence[dict[str, Any]],
     *,
     moments: Sequence[str],

@@ -70,7 +70,7 @@ def list_callback_log(
     floor = 0
     if state is not None:
         wanted = wanted.where(callbacks.c.state == spelled_out(state))
-        if state is not CallbackState.GIVEN_UP:
+        if state is not CallbackState.FAILED:
             floor = max(below - 1 - LOOKED_THROUGH, 0)
             wanted = wanted.where(callbacks.c.number > floor)
     rows = db.execute(wanted.order_by(callbacks.c.number.desc()).limit(limit + 1)).all()

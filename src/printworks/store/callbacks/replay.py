@@ -10,8 +10,8 @@ from printworks.rules.events import CallbackState
 from printworks.store.callbacks.callbacks import (
     LARGEST_NUMBER,
     Due,
+    enqueue_callbacks,
     is_untried,
-    promise_callbacks,
     read_advancing,
 )
 from printworks.store.tables import callbacks
@@ -61,7 +61,7 @@ def send_callbacks_again(
         if row.sequence is None or (row.order_id, row.sequence - 1) not in waited_for
     ]
     advancing = read_advancing(db, (one.merchant_id for one in due))
-    promise_callbacks(db, due, advancing, now=real_now)
+    enqueue_callbacks(db, due, advancing, now=real_now)
     return len(again)
 
 

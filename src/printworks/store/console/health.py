@@ -24,7 +24,7 @@ class DatabaseFacts(msgspec.Struct, frozen=True):
     bytes: int
 
 
-class Worker(msgspec.Struct, frozen=True):
+class WorkerHealth(msgspec.Struct, frozen=True):
     """A worker that holds jobs, and until when it does unless it says more."""
 
     name: str
@@ -37,7 +37,7 @@ class QueueFacts(msgspec.Struct, frozen=True):
 
     due: int
     oldest_due_at: datetime | None
-    workers: list[Worker]
+    workers: list[WorkerHealth]
     last_finished_at: datetime | None
 
 
@@ -77,7 +77,7 @@ def describe_queue(db: Connection) -> QueueFacts:
     return QueueFacts(
         due=due[0],
         oldest_due_at=due[1],
-        workers=[Worker(*row) for row in db.execute(working)],
+        workers=[WorkerHealth(*row) for row in db.execute(working)],
         last_finished_at=db.execute(last).scalar(),
     )
 

@@ -7,7 +7,7 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, and_, case, func, or_, select, tuple_
 
 from printworks.catalogue.products import Currency
-from printworks.rules.ledger import Entry
+from printworks.rules.ledger import LedgerEntry
 from printworks.store.money.ledger import read_lines
 from printworks.store.orders.orders import LARGEST_ID
 from printworks.store.tables import ledger_entries, merchants
@@ -16,7 +16,7 @@ from printworks.store.tables import ledger_entries, merchants
 class EntryLine(msgspec.Struct, frozen=True):
     """Money that moved, and whose it is."""
 
-    entry: Entry
+    entry: LedgerEntry
     merchant_code: str
     merchant: str
 
@@ -42,7 +42,7 @@ class EntryPage(msgspec.Struct, frozen=True):
 _ENTRIES: Final = select(
     merchants.c.code.label("merchant_code"),
     merchants.c.name.label("merchant"),
-    *(ledger_entries.c[name] for name in Entry.__struct_fields__),
+    *(ledger_entries.c[name] for name in LedgerEntry.__struct_fields__),
 ).join_from(ledger_entries, merchants, isouter=True)
 
 
@@ -93,14 +93,14 @@ def _is_before(place: EntryPlace) -> ColumnElement[bool]:
     )
 
 
-def _place(entry: Entry) -> EntryPlace:
+def _place(entry: LedgerEntry) -> EntryPlace:
     return EntryPlace(entry.created_at, entry.merchant_id, entry.number)
 
 
 def _read_entry(values: dict[str, Any]) -> EntryLine:
     code, name = values.pop("merchant_code"), values.pop("merchant")
     values["lines"] = read_lines(values["lines"])
-    return EntryLine(Entry(**values), code, name)
+    return EntryLine(LedgerEntry(**values), code, name)
 
 
 class Owed(msgspec.Struct, frozen=True):

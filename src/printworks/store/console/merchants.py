@@ -11,7 +11,7 @@ from printworks.catalogue.products import Currency
 from printworks.errors import NotFound
 from printworks.rules.payments import Billing
 from printworks.rules.search import simplify
-from printworks.store.console.problems import count_given_up
+from printworks.store.console.problems import count_failed
 from printworks.store.orders.orders import LARGEST_ID
 from printworks.store.tables import merchants
 
@@ -92,7 +92,7 @@ def _walk_merchants(db: Connection, before: int | None) -> Iterator[tuple[int, s
 
 
 def _read_merchants(db: Connection, ids: list[int]) -> list[MerchantLine]:
-    given_up = count_given_up(db, ids)
+    given_up = count_failed(db, ids)
     rows = db.execute(
         select(*_SHOWN).where(merchants.c.id.in_(ids)).order_by(merchants.c.id.desc())
     )

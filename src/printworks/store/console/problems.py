@@ -40,7 +40,7 @@ PENDING_FOR: Final = timedelta(hours=1)
 T = TypeVar("T")
 
 
-class Found(msgspec.Struct, Generic[T], frozen=True):
+class Finds(msgspec.Struct, Generic[T], frozen=True):
     """One kind of trouble: how much there is of it, and the first of it."""
 
     count: int
@@ -88,28 +88,28 @@ class StuckPayment(msgspec.Struct, frozen=True):
     created_at: datetime
 
 
-class Problems(msgspec.Struct, frozen=True, kw_only=True):
+class OpenProblems(msgspec.Struct, frozen=True, kw_only=True):
     """All that somebody has to look into."""
 
     # Those that wait because somebody asked for it, newest first.
-    held: Found[TroubledOrder]
+    held: Finds[TroubledOrder]
     # Those that are submitted and cannot go on, newest first.
-    stuck: Found[TroubledOrder]
+    stuck: Finds[TroubledOrder]
     # Those that would arrive late if they left today, the latest first.
-    late: Found[QueuedShipment]
+    late: Finds[QueuedShipment]
     # Those that a lab could not make or made wrongly, oldest first.
-    failed: Found[QueuedShipment]
-    given_up: Found[DeafMerchant]
+    failed: Finds[QueuedShipment]
+    given_up: Finds[DeafMerchant]
     # Those without an end for more than an hour, oldest first.
-    payments: Found[StuckPayment]
-    jobs: Found[JobRow]
+    payments: Finds[StuckPayment]
+    jobs: Finds[JobRow]
     # Those that are not settled, oldest first.
-    issues: Found[Issue]
+    issues: Finds[Issue]
 
 
 def find_problems(
     db: Connection, *, transit_days: Mapping[str, int], now: datetime, limit: int
-) -> Problems:
+) -> OpenProblems:
     """Return what somebody has to look into, with the first rows of each kind.
 
     `transit_days` says of each shipping service how long it takes at most. `now` is the real
@@ -121,9 +121,9 @@ def find_problems(
         order for order in troubled if order.error_message and order.status is OrderStatus.SUBMITTED
     ]
     is_more = len(troubled) > MOST
-    return Problems(
-        held=Found(len(held), is_more, held[:limit]),
-        stuck=Found(len(stuck), is_more, stuck[:limit]),
+    return OpenProblems(
+        held=Finds(len(held), is_more, held[:limit]),
+        stuck=Finds(len(stuck), is_more, stuck[:limit]),
         late=find_late(db, transit_days=transit_days, now=now, limit=limit),
         failed=find_failed(db, limit=limit),
         given_up=_find_deaf(db, limit=limit),
@@ -133,9 +133,9 @@ def find_problems(
     )
 
 
-def _cut(found: Sequence[T], limit: int) -> Found[T]:
+def _cut(found: Sequence[T], limit: int) -> Finds[T]:
     """Count what was found, of which there may be one more than is counted."""
-    return Found(min(len(found), MOST), len(found) > MOST, list(found[: min(limit, MOST)]))
+    return Finds(min(len(found), MOST), len(found) > MOST, list(found[: min(limit, MOST)]))
 
 
 def _list_troubled(db: Connection) -> list[TroubledOrder]:
@@ -162,7 +162,7 @@ def find_late(
     now: datetime,
     limit: int,
     lab: str | None = None,
-) -> Found[QueuedShipment]:
+) -> Finds[QueuedShipment]:
     """Return what would arrive late if it left today, perhaps of one lab; the latest first."""
     ahead = db.execute(select(func.max(merchants.c.clock_offset))).scalar() or timedelta(0)
     # Whatever arrives later than this is in time for everybody.
@@ -193,15 +193,15 @@ def find_late(
         if row.latest_arrival
         < _arrive(now + row.clock_offset, transit_days.get(row.service, 0)).isoformat()
     ]
-    return Found(len(late), len(rows) > MOST, read_queued(db, late[:limit]))
+    return Finds(len(late), len(rows) > MOST, read_queued(db, late[:limit]))
 
 
-def _arrive(moment: datetime, transit_days: int) -> date:
+def _arrive(timestamp: datetime, transit_days: int) -> date:
     """Return when a parcel arrives at the latest that leaves on this day."""
-    return MONDAY_TO_FRIDAY.add(moment.date(), transit_days)
+    return MONDAY_TO_FRIDAY.add(timestamp.date(), transit_days)
 
 
-def find_failed(db: Connection, *, limit: int, lab: str | None = None) -> Found[QueuedShipment]:
+def find_failed(db: Connection, *, limit: int, lab: str | None = None) -> Finds[QueuedShipment]:
     """Return what could not be made or was made wrongly, perhaps by one lab; oldest first."""
     wanted = (
         select(shipments.c.id)
@@ -214,7 +214,7 @@ def find_failed(db: Connection, *, limit: int, lab: str | None = None) -> Found[
         .limit(MOST + 1)
     )
     found = _cut(db.execute(wanted).scalars().all(), limit)
-    return Found(found.count, found.is_more, read_queued(db, found.rows))
+    return Finds(found.count, found.is_more, read_queued(db, found.rows))
 
 
 def _at(lab: str | None) -> list[ColumnElement[bool]]:
@@ -236,19 +236,19 @@ _DEAF: Final = text("""
 """)
 
 
-def _find_deaf(db: Connection, *, limit: int) -> Found[DeafMerchant]:
+def _find_deaf(db: Connection, *, limit: int) -> Finds[DeafMerchant]:
     found = _cut(db.execute(_DEAF, {"most": MOST + 1}).scalars().all(), limit)
-    counts = count_given_up(db, found.rows)
+    counts = count_failed(db, found.rows)
     rows = db.execute(
         select(merchants.c.id, merchants.c.code, merchants.c.name)
         .where(merchants.c.id.in_(found.rows))
         .order_by(merchants.c.id)
     )
     deaf = [DeafMerchant(*row, count=counts[row.id]) for row in rows]
-    return Found(found.count, found.is_more, deaf)
+    return Finds(found.count, found.is_more, deaf)
 
 
-def count_given_up(db: Connection, merchant_ids: Iterable[int]) -> dict[int, int]:
+def count_failed(db: Connection, merchant_ids: Iterable[int]) -> dict[int, int]:
     """Return how many callbacks of each merchant were given up, counting no further than `MOST`."""
     counts = {}
     for merchant_id in merchant_ids:
@@ -256,7 +256,7 @@ def count_given_up(db: Connection, merchant_ids: Iterable[int]) -> dict[int, int
             select(callbacks.c.number)
             .where(
                 callbacks.c.merchant_id == merchant_id,
-                callbacks.c.state == spelled_out(CallbackState.GIVEN_UP),
+                callbacks.c.state == spelled_out(CallbackState.FAILED),
                 callbacks.c.number.is_not(None),
             )
             .limit(MOST)
@@ -266,7 +266,7 @@ def count_given_up(db: Connection, merchant_ids: Iterable[int]) -> dict[int, int
     return counts
 
 
-def _find_pending(db: Connection, *, now: datetime, limit: int) -> Found[StuckPayment]:
+def _find_pending(db: Connection, *, now: datetime, limit: int) -> Finds[StuckPayment]:
     names = StuckPayment.__struct_fields__
     columns = [
         merchants.c.name if name == "merchant" else payment_requests.c[name] for name in names
@@ -283,10 +283,10 @@ def _find_pending(db: Connection, *, now: datetime, limit: int) -> Found[StuckPa
         for *payment, offset in rows
         if payment[-1] < now + offset - PENDING_FOR
     ]
-    return Found(len(pending), len(rows) > MOST, pending[:limit])
+    return Finds(len(pending), len(rows) > MOST, pending[:limit])
 
 
-def _find_unsettled(db: Connection, *, limit: int) -> Found[Issue]:
+def _find_unsettled(db: Connection, *, limit: int) -> Finds[Issue]:
     columns: list[Any] = [issues.c[name] for name in Issue.__struct_fields__]
     rows = db.execute(
         select(*columns)

@@ -27,7 +27,7 @@ ByteText = Text().with_variant(Text(collation="C"), "postgresql")
 Json = JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
 
 
-class Moment(TypeDecorator[datetime]):
+class Timestamp(TypeDecorator[datetime]):
     """An aware datetime in UTC; SQLite keeps it as readable text without a zone."""
 
     impl = DateTime(timezone=True)
@@ -68,7 +68,7 @@ class Duration(TypeDecorator[timedelta]):
         return None if value is None else timedelta(milliseconds=value)
 
 
-class Choice(TypeDecorator[StrEnum]):
+class EnumText(TypeDecorator[StrEnum]):
     """A member of an enumeration, stored as its text."""
 
     impl = Text

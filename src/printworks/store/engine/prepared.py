@@ -19,12 +19,12 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-from printworks.store.engine.columns import Choice, Moment
+from printworks.store.engine.columns import EnumText, Timestamp
 
 Convert = Callable[[Any], Any]
 
 
-class _Written(NamedTuple):
+class _CompiledText(NamedTuple):
     """A statement in the words of one database."""
 
     sql: str
@@ -36,12 +36,12 @@ class _Written(NamedTuple):
     columns: tuple[tuple[int, Convert], ...]
 
 
-class Prepared:
+class PreparedStatement:
     """A statement with named values, compiled once for each kind of database."""
 
     def __init__(self, statement: ClauseElement) -> None:
         self._statement = statement
-        self._written: dict[str, _Written] = {}
+        self._written: dict[str, _CompiledText] = {}
 
     def first(self, db: Connection, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
         """Return the first row, or None."""
@@ -66,7 +66,7 @@ class Prepared:
         """Run a statement that shows nothing."""
         self._execute(db, values)
 
-    def _execute(self, db: Connection, values: Mapping[str, Any]) -> tuple[_Written, Any]:
+    def _execute(self, db: Connection, values: Mapping[str, Any]) -> tuple[_CompiledText, Any]:
         written = self._written.get(db.dialect.name)
         if written is None:
             written = self._written[db.dialect.name] = _write(self._statement, db.dialect)
@@ -80,11 +80,11 @@ class Prepared:
         return written, driver.execute(written.sql, arguments)
 
 
-def _write(statement: ClauseElement, dialect: Dialect) -> _Written:
+def _write(statement: ClauseElement, dialect: Dialect) -> _CompiledText:
     compiled: Any = statement.compile(dialect=dialect)
     result_types = [column.type for column in getattr(compiled, "_result_columns", ())]
     readers = [_find_reader(kind, dialect) for kind in result_types]
-    return _Written(
+    return _CompiledText(
         sql=str(compiled),
         given={
             name: value
@@ -101,22 +101,22 @@ def _write(statement: ClauseElement, dialect: Dialect) -> _Written:
 
 def _find_reader(kind: TypeEngine[Any], dialect: Dialect) -> Convert | None:
     """Return what reads values of a type; for the most frequent ones a shorter way."""
-    if isinstance(kind, Choice):
+    if isinstance(kind, EnumText):
         choices: dict[str, StrEnum] = {choice.value: choice for choice in kind.choices}
         return lambda value: None if value is None else choices[value]
-    if isinstance(kind, Moment) and dialect.name == "sqlite":
-        return _read_moment
+    if isinstance(kind, Timestamp) and dialect.name == "sqlite":
+        return _read_timestamp
     if isinstance(kind, _Structs):
         return kind.read
     return kind.dialect_impl(dialect).result_processor(dialect, None)
 
 
-def _read_moment(text: str | None) -> datetime | None:
+def _read_timestamp(text: str | None) -> datetime | None:
     # To name the zone in the text is many times faster than to give it to what was read.
     return None if text is None else datetime.fromisoformat(f"{text}+00:00")
 
 
-def _convert(written: _Written, row: tuple[Any, ...]) -> tuple[Any, ...]:
+def _convert(written: _CompiledText, row: tuple[Any, ...]) -> tuple[Any, ...]:
     values = list(row)
     for place, convert in written.columns:
         values[place] = convert(values[place])
@@ -169,7 +169,7 @@ def _write_for_sqlite(rows: structs_of, compiler: SQLCompiler, **how: Any) -> st
                 return f"json({sql})"
             case Boolean():
                 return f"json(iif({sql}, 'true', 'false'))"
-            case Moment():
+            case Timestamp():
                 return f"{sql} || 'Z'"
             case _:
                 return sql
@@ -181,7 +181,7 @@ def _write_for_sqlite(rows: structs_of, compiler: SQLCompiler, **how: Any) -> st
 def _write_for_postgresql(rows: structs_of, compiler: SQLCompiler, **how: Any) -> str:
     def write(column: ColumnElement[Any]) -> str:
         sql = compiler.process(column, **how)
-        if isinstance(column.type, Moment):
+        if isinstance(column.type, Timestamp):
             # The zone of the connection must not matter.
             return f"to_char({sql} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
         return sql

@@ -13,7 +13,7 @@ _BEGIN: Final = {
 
 
 @contextmanager
-def one_moment(db: Connection) -> Iterator[None]:
+def consistent_snapshot(db: Connection) -> Iterator[None]:
     """Let every statement of the block see what was so when the first of them ran.
 
     For a connection of `Database.reading()`, whose statements otherwise see what is so when each

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, bindparam, delete, insert, null, select, upda
 from printworks.errors import NotFound
 from printworks.rules.images import AcceptedFiles, ImageStatus
 from printworks.rules.sizing import Pixels, Sizing
-from printworks.store.engine.prepared import Prepared, structs_of
+from printworks.store.engine.prepared import PreparedStatement, structs_of
 from printworks.store.orders.orders import IDS_OF_PAGE, LARGEST_ID
 from printworks.store.tables import images, orders
 
@@ -66,12 +66,12 @@ class NewImage(msgspec.Struct, frozen=True, kw_only=True):
 Images: TypeAlias = Sequence[Image]
 
 _COLUMNS: Final = [images.c[name] for name in Image.__struct_fields__]
-_OF_ORDER: Final = Prepared(
+_OF_ORDER: Final = PreparedStatement(
     select(*_COLUMNS).where(images.c.order_id == bindparam("order_id")).order_by(images.c.id)
 )
 # What is shown of images, which is all but how they were printed.
 _SHOWN: Final = [null().label("manifest") if c.name == "manifest" else c for c in _COLUMNS]
-_SHOWN_OF_ORDER: Final = Prepared(
+_SHOWN_OF_ORDER: Final = PreparedStatement(
     select(*_SHOWN).where(images.c.order_id == bindparam("order_id")).order_by(images.c.id)
 )
 # For whoever shows an order with all that belongs to it.
@@ -79,7 +79,7 @@ IMAGES_OF_ORDER: Final = (
     select(structs_of(Image, _SHOWN)).where(images.c.order_id == orders.c.id).scalar_subquery()
 )
 # The same page of orders that `list_orders` shows.
-_SHOWN_OF_PAGE: Final = Prepared(
+_SHOWN_OF_PAGE: Final = PreparedStatement(
     select(*_SHOWN).where(images.c.order_id.in_(IDS_OF_PAGE)).order_by(images.c.id)
 )
 

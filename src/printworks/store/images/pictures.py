@@ -154,7 +154,7 @@ def forget_pictures(db: Connection, *, before: datetime, limit: int) -> list[For
     ]
 
 
-def call_off_removal(db: Connection, job_id: int) -> bool:
+def cancel_removal(db: Connection, job_id: int) -> bool:
     """Take back that files go, for good: also an operator cannot retry it; False if they do."""
     called_off = delete(jobs).where(jobs.c.id == job_id, jobs.c.state == JobState.SCHEDULED)
     return db.execute(called_off).rowcount == 1

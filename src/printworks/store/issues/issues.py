@@ -158,7 +158,7 @@ def sum_refunds(db: Connection, order_id: int) -> int:
     return int(db.execute(query).scalar_one())
 
 
-def is_made_good(db: Connection, order_id: int) -> bool:
+def is_compensated(db: Connection, order_id: int) -> bool:
     """Say whether money was given back for an order, or it is printed again."""
     query = select(issues.c.id).where(
         issues.c.order_id == order_id,

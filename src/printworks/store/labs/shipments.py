@@ -23,7 +23,7 @@ from printworks.conversion import reader_of
 from printworks.errors import NotFound
 from printworks.rules.production import DROPPED, LabState
 from printworks.rules.routing.plans import Routing
-from printworks.store.engine.prepared import Prepared, structs_of
+from printworks.store.engine.prepared import PreparedStatement, structs_of
 from printworks.store.images.images import IMAGES_OF_ORDER, Image
 from printworks.store.orders.orders import IDS_OF_PAGE, LARGEST_ID, Order
 from printworks.store.tables import orders, plans, shipments
@@ -94,10 +94,10 @@ class Decision(msgspec.Struct, frozen=True):
 Shipments: TypeAlias = Sequence[Shipment]
 
 _COLUMNS: Final = [shipments.c[name] for name in Shipment.__struct_fields__]
-_OF_ORDER: Final = Prepared(
+_OF_ORDER: Final = PreparedStatement(
     select(*_COLUMNS).where(shipments.c.order_id == bindparam("order_id")).order_by(shipments.c.id)
 )
-_OF_PAGE: Final = Prepared(
+_OF_PAGE: Final = PreparedStatement(
     select(*_COLUMNS).where(shipments.c.order_id.in_(IDS_OF_PAGE)).order_by(shipments.c.id)
 )
 _SHIPMENTS_OF_ORDER: Final = (
@@ -106,7 +106,7 @@ _SHIPMENTS_OF_ORDER: Final = (
     .scalar_subquery()
 )
 _HAS_IMAGES: Final = orders.c.image_count > literal_column("0")
-_WHOLE: Final = Prepared(
+_WHOLE: Final = PreparedStatement(
     select(
         case((_HAS_IMAGES, IMAGES_OF_ORDER)),
         # What has no images has no shipments either.

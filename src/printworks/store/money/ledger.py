@@ -11,9 +11,9 @@ from printworks.conversion import reader_of
 from printworks.rules.ledger import (
     Booked,
     Books,
-    Entry,
     EntryKind,
-    Line,
+    LedgerEntry,
+    LedgerLine,
     OrderMoney,
     hash_entry,
     write_lines,
@@ -24,8 +24,8 @@ from printworks.store.tables import ledger_entries, merchants, orders
 PAGE: Final = 1000
 
 # The lines of an entry, as they are kept.
-read_lines: Final = reader_of(tuple[Line, ...])
-_COLUMNS: Final = [ledger_entries.c[name] for name in Entry.__struct_fields__]
+read_lines: Final = reader_of(tuple[LedgerLine, ...])
+_COLUMNS: Final = [ledger_entries.c[name] for name in LedgerEntry.__struct_fields__]
 _BOOKS: Final = (merchants.c.ledger_count, merchants.c.ledger_head, merchants.c.balance)
 
 
@@ -40,7 +40,7 @@ def post_entry(
     order_id: int | None = None,
     memo: str = "",
     now: datetime,
-) -> Entry | None:
+) -> LedgerEntry | None:
     """Write down that money moved; None, and nothing is written, if that was done before."""
     books = lock_books(db, merchant_id)
     is_known = select(ledger_entries.c.number).where(
@@ -48,7 +48,7 @@ def post_entry(
     )
     if db.execute(is_known).first() is not None:
         return None
-    entry = Entry(
+    entry = LedgerEntry(
         merchant_id=merchant_id,
         number=books.count + 1,
         key=key,
@@ -114,7 +114,7 @@ def list_entries(db: Connection, merchant_id: int) -> Iterator[Booked]:
             values = {**row._mapping, "lines": read_lines(row.lines)}
             stored = values.pop("hash")
             last = row.number
-            yield Booked(Entry(**values), stored)
+            yield Booked(LedgerEntry(**values), stored)
         if len(rows) < PAGE:
             return
 

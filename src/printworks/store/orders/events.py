@@ -9,15 +9,15 @@ from sqlalchemy import Connection, bindparam, insert, select
 from printworks.conversion import reader_of
 from printworks.rules.callbacks import is_told
 from printworks.rules.events import OrderEvent
-from printworks.store.callbacks.callbacks import Place, add_callback
-from printworks.store.engine.prepared import Prepared
+from printworks.store.callbacks.callbacks import FeedPosition, add_callback
+from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.tables import order_events
 
 _ADD = insert(order_events).values(
     {name: bindparam(name) for name in ("order_id", "kind", "facts", "created_at")}
 )
-_INSERT: Final = Prepared(_ADD.inline())
-_INSERT_TOLD: Final = Prepared(_ADD.returning(order_events.c.id))
+_INSERT: Final = PreparedStatement(_ADD.inline())
+_INSERT_TOLD: Final = PreparedStatement(_ADD.returning(order_events.c.id))
 _OF_ORDER = (
     select(order_events.c.facts)
     .where(order_events.c.order_id == bindparam("order_id"))
@@ -29,7 +29,12 @@ _read_event: Final = reader_of(OrderEvent)
 
 
 def record_event(
-    db: Connection, order_id: int, event: OrderEvent, *, now: datetime, place: Place | None = None
+    db: Connection,
+    order_id: int,
+    event: OrderEvent,
+    *,
+    now: datetime,
+    place: FeedPosition | None = None,
 ) -> None:
     """Remember that something happened to an order, and let its merchant be told if it wants to.
 

@@ -9,10 +9,10 @@ from sqlalchemy import Connection, bindparam, func, select
 from printworks.conversion import reader_of
 from printworks.errors import NotFound
 from printworks.rules.events import OrderEvent
-from printworks.rules.ledger import Entry
+from printworks.rules.ledger import LedgerEntry
 from printworks.store.callbacks.callbacks import Attempt
 from printworks.store.engine.columns import beside_index
-from printworks.store.engine.prepared import Prepared
+from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.money.ledger import read_lines
 from printworks.store.orders.orders import LARGEST_ID
 from printworks.store.tables import (
@@ -34,11 +34,11 @@ class Happening(msgspec.Struct, frozen=True):
 
 
 _read_events: Final = reader_of(list[OrderEvent])
-_ENTRY: Final = [ledger_entries.c[name] for name in Entry.__struct_fields__]
+_ENTRY: Final = [ledger_entries.c[name] for name in LedgerEntry.__struct_fields__]
 _ATTEMPT: Final = [callback_attempts.c[name] for name in Attempt.__struct_fields__]
 _calls = callbacks.c.order_id == orders.c.id
 # Each of these changes with something that is told of an order; together they never stay the same.
-_STAMP: Final = Prepared(
+_STAMP: Final = PreparedStatement(
     select(
         orders.c.updated_at,
         select(func.max(order_events.c.id))
@@ -58,7 +58,7 @@ _STAMP: Final = Prepared(
 )
 
 
-def read_stamp(db: Connection, merchant_id: int, order_id: int) -> str:
+def read_etag(db: Connection, merchant_id: int, order_id: int) -> str:
     """Return a text that is another one as soon as anything is new about a merchant's order."""
     row = None
     if 0 < order_id <= LARGEST_ID:
@@ -111,7 +111,7 @@ def list_attempts_of_order(
 
 def list_entries_of_order(
     db: Connection, merchant_id: int, order_id: int, *, limit: int
-) -> list[Entry]:
+) -> list[LedgerEntry]:
     """Return the money that moved for a merchant's order, newest first."""
     wanted = (
         select(*_ENTRY)
@@ -123,4 +123,7 @@ def list_entries_of_order(
         .order_by(beside_index(ledger_entries.c.number).desc())
         .limit(limit)
     )
-    return [Entry(**{**row._mapping, "lines": read_lines(row.lines)}) for row in db.execute(wanted)]
+    return [
+        LedgerEntry(**{**row._mapping, "lines": read_lines(row.lines)})
+        for row in db.execute(wanted)
+    ]

@@ -23,9 +23,9 @@ from printworks.catalogue.products import Currency, QualityLevel
 from printworks.errors import NotFound
 from printworks.rules.orders import OrderStatus, Payment, ShippingMethod
 from printworks.rules.search import make_recipient_key
-from printworks.store.callbacks.callbacks import PLACE, Place
-from printworks.store.engine.columns import Choice
-from printworks.store.engine.prepared import Prepared
+from printworks.store.callbacks.callbacks import PLACE, FeedPosition
+from printworks.store.engine.columns import EnumText
+from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.tables import merchants, orders
 
 # SQLite's and PostgreSQL's largest row number; a larger id is nobody's.
@@ -120,10 +120,10 @@ _COLUMNS: Final = [orders.c[name] for name in Order.__struct_fields__]
 _THIS = select(*_COLUMNS).where(
     orders.c.id == bindparam("id"), orders.c.merchant_id == bindparam("merchant_id")
 )
-_ONE: Final = Prepared(_THIS)
+_ONE: Final = PreparedStatement(_THIS)
 # Without the key: whoever adds an event or a job meanwhile need not wait.
-_ONE_TO_CHANGE: Final = Prepared(_THIS.with_for_update(key_share=True))
-_TOTAL: Final = Prepared(
+_ONE_TO_CHANGE: Final = PreparedStatement(_THIS.with_for_update(key_share=True))
+_TOTAL: Final = PreparedStatement(
     select(merchants.c.order_count).where(merchants.c.id == bindparam("merchant_id"))
 )
 
@@ -140,7 +140,7 @@ def _of_page(*columns: Column[Any]) -> Select[Any]:
     )
 
 
-_PAGE: Final = Prepared(_of_page(*_COLUMNS))
+_PAGE: Final = PreparedStatement(_of_page(*_COLUMNS))
 
 _listed = orders.alias("listed")
 _HAS_STATUS: Final = _listed.c.status == bindparam("status")
@@ -149,10 +149,10 @@ _HAS_REFERENCE: Final = _listed.c.merchant_order_id == bindparam("merchant_order
 # one status, and SQLite cannot know that.
 _HAS_STATUS_TOO: Final = type_coerce(_listed.c.status, Text).concat(
     literal_column("''")
-) == bindparam("status", type_=Choice(OrderStatus))
+) == bindparam("status", type_=EnumText(OrderStatus))
 
 
-def _of_some(*conditions: ColumnElement[bool]) -> Prepared:
+def _of_some(*conditions: ColumnElement[bool]) -> PreparedStatement:
     # What is skipped is only counted in an index, and never read.
     wanted = (
         select(_listed.c.ordinal)
@@ -165,7 +165,7 @@ def _of_some(*conditions: ColumnElement[bool]) -> Prepared:
         .limit(bindparam("limit"))
         .offset(bindparam("start"))
     )
-    return Prepared(
+    return PreparedStatement(
         select(*_COLUMNS)
         .where(orders.c.merchant_id == bindparam("merchant_id"), orders.c.ordinal.in_(wanted))
         .order_by(orders.c.ordinal.desc())
@@ -177,14 +177,14 @@ _OF_REFERENCE: Final = _of_some(_HAS_REFERENCE)
 _OF_BOTH: Final = _of_some(_HAS_REFERENCE, _HAS_STATUS_TOO)
 # For whoever wants what belongs to the orders of a page.
 IDS_OF_PAGE: Final = _of_page(orders.c.id)
-_NEXT_ORDINAL: Final = Prepared(
+_NEXT_ORDINAL: Final = PreparedStatement(
     update(merchants)
     .where(merchants.c.id == bindparam("merchant"))
     # The order's first event takes its place in the feed along the way.
     .values(order_count=merchants.c.order_count + 1, event_count=merchants.c.event_count + 1)
     .returning(merchants.c.order_count, *PLACE)
 )
-_INSERT: Final = Prepared(
+_INSERT: Final = PreparedStatement(
     insert(orders)
     .values({name: bindparam(name) for name in orders.c.keys() if name != "id"})  # noqa: SIM118
     .returning(orders.c.id)
@@ -226,7 +226,7 @@ def find_order_by_token(db: Connection, token: str) -> Order | None:
     return None if row is None else Order(*row)
 
 
-def _find(statement: Prepared, db: Connection, merchant_id: int, order_id: int) -> Order:
+def _find(statement: PreparedStatement, db: Connection, merchant_id: int, order_id: int) -> Order:
     row = None
     if 0 < order_id <= LARGEST_ID:
         row = statement.first(db, {"id": order_id, "merchant_id": merchant_id})
@@ -267,7 +267,7 @@ def list_orders(
     return OrderPage([Order(*row) for row in rows], total)
 
 
-def _choose(status: OrderStatus | None, merchant_order_id: str | None) -> Prepared:
+def _choose(status: OrderStatus | None, merchant_order_id: str | None) -> PreparedStatement:
     if merchant_order_id is None:
         return _OF_STATUS
     return _OF_REFERENCE if status is None else _OF_BOTH
@@ -295,7 +295,7 @@ def insert_order(
     status: OrderStatus,
     payment_token: str | None,
     now: datetime,
-) -> tuple[Order, Place]:
+) -> tuple[Order, FeedPosition]:
     """Add an order as the merchant's newest; its creation has a place in the feed."""
     ordinal, *place = _NEXT_ORDINAL.one(db, {"merchant": merchant_id})
     values: dict[str, Any] = {
@@ -317,7 +317,7 @@ def insert_order(
     }
     (order_id,) = _INSERT.one(db, {**values, "ordinal": ordinal})
     del values["callback_format"], values["recipient_key"]
-    return Order(id=order_id, **values), Place(*place)
+    return Order(id=order_id, **values), FeedPosition(*place)
 
 
 def update_order(db: Connection, order: Order, values: Mapping[str, object]) -> Order | None:

@@ -32,8 +32,8 @@ from sqlalchemy import (
 from printworks.catalogue.products import Currency
 from printworks.rules.orders import OrderStatus
 from printworks.rules.search import make_recipient_key, simplify
-from printworks.store.engine.columns import Choice, Moment
-from printworks.store.engine.prepared import Prepared
+from printworks.store.engine.columns import EnumText, Timestamp
+from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.orders.orders import LARGEST_ID
 from printworks.store.tables import merchants, orders
 
@@ -124,12 +124,12 @@ def _is_true(condition: ColumnElement[bool]) -> ColumnElement[bool]:
 
 
 _HAS_STATUS: Final = _is_true(
-    orders.c.status == bindparam("status", type_=Choice(OrderStatus)),
+    orders.c.status == bindparam("status", type_=EnumText(OrderStatus)),
 )
 _IS_OF_DAYS: Final = _is_true(
     and_(
-        orders.c.created_at >= bindparam("since", type_=Moment),
-        orders.c.created_at < bindparam("until", type_=Moment),
+        orders.c.created_at >= bindparam("since", type_=Timestamp),
+        orders.c.created_at < bindparam("until", type_=Timestamp),
     )
 )
 
@@ -155,28 +155,28 @@ def _newest_with(
     )
 
 
-_PAGE: Final = Prepared(
+_PAGE: Final = PreparedStatement(
     select(*_COLUMNS)
     .where(_IS_MERCHANTS, _IS_IN_SPAN, _IS_OF_DAYS)
     .order_by(orders.c.ordinal.desc())
     .limit(bindparam("limit"))
 )
-_PAGE_OF_STATUS: Final = Prepared(_newest_with(orders.c.status, _COLUMNS, _IS_OF_DAYS))
+_PAGE_OF_STATUS: Final = PreparedStatement(_newest_with(orders.c.status, _COLUMNS, _IS_OF_DAYS))
 
 # The order after, or before, which everything of some days comes.
-_LAST_BEFORE: Final = Prepared(
+_LAST_BEFORE: Final = PreparedStatement(
     select(orders.c.ordinal)
     .where(_IS_MERCHANTS, orders.c.created_at < bindparam("moment"))
     .order_by(orders.c.created_at.desc())
     .limit(literal_column("1"))
 )
-_FIRST_SINCE: Final = Prepared(
+_FIRST_SINCE: Final = PreparedStatement(
     select(orders.c.ordinal)
     .where(_IS_MERCHANTS, orders.c.created_at >= bindparam("moment"))
     .order_by(orders.c.created_at)
     .limit(literal_column("1"))
 )
-_COUNT: Final = Prepared(
+_COUNT: Final = PreparedStatement(
     select(merchants.c.order_count).where(merchants.c.id == bindparam("merchant_id"))
 )
 
@@ -191,8 +191,10 @@ class _Ordinals:
         found = statement.subquery("found")
         as_text = cast(found.c.ordinal, Text)
         self._prepared = {
-            "sqlite": Prepared(select(func.group_concat(as_text))),
-            "postgresql": Prepared(select(func.string_agg(as_text, literal_column("','")))),
+            "sqlite": PreparedStatement(select(func.group_concat(as_text))),
+            "postgresql": PreparedStatement(
+                select(func.string_agg(as_text, literal_column("','")))
+            ),
         }
 
     def find(self, db: Connection, values: Mapping[str, Any]) -> list[int]:

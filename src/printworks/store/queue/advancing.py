@@ -10,7 +10,7 @@ from printworks.store.queue.jobs import Claim, Job, lane_of
 from printworks.store.tables import jobs, merchants
 
 
-class Sleeper(NamedTuple):
+class ScheduledJob(NamedTuple):
     """The job of a merchant that wakes next."""
 
     id: int
@@ -86,7 +86,7 @@ def count_running(db: Connection, merchant_id: int, *, now: datetime) -> int:
     ).scalar_one()
 
 
-def find_sleeper(db: Connection, merchant_id: int) -> Sleeper | None:
+def find_scheduled_job(db: Connection, merchant_id: int) -> ScheduledJob | None:
     """Return the job of a merchant that wakes next."""
     row = db.execute(
         select(jobs.c.id, jobs.c.due_at)
@@ -94,10 +94,12 @@ def find_sleeper(db: Connection, merchant_id: int) -> Sleeper | None:
         .order_by(jobs.c.due_at, jobs.c.id)
         .limit(1)
     ).one_or_none()
-    return None if row is None else Sleeper(*row)
+    return None if row is None else ScheduledJob(*row)
 
 
-def claim_sleeper(db: Connection, job_id: int, *, worker: str, lease_until: datetime) -> Job | None:
+def claim_scheduled_job(
+    db: Connection, job_id: int, *, worker: str, lease_until: datetime
+) -> Job | None:
     """Claim one job for this worker; None if somebody else has it."""
     row = db.execute(
         update(jobs)

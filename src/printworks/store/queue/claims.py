@@ -29,9 +29,9 @@ from sqlalchemy import (
 )
 
 from printworks.rules.jobs import JobState, Policy
-from printworks.store.engine.columns import Moment
-from printworks.store.engine.prepared import Prepared
-from printworks.store.queue.jobs import Claim, GivenUp, Job, give_up
+from printworks.store.engine.columns import Timestamp
+from printworks.store.engine.prepared import PreparedStatement
+from printworks.store.queue.jobs import Claim, Exhausted, Job, exhaust
 from printworks.store.tables import jobs, merchants
 
 # The most jobs that one claim takes: SQLite reads at most 500 selects in one statement.
@@ -175,10 +175,10 @@ def _take(
 
 
 def _fail_spent(db: Connection, spent: Sequence[Job], *, now: datetime) -> None:
-    give_up(
+    exhaust(
         db,
         [
-            GivenUp(
+            Exhausted(
                 job.claim,
                 f"Not tried again after {job.attempts - 1} attempts, the last of which did not "
                 "report: its worker died or was cut off.",
@@ -191,7 +191,7 @@ def _fail_spent(db: Connection, spent: Sequence[Job], *, now: datetime) -> None:
 
 # The planner may use nothing but the indexes made for this: plans that it makes while the
 # queue is empty live on in the connection, and were seen to cost 300 ms once it was full.
-_TAKE_TURN: Final = Prepared(
+_TAKE_TURN: Final = PreparedStatement(
     text("""
     SELECT pg_advisory_xact_lock(hashtext('printworks.claim')), set_config(name, 'off', true)
     FROM unnest(ARRAY[
@@ -219,20 +219,20 @@ _RIPE: Final = (
     .with_for_update(skip_locked=True, of=jobs)
 )
 
-_EXPIRED: Final = Prepared(
+_EXPIRED: Final = PreparedStatement(
     select(jobs.c.id)
     .where(jobs.c.state == literal_column("'running'"), jobs.c.lease_until <= bindparam("now"))
     .with_for_update(skip_locked=True)
 )
 
-_COUNT_RUNNING: Final = Prepared(
+_COUNT_RUNNING: Final = PreparedStatement(
     select(jobs.c.lane, func.count())
     .where(jobs.c.state == literal_column("'running'"))
     .group_by(jobs.c.lane)
 )
 
 # A plain DISTINCT would read every due row; this reads one index entry for each lane.
-_HOP: Final = Prepared(
+_HOP: Final = PreparedStatement(
     text("""
     WITH RECURSIVE hops (lane, number) AS (
         SELECT (
@@ -249,7 +249,7 @@ _HOP: Final = Prepared(
 """)
 )
 
-_NEXT_DUE: Final = Prepared(
+_NEXT_DUE: Final = PreparedStatement(
     select(jobs.c.due_at)
     .where(jobs.c.state == literal_column("'scheduled'"))
     .order_by(jobs.c.due_at)
@@ -258,7 +258,7 @@ _NEXT_DUE: Final = Prepared(
 
 
 @lru_cache(maxsize=2 * LARGEST_CLAIM)
-def _take_from(lanes: int, dialect: str) -> Prepared:
+def _take_from(lanes: int, dialect: str) -> PreparedStatement:
     """Return the statement that takes jobs from so many lanes."""
     is_postgresql = dialect == "postgresql"
     skip_locked = "FOR UPDATE SKIP LOCKED" if is_postgresql else ""
@@ -270,7 +270,7 @@ def _take_from(lanes: int, dialect: str) -> Prepared:
         f" ORDER BY due_at, id LIMIT :share_{number} {skip_locked}) AS lane_{number}"
         for number in range(lanes)
     )
-    return Prepared(
+    return PreparedStatement(
         text(f"""
             WITH taken AS ({from_each})
             UPDATE jobs SET state = 'running', worker = :worker, lease_until = :lease_until,
@@ -278,7 +278,7 @@ def _take_from(lanes: int, dialect: str) -> Prepared:
             WHERE {is_taken}
             RETURNING id, fence, kind, merchant_id, args, attempts, due_at, request_id
         """)  # noqa: S608
-        .bindparams(bindparam("lease_until", type_=Moment))
+        .bindparams(bindparam("lease_until", type_=Timestamp))
         .columns(
             jobs.c.id,
             jobs.c.fence,

@@ -29,7 +29,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from printworks.errors import NotFound, WrongState
 from printworks.rules.jobs import MAY_CANCEL, MAY_RETRY, JobState
 from printworks.store.accounts.merchants import Merchant
-from printworks.store.engine.columns import Moment, spelled_out
+from printworks.store.engine.columns import Timestamp, spelled_out
 from printworks.store.tables import jobs, merchants
 
 # The channel on which PostgreSQL tells the workers that something is due.
@@ -84,14 +84,14 @@ class PutBack(msgspec.Struct, frozen=True):
     counts: bool = True
 
 
-class GivenUp(msgspec.Struct, frozen=True):
+class Exhausted(msgspec.Struct, frozen=True):
     """A failed attempt that was the last."""
 
     claim: Claim
     error: str
 
 
-_PROMISE: Final = {
+_ENQUEUE: Final = {
     "sqlite": sqlite.insert(jobs)
     .on_conflict_do_nothing(index_elements=[jobs.c.dedupe_key])
     .returning(jobs.c.id),
@@ -102,7 +102,7 @@ _PROMISE: Final = {
 _REPORT: Final = update(jobs).values(worker=None, lease_until=None)
 
 
-def promise(
+def enqueue(
     db: Connection,
     kind: str,
     args: Mapping[str, Any],
@@ -120,7 +120,7 @@ def promise(
     real_now = now - merchant.clock_offset if merchant else now
     is_due = wait <= timedelta(0) and not _is_advancing(merchant, real_now)
     job_id = db.execute(
-        _PROMISE[db.dialect.name],
+        _ENQUEUE[db.dialect.name],
         {
             "kind": kind,
             "merchant_id": merchant.id if merchant else None,
@@ -138,7 +138,7 @@ def promise(
     return job_id
 
 
-def promise_each(
+def enqueue_each(
     db: Connection,
     kind: str,
     each: Sequence[Mapping[str, Any]],
@@ -201,7 +201,7 @@ def _held(**changes: Any) -> Update:
 
 
 _DONE: Final = _REPORT.values(
-    state=JobState.DONE, finished_at=bindparam("at", type_=Moment), last_error=None
+    state=JobState.DONE, finished_at=bindparam("at", type_=Timestamp), last_error=None
 )
 # One statement for all, with the claims as one JSON text: most reports say no more than this.
 _ARE_HELD: Final = {
@@ -217,13 +217,13 @@ _ARE_HELD: Final = {
 _FINISH: Final = {dialect: _DONE.where(text(held)) for dialect, held in _ARE_HELD.items()}
 _PUT_BACK: Final = _held(
     state=bindparam("to"),
-    due_at=bindparam("at", type_=Moment),
+    due_at=bindparam("at", type_=Timestamp),
     attempts=jobs.c.attempts - bindparam("uncounted", type_=Integer),
     last_error=bindparam("error"),
 )
 _GIVE_UP: Final = _held(
     state=JobState.FAILED,
-    finished_at=bindparam("at", type_=Moment),
+    finished_at=bindparam("at", type_=Timestamp),
     last_error=bindparam("error"),
 )
 _RELEASE: Final = _held(state=JobState.DUE, attempts=jobs.c.attempts - 1)
@@ -276,7 +276,7 @@ def put_back(db: Connection, failures: Sequence[PutBack], *, now: datetime) -> i
     )
 
 
-def give_up(db: Connection, failures: Sequence[GivenUp], *, now: datetime) -> int:
+def exhaust(db: Connection, failures: Sequence[Exhausted], *, now: datetime) -> int:
     """Mark jobs as failed for good; return how many were still held."""
     return _report(
         db,
@@ -318,7 +318,7 @@ def bring_forward(db: Connection, merchant_id: int, by: timedelta) -> int:
             func.substr(jobs.c.due_at, 1, 23),
             f"-{seconds}.{milliseconds:03d} seconds",
         )
-        due_at = type_coerce(to_milliseconds.concat(func.substr(jobs.c.due_at, 24)), Moment)
+        due_at = type_coerce(to_milliseconds.concat(func.substr(jobs.c.due_at, 24)), Timestamp)
     moved = db.execute(
         update(jobs)
         .where(jobs.c.merchant_id == merchant_id, jobs.c.state == literal_column("'scheduled'"))

@@ -13,7 +13,7 @@ from sqlalchemy import (
 )
 
 from printworks.rules.events import CallbackState
-from printworks.store.engine.columns import Choice, Moment, RowId
+from printworks.store.engine.columns import EnumText, RowId, Timestamp
 from printworks.store.tables.base import metadata
 
 # One row for each event that merchants are told of, with an address or without: together they
@@ -29,16 +29,16 @@ callbacks = Table(
     # The order's first, second, third ... event, without gaps.
     Column("sequence", Integer),
     Column("event_id", ForeignKey("order_events.id")),
-    Column("state", Choice(CallbackState), nullable=False),
+    Column("state", EnumText(CallbackState), nullable=False),
     # Grows when somebody asks for it again: jobs of an earlier round have nothing to do any more.
     Column("round", Integer, nullable=False, server_default=text("1")),
     # How often it failed in this round, and how often it was sent in all.
     Column("failures", Integer, nullable=False, server_default=text("0")),
     Column("attempts", Integer, nullable=False, server_default=text("0")),
     # In the merchant's time, as everything here.
-    Column("next_at", Moment),
-    Column("delivered_at", Moment),
-    Column("created_at", Moment, nullable=False),
+    Column("next_at", Timestamp),
+    Column("delivered_at", Timestamp),
+    Column("created_at", Timestamp, nullable=False),
     UniqueConstraint("merchant_id", "number"),
     UniqueConstraint("order_id", "sequence"),
     sqlite_autoincrement=True,
@@ -59,7 +59,7 @@ callback_attempts = Table(
     Column("callback_id", ForeignKey("callbacks.id"), primary_key=True),
     Column("number", Integer, primary_key=True, autoincrement=False),
     # For the sweep that forgets old attempts.
-    Column("at", Moment, nullable=False, index=True),
+    Column("at", Timestamp, nullable=False, index=True),
     Column("url", Text, nullable=False),
     # What the receiver said; null if no answer came, and `error` says why.
     Column("status", Integer),

@@ -2,7 +2,7 @@
 
 from sqlalchemy import Column, ForeignKey, Integer, LargeBinary, Table, Text
 
-from printworks.store.engine.columns import Moment
+from printworks.store.engine.columns import Timestamp
 from printworks.store.tables.base import metadata
 
 idempotency_keys = Table(
@@ -13,11 +13,11 @@ idempotency_keys = Table(
     Column("fingerprint", Text, nullable=False),
     # Until then the first request may still be running; afterwards, without an answer,
     # its process died before it did anything, and the next request takes its place.
-    Column("claimed_until", Moment, nullable=False),
+    Column("claimed_until", Timestamp, nullable=False),
     Column("claim", Text, nullable=False),
     Column("answer_status", Integer),
     Column("answer_media_type", Text),
     Column("answer_body", LargeBinary),
     # For the sweep that forgets old keys.
-    Column("created_at", Moment, nullable=False, index=True),
+    Column("created_at", Timestamp, nullable=False, index=True),
 )

@@ -4,7 +4,7 @@ from sqlalchemy import BigInteger, Column, ForeignKey, Integer, Table, Text, tex
 
 from printworks.rules.images import AcceptedFiles, ImageStatus
 from printworks.rules.sizing import Sizing
-from printworks.store.engine.columns import Choice, Json, Moment, RowId
+from printworks.store.engine.columns import EnumText, Json, RowId, Timestamp
 from printworks.store.tables.base import metadata
 
 # What was received, once for each content, whoever sent it and however often.
@@ -21,9 +21,9 @@ pictures = Table(
     # Where the file is kept, and the smaller one from which proofs are drawn.
     Column("original", Text),
     Column("proxy", Text),
-    Column("created_at", Moment, nullable=False),
+    Column("created_at", Timestamp, nullable=False),
     # For the sweep that forgets old pictures.
-    Column("used_at", Moment, nullable=False, index=True),
+    Column("used_at", Timestamp, nullable=False, index=True),
     sqlite_autoincrement=True,
 )
 
@@ -34,9 +34,9 @@ images = Table(
     Column("order_id", ForeignKey("orders.id"), nullable=False, index=True),
     Column("sku", Text, nullable=False),
     Column("url", Text),
-    Column("status", Choice(ImageStatus), nullable=False),
+    Column("status", EnumText(ImageStatus), nullable=False),
     Column("copies", Integer, nullable=False),
-    Column("sizing", Choice(Sizing), nullable=False),
+    Column("sizing", EnumText(Sizing), nullable=False),
     Column("price_to_user", BigInteger),
     Column("attributes", Json, nullable=False),
     # What one copy costs the merchant, as quoted.
@@ -45,7 +45,7 @@ images = Table(
     Column("expected_md5", Text),
     Column("md5", Text),
     # What kinds of files it may be; null is every kind that can be printed.
-    Column("formats", Choice(AcceptedFiles)),
+    Column("formats", EnumText(AcceptedFiles)),
     # As a person sees it. Kept here too, since the picture is forgotten before the order is.
     Column("width", Integer),
     Column("height", Integer),
@@ -54,8 +54,8 @@ images = Table(
     # How the print file was made; null until there is one.
     Column("manifest", Json),
     Column("error_message", Text),
-    Column("created_at", Moment, nullable=False),
-    Column("updated_at", Moment, nullable=False),
+    Column("created_at", Timestamp, nullable=False),
+    Column("updated_at", Timestamp, nullable=False),
     sqlite_autoincrement=True,
 )
 
@@ -77,11 +77,11 @@ packing_slips = Table(
     metadata,
     Column("order_id", ForeignKey("orders.id"), primary_key=True),
     Column("url", Text, nullable=False),
-    Column("status", Choice(ImageStatus), nullable=False),
+    Column("status", EnumText(ImageStatus), nullable=False),
     Column("file", Text),
     Column("sha256", Text),
     Column("width", Integer),
     Column("height", Integer),
     Column("error_message", Text),
-    Column("updated_at", Moment, nullable=False),
+    Column("updated_at", Timestamp, nullable=False),
 )

@@ -3,7 +3,7 @@
 from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, Table, Text, text
 
 from printworks.rules.issues import Author, IssueAction, IssueKind, IssueState, Resolution
-from printworks.store.engine.columns import Choice, Json, Moment, RowId
+from printworks.store.engine.columns import EnumText, Json, RowId, Timestamp
 from printworks.store.tables.base import metadata
 
 # Complaints about orders.
@@ -13,20 +13,20 @@ issues = Table(
     Column("id", RowId, primary_key=True),
     Column("merchant_id", ForeignKey("merchants.id"), nullable=False, index=True),
     Column("order_id", ForeignKey("orders.id"), nullable=False, index=True),
-    Column("kind", Choice(IssueKind), nullable=False),
+    Column("kind", EnumText(IssueKind), nullable=False),
     Column("detail", Text),
     # What the merchant wants.
-    Column("action", Choice(IssueAction), nullable=False),
+    Column("action", EnumText(IssueAction), nullable=False),
     Column("action_detail", Text),
     # The images that it is about; none is all of them.
     Column("image_ids", Json, nullable=False),
-    Column("state", Choice(IssueState), nullable=False),
+    Column("state", EnumText(IssueState), nullable=False),
     # What the merchant got: money back, in minor units, or another order.
-    Column("resolution", Choice(Resolution)),
+    Column("resolution", EnumText(Resolution)),
     Column("refund", BigInteger),
     Column("reprint_order_id", ForeignKey("orders.id"), index=True),
-    Column("created_at", Moment, nullable=False),
-    Column("updated_at", Moment, nullable=False),
+    Column("created_at", Timestamp, nullable=False),
+    Column("updated_at", Timestamp, nullable=False),
     sqlite_autoincrement=True,
 )
 
@@ -46,11 +46,11 @@ issue_remarks = Table(
     metadata,
     Column("issue_id", ForeignKey("issues.id"), primary_key=True),
     Column("number", Integer, primary_key=True, autoincrement=False),
-    Column("at", Moment, nullable=False),
-    Column("author", Choice(Author), nullable=False),
+    Column("at", Timestamp, nullable=False),
+    Column("author", EnumText(Author), nullable=False),
     # Where the issue went from and to; both are null if somebody only said something.
-    Column("was", Choice(IssueState)),
-    Column("state", Choice(IssueState)),
+    Column("was", EnumText(IssueState)),
+    Column("state", EnumText(IssueState)),
     Column("comment", Text),
 )
 
@@ -64,6 +64,6 @@ issue_photos = Table(
     Column("file", Text, nullable=False),
     Column("width", Integer, nullable=False),
     Column("height", Integer, nullable=False),
-    Column("created_at", Moment, nullable=False),
+    Column("created_at", Timestamp, nullable=False),
     sqlite_autoincrement=True,
 )

@@ -12,7 +12,7 @@ from sqlalchemy import (
     text,
 )
 
-from printworks.store.engine.columns import Json, Moment, RowId
+from printworks.store.engine.columns import Json, RowId, Timestamp
 from printworks.store.tables.base import metadata
 
 jobs = Table(
@@ -26,19 +26,19 @@ jobs = Table(
     Column("args", Json, nullable=False),
     Column("state", Text, nullable=False),
     # In real time, also for a merchant whose clock is ahead.
-    Column("due_at", Moment, nullable=False),
+    Column("due_at", Timestamp, nullable=False),
     # How often it was claimed, counted before it runs: a job that kills its process stops too.
     Column("attempts", Integer, nullable=False, server_default=text("0")),
     # Grows with every claim and never shrinks: only the latest claim may report.
     Column("fence", BigInteger, nullable=False, server_default=text("0")),
     Column("worker", Text),
-    Column("lease_until", Moment),
+    Column("lease_until", Timestamp),
     Column("dedupe_key", Text, unique=True),
     # The request that caused it, for whoever reads the logs.
     Column("request_id", Text),
     Column("last_error", Text),
-    Column("created_at", Moment, nullable=False),
-    Column("finished_at", Moment),
+    Column("created_at", Timestamp, nullable=False),
+    Column("finished_at", Timestamp),
     CheckConstraint(
         "state IN ('scheduled', 'due', 'running', 'done', 'failed', 'cancelled')", name="state"
     ),

@@ -3,7 +3,7 @@
 from sqlalchemy import BigInteger, Column, ForeignKey, Index, Table, Text, UniqueConstraint
 
 from printworks.rules.ledger import EntryKind
-from printworks.store.engine.columns import Choice, Json, Moment
+from printworks.store.engine.columns import EnumText, Json, Timestamp
 from printworks.store.tables.base import metadata
 
 # Money that moved, one entry after the other for each merchant. Nothing here is ever changed.
@@ -13,13 +13,13 @@ ledger_entries = Table(
     Column("merchant_id", ForeignKey("merchants.id"), primary_key=True),
     Column("number", BigInteger, primary_key=True, autoincrement=False),
     Column("key", Text, nullable=False),
-    Column("kind", Choice(EntryKind), nullable=False),
+    Column("kind", EnumText(EntryKind), nullable=False),
     Column("order_id", ForeignKey("orders.id"), index=True),
     Column("currency", Text, nullable=False),
     Column("lines", Json, nullable=False),
     Column("memo", Text, nullable=False),
     # For what was earned on which day.
-    Column("created_at", Moment, nullable=False, index=True),
+    Column("created_at", Timestamp, nullable=False, index=True),
     Column("previous", Text, nullable=False),
     Column("hash", Text, nullable=False),
     UniqueConstraint("merchant_id", "key"),

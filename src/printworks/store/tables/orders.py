@@ -16,7 +16,7 @@ from sqlalchemy import (
 
 from printworks.catalogue.products import Currency, QualityLevel
 from printworks.rules.orders import OrderStatus, Payment, ShippingMethod
-from printworks.store.engine.columns import ByteText, Choice, Json, Moment, RowId
+from printworks.store.engine.columns import ByteText, EnumText, Json, RowId, Timestamp
 from printworks.store.tables.base import metadata
 
 orders = Table(
@@ -27,7 +27,7 @@ orders = Table(
     # The merchant's first, second, third ... order, without gaps: it is the total, the
     # sort order and the page position at once, so that a list costs the same at any depth.
     Column("ordinal", BigInteger, nullable=False),
-    Column("status", Choice(OrderStatus), nullable=False),
+    Column("status", EnumText(OrderStatus), nullable=False),
     Column("merchant_order_id", ByteText),
     Column("recipient_name", Text),
     # The recipient's name for whoever looks for it: see `rules/search.py`.
@@ -41,14 +41,14 @@ orders = Table(
     Column("mobile_telephone", Text),
     Column("telephone", Text),
     Column("email", Text),
-    Column("shipping_method", Choice(ShippingMethod), nullable=False),
+    Column("shipping_method", EnumText(ShippingMethod), nullable=False),
     # Whether the merchant wants a service with tracking wherever there is one.
     Column("is_tracked", Boolean, nullable=False, server_default=false()),
     # The range from which products are chosen, and where they should be printed; null if
     # whoever made the order was not asked.
-    Column("quality_level", Choice(QualityLevel)),
+    Column("quality_level", EnumText(QualityLevel)),
     Column("print_country", Text),
-    Column("payment", Choice(Payment), nullable=False),
+    Column("payment", EnumText(Payment), nullable=False),
     # The unguessable part of the address at which the recipient pays.
     Column("payment_token", Text, unique=True),
     # In which words its callbacks are written, unless the merchant chose others: a mark of who
@@ -62,18 +62,18 @@ orders = Table(
     Column("image_count", Integer, nullable=False, server_default=text("0")),
     # What the merchant pays, shipping included: quoted when the order last changed, and charged
     # at submission. The currency is null until there is something to pay for.
-    Column("currency", Choice(Currency)),
+    Column("currency", EnumText(Currency)),
     Column("price", BigInteger, nullable=False, server_default=text("0")),
     Column("shipping_price", BigInteger, nullable=False, server_default=text("0")),
     # While this is set, nothing is sent to a lab.
-    Column("held_at", Moment),
+    Column("held_at", Timestamp),
     # While this is set, the order is being paid for, and nobody may change it.
     Column("payment_request_id", BigInteger),
     # Until when the recipient may pay; null unless the recipient is asked to.
-    Column("pay_until", Moment),
+    Column("pay_until", Timestamp),
     Column("error_message", Text),
-    Column("created_at", Moment, nullable=False),
-    Column("updated_at", Moment, nullable=False),
+    Column("created_at", Timestamp, nullable=False),
+    Column("updated_at", Timestamp, nullable=False),
     UniqueConstraint("merchant_id", "ordinal"),
     # Lists of one status: the few that are open are found below any number of old ones.
     Index(None, "merchant_id", "status", "ordinal"),
@@ -117,6 +117,6 @@ order_events = Table(
     Column("kind", Text, nullable=False),
     # What was true at that moment: whoever tells of the event later reads it here.
     Column("facts", Json, nullable=False),
-    Column("created_at", Moment, nullable=False),
+    Column("created_at", Timestamp, nullable=False),
     sqlite_autoincrement=True,
 )

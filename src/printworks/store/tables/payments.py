@@ -4,7 +4,7 @@ from sqlalchemy import BigInteger, Column, ForeignKey, Index, Table, Text, text
 
 from printworks.catalogue.products import Currency
 from printworks.rules.payments import Payer, PaymentState
-from printworks.store.engine.columns import Choice, Moment, RowId
+from printworks.store.engine.columns import EnumText, RowId, Timestamp
 from printworks.store.tables.base import metadata
 
 # Money that somebody is asked for; written down before anybody asks.
@@ -16,11 +16,11 @@ payment_requests = Table(
     Column("order_id", ForeignKey("orders.id"), nullable=False, index=True),
     # By which the provider knows it, and the address of our page about it: not guessable.
     Column("key", Text, nullable=False, unique=True),
-    Column("payer", Choice(Payer), nullable=False),
+    Column("payer", EnumText(Payer), nullable=False),
     Column("provider", Text, nullable=False),
-    Column("state", Choice(PaymentState), nullable=False),
+    Column("state", EnumText(PaymentState), nullable=False),
     Column("amount", BigInteger, nullable=False),
-    Column("currency", Choice(Currency), nullable=False),
+    Column("currency", EnumText(Currency), nullable=False),
     # Who pays, and with what, in the provider's words, as it was when it was first asked.
     Column("customer", Text, nullable=False),
     Column("payment_method", Text, nullable=False),
@@ -30,9 +30,9 @@ payment_requests = Table(
     # Why nothing was paid, as a sentence.
     Column("reason", Text),
     # Until when the payer may authorise it.
-    Column("expires_at", Moment, nullable=False),
-    Column("created_at", Moment, nullable=False),
-    Column("updated_at", Moment, nullable=False),
+    Column("expires_at", Timestamp, nullable=False),
+    Column("created_at", Timestamp, nullable=False),
+    Column("updated_at", Timestamp, nullable=False),
     sqlite_autoincrement=True,
 )
 

@@ -13,17 +13,17 @@ from sqlalchemy import (
 )
 
 from printworks.rules.people import Realm, Role
-from printworks.store.engine.columns import Choice, Json, Moment, RowId
+from printworks.store.engine.columns import EnumText, Json, RowId, Timestamp
 from printworks.store.tables.base import metadata
 
 people = Table(
     "people",
     metadata,
     Column("id", RowId, primary_key=True),
-    Column("realm", Choice(Realm), nullable=False),
+    Column("realm", EnumText(Realm), nullable=False),
     # In small letters.
     Column("email", Text, nullable=False),
-    Column("role", Choice(Role), nullable=False),
+    Column("role", EnumText(Role), nullable=False),
     # Null for the operator's own people.
     Column("merchant_id", ForeignKey("merchants.id"), index=True),
     # Argon2id, with its parameters.
@@ -34,8 +34,8 @@ people = Table(
     Column("totp_step", BigInteger, nullable=False, server_default=text("0")),
     # Wrong passwords and codes in a row, and when the last one came.
     Column("failures", Integer, nullable=False, server_default=text("0")),
-    Column("failed_at", Moment),
-    Column("created_at", Moment, nullable=False),
+    Column("failed_at", Timestamp),
+    Column("created_at", Timestamp, nullable=False),
     UniqueConstraint("realm", "email"),
     sqlite_autoincrement=True,
 )
@@ -46,12 +46,12 @@ sessions = Table(
     # SHA-256 of what the cookie holds.
     Column("hash", Text, primary_key=True),
     Column("person_id", ForeignKey("people.id"), nullable=False, index=True),
-    Column("created_at", Moment, nullable=False),
-    Column("seen_at", Moment, nullable=False),
+    Column("created_at", Timestamp, nullable=False),
+    Column("seen_at", Timestamp, nullable=False),
     # For the sweep that forgets old ones.
-    Column("expires_at", Moment, nullable=False, index=True),
+    Column("expires_at", Timestamp, nullable=False, index=True),
     # When the password was last given.
-    Column("proved_at", Moment, nullable=False),
+    Column("proved_at", Timestamp, nullable=False),
     # From where and with what, so that somebody recognises their own.
     Column("address", Text, nullable=False),
     Column("user_agent", Text, nullable=False),
@@ -64,16 +64,16 @@ invitations = Table(
     metadata,
     # SHA-256 of what the link holds.
     Column("hash", Text, primary_key=True),
-    Column("realm", Choice(Realm), nullable=False),
-    Column("role", Choice(Role), nullable=False),
+    Column("realm", EnumText(Realm), nullable=False),
+    Column("role", EnumText(Role), nullable=False),
     Column("email", Text, nullable=False),
     # Whose dashboard it opens; null makes a new merchant, or is for an operator.
     Column("merchant_id", ForeignKey("merchants.id")),
     # Who chooses a new password with it.
     Column("person_id", ForeignKey("people.id")),
-    Column("created_at", Moment, nullable=False),
-    Column("expires_at", Moment, nullable=False),
-    Column("used_at", Moment),
+    Column("created_at", Timestamp, nullable=False),
+    Column("expires_at", Timestamp, nullable=False),
+    Column("used_at", Timestamp),
 )
 
 # Who did what. Nothing here is ever changed.
@@ -81,10 +81,10 @@ audit_log = Table(
     "audit_log",
     metadata,
     Column("id", RowId, primary_key=True),
-    Column("at", Moment, nullable=False),
+    Column("at", Timestamp, nullable=False),
     # Whose affairs it was; null if only the operator's own.
     Column("merchant_id", ForeignKey("merchants.id")),
-    Column("realm", Choice(Realm), nullable=False),
+    Column("realm", EnumText(Realm), nullable=False),
     # The e-mail address, which stays when the person goes.
     Column("who", Text, nullable=False),
     Column("action", Text, nullable=False),

@@ -2,7 +2,7 @@
 
 from sqlalchemy import Column, ForeignKey, Index, Integer, Table, Text
 
-from printworks.store.engine.columns import Moment, RowId
+from printworks.store.engine.columns import RowId, Timestamp
 from printworks.store.tables.base import metadata
 
 api_requests = Table(
@@ -11,7 +11,7 @@ api_requests = Table(
     Column("id", RowId, primary_key=True),
     Column("merchant_id", ForeignKey("merchants.id"), nullable=False),
     # For the sweep that forgets old ones.
-    Column("at", Moment, nullable=False, index=True),
+    Column("at", Timestamp, nullable=False, index=True),
     Column("method", Text, nullable=False),
     Column("path", Text, nullable=False),
     Column("status", Integer, nullable=False),

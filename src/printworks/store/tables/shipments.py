@@ -4,7 +4,7 @@ from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, 
 
 from printworks.catalogue.services import Carrier
 from printworks.rules.production import LabState
-from printworks.store.engine.columns import Choice, Json, Moment, RowId
+from printworks.store.engine.columns import EnumText, Json, RowId, Timestamp
 from printworks.store.tables.base import metadata
 
 # What one lab prints and sends in one package: planned while the order is open, fixed and
@@ -15,11 +15,11 @@ shipments = Table(
     Column("id", RowId, primary_key=True),
     Column("order_id", ForeignKey("orders.id"), nullable=False, index=True),
     # Null while it is only planned.
-    Column("state", Choice(LabState)),
+    Column("state", EnumText(LabState)),
     Column("lab", Text, nullable=False),
     Column("band", Text, nullable=False),
     Column("service", Text, nullable=False),
-    Column("carrier", Choice(Carrier), nullable=False),
+    Column("carrier", EnumText(Carrier), nullable=False),
     Column("is_tracked", Boolean, nullable=False),
     Column("price", BigInteger, nullable=False),
     Column("image_ids", Json, nullable=False),
@@ -28,16 +28,16 @@ shipments = Table(
     Column("earliest_arrival", Text, nullable=False),
     Column("latest_arrival", Text, nullable=False),
     # When the lab got it, and why it must wait although it has.
-    Column("sent_at", Moment),
+    Column("sent_at", Timestamp),
     Column("held_because", Text),
     # Why the lab did not make it.
     Column("reason", Text),
     Column("tracking_number", Text),
     Column("tracking_url", Text),
     # For how long labs took, by day.
-    Column("shipped_at", Moment, index=True),
-    Column("created_at", Moment, nullable=False),
-    Column("updated_at", Moment, nullable=False),
+    Column("shipped_at", Timestamp, index=True),
+    Column("created_at", Timestamp, nullable=False),
+    Column("updated_at", Timestamp, nullable=False),
     sqlite_autoincrement=True,
 )
 
@@ -62,6 +62,6 @@ plans = Table(
     Column("routing", Json, nullable=False),
     # Labs that have rejected it.
     Column("without", Json, nullable=False),
-    Column("created_at", Moment, nullable=False),
+    Column("created_at", Timestamp, nullable=False),
     sqlite_autoincrement=True,
 )

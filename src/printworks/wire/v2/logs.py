@@ -5,7 +5,7 @@ from typing import Self
 
 import msgspec
 
-from printworks.wire.timestamps import show_moment
+from printworks.wire.timestamps import show_timestamp
 
 
 class LogLineOut(msgspec.Struct, frozen=True):
@@ -18,7 +18,7 @@ class LogLineOut(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, title: str, message: str, at: datetime) -> Self:
         """Show a line."""
-        return cls(title, message, show_moment(at))
+        return cls(title, message, show_timestamp(at))
 
 
 class LogsOut(msgspec.Struct, frozen=True):

@@ -21,7 +21,7 @@ from printworks.store.orders.orders import NewOrder, Order
 from printworks.wire.links import Links
 from printworks.wire.reading import Amount, CountryCode, CurrencyCode, Reader, text
 from printworks.wire.shipments import ShipmentOut, ShippingInfoOut
-from printworks.wire.timestamps import show_moment
+from printworks.wire.timestamps import show_timestamp
 from printworks.wire.v2.photos import PhotoOut, show_photos
 from printworks.wire.v2.shipping import (
     METHOD_MEANT,
@@ -256,8 +256,8 @@ class OrderOut(msgspec.Struct, frozen=True, kw_only=True):
             photos=show_photos(images, catalogue, links),
             preferredShippingMethod=METHOD_SHOWN[order.shipping_method],
             merchantOrderId=order.merchant_order_id,
-            created=show_moment(order.created_at),
-            lastUpdated=show_moment(order.updated_at),
+            created=show_timestamp(order.created_at),
+            lastUpdated=show_timestamp(order.updated_at),
             invoiceAmountNet=order.invoice_amount_net,
             invoiceTax=order.invoice_tax,
             invoiceCurrency=order.invoice_currency,

@@ -12,16 +12,16 @@ from printworks.rules.events import CallbackState
 from printworks.store.callbacks.callbacks import Callback
 from printworks.wire.callbacks import message_id, render_callback
 from printworks.wire.reading import Reader, read_integer
-from printworks.wire.timestamps import show_moment
+from printworks.wire.timestamps import show_timestamp
 
 HIGHEST_NUMBER: Final = 2**62
 
 
-def _read_moment(name: str, value: object) -> datetime:
+def _read_timestamp(name: str, value: object) -> datetime:
     try:
-        moment = datetime.fromisoformat(value.strip() if isinstance(value, str) else "")
+        timestamp = datetime.fromisoformat(value.strip() if isinstance(value, str) else "")
         # What we show has no zone, and is UTC.
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+        return (timestamp if timestamp.tzinfo else timestamp.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError) as error:
         message = f"`{name}` must be a moment such as 2026-11-15T12:00:00."
         raise BadInput(message) from error
@@ -78,7 +78,7 @@ class EventOut(msgspec.Struct, frozen=True):
             number=told.number,
             orderId=order_id,
             sequence=told.sequence or 0,
-            at=show_moment(at),
+            at=show_timestamp(at),
             kind=str(told.event.__struct_config__.tag),
             messageId=message_id(told.id),
             callback=msgspec.json.decode(body),
@@ -100,7 +100,7 @@ class ReplayCallbacks(msgspec.Struct, frozen=True, kw_only=True):
         Annotated[
             datetime,
             Meta(description="In your time; UTC unless it names a zone."),
-            Reader(_read_moment),
+            Reader(_read_timestamp),
         ]
         | None
     ) = None
@@ -122,5 +122,5 @@ class ReplayOut(msgspec.Struct, frozen=True):
     after: int | None
 
 
-def _show(moment: datetime | None) -> str | None:
-    return None if moment is None else show_moment(moment)
+def _show(timestamp: datetime | None) -> str | None:
+    return None if timestamp is None else show_timestamp(timestamp)

@@ -14,7 +14,7 @@ from printworks.store.orders.orders import NewOrder, Order
 from printworks.wire.links import Links
 from printworks.wire.reading import Amount, CountryCode, CurrencyCode, Url, text
 from printworks.wire.shipments import ShipmentOut, ShippingInfoOut
-from printworks.wire.timestamps import show_moment
+from printworks.wire.timestamps import show_timestamp
 from printworks.wire.v3.images import ImageOut
 
 Line = Annotated[str, Meta(max_length=255), text(255)]
@@ -188,8 +188,8 @@ class OrderOut(msgspec.Struct, frozen=True):
             paymentUrl=_payment_url(order, links),
             images=[ImageOut.of(image, links) for image in images],
             preferredShippingMethod=order.shipping_method,
-            created=show_moment(order.created_at),
-            lastUpdated=show_moment(order.updated_at),
+            created=show_timestamp(order.created_at),
+            lastUpdated=show_timestamp(order.updated_at),
             canCancel=permissions.cancel,
             canHold=permissions.hold,
             canUpdateShipping=permissions.update_shipping,

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from printworks.errors import BadInput
 from printworks.wire.reading import text
-from printworks.wire.timestamps import show_moment
+from printworks.wire.timestamps import show_timestamp
 
 LONGEST: Final = timedelta(days=366)
 
@@ -47,4 +47,4 @@ class ClockOut(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, now: datetime, ahead: timedelta) -> Self:
         """Show a clock."""
-        return cls(show_moment(now), int(ahead.total_seconds()))
+        return cls(show_timestamp(now), int(ahead.total_seconds()))

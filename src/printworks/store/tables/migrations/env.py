@@ -11,7 +11,7 @@ from printworks.store.tables import metadata
 
 def render_item(kind: str, item: Any, autogenerate: Any) -> str | Literal[False]:
     """Write our own column types by their name when a migration is generated."""
-    if isinstance(item, columns.Choice):
+    if isinstance(item, columns.EnumText):
         return "sa.Text()"
     if kind == "type" and type(item).__module__ == columns.__name__:
         autogenerate.imports.add("from printworks.store import columns")

@@ -28,8 +28,8 @@ def upgrade() -> None:
         sa.Column("refusal", sa.Text(), nullable=True),
         sa.Column("original", sa.Text(), nullable=True),
         sa.Column("proxy", sa.Text(), nullable=True),
-        sa.Column("created_at", columns.Moment(), nullable=False),
-        sa.Column("used_at", columns.Moment(), nullable=False),
+        sa.Column("created_at", columns.Timestamp(), nullable=False),
+        sa.Column("used_at", columns.Timestamp(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_pictures")),
         sa.UniqueConstraint("sha256", name=op.f("uq_pictures_sha256")),
         sqlite_autoincrement=True,
@@ -79,8 +79,8 @@ def upgrade() -> None:
         sa.Column("picture_id", columns.RowId, nullable=True),
         sa.Column("manifest", columns.Json, nullable=True),
         sa.Column("error_message", sa.Text(), nullable=True),
-        sa.Column("created_at", columns.Moment(), nullable=False),
-        sa.Column("updated_at", columns.Moment(), nullable=False),
+        sa.Column("created_at", columns.Timestamp(), nullable=False),
+        sa.Column("updated_at", columns.Timestamp(), nullable=False),
         sa.ForeignKeyConstraint(
             ["order_id"], ["orders.id"], name=op.f("fk_images_order_id_orders")
         ),
@@ -104,7 +104,7 @@ def upgrade() -> None:
         sa.Column("width", sa.Integer(), nullable=True),
         sa.Column("height", sa.Integer(), nullable=True),
         sa.Column("error_message", sa.Text(), nullable=True),
-        sa.Column("updated_at", columns.Moment(), nullable=False),
+        sa.Column("updated_at", columns.Timestamp(), nullable=False),
         sa.ForeignKeyConstraint(
             ["order_id"], ["orders.id"], name=op.f("fk_packing_slips_order_id_orders")
         ),

@@ -22,7 +22,7 @@ def upgrade() -> None:
         sa.Column("order_id", columns.RowId, nullable=False),
         sa.Column("routing", columns.Json, nullable=False),
         sa.Column("without", columns.Json, nullable=False),
-        sa.Column("created_at", columns.Moment(), nullable=False),
+        sa.Column("created_at", columns.Timestamp(), nullable=False),
         sa.ForeignKeyConstraint(["order_id"], ["orders.id"], name=op.f("fk_plans_order_id_orders")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_plans")),
         sqlite_autoincrement=True,
@@ -45,14 +45,14 @@ def upgrade() -> None:
         sa.Column("copies", sa.Integer(), nullable=False),
         sa.Column("earliest_arrival", sa.Text(), nullable=False),
         sa.Column("latest_arrival", sa.Text(), nullable=False),
-        sa.Column("sent_at", columns.Moment(), nullable=True),
+        sa.Column("sent_at", columns.Timestamp(), nullable=True),
         sa.Column("held_because", sa.Text(), nullable=True),
         sa.Column("reason", sa.Text(), nullable=True),
         sa.Column("tracking_number", sa.Text(), nullable=True),
         sa.Column("tracking_url", sa.Text(), nullable=True),
-        sa.Column("shipped_at", columns.Moment(), nullable=True),
-        sa.Column("created_at", columns.Moment(), nullable=False),
-        sa.Column("updated_at", columns.Moment(), nullable=False),
+        sa.Column("shipped_at", columns.Timestamp(), nullable=True),
+        sa.Column("created_at", columns.Timestamp(), nullable=False),
+        sa.Column("updated_at", columns.Timestamp(), nullable=False),
         sa.ForeignKeyConstraint(
             ["order_id"], ["orders.id"], name=op.f("fk_shipments_order_id_orders")
         ),
@@ -79,7 +79,7 @@ def upgrade() -> None:
             sa.Column("currency", sa.Text(), server_default=sa.text("'GBP'"), nullable=False)
         )
 
-        batch_op.add_column(sa.Column("advancing_until", columns.Moment(), nullable=True))
+        batch_op.add_column(sa.Column("advancing_until", columns.Timestamp(), nullable=True))
 
     with op.batch_alter_table("orders", schema=None, recreate="never") as batch_op:
         batch_op.add_column(sa.Column("currency", sa.Text(), nullable=True))
@@ -91,4 +91,4 @@ def upgrade() -> None:
                 "shipping_price", sa.BigInteger(), server_default=sa.text("0"), nullable=False
             )
         )
-        batch_op.add_column(sa.Column("held_at", columns.Moment(), nullable=True))
+        batch_op.add_column(sa.Column("held_at", columns.Timestamp(), nullable=True))

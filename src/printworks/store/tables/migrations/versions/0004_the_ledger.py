@@ -26,7 +26,7 @@ def upgrade() -> None:
         sa.Column("currency", sa.Text(), nullable=False),
         sa.Column("lines", columns.Json, nullable=False),
         sa.Column("memo", sa.Text(), nullable=False),
-        sa.Column("created_at", columns.Moment(), nullable=False),
+        sa.Column("created_at", columns.Timestamp(), nullable=False),
         sa.Column("previous", sa.Text(), nullable=False),
         sa.Column("hash", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(

@@ -38,9 +38,9 @@ def upgrade() -> None:
         sa.Column("reference", sa.Text(), server_default=sa.text("''"), nullable=False),
         sa.Column("url", sa.Text(), nullable=True),
         sa.Column("reason", sa.Text(), nullable=True),
-        sa.Column("expires_at", columns.Moment(), nullable=False),
-        sa.Column("created_at", columns.Moment(), nullable=False),
-        sa.Column("updated_at", columns.Moment(), nullable=False),
+        sa.Column("expires_at", columns.Timestamp(), nullable=False),
+        sa.Column("created_at", columns.Timestamp(), nullable=False),
+        sa.Column("updated_at", columns.Timestamp(), nullable=False),
         sa.ForeignKeyConstraint(
             ["merchant_id"],
             ["merchants.id"],
@@ -84,4 +84,4 @@ def upgrade() -> None:
 
     with op.batch_alter_table("orders", schema=None, recreate="never") as batch_op:
         batch_op.add_column(sa.Column("payment_request_id", sa.BigInteger(), nullable=True))
-        batch_op.add_column(sa.Column("pay_until", columns.Moment(), nullable=True))
+        batch_op.add_column(sa.Column("pay_until", columns.Timestamp(), nullable=True))

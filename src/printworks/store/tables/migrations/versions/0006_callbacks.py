@@ -28,9 +28,9 @@ def upgrade() -> None:
         sa.Column("round", sa.Integer(), server_default=sa.text("1"), nullable=False),
         sa.Column("failures", sa.Integer(), server_default=sa.text("0"), nullable=False),
         sa.Column("attempts", sa.Integer(), server_default=sa.text("0"), nullable=False),
-        sa.Column("next_at", columns.Moment(), nullable=True),
-        sa.Column("delivered_at", columns.Moment(), nullable=True),
-        sa.Column("created_at", columns.Moment(), nullable=False),
+        sa.Column("next_at", columns.Timestamp(), nullable=True),
+        sa.Column("delivered_at", columns.Timestamp(), nullable=True),
+        sa.Column("created_at", columns.Timestamp(), nullable=False),
         sa.ForeignKeyConstraint(
             ["merchant_id"], ["merchants.id"], name=op.f("fk_callbacks_merchant_id_merchants")
         ),
@@ -58,7 +58,7 @@ def upgrade() -> None:
         "callback_attempts",
         sa.Column("callback_id", columns.RowId, nullable=False),
         sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("at", columns.Moment(), nullable=False),
+        sa.Column("at", columns.Timestamp(), nullable=False),
         sa.Column("url", sa.Text(), nullable=False),
         sa.Column("status", sa.Integer(), nullable=True),
         sa.Column("milliseconds", sa.Integer(), nullable=False),

@@ -56,8 +56,8 @@ def _add_issues() -> None:
         sa.Column("resolution", sa.Text(), nullable=True),
         sa.Column("refund", sa.BigInteger(), nullable=True),
         sa.Column("reprint_order_id", columns.RowId, nullable=True),
-        sa.Column("created_at", columns.Moment(), nullable=False),
-        sa.Column("updated_at", columns.Moment(), nullable=False),
+        sa.Column("created_at", columns.Timestamp(), nullable=False),
+        sa.Column("updated_at", columns.Timestamp(), nullable=False),
         sa.ForeignKeyConstraint(
             ["merchant_id"], ["merchants.id"], name=op.f("fk_issues_merchant_id_merchants")
         ),
@@ -84,7 +84,7 @@ def _add_issues() -> None:
         "issue_remarks",
         sa.Column("issue_id", columns.RowId, nullable=False),
         sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("at", columns.Moment(), nullable=False),
+        sa.Column("at", columns.Timestamp(), nullable=False),
         sa.Column("author", sa.Text(), nullable=False),
         sa.Column("was", sa.Text(), nullable=True),
         sa.Column("state", sa.Text(), nullable=True),

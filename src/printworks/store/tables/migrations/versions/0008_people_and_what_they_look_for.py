@@ -38,8 +38,8 @@ def _add_people() -> None:
         sa.Column("totp_secret", sa.Text(), nullable=True),
         sa.Column("totp_step", sa.BigInteger(), server_default=sa.text("0"), nullable=False),
         sa.Column("failures", sa.Integer(), server_default=sa.text("0"), nullable=False),
-        sa.Column("failed_at", columns.Moment(), nullable=True),
-        sa.Column("created_at", columns.Moment(), nullable=False),
+        sa.Column("failed_at", columns.Timestamp(), nullable=True),
+        sa.Column("created_at", columns.Timestamp(), nullable=False),
         sa.ForeignKeyConstraint(
             ["merchant_id"], ["merchants.id"], name=op.f("fk_people_merchant_id_merchants")
         ),
@@ -54,10 +54,10 @@ def _add_people() -> None:
         "sessions",
         sa.Column("hash", sa.Text(), nullable=False),
         sa.Column("person_id", columns.RowId, nullable=False),
-        sa.Column("created_at", columns.Moment(), nullable=False),
-        sa.Column("seen_at", columns.Moment(), nullable=False),
-        sa.Column("expires_at", columns.Moment(), nullable=False),
-        sa.Column("proved_at", columns.Moment(), nullable=False),
+        sa.Column("created_at", columns.Timestamp(), nullable=False),
+        sa.Column("seen_at", columns.Timestamp(), nullable=False),
+        sa.Column("expires_at", columns.Timestamp(), nullable=False),
+        sa.Column("proved_at", columns.Timestamp(), nullable=False),
         sa.Column("address", sa.Text(), nullable=False),
         sa.Column("user_agent", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(
@@ -77,9 +77,9 @@ def _add_people() -> None:
         sa.Column("email", sa.Text(), nullable=False),
         sa.Column("merchant_id", columns.RowId, nullable=True),
         sa.Column("person_id", columns.RowId, nullable=True),
-        sa.Column("created_at", columns.Moment(), nullable=False),
-        sa.Column("expires_at", columns.Moment(), nullable=False),
-        sa.Column("used_at", columns.Moment(), nullable=True),
+        sa.Column("created_at", columns.Timestamp(), nullable=False),
+        sa.Column("expires_at", columns.Timestamp(), nullable=False),
+        sa.Column("used_at", columns.Timestamp(), nullable=True),
         sa.ForeignKeyConstraint(
             ["merchant_id"], ["merchants.id"], name=op.f("fk_invitations_merchant_id_merchants")
         ),
@@ -92,7 +92,7 @@ def _add_people() -> None:
     op.create_table(
         "audit_log",
         sa.Column("id", columns.RowId, nullable=False),
-        sa.Column("at", columns.Moment(), nullable=False),
+        sa.Column("at", columns.Timestamp(), nullable=False),
         sa.Column("merchant_id", columns.RowId, nullable=True),
         sa.Column("realm", sa.Text(), nullable=False),
         sa.Column("who", sa.Text(), nullable=False),
@@ -118,7 +118,7 @@ def _add_requests() -> None:
         "api_requests",
         sa.Column("id", columns.RowId, nullable=False),
         sa.Column("merchant_id", columns.RowId, nullable=False),
-        sa.Column("at", columns.Moment(), nullable=False),
+        sa.Column("at", columns.Timestamp(), nullable=False),
         sa.Column("method", sa.Text(), nullable=False),
         sa.Column("path", sa.Text(), nullable=False),
         sa.Column("status", sa.Integer(), nullable=False),
@@ -145,7 +145,7 @@ def _add_photographs() -> None:
         sa.Column("file", sa.Text(), nullable=False),
         sa.Column("width", sa.Integer(), nullable=False),
         sa.Column("height", sa.Integer(), nullable=False),
-        sa.Column("created_at", columns.Moment(), nullable=False),
+        sa.Column("created_at", columns.Timestamp(), nullable=False),
         sa.ForeignKeyConstraint(
             ["issue_id"], ["issues.id"], name=op.f("fk_issue_photos_issue_id_issues")
         ),
@@ -158,7 +158,7 @@ def _add_photographs() -> None:
 
 def _add_ways_to_find() -> None:
     with op.batch_alter_table("api_keys", schema=None, recreate="never") as batch_op:
-        batch_op.add_column(sa.Column("last_used_at", columns.Moment(), nullable=True))
+        batch_op.add_column(sa.Column("last_used_at", columns.Timestamp(), nullable=True))
 
     with op.batch_alter_table("orders", schema=None, recreate="never") as batch_op:
         batch_op.add_column(

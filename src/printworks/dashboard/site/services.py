@@ -11,8 +11,8 @@ from printworks.clock import Clock
 from printworks.dashboard.auth.passwords import Passwords
 from printworks.dashboard.site.forms import FormKey
 from printworks.files.store import Files
-from printworks.imaging.processor import Studio
-from printworks.payments.gateway import Till
+from printworks.imaging.processor import ImageProcessor
+from printworks.payments.gateway import Gateway
 from printworks.settings import Settings
 from printworks.store.accounts.secrets import LINKS, get_secret
 from printworks.store.engine.database import Database
@@ -22,17 +22,17 @@ from printworks.wire.links import Links
 AdvanceClock = Callable[[int, timedelta], datetime]
 
 
-class Office(msgspec.Struct, frozen=True, kw_only=True):
+class PageServices(msgspec.Struct, frozen=True, kw_only=True):
     """The tools of the pages. What must be open is asked for when a page first needs it."""
 
     settings: Settings
     clock: Clock
     forms: FormKey
     passwords: Passwords
-    studio: Studio
+    processor: ImageProcessor
     advance_clock: AdvanceClock
     open_database: Callable[[], Database]
-    open_till: Callable[[], Till]
+    open_gateway: Callable[[], Gateway]
     open_catalogue: Callable[[], Catalogue]
     open_files: Callable[[], Files]
 
@@ -42,9 +42,9 @@ class Office(msgspec.Struct, frozen=True, kw_only=True):
         return self.open_database()
 
     @property
-    def till(self) -> Till:
+    def gateway(self) -> Gateway:
         """The ways of taking money."""
-        return self.open_till()
+        return self.open_gateway()
 
     @property
     def catalogue(self) -> Catalogue:
