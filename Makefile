@@ -1,7 +1,7 @@
 # Everything a developer or CI runs. `make` alone lists the commands.
 #
 # Each command does its own set-up: a virtual environment in .venv, and the packages of
-# requirements/*.txt, pinned by hash. `make lock` writes those files anew from pyproject.toml;
+# requirements/*.txt, pinned by hash. `make lock` writes those files from pyproject.toml;
 # --universal makes them fit every platform and Python, --no-emit-index-url keeps the address
 # of a private mirror out of them.
 
@@ -10,9 +10,12 @@ PYTHON ?= python3
 JOBS ?= $(shell expr $$(nproc 2>/dev/null || echo 1) + 1)
 
 SHELL := /bin/sh
+# Without bytecode each process of the tests rewrites and compiles all of them.
+unexport PYTHONDONTWRITEBYTECODE
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 INSTALL := $(PIP) install -qq --require-hashes
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header
 BUILD_NEEDS := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"])
@@ -25,7 +28,8 @@ WRITE_OPENAPI := from pathlib import Path; \
 		encode(describe(each, header_prefix=prefix))) for each in FAMILIES]
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev setup-bench serve test test-quick test-full check format bench openapi docs pictures lock
+.PHONY: help setup setup-dev setup-bench serve test test-quick test-full check check-style \
+	check-types check-tests format bench openapi docs pictures lock
 
 help: ## List the commands.
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /:/' | \
@@ -43,20 +47,32 @@ setup-bench: .venv/.bench
 serve: setup ## Start the service and show its address and a demo merchant.
 	@$(BIN)/printworks serve
 
-test: check ## Run everything that CI runs: all checks, then all tests on both databases.
-	$(BIN)/python -m pytest -n $(JOBS)
+test: setup-dev check-style ## Run everything that CI runs: all checks, all tests, the floors of coverage.
+	@$(MAKE) --no-print-directory -j2 check-types check-tests
 
-test-quick: setup-dev ## Run the tests without the slow ones (kills, floods, fuzzing).
-	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
+test-quick: setup-dev ## Run the tests of one database without the slow ones, in two minutes.
+	QUICK_TESTS=1 $(PYTEST) -m "not slow"
 
-test-full: setup-dev ## Run the largest tests, with kills and faults, at their full size.
-	FULL_TESTS=1 $(BIN)/python -m pytest -n $(JOBS) tests/journeys
+test-full: setup-dev ## Run all tests at their full size, on all databases and versions.
+	FULL_TESTS=1 $(PYTEST)
 
-check: setup-dev ## Check format, lint, types and the direction of imports.
+check: check-style check-types ## Check format, lint, types and the direction of imports.
+
+check-style: setup-dev
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
-	$(BIN)/mypy
-	$(BIN)/lint-imports
+
+# Types take longest, and so run beside the tests; they speak up only if something is wrong, in one
+# piece. make ends with an error if either fails, after both have ended.
+check-types: setup-dev
+	@said=$$($(BIN)/mypy 2>&1 && $(BIN)/lint-imports 2>&1) || { echo "$$said"; exit 1; }
+
+# Branches, too. What is covered in other processes (services, image processors) does not count.
+check-tests: setup-dev
+	$(PYTEST) --cov --cov-report=
+	$(BIN)/coverage report --skip-covered --show-missing --fail-under=90 \
+		--include='*/printworks/rules/*,*/printworks/actions/*'
+	$(BIN)/coverage report --format=total --fail-under=85
 
 format: setup-dev ## Format the code and repair what can be repaired.
 	$(BIN)/ruff format
@@ -65,17 +81,17 @@ format: setup-dev ## Format the code and repair what can be repaired.
 bench: setup ## Measure, against a bare server, a usual peer and bare INSERTs.
 	$(BIN)/python -m bench.run
 
-openapi: setup ## Write docs/api/openapi-v*.json anew.
+openapi: setup ## Write docs/api/openapi-v*.json.
 	@$(BIN)/python -c '$(WRITE_OPENAPI)'
 
-docs: setup ## Write docs/operate/settings.md anew.
+docs: setup ## Write docs/operate/settings.md.
 	$(BIN)/python -m printworks.cli.reference > docs/operate/settings.md.new
 	mv docs/operate/settings.md.new docs/operate/settings.md
 
-pictures: setup-dev ## Draw the pictures of pages in docs/pages anew.
+pictures: setup-dev ## Render the screenshots in docs/pages.
 	$(BIN)/python -m tests.browser.pictures
 
-lock: setup-bench ## Write requirements/*.txt anew; add UPGRADE=--upgrade for newer releases.
+lock: setup-bench ## Write requirements/*.txt; add UPGRADE=--upgrade for newer releases.
 	$(BIN)/python -c '$(BUILD_NEEDS)' | $(COMPILE) $(UPGRADE) -o requirements/build.txt -
 	$(COMPILE) $(UPGRADE) -o requirements/runtime.txt pyproject.toml
 	$(COMPILE) $(UPGRADE) -c requirements/runtime.txt --extra dev -o requirements/dev.txt \
@@ -109,7 +125,7 @@ lock: setup-bench ## Write requirements/*.txt anew; add UPGRADE=--upgrade for ne
 	@$(INSTALL) -r requirements/bench.txt
 	@touch $@
 
-# An environment that was interrupted in the making, or whose Python is gone, is made anew.
+# An environment that is incomplete, or whose Python is gone, is made again.
 .PHONY: .venv-usable
 .venv-usable:
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || { \

@@ -1,4 +1,4 @@
-"""What callbacks cost: how many a second, how soon, beside bad receivers, and for whoever causes them."""
+"""Measure callbacks: rate, latency, the effect of bad receivers, and the cost for a change."""
 
 import os
 import signal
@@ -14,26 +14,27 @@ from bench import postgres
 from bench.causes import measure_causes
 from bench.deliveries import measure_deliveries
 from bench.measures import MERCHANTS, WARM_UP, Laps, Measures, OpenShop, cut
-from bench.receiver import Heard, receiving
+from bench.receiver import ReceivedCallback, receiving
 from bench.report import Budget, compare, state
-from bench.shops import NEW, NotAllCame, Shop
+from bench.shops import NEW, Shop, UnexpectedCallbacks
 from printworks.actions.orders.moves import move_order
 from printworks.actions.orders.orders import create_order
 from printworks.clock import system_clock
 from printworks.rules.orders import OrderStatus
 from printworks.store.accounts.merchants import Merchant
+from tests.factories import a_work, a_work_of
 
 # Orders that are created and moved, one at a time, in each round.
 ORDERS_WHILE_IDLE: Final = 10
 PAUSE_WHILE_IDLE: Final = (0.02, 0.06)
-# Beside bad receivers: events a second, of which every third is theirs, and so many in a round.
+# With bad receivers: events per second, every third of them theirs, and events in a round.
 PER_SECOND: Final = 100
 PACED: Final = 150
 BURST_FOR_EACH: Final = 30
 
 
 def measure(work: Path, rounds: int, events: int) -> tuple[dict[str, Any], list[Budget]]:
-    """Measure it all; every callback is verified, and one that does not come ends the run."""
+    """Measure everything; every callback is verified, and a missing one ends the run."""
     with postgres.running() as server, receiving() as receiver:
         found = Measures(work, server, receiver, rounds)
         shops = {
@@ -57,33 +58,33 @@ def measure(work: Path, rounds: int, events: int) -> tuple[dict[str, Any], list[
 
 
 def _measure_while_idle(found: Measures, shops: Mapping[str, OpenShop]) -> None:
-    """Create and move orders one at a time, while there is nothing else to do."""
+    """Create and move orders one at a time on an idle service."""
     labels = {name: f"change to delivery while idle, {name}" for name in shops}
     laps: Laps = {label: [] for label in labels.values()}
     random = Random(1)
 
     def measure_one(name: str) -> None:
         shop, merchants, _ = shops[name]
-        heard, waits = list[Heard](), list[float]()
+        received, waits = list[ReceivedCallback](), list[float]()
 
         def wait(began: float) -> None:
             found.receiver.wait_for(1)
             (came, *_) = one = found.receiver.take()
-            heard.extend(one)
+            received.extend(one)
             waits.append((came.at - began) * 1000)
             time.sleep(random.uniform(*PAUSE_WHILE_IDLE))
 
         for number in range(ORDERS_WHILE_IDLE):
             with shop.database.writing() as db:
                 merchant = merchants[number % MERCHANTS]
-                order = create_order(db, merchant, NEW, now=system_clock())
+                order = create_order(a_work(db, merchant, now=system_clock()), NEW)
                 began = time.monotonic()
             wait(began)
             with shop.database.writing() as db:
-                move_order(db, order, OrderStatus.CANCELLED, now=system_clock())
+                move_order(a_work_of(db, order, now=system_clock()), order, OrderStatus.CANCELLED)
                 began = time.monotonic()
             wait(began)
-        shop.check(heard)
+        shop.check(received)
         laps[labels[name]].append(waits)
 
     found.interleave("while idle", {name: partial(measure_one, name) for name in shops})
@@ -97,7 +98,7 @@ def _measure_while_idle(found: Measures, shops: Mapping[str, OpenShop]) -> None:
 
 
 def _measure_beside_bad_ones(found: Measures) -> None:
-    """Send at a steady pace, with ten receivers that are quick or bad in the same worker."""
+    """Send at a steady rate, with ten fast or bad receivers in the same worker."""
     calm, troubled = "healthy, among healthy ones", "healthy, beside ten bad ones"
     shops = {calm: found.open_postgresql("calm"), troubled: found.open_postgresql("troubled")}
     healthy = {name: shop.add_merchants(MERCHANTS // 2) for name, shop in shops.items()}
@@ -122,14 +123,14 @@ def _measure_beside_bad_ones(found: Measures) -> None:
             found.receiver.wait_for(WARM_UP)
             shop.check(found.receiver.take())
         for name, kept in zip(shops, firsts.values(), strict=True):
-            # All of a sudden, before the worker knows how they are.
+            # A burst, before the worker knows that they are bad.
             shops[name].create_orders(others[name], BURST_FOR_EACH * len(others[name]))
             measure_one(name, kept)
         calls = {name: partial(measure_one, name, laps[name]) for name in shops}
         found.interleave("beside bad ones", calls)
-    if not all(found.receiver.count_suffered().values()):
-        message = f"Not all bad receivers were asked: {found.receiver.count_suffered()}."
-        raise NotAllCame(message)
+    if not all(found.receiver.count_bad_requests().values()):
+        message = f"Not all bad receivers were asked: {found.receiver.count_bad_requests()}."
+        raise UnexpectedCallbacks(message)
     found.note_laps(laps | firsts)
     ours, theirs = ([cut(one, 95) for one in laps[name]] for name in (troubled, calm))
     found.budgets.append(compare("healthy p95, beside bad / healthy", ours, theirs, at_most=2))
@@ -139,7 +140,7 @@ def _measure_beside_bad_ones(found: Measures) -> None:
 
 @contextmanager
 def _paused(worker: int) -> Iterator[None]:
-    """Keep a worker from working, so that what it suffers from slows down nobody else."""
+    """Pause a worker during the block, so that it does not slow down the other one."""
     os.kill(worker, signal.SIGSTOP)
     try:
         yield
@@ -148,7 +149,7 @@ def _paused(worker: int) -> Iterator[None]:
 
 
 def _drive(shop: Shop, healthy: Sequence[Merchant], others: Sequence[Merchant]) -> list[float]:
-    """Create orders at a steady pace; return how long each healthy merchant's took to be told."""
+    """Create orders at a steady rate; return the callback latencies of healthy merchants."""
     began: dict[int, float] = {}
     start = time.monotonic()
     for number in range(PACED):
@@ -157,12 +158,12 @@ def _drive(shop: Shop, healthy: Sequence[Merchant], others: Sequence[Merchant]) 
         merchants = others if is_other else healthy
         with shop.database.writing() as db:
             merchant = merchants[number % len(merchants)]
-            order = create_order(db, merchant, NEW, now=system_clock())
+            order = create_order(a_work(db, merchant, now=system_clock()), NEW)
             at = time.monotonic()
         if not is_other:
             began[order.id] = at
     shop.wait_until_acknowledged()
-    heard = shop.receiver.take()
-    shop.check(heard)
-    came = {one.said["orderId"]: one.at for one in reversed(heard)}
+    received = shop.receiver.take()
+    shop.check(received)
+    came = {one.content["orderId"]: one.at for one in reversed(received)}
     return [(came[order_id] - at) * 1000 for order_id, at in began.items()]

@@ -1,4 +1,4 @@
-"""What callbacks cost whoever causes them: the same change with and without somebody to tell."""
+"""Measure what callbacks add to a change: the same change with and without a callback address."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from bench.measures import Laps, Measures, cut
 from bench.report import compare
 from bench.shops import NEW, Shop
-from printworks.actions.callbacks.callbacks import set_callback
+from printworks.actions.callbacks import set_callback
 from printworks.actions.orders.moves import move_order
 from printworks.actions.orders.orders import create_order
 from printworks.clock import system_clock
@@ -19,15 +19,16 @@ from printworks.rules.events import OrderChanged
 from printworks.rules.orders import OrderStatus
 from printworks.store.orders.events import record_event
 from printworks.store.orders.orders import Order, insert_order, update_order
+from tests.factories import a_work, a_work_of
 
-# Transactions of each sort in each round.
+# Transactions of each kind in each round.
 CHANGES: Final = 40
 
 Change = Callable[[Connection], object]
 
 
 def measure_causes(found: Measures, shops: Mapping[str, Shop]) -> None:
-    """Time creating and moving orders of merchants that are told, and of those that are not."""
+    """Time creating and moving orders of merchants with and without callbacks."""
     for name, shop in shops.items():
         changes = _prepare_changes(shop, found.rounds)
         whole: Laps = {f"{change}, {name}": [] for change in changes}
@@ -48,22 +49,23 @@ def measure_causes(found: Measures, shops: Mapping[str, Shop]) -> None:
 
 
 def _prepare_changes(shop: Shop, rounds: int) -> dict[str, Change]:
-    """Return what is done with orders: told to a merchant, in its feed alone, and in neither."""
+    """Return the changes to time: with a callback, in the feed alone, and with neither."""
     told, quiet = shop.add_merchants(2)
     stock: dict[str, list[Order]] = {}
     with shop.database.writing() as db:
-        # Events before the address are told to nobody, so that those after it wait for none.
+        # Events before the address was set are never sent, so later ones do not wait for them.
         for merchant in (told, quiet):
-            set_callback(db, merchant, None)
+            set_callback(a_work(db, merchant), None)
         for how, merchant in (("told", told), ("feed alone", quiet), ("event alone", quiet)):
             stock[how] = [
-                create_order(db, merchant, NEW, now=system_clock()) for _ in range(CHANGES * rounds)
+                create_order(a_work(db, merchant, now=system_clock()), NEW)
+                for _ in range(CHANGES * rounds)
             ]
-        set_callback(db, told, shop.receiver.url(str(told.id)))
+        set_callback(a_work(db, told), shop.receiver.url(str(told.id)))
 
     def create_bare(db: Connection) -> None:
-        status, now = OrderStatus.NOT_YET_SUBMITTED, system_clock()
-        order, _ = insert_order(db, quiet.id, NEW, status=status, payment_token=None, now=now)
+        now = system_clock()
+        order, _ = insert_order(db, quiet.id, NEW, payment_token=None, now=now)
         record_event(db, order.id, OrderChanged(["status", "merchant_order_id"]), now=now)
 
     def move_bare(db: Connection) -> None:
@@ -73,12 +75,14 @@ def _prepare_changes(shop: Shop, rounds: int) -> dict[str, Change]:
 
     def move(how: str) -> Change:
         return lambda db: move_order(
-            db, stock[how].pop(), OrderStatus.CANCELLED, now=system_clock()
+            a_work_of(db, stock[how].pop(), now=system_clock()),
+            stock[how].pop(),
+            OrderStatus.CANCELLED,
         )
 
     return {
-        "create, told": lambda db: create_order(db, told, NEW, now=system_clock()),
-        "create, feed alone": lambda db: create_order(db, quiet, NEW, now=system_clock()),
+        "create, told": lambda db: create_order(a_work(db, told, now=system_clock()), NEW),
+        "create, feed alone": lambda db: create_order(a_work(db, quiet, now=system_clock()), NEW),
         "create, event alone": create_bare,
         "move, told": move("told"),
         "move, feed alone": move("feed alone"),

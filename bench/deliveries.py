@@ -1,4 +1,4 @@
-"""How many callbacks a second, with ours on both databases and with PgQueuer."""
+"""Measure callbacks per second, ours on both databases against PgQueuer."""
 
 import subprocess
 import time
@@ -13,37 +13,37 @@ from typing import Any, Final
 import psycopg
 
 from bench.measures import WARM_UP, Measures, OpenShop
-from bench.receiver import Heard, Receiver
+from bench.receiver import ReceivedCallback, Receiver
 from bench.report import Budget, compare, compare_least
-from bench.shops import NotAllCame, read_cpu, running, to_lines
+from bench.shops import UnexpectedCallbacks, read_cpu, running, to_lines
 from bench.tools import PEERS_PYTHON, ROOT
 
 SECONDS_TO_START: Final = 30
 SECONDS_TO_ACKNOWLEDGE: Final = 30
-# Without a limit of its own, and with as many jobs in hand as a worker of ours.
+# Without a limit of its own, and with as many jobs in flight as our worker.
 BOUNDED: Final = "PgQueuer with 32 jobs in hand"
 PEERS: Final[Mapping[str, Sequence[str]]] = {"PgQueuer": (), BOUNDED: ("32",)}
 
 
 @dataclass
 class Sender:
-    """Somebody who sends callbacks: its process, and what came of its rounds."""
+    """A sender of callbacks: its process, and the results of its rounds."""
 
     label: str
     number: int
     rates: list[float] = field(default_factory=list)
     cpu_us: list[float] = field(default_factory=list)
 
-    def note(self, heard: Sequence[Heard], *, began: float, cpu: float) -> None:
-        """Keep the rate and the time on the processor since some moment."""
+    def note(self, received: Sequence[ReceivedCallback], *, began: float, cpu: float) -> None:
+        """Record the rate and the CPU time since a point in time."""
         first: dict[str, float] = {}
-        for one in heard:
+        for one in received:
             first.setdefault(one.id, one.at)
         self.rates.append(len(first) / (max(first.values()) - began))
         self.cpu_us.append((read_cpu(self.number) - cpu) / len(first) * 1e6)
 
-    def forget(self) -> None:
-        """Forget the rounds that only warmed it up."""
+    def reset(self) -> None:
+        """Drop the warm-up rounds."""
         self.rates.clear()
         self.cpu_us.clear()
 
@@ -57,27 +57,27 @@ class Sender:
 
 
 def measure_deliveries(found: Measures, shops: Mapping[str, OpenShop], events: int) -> None:
-    """Send many that wait already, with ours and with PgQueuer."""
+    """Send a backlog of callbacks, with ours and with PgQueuer."""
     ours = {name: Sender(f"deliveries, ours on {name}", one.worker) for name, one in shops.items()}
-    last: list[Heard] = []
+    last: list[ReceivedCallback] = []
 
     def deliver(name: str, count: int) -> None:
         shop, sender = shops[name].shop, ours[name]
         cpu = read_cpu(sender.number)
         began = shop.create_orders(shops[name].merchants, count)
         found.receiver.wait_for(count)
-        heard = found.receiver.take()
-        shop.check(heard)
-        sender.note(heard, began=began, cpu=cpu)
+        received = found.receiver.take()
+        shop.check(received)
+        sender.note(received, began=began, cpu=cpu)
         if not shop.database.is_sqlite:
-            last[:] = heard
+            last[:] = received
 
     def deliver_the_same(peer: Sender, address: str) -> None:
         cpu = read_cpu(peer.number)
         began = _send_with_peer(address, found.receiver, last)
-        heard = found.receiver.take()
-        shops["PostgreSQL"].shop.check_again(heard, last)
-        peer.note(heard, began=began, cpu=cpu)
+        received = found.receiver.take()
+        shops["PostgreSQL"].shop.check_again(received, last)
+        peer.note(received, began=began, cpu=cpu)
 
     with ExitStack() as running_peers:
         peers: list[Sender] = []
@@ -95,14 +95,14 @@ def measure_deliveries(found: Measures, shops: Mapping[str, OpenShop], events: i
         for call in calls.values():
             call()
         for sender in (*peers, *ours.values()):
-            sender.forget()
+            sender.reset()
         calls = {name: partial(deliver, name, events) for name in names} | calls
         found.interleave("deliveries", calls)
     found.figures |= {one.label: one.show() for one in (*ours.values(), *peers)}
-    found.budgets += _judge(ours["PostgreSQL"], ours["SQLite"], *peers)
+    found.budgets += _check_budgets(ours["PostgreSQL"], ours["SQLite"], *peers)
 
 
-def _judge(ours: Sender, sqlite: Sender, peer: Sender, bounded: Sender) -> list[Budget]:
+def _check_budgets(ours: Sender, sqlite: Sender, peer: Sender, bounded: Sender) -> list[Budget]:
     return [
         compare(f"deliveries, ours / {BOUNDED}", ours.rates, bounded.rates, at_least=1.0),
         compare("deliveries, ours / PgQueuer", ours.rates, peer.rates),
@@ -113,7 +113,7 @@ def _judge(ours: Sender, sqlite: Sender, peer: Sender, bounded: Sender) -> list[
 
 @contextmanager
 def _peer(address: str, options: Sequence[str], log: Path) -> Iterator[int]:
-    """Run a worker of PgQueuer until the block ends, and give its number."""
+    """Run a PgQueuer worker until the block ends, and yield its process ID."""
     program = (str(PEERS_PYTHON), "-m", "bench.peers.pgqueuer_app.worker")
     with running((*program, address, *options), log, {}) as number:
         deadline = time.monotonic() + SECONDS_TO_START
@@ -125,7 +125,9 @@ def _peer(address: str, options: Sequence[str], log: Path) -> Iterator[int]:
         yield number
 
 
-def _send_with_peer(address: str, receiver: Receiver, requests: Sequence[Heard]) -> float:
+def _send_with_peer(
+    address: str, receiver: Receiver, requests: Sequence[ReceivedCallback]
+) -> float:
     """Have PgQueuer send the same requests and acknowledge them; return when that began."""
     said = subprocess.run(
         [PEERS_PYTHON, "-m", "bench.peers.pgqueuer_app.enqueue", address],
@@ -140,10 +142,10 @@ def _send_with_peer(address: str, receiver: Receiver, requests: Sequence[Heard])
         while connection.execute("SELECT 1 FROM pgqueuer LIMIT 1").fetchone():
             if time.monotonic() > deadline:
                 message = "PgQueuer has not acknowledged everything."
-                raise NotAllCame(message)
+                raise UnexpectedCallbacks(message)
             time.sleep(0.02)
         failed = "SELECT count(*) FROM pgqueuer_log WHERE status IN ('exception', 'failed')"
         if connection.execute(failed).fetchone() != (0,):
             message = "PgQueuer could not send everything."
-            raise NotAllCame(message)
+            raise UnexpectedCallbacks(message)
     return float(said.stdout)

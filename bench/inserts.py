@@ -1,7 +1,7 @@
 """Bare INSERTs: one order row in one durable transaction, again and again, in one process.
 
-`driver` goes straight to pysqlite3; `store` takes the store's own door; `rows` is again the
-bare driver, but with everything that creating an order writes. Prints one line of JSON.
+`driver` goes straight to pysqlite3; `store` goes through the store; `rows` is the
+bare driver again, but with everything that creating an order writes. Prints one line of JSON.
 """
 
 import json
@@ -21,7 +21,7 @@ from printworks.store.tables import orders
 
 
 def through_the_driver(path: str) -> Callable[[int], None]:
-    """Return a function that inserts one order without anything of ours in between."""
+    """Return a function that inserts one order with the bare driver."""
     connection = _open(path)
     row, statement = _plan_order()
 
@@ -91,7 +91,7 @@ def measure(insert_one: Callable[[int], None], *, first: int, seconds: float) ->
 
 
 def find_next_ordinal(path: str) -> int:
-    """Return the first number that no order has yet."""
+    """Return the first unused ordinal."""
     connection = sqlite.connect(path)
     (largest,) = connection.execute("SELECT coalesce(max(ordinal), 0) FROM orders").fetchone()
     connection.close()

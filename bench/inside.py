@@ -1,7 +1,7 @@
-"""Prepares pictures in one process that stays, to tell what a process for each picture costs.
+"""Prepare images in one long-lived process, to measure the cost of a process per image.
 
-Reads one task a line and answers with one line of milliseconds, as a zygote would, but does
-the work itself. Never do this with pictures of strangers.
+Reads one task per line and answers with one line of milliseconds, as a zygote would, but does
+the work itself. Never do this with images from strangers.
 """
 
 import sys
@@ -9,16 +9,16 @@ import time
 
 import msgspec
 
-from printworks.imaging import drawing
+from printworks.imaging import rendering
 from printworks.imaging.messages import PrepareTask
 
 
 def main() -> None:
-    """Work until nobody asks any more."""
+    """Answer requests until the input ends."""
     read_task = msgspec.json.Decoder(PrepareTask).decode
     for line in sys.stdin.buffer:
         started, started_on_cpu = time.perf_counter(), time.process_time()
-        drawing.prepare(read_task(line))
+        rendering.prepare(read_task(line))
         took = {
             "cpu_ms": (time.process_time() - started_on_cpu) * 1000,
             "wall_ms": (time.perf_counter() - started) * 1000,

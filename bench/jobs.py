@@ -1,4 +1,4 @@
-"""Measures the queue: run `python -m bench.jobs URL` with the address of an empty database."""
+"""Measure the queue: run `python -m bench.jobs URL` with the address of an empty database."""
 
 import asyncio
 import statistics
@@ -15,15 +15,17 @@ import uvloop
 from sqlalchemy import delete, func, insert, select, text
 
 from printworks.actions.accounts.merchants import add_merchant
+from printworks.actions.services import Services
 from printworks.clock import system_clock
 from printworks.rules.jobs import Acknowledge, Policy
 from printworks.settings import Settings
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
-from printworks.store.queue.claims import claim
+from printworks.store.queue.claims import Claimant, claim
 from printworks.store.queue.jobs import Job, enqueue, finish
 from printworks.store.tables import jobs, schema
 from printworks.worker.loop import Context, Worker
+from tests.factories import a_system_work
 
 KIND: Final = "bench"
 JOBS: Final = 10_000
@@ -33,7 +35,7 @@ LEASE: Final = timedelta(minutes=10)
 
 
 def make_policy(*, in_flight: int, acknowledge: Acknowledge = Acknowledge.GROUPED) -> Policy:
-    """Allow everything but too much at once."""
+    """Return a policy that only limits jobs in flight."""
     return Policy(
         in_flight=in_flight,
         attempts=5,
@@ -44,7 +46,7 @@ def make_policy(*, in_flight: int, acknowledge: Acknowledge = Acknowledge.GROUPE
 
 
 def empty(database: Database) -> None:
-    """Leave no job behind, dead rows included."""
+    """Delete all jobs, including dead rows."""
     with database.writing() as db:
         db.execute(delete(jobs))
     if not database.is_sqlite:
@@ -53,7 +55,7 @@ def empty(database: Database) -> None:
 
 
 def fill(database: Database, *, lanes: int, jobs_in_each: int, wait: timedelta) -> None:
-    """Add jobs that are due, or sleep, in so many lanes."""
+    """Add jobs that are due or scheduled, in this many lanes."""
     now = system_clock()
     rows: list[dict[str, Any]] = [
         {
@@ -82,10 +84,7 @@ def measure_claims(database: Database) -> float:
             claimed = claim(
                 db,
                 policies,
-                worker="bench",
-                slots=SLOTS,
-                cursor=cursor,
-                lease=LEASE,
+                Claimant(worker="bench", slots=SLOTS, cursor=cursor, lease=LEASE),
                 now=system_clock(),
             )
         durations.append(time.perf_counter() - begun)
@@ -117,7 +116,7 @@ def bench_claims(database: Database) -> None:
 def enqueue_jobs(
     database: Database, merchants: list[Merchant], count: int, args: Mapping[str, Any]
 ) -> None:
-    """Promise so many jobs in one transaction."""
+    """Enqueue this many jobs in one transaction."""
     with database.writing() as db:
         for number in range(count):
             merchant = merchants[number % len(merchants)]
@@ -125,14 +124,14 @@ def enqueue_jobs(
 
 
 def count_done(database: Database) -> int:
-    """Say how many jobs are done."""
+    """Return how many jobs are done."""
     with database.reading() as db:
         done = select(func.count()).where(jobs.c.state == "done")
         return int(db.execute(done).scalar_one())
 
 
 async def bench_worker(context: Context, merchants: list[Merchant], how: Acknowledge) -> None:
-    """Run trivial jobs, first many that wait already and then one at a time."""
+    """Run trivial jobs, first a backlog and then one at a time."""
     database = context.database
     begun_after: list[float] = []
 
@@ -163,11 +162,11 @@ async def bench_worker(context: Context, merchants: list[Merchant], how: Acknowl
     await asyncio.sleep(0.2)
     stop.set()
     await working
-    print(f"{how}: promise to start p50 {statistics.median(begun_after) * 1000:.1f} ms")
+    print(f"{how}: enqueue to start p50 {statistics.median(begun_after) * 1000:.1f} ms")
 
 
 def main() -> None:
-    """Measure it all on one database."""
+    """Measure everything on one database."""
     # Standard output is for the figures.
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(30))
     database = Database(sys.argv[1])
@@ -176,7 +175,9 @@ def main() -> None:
         if db.execute(select(jobs.c.id).limit(1)).one_or_none():
             sys.exit("There are jobs in this database, and the benchmark would delete them.")
         merchants = [
-            add_merchant(db, f"Shop {number}", environment="sandbox", now=system_clock()).merchant
+            add_merchant(
+                a_system_work(db, now=system_clock(), environment="sandbox"), f"Shop {number}"
+            ).merchant
             for number in range(20)
         ]
     bench_claims(database)
@@ -185,7 +186,9 @@ def main() -> None:
             ThreadPoolExecutor(6) as threads,
             asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
         ):
-            context = Context(database, Settings(data=Path()), system_clock, threads)
+            context = Context(
+                Services(Settings(data=Path()), given={"database": database}), threads
+            )
             runner.run(bench_worker(context, merchants, how))
     empty(database)
     database.close()

@@ -1,4 +1,4 @@
-"""What the measures of callbacks share: the databases, the receiver, and what was found so far."""
+"""Shared by the callback measurements: databases, receiver and results."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -24,7 +24,7 @@ Laps = dict[str, list[list[float]]]
 
 
 class OpenShop(NamedTuple):
-    """A shop that is open: with merchants, and a worker of this number."""
+    """A shop with merchants and a running worker with this process ID."""
 
     shop: Shop
     merchants: Sequence[Merchant]
@@ -32,7 +32,7 @@ class OpenShop(NamedTuple):
 
 
 class Measures:
-    """The server, the receiver, and what was found so far."""
+    """The server, the receiver and the results so far."""
 
     def __init__(self, work: Path, server: Run, receiver: Receiver, rounds: int) -> None:
         self.work = work
@@ -43,29 +43,29 @@ class Measures:
         self._server = server
 
     def open_postgresql(self, name: str) -> Shop:
-        """Open a shop with a database of its own on the server."""
+        """Open a shop with its own database on the server."""
         return Shop(self.make_database(name), self.work / name, self.receiver)
 
     def open_sqlite(self, name: str) -> Shop:
-        """Open a shop with a file of its own."""
+        """Open a shop with its own file."""
         folder = self.work / name
         return Shop(f"sqlite:///{folder / 'printworks.db'}", folder, self.receiver)
 
     def make_database(self, name: str) -> str:
-        """Make a database and return its address."""
+        """Create a database and return its address."""
         address = self._server.url("postgres").replace("+psycopg", "")
         with psycopg.connect(address, autocommit=True) as connection:
             connection.execute(f'CREATE DATABASE "{name}"'.encode())
         return self._server.url(name).replace("+psycopg", "")
 
     def interleave(self, title: str, calls: Mapping[str, Callable[[], None]]) -> None:
-        """Let all have their turn, round after round, so that noise meets everybody alike."""
+        """Run all in turn, round after round, so that noise affects all alike."""
         turns = [name for _ in range(self.rounds) for name in calls]
         for name in track(turns, f"callbacks, {title}", console=Console(stderr=True)):
             calls[name]()
 
     def note_laps(self, laps: Laps) -> None:
-        """Keep the medians of the rounds' percentiles, and the rounds."""
+        """Record the medians of the rounds' percentiles, and the rounds."""
         for name, rounds in laps.items():
             self.figures[name] = {
                 "p50_ms": median(cut(one, 50) for one in rounds),

@@ -1,4 +1,4 @@
-"""A shop with a million orders, and how long it takes to find some of them.
+"""Measure searches and pages of a shop with a million orders.
 
 Run `python -m bench.million` from the repository: it fills a database of each kind and prints a
 table of milliseconds; then the same for the pages of that shop.
@@ -20,9 +20,10 @@ from sqlalchemy import Connection, text
 from bench.pages import measure_pages
 from bench.production import PHOTO, URL
 from printworks.actions.accounts.merchants import add_merchant
-from printworks.actions.images.images import add_images, judge_image
-from printworks.actions.orders.orders import create_order, submit_order
-from printworks.actions.production.production import apply_lab_report
+from printworks.actions.images.images import add_images, record_image_status
+from printworks.actions.orders.orders import create_order
+from printworks.actions.production.lab_reports import apply_lab_report
+from printworks.actions.submission.submit import submit_order
 from printworks.catalogue.opening import open_catalogue
 from printworks.labs.documents import LabReport
 from printworks.rules.images import ImageStatus
@@ -44,17 +45,18 @@ from printworks.store.orders.orders import NewOrder, get_order
 from printworks.store.orders.search import OrderSearch, search_orders
 from printworks.store.tables import schema
 from tests import postgres
+from tests.factories import a_system_work, a_work
 
 MANY: Final = 1_000_000
-# Orders that went through the service itself, with pictures, parcels, events and money.
+# Orders created by the service itself, with images, shipments, events and ledger entries.
 WHOLE: Final = 300
-# Orders of so many days also have a parcel, a charge and a callback.
+# Orders of this many days also have a shipment, a charge and a callback.
 DAYS_WITH_MORE: Final = 60
 REPEATS: Final = 15
 SYLLABLES: Final = ("ba", "do", "fen", "gra", "hol", "ker", "lin", "mar", "ros", "tal")
 FIRST_NAMES: Final = ("Ann", "Bea", "Carl", "Dora", "Émile", "Fay", "Gus", "Hal", "Ida", "Jan")
 
-# How each database counts, and how far back a moment lies.
+# How each database counts, and how it calculates times.
 COUNTED: Final = {
     "sqlite": "(WITH RECURSIVE counted(n) AS "
     "(VALUES (1) UNION ALL SELECT n + 1 FROM counted WHERE n < :count) SELECT n FROM counted)",
@@ -75,10 +77,12 @@ DAY_OF: Final = {
 
 
 def fill(database: Database, count: int = MANY, *, now: datetime) -> Merchant:
-    """Give one merchant so many orders, a minute apart and the last ones just now."""
+    """Give one merchant this many orders, a minute apart, the last ones just now."""
     schema.migrate(database)
     with database.writing() as db:
-        merchant = add_merchant(db, "A million", environment="sandbox", now=now).merchant
+        merchant = add_merchant(
+            a_system_work(db, now=now, environment="sandbox"), "A million"
+        ).merchant
         set_billing(db, merchant.id, Billing.ACCOUNT)
         _name_people(db)
         _add_orders(db, merchant.id, count, first=now - timedelta(minutes=count))
@@ -96,7 +100,7 @@ def _fields(merchant: Merchant) -> dict[str, Any]:
 
 
 def _name_people(db: Connection) -> None:
-    """Make ten thousand people of a thousand surnames."""
+    """Create ten thousand names with a thousand surnames."""
     db.execute(text("CREATE TABLE bench_people (number integer PRIMARY KEY, name text, key text)"))
     surnames = [(a + b + c).title() for a in SYLLABLES for b in SYLLABLES for c in SYLLABLES]
     names = [f"{first} {surname}" for surname in surnames for first in FIRST_NAMES]
@@ -112,7 +116,7 @@ def _name_people(db: Connection) -> None:
 def _add_orders(db: Connection, merchant_id: int, count: int, *, first: datetime) -> None:
     kind = db.dialect.name
     timestamp = MINUTES_AFTER[kind].format(n="n")
-    # Most are complete; of the newest, some are under way and one in five is still open.
+    # Most are complete; of the newest, some are submitted and one in five is still open.
     status = """CASE WHEN n % 50 = 7 THEN 'Cancelled' WHEN n < :count - 3000 THEN 'Complete'
         WHEN n % 5 = 0 THEN 'NotYetSubmitted' ELSE 'Submitted' END"""
     reference = "CASE WHEN n % 7 = 0 THEN NULL ELSE 'A-' || (100000 + n) END"
@@ -141,7 +145,7 @@ def _write_timestamp(timestamp: datetime, kind: str) -> Any:
 
 
 def _add_more(db: Connection, *, since: datetime) -> None:
-    """Add a parcel, a charge and a callback to whatever is complete and not old."""
+    """Add a shipment, a charge and a callback to recent complete orders."""
     kind = db.dialect.name
     latest = DAY_OF[kind].format(column="created_at")
     shipped = HOURS_AFTER[kind].format(column="created_at", hours="20 + id % 90")
@@ -171,7 +175,7 @@ def _add_more(db: Connection, *, since: datetime) -> None:
 
 
 def _add_whole(db: Connection, merchant: Merchant, number: int, *, now: datetime) -> None:
-    """Add an order by way of the service: a third stay open, a third are sent."""
+    """Add an order through the service: a third stay open, a third are dispatched."""
     catalogue = open_catalogue(None)
     new = NewOrder(
         recipient_name=f"Zoë Newcomer {number}",
@@ -182,25 +186,25 @@ def _add_whole(db: Connection, merchant: Merchant, number: int, *, now: datetime
         town_or_city="London",
         postal_code="SW1A 1AA",
     )
-    order_id = create_order(db, merchant, new, now=now).id
+    order_id = create_order(a_work(db, merchant, now=now), new).id
     images = [NewImage(sku=PHOTO, url=URL, copies=1)] * 2
     order = get_order(db, merchant.id, order_id)
-    for image in add_images(db, merchant, order, images, catalogue=catalogue, now=now):
+    for image in add_images(a_work(db, merchant, now=now, catalogue=catalogue), order, images):
         size: dict[str, Any] = {"md5": "0" * 32, "width": 3000, "height": 2000}
-        judge_image(db, merchant, image, ImageStatus.OK, now=now, **size)
+        record_image_status(a_work(db, merchant, now=now), image, ImageStatus.OK, **size)
     if number % 3 == 0:
         return
     order = get_order(db, merchant.id, order_id)
-    submit_order(db, merchant, order, catalogue=catalogue, now=now)
+    submit_order(a_work(db, merchant, now=now, catalogue=catalogue), order)
     if number % 3 == 1:
         return
     for shipment in list_shipments(db, order_id):
         report = LabReport(job=shipment.id, state=LabState.DISPATCHED, tracking_number="JD0001")
-        apply_lab_report(db, report, catalogue=catalogue, now=now)
+        apply_lab_report(a_system_work(db, now=now, catalogue=catalogue), report)
 
 
 def list_searches(now: datetime) -> Mapping[str, tuple[OrderSearch, int | None]]:
-    """Return everything that is measured: what is looked for, and before which order."""
+    """Return the measured searches: what to search for, and before which order."""
     day = now.date()
     old, older = day - timedelta(days=500), day - timedelta(days=490)
     status = OrderStatus
@@ -248,7 +252,7 @@ def list_searches(now: datetime) -> Mapping[str, tuple[OrderSearch, int | None]]
 
 
 def measure(database: Database, merchant: Merchant, *, now: datetime) -> dict[str, float]:
-    """Return the milliseconds of each search, in the middle of several."""
+    """Return the median milliseconds of each search."""
     found = {}
     with database.reading() as db:
         for name, (wanted, before) in list_searches(now).items():
@@ -263,7 +267,7 @@ def measure(database: Database, merchant: Merchant, *, now: datetime) -> dict[st
 
 
 def list_others(db: Connection, *, now: datetime) -> Mapping[str, Callable[[], object]]:
-    """Return what else is measured: lists and figures for whoever runs the business."""
+    """Return the other measured queries: lists and figures for operators."""
     transit = {"service": 3}
 
     return {
@@ -279,7 +283,7 @@ def list_others(db: Connection, *, now: datetime) -> Mapping[str, Callable[[], o
 
 
 def time_it(call: Callable[[], object]) -> float:
-    """Return the milliseconds of a call, in the middle of several."""
+    """Return the median milliseconds of a call."""
     laps = []
     for _ in range(REPEATS):
         started = time.perf_counter()
@@ -310,7 +314,7 @@ def opened(kind: str) -> Iterator[Database]:
 
 
 def main() -> None:
-    """Fill a database of each kind, and print how long searches take."""
+    """Fill a database of each kind, and print the duration of searches and pages."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--orders", type=int, default=MANY)
     options = parser.parse_args()
@@ -320,7 +324,7 @@ def main() -> None:
         with opened(kind) as database:
             merchant = fill(database, options.orders, now=now)
             if kind == "postgresql":
-                # As its own housekeeping does, which does not run here.
+                # As autovacuum does, which does not run here.
                 with database.engine.connect() as db:
                     db.execution_options(isolation_level="AUTOCOMMIT")
                     db.execute(text("VACUUM ANALYZE"))

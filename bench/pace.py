@@ -1,7 +1,7 @@
 """Mixed requests at a fixed rate, whether or not the earlier ones were answered.
 
-Each latency counts from the moment at which the request was due, so that a server that
-stops for a second is seen to have kept everybody waiting.
+Each latency counts from the time at which the request was due, so that a server that
+stops for a second shows up as latency for all waiting requests.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ class Paced:
 
 
 class Connection:
-    """One kept-alive HTTPS connection that speaks just enough HTTP/1.1."""
+    """A keep-alive HTTPS connection with a minimal HTTP/1.1."""
 
     def __init__(self, plan: Plan, tls: ssl.SSLContext) -> None:
         self._plan = plan
@@ -54,7 +54,7 @@ class Connection:
         await self._reader.readexactly(int(length))
 
     async def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._writer.close()
         await self._writer.wait_closed()
 

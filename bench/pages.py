@@ -1,4 +1,4 @@
-"""How long the pages of a large shop take, and how large they are.
+"""Measure the pages of a large shop: their time and size.
 
 Server time: from the request's arrival in the application to the last byte of its answer, without
 TLS and without the network.
@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 from printworks.rules.people import Realm, Role
 from printworks.settings import Settings
 from printworks.store.accounts.merchants import Merchant
-from printworks.store.accounts.people import insert_person
+from printworks.store.accounts.people import NewPerson, insert_person
 from printworks.store.accounts.sessions import begin_session
 from printworks.store.engine.database import Database
 from printworks.web.app import Application, build_app
@@ -30,7 +30,7 @@ COOKIES: Final[Mapping[Realm, str]] = {
 
 
 class Shown(NamedTuple):
-    """What a page cost."""
+    """The cost of a page."""
 
     milliseconds: float
     # Before it is compressed.
@@ -56,11 +56,11 @@ def list_pages(newest_order: int) -> Mapping[str, tuple[Realm, str]]:
 def measure_pages(
     database: Database, merchant: Merchant, newest_order: int, *, now: datetime
 ) -> dict[str, Shown]:
-    """Return what each page costs, in the middle of several."""
+    """Return the median cost of each page."""
     cookies = _sign_in(database, merchant, now=now)
-    with TemporaryDirectory(prefix="pages-") as folder, _running(database, Path(folder)) as ask:
+    with TemporaryDirectory(prefix="pages-") as folder, _running(database, Path(folder)) as client:
         return {
-            name: _measure(ask, path, cookies[realm])
+            name: _measure(client, path, cookies[realm])
             for name, (realm, path) in list_pages(newest_order).items()
         }
 
@@ -71,11 +71,13 @@ def _sign_in(database: Database, merchant: Merchant, *, now: datetime) -> dict[R
         for realm, role in ((Realm.MERCHANT, Role.OWNER), (Realm.OPERATOR, Role.ADMIN)):
             person = insert_person(
                 db,
-                realm=realm,
-                email="bench@example.com",
-                role=role,
-                merchant_id=merchant.id if realm is Realm.MERCHANT else None,
-                password_hash="",
+                NewPerson(
+                    realm=realm,
+                    email="bench@example.com",
+                    role=role,
+                    merchant_id=merchant.id if realm is Realm.MERCHANT else None,
+                    password_hash="",
+                ),
                 now=now,
             )
             token = begin_session(db, person, address="", user_agent="", now=now)
@@ -83,8 +85,8 @@ def _sign_in(database: Database, merchant: Merchant, *, now: datetime) -> dict[R
     return cookies
 
 
-class Asking:
-    """Asks an application in its own event loop."""
+class PageClient:
+    """Calls an application in its own event loop."""
 
     def __init__(self, app: Application, loop: asyncio.AbstractEventLoop) -> None:
         self._app = app
@@ -122,7 +124,7 @@ class Asking:
 
 
 @contextmanager
-def _running(database: Database, folder: Path) -> Iterator[Asking]:
+def _running(database: Database, folder: Path) -> Iterator[PageClient]:
     url = database.url.render_as_string(hide_password=False)
     settings = Settings.load(folder, {"PRINTWORKS_DATABASE_URL": url})
     loop = asyncio.new_event_loop()
@@ -134,20 +136,20 @@ def _running(database: Database, folder: Path) -> Iterator[Asking]:
     async def stop() -> None:
         app.stop()
 
-    asking = Asking(app, loop)
-    asking.run(start())
+    client = PageClient(app, loop)
+    client.run(start())
     try:
-        yield asking
+        yield client
     finally:
-        asking.run(stop())
+        client.run(stop())
         loop.close()
 
 
-def _measure(ask: Asking, path: str, cookie: str) -> Shown:
+def _measure(client: PageClient, path: str, cookie: str) -> Shown:
     laps, size = [], 0
     for _ in range(REPEATS):
         started = time.perf_counter()
-        status, size = ask.page(path, cookie)
+        status, size = client.page(path, cookie)
         laps.append((time.perf_counter() - started) * 1000)
         if status != 200:
             message = f"{path} answered {status}."

@@ -1,9 +1,9 @@
-"""Makes a photograph for the benchmark: run `python -m bench.photos FILE WIDTH HEIGHT [PROFILE]`.
+"""Make a photo for the benchmark: run `python -m bench.photos FILE WIDTH HEIGHT [PROFILE]`.
 
-No scene, but what matters to a decoder: light and colour that change slowly, texture that is
+Not a scene, but what matters to a decoder: light and colour that change slowly, texture that is
 rich in some places and faint in others, grain everywhere. At quality 90 that gives three
-eighths of a byte for each pixel, as with the pictures of good cameras. A program of its own,
-because the image library is not to be loaded into a process that stays.
+eighths of a byte per pixel, as with photos of good cameras. A separate program,
+because the image library must not be loaded into a long-lived process.
 """
 
 import sys
@@ -11,19 +11,19 @@ from typing import Any, Final
 
 import pyvips
 
-# Repeated as often as needed: no decoder remembers what it saw so long ago.
+# Repeated as often as needed: too large for any decoder to cache.
 TILE: Final = 2048
 
-# Read a line as: spots of so many pixels, so much lighter or darker.
+# Each pair: spots of this many pixels, this much lighter or darker.
 LIGHT: Final = ((512, 40), (128, 22), (32, 14), (8, 8), (4, 18))
 TEXTURE: Final = ((2, 18), (1, 12.6))
 COLOUR: Final = ((512, 15), (64, 6))
-# How rich the texture is; where it would be less than nothing there is none.
+# How rich the texture is; negative values mean none.
 RICHNESS: Final = ((256, 0.6),)
 
 
 def make_photo(width: int, height: int) -> Any:
-    """Return a picture that is as hard to decode as a photograph."""
+    """Return an image that is as hard to decode as a photo."""
     richness = _spots(RICHNESS, seed=20) + 0.6
     light = _spots(LIGHT, seed=1) + _spots(TEXTURE, seed=9) * (richness > 0).ifthenelse(richness, 0)
     red, green, blue = (_spots(COLOUR, seed=seed) for seed in (30, 40, 50))

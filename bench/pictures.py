@@ -1,4 +1,4 @@
-"""What pictures cost, against a bare decoder and encoder and against the usual tool."""
+"""Measure image processing against a bare decoder and encoder and against vipsthumbnail."""
 
 import os
 import subprocess
@@ -26,7 +26,7 @@ from printworks.imaging.processor import PREPARE_LIMITS, ImageProcessor, Prepare
 from printworks.imaging.slot import ENVIRONMENT
 from printworks.rules.sizing import Pixels, PrintArea, Sizing, place
 
-# Fewer rounds would leave the least of them to chance.
+# With fewer rounds, the minimum would be down to chance.
 LEAST_ROUNDS: Final = 15
 PREVIEW_EDGE: Final = 1200
 THUMBNAIL_EDGE: Final = 240
@@ -40,7 +40,7 @@ PRINT_JPEG: Final = ("-quality", "94", "-sample", "1x1")
 
 @dataclass(frozen=True)
 class Photo:
-    """A picture, and a print area of the same shape."""
+    """An image, and a print area of the same shape."""
 
     name: str
     pixels: Pixels
@@ -61,13 +61,13 @@ CAMERA: Final = Photo("24 MP", Pixels(6000, 4000), PrintArea(Fraction(18), Fract
 LARGE: Final = Photo("50 MP", Pixels(8192, 6144), PrintArea(Fraction(12), Fraction(9)))
 
 PHOTOS: Final = (PHONE, TAGGED, CAMERA, LARGE)
-# Of the time of bare libjpeg-turbo on the processor.
+# As a multiple of the CPU time of bare libjpeg-turbo.
 MOST_PREPARING: Final = {PHONE: 1.6, LARGE: 1.3}
 
 
 @dataclass(frozen=True)
 class Expense:
-    """What one round took; the memory only of what is ours."""
+    """The cost of one round; memory only for our own processes."""
 
     cpu_ms: float
     wall_ms: float
@@ -85,8 +85,8 @@ Measure = Callable[[], Expense]
 Expenses = Mapping[str, Sequence[Expense]]
 
 
-class Workshop:
-    """The photographs, whatever is made of them, and those who make it."""
+class ImageTools:
+    """The photos, their renderings, and the tools that make them."""
 
     def __init__(
         self, folder: Path, processor: ImageProcessor, insider: subprocess.Popen[bytes]
@@ -96,15 +96,15 @@ class Workshop:
         self._insider = insider
 
     def source(self, photo: Photo) -> Path:
-        """Where its file is."""
+        """The path of its file."""
         return self._folder / f"{photo.name}.jpg"
 
     def out(self, photo: Photo) -> Path:
-        """Where its proofs are."""
+        """The folder of its proofs."""
         return self._folder / photo.name
 
     def make(self, photo: Photo) -> None:
-        """Take the photograph, and have all that is drawn of it ready without compression."""
+        """Create the photo and its uncompressed renderings."""
         self.out(photo).mkdir()
         size = (str(side) for side in photo.pixels)
         profile = [] if photo.profile is None else [photo.profile]
@@ -117,7 +117,7 @@ class Workshop:
                 _run("djpeg", "-outfile", file.with_suffix(".ppm"), file)
 
     def prepare(self, photo: Photo) -> Measure:
-        """Judge it and draw preview and thumbnail, in a child."""
+        """Validate it and render preview and thumbnail, in a child process."""
 
         def measure() -> Expense:
             self._clear(photo)
@@ -132,7 +132,7 @@ class Workshop:
         return measure
 
     def prepare_inside(self, photo: Photo) -> Measure:
-        """Do the same in a process that stays."""
+        """Do the same in a long-lived process."""
         width, height = photo.area
         task = PrepareTask(
             source=str(self.source(photo)),
@@ -156,7 +156,7 @@ class Workshop:
         return measure
 
     def render(self, photo: Photo) -> Measure:
-        """Draw its print file, in a child."""
+        """Render its print file, in a child process."""
         plan = plan_print(place(photo.pixels, photo.area, Sizing.CROP))
 
         def measure() -> Expense:
@@ -170,42 +170,42 @@ class Workshop:
         return measure
 
     def _clear(self, photo: Photo) -> None:
-        """Leave no drawing there: making room for the next one takes time as well."""
+        """Delete its renderings: overwriting them would take time as well."""
         for file in self.out(photo).glob("*.jpg"):
             file.unlink()
 
     def decode(self, photo: Photo, *, shrink: int = 1) -> Expense:
-        """Decode it and throw the pixels away."""
+        """Decode it and discard the pixels."""
         return _run("djpeg", "-scale", f"1/{shrink}", "-outfile", os.devnull, self.source(photo))
 
     def encode(self, photo: Photo, name: str, how: Sequence[str]) -> Expense:
-        """Encode again what was drawn of it, and throw the bytes away."""
+        """Encode a rendering again, and discard the bytes."""
         return _run("cjpeg", *how, "-outfile", os.devnull, self.out(photo) / f"{name}.ppm")
 
     def make_thumbnail(self, photo: Photo, edge: int, quality: int) -> Expense:
-        """Draw it smaller by the usual tool."""
+        """Make a thumbnail with vipsthumbnail."""
         target = self.out(photo) / f"by vipsthumbnail {edge}.jpg[Q={quality},strip]"
         return _run("vipsthumbnail", self.source(photo), "--size", str(edge), "-o", target)
 
 
 def measure(folder: Path, rounds: int) -> tuple[dict[str, Any], list[Budget]]:
-    """Measure everything about pictures; return the figures, and what they say of the budgets."""
+    """Measure image processing; return the figures and the budgets."""
     rounds = max(rounds, LEAST_ROUNDS)
     folder.mkdir()
     with ExitStack() as ends:
         processor = ends.enter_context(ImageProcessor(slots=1))
         pair = ends.enter_context(ImageProcessor(slots=2))
-        cpu_pool = Workshop(folder, processor, ends.enter_context(_inside()))
+        image_tools = ImageTools(folder, processor, ends.enter_context(_inside()))
         for photo in track((SMALL, *PHOTOS), "making photographs", console=Console(stderr=True)):
-            cpu_pool.make(photo)
-        expenses = _interleave(_plan(cpu_pool), rounds)
-        batches = _work_in_batches(cpu_pool, pair)
+            image_tools.make(photo)
+        expenses = _interleave(_plan(image_tools), rounds)
+        batches = _work_in_batches(image_tools, pair)
     figures = {name: _summarise(spent) for name, spent in expenses.items()}
-    return figures, [*_judge(expenses), *batches]
+    return figures, [*_check_budgets(expenses), *batches]
 
 
 def describe_tools() -> dict[str, str]:
-    """Return the versions of those that we compare ourselves with."""
+    """Return the versions of the reference tools."""
     turbo = subprocess.run(["djpeg", "-version"], capture_output=True, text=True)
     vips = subprocess.run(["vipsthumbnail", "--vips-version"], capture_output=True, text=True)
     return {
@@ -214,7 +214,7 @@ def describe_tools() -> dict[str, str]:
     }
 
 
-def _plan(shop: Workshop) -> dict[str, Measure]:
+def _plan(shop: ImageTools) -> dict[str, Measure]:
     plan = _plan_ours(shop, SMALL)
     for photo in PHOTOS:
         plan |= _plan_ours(shop, photo)
@@ -229,14 +229,14 @@ def _plan(shop: Workshop) -> dict[str, Measure]:
     return plan
 
 
-def _plan_ours(shop: Workshop, photo: Photo) -> dict[str, Measure]:
+def _plan_ours(shop: ImageTools, photo: Photo) -> dict[str, Measure]:
     return {
         f"prepare, {photo.name}": shop.prepare(photo),
         f"prepare inside, {photo.name}": shop.prepare_inside(photo),
     }
 
 
-def _bare_proofs(shop: Workshop, photo: Photo) -> Measure:
+def _bare_proofs(shop: ImageTools, photo: Photo) -> Measure:
     return lambda: (
         shop.decode(photo, shrink=photo.shrink)
         + shop.encode(photo, "preview", PREVIEW_JPEG)
@@ -244,7 +244,7 @@ def _bare_proofs(shop: Workshop, photo: Photo) -> Measure:
     )
 
 
-def _usual_proofs(shop: Workshop, photo: Photo) -> Measure:
+def _usual_proofs(shop: ImageTools, photo: Photo) -> Measure:
     return lambda: (
         shop.make_thumbnail(photo, PREVIEW_EDGE, 85)
         + shop.make_thumbnail(photo, THUMBNAIL_EDGE, 80)
@@ -252,7 +252,7 @@ def _usual_proofs(shop: Workshop, photo: Photo) -> Measure:
 
 
 def _interleave(measures: Mapping[str, Measure], rounds: int) -> Expenses:
-    """Measure all in turn, round after round, so that noise meets everybody alike."""
+    """Measure all in turn, round after round, so that noise affects all alike."""
     spent: dict[str, list[Expense]] = {name: [] for name in measures}
     for measure in measures.values():
         measure()
@@ -262,7 +262,7 @@ def _interleave(measures: Mapping[str, Measure], rounds: int) -> Expenses:
     return spent
 
 
-def _judge(expenses: Expenses) -> list[Budget]:
+def _check_budgets(expenses: Expenses) -> list[Budget]:
     cpu = {name: [each.cpu_ms for each in spent] for name, spent in expenses.items()}
     peaks = {name: [each.peak_mb for each in spent] for name, spent in expenses.items()}
     budgets = []
@@ -297,8 +297,8 @@ def _judge(expenses: Expenses) -> list[Budget]:
     return budgets
 
 
-def _work_in_batches(shop: Workshop, pair: ImageProcessor) -> list[Budget]:
-    """Measure how many pictures go through when one, or two, are under way at a time."""
+def _work_in_batches(shop: ImageTools, pair: ImageProcessor) -> list[Budget]:
+    """Measure throughput with one and with two images at a time."""
 
     def prepare(number: int) -> float:
         out = shop.out(PHONE) / f"batch {number}"
@@ -339,9 +339,9 @@ def _expense(cost: Cost, started: float) -> Expense:
 
 
 def _run(*command: str | Path) -> Expense:
-    """Run a program and return what it took, as the kernel counted it."""
+    """Run a program and return its cost, as the kernel counted it."""
     started = time.perf_counter()
-    # One thread, as in our children.
+    # One thread, as in our child processes.
     environment = {**os.environ, "VIPS_CONCURRENCY": "1"}
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment)
     _, status, usage = os.wait4(process.pid, 0)
@@ -350,7 +350,7 @@ def _run(*command: str | Path) -> Expense:
         message = f"{command[0]} failed with {process.returncode}."
         raise RuntimeError(message)
     wall = time.perf_counter() - started
-    # Its memory is not taken: the kernel counts that of the process it was started from, too.
+    # Memory is not recorded: the kernel includes that of the parent process.
     return Expense((usage.ru_utime + usage.ru_stime) * 1000, wall * 1000)
 
 

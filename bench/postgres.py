@@ -1,4 +1,4 @@
-"""A PostgreSQL for the benchmark: the tests' own, but one that keeps its word after a power cut.
+"""A PostgreSQL for the benchmark: the tests' own, but durable.
 
 It is run with the peers' Python, which has the programs of PostgreSQL.
 """
@@ -39,7 +39,7 @@ def running() -> Iterator[postgres.Run]:
         assert keeper.stdout is not None
         with keeper.stdout as said:
             is_ready = said.read() == b"ready"
-        # By this file a run knows that its server is there.
+        # This file tells a run that its server is up.
         (lifeline.folder / "keeper").write_text(str(keeper.pid))
         if not is_ready:
             message = f"PostgreSQL did not start:\n{log.read_text(errors='replace')}"

@@ -1,4 +1,4 @@
-"""Orders with images and parcels for the benchmark, and how long it takes to price and route them."""
+"""Orders with images and shipments for the benchmark, and the time to price and route them."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -8,27 +8,28 @@ from typing import Any, Final
 
 from bench.report import Budget, state
 from bench.seeds import seed_folder
-from printworks.actions.images.images import add_images, judge_image
-from printworks.actions.orders.orders import submit_order
+from printworks.actions.images.images import add_images, record_image_status
 from printworks.actions.orders.quotes import find_quote, quote_order
-from printworks.actions.production.production import apply_lab_report
-from printworks.actions.production.routing import route_order
+from printworks.actions.production.lab_reports import apply_lab_report
+from printworks.actions.production.routing import RoutingTerms, route_order
+from printworks.actions.submission.submit import submit_order
 from printworks.catalogue.opening import open_catalogue
 from printworks.clock import system_clock
 from printworks.labs.documents import LabReport
 from printworks.rules.images import ImageStatus
 from printworks.rules.production import LabState
-from printworks.rules.routing.plans import Routed
+from printworks.rules.routing.model import Routed
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.engine.database import Database
 from printworks.store.engine.sqlite import dbapi2 as sqlite
 from printworks.store.images.images import NewImage, list_images
 from printworks.store.labs.shipments import list_shipments
 from printworks.store.orders.orders import get_order
+from tests.factories import a_system_work, a_work
 
 PHOTO: Final = "GLOBAL-PHO-4X6-PRO"
 MUG: Final = "MUG-10OZ-WHITE"
-# One image, and three that travel in two parcels.
+# One image, and three that travel in two shipments.
 ONE: Final = (PHOTO,)
 THREE: Final = (PHOTO, PHOTO, MUG)
 ITEMS: Final = 20
@@ -38,7 +39,7 @@ IMAGE_BODY: Final = {"sku": PHOTO, "url": URL, "copies": 1, "sizing": "Crop"}
 
 
 def fill_orders(folder: Path, last_id: int, skus: Sequence[str], *, is_sent: bool) -> None:
-    """Give images to the orders up to this one, and parcels, planned or sent.
+    """Add images and shipments, planned or dispatched, to the orders up to this one.
 
     The service itself does so for the first order; the others are copies of it.
     """
@@ -48,7 +49,7 @@ def fill_orders(folder: Path, last_id: int, skus: Sequence[str], *, is_sent: boo
     database.close()
     connection = sqlite.connect(path, isolation_level=None)
     connection.execute("BEGIN IMMEDIATE")
-    # Numbers follow each other, so that those of a copy are a fixed step away.
+    # IDs are consecutive, so those of a copy are a fixed offset away.
     for table, changed in {
         "images": {},
         "shipments": {
@@ -82,16 +83,21 @@ def _fill_first(database: Database, skus: Sequence[str], *, is_sent: bool) -> No
     with database.writing() as db:
         merchant = get_merchant(db, 1)
         order = get_order(db, 1, 1)
-        for image in add_images(db, merchant, order, new, catalogue=catalogue, now=now):
-            judge_image(
-                db, merchant, image, ImageStatus.OK, now=now, md5="0" * 32, width=3000, height=2000
+        for image in add_images(a_work(db, merchant, now=now, catalogue=catalogue), order, new):
+            record_image_status(
+                a_work(db, merchant, now=now),
+                image,
+                ImageStatus.OK,
+                md5="0" * 32,
+                width=3000,
+                height=2000,
             )
         if not is_sent:
             return
-        submit_order(db, merchant, get_order(db, 1, 1), catalogue=catalogue, now=now)
+        submit_order(a_work(db, merchant, now=now, catalogue=catalogue), get_order(db, 1, 1))
         for shipment in list_shipments(db, 1):
             report = LabReport(job=shipment.id, state=LabState.DISPATCHED, tracking_number="JD0001")
-            apply_lab_report(db, report, catalogue=catalogue, now=now)
+            apply_lab_report(a_system_work(db, now=now, catalogue=catalogue), report)
 
 
 def _list_columns(connection: Any, table: str) -> list[str]:
@@ -100,11 +106,11 @@ def _list_columns(connection: Any, table: str) -> list[str]:
 
 
 def measure_routing(folder: Path, rounds: int) -> tuple[dict[str, Any], list[Budget]]:
-    """Time what is reckoned whenever an order of 20 items changes."""
+    """Time the calculations after each change of an order with 20 items."""
     seed_folder(folder, 2)
     database = Database(f"sqlite:///{folder / 'printworks.db'}")
     sold = [product.sku for product in open_catalogue(None).list_sold_to("GB")]
-    # All kinds of products, so that no lab makes them all; and what most people order.
+    # All kinds of products, so that no lab makes them all; and a typical order.
     orders = {"mixed": (1, sold[:: len(sold) // ITEMS][:ITEMS]), "prints": (2, [PHOTO] * ITEMS)}
     calls: dict[str, Callable[[], object]] = {}
     for kind, (order_id, skus) in orders.items():
@@ -131,27 +137,29 @@ def measure_routing(folder: Path, rounds: int) -> tuple[dict[str, Any], list[Bud
 def _prepare_calls(
     database: Database, order_id: int, skus: Sequence[str], kind: str
 ) -> dict[str, Callable[[], object]]:
-    """Put images in an order, and return what is done with it."""
+    """Add images to an order, and return the calls to time."""
     catalogue, now = open_catalogue(None), system_clock()
     new = [NewImage(sku=sku, url=URL, copies=1) for sku in skus]
     with database.writing() as db:
         merchant = get_merchant(db, 1)
-        add_images(db, merchant, get_order(db, 1, order_id), new, catalogue=catalogue, now=now)
+        add_images(
+            a_work(db, merchant, now=now, catalogue=catalogue), get_order(db, 1, order_id), new
+        )
     with database.reading() as db:
         order, images = get_order(db, 1, order_id), list_images(db, order_id)
 
     def route() -> object:
-        return route_order(
-            order, images, catalogue, currency=merchant.currency, now=now, backlog={}
-        )
+        terms = RoutingTerms(catalogue=catalogue, currency=merchant.currency, now=now)
+        return route_order(order, images, terms)
 
     def quote() -> object:
         with database.reading() as db:
-            return find_quote(merchant, order, list_images(db, order_id), catalogue, now=now)
+            work = a_work(db, merchant, now=now, catalogue=catalogue)
+            return find_quote(work, order, list_images(db, order_id))
 
     def write() -> object:
         with database.writing() as db:
-            return quote_order(db, merchant, order, catalogue, now=now)
+            return quote_order(a_work(db, merchant, now=now, catalogue=catalogue), order)
 
     if not isinstance(route(), Routed):
         message = f"No lab makes {kind}."

@@ -1,7 +1,7 @@
-"""A receiver of callbacks in a process of its own, as quick as Python can be, and bad ones beside it.
+"""A fast receiver of callbacks in its own process, with bad ones beside it.
 
-It only writes down what came and when; whoever runs it verifies that afterwards. On a port of
-its own each bad receiver hangs, fails, or answers byte by byte. Times are `time.monotonic()`,
+It only records what arrived and when; the benchmark verifies that afterwards. On its own port
+each bad receiver hangs, fails, or answers byte by byte. Times are `time.monotonic()`,
 which is the same clock in every process.
 """
 
@@ -26,13 +26,13 @@ SECONDS_BETWEEN_DRIPS: Final = 0.05
 BAD: Final[Mapping[str, int]] = {"hang": 4, "fail": 3, "drip": 3}
 
 OK: Final = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
-# The last letter comes again and again.
+# The last letter is repeated forever.
 ENDLESS: Final = b"HTTP/1.1 200 O"
 FAILED: Final = b"HTTP/1.1 500 Failed\r\nContent-Length: 0\r\n\r\n"
 
 
-class Heard(msgspec.Struct, frozen=True):
-    """A callback that came."""
+class ReceivedCallback(msgspec.Struct, frozen=True):
+    """A received callback."""
 
     at: float
     path: str
@@ -41,46 +41,46 @@ class Heard(msgspec.Struct, frozen=True):
 
     @property
     def id(self) -> str:
-        """By which a receiver knows a callback, however often it comes."""
+        """The ID by which a receiver recognises a repeated callback."""
         return self.headers["webhook-id"]
 
     @property
-    def said(self) -> dict[str, Any]:
-        """What its body says."""
+    def content(self) -> dict[str, Any]:
+        """The decoded body."""
         said: dict[str, Any] = msgspec.json.decode(self.body)
         return said
 
 
 class Record:
-    """What came so far, and who waits for more."""
+    """The callbacks received so far, and who waits for more."""
 
     def __init__(self) -> None:
-        self.heard: list[Heard] = []
+        self.received: list[ReceivedCallback] = []
         self.ids: set[str] = set()
         self.waiting: tuple[int, Callable[[], None]] | None = None
-        # How often each sort of bad receiver was asked.
+        # Number of requests to each kind of bad receiver.
         self.suffered = dict.fromkeys(BAD, 0)
 
-    def add(self, heard: Heard) -> None:
-        """Write down a callback, and tell whoever has waited for it."""
-        self.heard.append(heard)
-        self.ids.add(heard.id)
-        self.tell()
+    def add(self, received: ReceivedCallback) -> None:
+        """Record a callback, and answer waiting clients."""
+        self.received.append(received)
+        self.ids.add(received.id)
+        self.notify()
 
-    def tell(self) -> None:
-        """Answer whoever waits, if there is enough."""
+    def notify(self) -> None:
+        """Answer a waiting client if enough callbacks were received."""
         if self.waiting is not None and len(self.ids) >= self.waiting[0]:
             answer, self.waiting = self.waiting[1], None
             answer()
 
-    def take(self) -> list[Heard]:
-        """Return what came, and forget it."""
-        heard, self.heard, self.ids = self.heard, [], set()
-        return heard
+    def take(self) -> list[ReceivedCallback]:
+        """Return the received callbacks and clear the record."""
+        received, self.received, self.ids = self.received, [], set()
+        return received
 
 
 class Connection(asyncio.Protocol):
-    """Reads requests, one after the other, and does what this receiver does."""
+    """Reads requests one after the other, and answers as this kind of receiver does."""
 
     transport: asyncio.Transport
 
@@ -93,7 +93,7 @@ class Connection(asyncio.Protocol):
         self._buffer = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Remember whom to answer."""
+        """Store the transport for the answers."""
         self.transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
@@ -108,38 +108,40 @@ class Connection(asyncio.Protocol):
             body, self._buffer = self._buffer[end + 4 : until], self._buffer[until:]
             if self._sort in BAD:
                 self._record.suffered[self._sort] += 1
-            self._answer(Heard(time.monotonic(), first.split()[1], headers, body.decode()))
+            self._answer(
+                ReceivedCallback(time.monotonic(), first.split()[1], headers, body.decode())
+            )
 
-    def _listen(self, heard: Heard) -> None:
-        if "webhook-id" in heard.headers:
+    def _listen(self, received: ReceivedCallback) -> None:
+        if "webhook-id" in received.headers:
             self.transport.write(OK)
-            self._record.add(heard)
-        elif heard.path in ("/heard", "/suffered"):
-            said = self._record.take() if heard.path == "/heard" else self._record.suffered
+            self._record.add(received)
+        elif received.path in ("/received", "/suffered"):
+            said = self._record.take() if received.path == "/received" else self._record.suffered
             body = msgspec.json.encode(said)
             head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n"
             self.transport.write(head.encode() + body)
         else:
-            # Asks for an answer as soon as so many have come.
-            self._record.waiting = (int(heard.path[1:]), lambda: self.transport.write(OK))
-            self._record.tell()
+            # Requests an answer once this many callbacks were received.
+            self._record.waiting = (int(received.path[1:]), lambda: self.transport.write(OK))
+            self._record.notify()
 
-    def _hang(self, _: Heard) -> None:
+    def _hang(self, _: ReceivedCallback) -> None:
         pass
 
-    def _fail(self, _: Heard) -> None:
+    def _fail(self, _: ReceivedCallback) -> None:
         self.transport.write(FAILED)
 
-    def _drip(self, heard: Heard, sent: int = 0) -> None:
+    def _drip(self, received: ReceivedCallback, sent: int = 0) -> None:
         if not self.transport.is_closing():
             self.transport.write(ENDLESS[sent : sent + 1] or ENDLESS[-1:])
             asyncio.get_running_loop().call_later(
-                SECONDS_BETWEEN_DRIPS, self._drip, heard, sent + 1
+                SECONDS_BETWEEN_DRIPS, self._drip, received, sent + 1
             )
 
 
 class Receiver:
-    """The process, and what it heard."""
+    """The receiver process and what it received."""
 
     def __init__(self, ports: Mapping[str, list[int]]) -> None:
         (self._port,) = ports["good"]
@@ -150,15 +152,15 @@ class Receiver:
         return f"http://{HOST}:{self._port}/{path}"
 
     def wait_for(self, count: int) -> None:
-        """Wait until so many callbacks have come since the last `take`."""
+        """Wait until this many callbacks were received since the last `take`."""
         self._ask(f"/{count}")
 
-    def take(self) -> list[Heard]:
-        """Return what came, in turn, and start afresh."""
-        return msgspec.json.decode(self._ask("/heard"), type=list[Heard])
+    def take(self) -> list[ReceivedCallback]:
+        """Return the received callbacks in order, and start over."""
+        return msgspec.json.decode(self._ask("/received"), type=list[ReceivedCallback])
 
-    def count_suffered(self) -> dict[str, int]:
-        """Return how often each sort of bad receiver was asked."""
+    def count_bad_requests(self) -> dict[str, int]:
+        """Return the number of requests to each kind of bad receiver."""
         return msgspec.json.decode(self._ask("/suffered"), type=dict[str, int])
 
     def _ask(self, path: str) -> bytes:
@@ -184,7 +186,7 @@ def receiving() -> Iterator[Receiver]:
 
 
 async def listen() -> None:
-    """Serve until the process is ended."""
+    """Serve until the process ends."""
     record, loop, ports = Record(), asyncio.get_running_loop(), dict[str, list[int]]()
     servers = []
     for sort, count in {"good": 1, **BAD}.items():

@@ -1,4 +1,4 @@
-"""From samples to a table for people and a file for programs."""
+"""Turn samples into a table for people and a file for programs."""
 
 import json
 import os
@@ -23,7 +23,7 @@ from printworks.store.engine.sqlite import dbapi2 as sqlite
 
 RESULTS: Final = Path(__file__).with_name("results")
 QUIET_LOAD: Final = 0.5
-# Read a line as: this figure, where it was measured, has ... this heading and is written so.
+# Each figure, where it was measured, with its heading and format.
 FIGURES: Final = {
     "per_second": ("requests/s", ",.0f"),
     "cpu_us": ("CPU µs each", ",.0f"),
@@ -37,7 +37,7 @@ PACKAGES: Final = ("granian", "msgspec", "pyvips-binary", "sqlalchemy", "starlet
 
 @dataclass(frozen=True)
 class Budget:
-    """One promise: what came out, how far the rounds lay apart, and what is allowed."""
+    """A budget: the result, the spread of the rounds, and the limit."""
 
     name: str
     value: float
@@ -48,14 +48,14 @@ class Budget:
 
     @property
     def is_met(self) -> bool:
-        """Say whether the promise is kept; what promises nothing always is."""
+        """Return whether the budget is met; without a limit it always is."""
         return (self.at_least is None or self.value >= self.at_least) and (
             self.at_most is None or self.value <= self.at_most
         )
 
     @property
     def limit(self) -> str:
-        """The promise in writing."""
+        """The limit as text."""
         if self.at_least is not None:
             return f"≥ {self.at_least:g}"
         return "" if self.at_most is None else f"≤ {self.at_most:g}"
@@ -64,25 +64,25 @@ class Budget:
 def compare(
     name: str, ours: Sequence[float], theirs: Sequence[float], **limits: float | None
 ) -> Budget:
-    """Set our figure against theirs, round by round."""
+    """Compare our figure with theirs, round by round."""
     ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
     return Budget(name, median(ratios), min(ratios), max(ratios), **limits)
 
 
 def state(name: str, figures: Sequence[float], **limits: float | None) -> Budget:
-    """Set our figure against a fixed limit."""
+    """Compare our figure with a fixed limit."""
     return Budget(name, median(figures), min(figures), max(figures), **limits)
 
 
 def state_most(name: str, figures: Sequence[float], **limits: float | None) -> Budget:
-    """Set our largest figure against a limit that none may pass."""
+    """Compare our largest figure with a limit for every round."""
     return Budget(name, max(figures), min(figures), max(figures), **limits)
 
 
 def compare_least(
     name: str, ours: Sequence[float], theirs: Sequence[float], **limits: float | None
 ) -> Budget:
-    """Set our least time against theirs: whatever else a machine does only adds to both."""
+    """Compare our minimum time with theirs: other load only adds to both."""
     ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
     return Budget(name, min(ours) / min(theirs), min(ratios), max(ratios), **limits)
 
@@ -90,13 +90,13 @@ def compare_least(
 def subtract_least(
     name: str, ours: Sequence[float], theirs: Sequence[float], **limits: float | None
 ) -> Budget:
-    """Say how much our least time is above theirs."""
+    """Return how much our minimum time is above theirs."""
     gaps = [a - b for a, b in zip(ours, theirs, strict=True)]
     return Budget(name, min(ours) - min(theirs), min(gaps), max(gaps), **limits)
 
 
 def describe_machine(folder: Path) -> dict[str, Any]:
-    """Return what the figures depend on, and nothing that says whose machine it is."""
+    """Return what the figures depend on, and nothing that identifies the machine."""
     return {
         "cores": os.cpu_count(),
         "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
@@ -118,7 +118,7 @@ def _find_version_of_wrk() -> str:
 
 
 def _time_a_flush(folder: Path) -> float:
-    """Return how long the disk takes to promise that 4 kB are safe, in milliseconds."""
+    """Return how long the disk takes to sync 4 kB, in milliseconds."""
     laps = []
     with tempfile.TemporaryFile(dir=folder) as file:
         for _ in range(200):
@@ -144,7 +144,7 @@ def summarise(samples: Mapping[str, Sequence[Sample]]) -> dict[str, dict[str, An
 
 
 def write(result: dict[str, Any], budgets: Sequence[Budget]) -> None:
-    """Keep the figures under today's date and as the latest."""
+    """Save the figures under today's date and as the latest."""
     lines = [{**asdict(budget), "is_met": budget.is_met} for budget in budgets]
     today = datetime.now(UTC).date().isoformat()
     text = json.dumps({"date": today, **result, "budgets": lines}, indent=2) + "\n"
@@ -168,7 +168,7 @@ def show(result: dict[str, Any], budgets: Sequence[Budget]) -> None:
         table.add_row(budget.name, f"{budget.value:.3g}", spread, budget.limit, verdict)
     console.print(table)
     if result["machine"]["load_at_start"] > QUIET_LOAD:
-        console.print("[yellow]The machine was busy with something else: trust no single ratio.")
+        console.print("[yellow]The machine was busy: do not trust any single ratio.")
 
 
 def _measured(title: str, lines: Mapping[str, Mapping[str, Any]]) -> Table:

@@ -1,4 +1,4 @@
-"""Measures the service against its budgets: run `python -m bench.run` from the repository."""
+"""Measure the service against its budgets: run `python -m bench.run` from the repository."""
 
 import argparse
 import json
@@ -31,7 +31,7 @@ from bench.workload import ORDER_BODY
 from bench.wrk import Sample, Target, drive
 
 FEW: Final = 1_000
-# Orders to which images are added: so many that few get a second one.
+# Orders to which images are added: enough that few get a second one.
 OPEN: Final = 20_000
 MANY_WITH_IMAGES: Final = 100_000
 PARTS: Final = ("throughput", "growth", "pace", "start", "pictures", "production", "callbacks")
@@ -41,7 +41,7 @@ Samples = dict[str, list[Sample]]
 
 @dataclass
 class Bench:
-    """One run: how it is done, where it keeps its files, and what came out so far."""
+    """One run: its options, its work folder and its results so far."""
 
     work: Path
     certificate: Certificate
@@ -55,7 +55,7 @@ class Bench:
     budgets: list[Budget] = field(default_factory=list)
 
     def plan(self, name: str, order_count: int) -> Plan:
-        """Make a data folder of the product and plan to serve it."""
+        """Create a data folder of the product and plan to serve it."""
         credentials = seed_folder(self.work / name, order_count)
         return plan_product(
             self.work / name, self.certificate, credentials, processes=self.processes
@@ -63,14 +63,14 @@ class Bench:
 
     @contextmanager
     def serving(self, **plans: Plan) -> Iterator[None]:
-        """Run several servers side by side; only the one that is measured has work."""
+        """Run several servers side by side; only the measured one has work."""
         with ExitStack() as running:
             for name, plan in plans.items():
                 running.enter_context(serving(plan, self.work / f"{name}.log"))
             yield
 
     def interleave(self, title: str, measures: Mapping[str, Callable[[], Sample]]) -> Samples:
-        """Measure all in turn, round after round, so that noise meets everybody alike."""
+        """Measure all in turn, round after round, so that noise affects all alike."""
         samples: Samples = {name: [] for name in measures}
         for measure in measures.values():
             measure()
@@ -113,7 +113,7 @@ def measure_throughput(bench: Bench) -> None:
                 "INSERTs of the order alone": _inserting(bench, "driver"),
             },
         )
-    bench.budgets += _judge_throughput(samples)
+    bench.budgets += _check_throughput(samples)
 
 
 def _driving(bench: Bench, target: Target) -> Callable[[], Sample]:
@@ -131,7 +131,7 @@ def _inserting(bench: Bench, way: str) -> Callable[[], Sample]:
     return measure
 
 
-def _judge_throughput(samples: Samples) -> list[Budget]:
+def _check_throughput(samples: Samples) -> list[Budget]:
     def ratio(name: str, one: str, other: str, at_least: float | None = None) -> Budget:
         ours = [sample.per_second for sample in samples[one]]
         theirs = [sample.per_second for sample in samples[other]]
@@ -201,7 +201,7 @@ def measure_start(bench: Bench) -> None:
     for _ in range(6):
         with serving(plan, bench.work / "start.log") as seconds:
             waits.append(seconds)
-    # The first one makes what the others find.
+    # The first start creates the data folder for the others.
     bench.result["start"] = {"seconds": waits[1:], "first": waits[0]}
     bench.budgets.append(report.state("start to first answer, s", waits[1:], at_most=2))
 
@@ -215,11 +215,11 @@ def measure_pictures(bench: Bench) -> None:
 
 
 def measure_production(bench: Bench) -> None:
-    """Measure what images and parcels add to a request, and how long pricing and routing take."""
+    """Measure what images and shipments add to a request, and the time of pricing and routing."""
     figures, budgets = production.measure_routing(bench.work / "routing", bench.rounds)
     bench.result["routing"] = figures
     hello = plan_hello(bench.certificate, processes=bench.processes)
-    # First orders with images and parcels, then empty ones, then those that images are added to.
+    # First orders with images and shipments, then empty ones, then those that get images.
     ours = _plan_web(bench, "production", 2 * FEW + OPEN, FEW, production.THREE, is_sent=True)
     few = _plan_web(bench, "status-few", FEW, FEW, production.ONE)
     many = _plan_web(bench, "status-many", MANY_WITH_IMAGES, MANY_WITH_IMAGES, production.ONE)
@@ -256,7 +256,7 @@ def measure_production(bench: Bench) -> None:
                 "SubmissionStatus, many orders": ask(many, status, 1, last_id=MANY_WITH_IMAGES),
             },
         )
-    bench.budgets += [*_judge_production(samples), *budgets]
+    bench.budgets += [*_check_production(samples), *budgets]
 
 
 def _plan_web(
@@ -268,14 +268,14 @@ def _plan_web(
     *,
     is_sent: bool = False,
 ) -> Plan:
-    """Plan to serve orders with images, without a worker: no image is to be downloaded."""
+    """Plan to serve orders with images, without a worker: no image must be downloaded."""
     plan = bench.plan(name, order_count)
     production.fill_orders(bench.work / name, last_with_images, skus, is_sent=is_sent)
     program, _, *rest = plan.command
     return replace(plan, command=(program, "web", *rest))
 
 
-def _judge_production(samples: Samples) -> list[Budget]:
+def _check_production(samples: Samples) -> list[Budget]:
     def rates(name: str) -> list[float]:
         return [sample.per_second for sample in samples[name]]
 
@@ -294,14 +294,14 @@ def _judge_production(samples: Samples) -> list[Budget]:
 
 
 def measure_callbacks(bench: Bench) -> None:
-    """Measure how many callbacks are sent, how soon, and what they cost others."""
+    """Measure the rate and latency of callbacks, and their effect on others."""
     figures, budgets = callbacks.measure(bench.work / "callbacks", bench.rounds, bench.events)
     bench.result["callbacks"] = figures
     bench.budgets += budgets
 
 
 def main() -> None:
-    """Run the parts that were asked for, print the tables, write the files."""
+    """Run the chosen parts, print the tables, write the files."""
     options = _read_options()
     tools.prepare(options.only)
     work = tools.ROOT / "bench" / ".work"

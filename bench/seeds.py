@@ -1,4 +1,4 @@
-"""Data folders with one merchant and as many orders as wanted, written by SQL alone."""
+"""Create data folders with one merchant and any number of orders, by SQL alone."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -12,8 +12,9 @@ from printworks.rules.orders import OrderStatus, Payment, ShippingMethod
 from printworks.store.engine.database import Database
 from printworks.store.engine.sqlite import dbapi2 as sqlite
 from printworks.store.tables import schema
+from tests.factories import a_system_work
 
-# Which column holds which member of the request.
+# The column of each member of the request.
 COLUMNS: Final = {
     "merchant_order_id": "merchantOrderId",
     "recipient_name": "recipientName",
@@ -48,14 +49,14 @@ def an_order_row() -> dict[str, Any]:
 
 
 def seed_folder(folder: Path, order_count: int) -> Credentials:
-    """Make a data folder; the orders were created a minute apart, the last one just now."""
+    """Create a data folder; its orders are a minute apart, the last one just now."""
     folder.mkdir(parents=True)
     path = folder / "printworks.db"
     database = Database(f"sqlite:///{path}")
     now = datetime.now(UTC)
     schema.migrate(database)
     with database.writing() as db:
-        added = add_merchant(db, "Bench", environment="sandbox", now=now)
+        added = add_merchant(a_system_work(db, now=now, environment="sandbox"), "Bench")
     database.close()
     _insert_orders(path, order_count, first=now - timedelta(minutes=order_count))
     return Credentials(added.merchant.code, added.api_key)

@@ -1,4 +1,4 @@
-"""Starts and stops what is measured: the product and its peers, all with the same TLS."""
+"""Start and stop the measured servers: the product and its peers, all with the same TLS."""
 
 import http.client
 import json
@@ -23,7 +23,7 @@ HOST: Final = "127.0.0.1"
 SECONDS_TO_START: Final = 30
 SECONDS_TO_STOP: Final = 30
 
-# The options of the product's own Granian, in the words of its command line.
+# The options of the product's own Granian, for the command line.
 GRANIAN: Final = (
     *("--interface", "asgi", "--loop", "uvloop", "--http", "1", "--no-ws"),
     *("--backlog", "4096", "--backpressure", "10000", "--http1-header-read-timeout", "10000"),
@@ -33,7 +33,7 @@ GRANIAN: Final = (
 
 @dataclass(frozen=True)
 class Certificate:
-    """One certificate for all: it costs everybody the same."""
+    """One certificate for all, at the same cost."""
 
     file: Path
     ca: Path
@@ -45,7 +45,7 @@ class Certificate:
 
 
 def make_certificate(folder: Path) -> Certificate:
-    """Make a local authority and a certificate for loopback."""
+    """Create a local authority and a certificate for loopback."""
     authority = trustme.CA()
     certificate = Certificate(folder / "server.pem", folder / "ca.pem")
     issued = authority.issue_cert("localhost", HOST)
@@ -117,7 +117,7 @@ def _granian(
 
 @contextmanager
 def serving(plan: Plan, log: Path) -> Iterator[float]:
-    """Run a server until the block ends; give the seconds until it answered for the first time."""
+    """Run a server until the block ends; yield the seconds until its first answer."""
     started = time.perf_counter()
     with log.open("ab") as output:
         process = subprocess.Popen(
@@ -163,7 +163,7 @@ def _ask(plan: Plan, tls: ssl.SSLContext) -> int | None:
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
-    """End a process that leads a session of its own, in peace if it can be had."""
+    """Stop a process that leads its own session, gracefully if possible."""
     process.send_signal(signal.SIGTERM)
     try:
         process.wait(SECONDS_TO_STOP)

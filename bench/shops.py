@@ -1,4 +1,4 @@
-"""Databases with merchants that want callbacks, workers that send them, and the proof that they came."""
+"""Databases with merchants, workers that send their callbacks, and checks of what arrived."""
 
 import json
 import os
@@ -13,11 +13,11 @@ from typing import Any, Final
 from sqlalchemy import func, select
 from standardwebhooks import Webhook
 
-from bench.receiver import Heard, Receiver
+from bench.receiver import ReceivedCallback, Receiver
 from bench.servers import stop
 from bench.tools import PROGRAM, ROOT
 from printworks.actions.accounts.merchants import add_merchant
-from printworks.actions.callbacks.callbacks import set_callback
+from printworks.actions.callbacks import set_callback
 from printworks.actions.orders.orders import create_order
 from printworks.clock import system_clock
 from printworks.rules.events import CallbackState
@@ -27,6 +27,7 @@ from printworks.store.engine.database import Database
 from printworks.store.orders.orders import NewOrder
 from printworks.store.tables import callbacks, schema
 from printworks.wire.callbacks import message_id
+from tests.factories import a_system_work, a_work
 
 NEW: Final = NewOrder(
     recipient_name="Mary Fox",
@@ -35,15 +36,15 @@ NEW: Final = NewOrder(
     merchant_order_id="bench-1",
 )
 SECONDS_TO_ACKNOWLEDGE: Final = 30
-SECONDS_BETWEEN_LOOKS: Final = 0.02
+SECONDS_BETWEEN_POLLS: Final = 0.02
 
 
-class NotAllCame(Exception):
-    """What the receiver heard is not what it should have heard."""
+class UnexpectedCallbacks(Exception):
+    """The received callbacks are not the expected ones."""
 
 
 class Shop:
-    """A database with merchants, of whom the receiver hears."""
+    """A database with merchants, whose callbacks go to the receiver."""
 
     def __init__(self, url: str, folder: Path, receiver: Receiver) -> None:
         folder.mkdir(parents=True)
@@ -56,54 +57,60 @@ class Shop:
         self._last_checked = 0
 
     def add_merchants(self, count: int) -> list[Merchant]:
-        """Add merchants whose receiver is quick."""
+        """Add merchants with a fast receiver."""
         return [self.add_merchant(None) for _ in range(count)]
 
     def add_merchant(self, url: str | None) -> Merchant:
-        """Add a merchant whose receiver is at an address; without one it is the quick one."""
+        """Add a merchant with a receiver at this address, by default the fast one."""
         now = system_clock()
         with self.database.writing() as db:
-            merchant = add_merchant(db, "Bench", environment="sandbox", now=now).merchant
+            merchant = add_merchant(
+                a_system_work(db, now=now, environment="sandbox"), "Bench"
+            ).merchant
             where = url or self.receiver.url(str(merchant.id))
-            settings = set_callback(db, merchant, where)
+            settings = set_callback(a_work(db, merchant), where)
         if url is None:
             self._secrets[merchant.id] = settings.secrets[0].text
         return merchant
 
     def create_orders(self, merchants: Sequence[Merchant], count: int) -> float:
-        """Create orders in one transaction, and return when that began to commit."""
+        """Create orders in one transaction, and return when its commit began."""
         with self.database.writing() as db:
             for number in range(count):
-                create_order(db, merchants[number % len(merchants)], NEW, now=system_clock())
+                create_order(
+                    a_work(db, merchants[number % len(merchants)], now=system_clock()), NEW
+                )
             return time.monotonic()
 
-    def check(self, heard: Sequence[Heard]) -> None:
-        """Make sure that all since the last check has come, is signed, and is marked as delivered."""
+    def check(self, received: Sequence[ReceivedCallback]) -> None:
+        """Check that all callbacks since the last check arrived, signed, and are marked as delivered."""
         self.wait_until_acknowledged()
         told = self._list_told(self._last_checked)
         self._last_checked = max((row.id for row in told.values()), default=self._last_checked)
-        self._compare(heard, told)
+        self._compare(received, told)
 
-    def check_again(self, heard: Sequence[Heard], once: Sequence[Heard]) -> None:
-        """Make sure that what has come before has come again, whoever sent it."""
+    def check_again(
+        self, received: Sequence[ReceivedCallback], once: Sequence[ReceivedCallback]
+    ) -> None:
+        """Check that the same callbacks arrived again, from any sender."""
         ids = {one.id for one in once}
         oldest = min(int(one.removeprefix("msg_")) for one in ids)
         told = self._list_told(oldest - 1)
-        self._compare(heard, {one: told[one] for one in ids})
+        self._compare(received, {one: told[one] for one in ids})
 
-    def _compare(self, heard: Sequence[Heard], told: Mapping[str, Any]) -> None:
-        """Make sure that a receiver has heard all of this at least once, and nothing else."""
-        count = Counter(one.id for one in heard)
+    def _compare(self, received: Sequence[ReceivedCallback], told: Mapping[str, Any]) -> None:
+        """Check that a receiver received each of these at least once, and nothing else."""
+        count = Counter(one.id for one in received)
         if count.keys() != told.keys():
             missing, strange = told.keys() - count.keys(), count.keys() - told.keys()
             message = f"{len(missing)} callbacks did not come, and {len(strange)} unknown ones did."
-            raise NotAllCame(message)
-        for one in heard:
+            raise UnexpectedCallbacks(message)
+        for one in received:
             row = told[one.id]
             said = Webhook(self._secrets[row.merchant_id]).verify(one.body, one.headers)
             if said["orderId"] != row.order_id or one.path != f"/{row.merchant_id}":
                 message = f"{one.id} says {one.body} at {one.path}."
-                raise NotAllCame(message)
+                raise UnexpectedCallbacks(message)
 
     def _list_told(self, after: int) -> dict[str, Any]:
         wanted = select(callbacks.c.id, callbacks.c.order_id, callbacks.c.merchant_id).where(
@@ -113,7 +120,7 @@ class Shop:
             return {message_id(row.id): row for row in db.execute(wanted)}
 
     def wait_until_acknowledged(self) -> None:
-        """Wait until the worker has written down that all is delivered."""
+        """Wait until the worker has marked all as delivered."""
         pending = (
             select(func.count())
             .where(callbacks.c.state == CallbackState.PENDING)
@@ -127,12 +134,12 @@ class Shop:
                 return
             if time.monotonic() > deadline:
                 message = f"{left} callbacks are still pending."
-                raise NotAllCame(message)
-            time.sleep(SECONDS_BETWEEN_LOOKS)
+                raise UnexpectedCallbacks(message)
+            time.sleep(SECONDS_BETWEEN_POLLS)
 
     @contextmanager
     def working(self) -> Iterator[int]:
-        """Run a worker as an operator would, until the block ends; give its number."""
+        """Run a worker as an operator would, until the block ends; yield its process ID."""
         environment = {"PRINTWORKS_DATABASE_URL": self.url, "PRINTWORKS_STOP_TIMEOUT": "1s"}
         command = (PROGRAM, "work", "--data", self.folder)
         with running(command, self.folder / "log", environment) as number:
@@ -143,7 +150,7 @@ class Shop:
 def running(
     command: Sequence[str | Path], log: Path, environment: Mapping[str, str]
 ) -> Iterator[int]:
-    """Run a program until the block ends, and give its number; its log stays."""
+    """Run a program until the block ends, and yield its process ID; its log stays."""
     with log.open("ab") as output:
         process = subprocess.Popen(
             command,
@@ -161,13 +168,13 @@ def running(
 
 
 def read_cpu(number: int) -> float:
-    """Return how many seconds a process has spent on the processor."""
+    """Return the CPU seconds of a process."""
     # The name before the last parenthesis may contain anything.
     fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def to_lines(heard: Sequence[Heard], receiver: Receiver) -> bytes:
+def to_lines(received: Sequence[ReceivedCallback], receiver: Receiver) -> bytes:
     """Return the same requests as one line of JSON each, for another sender."""
     kept = ("content-type", "webhook-id", "webhook-timestamp", "webhook-signature")
     lines = [
@@ -178,6 +185,6 @@ def to_lines(heard: Sequence[Heard], receiver: Receiver) -> bytes:
                 "body": one.body,
             }
         )
-        for one in heard
+        for one in received
     ]
     return "\n".join(lines).encode()

@@ -1,4 +1,4 @@
-"""What the benchmark needs beside the product: a few programs, and an environment for the peers."""
+"""Install what the benchmark needs: a few programs, and an environment for the peers."""
 
 import hashlib
 import os
@@ -16,7 +16,7 @@ PEERS_PYTHON: Final = PEERS_VENV / "bin" / "python"
 PROGRAM: Final = Path(sys.executable).with_name("printworks")
 
 
-# Read a line as: what this part of the benchmark runs ... is in this package of Debian.
+# For each part of the benchmark: the programs it runs, and their Debian packages.
 PROGRAMS: Final[Mapping[str, Mapping[str, str]]] = {
     "throughput": {"wrk": "wrk"},
     "growth": {"wrk": "wrk"},
@@ -30,7 +30,7 @@ PROGRAMS: Final[Mapping[str, Mapping[str, str]]] = {
 
 
 def prepare(parts: Collection[str]) -> None:
-    """Install whatever these parts of the benchmark miss."""
+    """Install what these parts of the benchmark need."""
     _prepare_programs({k: v for part in parts for k, v in PROGRAMS.get(part, {}).items()})
     if not {"throughput", "production", "callbacks"}.isdisjoint(parts):
         _prepare_peers(ROOT / "requirements" / "bench.txt")

@@ -1,4 +1,4 @@
-"""What is sent and stored, the same for everybody who is measured."""
+"""The order that is sent and stored, the same for all servers."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Drives one server with wrk for a few seconds and refuses to count anything but success."""
+"""Drive one server with wrk for a few seconds, and count only successful answers."""
 
 import json
 import subprocess
@@ -11,7 +11,7 @@ SCRIPT: Final = Path(__file__).with_name("requests.lua")
 
 @dataclass(frozen=True)
 class Credentials:
-    """Whose requests they are."""
+    """The credentials of the requests."""
 
     merchant: str = "nobody"
     key: str = "none"
@@ -32,7 +32,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Sample:
-    """What one round gave; latencies in milliseconds."""
+    """The result of one round; latencies in milliseconds."""
 
     per_second: float
     p50: float

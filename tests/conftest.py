@@ -1,13 +1,14 @@
-"""What every test can ask for: an empty database of each kind, and a moment to call now."""
+"""What every test can ask for: an empty database of each kind, and a time to call now."""
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
+import hypothesis
 import psycopg
 import pytest
 import structlog
@@ -16,9 +17,21 @@ from sqlalchemy import make_url
 from printworks.store.engine.database import Database
 from printworks.store.tables import metadata, schema, secrets
 from tests import postgres
+from tests.compiled_statements import share_compiled_statements
 from tests.factories import NOON
+from tests.order import put_slow_first
+from tests.scale import IS_FULL, IS_QUICK
+from tests.statements import Places, find_untried, watch_statements, write_places
 
 BACKENDS: Final = ("sqlite", "postgresql")
+ONE: Final = BACKENDS[:1]
+# What is tested here lies above the store: how a request is read, allowed, refused and answered.
+# It does not know which database there is. See `backend`.
+ON_ONE_DATABASE: Final = frozenset({"api", "cli", "dashboard"})
+# Programs, browsers and whole journeys: they take longest.
+ALL_SLOW: Final = frozenset({"browser", "journeys"})
+# Measuring coverage doubles the time of a test. Elsewhere only the first case of each is measured.
+MEASURED_WHOLLY: Final = frozenset({"actions", "rules", "store"})
 
 # A transaction that an earlier test left open would bring its rows back.
 END_FORGOTTEN: Final = """
@@ -29,10 +42,19 @@ RESTART_NUMBERS: Final = "SELECT setval(oid, 1, false) FROM pg_class WHERE relki
 
 _run = pytest.StashKey[postgres.Run]()
 _lifeline = pytest.StashKey[postgres.Lifeline]()
+_sent = pytest.StashKey[Places]()
+_places = pytest.StashKey[list[tuple[str, str]]]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Agree on one folder for the server, whichever process will need it first; log plainly."""
+    share_compiled_statements()
+    # No deadline: how long an example takes says more about the machine than about the code.
+    examples = 500 if IS_FULL else 100
+    hypothesis.settings.register_profile("printworks", max_examples=examples, deadline=None)
+    hypothesis.settings.load_profile("printworks")
+    config.stash[_sent] = watch_statements()
+    config.stash[_places] = []
     # The usual form draws every value of every frame of a traceback, which takes half a minute.
     structlog.configure(
         processors=[structlog.processors.format_exc_info, structlog.processors.KeyValueRenderer()]
@@ -51,6 +73,38 @@ def pytest_configure_node(node: Any) -> None:
     node.workerinput["postgres"] = str(node.config.stash[_run].folder)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Collect which places of the program an xdist worker's tests sent statements from."""
+    node.config.stash[_places].extend(getattr(node, "workeroutput", {}).get("places", []))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail a complete run in which a place of the program never spoke to PostgreSQL."""
+    config = session.config
+    sent = write_places(config.stash[_sent])
+    if hasattr(config, "workeroutput"):
+        config.workeroutput["places"] = sent
+        return
+    config.stash[_places].extend(sent)
+    # Named in every complete run, and an error in one of full size.
+    if IS_FULL and session.exitstatus == pytest.ExitCode.OK and _untried(config):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Name the places that never spoke to PostgreSQL."""
+    for place in _untried(config):
+        terminalreporter.write_line(f"PostgreSQL was never sent the statement at {place}", red=True)
+
+
+def _untried(config: pytest.Config) -> list[str]:
+    is_part = config.option.keyword or config.option.markexpr or config.args != ["tests"]
+    return [] if is_part or IS_QUICK else find_untried(config.stash[_places])
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     """End the server with the run."""
     if _lifeline in config.stash:
@@ -58,15 +112,63 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         del config.stash[_lifeline]
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test that needs a database on each that it has something to prove on."""
+    if "backend" in metafunc.fixturenames and not is_parametrized(metafunc, "backend"):
+        metafunc.parametrize("backend", _choose_backends(metafunc.definition), indirect=True)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """Mark as slow what is slow by where it is, and let it begin first; measure what is needed."""
+    measured: set[str] = set()
+    for item in items:
+        if _folder_of(item) in ALL_SLOW:
+            item.add_marker(pytest.mark.slow)
+        name = item.nodeid.partition("[")[0]
+        if name in measured and _folder_of(item) not in MEASURED_WHOLLY:
+            item.add_marker(pytest.mark.no_cover)
+        measured.add(name)
+    yield
+    items[:] = put_slow_first(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+
+
+def is_parametrized(metafunc: pytest.Metafunc, name: str) -> bool:
+    """Say whether the test itself chooses the values of a fixture."""
+    marks = metafunc.definition.iter_markers("parametrize")
+    return any(name in (mark.args[0] if mark.args else mark.kwargs["argnames"]) for mark in marks)
+
+
+def _choose_backends(test: pytest.Function) -> Sequence[str]:
+    if IS_QUICK:
+        return ONE
+    is_marked = test.get_closest_marker("both_databases") is not None
+    return BACKENDS if IS_FULL or is_marked or _folder_of(test) not in ON_ONE_DATABASE else ONE
+
+
+def _folder_of(test: pytest.Item) -> str:
+    return test.nodeid.split("/")[1]
+
+
 @pytest.fixture
 def now() -> datetime:
-    """A moment to call now."""
+    """A time to call now."""
     return NOON
 
 
-@pytest.fixture(params=BACKENDS)
+@pytest.fixture
 def backend(request: pytest.FixtureRequest) -> str:
-    """Name of the database that this test runs on; each test that asks runs on every one."""
+    """Name of the database that this test runs on.
+
+    Tests of whatever speaks SQL, competes for rows or happens later (`tests/store`, `actions`,
+    `worker`, `journeys` and the like) run on both. Those of the layers above it
+    (`ON_ONE_DATABASE`) run on SQLite: they reach the database through the same functions of
+    `printworks.store`, and read, refuse and answer before or after it. The databases could
+    differ there only in the statements that they are sent and in the values that they take, so
+    the tests marked `both_databases` send each resource's statements and all hostile values to
+    PostgreSQL, too, and `tests/statements.py` fails the run if any place of the program
+    sent a statement to SQLite alone. `make test-full` runs all of them on both.
+    """
     return str(request.param)
 
 

@@ -1,22 +1,32 @@
 """Valid things to test with: each test states only what matters to it."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 from sqlalchemy import Connection
 
 from printworks.actions.accounts.merchants import add_merchant
 from printworks.actions.orders.orders import create_order
+from printworks.actions.services import Services
+from printworks.actions.work import SYSTEM, Actor, SystemWork, Work
+from printworks.catalogue.opening import open_catalogue
+from printworks.catalogue.snapshot import Catalogue
+from printworks.clock import Clock
 from printworks.rules.orders import ShippingMethod
-from printworks.store.accounts.merchants import Merchant
-from printworks.store.orders.orders import NewOrder, Order
+from printworks.rules.payments import Cards
+from printworks.settings import Settings
+from printworks.store.accounts.merchants import Merchant, get_merchant, get_merchant_by_code
+from printworks.store.engine.database import Database
+from printworks.store.orders.orders import NewOrder, Order, get_any_order_to_change
 
 NOON: Final = datetime(2026, 11, 15, 12, tzinfo=UTC)
 
 
 def a_merchant(db: Connection, name: str = "Alice", **values: Any) -> Merchant:
     """Add a merchant."""
-    return add_merchant(db, name, environment="sandbox", now=NOON, **values).merchant
+    return add_merchant(a_system_work(db, now=NOON, environment="sandbox"), name, **values).merchant
 
 
 def a_new_order(**values: Any) -> NewOrder:
@@ -32,4 +42,53 @@ def a_new_order(**values: Any) -> NewOrder:
 
 def an_order(db: Connection, merchant: Merchant, **values: Any) -> Order:
     """Add an order."""
-    return create_order(db, merchant, a_new_order(**values), now=NOON)
+    return create_order(a_work(db, merchant, now=NOON), a_new_order(**values))
+
+
+class FixedServices(msgspec.Struct, frozen=True):
+    """What a piece of work may use, given by a test."""
+
+    catalogue: Catalogue
+    cards: Cards | None = None
+    environment: str = "sandbox"
+
+
+def a_system_work(
+    db: Connection,
+    *,
+    now: datetime = NOON,
+    catalogue: Catalogue | None = None,
+    cards: Cards | None = None,
+    request_id: str | None = None,
+    environment: str = "sandbox",
+    actor: Actor = SYSTEM,
+) -> SystemWork:
+    """Begin work for no merchant; `now` is the real time."""
+    backing = FixedServices(catalogue or open_catalogue(None), cards, environment)
+    return SystemWork(db=db, real_now=now, backing=backing, actor=actor, request_id=request_id)
+
+
+def a_work(db: Connection, merchant: Merchant, *, now: datetime = NOON, **given: Any) -> Work:
+    """Begin work for a merchant; `now` is the merchant's time."""
+    return a_system_work(db, now=now - merchant.clock_offset, **given).for_merchant(merchant)
+
+
+def a_work_of(db: Connection, thing: Any, *, now: datetime = NOON, **given: Any) -> Work:
+    """Begin work for the merchant of an order, an issue, a checkout or a shipment."""
+    if hasattr(thing, "merchant"):
+        return a_work(db, thing.merchant, now=now, **given)
+    order = get_any_order_to_change(db, thing.order_id) if hasattr(thing, "order_id") else thing
+    return a_work(db, get_merchant(db, order.merchant_id), now=now, **given)
+
+
+def a_work_by_code(db: Connection, code: str, *, now: datetime = NOON) -> Work:
+    """Begin work for the merchant with this code; `now` is the merchant's time."""
+    return a_work(db, get_merchant_by_code(db, code), now=now)
+
+
+def some_services(
+    database: Database, settings: Settings | None = None, clock: Clock = lambda: NOON, **given: Any
+) -> Services:
+    """Share a database that a test has opened, and whatever else it gives."""
+    opened = {"database": database, **given}
+    return Services(settings or Settings(data=Path()), clock, given=opened)

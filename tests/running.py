@@ -17,6 +17,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Self
 
+from tests.commands import make_environment, run_here
+
 PROGRAM: Final = Path(sys.executable).with_name("printworks")
 HOST: Final = "127.0.0.1"
 SECONDS_TO_START: Final = 30
@@ -169,15 +171,9 @@ class Service:
 
 def command(*words: str, data: Path, settings: Mapping[str, str] | None = None) -> str:
     """Run an operator's command to its end and return what it printed."""
-    ended = subprocess.run(
-        [PROGRAM, *words, "--data", data],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env=_environment(settings or {}),
-    )
-    assert ended.returncode == 0, f"{' '.join(words)}: {ended.stdout}{ended.stderr}"
-    return ended.stdout
+    ended = run_here(*words, "--data", data, settings=settings or {})
+    assert ended.code == 0, f"{' '.join(words)}: {ended.said}{ended.complained}"
+    return ended.said
 
 
 @contextmanager
@@ -202,7 +198,7 @@ def _start(data: Path, settings: Mapping[str, str]) -> Service:
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
-            env=_environment(settings),
+            env=make_environment(settings),
             start_new_session=True,
         )
     return Service(data, port, process, log, settings)
@@ -253,11 +249,6 @@ def find_free_port() -> int:
         with socket.socket() as probe, suppress(OSError):
             probe.bind((HOST, port))
             return port
-
-
-def _environment(settings: Mapping[str, str]) -> dict[str, str]:
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
-    return {**kept, **settings}
 
 
 def _map_children() -> dict[int, list[int]]:

@@ -1,8 +1,7 @@
-"""Reading values as types, safely from many threads.
+"""Converts plain values to types, safely from many threads.
 
-msgspec looks at a type when it is first read from, and leaves it half looked at while Python code
-runs in between: a second thread that comes then ends the process. So types are looked at here when
-they are named, which is while modules are loaded and nobody else is about.
+msgspec inspects a type when it is first used, and a second thread that uses it meanwhile crashes
+the process. So types are inspected here while modules are imported, before there are threads.
 """
 
 from collections.abc import Callable
@@ -19,11 +18,11 @@ def reader_of(kind: type[T]) -> Callable[[Any], T]: ...
 @overload
 def reader_of(kind: Any) -> Callable[[Any], Any]: ...
 def reader_of(kind: Any) -> Callable[[Any], Any]:
-    """Return what reads plain values, such as those of a JSON column, as a type."""
+    """Return a function that converts plain values, such as a JSON column, to a type."""
     look_at(kind)
     return partial(msgspec.convert, type=kind)
 
 
 def look_at(kind: Any) -> None:
-    """Have a type looked at now, and all that it is made of."""
+    """Let msgspec inspect a type now, with all its parts."""
     msgspec.json.Decoder(kind)

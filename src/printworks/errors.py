@@ -1,26 +1,26 @@
-"""Everything the service may refuse, in one tree.
+"""All refusals of the service, in one tree.
 
 ServiceError
 ├── BadInput          a field or parameter is missing or wrong
-├── UnknownMediaType  a body in a format that is not spoken here
+├── UnknownMediaType  a body in an unknown format
 ├── BadCredentials    no merchant with this id and key
-├── NotFound          no such thing, or somebody else's
-├── WrongState        not in the state in which the thing is now
-├── KeyUsedBefore     an idempotency key that came with another request
-├── StillRunning      the same is being done already
-└── OutOfOrder        something of ours does not work at the moment
+├── NotFound          no such object, or another merchant's
+├── WrongState        not possible in the current state
+├── IdempotencyKeyReused  an idempotency key that came with another request
+├── StillRunning      the same request is still running
+└── ServiceUnavailable    something is temporarily unavailable
 
-An error carries a sentence for the person who reads it and no HTTP status: the same
-refusal is 403 at one door and 400 at another, so the door decides.
+An error has a sentence for the caller and no HTTP status: the same refusal is 403 at one entry
+point and 400 at another, so the entry point decides.
 """
 
 
 class ServiceError(Exception):
-    """Nothing happened, and the message says why."""
+    """The request was refused without any effect; the message says why."""
 
     @property
     def message(self) -> str:
-        """Say what is wrong, in a sentence for the merchant."""
+        """The reason, in a sentence for the merchant."""
         return str(self.args[0])
 
 
@@ -29,7 +29,7 @@ class BadInput(ServiceError):
 
 
 class UnknownMediaType(ServiceError):
-    """The body is in a format that is not spoken here."""
+    """The body is in an unknown format."""
 
 
 class BadCredentials(ServiceError):
@@ -37,11 +37,11 @@ class BadCredentials(ServiceError):
 
 
 class NotFound(ServiceError):
-    """The thing does not exist, or belongs to somebody else."""
+    """The object does not exist, or belongs to another merchant."""
 
 
 class WrongState(ServiceError):
-    """The thing is not in a state that allows this."""
+    """The state of the object does not allow this."""
 
 
 class IdempotencyKeyReused(ServiceError):
@@ -49,8 +49,8 @@ class IdempotencyKeyReused(ServiceError):
 
 
 class StillRunning(ServiceError):
-    """The same is being done already, by a request that has no answer yet."""
+    """The same request is still running."""
 
 
 class ServiceUnavailable(ServiceError):
-    """Something of ours does not work at the moment; later it may."""
+    """Something is temporarily unavailable; a retry may succeed."""

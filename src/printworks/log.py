@@ -1,6 +1,6 @@
-"""One line for each thing that happened: JSON for machines, columns on a terminal.
+"""Structured logging: JSON for machines, columns on a terminal.
 
-A message is fixed words, the facts are fields: `log.info("order created", order=42)`.
+A message is a fixed text, the facts are fields: `log.info("order created", order=42)`.
 Never log keys, names, addresses or bodies.
 """
 
@@ -22,7 +22,7 @@ _context: ContextVar[Mapping[str, Any]] = ContextVar("facts", default=MappingPro
 
 
 class LogSettings(Protocol):
-    """What the logs need to know of the settings."""
+    """The settings of the log."""
 
     @property
     def log_level(self) -> str:
@@ -58,21 +58,21 @@ def configure(settings: LogSettings) -> None:
         else structlog.BytesLoggerFactory(sys.stderr.buffer),
         cache_logger_on_first_use=True,
     )
-    # Libraries say at `info` what only their authors want to know.
+    # Libraries log too much at `info`.
     logging.basicConfig(
         handlers=[_FromLibraries()],
         level=level if settings.log_level == "debug" else max(level, logging.WARNING),
         force=True,
     )
-    # It warns of every malformed body, which anybody may send as often as they like.
+    # It warns of every malformed body, which any client can send.
     logging.getLogger("python_multipart").setLevel(logging.ERROR)
 
 
 class _FromLibraries(logging.Handler):
-    """Hands what libraries log to the same place and form."""
+    """Writes the logs of libraries to the same place and in the same form."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write the library's message as one line of ours."""
+        """Write a message of a library."""
         try:
             structlog.get_logger().log(
                 record.levelno,
@@ -85,7 +85,7 @@ class _FromLibraries(logging.Handler):
 
 
 def _add_context(_logger: object, level: str, facts: Facts) -> Facts:
-    # The encoder writes a datetime ten times faster than `isoformat` does.
+    # The encoder formats a datetime ten times faster than `isoformat`.
     return {
         "at": datetime.now(UTC),
         "level": level,

@@ -1,6 +1,6 @@
-"""How one setting gets its value: where it was set, what it may be, and what to say if not.
+"""Reads and validates the values of settings from the file and the environment.
 
-`settings.py` declares the settings; everything here works for whatever is declared there.
+`settings.py` declares the settings.
 """
 
 import re
@@ -40,14 +40,14 @@ Declared = Mapping[str, Setting]
 
 
 class Given(NamedTuple):
-    """A value that somebody set, and where."""
+    """A value that was set, and where."""
 
     name: str
     value: Any
     source: str
 
 
-# What a text must look like, and the same in words.
+# The pattern of a text, and its description.
 _FORMS: Final[Mapping[str, tuple[str, str]]] = {
     "host": (r"[A-Za-z0-9.:_-]+", "a host name or an IP address without a port"),
     "public_url": (
@@ -111,7 +111,7 @@ def parse_duration(text: str) -> timedelta:
 
 
 def format_duration(duration: timedelta) -> str:
-    """Write a duration as `parse_duration` reads it."""
+    """Format a duration as `parse_duration` reads it."""
     seconds = int(duration.total_seconds())
     for unit, length in (("d", 86400), ("h", 3600), ("m", 60)):
         if seconds and seconds % length == 0:
@@ -189,7 +189,7 @@ def _convert(value: Any, kind: Any) -> Any:
         return msgspec.convert(value, kind, strict=False, dec_hook=_path)
     duration = parse_duration(value)
     if not duration:
-        message = "A wait or a limit of nothing makes no sense."
+        message = "A duration must be longer than 0."
         raise ValueError(message)
     return duration
 
@@ -218,7 +218,7 @@ def _tidy(name: str, value: Any) -> Any:
 
 
 def describe_allowed(setting: Setting) -> str:
-    """Say in words which values a setting takes."""
+    """Describe the allowed values of a setting."""
     if setting.name in _FORMS:
         return _FORMS[setting.name][1]
     plain = _plain(setting.kind)

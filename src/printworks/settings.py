@@ -1,4 +1,4 @@
-"""What an operator can change, read once at the start.
+"""The settings of a deployment, read once at the start.
 
 A value comes from `PRINTWORKS_<NAME>` in the environment, else from `printworks.toml` in
 the data folder, else from the default here. The reference in `docs/operate/settings.md` is
@@ -42,7 +42,7 @@ _PRINT_PATH: Final = re.compile(
     r"([A-Za-z0-9._-]|\{(job|image|sku|size|copies|attribute:[A-Za-z0-9 ._-]+)\}|(?<=[^/])/(?=[^/]))+"
 )
 _STRIPE_KEY: Final = re.compile(r"(sk|rk)_(test|live)_\S+")
-# The current version is none of them.
+# All but the current version.
 VERSIONS_THAT_MAY_END: Final = frozenset({"2.3", "2.5", "2.6"})
 Count = Annotated[int, Meta(ge=1, le=1_000_000_000)]
 Port = Annotated[int, Meta(ge=1, le=65535)]
@@ -51,7 +51,7 @@ Port = Annotated[int, Meta(ge=1, le=65535)]
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Everything an operator can change. Make one with `Settings.load`."""
 
-    data: Annotated[Path, Meta(description="The folder in which everything lives (`--data`).")]
+    data: Annotated[Path, Meta(description="The data folder (`--data`).")]
     environment: Annotated[
         Literal["sandbox", "live"],
         Meta(description="`sandbox` prints nothing and charges nothing; `live` does both."),
@@ -73,7 +73,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     files: Annotated[
         str,
         Meta(
-            description="Where pictures are kept: a folder, or `s3://bucket/folder`; "
+            description="Where pictures are stored: a folder, or `s3://bucket/folder`; "
             "by default `files` in the data folder."
         ),
     ] = ""
@@ -85,42 +85,36 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ] = ""
     s3_access_key_id: Annotated[
         str,
-        Meta(description="Who we are to S3; by default what AWS gives this machine or container."),
-    ] = ""
-    s3_secret_access_key: Annotated[
-        str,
         Meta(
-            description="The secret that belongs to `s3_access_key_id`.",
-            extra={"secret": True},
+            description="The access key for S3; by default the credentials that AWS gives this machine or container."
         ),
     ] = ""
+    s3_secret_access_key: Annotated[
+        str, Meta(description="The secret key of `s3_access_key_id`.", extra={"secret": True})
+    ] = ""
     tls_cert: Annotated[
-        Path | None,
-        Meta(description="Certificate chain (PEM); without it a local CA makes one."),
+        Path | None, Meta(description="Certificate chain (PEM); by default a local CA issues one.")
     ] = None
-    tls_key: Annotated[
-        Path | None, Meta(description="Private key (PEM) that belongs to `tls_cert`.")
-    ] = None
+    tls_key: Annotated[Path | None, Meta(description="Private key (PEM) of `tls_cert`.")] = None
     behind_proxy: Annotated[
         str,
         Meta(
-            description="Listen here in plain HTTP, for a proxy on this machine that speaks TLS: "
+            description="Listen here with plain HTTP, for a proxy on this machine that terminates TLS: "
             "`unix:/path/to.sock` or `127.0.0.1:8080`."
         ),
     ] = ""
     header_prefix: Annotated[
-        str,
-        Meta(description="How the names of the credential headers begin (`...MerchantId`)."),
+        str, Meta(description="The prefix of the credential headers (`...MerchantId`).")
     ] = "X-Service-"
     catalogue_name: Annotated[
-        str, Meta(min_length=1, max_length=100, description="What the catalogue is called.")
+        str, Meta(min_length=1, max_length=100, description="The name of the catalogue.")
     ] = "service direct"
     sunset: Annotated[
         str,
         Meta(
             max_length=10,
             description="The day on which versions 2.3, 2.5 and 2.6 end, such as `2027-12-31`; "
-            "their answers say so.",
+            "their responses announce it.",
         ),
     ] = ""
     versions_off: Annotated[
@@ -133,12 +127,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ] = ""
     catalogue: Annotated[
         Path | None,
-        Meta(description="A folder with your own catalogue, in place of the one that is built in."),
+        Meta(description="The folder of your own catalogue, instead of the built-in one."),
     ] = None
     lab_folder: Annotated[
         Path | None,
         Meta(
-            description="Where the hot folder of each lab lies; "
+            description="The folder with the hot folders of the labs; "
             "by default `labs` in the data folder."
         ),
     ] = None
@@ -146,7 +140,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         str,
         Meta(
             max_length=100,
-            description="Where a print file lies in the folder of its job, without its ending; "
+            description="The path of a print file in the folder of its job, without its extension; "
             "see [labs](labs.md#where-the-print-files-lie).",
         ),
     ] = "prints/{image}-{copies}x"
@@ -160,61 +154,54 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     stripe_secret_key: Annotated[
         str,
         Meta(
-            description="Who we are to Stripe: a test key in a sandbox, else a live one.",
+            description="The API key for Stripe: a test key in a sandbox, else a live key.",
             extra={"secret": True},
         ),
     ] = ""
     stripe_webhook_secret: Annotated[
         str,
-        Meta(
-            description="What Stripe signs its notifications with.",
-            extra={"secret": True},
-        ),
+        Meta(description="The signing secret of the webhook at Stripe.", extra={"secret": True}),
     ] = ""
     stripe_url: Annotated[
         str,
         Meta(
             min_length=1,
             max_length=100,
-            description="Where Stripe is; another address is for tests, and only a sandbox takes it.",
+            description="The address of Stripe; another one is for tests, only in a sandbox.",
         ),
     ] = "https://api.stripe.com"
     payment_timeout: Annotated[
-        timedelta, Meta(description="How long a payment provider is waited for.")
+        timedelta, Meta(description="How long to wait for a payment provider.")
     ] = timedelta(seconds=30)
     authorise_within: Annotated[
         timedelta,
-        Meta(
-            description="How long a merchant has to authorise a payment that the bank asks about."
-        ),
+        Meta(description="How long a merchant has to authorise a payment if the bank asks for it."),
     ] = timedelta(days=1)
     checkout_within: Annotated[
         timedelta,
         Meta(
-            description="How long a recipient has to pay; then the order is the merchant's again."
+            description="How long a recipient has to pay; then the order goes back to the merchant."
         ),
     ] = timedelta(days=30)
     web_processes: Annotated[
         Annotated[int, Meta(ge=1, le=256)],
-        Meta(description="Processes that answer requests: one goes on while another restarts."),
+        Meta(description="Web processes: one continues while another restarts."),
     ] = 2
     web_bind_cores: Annotated[
-        bool,
-        Meta(description="Keep the threads of each web process on one core (Linux); quicker."),
+        bool, Meta(description="Bind the threads of each web process to one core (Linux); faster.")
     ] = True
     web_threads: Annotated[
         Annotated[int, Meta(ge=1, le=256)],
-        Meta(description="Requests that each process works on at the same time."),
+        Meta(description="Concurrent requests of each web process."),
     ] = 4
     web_queue: Annotated[
-        Count, Meta(description="Requests that may wait for a thread before others get 503.")
+        Count, Meta(description="Requests that may wait for a thread; more get 503.")
     ] = 256
     worker_slots: Annotated[
-        Annotated[int, Meta(ge=1, le=10_000)],
-        Meta(description="Jobs that a worker runs at the same time."),
+        Annotated[int, Meta(ge=1, le=10_000)], Meta(description="Concurrent jobs of a worker.")
     ] = 32
     worker_lease: Annotated[
-        timedelta, Meta(description="After how long a dead worker's jobs go to another.")
+        timedelta, Meta(description="After how long the jobs of a dead worker go to another.")
     ] = timedelta(seconds=30)
     body_timeout: Annotated[
         timedelta, Meta(description="How long a request body may stall before it gets 408.")
@@ -225,43 +212,42 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     json_limit: Annotated[Count, Meta(description="Largest JSON or form body, in bytes.")] = (
         1_000_000
     )
-    upload_limit: Annotated[
-        Count, Meta(description="Largest body with a file in it, in bytes.")
-    ] = 100_000_000
-    image_limit: Annotated[Count, Meta(description="Largest image that is fetched, in bytes.")] = (
+    upload_limit: Annotated[Count, Meta(description="Largest body with a file, in bytes.")] = (
+        100_000_000
+    )
+    image_limit: Annotated[Count, Meta(description="Largest image to download, in bytes.")] = (
         100_000_000
     )
     outbound_allow_networks: Annotated[
-        Networks,
-        Meta(description="Networks that images and callbacks may use although not public."),
+        Networks, Meta(description="Private networks that images and callbacks may use.")
     ] = ()
     stop_timeout: Annotated[
-        timedelta, Meta(description="How long a stop waits for requests and jobs in flight.")
+        timedelta, Meta(description="How long a stop waits for running requests and jobs.")
     ] = timedelta(seconds=20)
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"],
-        Meta(description="The least important message that is still logged."),
+        Meta(description="The lowest level that is logged."),
     ] = "info"
     log_format: Annotated[
         Literal["auto", "console", "json"],
         Meta(description="`auto` is `console` on a terminal and `json` elsewhere."),
     ] = "auto"
     keep_idempotency_keys: Annotated[
-        timedelta, Meta(description="How long the answer to an `Idempotency-Key` is kept.")
+        timedelta, Meta(description="How long the response to an `Idempotency-Key` is stored.")
     ] = timedelta(days=30)
     keep_finished_jobs: Annotated[
-        timedelta, Meta(description="How long jobs that are done can still be looked at.")
+        timedelta, Meta(description="How long finished jobs are stored.")
     ] = timedelta(days=7)
     keep_callbacks: Annotated[
-        timedelta, Meta(description="How long it is remembered how each try of a callback went.")
+        timedelta, Meta(description="How long the attempts of callbacks are stored.")
     ] = timedelta(days=30)
     keep_requests: Annotated[
-        timedelta, Meta(description="How long merchants can look up what their programs asked.")
+        timedelta, Meta(description="How long the request log of merchants is stored.")
     ] = timedelta(days=7)
     keep_originals: Annotated[
         timedelta,
         Meta(
-            description="How long the pictures of an order are kept after it is complete "
+            description="How long the pictures of an order are stored after it is complete "
             "or cancelled."
         ),
     ] = timedelta(days=90)
@@ -274,9 +260,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         _check_combinations(settings)
         return msgspec.structs.replace(
             settings,
-            public_url=settings.public_url or _usual_public_url(settings),
+            public_url=settings.public_url or _default_public_url(settings),
             database_url=settings.database_url or f"sqlite:///{data / 'printworks.db'}",
-            files=_place_files(settings),
+            files=_find_files(settings),
         )
 
     @property
@@ -291,14 +277,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(part.strip() for part in self.versions_off.split(",") if part.strip())
 
     def __repr__(self) -> str:
-        """Show no secret: a repr ends up in tracebacks."""
+        """Show no secrets: a repr appears in tracebacks."""
         return f"Settings(data={str(self.data)!r})"
 
 
 SETTINGS: Final[Mapping[str, Setting]] = list_settings(Settings)
 
 
-def _usual_public_url(settings: Settings) -> str:
+def _default_public_url(settings: Settings) -> str:
     if settings.behind_proxy:
         return "https://localhost"
     near = {"127.0.0.1", "::1", "0.0.0.0", "::"}  # noqa: S104  (compared, not listened on)
@@ -306,13 +292,13 @@ def _usual_public_url(settings: Settings) -> str:
     return f"https://[{name}]:{settings.port}" if ":" in name else f"https://{name}:{settings.port}"
 
 
-def _place_files(settings: Settings) -> str:
+def _find_files(settings: Settings) -> str:
     is_in_s3 = settings.files.startswith("s3://")
     return settings.files if is_in_s3 else str(settings.data / (settings.files or "files"))
 
 
 def is_loopback(host: str) -> bool:
-    """Say whether only this machine can reach the address."""
+    """Return whether only this machine can reach the address."""
     try:
         return ip_address(host).is_loopback
     except ValueError:
@@ -339,7 +325,7 @@ def _check_combinations(settings: Settings) -> None:
         "`behind_proxy` leaves TLS to the proxy; remove `tls_cert` and `tls_key`, or it.": (
             proxied and settings.tls_cert is not None
         ),
-        "`behind_proxy` speaks plain HTTP, so `host` must stay a loopback address.": (
+        "`behind_proxy` uses plain HTTP, so `host` must stay a loopback address.": (
             proxied and not is_loopback(settings.host)
         ),
         "A live service needs `public_url`, the address that merchants use.": (

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, func, select
 
-from printworks.actions.callbacks import callbacks as actions
-from printworks.actions.callbacks.callbacks import (
+from printworks.actions import callbacks as actions
+from printworks.actions.callbacks import (
     NO_ADDRESS,
-    REPLAYED_AT_ONCE,
+    REPLAY_PAGE,
     replay,
     rotate_secret,
     send_again,
@@ -18,7 +18,7 @@ from printworks.actions.callbacks.callbacks import (
     set_callback,
 )
 from printworks.actions.orders.moves import move_order
-from printworks.actions.production.production import record_shipments
+from printworks.actions.production.release import record_shipments
 from printworks.errors import BadInput, NotFound, WrongState
 from printworks.rules.callbacks import CallbackFormat, is_told
 from printworks.rules.events import (
@@ -35,6 +35,7 @@ from printworks.store.callbacks.callbacks import (
     get_callback,
     list_attempts,
     list_callbacks,
+    list_callbacks_of_order,
     list_feed,
 )
 from printworks.store.callbacks.settings import Secret, read_callback_settings
@@ -42,7 +43,7 @@ from printworks.store.engine.database import Database
 from printworks.store.orders.events import list_events, record_event
 from printworks.store.orders.orders import Order, get_order
 from printworks.store.tables import callbacks, jobs, order_events
-from tests.factories import NOON, a_merchant, an_order
+from tests.factories import NOON, a_merchant, a_work, a_work_of, an_order
 from tests.worker.queues import add_merchant
 
 URL = "https://shop.example/callbacks?shop=7"
@@ -62,7 +63,7 @@ def feed(db: Connection, merchant: Merchant) -> list[Any]:
 def listening(db: Connection) -> Merchant:
     """Add a merchant with an address."""
     merchant = a_merchant(db)
-    set_callback(db, merchant, URL)
+    set_callback(a_work(db, merchant), URL)
     return merchant
 
 
@@ -82,7 +83,7 @@ class TestEmission:
         with database.writing() as db:
             merchant = listening(db)
             order = an_order(db, merchant)
-            move_order(db, order, OrderStatus.CANCELLED, now=NOON + HOUR)
+            move_order(a_work_of(db, order, now=NOON + HOUR), order, OrderStatus.CANCELLED)
 
             _, moved = feed(db, merchant)
 
@@ -93,7 +94,7 @@ class TestEmission:
         with database.writing() as db:
             merchant = listening(db)
             order = an_order(db, merchant)
-            record_shipments(db, order, [], [4], now=NOON)
+            record_shipments(a_work_of(db, order, now=NOON), order, [], [4])
 
             _, changed = feed(db, merchant)
 
@@ -123,7 +124,11 @@ class TestEmission:
     def test_what_is_undone_is_told_to_nobody(self, database: Database) -> None:
         def make_and_fail(merchant: Merchant) -> None:
             with database.writing() as db:
-                move_order(db, an_order(db, merchant), OrderStatus.CANCELLED, now=NOON)
+                move_order(
+                    a_work_of(db, an_order(db, merchant), now=NOON),
+                    an_order(db, merchant),
+                    OrderStatus.CANCELLED,
+                )
                 raise ConnectionAbortedError
 
         with database.writing() as db:
@@ -142,7 +147,7 @@ class TestEmission:
         merchants = [add_merchant(database, name) for name in ("Alice", "Bob")]
         for merchant in merchants:
             with database.writing() as db:
-                set_callback(db, merchant, URL)
+                set_callback(a_work(db, merchant), URL)
 
         def write(number: int) -> None:
             merchant = merchants[number % 2]
@@ -166,13 +171,13 @@ class TestEmission:
     ) -> None:
         merchant = add_merchant(database)
         with database.writing() as db:
-            set_callback(db, merchant, URL)
+            set_callback(a_work(db, merchant), URL)
             order = an_order(db, merchant)
 
         def cancel(_: int) -> bool:
             try:
                 with database.writing() as db:
-                    move_order(db, order, OrderStatus.CANCELLED, now=NOON)
+                    move_order(a_work_of(db, order, now=NOON), order, OrderStatus.CANCELLED)
             except WrongState:
                 return False
             return True
@@ -188,7 +193,7 @@ class TestEmission:
         with database.writing() as db:
             merchant = a_merchant(db)
             order = an_order(db, merchant)
-            move_order(db, order, OrderStatus.CANCELLED, now=NOON)
+            move_order(a_work_of(db, order, now=NOON), order, OrderStatus.CANCELLED)
 
             told = db.execute(select(callbacks.c.event_id).order_by(callbacks.c.id)).scalars()
 
@@ -197,7 +202,11 @@ class TestEmission:
 
 def move(db: Connection, merchant: Merchant, order: Order, status: OrderStatus) -> None:
     """Move an order as it is now."""
-    move_order(db, get_order(db, merchant.id, order.id), status, now=NOON)
+    move_order(
+        a_work_of(db, get_order(db, merchant.id, order.id), now=NOON),
+        get_order(db, merchant.id, order.id),
+        status,
+    )
 
 
 class TestSettings:
@@ -205,7 +214,7 @@ class TestSettings:
         with database.writing() as db:
             merchant = a_merchant(db)
 
-            settings = set_callback(db, merchant, URL, CallbackFormat.V2_6)
+            settings = set_callback(a_work(db, merchant), URL, CallbackFormat.V2_6)
 
             assert (settings.url, settings.format) == (URL, "2.6")
             assert settings.secrets[0].text.startswith("whsec_")
@@ -214,10 +223,12 @@ class TestSettings:
     def test_another_address_has_the_same_secret(self, database: Database) -> None:
         with database.writing() as db:
             merchant = a_merchant(db)
-            first = set_callback(db, merchant, URL)
+            first = set_callback(a_work(db, merchant), URL)
 
-            assert set_callback(db, merchant, None).secrets == first.secrets
-            assert set_callback(db, merchant, "https://new.example/").secrets == first.secrets
+            assert set_callback(a_work(db, merchant), None).secrets == first.secrets
+            assert (
+                set_callback(a_work(db, merchant), "https://new.example/").secrets == first.secrets
+            )
 
     @pytest.mark.parametrize("url", ["", "shop.example", "ftp://shop.example/", "http://a b/"])
     def test_what_is_no_address_is_refused(self, database: Database, url: str) -> None:
@@ -225,15 +236,15 @@ class TestSettings:
             merchant = a_merchant(db)
 
             with pytest.raises(BadInput):
-                set_callback(db, merchant, url)
+                set_callback(a_work(db, merchant), url)
 
     def test_a_new_secret_leaves_a_day_for_the_old_one(self, database: Database) -> None:
         with database.writing() as db:
             merchant = listening(db)
             (first,) = read_callback_settings(db, merchant.id).secrets
 
-            second = rotate_secret(db, merchant, now=NOON).secrets
-            third = rotate_secret(db, merchant, now=NOON + HOUR).secrets
+            second = rotate_secret(a_work(db, merchant, now=NOON)).secrets
+            third = rotate_secret(a_work(db, merchant, now=NOON + HOUR)).secrets
 
         day = actions.OLD_SECRET_FOR
         assert second[1] == Secret(first.text, NOON + day)
@@ -250,7 +261,7 @@ class TestAgain:
             (callback,) = feed(db, merchant)
 
             with pytest.raises(NotFound):
-                send_again(db, other, callback.id, now=NOON)
+                send_again(a_work(db, other, now=NOON), callback.id)
             with pytest.raises(NotFound):
                 get_callback(db, other.id, callback.id)
             assert feed(db, other) == []
@@ -263,7 +274,7 @@ class TestAgain:
             merchant = listening(db)
 
             with pytest.raises(NotFound):
-                send_again(db, merchant, callback_id, now=NOON)
+                send_again(a_work(db, merchant, now=NOON), callback_id)
 
     def test_without_an_address_nothing_can_be_sent(self, database: Database) -> None:
         with database.writing() as db:
@@ -272,9 +283,9 @@ class TestAgain:
             (callback,) = feed(db, merchant)
 
             for ask in (
-                lambda: send_again(db, merchant, callback.id, now=NOON),
-                lambda: replay(db, merchant, since=1, now=NOON),
-                lambda: send_test(db, merchant, now=NOON),
+                lambda: send_again(a_work(db, merchant, now=NOON), callback.id),
+                lambda: replay(a_work(db, merchant, now=NOON), since=1),
+                lambda: send_test(a_work(db, merchant, now=NOON)),
             ):
                 with pytest.raises(WrongState, match=NO_ADDRESS):
                     ask()
@@ -282,16 +293,16 @@ class TestAgain:
     def test_a_replay_goes_on_page_by_page(self, database: Database) -> None:
         with database.writing() as db:
             merchant = a_merchant(db)
-            for _ in range(REPLAYED_AT_ONCE + 2):
+            for _ in range(REPLAY_PAGE + 2):
                 an_order(db, merchant)
-            set_callback(db, merchant, URL)
+            set_callback(a_work(db, merchant), URL)
 
-            first = replay(db, merchant, since=1, now=NOON)
-            second = replay(db, merchant, since=first.go_on_at or 0, now=NOON)
+            first = replay(a_work(db, merchant, now=NOON), since=1)
+            second = replay(a_work(db, merchant, now=NOON), since=first.next_number or 0)
 
-            assert first == (REPLAYED_AT_ONCE, REPLAYED_AT_ONCE + 1)
+            assert first == (REPLAY_PAGE, REPLAY_PAGE + 1)
             assert second == (2, None)
-            assert count(db, jobs) == REPLAYED_AT_ONCE + 2
+            assert count(db, jobs) == REPLAY_PAGE + 2
 
     @pytest.mark.parametrize(
         ("since", "numbers"),
@@ -312,10 +323,10 @@ class TestAgain:
             merchant = a_merchant(db)
             order = an_order(db, merchant)
             for hours in (1, 2):
-                record_shipments(db, order, [], [], now=NOON + hours * HOUR)
-            set_callback(db, merchant, URL)
+                record_shipments(a_work_of(db, order, now=NOON + hours * HOUR), order, [], [])
+            set_callback(a_work(db, merchant), URL)
 
-            replayed = replay(db, merchant, since=since, now=NOON + 3 * HOUR)
+            replayed = replay(a_work(db, merchant, now=NOON + 3 * HOUR), since=since)
 
             pending = [one for one in feed(db, merchant) if one.state is CallbackState.PENDING]
             assert [one.number for one in pending] == numbers
@@ -337,12 +348,12 @@ class TestLists:
         with database.writing() as db:
             merchant = listening(db)
             order, *_ = [an_order(db, merchant) for _ in range(4)]
-            move_order(db, order, OrderStatus.CANCELLED, now=NOON)
-            send_test(db, merchant, now=NOON)
+            move_order(a_work_of(db, order, now=NOON), order, OrderStatus.CANCELLED)
+            send_test(a_work(db, merchant, now=NOON))
 
             newest = list_callbacks(db, merchant.id, limit=2)
             older = list_callbacks(db, merchant.id, before=newest[-1].number, limit=9)
-            of_order = list_callbacks(db, merchant.id, order_id=order.id, limit=9)
+            of_order = list_callbacks_of_order(db, merchant.id, order.id, limit=9)
 
             assert [one.number for one in newest] == [5, 4]
             assert [one.number for one in older] == [3, 2, 1]

@@ -10,7 +10,7 @@ from printworks.errors import BadInput
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
 from printworks.store.tables import merchants
-from tests.factories import NOON
+from tests.factories import NOON, a_work
 from tests.worker.queues import add_merchant, claim_some, enqueue_one
 
 DAY = timedelta(days=1)
@@ -30,7 +30,7 @@ def test_a_moved_clock_moves_the_merchants_jobs_and_nobody_elses(database: Datab
     enqueue_one(database, other, wait=5 * DAY)
 
     with database.writing() as db:
-        its_time = advance_clock(db, mover, 5 * DAY, now=NOON)
+        its_time = advance_clock(a_work(db, mover, now=NOON), 5 * DAY)
 
     assert its_time == NOON + 5 * DAY
     assert [job.id for job in claim_some(database, now=NOON).jobs] == [moved]
@@ -45,8 +45,8 @@ def test_moves_add_up_even_when_the_second_knows_nothing_of_the_first(
     enqueue_one(database, merchant, wait=2 * DAY)
 
     with database.writing() as db:
-        advance_clock(db, merchant, DAY, now=NOON)
-        its_time = advance_clock(db, merchant, DAY, now=NOON)
+        advance_clock(a_work(db, merchant, now=NOON), DAY)
+        its_time = advance_clock(a_work(db, merchant, now=NOON), DAY)
 
     assert its_time == NOON + 2 * DAY
     assert len(claim_some(database, now=NOON).jobs) == 1
@@ -57,7 +57,7 @@ def test_clock_and_jobs_move_by_the_same_whole_milliseconds(database: Database) 
     enqueue_one(database, merchant, wait=timedelta(milliseconds=2))
 
     with database.writing() as db:
-        its_time = advance_clock(db, merchant, timedelta(microseconds=1900), now=NOON)
+        its_time = advance_clock(a_work(db, merchant, now=NOON), timedelta(microseconds=1900))
 
     assert its_time == NOON + timedelta(milliseconds=1)
     assert claim_some(database, now=NOON).next_due_at == NOON + timedelta(milliseconds=1)
@@ -67,6 +67,6 @@ def test_no_clock_goes_back(database: Database) -> None:
     merchant = add_merchant(database)
 
     with pytest.raises(BadInput), database.writing() as db:
-        advance_clock(db, merchant, -DAY, now=NOON)
+        advance_clock(a_work(db, merchant, now=NOON), -DAY)
 
     assert read_offset(database, merchant) == timedelta(0)

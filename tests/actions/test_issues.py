@@ -33,7 +33,7 @@ from printworks.store.issues.issues import (
     list_any_issues,
     list_issues,
 )
-from printworks.store.money.ledger import list_entries, post_entry, read_books
+from printworks.store.money.ledger import NewLedgerEntry, list_entries, post_entry, read_books
 from printworks.store.orders.events import list_events
 from printworks.store.tables import issues as issues_table
 from tests.actions.complaints import (
@@ -46,7 +46,7 @@ from tests.actions.complaints import (
     submitted,
 )
 from tests.actions.test_ledger import find_faults, pay_by_card
-from tests.factories import NOON, a_merchant
+from tests.factories import NOON, a_merchant, a_system_work, a_work_of
 
 _S = IssueState
 
@@ -131,7 +131,7 @@ class TestReading:
             order = submitted(db, alice)
             kept, dropped, last = (complain(db, alice, order) for _ in range(3))
             other = complain(db, bob, submitted(db, bob))
-            update_issue(db, dropped, wanted=_S.CANCELLED, now=NOON)
+            update_issue(a_work_of(db, dropped, now=NOON), dropped, wanted=_S.CANCELLED)
 
             def found(**wanted: Any) -> list[int]:
                 return [issue.id for issue in list_any_issues(db, limit=10, **wanted)]
@@ -147,7 +147,7 @@ class TestUpdating:
             merchant = a_merchant(db)
             issue = complain(db, merchant, submitted(db, merchant))
 
-            updated = update_issue(db, issue, comment="Any news?", now=NOON)
+            updated = update_issue(a_work_of(db, issue, now=NOON), issue, comment="Any news?")
 
             assert updated.state is _S.OPEN
             assert commentary(db, issue).endswith("Merchant: Any news?")
@@ -160,9 +160,11 @@ class TestUpdating:
             merchant = a_merchant(db)
             issue = complain(db, merchant, submitted(db, merchant))
             if is_taken:
-                issue = take_issue(db, issue.id, comment=None, now=NOON)
+                issue = take_issue(a_system_work(db, now=NOON), issue.id, comment=None)
 
-            dropped = update_issue(db, issue, wanted=_S.CANCELLED, comment="Found it.", now=NOON)
+            dropped = update_issue(
+                a_work_of(db, issue, now=NOON), issue, wanted=_S.CANCELLED, comment="Found it."
+            )
 
             assert dropped == get_any_issue(db, issue.id)
             assert dropped.state is _S.CANCELLED
@@ -176,11 +178,11 @@ class TestUpdating:
             merchant = a_merchant(db)
             issue = complain(db, merchant, submitted(db, merchant))
             with pytest.raises(WrongState, match="is Open already"):
-                update_issue(db, issue, wanted=_S.OPEN, now=NOON)
-            dropped = update_issue(db, issue, wanted=_S.CANCELLED, now=NOON)
+                update_issue(a_work_of(db, issue, now=NOON), issue, wanted=_S.OPEN)
+            dropped = update_issue(a_work_of(db, issue, now=NOON), issue, wanted=_S.CANCELLED)
 
             with pytest.raises(WrongState, match="is cancelled already"):
-                update_issue(db, dropped, wanted=_S.CANCELLED, now=NOON)
+                update_issue(a_work_of(db, dropped, now=NOON), dropped, wanted=_S.CANCELLED)
 
     def test_a_merchant_cannot_settle_its_own_issue(self, database: Database) -> None:
         with database.writing() as db:
@@ -188,7 +190,7 @@ class TestUpdating:
             issue = complain(db, merchant, submitted(db, merchant))
 
             with pytest.raises(BadInput, match="`newState` can only be cancelled"):
-                update_issue(db, issue, wanted=_S.CLOSED_RESOLVED, now=NOON)
+                update_issue(a_work_of(db, issue, now=NOON), issue, wanted=_S.CLOSED_RESOLVED)
 
     def test_nothing_new_changes_nothing(self, database: Database) -> None:
         with database.writing() as db:
@@ -196,7 +198,7 @@ class TestUpdating:
             issue = complain(db, merchant, submitted(db, merchant))
             said = commentary(db, issue)
 
-            assert update_issue(db, issue, now=NOON) == issue
+            assert update_issue(a_work_of(db, issue, now=NOON), issue) == issue
             assert commentary(db, issue) == said
 
     def test_comments_come_to_an_end(self, database: Database) -> None:
@@ -204,11 +206,13 @@ class TestUpdating:
             merchant = a_merchant(db)
             issue = complain(db, merchant, submitted(db, merchant))
             for _ in range(MOST_REMARKS - 1):
-                update_issue(db, issue, comment="And?", now=NOON)
+                update_issue(a_work_of(db, issue, now=NOON), issue, comment="And?")
 
             with pytest.raises(WrongState, match="no more"):
-                update_issue(db, issue, comment="And?", now=NOON)
-            assert dismiss_issue(db, issue.id, comment="Enough.", now=NOON).resolution
+                update_issue(a_work_of(db, issue, now=NOON), issue, comment="And?")
+            assert dismiss_issue(
+                a_system_work(db, now=NOON), issue.id, comment="Enough."
+            ).resolution
 
 
 class TestSettling:
@@ -217,8 +221,11 @@ class TestSettling:
             merchant = a_merchant(db)
             issue = complain(db, merchant, submitted(db, merchant))
 
-            assert take_issue(db, issue.id, comment=None, now=NOON).state is _S.IN_PROGRESS
-            ended = dismiss_issue(db, issue.id, comment="It was on time.", now=NOON)
+            assert (
+                take_issue(a_system_work(db, now=NOON), issue.id, comment=None).state
+                is _S.IN_PROGRESS
+            )
+            ended = dismiss_issue(a_system_work(db, now=NOON), issue.id, comment="It was on time.")
 
             assert (ended.state, ended.resolution) == (_S.CLOSED_RESOLVED, Resolution.NO_ACTION)
             assert commentary(db, issue).splitlines()[-3:] == [
@@ -233,7 +240,7 @@ class TestSettling:
             order = submitted(db, merchant)
             issue = complain(db, merchant, order)
 
-            dismiss_issue(db, issue.id, comment="No.", now=NOON)
+            dismiss_issue(a_system_work(db, now=NOON), issue.id, comment="No.")
 
             moves = [one.state for one in list_events(db, order.id) if isinstance(one, IssueMoved)]
             assert moves == [_S.OPEN, _S.IN_PROGRESS, _S.CLOSED_RESOLVED]
@@ -245,10 +252,10 @@ class TestSettling:
             issue = complain(db, merchant, submitted(db, merchant))
 
             with pytest.raises(BadInput, match="comment"):
-                dismiss_issue(db, issue.id, comment=comment, now=NOON)
+                dismiss_issue(a_system_work(db, now=NOON), issue.id, comment=comment)
 
     SETTLE: tuple[Callable[[Connection, Issue], Issue], ...] = (
-        lambda db, issue: dismiss_issue(db, issue.id, comment="No.", now=NOON),
+        lambda db, issue: dismiss_issue(a_system_work(db, now=NOON), issue.id, comment="No."),
         lambda db, issue: refund(db, issue, 1),
         reprint,
     )
@@ -293,7 +300,7 @@ class TestRefunds:
             first, second, third = (complain(db, merchant, order) for _ in range(3))
 
             refund(db, first, 1)
-            with pytest.raises(WrongState, match="can be given back"):
+            with pytest.raises(WrongState, match="can be refunded"):
                 refund(db, second, order.price)
             refund(db, second, order.price - 1)
             with pytest.raises(WrongState, match="Nothing is left"):
@@ -337,7 +344,9 @@ class TestRefunds:
         with database.writing() as db:
             merchant = a_merchant(db)
             order = submitted(db, merchant)
-            dismiss_issue(db, complain(db, merchant, order).id, comment="No.", now=NOON)
+            dismiss_issue(
+                a_system_work(db, now=NOON), complain(db, merchant, order).id, comment="No."
+            )
 
             assert cancel(db, merchant, order).status is OrderStatus.CANCELLED
             assert find_faults(db, merchant) == []
@@ -348,7 +357,9 @@ class TestRefunds:
             issue = complain(db, merchant, submitted(db, merchant))
             key = f"credit-issue-{issue.id}"
             by_hand: dict[str, Any] = {"key": key, "kind": EntryKind.CREDIT}
-            post_entry(db, merchant.id, **by_hand, amount=5, currency="GBP", now=NOON)
+            post_entry(
+                db, merchant.id, NewLedgerEntry(**by_hand, amount=5, currency="GBP"), now=NOON
+            )
 
             with pytest.raises(WrongState, match="posted before"):
                 refund(db, issue, 1)
@@ -358,10 +369,10 @@ def test_an_issue_that_has_just_changed_is_not_changed_again(database: Database)
     with database.writing() as db:
         merchant = a_merchant(db)
         issue = complain(db, merchant, submitted(db, merchant))
-        take_issue(db, issue.id, comment=None, now=NOON)
+        take_issue(a_system_work(db, now=NOON), issue.id, comment=None)
 
         with pytest.raises(WrongState, match="just changed"):
-            update_issue(db, issue, wanted=_S.CANCELLED, now=NOON)
+            update_issue(a_work_of(db, issue, now=NOON), issue, wanted=_S.CANCELLED)
 
         assert db.execute(select(issues_table.c.state)).scalar_one() is _S.IN_PROGRESS
 

@@ -9,9 +9,10 @@ import pytest
 from sqlalchemy import Connection, delete, insert, select, update
 
 from printworks.actions.images.images import add_images
-from printworks.actions.orders.orders import cancel_order, submit_order
-from printworks.actions.payments.payments import note_refunded, settle
-from printworks.actions.submission.submission import check_submission
+from printworks.actions.orders.orders import cancel_order
+from printworks.actions.payments.payments import record_refunded, settle
+from printworks.actions.submission.check import check_submission
+from printworks.actions.submission.submit import submit_order
 from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.products import Currency
 from printworks.errors import WrongState
@@ -24,6 +25,7 @@ from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
 from printworks.store.images.images import NewImage
 from printworks.store.money.ledger import (
+    NewLedgerEntry,
     list_entries,
     list_order_money,
     post_entry,
@@ -33,7 +35,7 @@ from printworks.store.money.ledger import (
 from printworks.store.money.payments import PaymentRequest, list_payment_money
 from printworks.store.orders.orders import Order, get_order
 from printworks.store.tables import ledger_entries, merchants, orders, payment_requests
-from tests.factories import NOON, a_merchant, an_order
+from tests.factories import NOON, a_merchant, a_system_work, a_work, a_work_of, an_order
 
 CATALOGUE: Final = open_catalogue(None)
 CARDS: Final = Cards("bank", timedelta(days=1), timedelta(days=30))
@@ -44,21 +46,21 @@ def a_draft(db: Connection, merchant: Merchant) -> Order:
     """Make an order that lacks nothing."""
     order = an_order(db, merchant, **ADDRESS)
     new = NewImage(sku="GLOBAL-PHO-4X6-PRO", url="https://shop.example/a.jpg", copies=2)
-    add_images(db, merchant, order, [new], catalogue=CATALOGUE, now=NOON)
+    add_images(a_work(db, merchant, now=NOON, catalogue=CATALOGUE), order, [new])
     return get_order(db, merchant.id, order.id)
 
 
 def submit(db: Connection, merchant: Merchant) -> Order:
     """Hand in an order."""
     order = a_draft(db, merchant)
-    submitted = submit_order(db, merchant, order, catalogue=CATALOGUE, now=NOON)
+    submitted = submit_order(a_work(db, merchant, now=NOON, catalogue=CATALOGUE), order)
     assert isinstance(submitted, Order)
     return submitted
 
 
 def cancel(db: Connection, merchant: Merchant, order: Order) -> None:
     """Call an order off."""
-    cancel_order(db, merchant, order, catalogue=CATALOGUE, now=NOON)
+    cancel_order(a_work(db, merchant, now=NOON, catalogue=CATALOGUE), order)
 
 
 def find_faults(db: Connection, merchant: Merchant) -> list[str]:
@@ -79,10 +81,7 @@ def business(db: Connection) -> Merchant:
     post_entry(
         db,
         merchant.id,
-        key="payment-1",
-        kind=EntryKind.PAYMENT,
-        amount=200,
-        currency="GBP",
+        NewLedgerEntry(key="payment-1", kind=EntryKind.PAYMENT, amount=200, currency="GBP"),
         now=NOON,
     )
     return merchant
@@ -129,11 +128,9 @@ def forge_charge(db: Connection) -> None:
     post_entry(
         db,
         merchant_id,
-        key="forged",
-        kind=EntryKind.CHARGE,
-        amount=100,
-        currency="GBP",
-        order_id=order_id,
+        NewLedgerEntry(
+            key="forged", kind=EntryKind.CHARGE, amount=100, currency="GBP", order_id=order_id
+        ),
         now=NOON,
     )
 
@@ -214,10 +211,14 @@ def test_a_planted_corruption_is_found(database: Database, corruption: str) -> N
 def pay_by_card(db: Connection, merchant: Merchant) -> Order:
     """Hand in an order whose merchant pays by card."""
     request = submit_order(
-        db, merchant, a_draft(db, merchant), catalogue=CATALOGUE, cards=CARDS, now=NOON
+        a_work(db, merchant, now=NOON, catalogue=CATALOGUE, cards=CARDS), a_draft(db, merchant)
     )
     assert isinstance(request, PaymentRequest)
-    settle(db, request.id, Paid(provider="bank", reference="1"), catalogue=CATALOGUE, now=NOON)
+    settle(
+        a_system_work(db, now=NOON, catalogue=CATALOGUE),
+        request.id,
+        Paid(provider="bank", reference="1"),
+    )
     return get_order(db, merchant.id, request.order_id)
 
 
@@ -226,8 +227,10 @@ def business_by_card(db: Connection) -> Merchant:
     merchant = a_merchant(db)
     pay_by_card(db, merchant)
     cancel(db, merchant, pay_by_card(db, merchant))
-    note_refunded(db, 2, now=NOON)
-    submit_order(db, merchant, a_draft(db, merchant), catalogue=CATALOGUE, cards=CARDS, now=NOON)
+    record_refunded(a_system_work(db, now=NOON), 2)
+    submit_order(
+        a_work(db, merchant, now=NOON, catalogue=CATALOGUE, cards=CARDS), a_draft(db, merchant)
+    )
     return merchant
 
 
@@ -250,11 +253,9 @@ def forge_payment(db: Connection) -> None:
     post_entry(
         db,
         db.execute(select(merchants.c.id)).scalar_one(),
-        key="payment-forged",
-        kind=EntryKind.PAYMENT,
-        amount=100,
-        currency="GBP",
-        order_id=1,
+        NewLedgerEntry(
+            key="payment-forged", kind=EntryKind.PAYMENT, amount=100, currency="GBP", order_id=1
+        ),
         now=NOON,
     )
 
@@ -299,11 +300,13 @@ def test_a_charge_on_somebody_elses_order_is_found(database: Database) -> None:
         post_entry(
             db,
             bob.id,
-            key="wrong",
-            kind=EntryKind.CHARGE,
-            amount=order.price,
-            currency="GBP",
-            order_id=order.id,
+            NewLedgerEntry(
+                key="wrong",
+                kind=EntryKind.CHARGE,
+                amount=order.price,
+                currency="GBP",
+                order_id=order.id,
+            ),
             now=NOON,
         )
 
@@ -314,16 +317,10 @@ def test_a_charge_on_somebody_elses_order_is_found(database: Database) -> None:
 def test_the_same_key_is_posted_once(database: Database) -> None:
     with database.writing() as db:
         merchant = a_merchant(db)
-        same: dict[str, Any] = {
-            "key": "k",
-            "kind": EntryKind.CREDIT,
-            "amount": 5,
-            "currency": "GBP",
-            "now": NOON,
-        }
+        same = NewLedgerEntry(key="k", kind=EntryKind.CREDIT, amount=5, currency="GBP")
 
-        assert post_entry(db, merchant.id, **same) is not None
-        assert post_entry(db, merchant.id, **same) is None
+        assert post_entry(db, merchant.id, same, now=NOON) is not None
+        assert post_entry(db, merchant.id, same, now=NOON) is None
         assert read_books(db, merchant.id).count == 1
 
 
@@ -356,11 +353,11 @@ class TestTheCreditLimit:
             order = a_draft(db, merchant)
             set_credit_limit(db, merchant.id, order.price - 1)
 
-            status = check_submission(db, order, CATALOGUE)
+            status = check_submission(a_work_of(db, order, catalogue=CATALOGUE), order)
 
             assert status.errors == [GeneralError.ACCOUNT_BALANCE_INSUFFICIENT]
             with pytest.raises(WrongState, match="AccountBalanceInsufficient"):
-                submit_order(db, merchant, order, catalogue=CATALOGUE, now=NOON)
+                submit_order(a_work(db, merchant, now=NOON, catalogue=CATALOGUE), order)
 
     def test_what_is_owed_already_counts_and_what_was_paid_does_not(
         self, database: Database
@@ -370,19 +367,16 @@ class TestTheCreditLimit:
             first = submit(db, merchant)
             second = a_draft(db, merchant)
             set_credit_limit(db, merchant.id, first.price + second.price - 1)
-            assert not check_submission(db, second, CATALOGUE).is_valid
+            assert not check_submission(a_work_of(db, second, catalogue=CATALOGUE), second).is_valid
 
             post_entry(
                 db,
                 merchant.id,
-                key="paid",
-                kind=EntryKind.PAYMENT,
-                amount=1,
-                currency="GBP",
+                NewLedgerEntry(key="paid", kind=EntryKind.PAYMENT, amount=1, currency="GBP"),
                 now=NOON,
             )
 
-            assert check_submission(db, second, CATALOGUE).is_valid
+            assert check_submission(a_work_of(db, second, catalogue=CATALOGUE), second).is_valid
 
     def test_an_order_that_is_submitted_is_paid_for(self, database: Database) -> None:
         with database.writing() as db:
@@ -390,4 +384,4 @@ class TestTheCreditLimit:
             order = submit(db, merchant)
             set_credit_limit(db, merchant.id, 0)
 
-            assert check_submission(db, order, CATALOGUE).errors == []
+            assert check_submission(a_work_of(db, order, catalogue=CATALOGUE), order).errors == []

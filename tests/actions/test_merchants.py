@@ -24,18 +24,19 @@ from printworks.store.accounts.merchants import (
 )
 from printworks.store.engine.database import Database
 from printworks.store.tables import api_keys
+from tests.factories import a_system_work, a_work, a_work_by_code
 
 DAY = timedelta(days=1)
 
 
 def a_merchant(db: Connection, *, now: datetime) -> NewMerchant:
     """Let somebody in."""
-    return add_merchant(db, "Somebody", environment="sandbox", now=now)
+    return add_merchant(a_system_work(db, now=now, environment="sandbox"), "Somebody")
 
 
 def rotate(db: Connection, new: NewMerchant, *, wait: timedelta, now: datetime) -> str:
     """Give the merchant another key."""
-    return rotate_key(db, new.merchant.code, old_key_valid_for=wait, environment="sandbox", now=now)
+    return rotate_key(a_work_by_code(db, new.merchant.code, now=now), old_key_valid_for=wait)
 
 
 def opens(database: Database, code: str, key: str, *, now: datetime) -> bool:
@@ -46,7 +47,7 @@ def opens(database: Database, code: str, key: str, *, now: datetime) -> bool:
 
 def test_a_new_merchant_is_found_by_its_code_and_key(database: Database, now: datetime) -> None:
     with database.writing() as db:
-        new = add_merchant(db, " Some shop ", environment="sandbox", now=now)
+        new = add_merchant(a_system_work(db, now=now, environment="sandbox"), " Some shop ")
 
     with database.reading() as db:
         found = find_merchant_by_key(db, new.merchant.code, new.api_key, now=now)
@@ -60,7 +61,7 @@ def test_credentials_have_the_promised_form(
     database: Database, now: datetime, environment: str
 ) -> None:
     with database.writing() as db:
-        new = add_merchant(db, "Somebody", environment=environment, now=now)
+        new = add_merchant(a_system_work(db, now=now, environment=environment), "Somebody")
 
     assert re.fullmatch(r"[0-9a-hjkmnp-tv-z]{10}", new.merchant.code)
     assert re.fullmatch(rf"pw_{environment}_[A-Za-z0-9_-]{{43}}", new.api_key)
@@ -81,7 +82,7 @@ def test_a_name_that_cannot_be_shown_is_refused(
     database: Database, now: datetime, name: str
 ) -> None:
     with database.writing() as db, pytest.raises(BadInput, match="`name` must be 1 to 200"):
-        add_merchant(db, name, environment="sandbox", now=now)
+        add_merchant(a_system_work(db, now=now, environment="sandbox"), name)
 
 
 @pytest.mark.parametrize("key", ["", "pw_sandbox_wrong", "\x00", "\udcff"])
@@ -161,7 +162,10 @@ def test_the_key_of_an_unknown_merchant_cannot_be_rotated(
     database: Database, now: datetime
 ) -> None:
     with database.writing() as db, pytest.raises(NotFound, match="There is no merchant 'nobody'"):
-        rotate_key(db, "nobody", old_key_valid_for=timedelta(0), environment="sandbox", now=now)
+        rotate_key(
+            a_work_by_code(db, "nobody", now=now),
+            old_key_valid_for=timedelta(0),
+        )
 
 
 def test_the_list_of_keys_shows_when_each_ends(database: Database, now: datetime) -> None:
@@ -205,7 +209,7 @@ def test_a_rotation_of_as_many_keys_as_there_may_be_ends_the_oldest(
 
 def one_more(db: Connection, new: NewMerchant, *, now: datetime) -> str:
     """Give the merchant a key beside those it has."""
-    return add_key(db, new.merchant, environment="sandbox", now=now)
+    return add_key(a_work(db, new.merchant, now=now, environment="sandbox"))
 
 
 class TestAddingKeys:
@@ -239,7 +243,7 @@ class TestAddingKeys:
             with pytest.raises(WrongState, match="At most 5 keys can work at the same time"):
                 one_more(db, new, now=now)
             oldest = list_keys(db, new.merchant.id, now=now)[-1]
-            revoke_key(db, new.merchant.id, oldest.id, now=now)
+            revoke_key(a_work(db, new.merchant, now=now), oldest.id)
             keys.append(one_more(db, new, now=now))
 
         work = [opens(database, new.merchant.code, key, now=now) for key in keys]
@@ -274,7 +278,7 @@ class TestRevokingKeys:
             new = a_merchant(db, now=now)
             second = one_more(db, new, now=now)
             [_, first] = list_keys(db, new.merchant.id, now=now)
-            assert revoke_key(db, new.merchant.id, first.id, now=now) == first
+            assert revoke_key(a_work(db, new.merchant, now=now), first.id) == first
 
         assert not opens(database, new.merchant.code, new.api_key, now=now)
         assert opens(database, new.merchant.code, second, now=now)
@@ -283,7 +287,7 @@ class TestRevokingKeys:
         with database.writing() as db:
             new = a_merchant(db, now=now)
             [only] = list_keys(db, new.merchant.id, now=now)
-            revoke_key(db, new.merchant.id, only.id, now=now)
+            revoke_key(a_work(db, new.merchant, now=now), only.id)
 
         assert not opens(database, new.merchant.code, new.api_key, now=now)
 
@@ -291,10 +295,10 @@ class TestRevokingKeys:
         with database.writing() as db:
             new = a_merchant(db, now=now)
             [only] = list_keys(db, new.merchant.id, now=now)
-            revoke_key(db, new.merchant.id, only.id, now=now)
+            revoke_key(a_work(db, new.merchant, now=now), only.id)
 
             with pytest.raises(NotFound, match="There is no such key, or it has ended already"):
-                revoke_key(db, new.merchant.id, only.id, now=now + DAY)
+                revoke_key(a_work(db, new.merchant, now=now + DAY), only.id)
 
     def test_somebody_elses_key_is_as_unknown_as_one_that_does_not_exist(
         self, database: Database, now: datetime
@@ -306,7 +310,7 @@ class TestRevokingKeys:
             said = set()
             for number in (key.id, 999_999, 0, -1, 10**30):
                 with pytest.raises(NotFound) as refusal:
-                    revoke_key(db, mine.merchant.id, number, now=now)
+                    revoke_key(a_work(db, mine.merchant, now=now), number)
                 said.add(refusal.value.message)
 
         assert len(said) == 1

@@ -10,7 +10,7 @@ from printworks.actions.images.images import add_images
 from printworks.actions.orders.logs import LogLine, list_log
 from printworks.actions.orders.moves import move_order
 from printworks.actions.orders.orders import change_order
-from printworks.actions.submission.submission import check_submission, require_valid
+from printworks.actions.submission.check import check_submission, require_valid
 from printworks.catalogue.opening import open_catalogue
 from printworks.errors import WrongState
 from printworks.rules.orders import OrderStatus, ShippingMethod
@@ -20,7 +20,7 @@ from printworks.store.engine.database import Database
 from printworks.store.images.images import NewImage
 from printworks.store.labs.shipments import list_shipments
 from printworks.store.orders.orders import Order, get_order
-from tests.factories import NOON, a_merchant, an_order
+from tests.factories import NOON, a_merchant, a_work, a_work_of, an_order
 
 _S = OrderStatus
 CATALOGUE = open_catalogue(None)
@@ -32,7 +32,7 @@ def add_print(db: Connection, merchant: Merchant, **values: Any) -> Order:
     """Add an order with one print."""
     order = an_order(db, merchant, **values)
     new = NewImage(sku=PRINT, url="https://shop.example/cat.jpg", copies=1)
-    add_images(db, merchant, order, [new], catalogue=CATALOGUE, now=NOON)
+    add_images(a_work(db, merchant, now=NOON, catalogue=CATALOGUE), order, [new])
     return get_order(db, merchant.id, order.id)
 
 
@@ -56,7 +56,7 @@ class TestTracking:
             merchant = a_merchant(db)
             order = add_print(db, merchant, shipping_method=ShippingMethod.BUDGET)
             changed = change_order(
-                db, merchant, order, {"is_tracked": True}, catalogue=CATALOGUE, now=NOON
+                a_work(db, merchant, now=NOON, catalogue=CATALOGUE), order, {"is_tracked": True}
             )
             [shipment] = list_shipments(db, order.id)
 
@@ -68,7 +68,7 @@ class TestTracking:
             merchant = a_merchant(db)
             order = add_print(db, merchant, is_tracked=True)
             change = {"shipping_method": ShippingMethod.BUDGET}
-            change_order(db, merchant, order, change, catalogue=CATALOGUE, now=NOON)
+            change_order(a_work(db, merchant, now=NOON, catalogue=CATALOGUE), order, change)
             [shipment] = list_shipments(db, order.id)
 
         assert shipment.is_tracked
@@ -82,14 +82,18 @@ class TestNamelessParcels:
         with database.writing() as db:
             order = add_print(db, a_merchant(db), recipient_name=name, **ADDRESS)
 
-            strict = check_submission(db, order, CATALOGUE)
-            lenient = check_submission(db, order, CATALOGUE, needs_recipient=False)
+            strict = check_submission(a_work_of(db, order, catalogue=CATALOGUE), order)
+            lenient = check_submission(
+                a_work_of(db, order, catalogue=CATALOGUE), order, needs_recipient=False
+            )
 
             assert strict.errors == [GeneralError.POSTAL_ADDRESS_NOT_SET]
             assert lenient.is_valid
             with pytest.raises(WrongState, match="PostalAddressNotSet"):
-                require_valid(db, order, CATALOGUE)
-            assert require_valid(db, order, CATALOGUE, needs_recipient=False).is_valid
+                require_valid(a_work_of(db, order, catalogue=CATALOGUE), order)
+            assert require_valid(
+                a_work_of(db, order, catalogue=CATALOGUE), order, needs_recipient=False
+            ).is_valid
 
     @pytest.mark.parametrize("missing", [*ADDRESS])
     def test_the_rest_of_the_address_is_always_needed(
@@ -99,7 +103,9 @@ class TestNamelessParcels:
         with database.writing() as db:
             order = add_print(db, a_merchant(db), recipient_name=None, **address)
 
-            status = check_submission(db, order, CATALOGUE, needs_recipient=False)
+            status = check_submission(
+                a_work_of(db, order, catalogue=CATALOGUE), order, needs_recipient=False
+            )
 
         assert status.errors == [GeneralError.POSTAL_ADDRESS_NOT_SET]
 
@@ -111,8 +117,8 @@ class TestLog:
         hour = timedelta(hours=1)
         with database.writing() as db:
             order = add_print(db, a_merchant(db))
-            submitted = move_order(db, order, _S.SUBMITTED, now=NOON + hour)
-            move_order(db, submitted, _S.COMPLETE, now=NOON + 2 * hour)
+            submitted = move_order(a_work_of(db, order, now=NOON + hour), order, _S.SUBMITTED)
+            move_order(a_work_of(db, submitted, now=NOON + 2 * hour), submitted, _S.COMPLETE)
 
         with database.reading() as db:
             log = list_log(db, order.id)
@@ -129,7 +135,7 @@ class TestLog:
         with database.writing() as db:
             merchant = a_merchant(db)
             kept, cancelled = an_order(db, merchant), an_order(db, merchant)
-            move_order(db, cancelled, _S.CANCELLED, now=NOON)
+            move_order(a_work_of(db, cancelled, now=NOON), cancelled, _S.CANCELLED)
 
         with database.reading() as db:
             assert [line.title for line in list_log(db, kept.id)] == ["Order created"]

@@ -15,9 +15,15 @@ from printworks.catalogue.products import Currency
 from printworks.errors import BadInput, NotFound, WrongState
 from printworks.rules.people import Realm, Role
 from printworks.store.accounts.invitations import find_invitation
-from printworks.store.accounts.people import Person, find_person, insert_person, list_people
+from printworks.store.accounts.people import (
+    NewPerson,
+    Person,
+    find_person,
+    insert_person,
+    list_people,
+)
 from printworks.store.engine.database import Database
-from tests.factories import NOON, a_merchant
+from tests.factories import NOON, a_merchant, a_system_work
 
 
 def add_person(
@@ -28,11 +34,13 @@ def add_person(
     with database.writing() as db:
         return insert_person(
             db,
-            realm=realm,
-            email=email or f"{role}@works.example",
-            role=role,
-            merchant_id=merchant_id,
-            password_hash="x",
+            NewPerson(
+                realm=realm,
+                email=email or f"{role}@works.example",
+                role=role,
+                merchant_id=merchant_id,
+                password_hash="x",
+            ),
             now=NOON,
         )
 
@@ -47,7 +55,7 @@ def test_two_admins_who_remove_each_other_at_once_leave_one(database: Database) 
         begun.wait()
         try:
             with database.writing() as db:
-                remove_operator(db, whom.id)
+                remove_operator(a_system_work(db), whom.id)
         except WrongState as error:
             refused.append(error.message)
 
@@ -67,12 +75,12 @@ def test_two_admins_who_remove_each_other_at_once_leave_one(database: Database) 
 def test_the_last_admin_may_stay_one_and_others_may_change(database: Database) -> None:
     admin, viewer = add_person(database, Role.ADMIN), add_person(database, Role.VIEWER)
     with database.writing() as db:
-        change_role(db, admin.id, Role.ADMIN)
-        change_role(db, viewer.id, Role.SUPPORT)
+        change_role(a_system_work(db), admin.id, Role.ADMIN)
+        change_role(a_system_work(db), viewer.id, Role.SUPPORT)
         with pytest.raises(WrongState):
-            change_role(db, admin.id, Role.VIEWER)
+            change_role(a_system_work(db), admin.id, Role.VIEWER)
         with pytest.raises(BadInput):
-            change_role(db, viewer.id, Role.OWNER)
+            change_role(a_system_work(db), viewer.id, Role.OWNER)
         found = find_person(db, Realm.OPERATOR, viewer.email)
     assert found is not None
     assert found.role is Role.SUPPORT
@@ -86,28 +94,26 @@ def test_a_merchants_person_is_no_operator(database: Database) -> None:
 
     with database.writing() as db:
         with pytest.raises(NotFound):
-            remove_operator(db, owner.id)
+            remove_operator(a_system_work(db), owner.id)
         with pytest.raises(NotFound):
-            change_role(db, owner.id, Role.ADMIN)
+            change_role(a_system_work(db), owner.id, Role.ADMIN)
 
 
 def test_the_first_operator_is_invited_until_somebody_has_come(database: Database) -> None:
     with database.writing() as db:
-        old = invite_first_operator(db, now=NOON)
-        new = invite_first_operator(db, now=NOON)
+        old = invite_first_operator(a_system_work(db, now=NOON))
+        new = invite_first_operator(a_system_work(db, now=NOON))
         assert old is not None
         assert new is not None
         assert find_invitation(db, old, now=NOON) is None
         person, _ = accept_invitation(
-            db,
+            a_system_work(db, now=NOON, environment="sandbox"),
             new,
             shop="",
             password_hash="x",
             currency=Currency.GBP,
-            environment="sandbox",
-            now=NOON,
         )
-        assert invite_first_operator(db, now=NOON) is None
+        assert invite_first_operator(a_system_work(db, now=NOON)) is None
     assert (person.email, person.role, person.realm) == (
         FIRST_OPERATOR,
         Role.ADMIN,

@@ -22,7 +22,7 @@ from printworks.store.accounts.merchants import Merchant, get_merchant
 from printworks.store.engine.database import Database
 from printworks.store.orders.events import list_events
 from printworks.store.orders.orders import Order, get_order
-from tests.factories import NOON, a_merchant, an_order
+from tests.factories import NOON, a_merchant, a_work, a_work_of, an_order
 
 _S = OrderStatus
 CATALOGUE = open_catalogue(None)
@@ -51,14 +51,11 @@ def events(database: Database, order: Order) -> list[Any]:
 def test_every_change_is_recorded(database: Database, order: Order) -> None:
     with database.writing() as db:
         changed = change_order(
-            db,
-            merchant_of(db, order),
+            a_work(db, merchant_of(db, order), now=NOON, catalogue=CATALOGUE),
             order,
             {"recipient_name": "Tom Fox", "address1": "x"},
-            catalogue=CATALOGUE,
-            now=NOON,
         )
-        cancel_order(db, merchant_of(db, changed), changed, catalogue=CATALOGUE, now=NOON)
+        cancel_order(a_work(db, merchant_of(db, changed), now=NOON, catalogue=CATALOGUE), changed)
 
     assert events(database, order) == [
         OrderCreated(_S.NOT_YET_SUBMITTED, None),
@@ -71,12 +68,9 @@ def test_a_change_that_changes_nothing_leaves_no_trace(database: Database, order
     later = NOON + timedelta(hours=1)
     with database.writing() as db:
         change_order(
-            db,
-            merchant_of(db, order),
+            a_work(db, merchant_of(db, order), now=later, catalogue=CATALOGUE),
             order,
             {"recipient_name": order.recipient_name},
-            catalogue=CATALOGUE,
-            now=later,
         )
 
     assert read(database, order) == order
@@ -85,13 +79,15 @@ def test_a_change_that_changes_nothing_leaves_no_trace(database: Database, order
 
 def test_a_lost_race_leaves_no_trace(database: Database, order: Order) -> None:
     with database.writing() as db:
-        move_order(db, order, _S.SUBMITTED, now=NOON)
+        move_order(a_work_of(db, order, now=NOON), order, _S.SUBMITTED)
 
     with pytest.raises(WrongState, match="has just changed"), database.writing() as db:
-        move_order(db, order, _S.CANCELLED, now=NOON)
+        move_order(a_work_of(db, order, now=NOON), order, _S.CANCELLED)
     with pytest.raises(WrongState, match="has just changed"), database.writing() as db:
         change_order(
-            db, merchant_of(db, order), order, {"address1": "x"}, catalogue=CATALOGUE, now=NOON
+            a_work(db, merchant_of(db, order), now=NOON, catalogue=CATALOGUE),
+            order,
+            {"address1": "x"},
         )
 
     assert read(database, order).status is _S.SUBMITTED
@@ -149,7 +145,7 @@ def test_of_eight_who_submit_at_once_one_succeeds(database: Database, order: Ord
         try:
             with database.writing() as db:
                 found = get_order(db, order.merchant_id, order.id)
-                move_order(db, found, _S.SUBMITTED, now=NOON)
+                move_order(a_work_of(db, found, now=NOON), found, _S.SUBMITTED)
             outcomes.append("moved")
         except WrongState:
             outcomes.append("refused")
@@ -168,7 +164,7 @@ def test_eight_who_try_every_move_at_once_never_break_the_table(
             try:
                 with database.writing() as db:
                     found = get_order(db, order.merchant_id, order.id)
-                    move_order(db, found, wanted, now=NOON)
+                    move_order(a_work_of(db, found, now=NOON), found, wanted)
             except WrongState:
                 continue
 
@@ -213,7 +209,7 @@ class Life(RuleBasedStateMachine):
         possible = known.status is self.expected and wanted in MOVES[self.expected]
         try:
             with self.database.writing() as db:
-                move_order(db, known, wanted, now=NOON)
+                move_order(a_work_of(db, known, now=NOON), known, wanted)
         except WrongState:
             assert not possible
         else:
@@ -232,12 +228,9 @@ class Life(RuleBasedStateMachine):
         try:
             with self.database.writing() as db:
                 change_order(
-                    db,
-                    merchant_of(db, found),
+                    a_work(db, merchant_of(db, found), now=NOON, catalogue=CATALOGUE),
                     found,
                     {"recipient_name": name},
-                    catalogue=CATALOGUE,
-                    now=NOON,
                 )
         except WrongState:
             assert self.expected is not _S.NOT_YET_SUBMITTED

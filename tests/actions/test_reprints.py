@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import func, select
 
 from printworks.actions.issues.issues import reprint_issue
-from printworks.actions.issues.reprints import PROOFS, copy_proofs, drop_proofs, plan_reprint
-from printworks.actions.orders.orders import submit_order
+from printworks.actions.issues.reprints import PROOFS, copy_proofs, delete_proofs, plan_reprint
+from printworks.actions.submission.submit import submit_order
 from printworks.errors import WrongState
 from printworks.files.folder import FolderFiles
 from printworks.rules.events import OrderCompensated, OrderReprints
@@ -16,9 +16,9 @@ from printworks.rules.images import ImageStatus
 from printworks.rules.orders import OrderStatus, Payment
 from printworks.store.engine.database import Database
 from printworks.store.images.images import list_images
-from printworks.store.images.pictures import NewPicture, keep_picture, proof_key
+from printworks.store.images.pictures import NewPicture, proof_key, store_picture
 from printworks.store.issues.issues import get_any_issue
-from printworks.store.issues.reprints import keep_pictures
+from printworks.store.issues.reprints import use_pictures
 from printworks.store.money.ledger import read_books, set_credit_limit
 from printworks.store.orders.events import list_events
 from printworks.store.orders.orders import Order, get_order
@@ -34,7 +34,7 @@ from tests.actions.complaints import (
     submitted,
 )
 from tests.actions.test_ledger import CATALOGUE, find_faults
-from tests.factories import NOON, a_merchant
+from tests.factories import NOON, a_merchant, a_system_work, a_work
 
 
 def test_a_reprint_is_the_same_order_for_nothing(database: Database) -> None:
@@ -102,7 +102,7 @@ def test_a_reprint_asks_nobody_for_money_and_carries_no_packing_slip(database: D
     with database.writing() as db:
         merchant = a_merchant(db)
         draft = a_draft(db, merchant, packing_slip_url="https://shop.example/slip.png")
-        order = submit_order(db, merchant, draft, catalogue=CATALOGUE, now=NOON)
+        order = submit_order(a_work(db, merchant, now=NOON, catalogue=CATALOGUE), draft)
         assert isinstance(order, Order)
 
         settled = reprint(db, complain(db, merchant, order))
@@ -150,8 +150,8 @@ def test_a_picture_that_is_not_kept_cannot_be_printed_again(database: Database) 
         issue = complain(db, merchant, order)
         db.execute(images_table.update().values(picture_id=None))
 
-        with pytest.raises(WrongState, match="its picture is not kept"):
-            plan_reprint(db, issue.id, now=NOON)
+        with pytest.raises(WrongState, match="its picture is not stored"):
+            plan_reprint(a_system_work(db, now=NOON), issue.id)
 
 
 def test_a_cancelled_order_is_not_printed_again(database: Database) -> None:
@@ -161,7 +161,7 @@ def test_a_cancelled_order_is_not_printed_again(database: Database) -> None:
         issue = complain(db, merchant, order)
 
         with pytest.raises(WrongState, match="Cancelled cannot be printed again"):
-            plan_reprint(db, issue.id, now=NOON)
+            plan_reprint(a_system_work(db, now=NOON), issue.id)
 
 
 @pytest.mark.parametrize(
@@ -191,13 +191,15 @@ def test_planning_takes_numbers_and_leaves_nothing_else(database: Database) -> N
         order = submitted(db, merchant)
         issue = complain(db, merchant, order)
 
-        first = plan_reprint(db, issue.id, now=NOON)
-        second = plan_reprint(db, issue.id, now=NOON)
+        first = plan_reprint(a_system_work(db, now=NOON), issue.id)
+        second = plan_reprint(a_system_work(db, now=NOON), issue.id)
 
         numbers = [copy.number for copy in (*first, *second)]
         assert len(set(numbers)) == 4
         assert len(list_images(db, order.id)) == 2
-        reprint_issue(db, issue.id, second, catalogue=CATALOGUE, comment="Sorry.", now=NOON)
+        reprint_issue(
+            a_system_work(db, now=NOON, catalogue=CATALOGUE), issue.id, second, comment="Sorry."
+        )
         added = submitted(db, merchant)
         assert min(image.id for image in list_images(db, added.id)) > max(numbers)
 
@@ -207,10 +209,12 @@ def test_what_was_planned_for_another_order_is_refused(database: Database) -> No
         merchant = a_merchant(db)
         issue = complain(db, merchant, submitted(db, merchant))
         another = complain(db, merchant, submitted(db, merchant))
-        copies = plan_reprint(db, another.id, now=NOON)
+        copies = plan_reprint(a_system_work(db, now=NOON), another.id)
 
-        with pytest.raises(WrongState, match="are gone"):
-            reprint_issue(db, issue.id, copies, catalogue=CATALOGUE, comment="Sorry.", now=NOON)
+        with pytest.raises(WrongState, match="were removed"):
+            reprint_issue(
+                a_system_work(db, now=NOON, catalogue=CATALOGUE), issue.id, copies, comment="Sorry."
+            )
 
 
 def test_an_operator_may_choose_what_is_printed_again(database: Database) -> None:
@@ -219,9 +223,11 @@ def test_an_operator_may_choose_what_is_printed_again(database: Database) -> Non
         order = submitted(db, merchant)
         issue = complain(db, merchant, order)
         chosen = list_images(db, order.id)[1]
-        copies = plan_reprint(db, issue.id, only=[chosen.id], now=NOON)
+        copies = plan_reprint(a_system_work(db, now=NOON), issue.id, only=[chosen.id])
 
-        made = reprint_issue(db, issue.id, copies, catalogue=CATALOGUE, comment="Sorry.", now=NOON)
+        made = reprint_issue(
+            a_system_work(db, now=NOON, catalogue=CATALOGUE), issue.id, copies, comment="Sorry."
+        )
 
         assert made.reprint_order_id is not None
         [again] = list_images(db, made.reprint_order_id)
@@ -236,7 +242,7 @@ def test_proofs_are_copied_and_dropped_as_often_as_one_likes(
     with database.writing() as db:
         merchant = a_merchant(db)
         order = submitted(db, merchant)
-        copies = plan_reprint(db, complain(db, merchant, order).id, now=NOON)
+        copies = plan_reprint(a_system_work(db, now=NOON), complain(db, merchant, order).id)
     for copy in copies:
         for name in PROOFS:
             files.put(proof_key(copy.original.id, name), source)
@@ -246,7 +252,7 @@ def test_proofs_are_copied_and_dropped_as_often_as_one_likes(
         copy_proofs(files, copies)
     copied = set(files.keys()) - before
     for _ in range(2):
-        drop_proofs(files, copies)
+        delete_proofs(files, copies)
 
     assert copied == {proof_key(copy.number, name) for copy in copies for name in PROOFS}
     assert set(files.keys()) == before
@@ -254,7 +260,7 @@ def test_proofs_are_copied_and_dropped_as_often_as_one_likes(
 
 def test_a_picture_that_was_just_forgotten_is_noticed(database: Database) -> None:
     with database.writing() as db:
-        kept = keep_picture(db, NewPicture(sha256="0" * 64, md5="1" * 32, size=9), now=NOON)
+        kept = store_picture(db, NewPicture(sha256="0" * 64, md5="1" * 32, size=9), now=NOON)
 
-        assert keep_pictures(db, [kept.id, kept.id], now=NOON)
-        assert not keep_pictures(db, [kept.id, kept.id + 1], now=NOON)
+        assert use_pictures(db, [kept.id, kept.id], now=NOON)
+        assert not use_pictures(db, [kept.id, kept.id + 1], now=NOON)

@@ -10,13 +10,13 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from printworks.actions.production.routing import FINE, route_order
+from printworks.actions.production.routing import FINE, RoutingTerms, route_order
 from printworks.catalogue.labs import Lab
 from printworks.catalogue.products import Currency, Product
 from printworks.catalogue.services import Service
 from printworks.catalogue.snapshot import Catalogue
 from printworks.rules.orders import ShippingMethod
-from printworks.rules.routing.plans import Plan, PlannedShipment, Routed
+from printworks.rules.routing.model import Plan, PlannedShipment, Routed
 from printworks.store.images.images import Image
 from printworks.store.orders.orders import Order
 from tests.factories import NOON
@@ -62,11 +62,13 @@ def find_plan(question: Question, catalogue: Catalogue, **values: Any) -> Plan:
     routing = route_order(
         an_order(question),
         [an_image(line) for line in question.lines],
-        catalogue,
-        currency=question.currency,
-        now=question.now,
-        backlog=question.backlog,
-        **values,
+        RoutingTerms(
+            catalogue=catalogue,
+            currency=question.currency,
+            now=question.now,
+            backlog=question.backlog,
+            **values,
+        ),
     )
     assert isinstance(routing, Routed)
     return routing.plan
@@ -236,7 +238,7 @@ class World:
         """Return what a plan costs, by the numbers of the catalogue."""
         services = {service.code: service for service in self.catalogue.services}
         total = Fraction(0)
-        for package in plan.packages:
+        for package in plan.shipments:
             lab, lines = self.catalogue.get_lab(package.lab), self.lines_of(package)
             service = services[package.service]
             price = self.price(service, lines)
@@ -289,7 +291,7 @@ def test_no_plan_is_cheaper_than_the_one_that_is_found(catalogue: Catalogue, par
         assert plan.is_exact
         asked += 1
         kept += keeps_promise
-        split += len({package.lab for package in plan.packages}) > 1
+        split += len({package.lab for package in plan.shipments}) > 1
     # Else this would not say much.
     assert asked > 0.9 * ORDERS / PARTS
     assert 0 < kept < asked
@@ -331,7 +333,7 @@ def test_items_of_different_bands_travel_apart_even_from_one_lab(catalogue: Cata
     plan = find_plan(question, catalogue, without={"gb-bristol", "de-leipzig"})
 
     assert set(plan.labs.values()) == {"gb-leeds"}
-    assert len(plan.packages) == 2
+    assert len(plan.shipments) == 2
 
 
 def test_a_lab_that_is_left_out_is_not_chosen(catalogue: Catalogue) -> None:
@@ -353,10 +355,7 @@ def test_there_is_nothing_to_route_yet(
     routing = route_order(
         an_order(question._replace(country=country)),  # type: ignore[arg-type]
         [an_image(line) for line in lines],
-        catalogue,
-        currency=Currency.GBP,
-        now=NOON,
-        backlog={},
+        RoutingTerms(catalogue=catalogue, currency=Currency.GBP, now=NOON),
     )
 
     assert routing is None

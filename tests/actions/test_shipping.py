@@ -7,9 +7,10 @@ from sqlalchemy import Connection, select
 
 from printworks.actions.images.images import add_images
 from printworks.actions.issues.issues import open_issue, refund_issue
-from printworks.actions.orders.orders import submit_order
 from printworks.actions.orders.shipping import change_shipping
-from printworks.actions.production.production import apply_lab_report, note_sent
+from printworks.actions.production.lab_reports import apply_lab_report
+from printworks.actions.production.release import record_sent
+from printworks.actions.submission.submit import submit_order
 from printworks.catalogue.opening import open_catalogue
 from printworks.errors import WrongState
 from printworks.labs.documents import LabReport
@@ -25,11 +26,11 @@ from printworks.store.engine.database import Database
 from printworks.store.images.images import NewImage
 from printworks.store.issues.issues import NewIssue
 from printworks.store.labs.shipments import list_shipments
-from printworks.store.money.ledger import post_entry, read_books, set_credit_limit
+from printworks.store.money.ledger import NewLedgerEntry, post_entry, read_books, set_credit_limit
 from printworks.store.orders.events import list_events
 from printworks.store.orders.orders import Order, get_order
 from printworks.store.tables import jobs
-from tests.factories import NOON, a_merchant, an_order
+from tests.factories import NOON, a_merchant, a_system_work, a_work, an_order
 
 CATALOGUE: Final = open_catalogue(None)
 ADDRESS: Final = {"address1": "1 High Street", "town_or_city": "York", "postal_code": "YO1 1AA"}
@@ -45,16 +46,16 @@ def hand_in(db: Connection, merchant: Merchant) -> Order:
     """Hand in an order for one print."""
     order = an_order(db, merchant, **ADDRESS)
     new = NewImage(sku="GLOBAL-PHO-4X6-PRO", url="https://shop.example/a.jpg", copies=2)
-    add_images(db, merchant, order, [new], catalogue=CATALOGUE, now=NOON)
+    add_images(a_work(db, merchant, now=NOON, catalogue=CATALOGUE), order, [new])
     order = get_order(db, merchant.id, order.id)
-    submitted = submit_order(db, merchant, order, catalogue=CATALOGUE, now=NOON)
+    submitted = submit_order(a_work(db, merchant, now=NOON, catalogue=CATALOGUE), order)
     assert isinstance(submitted, Order)
     return submitted
 
 
 def change(db: Connection, merchant: Merchant, order: Order, **values: Any) -> Order:
     """Ask for another address or method."""
-    return change_shipping(db, merchant, order, values, catalogue=CATALOGUE, now=NOON)
+    return change_shipping(a_work(db, merchant, now=NOON, catalogue=CATALOGUE), order, values)
 
 
 def test_another_address_costs_nothing_and_is_offered_anew(database: Database) -> None:
@@ -95,10 +96,12 @@ def test_who_pays_by_card_may_owe_the_difference_of_one_order(database: Database
         post_entry(
             db,
             merchant.id,
-            key="paid",
-            kind=EntryKind.PAYMENT,
-            amount=order.price + another.price,
-            currency="GBP",
+            NewLedgerEntry(
+                key="paid",
+                kind=EntryKind.PAYMENT,
+                amount=order.price + another.price,
+                currency="GBP",
+            ),
             now=NOON,
         )
         quicker = change(db, merchant, order, shipping_method=ShippingMethod.EXPRESS)
@@ -115,8 +118,8 @@ def test_what_was_made_good_does_not_travel_otherwise(database: Database) -> Non
     with database.writing() as db:
         merchant, order = a_submitted_order(db)
         new = NewIssue(kind=IssueKind.LOST_IN_POST, action=IssueAction.REFUND)
-        issue = open_issue(db, merchant, order, new, now=NOON)
-        refund_issue(db, issue.id, order.price, comment="Sorry.", now=NOON)
+        issue = open_issue(a_work(db, merchant, now=NOON), order, new)
+        refund_issue(a_system_work(db, now=NOON), issue.id, order.price, comment="Sorry.")
 
         with pytest.raises(WrongState, match="travel otherwise"):
             change(db, merchant, order, shipping_method=ShippingMethod.BUDGET)
@@ -127,7 +130,7 @@ def test_a_lab_that_knows_the_old_address_is_told(database: Database) -> None:
     with database.writing() as db:
         merchant, order = a_submitted_order(db)
         [sent] = list_shipments(db, order.id)
-        note_sent(db, sent, now=NOON)
+        record_sent(a_work(db, merchant, now=NOON), sent)
 
         change(db, merchant, order, address1="2 Low Road")
 
@@ -163,7 +166,7 @@ def test_once_a_lab_has_accepted_it_is_too_late(database: Database) -> None:
         merchant, order = a_submitted_order(db)
         [shipment] = list_shipments(db, order.id)
         report = LabReport(job=shipment.id, state=LabState.ACCEPTED)
-        apply_lab_report(db, report, catalogue=CATALOGUE, now=NOON)
+        apply_lab_report(a_system_work(db, now=NOON, catalogue=CATALOGUE), report)
 
     with pytest.raises(WrongState, match="no longer be changed"), database.writing() as db:
         change(db, merchant, order, address1="2 Low Road")

@@ -13,7 +13,7 @@ from printworks.settings import Settings
 from printworks.store.engine.database import Database
 from printworks.web.app import build_app
 from tests.api.client import Client, Server
-from tests.factories import NOON
+from tests.factories import NOON, a_system_work
 
 
 class MovableClock:
@@ -74,7 +74,7 @@ def stranger(server: Server) -> Client:
 def sign_up(server: Server, database: Database, name: str) -> Client:
     """Let a merchant in and return its program."""
     with database.writing() as db:
-        added = add_merchant(db, name, environment="sandbox", now=NOON)
+        added = add_merchant(a_system_work(db, now=NOON, environment="sandbox"), name)
     credentials = {
         "X-Service-MerchantId": added.merchant.code,
         "X-Service-REST-API-Key": added.api_key,

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from sqlalchemy import select
 
-from printworks.actions.images.images import judge_image
+from printworks.actions.images.images import record_image_status
 from printworks.actions.orders.moves import move_order
 from printworks.rules.images import ImageStatus
 from printworks.rules.jobs import JobKind
@@ -16,7 +16,7 @@ from printworks.store.orders.orders import get_order
 from printworks.store.tables import jobs, orders
 from tests.api.client import Client
 from tests.api.conftest import an_order
-from tests.factories import NOON
+from tests.factories import NOON, a_work, a_work_of
 
 PHOTO: Final = "GLOBAL-PHO-4X6-PRO"
 URL: Final = "https://shop.example/sunset.jpg"
@@ -60,7 +60,7 @@ def judge(database: Database, image_id: int, status: ImageStatus, **facts: Any) 
         image = get_image(db, image_id)
         owner = select(orders.c.merchant_id).where(orders.c.id == image.order_id)
         merchant = get_merchant(db, db.execute(owner).scalar_one())
-        assert judge_image(db, merchant, image, status, now=NOON, **facts)
+        assert record_image_status(a_work(db, merchant, now=NOON), image, status, **facts)
 
 
 def receive(database: Database, image_id: int, width: int = 1200, height: int = 1800) -> None:
@@ -74,7 +74,7 @@ def move(database: Database, order_id: int, status: OrderStatus) -> None:
         owner = select(orders.c.merchant_id).where(orders.c.id == order_id)
         order = get_order(db, db.execute(owner).scalar_one(), order_id)
         for step in WAYS[status]:
-            order = move_order(db, order, step, now=NOON)
+            order = move_order(a_work_of(db, order, now=NOON), order, step)
 
 
 def promised(database: Database, kind: JobKind) -> list[int]:

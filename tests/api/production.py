@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from sqlalchemy import Table, select
 
-from printworks.actions.production.production import apply_lab_report
+from printworks.actions.production.lab_reports import apply_lab_report
 from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.snapshot import Catalogue
 from printworks.labs.documents import LabReport
@@ -16,7 +16,7 @@ from printworks.store.orders.events import list_events
 from printworks.store.tables import images, jobs, order_events, orders, plans, shipments
 from tests.api.client import Client
 from tests.api.images import add, create
-from tests.factories import NOON
+from tests.factories import NOON, a_system_work
 from tests.running import Answer
 
 CATALOGUE: Final = open_catalogue(None)
@@ -72,7 +72,7 @@ def hear_of(
     """Let a lab say that it has come so far with a shipment."""
     report = LabReport(job=shipment_id, state=state, **facts)
     with database.writing() as db:
-        assert apply_lab_report(db, report, catalogue=catalogue, now=NOON)
+        assert apply_lab_report(a_system_work(db, now=NOON, catalogue=catalogue), report)
 
 
 def events_of(database: Database, order_id: int, kind: type[OrderEvent]) -> list[Any]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from printworks.api.answers import prefers_xml, to_xml
+from printworks.api.responses import prefers_xml, to_xml
 from tests.api.client import Client
 from tests.api.conftest import an_order
 

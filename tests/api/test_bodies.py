@@ -16,6 +16,8 @@ from tests.api.malformed_bodies import (
     malformed_images,
 )
 
+pytestmark = pytest.mark.both_databases
+
 MALFORMED = list(malformed_bodies())
 MALFORMED_IMAGES = list(malformed_images())
 

@@ -8,19 +8,19 @@ from typing import Any, Final
 
 import pytest
 
-from printworks.actions.callbacks.callbacks import set_callback
+from printworks.actions.callbacks import set_callback
 from printworks.rules.callbacks import WAITS
 from printworks.rules.events import CallbackState
 from printworks.store.accounts.merchants import get_merchant_by_code
 from printworks.store.callbacks.callbacks import Attempt, list_feed
-from printworks.store.callbacks.deliveries import Tried, load_deliveries, write_tried
+from printworks.store.callbacks.deliveries import DeliveryOutcome, load_deliveries, write_outcomes
 from printworks.store.engine.database import Database
 from printworks.wire.signatures import make_secret, sign
 from tests.api.client import Client
 from tests.api.conftest import an_order
 from tests.api.production import set_status
 from tests.api.test_documents import DOCS, EXAMPLE, fits
-from tests.factories import NOON
+from tests.factories import NOON, a_work
 
 GUIDE: Final = (DOCS / "callbacks.md").read_text()
 GOLDEN: Final = re.compile(r"<!-- from (\S+) -->\n```json\n(.*?)```", re.DOTALL)
@@ -47,7 +47,7 @@ def test_the_waits_are_those_of_the_schedule() -> None:
 def test_every_example_is_answered_as_it_says(v3: Client, database: Database) -> None:
     with database.writing() as db:
         merchant = get_merchant_by_code(db, v3.credentials["X-Service-MerchantId"])
-        set_callback(db, merchant, "https://shop.example/callbacks")
+        set_callback(a_work(db, merchant), "https://shop.example/callbacks")
     order = v3.post("/orders", an_order(merchantOrderId="invoice 42")).data
     set_status(v3, order["id"], "Cancelled")
     _acknowledge_all(database, merchant.id)
@@ -69,10 +69,10 @@ def _acknowledge_all(database: Database, merchant_id: int) -> None:
     with database.writing() as db:
         told = [each.id for each in list_feed(db, merchant_id, after=0, limit=10)]
         heard = [
-            Tried(delivery=delivery, state=CallbackState.DELIVERED, attempt=attempt)
+            DeliveryOutcome(delivery=delivery, state=CallbackState.DELIVERED, attempt=attempt)
             for delivery in load_deliveries(db, told).values()
         ]
-        write_tried(db, heard, now=NOON)
+        write_outcomes(db, heard, now=NOON)
 
 
 class TestTheReceiver:
@@ -97,7 +97,7 @@ class TestTheReceiver:
         )
 
     def _heard(self, receiver: Any) -> list[tuple[Any, ...]]:
-        return list(receiver["shop"].execute("SELECT * FROM heard"))
+        return list(receiver["shop"].execute("SELECT * FROM callbacks"))
 
     def test_writes_down_what_is_ours_once_however_often_it_comes(
         self, receiver: Any, secret: str

@@ -8,7 +8,7 @@ from printworks.actions.accounts.merchants import add_merchant, rotate_key
 from printworks.store.engine.database import Database
 from tests.api.client import Client
 from tests.api.conftest import MovableClock, an_order
-from tests.factories import NOON
+from tests.factories import NOON, a_system_work, a_work_by_code
 
 ID = "X-Service-MerchantId"
 KEY = "X-Service-REST-API-Key"
@@ -68,16 +68,14 @@ def test_a_stranger_learns_nothing_of_what_is_wrong_with_the_rest(stranger: Clie
     assert nonsense.status == 401
 
 
+@pytest.mark.both_databases
 def test_an_old_key_works_beside_the_new_one_until_its_time_is_up(
     v3: Client, database: Database, clock: MovableClock
 ) -> None:
     with database.writing() as db:
         new_key = rotate_key(
-            db,
-            v3.credentials[ID],
+            a_work_by_code(db, v3.credentials[ID], now=clock.now),
             old_key_valid_for=timedelta(hours=24),
-            environment="sandbox",
-            now=clock.now,
         )
     renewed = Client(v3.server, "/v3.0", {**v3.credentials, KEY: new_key})
 
@@ -88,17 +86,15 @@ def test_an_old_key_works_beside_the_new_one_until_its_time_is_up(
     assert renewed.get("/orders").status == 200
 
 
+@pytest.mark.both_databases
 def test_a_revoked_key_writes_no_more_and_reads_for_two_seconds_at_most(
     v3: Client, database: Database, clock: MovableClock
 ) -> None:
     assert v3.get("/orders").status == 200
     with database.writing() as db:
         rotate_key(
-            db,
-            v3.credentials[ID],
+            a_work_by_code(db, v3.credentials[ID], now=clock.now),
             old_key_valid_for=timedelta(0),
-            environment="sandbox",
-            now=clock.now,
         )
 
     assert v3.post("/orders", an_order()).status == 401
@@ -109,7 +105,7 @@ def test_a_revoked_key_writes_no_more_and_reads_for_two_seconds_at_most(
 
 def test_a_key_of_the_other_environment_opens_nothing(v3: Client, database: Database) -> None:
     with database.writing() as db:
-        live = add_merchant(db, "Alice in live", environment="live", now=NOON)
+        live = add_merchant(a_system_work(db, now=NOON, environment="live"), "Alice in live")
     elsewhere = Client(v3.server, "/v3.0", {ID: live.merchant.code, KEY: live.api_key})
 
     assert elsewhere.get("/orders").status == 401

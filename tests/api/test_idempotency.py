@@ -11,7 +11,10 @@ from printworks.store.accounts.idempotency import KeyClaim, claim_key
 from printworks.store.engine.database import Database
 from tests.api.client import Client
 from tests.api.conftest import MovableClock, an_order
+from tests.factories import a_work_by_code
 from tests.running import Answer
+
+pytestmark = pytest.mark.both_databases
 
 
 def create(client: Client, key: str, **members: Any) -> Answer:
@@ -80,11 +83,8 @@ def test_a_refusal_of_the_credentials_is_not_kept(
     v3.get("/orders")
     with database.writing() as db:
         new_key = rotate_key(
-            db,
-            v3.credentials["X-Service-MerchantId"],
+            a_work_by_code(db, v3.credentials["X-Service-MerchantId"], now=clock.now),
             old_key_valid_for=timedelta(0),
-            environment="sandbox",
-            now=clock.now,
         )
     renewed = Client(v3.server, "/v3.0", {**v3.credentials, "X-Service-REST-API-Key": new_key})
 

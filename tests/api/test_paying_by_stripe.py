@@ -77,6 +77,7 @@ def a_draft(client: Client) -> int:
     return order_id
 
 
+@pytest.mark.both_databases
 def test_a_saved_card_is_charged(server: Server, database: Database, stripe: StripeServer) -> None:
     client = sign_up(server, database, "Fay")
     customer = give_card(database, client, stripe, "paid")

@@ -58,6 +58,7 @@ def assert_not_found(answer: Answer) -> None:
     assert "etag" not in answer.headers
 
 
+@pytest.mark.both_databases
 def test_the_address_that_an_order_shows_leads_to_the_picture(
     browser: Client, image: dict[str, str]
 ) -> None:

@@ -2,10 +2,14 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from tests.api.client import Client
 from tests.api.conftest import an_order
 from tests.api.images import add, an_image, create
 from tests.running import Answer
+
+pytestmark = pytest.mark.both_databases
 
 
 def test_requests_that_wait_together_are_answered_together(v3: Client) -> None:

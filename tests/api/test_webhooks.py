@@ -57,12 +57,14 @@ def list_checks(database: Database) -> list[Any]:
         return list(db.execute(query).scalars())
 
 
+@pytest.mark.both_databases
 def test_a_notification_makes_somebody_look(server: Server, key: str, database: Database) -> None:
     assert announce(server, key).status == 200
 
     assert list_checks(database) == [{"payment": 1}]
 
 
+@pytest.mark.both_databases
 def test_the_same_notification_counts_once(server: Server, key: str, database: Database) -> None:
     assert {announce(server, key).status for _ in range(3)} == {200}
     assert announce(server, key, event="evt_2").status == 200

@@ -13,15 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from printworks.dashboard.checkout.payment_views import (
-    BankView,
-    PaymentView,
-    show_bank,
-    show_payment,
-    show_silent_bank,
-    show_unknown_payment,
-)
-from printworks.dashboard.checkout.views import (
+from printworks.dashboard.checkout.checkout_view import (
     CheckoutLineView,
     CheckoutState,
     CheckoutView,
@@ -30,8 +22,16 @@ from printworks.dashboard.checkout.views import (
     show_checkout,
     show_unknown_checkout,
 )
+from printworks.dashboard.checkout.payment_view import (
+    BankView,
+    PaymentView,
+    show_bank,
+    show_payment,
+    show_unknown_payment,
+    show_unreachable_bank,
+)
 from printworks.dashboard.site.forms import refuse_form
-from printworks.dashboard.site.rate_limits import refuse_haste
+from printworks.dashboard.site.rate_limits import refuse_too_many
 from printworks.payments.provider import Declined, NeedsAuthorisation, Paid
 from printworks.rules.payments import PaymentState
 from printworks.rules.recipients import NEEDED, OPTIONAL
@@ -107,7 +107,7 @@ TYPED: Final = {
 WRONG: Final = {
     "address1": "Say in which street and house it should arrive.",
     "postal_code": "The postcode is missing.",
-    "email": "This is no e-mail address; it should look like mary@example.com.",
+    "email": "Enter a valid e-mail address, such as mary@example.com.",
 }
 
 
@@ -177,9 +177,9 @@ STATES: Final[Mapping[str, Show]] = {
     "bank-open": _bank(),
     "bank-authorised": _bank(outcome=Paid(provider="", reference="")),
     "bank-declined": _bank(outcome=Declined(reason="The payment was not authorised.")),
-    "bank-silent": show_silent_bank,
+    "bank-silent": show_unreachable_bank,
     "form-refused": lambda: refuse_form("/pay/token"),
-    "too-many": lambda: refuse_haste("/pay/token", timedelta(seconds=12)),
+    "too-many": lambda: refuse_too_many("/pay/token", timedelta(seconds=12)),
 }
 
 

@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from printworks.actions.accounts.people import invite_operator
 from printworks.rules.people import Role
 from printworks.store.engine.database import Database
+from tests.factories import a_system_work
 from tests.running import Service, running
 
 PASSWORD: Final = "correct horse battery"
@@ -31,19 +32,19 @@ class House:
     def sign_up(self, page: Page, shop: str, email: str) -> None:
         """Open an account, as a newcomer does."""
         page.goto(self.at("/sign-up"))
-        page.get_by_label("Name of your shop").fill(shop)
+        page.get_by_label("Shop name").fill(shop)
         page.get_by_label("E-mail address").fill(email)
         page.get_by_label("Password").fill(PASSWORD)
-        press(page, "Open the account")
+        press(page, "Create account")
         expect(page).to_have_url(self.at("/orders"))
 
     def enter_console(self, page: Page, email: str, role: Role = Role.ADMIN) -> None:
-        """Come into the console by an invitation."""
+        """Enter the console by an invitation."""
         with self.database.writing() as db:
-            token = invite_operator(db, email, role, now=datetime.now(UTC))
+            token = invite_operator(a_system_work(db, now=datetime.now(UTC)), email, role)
         page.goto(self.at(f"/invitations/{token}"))
         page.get_by_label("Password").fill(PASSWORD)
-        press(page, "Come in")
+        press(page, "Accept invitation")
         expect(page).to_have_url(self.at("/console"))
 
 

@@ -98,7 +98,7 @@ def _set_callback(page: Page, house: House, url: str) -> None:
 
 def _make_key(page: Page, house: House) -> Merchant:
     page.goto(house.at("/keys"))
-    press(page, "Make a new key")
+    press(page, "Create key")
     key = page.locator("code.secret").inner_text()
     [code] = re.findall(r"MerchantId: (\w+)", page.locator("main").inner_text())
     return Merchant(code, key)
@@ -122,7 +122,7 @@ def _order_by_program(house: House, program: Merchant) -> None:
 def _order_by_hand(page: Page, house: House) -> int:
     for steps in (("+ 1 day",), (), ("+ 1 day",)):
         page.goto(house.at("/orders/new"))
-        press(page, "Make the order")
+        press(page, "Create order")
         press(page, "Submit the order")
         expect(page.locator(".page-head .badge", has_text="Submitted")).to_be_visible(timeout=WAIT)
         for step in steps:
@@ -131,7 +131,7 @@ def _order_by_hand(page: Page, house: House) -> int:
     expect(page.locator(".page-head .badge", has_text="Complete")).to_be_visible(timeout=WAIT)
     [number] = re.findall(r"/orders/(\d+)", page.url)
     page.goto(house.at("/orders/new"))
-    press(page, "Make the order")
+    press(page, "Create order")
     press(page, "Submit the order")
     return int(number)
 
@@ -140,11 +140,11 @@ def _complain(page: Page, house: House, order: int, folder: Path) -> str:
     photograph = folder / "torn.jpg"
     photograph.write_bytes(SAMPLE.read_bytes())
     page.goto(house.at(f"/issues/new?order={order}"))
-    page.get_by_label("What is it").select_option(index=1)
-    page.get_by_label("What happened").fill("One corner was torn when the parcel arrived.")
+    page.get_by_label("What is wrong?").select_option(index=1)
+    page.get_by_label("Details").fill("One corner was torn when the parcel arrived.")
     page.get_by_label("Choose up to").set_input_files(photograph)
     page.get_by_role("radio").first.check()
-    press(page, "Open the issue")
+    press(page, "Open issue")
     [issue] = re.findall(r"/issues/(\d+)", page.url)
     _draw(page, "issue")
     return str(issue)

@@ -33,10 +33,8 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 def make_order(page: Page, house: House) -> int:
     """Make an order as the form suggests, and return its number."""
     page.goto(house.at("/orders/new"))
-    press(page, "Make the order")
-    expect(page.get_by_text("Everything is there. It can be submitted.")).to_be_visible(
-        timeout=PATIENCE
-    )
+    press(page, "Create order")
+    expect(page.get_by_text("The order is ready to submit.")).to_be_visible(timeout=PATIENCE)
     [number] = re.findall(r"/orders/(\d+)", page.url)
     return int(number)
 
@@ -67,18 +65,18 @@ def test_a_newcomer_gets_to_a_complete_order_by_pressing_what_is_there(
 ) -> None:
     page = open_page(size)
     page.goto(house.at("/"))
-    page.get_by_role("link", name="Open an account").click()
-    page.get_by_label("Name of your shop").fill("Fox & Daughters")
+    page.get_by_role("link", name="Create an account").click()
+    page.get_by_label("Shop name").fill("Fox & Daughters")
     page.get_by_label("E-mail address").fill(f"{size}@shop.example")
     page.get_by_label("Password").fill(PASSWORD)
-    press(page, "Open the account")
+    press(page, "Create account")
     page.get_by_role("link", name="Create your first order").click()
-    press(page, "Make the order")
+    press(page, "Create order")
     press(page, "Submit the order")
     press(page, "+ 1 day")
 
     expect(status(page, "Complete")).to_be_visible(timeout=PATIENCE)
-    expect(page.get_by_text("everything is on its way")).to_be_visible()
+    expect(page.get_by_text("everything was dispatched")).to_be_visible()
     page.goto(house.at("/orders"))
     expect(page.get_by_role("cell", name="Complete").first).to_be_visible()
 
@@ -87,7 +85,7 @@ def test_without_a_script_it_is_the_same(open_page: NewPage, house: House) -> No
     page = open_page("phone", java_script_enabled=False)
     house.sign_up(page, "No script", "noscript@shop.example")
     page.goto(house.at("/orders/new"))
-    press(page, "Make the order")
+    press(page, "Create order")
     press(page, "Submit the order")
     press(page, "+ 1 day")
     page.reload()
@@ -117,14 +115,14 @@ def test_a_page_that_cannot_look_again_stays_as_it_is(open_page: NewPage, house:
         page.wait_for_timeout(0)
 
     assert looked.value.status == 503
-    expect(page.get_by_role("heading", name="What happened")).to_be_visible()
+    expect(page.get_by_role("heading", name="History")).to_be_visible()
 
 
 def test_what_was_typed_stays_when_the_country_changes(open_page: NewPage, house: House) -> None:
     page = open_page("desktop")
     house.sign_up(page, "Typing", "typing@shop.example")
     page.goto(house.at("/orders/new"))
-    page.get_by_label("Copies of each picture").fill("7")
+    page.get_by_label("Copies of each image").fill("7")
     page.get_by_label("Finish").select_option("matte")
 
     with page.expect_response(re.compile("country=DE"), timeout=PATIENCE):
@@ -132,7 +130,7 @@ def test_what_was_typed_stays_when_the_country_changes(open_page: NewPage, house
 
     expect(page.get_by_label("Shipping")).to_contain_text("working days")
     expect(page.get_by_label("Finish")).to_have_value("matte")
-    expect(page.get_by_label("Copies of each picture")).to_have_value("7")
+    expect(page.get_by_label("Copies of each image")).to_have_value("7")
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -154,13 +152,13 @@ def test_a_callback_address_is_set_fails_and_is_heard_after_all(
         receiver.at("/callbacks", says(200))
         page.get_by_role("link", name="Order created").first.click()
         expect(page.get_by_text("Out of paper").first).to_be_visible()
-        press(page, "Send again")
+        press(page, "Send callback again")
         expect(status(page, "Delivered")).to_be_visible(timeout=PATIENCE)
 
         before = len(receiver.heard)
         page.goto(house.at("/integrations"))
-        page.get_by_label("What happened since").fill("2020-01-01T00:00")
-        page.locator("#replay").get_by_role("button", name="Send again").click()
+        page.get_by_label("Events since").fill("2020-01-01T00:00")
+        page.locator("#replay").get_by_role("button", name="Replay callbacks").click()
         expect(page.get_by_text("on its way").first).to_be_visible()
         wait_until(page, lambda: len(receiver.heard) > before)
         assert {heard.told["id"] for heard in receiver.heard} == {number}
@@ -173,14 +171,14 @@ def test_a_key_is_replaced_and_the_old_one_ends(
     page = open_page(size)
     house.sign_up(page, "Keys", f"keys-{size}@shop.example")
     page.goto(house.at("/keys"))
-    press(page, "Make a new key")
+    press(page, "Create key")
     first = page.locator("code.secret").inner_text()
     [code] = re.findall(r"MerchantId: (\w+)", page.locator("main").inner_text())
     with house.service.client(Merchant(code, first)) as program:
         assert program.get("/v3.0/orders").status == 200
         page.goto(house.at("/keys"))
-        page.get_by_label("The old ones work").select_option(index=0)
-        press(page, "Replace all keys")
+        page.get_by_label("Old keys keep working").select_option(index=0)
+        press(page, "Replace keys")
         second = page.locator("code.secret").inner_text()
         # It reads for two more seconds, and changes nothing from that moment.
         assert program.post("/v3.0/orders", an_order_of("Mary Fox")).status == 401
@@ -203,29 +201,29 @@ def test_a_recipients_complaint_is_settled_by_a_reprint(
     number = make_order(page, house)
     complete(page)
     page.get_by_role("link", name="Report an issue").click()
-    page.get_by_label("What is it").select_option(index=1)
-    page.get_by_label("What happened").fill("It came torn.")
+    page.get_by_label("What is wrong?").select_option(index=1)
+    page.get_by_label("Details").fill("It came torn.")
     page.get_by_label("Choose up to").set_input_files(photograph)
     page.get_by_role("radio").first.check()
-    press(page, "Open the issue")
+    press(page, "Open issue")
     expect(page.get_by_role("heading", level=1)).to_contain_text("Issue")
     [issue] = re.findall(r"/issues/(\d+)", page.url)
 
     console = open_page(size)
     house.enter_console(console, f"support-{size}@works.example")
     console.goto(house.at(f"/console/issues/{issue}"))
-    expect(console.get_by_role("img", name="Photograph 1 of 1")).to_be_visible()
+    expect(console.get_by_role("img", name="Photo 1 of 1")).to_be_visible()
     reprint = console.locator("form", has=console.locator("input[value=issue-reprint]"))
     if not reprint.is_visible():
-        console.get_by_text("Print it again", exact=True).click()
+        console.get_by_text("Reprint", exact=True).click()
     for box in reprint.get_by_role("checkbox").all():
         box.check()
-    reprint.get_by_label("To the merchant").fill("We print it again at once.")
-    reprint.get_by_role("button", name="Print again").click()
-    expect(console.get_by_text("prints it again at no charge").first).to_be_visible()
+    reprint.get_by_label("Message to the merchant").fill("We print it again at once.")
+    reprint.get_by_role("button", name="Reprint images").click()
+    expect(console.get_by_text("reprints it at no charge").first).to_be_visible()
 
     page.goto(house.at(f"/issues/{issue}"))
-    expect(page.get_by_text("It is printed again at no charge")).to_be_visible()
+    expect(page.get_by_text("We are reprinting this at no charge")).to_be_visible()
     expect(page.get_by_text("We print it again at once.").first).to_be_visible()
     page.get_by_role("link", name=re.compile(r"^order \d+$")).last.click()
     assert page.url != house.at(f"/orders/{number}")
@@ -252,12 +250,12 @@ def test_an_operator_dispatches_the_job_of_a_lab_with_a_folder(
         [link] = re.findall(r"/invitations/\w+", said)
         page = open_page(size)
         page.goto(house.at(link))
-        page.get_by_label("Name of your shop").fill("Mary's")
+        page.get_by_label("Shop name").fill("Mary's")
         page.get_by_label("Password").fill(PASSWORD)
-        press(page, "Open the account")
+        press(page, "Create account")
         page.goto(house.at("/orders/new"))
         fill_in_by_hand(page, picture)
-        press(page, "Make the order")
+        press(page, "Create order")
         press(page, "Submit the order")
         expect(status(page, "Submitted")).to_be_visible(timeout=PATIENCE)
         [number] = re.findall(r"/orders/(\d+)", page.url)
@@ -268,7 +266,7 @@ def test_an_operator_dispatches_the_job_of_a_lab_with_a_folder(
         console.locator("main a[href^='/console/shipments/']").first.click()
         expect(console.get_by_role("heading", level=1)).to_contain_text("Lab job")
         console.get_by_label("Tracking number").fill("LX123456785ZZ")
-        press(console, "Dispatched")
+        press(console, "Mark as dispatched")
         expect(status(console, "Dispatched")).to_be_visible(timeout=PATIENCE)
 
         page.goto(house.at(f"/orders/{number}"))
@@ -359,9 +357,9 @@ def fill_shop(page: Page, house: House) -> dict[str, str]:
     complete(page)
     page.goto(house.at(f"/issues/new?order={done}"))
     check_page(page)
-    page.get_by_label("What is it").select_option(index=1)
+    page.get_by_label("What is wrong?").select_option(index=1)
     page.get_by_role("radio").first.check()
-    press(page, "Open the issue")
+    press(page, "Open issue")
     [issue] = re.findall(r"/issues/(\d+)", page.url)
     check_at(page, house, f"/orders/{done}")
     submitted = make_order(page, house)
@@ -385,7 +383,7 @@ def test_nothing_that_somebody_has_typed_ever_runs(open_page: NewPage, house: Ho
     page.expose_function(MARK, lambda *_: ran.append(page.url))
     house.sign_up(page, HOSTILE[0], "hostile@shop.example")
     page.goto(house.at("/keys"))
-    press(page, "Make a new key")
+    press(page, "Create key")
     key = page.locator("code.secret").inner_text()
     [code] = re.findall(r"MerchantId: (\w+)", page.locator("main").inner_text())
     with house.service.client(Merchant(code, key)) as program:

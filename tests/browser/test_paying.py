@@ -109,23 +109,23 @@ def test_a_recipient_says_where_it_goes_and_pays(open_page: NewPage, shop: Shop,
     page = open_page(size, java_script_enabled=False)
 
     page.goto(url)
-    heading(page, "Where should it go?")
+    heading(page, "Where should we send your order?")
     press(page, "Continue")
-    heading(page, "Where should it go?")
+    heading(page, "Where should we send your order?")
     expect(page.get_by_label("Address")).to_have_accessible_description(
-        "Error: Say where it should arrive."
+        "Error: Enter the street address."
     )
     page.get_by_label("Address").fill("12 Long Lane")
     page.get_by_label("Town or city").fill("York")
     page.get_by_label("Postcode").fill("YO1 1AA")
     page.get_by_label("E-mail").fill("mary@example.com")
     press(page, "Continue")
-    heading(page, "Check and pay")
+    heading(page, "Review and pay")
     page.get_by_role("button", name=re.compile("^Pay £")).click()
     heading(page, "Authorise this payment?")
     expect(page.get_by_text("Nothing is charged")).to_be_visible()
     press(page, "Authorise")
-    heading(page, "Thank you, it is paid")
+    heading(page, "Thank you for your payment")
 
     order = shop.newest()
     assert order["status"] == "Submitted"
@@ -155,7 +155,7 @@ def test_a_declined_payment_can_be_tried_again(open_page: NewPage, shop: Shop) -
     page.get_by_role("button", name=re.compile("^Pay £")).click()
     press(page, "Authorise")
 
-    heading(page, "Thank you, it is paid")
+    heading(page, "Thank you for your payment")
 
 
 def test_a_merchant_authorises_a_payment(open_page: NewPage, shop: Shop) -> None:
@@ -165,7 +165,7 @@ def test_a_merchant_authorises_a_payment(open_page: NewPage, shop: Shop) -> None
     heading(page, "Authorise this payment?")
     press(page, "Authorise")
 
-    heading(page, "Paid, the order is on its way")
+    heading(page, "Payment received")
     assert shop.newest()["status"] == "Submitted"
 
 
@@ -183,7 +183,7 @@ def test_everything_can_be_done_with_the_keyboard(open_page: NewPage, shop: Shop
     page = open_page("desktop")
     page.goto(shop.ask_recipient(**AN_ADDRESS))
 
-    for name in ("Skip to the content", "Pay"):
+    for name in ("Skip to content", "Pay"):
         page.keyboard.press("Tab")
         assert name in page.evaluate("document.activeElement.textContent")
     outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
@@ -209,7 +209,7 @@ def test_a_form_on_another_site_pays_nothing(open_page: NewPage, shop: Shop) -> 
     heading(page, "This form could not be accepted")
     assert shop.newest()["status"] == "AwaitingPayment"
     page.goto(url)
-    heading(page, "Check and pay")
+    heading(page, "Review and pay")
 
 
 def test_a_page_cannot_be_framed(open_page: NewPage, shop: Shop) -> None:

@@ -7,6 +7,7 @@ from time import process_time
 import pytest
 
 from printworks.catalogue.countries import COUNTRIES
+from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.products import (
     Attribute,
     Currency,
@@ -17,7 +18,7 @@ from printworks.catalogue.products import (
 from printworks.catalogue.snapshot import Catalogue
 from printworks.rules.sizing import Pixels, Units
 
-CATALOGUE = Catalogue.load()
+CATALOGUE = open_catalogue(None)
 TYPE_NAMES = Path(__file__).with_name("photo_types.txt").read_text().split()
 
 PRO, STANDARD = QualityLevel.PRO, QualityLevel.STANDARD

@@ -9,11 +9,11 @@ import pytest
 
 from printworks.catalogue.countries import COUNTRIES
 from printworks.catalogue.labs import Lab, LastChance
+from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.products import Currency, Product
-from printworks.catalogue.snapshot import Catalogue
 from printworks.rules.orders import ShippingMethod
 
-CATALOGUE = Catalogue.load()
+CATALOGUE = open_catalogue(None)
 BUDGET, STANDARD, EXPRESS, OVERNIGHT = ShippingMethod
 
 # Where something may be had overnight; elsewhere routing takes the fastest and says so.

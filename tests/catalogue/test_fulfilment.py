@@ -14,7 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from printworks.catalogue.form_reading import BlockForm, list_fields
+from printworks.catalogue.forms import LabForm, MakingLine, PromiseForm, ServiceForm, TariffForm
 from printworks.catalogue.labs import Connector, Lab, LastChance
+from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.problems import BadCatalogue
 from printworks.catalogue.products import Currency
 from printworks.catalogue.services import Carrier, Service, Tariff
@@ -35,7 +38,7 @@ from tests.catalogue.folders import (
 )
 
 PAGE = Path(__file__).parents[2] / "docs" / "operate" / "labs.md"
-BUILT_IN = Catalogue.load()
+BUILT_IN = open_catalogue(None)
 GBP, EUR = Currency.GBP, Currency.EUR
 
 
@@ -320,6 +323,14 @@ class TestLookups:
             assert isinstance(mapping, MappingProxyType)
 
 
+class TestForms:
+    def test_a_tariff_may_have_a_price_in_every_currency(self) -> None:
+        assert set(list_fields(TariffForm)) == {"items", *Currency}
+
+    def test_a_promise_may_name_every_method(self) -> None:
+        assert set(list_fields(PromiseForm)) == {"to", *ShippingMethod}
+
+
 class TestManual:
     def test_the_example_of_the_manual_is_a_catalogue(self, tmp_path: Path) -> None:
         example = re.search(r"```toml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
@@ -334,11 +345,11 @@ class TestManual:
         assert (york.find_cost(mug, 2), ghent.find_cost(mug, 2)) == (400, None)
         assert [service.code for service in catalogue.list_services("york", "IE")] == ["parcel"]
 
-    @pytest.mark.parametrize("keys", [LAB, SERVICE, PROMISE])
-    def test_the_manual_names_every_key(self, keys: dict[str, str]) -> None:
+    @pytest.mark.parametrize("form", [LabForm, MakingLine, ServiceForm, PromiseForm])
+    def test_the_manual_names_every_key(self, form: type[BlockForm]) -> None:
         manual = PAGE.read_text(encoding="utf-8")
 
-        assert [key for key in keys if f"`{key}`" not in manual] == []
+        assert [key for key in list_fields(form) if f"`{key}`" not in manual] == []
 
     def test_the_manual_names_every_carrier(self) -> None:
         manual = PAGE.read_text(encoding="utf-8")

@@ -23,7 +23,8 @@ WRONG_LABS = [
     (
         "code",
         '"Hill_1"',
-        "The code `Hill_1` may have small letters, digits and single hyphens only, at most 64.",
+        "`code` must be made of small letters, digits and single hyphens, at most 64, "
+        'not "Hill_1".',
     ),
     ("name", "1", "`name` must be a text that is not empty."),
     ("country", '"UK"', '`country` must be a country code such as `GB`, not "UK".'),
@@ -86,7 +87,7 @@ WRONG_LINES = [
     ('{ bands = "Boxes", each = 1 }', "`Boxes` is not in `bands`; known are `Prints`, `Canvas`."),
     (
         '{ skus = ["A_*"], each = 1 }',
-        "`skus` has `A_*`, which is neither a sku nor one with `*` in it.",
+        '`skus` must be a sku, or one with `*` in it, not "A_*".',
     ),
     ("{ percent = 0 }", "`percent` must be a number larger than 0, not 0."),
     ("{ each = 0.5 }", "`each` must be a whole number from 0 to 1000000, not 0.5."),
@@ -120,8 +121,17 @@ WRONG_SERVICES = [
     (
         "bands",
         "{ Prints = { GBP = [1, 1] } }",
-        "`Prints` must say for how many `items` and for how much, "
-        "such as { items = 50, GBP = [199, 80] }.",
+        "`items` is missing.",
+    ),
+    (
+        "bands",
+        "{ Prints = 50 }",
+        "`Prints` must be a table such as { items = 50, GBP = [199, 80] }.",
+    ),
+    (
+        "bands",
+        "{ Prints = { items = 9, GBP = [1, 1], EUR = [1, 1], YEN = [1, 1] } }",
+        "`YEN` is not a key of a tariff; known are `items`, ",
     ),
     (
         "bands",
@@ -137,7 +147,7 @@ WRONG_SERVICES = [
     (
         "bands",
         "{ Prints = { items = 9, GBP = 199, EUR = [1, 1] } }",
-        "The price in GBP must be that of the first items and that of each further step, "
+        "`GBP` must be the price of the first items and that of each further step, "
         "such as [199, 80], not 199.",
     ),
     (
@@ -203,8 +213,8 @@ class TestLabs:
         ("holidays", "problem"),
         [
             ("holidays = 1", "labs.toml:1: `holidays` must be a table of names, each with its "),
-            ("[holidays]\nGB = 1", "labs.toml:2: `holidays` must be a list of dates such as "),
-            ("[holidays]\nGB = [1]", "labs.toml:2: `holidays` has 1, which is neither a date "),
+            ("[holidays]\nGB = 1", "labs.toml:2: `GB` must be a list of dates such as "),
+            ("[holidays]\nGB = [1]", "labs.toml:2: `GB` has 1, which is neither a date "),
         ],
     )
     def test_wrong_holidays_are_named_and_not_felt_elsewhere(
@@ -220,7 +230,9 @@ class TestLabs:
         holidays = "[holidays]\nGB = [2026-12-25]\n"
         folder = a_whole_folder(tmp_path, labs=holidays + a_lab(), more=holidays)
 
-        assert problems_of(folder) == ["more.toml:2: The holidays `GB` are defined already."]
+        assert problems_of(folder) == [
+            "more.toml:2: `GB` is defined twice; the first is at labs.toml:2."
+        ]
 
 
 class TestServices:
@@ -342,7 +354,9 @@ class TestRates:
     def test_a_rate_that_is_defined_twice(self, tmp_path: Path) -> None:
         folder = a_whole_folder(tmp_path, more="[rates]\nGBP = 2\n")
 
-        assert problems_of(folder) == ["rates.toml:2: The rate of GBP is defined already."]
+        assert problems_of(folder) == [
+            "rates.toml:2: `GBP` is defined twice; the first is at more.toml:2."
+        ]
 
 
 class TestTogether:
@@ -380,7 +394,7 @@ class TestTogether:
         folder = a_folder(tmp_path, a_product(), more=f"[{table}]\n")
 
         assert problems_of(folder) == [
-            f"more.toml:1: {table.capitalize()} are written as `[[{table}]]`, with two brackets."
+            f"more.toml:1: `{table}` must be written as `[[{table}]]`, with two brackets."
         ]
 
     def test_what_an_unreadable_file_may_have_said_is_not_missed(self, tmp_path: Path) -> None:

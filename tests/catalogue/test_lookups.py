@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from printworks.catalogue.countries import COUNTRIES
+from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.products import Currency, Product, QualityLevel, choose_attributes
-from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import BadInput
 
-CATALOGUE = Catalogue.load()
+CATALOGUE = open_catalogue(None)
 
 products = st.sampled_from(CATALOGUE.products)
 countries = st.sampled_from(list(COUNTRIES))

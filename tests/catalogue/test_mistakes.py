@@ -15,13 +15,17 @@ from tests.catalogue.folders import (
 
 # Each a changed key of the usual product, and the sentence that it earns.
 WRONG_VALUES = [
-    ("sku", '"A B"', "The sku `A B` may have letters, digits, hyphens and dots only, at most 64."),
-    ("sku", "3", "`sku` must be a text that is not empty."),
+    (
+        "sku",
+        '"A B"',
+        '`sku` must be made of letters, digits, hyphens and dots, at most 64, not "A B".',
+    ),
+    ("sku", "3", "`sku` must be made of letters, digits, hyphens and dots, at most 64, not 3."),
     ("sku", '"A-{size}"', "`sku` uses {size}, which is neither a column nor a key."),
     (
         "type",
         '"a b"',
-        "The type `a b` may have letters, digits, `_`, `-` and `.` only, at most 100.",
+        '`type` must be made of letters, digits, `_`, `-` and `.`, at most 100, not "a b".',
     ),
     ("description", '" "', "`description` must be a text that is not empty."),
     ("kind", '"prints"', "`prints` is not in `kinds`; did you mean `print`?"),
@@ -45,8 +49,8 @@ WRONG_VALUES = [
         "`sold_to` names `ZZ`, which is neither a country code nor a group; "
         "known are `everywhere`, `ISLES`.",
     ),
-    ("attributes", "{ finish = [] }", "The attribute `finish` has no values."),
-    ("attributes", "{ a = [1] }", "`attributes.a` must be a text that is not empty."),
+    ("attributes", "{ finish = [] }", "`finish` must be a list of texts that is not empty."),
+    ("attributes", "{ a = [1] }", "`a` must be a text that is not empty."),
     (
         "attributes",
         '["finish"]',
@@ -67,12 +71,12 @@ WRONG_VALUES = [
     (
         "price",
         "{ GBP = 0.2 }",
-        "The price in GBP must be a whole number of minor units from 1, not 0.2.",
+        "`GBP` must be a whole number of minor units from 1, not 0.2.",
     ),
     (
         "price",
         "{ GBP = true }",
-        "The price in GBP must be a whole number of minor units from 1, not True.",
+        "`GBP` must be a whole number of minor units from 1, not True.",
     ),
     ("weight", '"red"', "`weight` is not a key of a product; known are "),
     ("atributes", "{}", "`atributes` is not a key of a product; did you mean `attributes`?"),
@@ -92,7 +96,6 @@ MISFITS = [
     ),
     ({"price": "{ GBP = 20 }"}, "`PHOTO-4X6` is sold to GB, IE without a price in EUR."),
     ({"price": "{ GBP = 20, EUR-IE = 3 }"}, "`PHOTO-4X6` is sold to GB without a price in EUR."),
-    ({"price": None}, "`PHOTO-4X6` is sold to GB, IE without a price in GBP."),
     (
         {"price": "{ GBP = 20, EUR = 3, EUR-FR = 3 }"},
         "`PHOTO-4X6` has a price in FR, where it is not sold.",
@@ -131,6 +134,29 @@ class TestMistakesInAProduct:
 
         assert problems_of(folder) == [f"products.toml:3: `{key}` is missing."]
 
+    def test_a_price_that_is_missing_is_named_with_every_currency(self, tmp_path: Path) -> None:
+        folder = a_folder(tmp_path, a_product(price=None))
+
+        assert problems_of(folder) == [
+            "products.toml:2: `PHOTO-4X6` is sold to GB, IE without a price in EUR.",
+            "products.toml:2: `PHOTO-4X6` is sold to GB, IE without a price in GBP.",
+        ]
+
+    def test_every_wrong_value_of_a_product_is_named(self, tmp_path: Path) -> None:
+        folder = a_folder(
+            tmp_path,
+            a_product(
+                sku='"A B"', band='"Boxes"', image='"0x6"', price="{ GBP = 0, YEN = 1 }", colour="1"
+            ),
+        )
+
+        places = [problem.split(" ")[0] for problem in problems_of(folder)]
+
+        assert places == [
+            *("products.toml:2:", "products.toml:6:", "products.toml:8:"),
+            *("products.toml:9:", "products.toml:9:", "products.toml:10:"),
+        ]
+
     def test_a_missing_size_is_named_with_the_heading(self, tmp_path: Path) -> None:
         folder = a_folder(tmp_path, a_product(image=None))
 
@@ -159,8 +185,7 @@ class TestMistakesInAFamily:
         problems = problems_of(a_folder(tmp_path, family))
 
         assert problems == [
-            "products.toml:11: The price in GBP must be a whole number of minor units from 1, "
-            "not -1.",
+            "products.toml:11: `GBP` must be a whole number of minor units from 1, not -1.",
             'products.toml:11: `image` must be larger than 0 and at most 10000 each way, not "0x6".',
         ]
 
@@ -170,7 +195,7 @@ class TestMistakesInAFamily:
 
         [problem] = problems_of(a_folder(tmp_path, spaced))
 
-        assert problem.startswith("products.toml:13: The price in EUR")
+        assert problem.startswith("products.toml:13: `EUR` must be a whole number")
 
     def test_rows_on_one_line_are_named_with_that_line(self, tmp_path: Path) -> None:
         family = a_product(sku='"P-{image}"', image=None) + (
@@ -196,8 +221,8 @@ class TestMistakesInAFamily:
         )
 
         assert problems_of(a_folder(tmp_path, family)) == [
-            "products.toml:8: A product has no `band`.",
-            "products.toml:8: A product has no `sku`.",
+            "products.toml:8: `band` is missing.",
+            "products.toml:8: `sku` is missing.",
         ]
 
     def test_an_empty_cell_in_place_of_a_size(self, tmp_path: Path) -> None:
@@ -205,7 +230,7 @@ class TestMistakesInAFamily:
         family = a_family('"image", "GBP", "EUR"', row, sku='"PHOTO"', type=None)
 
         assert problems_of(a_folder(tmp_path, family)) == [
-            "products.toml:9: `PHOTO` has no `image`, the printed size."
+            "products.toml:9: `image`, the printed size, is missing."
         ]
 
     @pytest.mark.parametrize(
@@ -221,7 +246,7 @@ class TestMistakesInAFamily:
                 '"4x6", 20, 25, 9',
                 "`YEN` is not a currency; known are `GBP`, `USD`, `EUR`, `AUD`.",
             ),
-            ('"image", "image"', '"4x6", "4x6"', "`columns` names a column twice."),
+            ('"image", "image"', '"4x6", "4x6"', "`columns` lists `image` more than once."),
             ("1", "1", "`columns` must be a list of names."),
         ],
     )
@@ -307,11 +332,11 @@ class TestMistakesInAFolder:
             ),
             (
                 WORDS + 'GB = ["IE"]\n',
-                "words.toml:7: The group `GB` is defined already, or is a country.",
+                "words.toml:7: A group cannot be called `GB`, which means something already.",
             ),
             (
                 "colour = 1\n" + WORDS,
-                "words.toml:1: `colour` is no part of a catalogue; "
+                "words.toml:1: `colour` is not a key of a catalogue; "
                 "known are `currencies`, `kinds`, `bands`, `groups`, `holidays`, `rates`, "
                 "`products`, `labs`, `services`, `promises`.",
             ),
@@ -330,7 +355,7 @@ class TestMistakesInAFolder:
         folder = a_folder(tmp_path, a_product(), zoo='bands = ["Prints"]\n')
 
         assert problems_of(folder) == [
-            "zoo.toml:1: `bands` is defined twice; the first is in words.toml."
+            "zoo.toml:1: `bands` is defined twice; the first is at words.toml:3."
         ]
 
     def test_products_in_an_inline_array_are_named_with_its_line(self, tmp_path: Path) -> None:
@@ -353,7 +378,7 @@ class TestMistakesInAFolder:
         folder = a_folder(tmp_path, a_product().replace("[[products]]", "[products]"))
 
         assert problems_of(folder) == [
-            "products.toml:1: Products are written as `[[products]]`, with two brackets."
+            "products.toml:1: `products` must be written as `[[products]]`, with two brackets."
         ]
 
     def test_a_file_that_is_not_utf_8(self, tmp_path: Path) -> None:

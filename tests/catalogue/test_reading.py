@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from printworks.catalogue.form_reading import list_fields
+from printworks.catalogue.forms import FamilyForm
 from printworks.catalogue.problems import BadCatalogue
 from printworks.catalogue.products import (
     Attribute,
@@ -19,7 +21,6 @@ from printworks.catalogue.products import (
     Size,
 )
 from printworks.catalogue.snapshot import Catalogue
-from printworks.catalogue.values import READERS
 from printworks.rules.sizing import Pixels
 from tests.catalogue.folders import WORDS, a_family, a_folder, a_product
 
@@ -153,7 +154,7 @@ class TestProducts:
     def test_the_manual_names_every_key(self) -> None:
         manual = PAGE.read_text(encoding="utf-8")
 
-        assert [key for key in READERS if f"`{key}`" not in manual] == []
+        assert [key for key in list_fields(FamilyForm) if f"`{key}`" not in manual] == []
 
 
 TOML_VALUES = st.sampled_from(
@@ -165,7 +166,7 @@ TOML_VALUES = st.sampled_from(
 )
 
 
-@given(st.dictionaries(st.sampled_from([*READERS, "columns", "rows"]), TOML_VALUES, max_size=4))
+@given(st.dictionaries(st.sampled_from(list(list_fields(FamilyForm))), TOML_VALUES, max_size=4))
 def test_nothing_that_is_toml_breaks_the_reader(changed: dict[str, str]) -> None:
     with tempfile.TemporaryDirectory() as where:
         folder = a_folder(Path(where), a_product(**changed))

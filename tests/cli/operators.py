@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from printworks.actions.images.images import add_images, judge_image
-from printworks.actions.orders.orders import create_order, submit_order
+from printworks.actions.images.images import add_images, record_image_status
+from printworks.actions.orders.orders import create_order
+from printworks.actions.submission.submit import submit_order
 from printworks.catalogue.snapshot import Catalogue
 from printworks.clock import system_clock
 from printworks.rules.images import ImageStatus
@@ -19,8 +20,9 @@ from printworks.store.images.images import NewImage, get_image
 from printworks.store.labs.shipments import Shipment, list_shipments
 from printworks.store.orders.orders import Order, get_order
 from tests.catalogue.folders import a_lab, a_service, a_whole_folder
-from tests.cli.program import Ended, run
-from tests.factories import a_merchant, a_new_order
+from tests.cli.program import run
+from tests.commands import Ended
+from tests.factories import a_merchant, a_new_order, a_work
 
 SKU: Final = "PHOTO-4X6"
 ADDRESS: Final = {"address1": "1 High Street", "town_or_city": "York", "postal_code": "YO1 1AA"}
@@ -56,17 +58,15 @@ class Operator:
             merchant = get_merchant(db, self.merchant.id)
             now = system_clock() + merchant.clock_offset
             new = a_new_order(**{**ADDRESS, **values})
-            order = create_order(db, merchant, new, now=now)
+            order = create_order(a_work(db, merchant, now=now), new)
             url = "https://shop.example/cat.jpg"
             pictures = [NewImage(sku=SKU, url=url, copies=2) for _ in range(images)]
-            added = add_images(db, merchant, order, pictures, catalogue=catalogue, now=now)
+            added = add_images(a_work(db, merchant, now=now, catalogue=catalogue), order, pictures)
             for image in added:
-                judge_image(
-                    db,
-                    merchant,
+                record_image_status(
+                    a_work(db, merchant, now=now),
                     get_image(db, image.id),
                     ImageStatus.OK,
-                    now=now,
                     width=1200,
                     height=1800,
                 )
@@ -79,7 +79,7 @@ class Operator:
         with self.database.writing() as db:
             merchant = get_merchant(db, self.merchant.id)
             now = system_clock() + merchant.clock_offset
-            submit_order(db, merchant, order, catalogue=catalogue, now=now)
+            submit_order(a_work(db, merchant, now=now, catalogue=catalogue), order)
         [shipment] = self.shipments(order)
         return self.order(order), shipment
 

@@ -1,30 +1,37 @@
 """The command line as an operator meets it."""
 
-import os
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
+from tests.commands import Ended, make_environment, run_here
 from tests.running import PROGRAM, Service, find_free_port
 
-
-@dataclass(frozen=True)
-class Ended:
-    """What a command said, and how it ended."""
-
-    code: int
-    said: str
-    complained: str
+# These fork, listen, wait for signals and set up the logs of their process.
+_RUN_UNTIL_STOPPED: Final = {"serve", "web", "work", "listen"}
 
 
 def run(*words: str | Path, **settings: str) -> Ended:
-    """Run a command to its end with settings such as `port="9443"`."""
-    environment = _environment(_name(settings))
+    """Run a command to its end with settings such as `port="9443"`.
+
+    In the process of the tests, unless it is one of those that run until they are stopped.
+    """
+    if words[0] in _RUN_UNTIL_STOPPED:
+        return run_process(*words, **settings)
+    return run_here(*words, settings=_name(settings))
+
+
+def run_process(*words: str | Path, **settings: str) -> Ended:
+    """Run a command to its end in a process of its own."""
     ended = subprocess.run(
-        [PROGRAM, *words], capture_output=True, text=True, timeout=60, env=environment
+        [PROGRAM, *words],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=make_environment(_name(settings)),
     )
     return Ended(ended.returncode, ended.stdout, ended.stderr)
 
@@ -41,7 +48,7 @@ def started(data: Path, **settings: str) -> Iterator[Service]:
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
-            env=_environment(named),
+            env=make_environment(named),
         )
     service = Service(data, port, process, log, named)
     try:
@@ -63,8 +70,3 @@ def wait_until(is_true: Callable[[], bool]) -> None:
 
 def _name(settings: Mapping[str, str]) -> dict[str, str]:
     return {f"PRINTWORKS_{name.upper()}": value for name, value in settings.items()}
-
-
-def _environment(named: Mapping[str, str]) -> dict[str, str]:
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
-    return {**kept, **named}

@@ -10,10 +10,10 @@ import pytest
 from printworks.clock import system_clock
 from printworks.rules.events import CallbackState
 from printworks.store.callbacks.callbacks import Attempt
-from printworks.store.callbacks.deliveries import Tried, load_deliveries, write_tried
+from printworks.store.callbacks.deliveries import DeliveryOutcome, load_deliveries, write_outcomes
 from printworks.store.callbacks.settings import read_callback_settings
 from tests.cli.operators import NO_NUMBER, Operator
-from tests.cli.program import Ended
+from tests.commands import Ended
 
 RECEIVER = "https://shop.example/callbacks?shop=1"
 
@@ -47,8 +47,8 @@ def fails(keeper: Operator, callback_id: int) -> None:
             answer="We are [closed].\nCome again.",
             error=None,
         )
-        tried = Tried(delivery=delivery, state=CallbackState.FAILED, attempt=attempt)
-        write_tried(db, [tried], now=system_clock())
+        tried = DeliveryOutcome(delivery=delivery, state=CallbackState.FAILED, attempt=attempt)
+        write_outcomes(db, [tried], now=system_clock())
 
 
 def newest(keeper: Operator) -> Any:
@@ -57,6 +57,7 @@ def newest(keeper: Operator) -> Any:
 
 
 class TestWhereTo:
+    @pytest.mark.both_databases
     def test_an_address_is_set_shown_and_cleared(self, keeper: Operator) -> None:
         listens(keeper, "--format", "2.6")
         shown = about_merchant(keeper, "show")
@@ -91,6 +92,7 @@ class TestWhereTo:
         assert len(base64.b64decode(first.strip().removeprefix("whsec_"))) >= 24
         assert about_merchant(keeper, "secret").said == first
 
+    @pytest.mark.both_databases
     def test_a_new_secret_leaves_the_last_one_valid_for_a_while(self, keeper: Operator) -> None:
         listens(keeper)
         [old] = json.loads(about_merchant(keeper, "secret", "--json").said)
@@ -105,6 +107,7 @@ class TestWhereTo:
         assert shown[0] == new["secret"]
         assert shown[1].startswith(f"{last['secret']}  until ")
 
+    @pytest.mark.both_databases
     def test_a_test_is_sent_and_can_be_looked_at(self, keeper: Operator) -> None:
         listens(keeper)
 
@@ -132,6 +135,7 @@ class TestWhereTo:
 
 
 class TestLooking:
+    @pytest.mark.both_databases
     def test_the_list_can_be_narrowed_down(self, keeper: Operator) -> None:
         listens(keeper)
         wanted, other = keeper.adds_an_order(), keeper.adds_an_order()
@@ -139,11 +143,12 @@ class TestLooking:
 
         of_order = callback(keeper, "list", code, "--order", str(wanted.id))
         fails(keeper, of_order[0]["id"])
-        given_up = callback(keeper, "list", code, "--given-up")
+        failed = callback(keeper, "list", code, "--failed")
         one = callback(keeper, "list", code, "--limit", "1")
 
         assert {each["order"] for each in of_order} == {wanted.id}
-        assert [each["id"] for each in given_up] == [of_order[0]["id"]]
+        assert [each["id"] for each in failed] == [of_order[0]["id"]]
+        assert callback(keeper, "list", code, "--given-up") == failed
         assert [each["order"] for each in one] == [other.id]
 
     def test_an_empty_list_says_so(self, keeper: Operator) -> None:
@@ -151,6 +156,7 @@ class TestLooking:
 
         assert ended.said == "There is no such callback.\n"
 
+    @pytest.mark.both_databases
     def test_a_callback_shows_how_each_attempt_went(self, keeper: Operator) -> None:
         listens(keeper)
         order = keeper.adds_an_order()
@@ -177,6 +183,7 @@ class TestLooking:
         assert ended.complained == f"printworks: There is no callback {number}.\n"
 
 
+@pytest.mark.both_databases
 class TestAgain:
     def test_one_that_was_given_up_is_sent_again(self, keeper: Operator) -> None:
         listens(keeper)
@@ -211,7 +218,7 @@ class TestAgain:
 
         sent = callback(keeper, "replay", keeper.merchant.code, "--after", "1")
 
-        assert sent == {"sent": 1}
+        assert sent == {"ok": True, "sent": 1}
 
     @pytest.mark.parametrize("words", [[], ["--since", "2026-11-15", "--after", "1"]])
     def test_from_where_on_must_be_clear(self, keeper: Operator, words: list[str]) -> None:

@@ -140,8 +140,8 @@ def test_a_product_is_shown_with_everything(tmp_path: Path) -> None:
     ended = run("catalogue", "show", "fra-insta-30x30", "--data", tmp_path)
 
     assert ended.code == 0
-    assert "attributes        frameColour white, black\n" in ended.said
-    assert "soldTo            everywhere\n" in ended.said
+    assert "attributes         frameColour white, black\n" in ended.said
+    assert "soldTo             everywhere\n" in ended.said
 
 
 def test_a_product_can_be_read_by_programs(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from printworks.rules.jobs import JobState
 from printworks.rules.production import LabState
-from printworks.store.queue.jobs import list_jobs
+from printworks.store.console.jobs import list_jobs
 from tests.cli.operators import Operator
 from tests.cli.program import run
 
@@ -16,6 +16,7 @@ def test_a_clock_that_nobody_moved_shows_the_real_time(keeper: Operator) -> None
     assert ended.said.endswith(f" UTC for {keeper.merchant.code}, which is the real time.\n")
 
 
+@pytest.mark.both_databases
 def test_a_clock_is_moved_and_stays_ahead(keeper: Operator) -> None:
     moved = keeper.asks("clock", "advance", keeper.merchant.code, "36h")
     shown = keeper.reads("clock", "show", keeper.merchant.code)

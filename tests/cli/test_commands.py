@@ -10,7 +10,7 @@ from sqlalchemy import text
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from printworks.cli.app import app
+from printworks.cli.app import PLACES, app, load
 from printworks.store.engine.database import Database
 from printworks.store.tables.schema import LATEST
 from tests.cli.program import run
@@ -25,17 +25,30 @@ def _walk(command: Any, words: str = "") -> Iterator[tuple[str, Any]]:
         yield from _walk(part, f"{words} {name}".strip())
 
 
-EVERYTHING: Final = dict(_walk(get_command(app)))
+EVERYTHING: Final = {
+    "": get_command(app),
+    **{words: found for name in PLACES for words, found in _walk(load(name), name)},
+}
+COMMANDS: Final = [
+    words for words, command in EVERYTHING.items() if not hasattr(command, "commands")
+]
+# They run until they are stopped, and say what they do in the log, which may be JSON.
+WITHOUT_JSON: Final = {"serve", "web", "work"}
 
 
-@pytest.mark.parametrize(
-    "words", [words for words, command in EVERYTHING.items() if not hasattr(command, "commands")]
-)
+@pytest.mark.parametrize("words", COMMANDS)
 def test_every_command_has_help(words: str) -> None:
     ended = CliRunner().invoke(app, [*words.split(), "--help"])
 
     assert ended.exit_code == 0
     assert "--data" in ended.output
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_every_command_can_answer_in_json(words: str) -> None:
+    options = {option for one in EVERYTHING[words].params for option in one.opts}
+
+    assert ("--json" in options) is (words not in WITHOUT_JSON)
 
 
 @pytest.mark.parametrize("words", EVERYTHING)
@@ -51,7 +64,7 @@ def test_help_is_there_without_a_data_folder() -> None:
     ended = run("lab", "dispatch", "--help")
 
     assert (ended.code, ended.complained) == (0, "")
-    assert "Say that a shipment is on its way." in ended.said
+    assert "Report that a shipment is on its way." in ended.said
 
 
 @pytest.mark.parametrize("command", ["serve", "web", "work", "migrate"])
@@ -77,6 +90,7 @@ def test_an_out_of_date_postgresql_is_refused(
     assert "run `printworks migrate`" in ended.complained
 
 
+@pytest.mark.both_databases
 def test_migrate_brings_an_empty_database_up_to_date(
     blank_database_url: str, tmp_path: Path
 ) -> None:
@@ -89,6 +103,7 @@ def test_migrate_brings_an_empty_database_up_to_date(
     assert merchants.said == "There is no merchant yet.\n"
 
 
+@pytest.mark.both_databases
 def test_a_database_of_a_newer_program_is_refused(database: Database, tmp_path: Path) -> None:
     with database.writing() as db:
         db.execute(text("UPDATE alembic_version SET version_num = '9999'"))
@@ -102,6 +117,7 @@ def test_a_database_of_a_newer_program_is_refused(database: Database, tmp_path: 
     assert "newer than this program's" in ended.complained
 
 
+@pytest.mark.both_databases
 def test_migrate_does_not_touch_a_database_of_a_newer_program(
     blank_database_url: str, tmp_path: Path
 ) -> None:
@@ -131,6 +147,7 @@ def test_a_database_that_nobody_answers_for_is_one_sentence(tmp_path: Path) -> N
     assert "hush" not in ended.complained
 
 
+@pytest.mark.both_databases
 def test_the_doctor_finds_a_good_installation_well(database_url: str, tmp_path: Path) -> None:
     ended = run("doctor", "--json", "--data", tmp_path, database_url=database_url)
 
@@ -151,6 +168,7 @@ def test_the_doctor_changes_nothing(tmp_path: Path) -> None:
     assert not data.exists()
 
 
+@pytest.mark.both_databases
 def test_the_doctor_says_what_to_do_about_old_tables(
     blank_database_url: str, tmp_path: Path
 ) -> None:

@@ -11,7 +11,8 @@ from typing import Any, Final
 import pytest
 
 from tests.catalogue.folders import a_folder, a_product
-from tests.cli.program import Ended, run, started
+from tests.cli.program import run, started
+from tests.commands import Ended
 from tests.imaging.pictures import (
     BLUE,
     GREEN,

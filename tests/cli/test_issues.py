@@ -13,12 +13,13 @@ from printworks.rules.issues import IssueAction, IssueKind
 from printworks.rules.orders import OrderStatus
 from printworks.store.engine.database import Database
 from printworks.store.images.images import list_images
-from printworks.store.images.pictures import NewPicture, keep_picture, proof_key
+from printworks.store.images.pictures import NewPicture, proof_key, store_picture
 from printworks.store.issues.issues import Issue, NewIssue
 from printworks.store.orders.orders import Order, get_order
 from printworks.store.tables import images
 from tests.cli.operators import NO_NUMBER, Operator, make_operator
 from tests.cli.program import run
+from tests.factories import a_work
 from tests.worker.shops import A_PICTURE
 
 
@@ -26,7 +27,7 @@ def complain(keeper: Operator, order: Order, **values: Any) -> Issue:
     """Let the merchant complain about an order."""
     given = {"kind": IssueKind.DAMAGED_ORDER, "action": IssueAction.REPRINT, **values}
     with keeper.database.writing() as db:
-        return open_issue(db, keeper.merchant, order, NewIssue(**given), now=system_clock())
+        return open_issue(a_work(db, keeper.merchant, now=system_clock()), order, NewIssue(**given))
 
 
 def an_issue(keeper: Operator, **values: Any) -> str:
@@ -42,7 +43,7 @@ def keep_files(keeper: Operator, order: Order) -> FolderFiles:
     source.write_bytes(A_PICTURE)
     with keeper.database.writing() as db:
         new = NewPicture(sha256="0" * 64, md5="1" * 32, size=9, original="originals/cat.jpg")
-        picture = keep_picture(db, new, now=system_clock())
+        picture = store_picture(db, new, now=system_clock())
         db.execute(update(images).values(picture_id=picture.id))
         for image in list_images(db, order.id):
             for name in ("preview", "thumbnail"):
@@ -50,6 +51,7 @@ def keep_files(keeper: Operator, order: Order) -> FolderFiles:
     return files
 
 
+@pytest.mark.both_databases
 def test_the_list_shows_what_was_complained_about(keeper: Operator) -> None:
     order, _ = keeper.submits_an_order()
     issue = complain(keeper, order)
@@ -63,7 +65,7 @@ def test_the_list_shows_what_was_complained_about(keeper: Operator) -> None:
 
 
 def test_an_empty_list_says_so(keeper: Operator) -> None:
-    assert keeper.asks("issue", "list").said == "There are none.\n"
+    assert keeper.asks("issue", "list").said == "There is no such issue.\n"
     assert keeper.reads("issue", "list", "--open") == []
 
 
@@ -74,6 +76,7 @@ def test_a_merchant_that_does_not_exist_is_a_mistake(keeper: Operator) -> None:
     assert ended.complained == "printworks: There is no merchant 'nobody'.\n"
 
 
+@pytest.mark.both_databases
 def test_an_issue_is_taken_and_ended_without_action(keeper: Operator) -> None:
     number = an_issue(keeper, detail="It is torn.")
 
@@ -84,12 +87,13 @@ def test_an_issue_is_taken_and_ended_without_action(keeper: Operator) -> None:
     said = keeper.asks("issue", "show", number).said
     assert "DamagedOrder: It is torn." in said
     assert "Service: It is not. Nothing was done." in said
-    assert keeper.asks("issue", "list", "--open").said == "There are none.\n"
+    assert keeper.asks("issue", "list", "--open").said == "There is no such issue.\n"
     assert keeper.asks("issue", "take", number).complained == (
         "printworks: An issue that is ClosedResolved cannot become InProgress.\n"
     )
 
 
+@pytest.mark.both_databases
 def test_money_goes_to_the_balance_and_the_ledger_adds_up(keeper: Operator) -> None:
     number = an_issue(keeper)
 
@@ -108,10 +112,11 @@ def test_more_than_was_charged_is_a_mistake(keeper: Operator) -> None:
     ended = keeper.asks("issue", "resolve", number, "--refund", "999999", "--comment", "Sorry.")
 
     assert ended.code == 1
-    assert "can be given back for the order" in ended.complained
+    assert "can be refunded for the order" in ended.complained
     assert keeper.reads("issue", "show", number)["issueState"] == "Open"
 
 
+@pytest.mark.both_databases
 def test_a_reprint_is_another_order_with_its_own_proofs(keeper: Operator) -> None:
     order, _ = keeper.submits_an_order()
     files = keep_files(keeper, order)

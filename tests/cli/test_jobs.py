@@ -10,7 +10,8 @@ import pytest
 from printworks.store.engine.database import Database
 from printworks.store.queue.jobs import Exhausted, exhaust
 from tests.cli.operators import NO_NUMBER
-from tests.cli.program import Ended, run
+from tests.cli.program import run
+from tests.commands import Ended
 from tests.factories import NOON
 from tests.worker.queues import KIND, add_merchant, claim_one, enqueue_one, read
 
@@ -43,6 +44,7 @@ def operator(database_url: str, tmp_path: Path) -> Iterator[Operator]:
     database.close()
 
 
+@pytest.mark.both_databases
 def test_the_list_can_be_narrowed_down(operator: Operator) -> None:
     merchant = add_merchant(operator.database)
     wanted = enqueue_one(operator.database, merchant, wait=timedelta(hours=1))
@@ -60,6 +62,7 @@ def test_an_empty_list_says_so(operator: Operator) -> None:
     assert operator.asks("list").said == "There is no such job.\n"
 
 
+@pytest.mark.both_databases
 def test_a_job_can_be_looked_at(operator: Operator) -> None:
     job_id = operator.finds_a_failed_job()
 
@@ -72,6 +75,7 @@ def test_a_job_can_be_looked_at(operator: Operator) -> None:
     assert for_programs["requestId"] == "r-1"
 
 
+@pytest.mark.both_databases
 def test_a_failed_job_can_be_tried_again_and_then_called_off(operator: Operator) -> None:
     job_id = operator.finds_a_failed_job()
 
@@ -96,6 +100,7 @@ def test_a_job_that_is_not_there_is_one_sentence(
     assert ended.complained == f"printworks: There is no job {number}.\n"
 
 
+@pytest.mark.both_databases
 def test_a_job_that_failed_can_be_dismissed_once(operator: Operator) -> None:
     job_id = operator.finds_a_failed_job()
 

@@ -2,16 +2,18 @@
 
 import pytest
 
-from printworks.actions.production.production import note_sent
+from printworks.actions.production.release import record_sent
 from printworks.catalogue.services import Carrier
 from printworks.rules.orders import OrderStatus
 from printworks.rules.production import LabState
+from printworks.rules.reasons import write_reasons
 from printworks.store.labs.shipments import update_shipment
 from tests.cli.operators import NO_NUMBER, Operator
 from tests.cli.program import run
-from tests.factories import NOON
+from tests.factories import NOON, a_work_of
 
 
+@pytest.mark.both_databases
 def test_the_list_shows_what_labs_have_before_them(keeper: Operator) -> None:
     order, shipment = keeper.submits_an_order()
 
@@ -29,12 +31,24 @@ def test_the_list_shows_what_labs_have_before_them(keeper: Operator) -> None:
 def test_an_empty_list_says_so(keeper: Operator) -> None:
     keeper.submits_an_order()
 
-    assert keeper.asks("lab", "list", "--lab", "dale").said == "dale has nothing before it.\n"
+    assert keeper.asks("lab", "list", "--lab", "dale").said == "dale has nothing to make.\n"
     assert keeper.reads("lab", "list", "--lab", "dale") == []
 
 
 def test_a_list_without_any_shipment_says_so(keeper: Operator) -> None:
-    assert keeper.asks("lab", "list").said == "No lab has anything before it.\n"
+    assert keeper.asks("lab", "list").said == "No lab has anything to make.\n"
+
+
+def test_a_list_that_stops_at_its_limit_says_so(keeper: Operator) -> None:
+    for _ in range(2):
+        keeper.submits_an_order()
+
+    cut, whole = (keeper.asks("lab", "list", "--limit", limit) for limit in ("1", "2"))
+
+    assert cut.complained == "There are more than 1; --limit shows more.\n"
+    assert len(cut.said.splitlines()) == 2
+    assert whole.complained == ""
+    assert len(whole.said.splitlines()) == 3
 
 
 def test_a_lab_that_is_not_in_the_catalogue_is_a_mistake(keeper: Operator) -> None:
@@ -46,6 +60,7 @@ def test_a_lab_that_is_not_in_the_catalogue_is_a_mistake(keeper: Operator) -> No
     )
 
 
+@pytest.mark.both_databases
 def test_a_shipment_goes_all_the_way(keeper: Operator) -> None:
     order, shipment = keeper.submits_an_order()
     number = str(shipment.id)
@@ -87,7 +102,7 @@ def test_what_comes_too_late_is_no_news(keeper: Operator, words: list[str]) -> N
     ended = keeper.asks("lab", *words, str(shipment.id))
 
     assert ended.code == 1
-    assert ended.said == f"Shipment {shipment.id} is dispatched: that is no news.\n"
+    assert ended.said == f"Shipment {shipment.id} is dispatched: nothing was changed.\n"
     assert keeper.shipments(order)[0].state is LabState.DISPATCHED
 
 
@@ -97,9 +112,10 @@ def test_a_shipment_that_is_only_planned_is_no_business_of_a_lab(keeper: Operato
     ended = keeper.asks("lab", "accept", str(planned.id))
 
     assert ended.code == 1
-    assert ended.said == f"Shipment {planned.id} is only planned: that is no news.\n"
+    assert ended.said == f"Shipment {planned.id} is only planned: nothing was changed.\n"
 
 
+@pytest.mark.both_databases
 def test_what_one_lab_rejects_goes_to_the_next(keeper: Operator) -> None:
     order, shipment = keeper.submits_an_order()
 
@@ -123,15 +139,16 @@ def test_what_all_labs_reject_is_held_and_can_be_printed_again(keeper: Operator)
     assert held.said == f"Shipment {second.id} is offered. It is held: {reason}\n"
     [third] = keeper.shipments(order)
     assert again.said == f"Shipment {second.id} is replaced by {third.id} (hill).\n"
-    assert keeper.order(order).error_message is None
+    assert write_reasons(keeper.order(order).reasons) is None
 
 
+@pytest.mark.both_databases
 def test_what_a_lab_could_not_make_can_be_printed_again(keeper: Operator) -> None:
     order, shipment = keeper.submits_an_order()
     number = str(shipment.id)
 
     failed = keeper.asks("lab", "fail", number, "--reason", "The press caught fire.")
-    shown = keeper.order(order).error_message
+    shown = write_reasons(keeper.order(order).reasons)
     [offered] = keeper.reads("lab", "print-again", number)
 
     assert failed.said == f"Shipment {number} is failed.\n"
@@ -153,7 +170,7 @@ def test_what_is_over_is_taken_out_of_the_labs_hands(
 ) -> None:
     _, shipment = keeper.submits_an_order()
     with keeper.database.writing() as db:
-        note_sent(db, shipment, now=NOON)
+        record_sent(a_work_of(db, shipment, now=NOON), shipment)
 
     keeper.asks("lab", *words, str(shipment.id))
 
@@ -187,6 +204,7 @@ def test_only_what_failed_or_is_held_is_printed_again(keeper: Operator) -> None:
 @pytest.mark.parametrize("number", ["42", NO_NUMBER])
 @pytest.mark.parametrize("command", ["accept", "print-again"])
 @pytest.mark.parametrize("backend", ["sqlite"])
+@pytest.mark.both_databases
 def test_a_shipment_that_is_not_there_is_one_sentence(
     keeper: Operator, command: str, number: str
 ) -> None:

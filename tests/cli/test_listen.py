@@ -17,7 +17,10 @@ from printworks.wire.signatures import make_secret
 from tests.api.conftest import an_order
 from tests.cli.program import run, started, wait_until
 from tests.cli.receivers import Receiver
+from tests.commands import run_here
 from tests.running import PROGRAM, Merchant, Service, running
+
+pytestmark = pytest.mark.slow
 
 
 @dataclass(frozen=True)
@@ -228,7 +231,7 @@ def test_a_certificate_of_somebody_else_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_work_is_one_sentence(tmp_path: Path, words: list[str], sentence: str) -> None:
-    ended = run("listen", *words, "--data", tmp_path)
+    ended = run_here("listen", *words, "--data", tmp_path, settings={})
 
     assert ended.code == 1
     assert ended.complained.startswith(f"printworks: {sentence}")

@@ -3,12 +3,13 @@
 import pytest
 
 from printworks.rules.jobs import JobKind
-from printworks.store.queue.jobs import list_jobs
+from printworks.store.console.jobs import list_jobs
 from printworks.store.tables import images
 from tests.cli.operators import NO_NUMBER, SKU, Operator
 from tests.cli.program import run
 
 
+@pytest.mark.both_databases
 def test_a_new_order_is_explained_before_it_is_submitted(keeper: Operator) -> None:
     order = keeper.adds_an_order(images=2)
 
@@ -27,6 +28,7 @@ def test_a_new_order_is_explained_before_it_is_submitted(keeper: Operator) -> No
     assert lines[-1] == "dale would cost 0.16 GBP more for items 1 and 2."
 
 
+@pytest.mark.both_databases
 def test_an_explanation_says_who_rejected_and_where_it_is_now(keeper: Operator) -> None:
     order, shipment = keeper.submits_an_order()
     keeper.asks("lab", "reject", str(shipment.id), "--reason", "Out of paper.")
@@ -36,7 +38,7 @@ def test_an_explanation_says_who_rejected_and_where_it_is_now(keeper: Operator) 
     said = keeper.asks("order", "explain", str(order.id)).said
 
     assert "\nAfter hill had rejected it:\n" in said
-    assert "hill was left out for item 1: it refused before.\n" in said
+    assert "hill was left out for item 1: it rejected the order before.\n" in said
     assert said.endswith(f"Shipment {new.id}, at dale, is failed: The press caught fire.\n")
 
 
@@ -68,6 +70,7 @@ def test_an_order_without_images_has_nothing_to_explain(keeper: Operator) -> Non
     assert for_programs["decisions"] == for_programs["shipments"] == []
 
 
+@pytest.mark.both_databases
 def test_a_held_order_is_sent_once_it_is_released(keeper: Operator) -> None:
     order, _ = keeper.submits_an_order()
     number = str(order.id)
@@ -124,6 +127,7 @@ def test_a_hold_is_noted_in_the_merchants_time(keeper: Operator) -> None:
 @pytest.mark.parametrize("number", ["42", NO_NUMBER])
 @pytest.mark.parametrize("command", ["explain", "hold", "release"])
 @pytest.mark.parametrize("backend", ["sqlite"])
+@pytest.mark.both_databases
 def test_an_order_that_is_not_there_is_one_sentence(
     keeper: Operator, command: str, number: str
 ) -> None:

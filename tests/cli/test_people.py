@@ -8,7 +8,7 @@ import pytest
 from printworks.rules.people import Realm, Role
 from printworks.store.accounts.audit import list_audit
 from printworks.store.accounts.invitations import Invitation, find_invitation
-from printworks.store.accounts.people import find_person, insert_person
+from printworks.store.accounts.people import NewPerson, find_person, insert_person
 from tests.cli.operators import Operator
 from tests.cli.program import run
 from tests.factories import NOON
@@ -30,11 +30,13 @@ def add_person(keeper: Operator, email: str, role: Role, merchant_id: int | None
     with keeper.database.writing() as db:
         insert_person(
             db,
-            realm=Realm.OPERATOR if merchant_id is None else Realm.MERCHANT,
-            email=email,
-            role=role,
-            merchant_id=merchant_id,
-            password_hash="x",
+            NewPerson(
+                realm=Realm.OPERATOR if merchant_id is None else Realm.MERCHANT,
+                email=email,
+                role=role,
+                merchant_id=merchant_id,
+                password_hash="x",
+            ),
             now=NOON,
         )
 
@@ -94,7 +96,7 @@ def test_a_merchant_and_its_people_are_invited(keeper: Operator) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["operator", "reset", "nobody@x.example"], "There is nobody with the address"),
+        (["operator", "reset", "nobody@x.example"], "Nobody signs in with the address"),
         (["operator", "remove", "no address"], "Enter an e-mail address"),
         (["operator", "invite", "p@x.example", "--role", "owner"], "An operator's role is one of"),
         (["merchant", "people", "nobody"], "There is no merchant 'nobody'."),

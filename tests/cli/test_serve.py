@@ -18,6 +18,8 @@ import pytest
 from tests.cli.program import run, started, wait_until
 from tests.running import Service, find_free_port
 
+pytestmark = pytest.mark.slow
+
 CONSOLE = re.compile(r"^  Console +(\S+)  \(first operator\)$", re.MULTILINE)
 
 

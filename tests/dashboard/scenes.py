@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from printworks.actions.production.production import apply_lab_report
+from printworks.actions.production.lab_reports import apply_lab_report
 from printworks.catalogue.opening import open_catalogue
 from printworks.labs.documents import LabReport
 from printworks.rules.production import LabState
@@ -14,7 +14,7 @@ from printworks.store.labs.shipments import Shipment, get_shipment, list_shipmen
 from printworks.store.orders.orders import Order
 from tests.actions.complaints import complain, submitted
 from tests.dashboard.windows import Window, merchant_of
-from tests.factories import NOON
+from tests.factories import NOON, a_system_work
 
 HOSTILE = "<script>alert('x')</script>"
 
@@ -56,4 +56,4 @@ def hear(database: Database, shipment: Shipment, state: LabState, **facts: Any) 
     """Let a lab say how far it is."""
     report = LabReport(job=shipment.id, state=state, **facts)
     with database.writing() as db:
-        assert apply_lab_report(db, report, catalogue=open_catalogue(None), now=NOON)
+        assert apply_lab_report(a_system_work(db, now=NOON, catalogue=open_catalogue(None)), report)

@@ -3,15 +3,15 @@
 from datetime import timedelta
 from typing import Any, Final
 
-from printworks.actions.callbacks.callbacks import set_callback
+from printworks.actions.callbacks import set_callback
 from printworks.rules.events import CallbackState
 from printworks.store.accounts.audit import list_audit
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.callbacks.callbacks import Attempt, list_callbacks
-from printworks.store.callbacks.deliveries import Tried, load_deliveries, write_tried
+from printworks.store.callbacks.deliveries import DeliveryOutcome, load_deliveries, write_outcomes
 from printworks.store.engine.database import Database
 from tests.dashboard.windows import Window, merchant_of
-from tests.factories import NOON
+from tests.factories import NOON, a_work
 
 URL: Final = "https://shop.example/callbacks?shop=7"
 
@@ -25,7 +25,7 @@ def see_merchant(database: Database, window: Window) -> Merchant:
 def listen(database: Database, window: Window) -> None:
     """Let callbacks go somewhere, without a form."""
     with database.writing() as db:
-        set_callback(db, merchant_of(db, window), URL)
+        set_callback(a_work(db, merchant_of(db, window)), URL)
 
 
 def last_callback(database: Database, window: Window) -> int:
@@ -49,8 +49,8 @@ def try_once(
             **{"answer": "", "error": None, **facts},
         )
         wait = timedelta(minutes=1) if state is CallbackState.PENDING else None
-        tried = Tried(delivery=delivery, state=state, attempt=attempt, retry_in=wait)
-        write_tried(db, [tried], now=NOON)
+        tried = DeliveryOutcome(delivery=delivery, state=state, attempt=attempt, retry_in=wait)
+        write_outcomes(db, [tried], now=NOON)
 
 
 def did(database: Database) -> list[tuple[str, str]]:

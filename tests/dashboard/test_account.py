@@ -8,14 +8,14 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from printworks.dashboard.merchant.months import Month, list_months
-from printworks.dashboard.merchant.statement_csv import as_text
+from printworks.dashboard.merchant.account.months import Month, list_months
+from printworks.dashboard.merchant.account.statement_csv import as_text
 from printworks.rules.ledger import EntryKind
 from printworks.rules.payments import Billing
 from printworks.settings import Settings
 from printworks.store.accounts.merchants import set_billing
 from printworks.store.engine.database import Database
-from printworks.store.money.ledger import post_entry, set_credit_limit
+from printworks.store.money.ledger import NewLedgerEntry, post_entry, set_credit_limit
 from printworks.store.money.payments import SavedCard, save_card
 from tests.api.production import see, submit
 from tests.dashboard.visits import ask_merchant
@@ -46,7 +46,10 @@ def post(
     with database.writing() as db:
         key = f"{kind}-{amount}-{at.isoformat()}"
         post_entry(
-            db, merchant_id, key=key, kind=kind, amount=amount, currency="GBP", memo=memo, now=at
+            db,
+            merchant_id,
+            NewLedgerEntry(key=key, kind=kind, amount=amount, currency="GBP", memo=memo),
+            now=at,
         )
 
 
@@ -64,10 +67,10 @@ class TestMeans:
         self, alice: Window
     ) -> None:
         said = alice.words("/account")
-        assert "How you pay By card" in said
+        assert "Payment method By card" in said
         assert "Card Test card" in said
         assert "You owe £0.00" in said
-        assert "Nothing was charged yet" in said
+        assert "No charges yet" in said
 
     def test_on_account_it_says_what_is_owed_and_what_is_left(
         self, alice: Window, database: Database
@@ -79,11 +82,12 @@ class TestMeans:
 
         said = alice.words("/account")
 
-        assert "How you pay On account" in said
+        assert "Payment method On account" in said
         assert f"You owe £{price / 100:.2f}" in said
         assert "Credit limit £1,000.00" in said
-        assert f"Left to order for £{(100_000 - price) / 100:.2f}" in said
+        assert f"Available credit £{(100_000 - price) / 100:.2f}" in said
 
+    @pytest.mark.both_databases
     def test_a_payment_that_waits_has_a_link(self, alice: Window, bob: Window) -> None:
         order, url = ask_merchant(alice.api)
 
@@ -115,6 +119,7 @@ class TestWithStripe:
 
 
 class TestStatement:
+    @pytest.mark.both_databases
     def test_each_line_has_its_order_and_what_was_owed_after_it(
         self, alice: Window, bob: Window, database: Database
     ) -> None:
@@ -137,11 +142,12 @@ class TestStatement:
             (money, "£0.00"),
             (f"\N{MINUS SIGN}{money}", f"\N{MINUS SIGN}{money}"),
         ]
-        assert "In your favour £5.00" in said
+        assert "Credit balance £5.00" in said
         assert f"Charged in November 2026 {money}" in said
-        assert "Given back to your balance £5.00" in said
-        assert "Nothing was charged yet" in bob.words("/account")
+        assert "Refunds and credits £5.00" in said
+        assert "No charges yet" in bob.words("/account")
 
+    @pytest.mark.both_databases
     def test_a_long_month_goes_on_where_the_page_before_it_ended(
         self, alice: Window, database: Database
     ) -> None:
@@ -158,6 +164,7 @@ class TestStatement:
         assert "£0.05 £0.15" in second
         assert "£0.01 £0.01" in second
 
+    @pytest.mark.both_databases
     def test_a_month_shows_its_own_and_balances_go_through_all(
         self, alice: Window, database: Database
     ) -> None:
@@ -175,7 +182,7 @@ class TestStatement:
         # The last entry is one of November.
         assert "November 2026" in newest
         assert "£10.00 £11.00" in alice.words("/account?month=2026-12")
-        assert "Nothing moved in January 2027" in alice.words("/account?month=2027-01")
+        assert "No entries in January 2027" in alice.words("/account?month=2027-01")
         assert [row["owed"] for row in download(alice, "2026-11")] == ["1.00", "111.00"]
 
     def test_what_is_downloaded_is_a_table_without_formulas(

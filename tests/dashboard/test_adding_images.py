@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from printworks.rules.orders import OrderStatus
 from printworks.store.accounts.audit import list_audit
 from printworks.store.engine.database import Database
@@ -28,6 +30,7 @@ def images_of(window: Window, order_id: int) -> list[Any]:
 
 
 class TestAdding:
+    @pytest.mark.both_databases
     def test_pictures_are_judged_at_once_and_shown_with_what_to_know(
         self, alice: Window, database: Database
     ) -> None:
@@ -48,7 +51,7 @@ class TestAdding:
         assert "3 images" in words
         assert words.count("Ready") == 2
         assert "On its way" in words
-        assert "dpi; 150 are recommended." in words
+        assert "dpi; 150 dpi are recommended." in words
         assert [image["copies"] for image in images_of(alice, order_id)] == [2, 2, 2]
         with database.reading() as db:
             [entry] = list_audit(db, limit=10)
@@ -101,6 +104,7 @@ class TestAdding:
 
 
 class TestRemoving:
+    @pytest.mark.both_databases
     def test_an_image_goes_and_so_does_its_price(self, alice: Window, database: Database) -> None:
         order_id = create(alice.api)
         first, second = add(alice.api, order_id)["id"], add(alice.api, order_id)["id"]
@@ -141,7 +145,7 @@ class TestOrdersThatAreNotOpen:
             {**token, "do": "add-images", **IMAGE_FORM, "sample": "yes"},
         )
 
-        assert "The order is submitted, so its images stay as they are." in words_of(page)
+        assert "The order is submitted, so its images cannot be changed." in words_of(page)
         assert 'value="add-images"' not in page.body.decode()
         assert 'value="remove-image"' not in page.body.decode()
         assert removed.status == 400
@@ -154,8 +158,8 @@ class TestOrdersThatAreNotOpen:
         move(database, ended, OrderStatus.CANCELLED)
         waiting, _ = ask_merchant(alice.api)
 
-        assert "nothing will be printed" in alice.words(f"/orders/{ended}/images")
-        assert "The order waits for its payment" in alice.words(f"/orders/{waiting}/images")
+        assert "The order is cancelled" in alice.words(f"/orders/{ended}/images")
+        assert "The order is awaiting payment" in alice.words(f"/orders/{waiting}/images")
 
 
 def test_somebody_elses_order_is_not_found(alice: Window, bob: Window) -> None:

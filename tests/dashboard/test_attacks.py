@@ -23,12 +23,13 @@ from tests.dashboard.windows import (
     Window,
     find_token,
 )
+from tests.factories import a_system_work, a_work_of
 from tests.running import Answer
 
 ANOTHER: Final = "another long password"
 SESSION: Final = "__Host-printworks"
 KNOWN: Final = "__Host-printworks-known"
-DOOR: Final = "__Host-printworks-door"
+SIGN_IN_COOKIE: Final = "__Host-printworks-sign-in"
 
 
 def window_of(server: Server, **cookies: str) -> Window:
@@ -43,7 +44,7 @@ def email_of(window: Window) -> str:
 
 
 def sign_in(window: Window, email: str, password: str) -> Answer:
-    """Try to sign in at the merchants' door."""
+    """Try to sign in at the sign-in page of merchants."""
     token = find_token(window.open("/sign-in"))
     fields = {"form_token": token, "email": email, "password": password}
     return window.send("/sign-in", fields)
@@ -55,6 +56,7 @@ def copy_of(window: Window) -> Window:
 
 
 class TestACopiedCookie:
+    @pytest.mark.both_databases
     def test_it_is_worth_nothing_once_the_password_was_changed(self, alice: Window) -> None:
         thief = copy_of(alice)
         assert thief.open("/settings").status == 200
@@ -67,10 +69,10 @@ class TestACopiedCookie:
 
     def test_it_is_worth_nothing_once_its_owner_signed_in_again(self, alice: Window) -> None:
         thief, owner = copy_of(alice), copy_of(alice)
-        # The door sends those on who are signed in; its form still works.
+        # The sign-in page redirects those who are signed in; its form still works.
         stranger = Window(alice.browser)
         token = find_token(stranger.open("/sign-in"))
-        owner.cookies[DOOR] = stranger.cookies[DOOR]
+        owner.cookies[SIGN_IN_COOKIE] = stranger.cookies[SIGN_IN_COOKIE]
         fields = {"form_token": token, "email": email_of(alice), "password": PASSWORD}
 
         assert owner.send("/sign-in", fields).status == 303
@@ -94,7 +96,9 @@ class TestLinksForAPassword:
         """Two links that were made for the same person."""
         with database.writing() as db:
             return [
-                invite_to_choose_password(db, Realm.MERCHANT, email_of(alice), now=clock())
+                invite_to_choose_password(
+                    a_system_work(db, now=clock()), Realm.MERCHANT, email_of(alice)
+                )
                 for _ in range(2)
             ]
 
@@ -112,14 +116,14 @@ class TestLinksForAPassword:
         assert alice.do("/settings", "change-password", new_password=ANOTHER).status == 303
         assert window_of(server).open(f"/invitations/{links[0]}").status == 404
 
+    @pytest.mark.both_databases
     def test_two_who_use_one_at_once_are_not_both_let_in(
         self, server: Server, alice: Window, database: Database, clock: MovableClock
     ) -> None:
         assert alice.person is not None
         assert alice.person.merchant_id is not None
-        merchant_id = alice.person.merchant_id
         with database.writing() as db:
-            link = invite_colleague(db, merchant_id, "new@shop.example", now=clock())
+            link = invite_colleague(a_work_of(db, alice.person, now=clock()), "new@shop.example")
         page = f"/invitations/{link}"
         windows = [window_of(server) for _ in range(4)]
         tokens = [find_token(window.open(page)) for window in windows]
@@ -136,7 +140,7 @@ class TestLinksForAPassword:
         assert min(answers) == 303
         assert sum(SESSION in window.cookies for window in windows) == 1
         with database.reading() as db:
-            assert len(list_people(db, Realm.MERCHANT, merchant_id=merchant_id)) == 2
+            assert len(list_people(db, Realm.MERCHANT, merchant_id=alice.person.merchant_id)) == 2
 
 
 class TestKeepingSomebodyOut:
@@ -259,7 +263,7 @@ class TestAddresses:
 
 
 def knock(server: Server, forwarded_for: str) -> int:
-    """Try a door with something that costs it nothing to refuse."""
+    """Try to sign in with something that costs it nothing to refuse."""
     window = window_of(server)
     token = find_token(window.open("/sign-up"))
     return window.send("/sign-up", {"form_token": token}, X_Forwarded_For=forwarded_for).status

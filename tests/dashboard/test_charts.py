@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from printworks.dashboard.console.charts import HEIGHT, WIDTH, Series, draw_bars, find_top
+from printworks.dashboard.console.overview.charts import (
+    HEIGHT,
+    WIDTH,
+    ChartOptions,
+    Series,
+    find_top,
+    make_chart,
+)
 
 FIRST = date(2026, 11, 1)
 figures = st.lists(st.integers(0, 10**12), min_size=1, max_size=40)
@@ -23,7 +30,7 @@ def test_the_axis_ends_with_a_round_number(largest: int, top: int) -> None:
 def test_every_bar_is_within_the_drawing_and_as_high_as_its_figure(values: list[int]) -> None:
     days = [FIRST + timedelta(days=place) for place in range(len(values))]
 
-    chart = draw_bars("Orders", days, [Series("Orders", values)])
+    chart = make_chart("Orders", days, [Series("Orders", values)], ChartOptions())
 
     assert len(chart.bars) == sum(1 for value in values if value)
     for bar in chart.bars:
@@ -38,11 +45,11 @@ def test_every_bar_is_within_the_drawing_and_as_high_as_its_figure(values: list[
 
 
 def test_series_stand_on_top_of_each_other_and_are_all_in_the_table() -> None:
-    chart = draw_bars(
+    chart = make_chart(
         "Production",
         [FIRST],
         [Series("In time", [3]), Series("Late", [1], "bad")],
-        more=[("Hours", ["12 hours"])],
+        ChartOptions(more=[("Hours", ["12 hours"])]),
     )
 
     lower, upper = chart.bars
@@ -54,4 +61,4 @@ def test_series_stand_on_top_of_each_other_and_are_all_in_the_table() -> None:
 
 
 def test_days_without_figures_draw_nothing() -> None:
-    assert draw_bars("Orders", [FIRST], [Series("Orders", [0])]).is_empty
+    assert make_chart("Orders", [FIRST], [Series("Orders", [0])], ChartOptions()).is_empty

@@ -5,11 +5,11 @@ from urllib.parse import urlencode
 
 import pytest
 
+from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.services import Carrier
-from printworks.catalogue.snapshot import Catalogue
-from printworks.dashboard.console.catalogue import find_products
-from printworks.dashboard.console.lab_hours import write_days
-from printworks.dashboard.console.routing import read_timestamp
+from printworks.dashboard.console.catalogue.catalogue import find_products
+from printworks.dashboard.console.catalogue.lab_hours import write_days
+from printworks.dashboard.console.catalogue.routing import read_timestamp
 from printworks.rules.production import LabState
 from printworks.store.engine.database import Database
 from printworks.store.labs.shipments import NewShipment, insert_shipments
@@ -19,7 +19,7 @@ from tests.dashboard.visits import words_of
 from tests.dashboard.windows import Window
 from tests.factories import NOON
 
-CATALOGUE = Catalogue.load()
+CATALOGUE = open_catalogue(None)
 ROUTING = "/console/routing"
 
 
@@ -43,7 +43,7 @@ class TestProducts:
         assert "1\N{EN DASH}25 of 685" in every
         assert "EU-CAN-8X8" in found
         assert "10.50 13.50 12.50 20.50" in found
-        assert "No product fits" in words_of(none)
+        assert "No products found" in words_of(none)
         assert b"<script>alert" not in none.body
 
     def test_every_product_is_on_one_page_of_the_list(self, operator: Window) -> None:
@@ -79,8 +79,8 @@ class TestLabs:
         for lab in CATALOGUE.labs:
             assert lab.name in listed
         # It is noon on a Sunday, in winter.
-        assert "14:00 Cut-off; it is 12:00 there" in said
-        assert "Mon 16 Nov Would begin an order of now" in said
+        assert "14:00 Cut-off (local time now: 12:00)" in said
+        assert "Mon 16 Nov Start of an order placed now" in said
         assert "Monday to Friday (closed today)" in said
         assert "Fri 25 December 2026" in said
         assert "2nd Class Royal Mail" in said
@@ -115,9 +115,9 @@ class TestWhatWouldHappen:
             sku2="EU-CAN-8X10",
         )
 
-        assert "de-leipzig sends 3 copies" in said
-        assert "Leaves by Fri 20 Nov 2026" in said
-        assert "The merchant pays €" in said
+        assert "de-leipzig ships 3 copies" in said
+        assert "Dispatched by Fri 20 Nov 2026" in said
+        assert "Merchant pays €" in said
         assert "It meets the promise of" in said
         assert re.search(r"gb-leeds would cost €[0-9.]+ more for item 1\.", said)
         assert "fr-lyon cannot make items 1 and 2: canvas is not in its range." in said
@@ -148,18 +148,18 @@ class TestWhatWouldHappen:
         usual = self.ask(operator, **question)
         ignored = self.ask(operator, **question, backlog="no")
 
-        assert "gb-leeds sends 1 copy" in usual
+        assert "gb-leeds ships 1 copy" in usual
         assert "de-leipzig is too late for item 1" in usual
-        assert "de-leipzig sends 1 copy" in ignored
+        assert "de-leipzig ships 1 copy" in ignored
 
     @pytest.mark.parametrize(
         ("question", "reason"),
         [
             ({"sku1": "<script>"}, "Line 1: there is no product <script>."),
             ({"sku2": "EU-CAN-8X8", "country": "US"}, "is not sold to United States."),
-            ({"sku1": "EU-CAN-8X8", "copies1": "0"}, "copies are a number from 1 to 10,000."),
-            ({"sku1": "EU-CAN-8X8", "copies1": "٣"}, "copies are a number"),
-            ({"sku1": "EU-CAN-8X8", "copies1": "1" * 50}, "copies are a number"),
+            ({"sku1": "EU-CAN-8X8", "copies1": "0"}, "copies must be a number from 1 to 10,000."),
+            ({"sku1": "EU-CAN-8X8", "copies1": "٣"}, "copies must be a number"),
+            ({"sku1": "EU-CAN-8X8", "copies1": "1" * 50}, "copies must be a number"),
         ],
     )
     def test_a_question_that_makes_no_sense_is_told_so(
@@ -174,7 +174,7 @@ class TestWhatWouldHappen:
     def test_without_a_product_it_asks_for_one(self, operator: Window) -> None:
         page = operator.open(f"{ROUTING}?country=<b>&method=x&currency=y&at=z&tracked=yes")
 
-        assert "Name a product" in words_of(page)
+        assert "Enter a product" in words_of(page)
         assert len(page.body) < 100_000
 
     def test_a_moment_is_read_in_utc_and_none_is_too_far_away(self) -> None:

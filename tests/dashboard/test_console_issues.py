@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from printworks.files import open_files
 from printworks.rules.issues import IssueAction, IssueState, Resolution
 from printworks.rules.orders import OrderStatus
@@ -16,6 +18,8 @@ from tests.dashboard.scenes import HOSTILE, complain_about, last_entry
 from tests.dashboard.visits import words_of
 from tests.dashboard.windows import Window
 
+pytestmark = pytest.mark.both_databases
+
 
 def see(database: Database, issue: Issue) -> Issue:
     """Return an issue as it is now."""
@@ -29,7 +33,7 @@ def images_of(database: Database, order_id: int) -> list[int]:
         return [image.id for image in list_images(db, order_id)]
 
 
-def keep_proofs(settings: Settings, images: list[int], folder: Path) -> None:
+def store_proofs(settings: Settings, images: list[int], folder: Path) -> None:
     """Put proofs where those of images are."""
     picture = folder / "proof.jpg"
     picture.write_bytes(b"a proof")
@@ -47,7 +51,7 @@ def test_the_queue_begins_with_the_oldest_and_settled_ones_are_elsewhere(
     said = operator.words("/console/issues")
     assert 0 < said.index(f"Issue {first.id}") < said.index(f"Issue {second.id}")
     assert "Alice" in said
-    assert "Money back" in said
+    assert "Refund" in said
 
     operator.do(f"/console/issues/{first.id}", "issue-dismiss", comment="No.")
     assert f"Issue {first.id}" not in operator.words("/console/issues")
@@ -62,12 +66,12 @@ def test_an_issue_is_taken_answered_and_dismissed(
     assert HOSTILE in operator.words(page)
     assert HOSTILE not in operator.open(page).body.decode()
 
-    assert "The issue is yours now." in operator.follow(operator.do(page, "issue-take"))
+    assert "The issue is in progress." in operator.follow(operator.do(page, "issue-take"))
     assert operator.do(page, "issue-take").status == 400
     assert operator.do(page, "issue-answer", comment=" ").status == 400
     said = operator.follow(operator.do(page, "issue-answer", comment="Send us a photo."))
     assert "Send us a photo." in said
-    assert last_entry(database).action == "issue-answer"
+    assert last_entry(database).action == "answer-issue"
     assert "Send us a photo." in alice.words(f"/issues/{issue.id}")
 
     refused = operator.do(page, "issue-dismiss", comment="")
@@ -97,13 +101,16 @@ def test_money_goes_back_to_the_balance_once_and_not_more_than_was_charged(
     answer = operator.do(page, "issue-refund", amount="£1.50", comment="Sorry for that.")
 
     said = operator.follow(answer)
-    assert "£1.50 went to the merchant's balance" in said
+    assert "£1.50 was refunded to the merchant's balance" in said
     assert "Sorry for that." in said
     with database.reading() as db:
         assert read_books(db, issue.merchant_id).balance == owed - 150
     entry = last_entry(database)
-    assert (entry.action, entry.subject) == ("issue-refund", f"issue {issue.id}")
-    assert (entry.merchant_id, entry.details) == (issue.merchant_id, {"amount": "£1.50"})
+    assert (entry.action, entry.subject) == ("refund-issue", f"issue {issue.id}")
+    assert (entry.merchant_id, entry.details) == (
+        issue.merchant_id,
+        {"amount": 150, "currency": "GBP"},
+    )
     assert operator.do(page, "issue-refund", amount="1", comment="Again.").status == 400
 
 
@@ -113,7 +120,7 @@ def test_chosen_images_are_printed_again_and_the_merchant_sees_the_order(
     issue = complain_about(database, alice)
     page = f"/console/issues/{issue.id}"
     first, second = images_of(database, issue.order_id)
-    keep_proofs(settings, [second], tmp_path)
+    store_proofs(settings, [second], tmp_path)
 
     assert operator.do(page, "issue-reprint", comment="Sorry.").status == 400
     assert operator.do(page, "issue-reprint", image=str(second)).status == 400
@@ -122,12 +129,12 @@ def test_chosen_images_are_printed_again_and_the_merchant_sees_the_order(
     # The proofs of the first are gone.
     gone = operator.do(page, "issue-reprint", image=[first, second], comment="Sorry.")
     assert gone.status == 400
-    assert "cannot be read at the moment" in words_of(gone)
+    assert "temporarily unavailable" in words_of(gone)
     assert see(database, issue).state is IssueState.OPEN
 
     answer = operator.do(page, "issue-reprint", image=str(second), comment="Sorry.")
 
-    assert "It is printed again at no charge." in operator.follow(answer)
+    assert "A free reprint was ordered." in operator.follow(answer)
     settled = see(database, issue)
     assert settled.resolution is Resolution.REPRINT
     reprint = settled.reprint_order_id or 0
@@ -137,7 +144,7 @@ def test_chosen_images_are_printed_again_and_the_merchant_sees_the_order(
     [copy] = images_of(database, reprint)
     assert open_files(settings).read(proof_keys(copy)[0]) == b"a proof"
     entry = last_entry(database)
-    assert (entry.action, entry.details) == ("issue-reprint", {"reprint": str(reprint)})
+    assert (entry.action, entry.details) == ("reprint-issue", {"reprint": reprint})
     assert str(reprint) in alice.words(f"/issues/{issue.id}")
 
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from printworks.actions.callbacks.callbacks import set_callback
-from printworks.actions.production.production import note_sent
+from printworks.actions.callbacks import set_callback
+from printworks.actions.production.release import record_sent
 from printworks.rules.orders import OrderStatus
 from printworks.rules.production import LabState
-from printworks.store.callbacks.callbacks import list_callbacks
+from printworks.store.callbacks.callbacks import list_callbacks_of_order
 from printworks.store.engine.database import Database
 from printworks.store.money.ledger import read_books
 from tests.dashboard.scenes import (
@@ -20,9 +20,10 @@ from tests.dashboard.scenes import (
 )
 from tests.dashboard.visits import words_of
 from tests.dashboard.windows import Window, merchant_of
-from tests.factories import NOON
+from tests.factories import NOON, a_work, a_work_of
 
 
+@pytest.mark.both_databases
 class TestFinding:
     def test_the_newest_of_all_merchants_come_first(
         self, operator: Window, alice: Window, bob: Window, database: Database
@@ -64,7 +65,7 @@ class TestFinding:
             "merchant=%00'",
             "merchant=nobody",
             "before=x",
-            "trouble=odd",
+            "problem=odd",
             "status=odd&merchant=1",
         ],
     )
@@ -81,12 +82,13 @@ class TestFinding:
         hear(database, job, LabState.FAILED, reason="Torn.")
 
         for trouble, wanted in (("held", held), ("stuck", stuck)):
-            body = operator.open(f"/console/orders?trouble={trouble}").body.decode()
+            body = operator.open(f"/console/orders?problem={trouble}").body.decode()
             shown = {o.id for o in (fine, held, stuck) if f"/console/orders/{o.id}" in body}
             assert shown == {wanted.id}
 
 
 class TestOrder:
+    @pytest.mark.both_databases
     def test_everything_about_it_is_in_one_place(
         self, operator: Window, alice: Window, database: Database
     ) -> None:
@@ -101,6 +103,7 @@ class TestOrder:
         assert f"Issue {issue.id}" in said
         assert "Created" in said
 
+    @pytest.mark.both_databases
     def test_it_is_held_for_a_reason_and_released(
         self, operator: Window, alice: Window, database: Database
     ) -> None:
@@ -111,14 +114,15 @@ class TestOrder:
         said = operator.follow(operator.do(page, "support-hold", reason="Who is Mary?"))
         assert "Who is Mary?" in said
         entry = last_entry(database)
-        assert (entry.action, entry.subject) == ("support-hold", f"order {order.id}")
+        assert (entry.action, entry.subject) == ("hold-order", f"order {order.id}")
         assert entry.merchant_id == order.merchant_id
         assert operator.do(page, "support-hold", reason="Again.").status == 400
 
-        assert "The order goes on." in operator.follow(operator.do(page, "support-release"))
+        assert "The order was released." in operator.follow(operator.do(page, "support-release"))
         assert see_order(database, order).held_at is None
-        assert last_entry(database).action == "support-release"
+        assert last_entry(database).action == "release-order"
 
+    @pytest.mark.both_databases
     def test_it_is_cancelled_and_the_money_goes_back_unless_a_lab_has_begun(
         self, operator: Window, alice: Window, database: Database
     ) -> None:
@@ -129,9 +133,9 @@ class TestOrder:
         answer = operator.do(f"/console/orders/{order.id}", "support-cancel")
         refused = operator.do(f"/console/orders/{begun.id}", "support-cancel")
 
-        assert "what was charged is given back" in operator.follow(answer)
+        assert "cancelled and refunded" in operator.follow(answer)
         assert see_order(database, order).status is OrderStatus.CANCELLED
-        assert last_entry(database).action == "support-cancel"
+        assert last_entry(database).action == "cancel-order"
         assert refused.status == 400
         assert "cannot become Cancelled" in words_of(refused)
         with database.reading() as db:
@@ -146,7 +150,7 @@ class TestOrder:
 
         operator.do(f"/console/orders/{order.id}", "support-cancel")
 
-        assert "Nothing needs you" in operator.words("/console")
+        assert "Nothing needs attention" in operator.words("/console")
         assert see_shipment(database, job).state is LabState.CANCELLED
 
     def test_what_a_lab_sends_all_the_same_is_held_no_longer(
@@ -154,9 +158,9 @@ class TestOrder:
     ) -> None:
         order, job = hand_in(database, alice)
         with database.writing() as db:
-            note_sent(db, job, now=NOON)
+            record_sent(a_work_of(db, order, now=NOON), job)
         operator.do(f"/console/orders/{order.id}", "support-hold", reason="Odd.")
-        assert "call the lab" in operator.words(f"/console/shipments/{job.id}")
+        assert "contact the lab" in operator.words(f"/console/shipments/{job.id}")
 
         hear(database, job, LabState.DISPATCHED)
 
@@ -172,25 +176,23 @@ class TestOrder:
         other, _ = hand_in(database, alice)
         page = f"/console/orders/{order.id}"
         with database.reading() as db:
-            callbacks = list_callbacks(db, order.merchant_id, order_id=order.id, limit=9)
-            [theirs, *_] = list_callbacks(db, order.merchant_id, order_id=other.id, limit=9)
+            callbacks = list_callbacks_of_order(db, order.merchant_id, order.id, limit=9)
+            [theirs, *_] = list_callbacks_of_order(db, order.merchant_id, other.id, limit=9)
 
         nowhere = operator.do(page, "support-resend", callback=str(callbacks[0].id))
         assert "There is no callback address" in words_of(nowhere)
         with database.writing() as db:
-            set_callback(db, merchant_of(db, alice), "https://shop.example/hook")
+            set_callback(a_work(db, merchant_of(db, alice)), "https://shop.example/hook")
         assert operator.do(page, "support-resend", callback=str(theirs.id)).status == 400
         assert operator.do(page, "support-resend", callback="9" * 40).status == 400
         assert operator.do(page, "support-resend", callback="987654").status == 404
         said = operator.follow(operator.do(page, "support-resend", callback=str(callbacks[0].id)))
 
-        assert "The callback is on its way." in said
+        assert "The callback is being resent." in said
         assert "Waiting" in said
         entry = last_entry(database)
-        assert (entry.action, entry.details) == (
-            "support-resend",
-            {"callback": str(callbacks[0].id)},
-        )
+        assert entry.action == "send-callback-again"
+        assert entry.subject == f"callback {callbacks[0].id}"
 
     def test_one_that_does_not_exist_is_not_found(self, operator: Window) -> None:
         assert operator.open("/console/orders/987654").status == 404

@@ -3,6 +3,8 @@
 import re
 from datetime import timedelta
 
+import pytest
+
 from printworks.rules.people import Role
 from printworks.rules.production import LabState
 from printworks.store.engine.database import Database
@@ -14,14 +16,16 @@ from tests.dashboard.windows import Window, merchant_of, open_console
 from tests.factories import NOON
 from tests.store import rows
 
+pytestmark = pytest.mark.both_databases
+
 
 class TestOverview:
     def test_a_quiet_day_says_so(self, operator: Window) -> None:
         said = operator.words("/console")
 
-        assert "Nothing needs you" in said
+        assert "Nothing needs attention" in said
         assert "Orders submitted" in said
-        assert "Nothing yet." in said
+        assert "No data yet." in said
 
     def test_each_kind_of_trouble_is_counted_and_named(
         self,
@@ -40,10 +44,10 @@ class TestOverview:
 
         page = operator.open("/console")
         said = words_of(page)
-        assert "1 Order cannot go on" in said
-        assert "1 Lab job failed or is held" in said
-        assert "1 Order is held" in said
-        assert "1 Issue to settle" in said
+        assert "1 Order blocked" in said
+        assert "1 Lab job failed or on hold" in said
+        assert "1 Order on hold" in said
+        assert "1 Open issue" in said
         assert "late" not in said.partition("The last 30 days")[0]
         body = page.body.decode()
         for address in (
@@ -60,7 +64,7 @@ class TestOverview:
         somebody = open_console(server, database, Role.PRODUCTION, now=clock.now)
         said = somebody.words("/console")
         # The held one, the one that waits and the one that somebody complains about.
-        assert "3 Lab jobs are late" in said
+        assert "3 Late lab jobs" in said
         assert f"Job {late.id}" in said
 
     def test_the_charts_have_bars_and_the_same_figures_as_a_table(
@@ -74,7 +78,7 @@ class TestOverview:
 
         assert "Revenue in GBP" in said
         assert f"£{order.price / 100:.2f}" in said
-        assert "100% of 1 parcel in time" in said
+        assert "100% of 1 shipment on time" in said
         assert page.body.count(b'<rect class="chart__bar"') >= 3
         assert b'aria-labelledby="chart-1"' in page.body
 
@@ -104,7 +108,7 @@ class TestOverview:
         everything = operator.open("/console?payments=all")
 
         asked = re.compile(r'<li><a href="/console/orders/[0-9]+">Order')
-        assert "5 Payments without an end" in words_of(first)
+        assert "5 Unresolved payments" in words_of(first)
         assert len(asked.findall(first.body.decode())) == 3
         assert 'href="/console?payments=all"' in first.body.decode()
         assert len(asked.findall(everything.body.decode())) == 5
@@ -114,7 +118,7 @@ class TestProduction:
     def test_the_queue_is_by_lab_and_state(
         self, operator: Window, alice: Window, database: Database
     ) -> None:
-        assert "The queue is empty" in operator.words("/console/production")
+        assert "No lab jobs" in operator.words("/console/production")
         _, first = hand_in(database, alice)
         _, second = hand_in(database, alice)
         hear(database, second, LabState.IN_PRODUCTION)
@@ -150,7 +154,7 @@ class TestProduction:
         _, job = hand_in(database, alice)
         _, failed = hand_in(database, alice)
         hear(database, failed, LabState.FAILED, reason="Torn.")
-        assert "None of these" in operator.words("/console/production?show=late")
+        assert "No lab jobs found" in operator.words("/console/production?show=late")
         assert f" {failed.id} " in operator.words("/console/production?show=failed")
 
         clock.advance(days=30)

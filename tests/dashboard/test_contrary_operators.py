@@ -21,6 +21,8 @@ from tests.dashboard.scenes import hand_in, hear, see_order
 from tests.dashboard.windows import Window, open_console
 from tests.running import Answer
 
+pytestmark = pytest.mark.both_databases
+
 # Each pair meets so often, since who is first is left to chance.
 _ROUNDS: Final = 3
 _REASON: Final = "No paper left."

@@ -40,7 +40,7 @@ ASKED: Final = {
     "/integrations": ("state", "replayed", "done"),
     "/issues/new": ("order",),
     "/account": ("month", "before"),
-    "/console/orders": ("q", "merchant", "status", "trouble"),
+    "/console/orders": ("q", "merchant", "status", "problem"),
     "/console/routing": ("country", "method", "sku1", "copies1", "at"),
     "/console/catalogue": ("q", "kind", "country"),
     "/console/merchants": ("q", "before"),

@@ -1,10 +1,11 @@
-"""A merchant's issues: opened with photographs, discussed, cancelled, and what came of them."""
+"""A merchant's issues: opened with photos, discussed, cancelled, and what came of them."""
 
 import html
 import re
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from sqlalchemy import select
 
 from printworks.actions.issues.issues import refund_issue
@@ -16,14 +17,14 @@ from printworks.store.accounts.audit import list_audit
 from printworks.store.engine.database import Database
 from printworks.store.images.images import list_images
 from printworks.store.issues.issues import Issue, get_any_issue
-from printworks.store.issues.photos import forget_photos, list_photos
+from printworks.store.issues.photos import list_photos, purge_photos
 from printworks.store.tables import issues, jobs
 from tests.actions.complaints import a_draft, complain, reprint, submitted
 from tests.api.pngs import a_png, measure_jpeg
 from tests.dashboard.scenes import complain_about
 from tests.dashboard.visits import words_of
 from tests.dashboard.windows import Window, merchant_of
-from tests.factories import NOON
+from tests.factories import NOON, a_system_work
 
 HOSTILE = '<img src=x onerror="alert(1)">'
 PHOTO = ("photos", "damage.png", a_png(400, 300))
@@ -54,6 +55,7 @@ def count_issues(database: Database) -> int:
 
 
 class TestOpening:
+    @pytest.mark.both_databases
     def test_it_is_opened_with_an_image_and_a_photograph(
         self, alice: Window, database: Database, settings: Settings
     ) -> None:
@@ -125,11 +127,11 @@ class TestOpening:
         wrong: list[tuple[dict[str, str], str]] = [
             ({"kind": ""}, "Choose what is wrong."),
             ({"action": "Revenge"}, "Choose what should be done about it."),
-            ({"kind": "Unspecified", "detail": ""}, "Say what happened"),
-            ({"action": "Other"}, "Say what should be done about it."),
-            ({"detail": "x" * 2001}, "is too long"),
+            ({"kind": "Unspecified", "detail": ""}, "Describe what happened."),
+            ({"action": "Other"}, "Describe what should be done about it."),
+            ({"detail": "x" * 2001}, "can have at most 2000 characters."),
             ({"images": "987654321"}, "no image of this order"),
-            ({"more_images": "1, two"}, "Name images by their numbers"),
+            ({"more_images": "1, two"}, "Enter the numbers of images"),
         ]
         for fields, reason in wrong:
             answer = open_one(alice, order, **fields)
@@ -180,6 +182,7 @@ class TestOpening:
 
 
 class TestOneIssue:
+    @pytest.mark.both_databases
     def test_more_is_said_and_shown(self, alice: Window, database: Database) -> None:
         issue = complain_about(database, alice)
         address = f"/issues/{issue.id}"
@@ -191,14 +194,15 @@ class TestOneIssue:
 
         assert f"You said 15 Nov 2026, 12:00 Well? {HOSTILE}" in said
         assert HOSTILE not in alice.open(address).body.decode()
-        assert "Here are 2 photographs." in shown
+        assert "Here are 2 photos." in shown
         assert (nothing.status, refused.status) == (400, 400)
-        assert "Write something, or choose a photograph." in words_of(nothing)
+        assert "Write something, or choose a photo." in words_of(nothing)
         assert "has 2 photographs already" in words_of(refused)
         with database.reading() as db:
             assert len(list_photos(db, issue)) == 2
             assert [entry.action for entry in list_audit(db, limit=10)] == ["answer-issue"] * 2
 
+    @pytest.mark.both_databases
     def test_it_is_cancelled_once(self, alice: Window, database: Database) -> None:
         issue = complain_about(database, alice)
         address = f"/issues/{issue.id}"
@@ -233,11 +237,11 @@ class TestOneIssue:
     def test_a_refund_leads_to_the_statement(self, alice: Window, database: Database) -> None:
         issue = complain_about(database, alice)
         with database.writing() as db:
-            refund_issue(db, issue.id, 150, comment="Sorry.", now=NOON)
+            refund_issue(a_system_work(db, now=NOON), issue.id, 150, comment="Sorry.")
 
         page = alice.open(f"/issues/{issue.id}")
 
-        assert "£1.50 went to your balance" in words_of(page)
+        assert "£1.50 refunded to your balance" in words_of(page)
         assert 'href="/account?month=2026-11"' in page.body.decode()
         assert f"issue {issue.id} of order" in alice.words("/account?month=2026-11")
 
@@ -264,6 +268,7 @@ class TestOneIssue:
         )
 
 
+@pytest.mark.both_databases
 class TestList:
     def test_those_that_wait_come_first(self, alice: Window, database: Database) -> None:
         assert "No issues" in alice.words("/issues")
@@ -273,8 +278,8 @@ class TestList:
 
         said = alice.words("/issues")
 
-        waiting, settled = said.split("Settled", 1)
-        assert "Lost in the post" in waiting
+        waiting, settled = said.split("Closed", 1)
+        assert "Lost in transit" in waiting
         assert f"Issue {old.id}" in waiting
         assert "Arrived late" in settled
         assert "Cancelled" in settled
@@ -293,6 +298,7 @@ class TestList:
         assert [int(number) for number in found] == ids[::-1]
 
 
+@pytest.mark.both_databases
 def test_photographs_go_some_time_after_their_issue_was_settled(
     alice: Window, database: Database
 ) -> None:
@@ -302,12 +308,12 @@ def test_photographs_go_some_time_after_their_issue_was_settled(
     later = NOON + timedelta(days=1)
 
     with database.writing() as db:
-        assert forget_photos(db, before=later, limit=10) == []
+        assert purge_photos(db, before=later, limit=10) == []
     alice.do(f"/issues/{issue.id}", "cancel-issue")
     with database.writing() as db:
         [photo] = list_photos(db, issue)
-        assert forget_photos(db, before=NOON, limit=10) == []
-        assert forget_photos(db, before=later, limit=10) == [photo.file]
+        assert purge_photos(db, before=NOON, limit=10) == []
+        assert purge_photos(db, before=later, limit=10) == [photo.file]
 
     assert alice.open(f"/issues/{issue.id}/photos/{photo.id}").status == 404
-    assert "None yet" in alice.words(f"/issues/{issue.id}")
+    assert "No photos yet" in alice.words(f"/issues/{issue.id}")

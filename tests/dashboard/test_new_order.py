@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from printworks.dashboard.merchant.faults import FAULTS, add_words
-from printworks.labs.simulated import FAULTS as LAB_WORDS
+import pytest
+
+from printworks.dashboard.merchant.sandbox.faults import FAULTS, add_words
+from printworks.labs.simulated import FAULTS as LAB_LABELS
 from printworks.labs.simulated import list_faults
 from printworks.payments.simulated import MAGIC
 from printworks.rules.images import ImageStatus
@@ -27,24 +29,24 @@ from tests.worker.shops import A_PICTURE, ANOTHER_PICTURE, NOT_A_PICTURE
 
 # What may be wrong with the form, and what is said then.
 WRONG: Final[Sequence[tuple[Mapping[str, str], str]]] = (
-    ({"recipient_name": " ", "postal_code": ""}, "Say who it is for. The postcode is missing"),
-    ({"address1": "x" * 201}, "This is too long; 200 characters are the most."),
-    ({"email": "no address"}, "This is no e-mail address"),
-    ({"telephone": "1" * 51}, "That is no telephone number."),
+    ({"recipient_name": " ", "postal_code": ""}, "Enter the recipient's name. Enter the postcode"),
+    ({"address1": "x" * 201}, "Use at most 200 characters."),
+    ({"email": "no address"}, "Enter a valid e-mail address"),
+    ({"telephone": "1" * 51}, "Enter a valid phone number."),
     ({"country": "QQ"}, "Choose a country."),
-    ({"shipping_method": "Pigeon"}, "Choose how it should travel."),
+    ({"shipping_method": "Pigeon"}, "Choose a shipping method."),
     ({"payment": "Nobody"}, "Choose who pays."),
-    ({"reference": "x" * 256}, "The reference is too long"),
+    ({"reference": "x" * 256}, "The reference can have at most 255 characters."),
     ({"sku": "NOTHING"}, "Choose a product."),
     ({"sku": "AU-PRISM-4X6-GLOSS"}, "is not sold to United Kingdom."),
     ({"copies": "0"}, "Copies must be a number from 1 to 100,000."),
     ({"copies": "two"}, "Copies must be a number"),
-    ({"sizing": "Fold"}, "Choose how the picture shall be laid on the paper."),
+    ({"sizing": "Fold"}, "Choose how the picture should fit the paper."),
     ({"choice-finish": "shiny"}, "Finish of this product can be: lustre, gloss, matte."),
-    ({"price_to_user": "12.50"}, "Leave the price for the recipient empty"),
+    ({"price_to_user": "12.50"}, "Leave it empty, or let the recipient pay."),
     ({"price_to_user": "much", "payment": "InvoiceRecipient"}, "a price for the recipient such as"),
-    ({"addresses": "cat.jpg"}, "“cat.jpg” is no address"),
-    ({"sample": ""}, "Choose a picture, or give the address of one."),
+    ({"addresses": "cat.jpg"}, "“cat.jpg” is not a valid address"),
+    ({"sample": ""}, "Choose a picture, or enter the address of one."),
 )
 
 
@@ -61,7 +63,7 @@ class TestTheForm:
         answer = upload(alice, ("cat.jpg", NOT_A_PICTURE), sample="yes")
 
         assert answer.status == 400
-        assert "choose them again" in words_of(answer)
+        assert "Choose them again" in words_of(answer)
         assert 'name="sample" value="yes">' in answer.body.decode()
 
     def test_what_was_chosen_of_a_product_stays_when_the_country_changes(
@@ -88,6 +90,7 @@ class TestMakingAnOrder:
         assert (status["isValid"], status["photos"]) == (True, [])
         assert set_status(alice.api, order_id, "Submitted").status == 200
 
+    @pytest.mark.both_databases
     def test_everything_in_the_form_is_in_the_order(
         self, alice: Window, database: Database
     ) -> None:
@@ -128,9 +131,10 @@ class TestMakingAnOrder:
             assert (image["sku"], image["priceToUser"]) == (PHOTO, 1250)
             assert image["attributes"] == {"finish": "matte"}
         with database.reading() as db:
-            [entry] = list_audit(db, limit=10)
-        assert (entry.action, entry.subject) == ("create-order", str(order_id))
-        assert "Look at it, then submit it" in alice.follow(answer)
+            added, created = list_audit(db, limit=10)
+        assert (created.action, created.subject) == ("create-order", f"order {order_id}")
+        assert (added.action, added.details) == ("add-images", {"images": 4})
+        assert "Check it, then submit it" in alice.follow(answer)
 
     def test_a_picture_of_the_merchants_is_taken_instead_of_ours(self, alice: Window) -> None:
         order_id = number_of(upload(alice, ("cat.jpg", A_PICTURE), sample="yes"))
@@ -145,7 +149,7 @@ class TestRefusing:
         assert refused.status == 400
         assert "<b>dog</b>.jpg: " in words_of(refused)
         assert "<b>dog</b>" not in refused.body.decode()
-        assert "choose them again" in words_of(refused)
+        assert "Choose them again" in words_of(refused)
         assert count_orders(alice) == 0
 
     def test_it_says_what_is_wrong_keeps_what_was_typed_and_makes_nothing(
@@ -169,7 +173,7 @@ class TestRefusing:
 
         page = answer.headers["location"].partition("?")[0]
         assert page == "/orders/2/images"
-        assert "The order is made, but without its pictures" in alice.follow(answer)
+        assert "The order was created without its images" in alice.follow(answer)
         assert see(alice.api, 2)["images"] == []
         assert alice.do(page, "add-images", **IMAGE_FORM, sample="yes").status == 303
         assert [image["status"] for image in see(alice.api, 2)["images"]] == [ImageStatus.OK]
@@ -201,7 +205,7 @@ class TestChoosingAProduct:
     def test_another_one_is_offered_where_it_is_not_sold(self, alice: Window) -> None:
         words = alice.words(f"{NEW}?sku=AU-PRISM-4X6-GLOSS&country=GB")
 
-        assert "is not sold to United Kingdom. Here is another product." in words
+        assert "is not sold to United Kingdom. Another product is selected." in words
 
     def test_the_page_is_small(self, alice: Window) -> None:
         assert len(alice.open(NEW).body) < 100_000
@@ -220,7 +224,7 @@ class TestFaults:
     def test_every_word_that_means_something_is_explained(self) -> None:
         words = {fault.word for fault in FAULTS}
 
-        assert words == {f"sandbox:{word}" for word in LAB_WORDS} | {str(word) for word in MAGIC}
+        assert words == {f"sandbox:{word}" for word in LAB_LABELS} | {str(word) for word in MAGIC}
 
     def test_a_word_that_is_there_already_is_not_added_again(self) -> None:
         assert add_words("A-1 Sandbox:Late", ["sandbox:late", "sandbox:lost"]) == (

@@ -7,15 +7,16 @@ from typing import Any
 import pytest
 
 from printworks.catalogue.opening import open_catalogue
-from printworks.dashboard.shared.order_images import draw_crop, write_percent
-from printworks.dashboard.shared.order_routing import tell_choices
-from printworks.dashboard.shared.order_timeline import tell
+from printworks.dashboard.shared.labels import name_country
+from printworks.dashboard.shared.order_images import make_crop, write_percent
+from printworks.dashboard.shared.order_routing import describe_choices
+from printworks.dashboard.shared.order_timeline import describe_timeline
 from printworks.rules import events
 from printworks.rules.images import ImageStatus
 from printworks.rules.issues import IssueState
 from printworks.rules.orders import OrderStatus, ShippingMethod
 from printworks.rules.routing.calendars import Window
-from printworks.rules.routing.plans import (
+from printworks.rules.routing.model import (
     LabFinding,
     LabVerdict,
     Plan,
@@ -25,7 +26,7 @@ from printworks.rules.routing.plans import (
 )
 from printworks.rules.sizing import Pixels, PrintArea, Sizing, Units, place
 from printworks.store.labs.shipments import Decision
-from printworks.store.orders.history import Happening
+from printworks.store.orders.history import DatedEvent
 from tests.factories import NOON
 
 CATALOGUE = open_catalogue(None)
@@ -37,7 +38,7 @@ SENTENCES: list[tuple[events.OrderEvent, str]] = [
     (events.OrderCreated(OrderStatus.NOT_YET_SUBMITTED, None), "Created"),
     (
         events.OrderMoved(OrderStatus.AWAITING_PAYMENT, OrderStatus.NOT_YET_SUBMITTED, None),
-        "Open again: it was not paid for",
+        "Reopened: it was not paid for",
     ),
     (
         events.OrderChanged(["address1", "postal_code", "shipping_method"]),
@@ -46,7 +47,7 @@ SENTENCES: list[tuple[events.OrderEvent, str]] = [
     (events.ImagesAdded([1, 2]), "2 images added"),
     (events.ImageRemoved(2), "Image 2 removed"),
     (events.ImageJudged(2, ImageStatus.INVALID), "Image 2 cannot be printed"),
-    (events.ImageRendered(2, "0"), "The print file of image 2 was made"),
+    (events.ImageRendered(2, "0"), "The print file of image 2 was rendered"),
     (
         events.PackingSlipJudged(ImageStatus.FILE_NOT_FOUND_AT_URL),
         "The packing slip was not found at its address",
@@ -61,32 +62,34 @@ SENTENCES: list[tuple[events.OrderEvent, str]] = [
         events.ShipmentsChanged(
             status=OrderStatus.SUBMITTED, merchant_order_id=None, changed=[8, 9], shipments=[]
         ),
-        "News from the lab of shipments 8 and 9",
+        "Update from the lab about shipments 8 and 9",
     ),
-    (events.OrderHeld(shipment=None, reason="The merchant asked for it."), "Put on hold"),
+    (events.OrderHeld(shipment=None, reason=None), "Put on hold"),
     (events.OrderHeld(shipment=8, reason="Torn."), "Shipment 8 is held: Torn."),
-    (events.OrderReleased(), "Goes on after a hold"),
+    (events.OrderReleased(), "Released from hold"),
     (events.OrderCharged(**MONEY), "£12.50 charged"),
-    (events.OrderRefunded(**MONEY), "£12.50 given back"),
+    (events.OrderRefunded(**MONEY), "£12.50 refunded"),
     (events.IssueMoved(issue=3, was=None, state=IssueState.OPEN), "Issue 3 was reported"),
     (
         events.OrderCompensated(issue=3, refund=500, currency="GBP", reprint=None),
-        "£5.00 given back for issue 3",
+        "£5.00 refunded for issue 3",
     ),
     (
         events.OrderCompensated(issue=3, refund=None, currency=None, reprint=12),
-        "Printed again for issue 3: order 12",
+        "Reprinted for issue 3: order 12",
     ),
     (
         events.OrderReprints(order=7, issue=3),
-        "Prints again what order 7 did not get right, at no charge",
+        "Free reprint of order 7",
     ),
 ]
 
 
 @pytest.mark.parametrize(("event", "sentence"), SENTENCES)
 def test_everything_that_can_happen_is_a_sentence(event: events.OrderEvent, sentence: str) -> None:
-    assert [timestamp.what for timestamp in tell([Happening(NOON, event)])] == [sentence]
+    assert [timestamp.what for timestamp in describe_timeline([DatedEvent(NOON, event)])] == [
+        sentence
+    ]
 
 
 def test_no_kind_of_event_is_left_out() -> None:
@@ -104,8 +107,8 @@ def test_what_happens_to_many_images_in_a_row_is_one_line() -> None:
     ]
     said = [
         (timestamp.what, timestamp.at)
-        for timestamp in tell(
-            [Happening(NOON - timedelta(hours=n), event) for n, event in enumerate(happened)]
+        for timestamp in describe_timeline(
+            [DatedEvent(NOON - timedelta(hours=n), event) for n, event in enumerate(happened)]
         )
     ]
     assert said == [
@@ -145,7 +148,7 @@ def test_every_verdict_is_a_sentence_without_what_labs_cost() -> None:
         LabVerdict(lab="e", items=(1,), finding=LabFinding.TOO_LATE, arrives_by=date(2026, 12, 1)),
     )
     plan = Plan(
-        packages=(a_package("gb-leeds"),),
+        shipments=(a_package("gb-leeds"),),
         items_cost=987_654,
         shipping_cost=123_456,
         promise=date(2026, 11, 19),
@@ -153,22 +156,22 @@ def test_every_verdict_is_a_sentence_without_what_labs_cost() -> None:
         meets_promise=False,
         is_exact=True,
     )
-    [choice] = tell_choices([Decision(Routed(plan, verdicts), ["b"], NOON)], CATALOGUE)
+    [choice] = describe_choices([Decision(Routed(plan, verdicts), ["b"], NOON)], CATALOGUE)
 
     assert choice.heading == "After b had declined"
     assert choice.chosen == (
         "Leeds (United Kingdom) prints image 1: 2 copies, sent by Fri 20 Nov 2026, to arrive by "
         "Fri 20 Nov 2026.",
-        "Standard shipping promises Thu 19 Nov 2026. No lab can keep that; this is the earliest "
+        "Standard shipping promises Thu 19 Nov 2026. No lab can meet that; this is the earliest "
         "possible.",
     )
     assert choice.others == (
         "Bristol (United Kingdom) would have cost more.",
-        "gone would have cost the same, and came second.",
+        "gone would have cost the same.",
         "a does not make this: no mugs.",
         "b was asked before and declined.",
         "c is paused: holidays.",
-        "d has no way to send it there as you asked.",
+        "d has no matching shipping service to that country.",
         "e would be too late: it would arrive by Tue 1 Dec 2026.",
     )
 
@@ -177,10 +180,10 @@ def test_an_order_of_many_products_is_explained_in_a_few_lines() -> None:
     verdicts = tuple(
         LabVerdict(lab="a", items=(number,), finding=LabFinding.NO_SERVICE) for number in range(100)
     )
-    [choice] = tell_choices([Decision(Unroutable((1,), verdicts), [], NOON)], CATALOGUE)
+    [choice] = describe_choices([Decision(Unroutable((1,), verdicts), [], NOON)], CATALOGUE)
 
-    assert choice.chosen == ("No lab could make and send it.",)
-    assert choice.others[0] == "For image 0: a has no way to send it there as you asked."
+    assert choice.chosen == ("No lab could make and ship it.",)
+    assert choice.others[0] == "For image 0: a has no matching shipping service to that country."
     assert len(choice.others) == 25
     assert choice.others[-1] == "And 76 more like these."
 
@@ -199,10 +202,17 @@ def test_what_is_cut_off_is_drawn_to_scale(
     picture: Pixels, drawing: tuple[float, ...] | None
 ) -> None:
     area = PrintArea.of(4, 6, Units.INCHES)
-    assert draw_crop(place(picture, area, Sizing.CROP)) == drawing
-    assert draw_crop(place(picture, area, Sizing.SHRINK_TO_FIT)) is None
+    assert make_crop(place(picture, area, Sizing.CROP)) == drawing
+    assert make_crop(place(picture, area, Sizing.SHRINK_TO_FIT)) is None
 
 
 def test_something_is_never_nothing() -> None:
     assert write_percent(Fraction(1, 3)) == "Less than 1 %"
     assert write_percent(Fraction(23, 2)) == "12 %"
+
+
+@pytest.mark.parametrize(
+    ("code", "name"), [("IM", "Isle of Man"), ("CW", "Curacao"), ("AN", "AN"), ("", "")]
+)
+def test_a_country_has_its_name_and_one_that_is_gone_its_code(code: str, name: str) -> None:
+    assert name_country(code) == name

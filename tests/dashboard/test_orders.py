@@ -3,6 +3,8 @@
 import re
 from datetime import timedelta
 
+import pytest
+
 from printworks.store.engine.database import Database
 from tests.api.conftest import MovableClock
 from tests.api.images import add, create
@@ -10,6 +12,8 @@ from tests.api.production import submit
 from tests.dashboard.windows import Window
 from tests.factories import NOON
 from tests.running import Answer
+
+pytestmark = pytest.mark.both_databases
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -43,8 +47,8 @@ def test_it_shows_what_matters_of_each_order_newest_first(
     assert HOSTILE not in page.body.decode()
     words = alice.words("/orders")
     assert f"{second} Ada Lovelace United Kingdom 1 Submitted £" in words
-    assert f"{first} A-1 {HOSTILE} Germany 0 Not submitted Held None yet" in words
-    assert "2 orders in all" in words
+    assert f"{first} A-1 {HOSTILE} Germany 0 Not submitted Held No price yet" in words
+    assert "2 orders in total" in words
     assert "Bob's" not in words
 
 
@@ -65,7 +69,7 @@ def test_orders_are_found_by_number_reference_recipient_status_and_day(
     assert listed(alice.open("/orders?status=Lost&from=soon&before=x")) == [ada, mary]
     nothing = alice.open("/orders?q=Nobody&status=Complete")
     assert listed(nothing) == []
-    assert "Nothing found" in nothing.body.decode()
+    assert "No orders found" in nothing.body.decode()
     assert 'value="Nobody"' in nothing.body.decode()
     assert "Clear" in nothing.body.decode()
 

@@ -72,7 +72,7 @@ def test_nobody_guesses_a_page(browser: Client, path: str, key: str) -> None:
     page = browser.get(f"{path}{key}")
 
     assert page.status == 404
-    assert "ask the shop for a new link" in words_of(page)
+    assert "ask the shop for a new one" in words_of(page)
 
 
 def test_a_form_that_is_too_large_is_refused(browser: Client) -> None:

@@ -74,7 +74,7 @@ def test_a_failure_is_a_page_with_a_number_and_without_details() -> None:
     page = ask("GET", "/fail", headers={"X-Request-Id": "seven"})
 
     assert page.status == 500
-    assert "It was noted as seven" in words_of(page)
+    assert "logged as seven" in words_of(page)
     assert b"secret detail" not in page.body
 
 
@@ -103,7 +103,7 @@ def test_a_page_without_a_form_can_only_be_looked_at() -> None:
     page = ask("POST", "/fail", [piece(b"")])
 
     assert page.status == 405
-    assert "This page can only be looked at." in words_of(page)
+    assert "This page can only be viewed." in words_of(page)
 
 
 @pytest.mark.parametrize("host", ["[", "evil.example/pay/other?", ""])

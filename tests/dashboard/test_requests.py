@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 
-from printworks.dashboard.merchant import requests
+from printworks.dashboard.merchant.integrations import requests
 from printworks.store.accounts.merchants import get_merchant_by_code
 from printworks.store.accounts.requests import NewRequest, write_requests
 from printworks.store.engine.database import Database
 from tests.dashboard.visits import words_of
 from tests.dashboard.windows import Window
 from tests.factories import NOON
+
+pytestmark = pytest.mark.both_databases
 
 HOSTILE = "/v3.0/<script>alert('x')</script>"
 
@@ -38,7 +40,7 @@ def ask(database: Database, window: Window, *asked: dict[str, Any]) -> None:
 
 def ids_in(page: str) -> list[str]:
     """Return the request ids that a page shows, in order."""
-    return re.findall(r'data-label="Request id"[^>]*><span[^>]*>([^<]*)<', page)
+    return re.findall(r'data-label="Request ID"[^>]*><span[^>]*>([^<]*)<', page)
 
 
 def test_the_newest_are_shown_first_and_only_ones_own(
@@ -87,7 +89,7 @@ def test_some_can_be_picked_out(
     page = alice.open(f"/requests?{query}")
 
     assert ids_in(page.body.decode()) == found
-    assert bool(found) != ("No such request" in words_of(page))
+    assert bool(found) != ("No requests found" in words_of(page))
 
 
 def test_the_list_is_paged_and_only_its_beginning_looks_again(
@@ -113,6 +115,6 @@ def test_the_list_is_paged_and_only_its_beginning_looks_again(
 def test_whoever_has_asked_nothing_is_told_how(alice: Window) -> None:
     words = alice.words("/requests")
 
-    assert "No request yet" in words
+    assert "No requests yet" in words
     assert "curl -H 'X-Service-MerchantId:" in words
     assert alice.api.credentials["X-Service-REST-API-Key"] not in words

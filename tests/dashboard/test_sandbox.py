@@ -3,9 +3,10 @@
 from typing import Final
 
 import msgspec
+import pytest
 
 from printworks.actions.accounts.merchants import add_merchant
-from printworks.dashboard.merchant.faults import FAULTS
+from printworks.dashboard.merchant.sandbox.faults import FAULTS
 from printworks.settings import Settings
 from printworks.store.accounts.audit import list_audit
 from printworks.store.accounts.merchants import get_merchant_by_code
@@ -18,10 +19,10 @@ from tests.api.production import see, set_status
 from tests.dashboard.ordering import make_order, number_of
 from tests.dashboard.visits import words_of
 from tests.dashboard.windows import Window, open_merchants_window
-from tests.factories import NOON
+from tests.factories import NOON, a_system_work
 
 PAGE: Final = "/sandbox"
-_HOW_FAR: Final = "Say by how much the clock should move"
+_HOW_FAR: Final = "Enter how far the clock should move"
 WRONG: Final = (
     ("", "hours", _HOW_FAR),
     ("0", "hours", _HOW_FAR),
@@ -40,6 +41,7 @@ def clock_of(window: Window) -> tuple[str, int]:
 
 
 class TestTheClock:
+    @pytest.mark.both_databases
     def test_an_order_is_complete_after_a_day_and_its_story_is_told(
         self, alice: Window, database: Database
     ) -> None:
@@ -51,11 +53,11 @@ class TestTheClock:
         words = alice.follow(answer)
         assert "The clock was moved." in words
         assert "16 Nov 2026, 12:00 1 day ahead of the real time, which is 15 Nov 2026" in words
-        assert f"Order {order_id} : Complete: everything is on its way" in words
+        assert f"Order {order_id} : Complete: everything was dispatched" in words
         assert see(alice.api, order_id)["status"] == "Complete"
         with database.reading() as db:
             [entry, *_] = list_audit(db, limit=10)
-        assert (entry.action, entry.subject) == ("advance-clock", "1 day")
+        assert (entry.action, entry.subject) == ("advance-clock", "1 day, 0:00:00")
 
     def test_it_only_moves_that_of_the_merchant(self, alice: Window, bob: Window) -> None:
         words = alice.follow(alice.do(PAGE, "advance-clock", number="90", unit="minutes"))
@@ -84,7 +86,7 @@ class TestTheClock:
         refused = alice.do(PAGE, "advance-clock", number="1", unit="hours")
 
         assert refused.status == 400
-        assert "The clock is being moved already" in words_of(refused)
+        assert "The clock is already being moved" in words_of(refused)
 
     def test_what_happened_to_others_is_not_told(self, alice: Window, bob: Window) -> None:
         number_of(make_order(bob))
@@ -111,7 +113,7 @@ def test_a_live_service_has_none(database: Database, settings: Settings) -> None
     server = Server(build_app(live, lambda: NOON))
     try:
         with database.writing() as db:
-            added = add_merchant(db, "Carol", environment="live", now=NOON)
+            added = add_merchant(a_system_work(db, now=NOON, environment="live"), "Carol")
         program = Client(server, "/v3.0", {"X-Service-MerchantId": added.merchant.code})
         carol = open_merchants_window(server, database, program)
 

@@ -8,7 +8,7 @@ import pytest
 from printworks.rules.people import Realm, Role
 from printworks.rules.totp import STEP_SECONDS, make_code
 from printworks.store.accounts.audit import list_audit
-from printworks.store.accounts.people import insert_person
+from printworks.store.accounts.people import NewPerson, insert_person
 from printworks.store.engine.database import Database
 from tests.api.client import Client, Server
 from tests.api.conftest import MovableClock
@@ -33,6 +33,7 @@ def email_of(window: Window) -> str:
 
 
 class TestPassword:
+    @pytest.mark.both_databases
     def test_it_is_changed_and_other_browsers_are_signed_out(
         self, alice: Window, server: Server
     ) -> None:
@@ -41,7 +42,7 @@ class TestPassword:
 
         answer = alice.do("/settings", "change-password", new_password=ANOTHER)
 
-        assert "Other browsers were signed out" in alice.follow(answer)
+        assert "Other sessions were signed out" in alice.follow(answer)
         assert other.open("/settings").status == 303
         assert sign_in(other, email_of(alice), PASSWORD) == 400
         assert sign_in(other, email_of(alice), ANOTHER) == 303
@@ -59,9 +60,9 @@ class TestPassword:
         )
 
         assert refused.status == 403
-        assert "Enter your password once more" in words_of(refused)
+        assert "Enter your password to confirm" in words_of(refused)
         assert wrong.status == 403
-        assert "That is not your password." in words_of(wrong)
+        assert "Wrong password." in words_of(wrong)
         assert right.status == 303
 
     @pytest.mark.parametrize("password", ["", "short", "aaaaaaaaaaaa", "x" * 201])
@@ -73,6 +74,7 @@ class TestPassword:
 
 
 class TestWrongPasswords:
+    @pytest.mark.both_databases
     def test_five_in_a_row_cost_a_wait_that_grows(
         self, alice: Window, newcomer: Window, clock: MovableClock
     ) -> None:
@@ -124,11 +126,13 @@ class TestWrongPasswords:
                 # To compare with the hash of somebody whom nobody knows takes long.
                 insert_person(
                     db,
-                    realm=Realm.MERCHANT,
-                    email=f"{number}@shop.example",
-                    role=Role.OWNER,
-                    merchant_id=alice.person.merchant_id,
-                    password_hash=HASH,
+                    NewPerson(
+                        realm=Realm.MERCHANT,
+                        email=f"{number}@shop.example",
+                        role=Role.OWNER,
+                        merchant_id=alice.person.merchant_id,
+                        password_hash=HASH,
+                    ),
                     now=NOON,
                 )
         statuses = [
@@ -146,9 +150,10 @@ class TestSecondFactor:
         token = find_token(page)
         code = make_code(secret, int(clock.now.timestamp()) // STEP_SECONDS)
         fields = {"form_token": token, "do": "confirm-totp", "totp_secret": secret, "code": code}
-        assert "asks for a code" in alice.follow(alice.send("/settings", fields))
+        assert "Two-factor authentication is on." in alice.follow(alice.send("/settings", fields))
         return str(secret)
 
+    @pytest.mark.both_databases
     def test_a_password_alone_opens_nothing_and_a_code_counts_once(
         self, alice: Window, newcomer: Window, clock: MovableClock
     ) -> None:
@@ -173,7 +178,7 @@ class TestSecondFactor:
     ) -> None:
         self.set_up(alice, clock)
 
-        assert "password only" in alice.follow(alice.do("/settings", "end-totp"))
+        assert "Two-factor authentication is off" in alice.follow(alice.do("/settings", "end-totp"))
         assert sign_in(newcomer, email_of(alice), PASSWORD) == 303
 
 
@@ -194,6 +199,7 @@ class TestSessions:
             alice.open("/settings")
         assert alice.open("/settings").status == 303
 
+    @pytest.mark.both_databases
     def test_signing_out_everywhere_ends_all_of_them(self, alice: Window, server: Server) -> None:
         other = Window(Client(server, "", {}))
         sign_in(other, email_of(alice), PASSWORD)
@@ -216,6 +222,7 @@ class TestSessions:
         assert alice.open("/console/settings").headers["location"].startswith("/console/sign-in")
 
 
+@pytest.mark.both_databases
 def test_who_did_what_is_written_down(alice: Window, database: Database) -> None:
     alice.do("/settings", "change-password", new_password=ANOTHER)
 

@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 
 from printworks.rules.people import Realm, Role
 from printworks.store.accounts.merchants import Merchant, get_merchant, get_merchant_by_code
-from printworks.store.accounts.people import Person, insert_person
+from printworks.store.accounts.people import NewPerson, Person, insert_person
 from printworks.store.accounts.sessions import begin_session
 from printworks.store.engine.database import Database
 from tests.api.client import Client, Server
@@ -148,11 +148,13 @@ def open_merchants_window(
         merchant = get_merchant_by_code(db, code)
         person = insert_person(
             db,
-            realm=Realm.MERCHANT,
-            email=f"{code}@shop.example",
-            role=Role.OWNER,
-            merchant_id=merchant.id,
-            password_hash=HASH,
+            NewPerson(
+                realm=Realm.MERCHANT,
+                email=f"{code}@shop.example",
+                role=Role.OWNER,
+                merchant_id=merchant.id,
+                password_hash=HASH,
+            ),
             now=now,
         )
         token = begin_session(db, person, address="127.0.0.1", user_agent="A browser", now=now)
@@ -171,11 +173,13 @@ def open_console(
     with database.writing() as db:
         person = insert_person(
             db,
-            realm=Realm.OPERATOR,
-            email=email or f"{role}@works.example",
-            role=role,
-            merchant_id=None,
-            password_hash=HASH,
+            NewPerson(
+                realm=Realm.OPERATOR,
+                email=email or f"{role}@works.example",
+                role=role,
+                merchant_id=None,
+                password_hash=HASH,
+            ),
             now=now,
         )
         token = begin_session(db, person, address="127.0.0.1", user_agent="A browser", now=now)

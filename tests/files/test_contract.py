@@ -147,7 +147,7 @@ def test_a_key_that_could_mean_something_else_is_refused(
     ]
 
     for ask in asked:
-        with pytest.raises(ValueError, match="is no key such as"):
+        with pytest.raises(ValueError, match="is not a key such as"):
             ask()
 
 
@@ -162,7 +162,7 @@ def test_no_key_leads_out_of_its_folder(key: str) -> None:
 
 def test_a_prefix_that_no_key_has_is_refused(files: Files) -> None:
     for prefix in ("proofs/", "/", "..", "proofs/../prints", "Proofs"):
-        with pytest.raises(ValueError, match="is no prefix such as"):
+        with pytest.raises(ValueError, match="is not a prefix such as"):
             list(files.keys(prefix))
 
 

@@ -37,7 +37,7 @@ def test_the_doctor_says_why_no_file_can_be_kept(data: Path) -> None:
 
     assert ended.code == 1
     assert "FAIL  files" in ended.said
-    assert "nobody answers there." in ended.said
+    assert "it cannot be reached." in ended.said
     assert "hush" not in ended.said
 
 

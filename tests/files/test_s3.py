@@ -71,7 +71,7 @@ def test_a_server_that_is_not_there_is_explained(data: Path, tmp_path: Path) -> 
     files = open_at(endpoint, data)
 
     for refusal in ask_everything(files, a_file(tmp_path, b"a picture")):
-        sentence = f"s3://pictures at {endpoint} cannot be used: nobody answers there."
+        sentence = f"s3://pictures at {endpoint} cannot be used: it cannot be reached."
         assert str(refusal) == sentence
     assert list_drafts(data) == []
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from printworks.imaging.jail import find_means
+from printworks.imaging.jail import find_confinement
 from printworks.imaging.messages import MIB, ProcessLimits
 from printworks.imaging.processor import (
     CannotBeProcessed,
@@ -26,8 +26,12 @@ from tests.imaging.pictures import AREA, a_noisy_picture, as_jpeg, written
 
 LIMITS = ProcessLimits(memory=1024 * MIB, cpu_seconds=1, wall_seconds=2.0, file_size=4 * MIB)
 
-needs_landlock = pytest.mark.skipif(not find_means().landlock, reason="the kernel has no Landlock")
-needs_seccomp = pytest.mark.skipif(not find_means().seccomp, reason="the kernel has no seccomp")
+needs_landlock = pytest.mark.skipif(
+    not find_confinement().landlock, reason="the kernel has no Landlock"
+)
+needs_seccomp = pytest.mark.skipif(
+    not find_confinement().seccomp, reason="the kernel has no seccomp"
+)
 
 Attempt = Callable[[str], PreparedImage | Rejected]
 
@@ -58,7 +62,7 @@ def attempt(treacherous_processor: ImageProcessor, tmp_path: Path, out: Path) ->
         ("leave", CannotBeProcessed("The child ended without an answer.")),
         ("swell", Invalid("The picture needs too much memory.")),
         ("lie", CannotBeProcessed("The child did not write what it should have.")),
-        ("invent", CannotBeProcessed("The child's answer makes no sense.")),
+        ("invent", CannotBeProcessed("The child's answer is not valid.")),
         ("flood", CannotBeProcessed("A file could not be read or written: File too large.")),
     ],
 )
@@ -76,7 +80,7 @@ def test_a_child_that_is_busy_for_too_long_is_ended(tmp_path: Path, out: Path) -
     ) as processor:
         verdict = processor.prepare(source, AREA, Sizing.CROP, out)
 
-    assert verdict == CannotBeProcessed("The child used up its time on the processor.")
+    assert verdict == CannotBeProcessed("The child exceeded its CPU time.")
 
 
 def test_a_child_that_babbles_is_cut_short(attempt: Attempt) -> None:
@@ -169,7 +173,9 @@ def test_a_zygote_that_cannot_start_is_a_verdict_too(tmp_path: Path, out: Path) 
     with ImageProcessor(slots=1, zygote=["-c", "raise SystemExit(1)"]) as processor:
         verdict = processor.prepare(source, AREA, Sizing.CROP, out)
 
-    assert verdict == CannotBeProcessed("The zygote did not start: EOFError.", is_ours=True)
+    assert verdict == CannotBeProcessed(
+        "The zygote did not start: EOFError.", is_infrastructure_error=True
+    )
 
 
 def test_missing_walls_are_reported_once(tmp_path: Path, out: Path) -> None:
@@ -217,7 +223,11 @@ def test_a_closed_studio_leaves_no_process_behind(tmp_path: Path, out: Path) -> 
 @pytest.mark.parametrize(
     ("name", "data", "verdict"),
     [
-        ("missing", None, CannotBeProcessed("There is no such file.", is_ours=True)),
+        (
+            "missing",
+            None,
+            CannotBeProcessed("There is no such file.", is_infrastructure_error=True),
+        ),
         ("empty", b"", Invalid("The file is empty.")),
     ],
 )
@@ -240,7 +250,9 @@ def test_a_folder_that_is_missing_is_a_verdict(processor: ImageProcessor, tmp_pa
 
     verdict = processor.prepare(source, AREA, Sizing.CROP, tmp_path / "nowhere")
 
-    assert verdict == CannotBeProcessed("There is no folder to write to.", is_ours=True)
+    assert verdict == CannotBeProcessed(
+        "There is no folder to write to.", is_infrastructure_error=True
+    )
 
 
 def _wait_for_zygote(program: str) -> int:

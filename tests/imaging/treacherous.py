@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from printworks.imaging import zygote
-from printworks.imaging.messages import Answer, DrawingDone, DrawingRefused, PrepareTask
+from printworks.imaging.messages import Answer, PrepareTask, RenderingDone, RenderingRefused
 
 
 def _try_all(form_actions: dict[str, Callable[[], object]]) -> Answer:
@@ -25,19 +25,19 @@ def _try_all(form_actions: dict[str, Callable[[], object]]) -> Answer:
         except (OSError, ValueError):
             continue
         succeeded.append(name)
-    return DrawingRefused(reason=json.dumps(succeeded))
+    return RenderingRefused(reason=json.dumps(succeeded))
 
 
 def crash(_: PrepareTask) -> Answer:
     """Read where nothing is."""
     ctypes.string_at(1)
-    return DrawingDone()
+    return RenderingDone()
 
 
 def hang(_: PrepareTask) -> Answer:
     """Do nothing, for long."""
     time.sleep(3600)
-    return DrawingDone()
+    return RenderingDone()
 
 
 def spin(_: PrepareTask) -> Answer:
@@ -53,7 +53,7 @@ def leave(_: PrepareTask) -> Answer:
 
 def swell(_: PrepareTask) -> Answer:
     """Ask for more memory than there is for it."""
-    return DrawingRefused(reason=str(len(bytearray(3 << 30))))
+    return RenderingRefused(reason=str(len(bytearray(3 << 30))))
 
 
 def babble(_: PrepareTask) -> Answer:
@@ -64,7 +64,7 @@ def babble(_: PrepareTask) -> Answer:
 
 def lie(_: PrepareTask) -> Answer:
     """Claim to have done it."""
-    return DrawingDone()
+    return RenderingDone()
 
 
 def invent(_: PrepareTask) -> Answer:
@@ -132,7 +132,7 @@ def pry(task: PrepareTask) -> Answer:
 
 def show_environment(_: PrepareTask) -> Answer:
     """Tell what the surroundings give away."""
-    return DrawingRefused(reason=json.dumps(sorted(os.environ)))
+    return RenderingRefused(reason=json.dumps(sorted(os.environ)))
 
 
 FORM_ACTIONS: dict[bytes, Callable[[PrepareTask], Answer]] = {

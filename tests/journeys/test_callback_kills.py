@@ -17,7 +17,7 @@ import pytest
 from sqlalchemy import func, select
 
 from printworks.actions.accounts.clock import advance_clock
-from printworks.actions.callbacks.callbacks import set_callback
+from printworks.actions.callbacks import set_callback
 from printworks.actions.orders.moves import move_order
 from printworks.actions.orders.orders import create_order
 from printworks.rules.callbacks import MOST_FAILURES
@@ -26,7 +26,7 @@ from printworks.rules.orders import OrderStatus
 from printworks.store.accounts.merchants import Merchant, get_merchant
 from printworks.store.engine.database import Database
 from printworks.store.tables import callback_attempts, callbacks, jobs
-from tests.factories import a_merchant, a_new_order
+from tests.factories import a_merchant, a_new_order, a_work, a_work_of
 from tests.scale import scaled
 from tests.worker.hosts import Asked, Behaviour, redirects, says_nothing
 from tests.worker.nursery import WORKERS
@@ -112,11 +112,11 @@ def add_events(database: Database, town: Town) -> list[Shopkeeper]:
         for number in range(merchants):
             with database.writing() as db:
                 merchant = a_merchant(db, f"{path} {number}")
-                set_callback(db, merchant, f"http://127.0.0.1:{town.receiver.port}{path}")
+                set_callback(a_work(db, merchant), f"http://127.0.0.1:{town.receiver.port}{path}")
                 for _ in range(lives):
-                    order = create_order(db, merchant, a_new_order(), now=now)
+                    order = create_order(a_work(db, merchant, now=now), a_new_order())
                     for status in LIFE:
-                        order = move_order(db, order, status, now=now)
+                        order = move_order(a_work_of(db, order, now=now), order, status)
             keepers.append(Shopkeeper(merchant, path, is_deaf))
     return keepers
 
@@ -183,7 +183,7 @@ class Clocks:
         with self._database.writing() as db:
             merchant = get_merchant(db, merchant_id)
             by = max(last - now, timedelta(0)) + timedelta(milliseconds=1)
-            moved = advance_clock(db, merchant, by, now=now + merchant.clock_offset) - now
+            moved = advance_clock(a_work(db, merchant, now=now + merchant.clock_offset), by) - now
         if self._keepers[merchant_id].path == "/down" and moved >= DOWN_FOR:
             self._town.is_up = True
 

@@ -45,7 +45,7 @@ def test_an_operator_dispatches_a_job_and_the_order_is_complete(
 
     answer = console.do(page, "lab-dispatch", carrier="DHL", tracking_number="JD0123456789")
 
-    assert "The job is dispatched" in console.follow(answer)
+    assert "The job was dispatched" in console.follow(answer)
     seen = story.see(order)
     assert seen["status"] == "Complete"
     (shipment,) = seen["shippingInfo"]["shipments"]

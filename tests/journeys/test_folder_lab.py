@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 
 from printworks.actions.accounts.merchants import add_merchant
 from printworks.imaging.processor import ImageProcessor
-from printworks.labs.folder import LOOKS_WITHOUT_NOTE
+from printworks.labs.folder import POLLS_WITHOUT_NOTE
 from printworks.rules.events import OrderCharged, OrderHeld, OrderMoved
 from printworks.rules.jobs import JobKind
 from printworks.store.engine.database import Database
@@ -22,7 +22,7 @@ from printworks.store.labs.shipments import list_shipments
 from printworks.store.orders.events import list_events
 from printworks.web.app import build_app
 from tests.api.client import Client, Server
-from tests.factories import NOON
+from tests.factories import NOON, a_system_work
 from tests.journeys.test_images import AN_ORDER
 from tests.worker.catalogues import change_labs
 from tests.worker.hosts import holds
@@ -89,7 +89,7 @@ class Story:
 
 @pytest.fixture(scope="session")
 def processor() -> Iterator[ImageProcessor]:
-    """The studio of all shops."""
+    """The image processor of all shops."""
     with ImageProcessor(slots=1) as processor:
         yield processor
 
@@ -105,7 +105,7 @@ def open_story(
     ):
         server = Server(build_app(shop.settings, shop.clock))
         with database.writing() as db:
-            added = add_merchant(db, "Mary's shop", environment="live", now=NOON)
+            added = add_merchant(a_system_work(db, now=NOON, environment="live"), "Mary's shop")
         credentials = {
             "X-Service-MerchantId": added.merchant.code,
             "X-Service-REST-API-Key": added.api_key,
@@ -252,7 +252,7 @@ def test_a_parcel_without_a_tracking_number_is_believed_after_a_while(story: Sto
     story.shop.drain()
 
     story.carry(order, to="done")
-    story.look(LOOKS_WITHOUT_NOTE)
+    story.look(POLLS_WITHOUT_NOTE)
 
     assert story.see(order)["status"] == "Complete"
     assert story.see(order)["shippingInfo"]["shipments"][0]["trackingNumber"] is None

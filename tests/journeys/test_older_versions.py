@@ -99,7 +99,7 @@ class Story:
 
 @pytest.fixture(scope="session")
 def processor() -> Iterator[ImageProcessor]:
-    """The studio of all shops."""
+    """The image processor of all shops."""
     with ImageProcessor(slots=1) as processor:
         yield processor
 

@@ -32,7 +32,7 @@ from printworks.store.engine.database import Database
 from printworks.store.images.images import NewImage
 from printworks.store.money.payments import SavedCard, save_card
 from printworks.store.tables import jobs, orders, payment_requests
-from tests.factories import a_new_order
+from tests.factories import a_new_order, a_system_work, a_work
 from tests.payments.banks import CARDS, SECRET_KEY, StripeBank, StripeServer, run_stripe
 from tests.payments.faulty_proxy import FAULTS, BadLine, run_bad_line
 from tests.running import Merchant, Service, command, running
@@ -216,12 +216,14 @@ def add_drafts(database: Database, stripe: StripeServer) -> list[Draft]:
     for number in range(MERCHANTS):
         card = SavedCard(*stripe.save_card(CARDS[CARDS_OF_TEN[number % len(CARDS_OF_TEN)]]))
         with database.writing() as db:
-            added = add_merchant(db, f"Shop {number}", environment="sandbox", now=now)
+            added = add_merchant(
+                a_system_work(db, now=now, environment="sandbox"), f"Shop {number}"
+            )
             save_card(db, added.merchant.id, card)
             whose = Merchant(added.merchant.code, added.api_key)
             for _ in range(ORDERS // MERCHANTS):
-                order = create_order(db, added.merchant, a_new_order(**ADDRESS), now=now)
-                add_images(db, added.merchant, order, [image], catalogue=catalogue, now=now)
+                order = create_order(a_work(db, added.merchant, now=now), a_new_order(**ADDRESS))
+                add_images(a_work(db, added.merchant, now=now, catalogue=catalogue), order, [image])
                 drafts.append(Draft(order.id, whose))
             db.execute(delete(jobs).where(jobs.c.kind == JobKind.FETCH_IMAGE))
     return drafts
@@ -253,7 +255,7 @@ def let_days_pass(database: Database) -> None:
     with database.writing() as db:
         for merchant in list_merchants(db):
             now = datetime.now(UTC) + merchant.clock_offset
-            advance_clock(db, merchant, TWO_DAYS, now=now)
+            advance_clock(a_work(db, merchant, now=now), TWO_DAYS)
 
 
 @dataclass(frozen=True)

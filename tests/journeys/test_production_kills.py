@@ -24,7 +24,7 @@ from printworks.store.engine.database import Database
 from printworks.store.orders.events import list_events
 from printworks.store.tables import jobs, orders, shipments
 from tests.clocks import MovableClock
-from tests.factories import a_merchant
+from tests.factories import a_merchant, a_work
 from tests.running import PROGRAM
 from tests.scale import scaled
 from tests.worker.hosts import holds
@@ -136,7 +136,7 @@ def let_time_pass(database: Database, merchants: Sequence[Merchant]) -> None:
         with database.writing() as db:
             current = get_merchant(db, merchant.id)
             now = datetime.now(UTC) + current.clock_offset
-            advance_clock(db, current, STEP, now=now)
+            advance_clock(a_work(db, current, now=now), STEP)
 
 
 def count_done(database: Database) -> int:

@@ -10,7 +10,7 @@ from printworks.catalogue.labs import Connector as Way
 from printworks.catalogue.labs import Lab
 from printworks.catalogue.products import Currency
 from printworks.labs import open_connector
-from printworks.labs.connector import Connector
+from printworks.labs.connector import LabConnector
 from printworks.labs.folder import FolderLab
 from printworks.settings import Settings
 
@@ -38,7 +38,7 @@ def data(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(params=list(Way))
-def connector(request: pytest.FixtureRequest, data: Path) -> Connector:
+def connector(request: pytest.FixtureRequest, data: Path) -> LabConnector:
     """Every way to a lab; each test that asks runs on all of them."""
     return open_connector(a_lab(connector=request.param), Settings.load(data, {}))
 

@@ -6,25 +6,25 @@ from pathlib import Path
 
 import msgspec
 
-from printworks.labs.connector import Connector
+from printworks.labs.connector import LabConnector
 from printworks.labs.documents import JobDocument, LabReport
 from printworks.rules.production import LabState
 from tests.labs.samples import a_file, a_job, files_of
 
 
-def test_nothing_is_reported_of_nothing(connector: Connector) -> None:
-    assert list(connector.look()) == []
+def test_nothing_is_reported_of_nothing(connector: LabConnector) -> None:
+    assert list(connector.poll()) == []
 
 
-def test_a_job_that_was_just_placed_has_no_news(connector: Connector, tmp_path: Path) -> None:
+def test_a_job_that_was_just_placed_has_no_news(connector: LabConnector, tmp_path: Path) -> None:
     job = a_job()
 
     connector.place(job, files_of(job, tmp_path / "files"))
 
-    assert list(connector.look()) == []
+    assert list(connector.poll()) == []
 
 
-def test_placing_twice_is_placing_once(connector: Connector, tmp_path: Path) -> None:
+def test_placing_twice_is_placing_once(connector: LabConnector, tmp_path: Path) -> None:
     job = a_job(packing_slip=a_file("slip.pdf"))
     files = files_of(job, tmp_path / "files")
 
@@ -34,7 +34,9 @@ def test_placing_twice_is_placing_once(connector: Connector, tmp_path: Path) -> 
     assert list(first) == list(second)
 
 
-def test_a_job_may_be_placed_by_many_at_the_same_time(connector: Connector, tmp_path: Path) -> None:
+def test_a_job_may_be_placed_by_many_at_the_same_time(
+    connector: LabConnector, tmp_path: Path
+) -> None:
     job = a_job()
     files = files_of(job, tmp_path / "files")
 
@@ -45,7 +47,7 @@ def test_a_job_may_be_placed_by_many_at_the_same_time(connector: Connector, tmp_
 
 
 def test_what_happens_to_the_files_afterwards_does_not_matter(
-    connector: Connector, tmp_path: Path
+    connector: LabConnector, tmp_path: Path
 ) -> None:
     job = a_job()
     files = files_of(job, tmp_path / "files")
@@ -54,27 +56,27 @@ def test_what_happens_to_the_files_afterwards_does_not_matter(
     for path in files.values():
         path.unlink()
 
-    assert list(connector.look()) == []
+    assert list(connector.poll()) == []
 
 
-def test_cancelling_twice_is_harmless(connector: Connector, tmp_path: Path) -> None:
+def test_cancelling_twice_is_harmless(connector: LabConnector, tmp_path: Path) -> None:
     job = a_job()
     connector.place(job, files_of(job, tmp_path / "files"))
 
     connector.cancel(job.job)
     connector.cancel(job.job)
 
-    assert list(connector.look()) == []
+    assert list(connector.poll()) == []
 
 
-def test_a_job_that_the_lab_never_had_can_be_cancelled(connector: Connector) -> None:
+def test_a_job_that_the_lab_never_had_can_be_cancelled(connector: LabConnector) -> None:
     connector.cancel(404)
 
-    assert list(connector.look()) == []
+    assert list(connector.poll()) == []
 
 
 def test_a_job_can_be_placed_although_it_was_cancelled_before(
-    connector: Connector, tmp_path: Path
+    connector: LabConnector, tmp_path: Path
 ) -> None:
     job = a_job()
     files: Mapping[str, Path] = files_of(job, tmp_path / "files")
@@ -84,7 +86,7 @@ def test_a_job_can_be_placed_although_it_was_cancelled_before(
     connector.cancel(job.job)
 
 
-def test_every_report_is_about_the_job(connector: Connector, tmp_path: Path) -> None:
+def test_every_report_is_about_the_job(connector: LabConnector, tmp_path: Path) -> None:
     job = a_job(job=8_000_000_000)
 
     later = connector.place(job, files_of(job, tmp_path / "files"))

@@ -12,7 +12,7 @@ import pytest
 
 from printworks.labs.connector import LabUnavailable
 from printworks.labs.documents import JobDocument, LabReport
-from printworks.labs.folder import LOOKS_WITHOUT_NOTE, FolderLab
+from printworks.labs.folder import POLLS_WITHOUT_NOTE, FolderLab
 from printworks.rules.production import LabState
 from tests.files.samples import no_file_larger_than
 from tests.labs.samples import a_file, a_job, an_item, files_of, picture_of
@@ -39,8 +39,8 @@ def move(folder: Path, to: str) -> Path:
 
 def look_twice(lab: FolderLab) -> list[LabReport]:
     """Return what is reported once it is believed."""
-    list(lab.look())
-    return list(lab.look())
+    list(lab.poll())
+    return list(lab.poll())
 
 
 class TestPlacing:
@@ -210,19 +210,19 @@ class TestLooking:
     ) -> None:
         move(placed(), to)
 
-        first, second = list(lab.look()), list(lab.look())
-        lab.taken(first[0])
+        first, second = list(lab.poll()), list(lab.poll())
+        lab.acknowledge(first[0])
 
         assert first == second == [LabReport(job=7, state=state)]
-        assert list(lab.look()) == []
+        assert list(lab.poll()) == []
 
     def test_a_move_after_a_taken_one_is_reported(self, lab: FolderLab, placed: Place) -> None:
         folder = move(placed(), "accepted")
-        lab.taken(*lab.look())
+        lab.acknowledge(*lab.poll())
 
         move(folder, "printing")
 
-        assert [report.state for report in lab.look()] == [LabState.IN_PRODUCTION]
+        assert [report.state for report in lab.poll()] == [LabState.IN_PRODUCTION]
 
     @pytest.mark.parametrize(
         ("note", "carrier", "number", "url"),
@@ -276,9 +276,9 @@ class TestLooking:
         reports = []
         for part in ("", "LX12", "LX123456785GB"):
             (folder / "tracking.txt").write_text(part)
-            reports += list(lab.look())
+            reports += list(lab.poll())
 
-        reports += list(lab.look())
+        reports += list(lab.poll())
 
         assert [report.tracking_number for report in reports] == ["LX123456785GB"]
 
@@ -292,12 +292,12 @@ class TestLooking:
         picture = copy / "prints" / "501-2x.jpg"
         whole = picture.read_bytes()
         picture.write_bytes(whole[:10])
-        assert list(lab.look()) == []
+        assert list(lab.poll()) == []
 
         picture.write_bytes(whole)
 
-        assert list(lab.look()) == []
-        (report,) = lab.look()
+        assert list(lab.poll()) == []
+        (report,) = lab.poll()
         assert report.printed == {"501.jpg": a_file("501.jpg").sha256}
 
     def test_a_tracked_parcel_without_a_note_is_waited_for_but_not_for_ever(
@@ -305,9 +305,9 @@ class TestLooking:
     ) -> None:
         move(placed(), "done")
 
-        looks = [list(lab.look()) for _ in range(LOOKS_WITHOUT_NOTE)]
+        looks = [list(lab.poll()) for _ in range(POLLS_WITHOUT_NOTE)]
 
-        assert [len(reports) for reports in looks] == [0] * (LOOKS_WITHOUT_NOTE - 1) + [1]
+        assert [len(reports) for reports in looks] == [0] * (POLLS_WITHOUT_NOTE - 1) + [1]
         assert looks[-1][0].tracking_number is None
 
     def test_a_parcel_that_is_not_tracked_needs_no_note(
@@ -341,7 +341,7 @@ class TestLooking:
     ) -> None:
         move(placed(), "failed")
 
-        looks = [list(lab.look()) for _ in range(LOOKS_WITHOUT_NOTE)]
+        looks = [list(lab.poll()) for _ in range(POLLS_WITHOUT_NOTE)]
 
         assert looks[-1] == [
             LabReport(job=7, state=LabState.FAILED, reason="The lab gave no reason.")
@@ -362,7 +362,7 @@ class TestLooking:
         folder = placed()
         folder.rename(folder.parents[1] / "printing" / name)
 
-        assert list(lab.look()) == []
+        assert list(lab.poll()) == []
 
     def test_a_folder_that_cannot_be_read_hides_no_other(
         self, lab: FolderLab, placed: Place
@@ -482,8 +482,8 @@ class TestLinks:
         (root / name).rename(tmp_path / "moved")
         (root / name).symlink_to(tmp_path / "moved")
 
-        with pytest.raises(LabUnavailable, match="not a folder any more"):
-            list(lab.look())
+        with pytest.raises(LabUnavailable, match="is not a folder; is its disk mounted"):
+            list(lab.poll())
 
 
 class TestTaking:
@@ -494,8 +494,8 @@ class TestTaking:
         finished = move(folder, to)
         (report,) = look_twice(lab)
 
-        lab.taken(report)
-        lab.taken(report)
+        lab.acknowledge(report)
+        lab.acknowledge(report)
 
         assert not finished.exists()
         assert (folder.parents[1] / "archive" / "7" / "job.json").exists()
@@ -508,7 +508,7 @@ class TestTaking:
         shutil.copytree(folder, root / "archive" / "7")
         move(folder, "done")
 
-        lab.taken(*look_twice(lab))
+        lab.acknowledge(*look_twice(lab))
 
         assert {path.name for path in (root / "archive").iterdir()} == {"7", "7-2"}
 
@@ -523,8 +523,8 @@ class TestTaking:
         assert len(reports[0]) == 1
 
     def test_what_is_not_of_a_folder_is_nothing_to_take(self, lab: FolderLab) -> None:
-        lab.taken(LabReport(job=7, state=LabState.CANCELLED))
-        lab.taken(LabReport(job=404, state=LabState.DISPATCHED))
+        lab.acknowledge(LabReport(job=7, state=LabState.CANCELLED))
+        lab.acknowledge(LabReport(job=404, state=LabState.DISPATCHED))
 
 
 class TestTheDisk:
@@ -546,7 +546,7 @@ class TestTheDisk:
         lab = FolderLab(tmp_path / "share" / "york", "{image}")
 
         with pytest.raises(LabUnavailable, match=r"cannot be used: .*No such file"):
-            list(lab.look())
+            list(lab.poll())
 
         assert not (tmp_path / "share").exists()
 
@@ -558,7 +558,7 @@ class TestTheDisk:
         root.mkdir()
 
         with pytest.raises(LabUnavailable, match="is its disk mounted"):
-            list(lab.look())
+            list(lab.poll())
         with pytest.raises(LabUnavailable):
             lab.cancel(7)
         assert list(root.iterdir()) == []

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from printworks.labs.documents import Customs, JobDocument
@@ -116,6 +116,7 @@ def test_nothing_is_loaded_from_elsewhere() -> None:
     assert ("script", "") not in tags_of(sheet)
 
 
+@settings(deadline=None)
 @given(text=st.just(HOSTILE) | st.text())
 def test_no_text_becomes_part_of_the_page(text: str) -> None:
     plain = msgspec.to_builtins(a_job(packing_slip=a_file("slip.pdf")))

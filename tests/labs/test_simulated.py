@@ -191,7 +191,7 @@ def test_the_repr_says_which_lab_it_is() -> None:
 
 
 def test_a_report_can_be_taken() -> None:
-    SimulatedLab("york").taken(LabReport(job=404, state=LabState.DISPATCHED))
+    SimulatedLab("york").acknowledge(LabReport(job=404, state=LabState.DISPATCHED))
 
 
 def test_the_page_for_operators_explains_every_fault_and_no_other() -> None:

@@ -55,7 +55,7 @@ def test_a_live_service_never_opens_the_simulated_bank(
 ) -> None:
     settings = load(tmp_path, **LIVE, PAYMENTS="account")
 
-    with pytest.raises(BadSetting, match="cannot take money by `simulated`"):
+    with pytest.raises(BadSetting, match="cannot take payments by `simulated`"):
         open_one(settings, memory, named="simulated")
 
 

@@ -6,15 +6,19 @@ from typing import Any
 
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.routing.calendars import Days, Window, WorkingCalendar
-from printworks.rules.routing.offers import (
+from printworks.rules.routing.model import (
     Candidate,
     CannotMake,
+    LabFinding,
     Offer,
+    Plan,
     PrintItem,
+    Routed,
+    Routing,
+    RoutingRequest,
     ServiceOffer,
     ShipmentPrice,
 )
-from printworks.rules.routing.plans import LabFinding, Plan, Routed, Routing
 from printworks.rules.routing.routing import route
 
 BUDGET, STANDARD, EXPRESS = ShippingMethod.BUDGET, ShippingMethod.STANDARD, ShippingMethod.EXPRESS
@@ -39,7 +43,7 @@ def an_item(number: int = 1, *, band: str = "Prints", copies: int = 1) -> PrintI
 def a_service(
     code: str = "post", *, takes: int = 2, price: Any = 200, **changes: Any
 ) -> ServiceOffer:
-    """Make a service; a price of one number is that of any package of prints."""
+    """Make a service; a price of one number is that of any shipment of prints."""
     prices = price if isinstance(price, Mapping) else {"Prints": ShipmentPrice(price, 100)}
     given: dict[str, Any] = {
         "method": STANDARD,
@@ -70,7 +74,7 @@ def a_lab(
 def ask(items: Sequence[PrintItem], labs: Sequence[Candidate], **changes: Any) -> Routing:
     """Route by Standard, to arrive on day 5."""
     given: dict[str, Any] = {"method": STANDARD, "promise": PROMISE}
-    return route(items, labs, **(given | changes))
+    return route(RoutingRequest(items=items, candidates=labs, **(given | changes)))
 
 
 def plan_of(routing: Routing) -> Plan:

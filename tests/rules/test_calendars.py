@@ -187,7 +187,7 @@ def test_a_carrier_that_rests_on_weekends_begins_to_count_on_monday() -> None:
 
 @pytest.mark.parametrize(("fewest", "most"), [(-1, 2), (3, 2)])
 def test_a_span_that_cannot_be_is_refused(fewest: int, most: int) -> None:
-    with pytest.raises(ValueError, match="not a span"):
+    with pytest.raises(ValueError, match="not a valid range"):
         Days(fewest, most)
 
 

@@ -7,8 +7,14 @@ import pytest
 
 from printworks.rules.routing.calendars import Window
 from printworks.rules.routing.explaining import explain
-from printworks.rules.routing.offers import Offer, ServiceOffer, ShipmentPrice
-from printworks.rules.routing.plans import LabFinding, LabVerdict, Unroutable
+from printworks.rules.routing.model import (
+    LabFinding,
+    LabVerdict,
+    Offer,
+    ServiceOffer,
+    ShipmentPrice,
+    Unroutable,
+)
 from tests.rules.labs import (
     BUDGET,
     EXPRESS,
@@ -52,7 +58,7 @@ class TestThePlan:
 
         plan = plan_of(ask(items, [a_lab("a", {1: 1, 2: 1, 3: 1}, a_service(price=prices))]))
 
-        packed = [(p.band, p.items, p.copies, p.price) for p in plan.packages]
+        packed = [(p.band, p.items, p.copies, p.price) for p in plan.shipments]
         assert packed == [("Prints", (1, 3), 5, 290), ("Canvas", (2,), 1, 900)]
 
     def test_every_copy_is_paid_for(self) -> None:
@@ -64,11 +70,11 @@ class TestThePlan:
         slow, fast = a_service("slow", takes=5, price=100), a_service("fast", takes=4, price=150)
         dear = a_service("dear", takes=1, price=900)
 
-        (package,) = plan_of(ask([an_item()], [a_lab("a", {1: 1}, dear, slow, fast)])).packages
+        (shipment,) = plan_of(ask([an_item()], [a_lab("a", {1: 1}, dear, slow, fast)])).shipments
 
-        assert package.service == "fast"
-        assert package.dispatch == Window(day(0), day(1))
-        assert package.arrival == Window(day(1), day(5))
+        assert shipment.service == "fast"
+        assert shipment.dispatch == Window(day(0), day(1))
+        assert shipment.arrival == Window(day(1), day(5))
 
     def test_a_package_leaves_with_its_slowest_item(self) -> None:
         slow, fast = a_service("slow", takes=4, price=100), a_service("fast", takes=1, price=150)
@@ -76,35 +82,35 @@ class TestThePlan:
         later = Offer(1, Window(day(3), day(4)))
         lab = msgspec.structs.replace(lab, offers={**lab.offers, 2: later})
 
-        (package,) = plan_of(ask([an_item(1), an_item(2)], [lab])).packages
+        (shipment,) = plan_of(ask([an_item(1), an_item(2)], [lab])).shipments
 
-        assert package.service == "fast"
-        assert package.dispatch == Window(day(3), day(4))
-        assert package.arrival == Window(day(4), day(5))
+        assert shipment.service == "fast"
+        assert shipment.dispatch == Window(day(3), day(4))
+        assert shipment.arrival == Window(day(4), day(5))
 
     def test_untracked_services_are_out_where_tracking_is_needed(self) -> None:
         tracked = a_service("tracked", price=999, is_tracked=True)
         lab = a_lab("a", {1: 1}, a_service("post"), tracked)
 
-        (package,) = plan_of(ask([an_item()], [lab], needs_tracking=True)).packages
+        (shipment,) = plan_of(ask([an_item()], [lab], needs_tracking=True)).shipments
 
-        assert (package.service, package.is_tracked) == ("tracked", True)
+        assert (shipment.service, shipment.is_tracked) == ("tracked", True)
 
     def test_a_faster_service_of_another_method_is_no_substitute(self) -> None:
         express = a_service("express", takes=1, price=1, method=EXPRESS)
         lab = a_lab("a", {1: 1}, express, a_service("post"))
 
-        assert plan_of(ask([an_item()], [lab])).packages[0].service == "post"
+        assert plan_of(ask([an_item()], [lab])).shipments[0].service == "post"
 
     def test_an_order_without_items_needs_nobody(self) -> None:
         plan = plan_of(ask([], [a_lab("a", {})]))
 
-        assert (plan.packages, plan.total, plan.arrives_by) == ((), 0, PROMISE)
+        assert (plan.shipments, plan.total, plan.arrives_by) == ((), 0, PROMISE)
         assert plan.meets_promise
 
 
 class TestTies:
-    def test_fewer_packages_win(self) -> None:
+    def test_fewer_shipments_win(self) -> None:
         items = [an_item(1), an_item(2)]
         apart = [a_lab("a", {1: 100}), a_lab("b", {2: 100})]
 
@@ -117,13 +123,13 @@ class TestTies:
         free = a_service(price=0)
         labs = [a_lab(code, {1: 5, 2: 5 if code != "a" else 9}, free) for code in "cba"]
 
-        # With a for item 1 there would be two packages.
+        # With a for item 1 there would be two shipments.
         assert plan_of(ask(items, labs)).labs == {1: "b", 2: "b"}
 
     def test_then_the_service_that_comes_first(self) -> None:
         lab = a_lab("a", {1: 1}, a_service("y"), a_service("x"), a_service("z"))
 
-        assert plan_of(ask([an_item()], [lab])).packages[0].service == "x"
+        assert plan_of(ask([an_item()], [lab])).shipments[0].service == "x"
 
 
 class TestWhenThePromiseCannotBeKept:
@@ -155,7 +161,7 @@ class TestWhenThePromiseCannotBeKept:
         plan = plan_of(ask([an_item()], [a_lab("a", {1: 1}, express, budget)]))
 
         # In time, but not as asked for.
-        assert plan.packages[0].service == "budget"
+        assert plan.shipments[0].service == "budget"
         assert not plan.meets_promise
 
     def test_other_methods_do_not_help_out_where_the_wanted_one_is_only_late(self) -> None:
@@ -163,7 +169,7 @@ class TestWhenThePromiseCannotBeKept:
 
         plan = plan_of(ask([an_item()], [a_lab("a", {1: 1}, express, a_service(takes=9))]))
 
-        assert plan.packages[0].service == "post"
+        assert plan.shipments[0].service == "post"
         assert not plan.meets_promise
 
 
@@ -246,7 +252,7 @@ class TestVerdicts:
         routing = ask(items, labs)
 
         extra = {(v.lab, v.items): v.extra_cost for v in routing.verdicts}
-        # b takes both for 5 more; c can only take one, in a package of its own.
+        # b takes both for 5 more; c can only take one, in a shipment of its own.
         assert extra == {("a", (1, 2)): None, ("b", (1, 2)): 5, ("c", (1,)): 250, ("c", (2,)): None}
 
     def test_a_lab_that_refused_is_routed_around(self) -> None:
@@ -283,8 +289,8 @@ class TestExplain:
         said = explain(ask([an_item(n) for n in range(1, 9)], labs))
 
         assert said == [
-            "Nobody can make and send items 1, 2, 3, 4, 5 and 3 more.",
-            "a was passed over for items 1, 2, 3, 4, 5 and 3 more: paused, on holiday.",
+            "No lab can make and send items 1, 2, 3, 4, 5 and 3 more.",
+            "a was not considered for items 1, 2, 3, 4, 5 and 3 more: paused, on holiday.",
             "b cannot make items 1, 2, 3, 4, 5 and 3 more: not in its range.",
         ]
 
@@ -293,12 +299,12 @@ class TestExplain:
         [
             (
                 a_service(takes=9),
-                "Nothing meets the promise of 2026-03-07 by Standard; this is complete as early "
-                "as can be, on 2026-03-12.",
+                "Nothing meets the promise of 2026-03-07 by Standard; this plan arrives the "
+                "earliest, on 2026-03-12.",
             ),
             (
                 a_service(method=BUDGET),
-                "It cannot all be sent by Standard, so that the promise of 2026-03-07 by Standard "
+                "Not all of it can be sent by Standard, so the promise of 2026-03-07 by Standard "
                 "is not met.",
             ),
         ],
@@ -313,7 +319,9 @@ class TestExplain:
 
         said = explain(ask([an_item(1), an_item(2)], labs, most_steps=0))
 
-        assert "There were too many ways to try them all; a cheaper one may exist." in said
+        assert (
+            "There were too many possibilities to try them all; a cheaper plan may exist." in said
+        )
 
 
 @pytest.mark.parametrize(

@@ -12,15 +12,18 @@ from hypothesis import strategies as st
 
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.routing.calendars import Window
-from printworks.rules.routing.offers import (
+from printworks.rules.routing.model import (
     Candidate,
     CannotMake,
     Offer,
     PrintItem,
+    Routed,
+    Routing,
+    RoutingRequest,
     ServiceOffer,
     ShipmentPrice,
+    Unroutable,
 )
-from printworks.rules.routing.plans import Routed, Routing, Unroutable
 from printworks.rules.routing.routing import route
 from tests.rules.labs import (
     EXPRESS,
@@ -33,6 +36,7 @@ from tests.rules.labs import (
     findings_of,
     plan_of,
 )
+from tests.scale import scaled
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -48,7 +52,7 @@ class Question(msgspec.Struct, frozen=True):
     def ask(self, **changes: Any) -> Routing:
         """Route it."""
         given = msgspec.structs.asdict(self) | changes
-        return route(given.pop("items"), given.pop("labs"), **given)
+        return route(RoutingRequest(candidates=given.pop("labs"), **given))
 
 
 BANDS = ("Prints", "Canvas")
@@ -105,7 +109,7 @@ def questions(draw: st.DrawFn) -> Question:
 
 
 class Sent(msgspec.Struct, frozen=True):
-    """A package as it could be sent."""
+    """A shipment as it could be sent."""
 
     arrives: date
     price: int
@@ -115,7 +119,7 @@ class Sent(msgspec.Struct, frozen=True):
 def list_sent(
     question: Question, lab: Candidate, items: Sequence[PrintItem], methods: Any
 ) -> list[Sent]:
-    """List the ways to send one package."""
+    """List the ways to send one shipment."""
     leaves = max(offer_of(lab, item).dispatch.latest for item in items)
     copies = sum(item.copies for item in items)
     return [
@@ -139,7 +143,7 @@ def offer_of(lab: Candidate, item: PrintItem) -> Offer:
 
 
 def list_assignments(question: Question, methods: Any) -> Iterator[tuple[Any, list[list[Sent]]]]:
-    """List all labs for all items with the ways to send each package, where there is one."""
+    """List all labs for all items with the ways to send each shipment, where there is one."""
     able = [
         [
             lab
@@ -151,20 +155,20 @@ def list_assignments(question: Question, methods: Any) -> Iterator[tuple[Any, li
         for item in question.items
     ]
     for labs in product(*able):
-        packages: dict[tuple[str, str], list[PrintItem]] = {}
+        shipments: dict[tuple[str, str], list[PrintItem]] = {}
         for item, lab in zip(question.items, labs, strict=True):
-            packages.setdefault((lab.code, item.band), []).append(item)
+            shipments.setdefault((lab.code, item.band), []).append(item)
         by_code = {lab.code: lab for lab in question.labs}
         sent = [
             list_sent(question, by_code[code], items, methods)
-            for (code, _), items in packages.items()
+            for (code, _), items in shipments.items()
         ]
         if all(sent):
             yield labs, sent
 
 
 def find_by_trying_all(question: Question) -> tuple[Any, ...] | None:
-    """Return cost, packages, labs, services and the last day of the best plan there is."""
+    """Return cost, shipments, labs, services and the last day of the best plan there is."""
     for methods in ({question.method}, set(ShippingMethod)):
         everything = list(list_assignments(question, methods))
         if not everything:
@@ -174,8 +178,8 @@ def find_by_trying_all(question: Question) -> tuple[Any, ...] | None:
             min(max(min(s.arrives for s in ways) for ways in sent) for _, sent in everything),
         )
         best = None
-        for labs, packages in everything:
-            in_time = [[sent for sent in ways if sent.arrives <= deadline] for ways in packages]
+        for labs, shipments in everything:
+            in_time = [[sent for sent in ways if sent.arrives <= deadline] for ways in shipments]
             if all(in_time):
                 sent = [min(ways, key=lambda sent: (sent.price, sent.service)) for ways in in_time]
                 cost = sum(s.price for s in sent) + sum(
@@ -190,7 +194,7 @@ def find_by_trying_all(question: Question) -> tuple[Any, ...] | None:
     return None
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=scaled(2000), deadline=None)
 @given(questions())
 def test_no_plan_is_better_than_the_one_found(question: Question) -> None:
     routing = question.ask()
@@ -201,8 +205,8 @@ def test_no_plan_is_better_than_the_one_found(question: Question) -> None:
         return
     plan = plan_of(routing)
     labs = [plan.labs[item.id] for item in question.items]
-    services = [package.service for package in plan.packages]
-    assert (plan.total, len(plan.packages), labs, services) == best
+    services = [shipment.service for shipment in plan.shipments]
+    assert (plan.total, len(plan.shipments), labs, services) == best
     assert plan.is_exact
 
 
@@ -223,10 +227,10 @@ def test_a_plan_keeps_its_own_promises(question: Question) -> None:
         plan = routing.plan
         chosen = {key for key, finding in findings_of(routing).items() if finding == "chosen"}
         assert chosen == {(lab, item) for item, lab in plan.labs.items()}
-        as_asked = all(package.method == question.method for package in plan.packages)
+        as_asked = all(shipment.method == question.method for shipment in plan.shipments)
         is_kept = as_asked and plan.arrives_by <= question.promise
         assert plan.meets_promise <= is_kept
-        assert plan.shipping_cost == sum(package.price for package in plan.packages)
+        assert plan.shipping_cost == sum(shipment.price for shipment in plan.shipments)
 
 
 @settings(max_examples=200, deadline=None)

@@ -12,6 +12,7 @@ from printworks.rules.submission import (
     GeneralError,
     ImageError,
     ImageWarning,
+    PostalAddress,
     find_general_errors,
     find_image_errors,
     find_size_warnings,
@@ -25,8 +26,8 @@ COMPLETE: dict[str, Any] = {
     "town_or_city": "London",
     "postal_code": "SW1A 1AA",
     "destination_country": "GB",
-    "images": [FINE],
 }
+ADDRESS = PostalAddress(**COMPLETE)
 
 AREA = PrintArea.of(4, 6, Units.INCHES)
 RECOMMENDED = Pixels(600, 900)
@@ -34,49 +35,49 @@ RECOMMENDED = Pixels(600, 900)
 
 class TestTheOrderAsAWhole:
     def test_a_complete_order_lacks_nothing(self) -> None:
-        assert find_general_errors(**COMPLETE) == []
+        assert find_general_errors(ADDRESS, [FINE]) == []
 
     def test_an_order_needs_an_image(self) -> None:
-        errors = find_general_errors(**{**COMPLETE, "images": []})
+        errors = find_general_errors(ADDRESS, [])
 
         assert errors == [GeneralError.NO_ITEMS_IN_ORDER]
 
-    @pytest.mark.parametrize("name", sorted(set(COMPLETE) - {"images"}))
+    @pytest.mark.parametrize("name", sorted(COMPLETE))
     @pytest.mark.parametrize("value", [None, ""])
     def test_an_order_needs_its_whole_address(self, name: str, value: str | None) -> None:
-        errors = find_general_errors(**{**COMPLETE, name: value})
+        errors = find_general_errors(PostalAddress(**{**COMPLETE, name: value}), [FINE])
 
         assert errors == [GeneralError.POSTAL_ADDRESS_NOT_SET]
 
     def test_a_missing_address_is_said_once(self) -> None:
-        nothing: dict[str, Any] = dict.fromkeys(COMPLETE) | {"images": [FINE]}
+        nothing = PostalAddress(**dict.fromkeys(COMPLETE))
 
-        assert find_general_errors(**nothing) == [GeneralError.POSTAL_ADDRESS_NOT_SET]
+        assert find_general_errors(nothing, [FINE]) == [GeneralError.POSTAL_ADDRESS_NOT_SET]
 
     def test_a_dash_will_do_where_there_are_no_postcodes(self) -> None:
-        assert find_general_errors(**{**COMPLETE, "postal_code": "-"}) == []
+        assert find_general_errors(PostalAddress(**{**COMPLETE, "postal_code": "-"}), [FINE]) == []
 
     def test_one_image_with_an_error_is_enough(self) -> None:
         wrong = Findings(image_id=2, errors=[ImageError.ZERO_COPIES], warnings=[])
 
-        errors = find_general_errors(**{**COMPLETE, "images": [FINE, wrong]})
+        errors = find_general_errors(ADDRESS, [FINE, wrong])
 
         assert errors == [GeneralError.ITEMS_CONTAINING_ERRORS]
 
     def test_a_warning_is_no_error(self) -> None:
         doubtful = Findings(image_id=2, errors=[], warnings=list(ImageWarning))
 
-        assert find_general_errors(**{**COMPLETE, "images": [doubtful]}) == []
+        assert find_general_errors(ADDRESS, [doubtful]) == []
 
     def test_what_is_no_longer_sold_cannot_be_ordered(self) -> None:
         gone = Findings(image_id=2, errors=[], warnings=[], is_sold=False)
 
-        errors = find_general_errors(**{**COMPLETE, "images": [gone]})
+        errors = find_general_errors(ADDRESS, [gone])
 
         assert errors == [GeneralError.ITEMS_CONTAINING_ERRORS]
 
     def test_an_account_that_is_overdrawn_comes_first(self) -> None:
-        errors = find_general_errors(**{**COMPLETE, "images": []}, is_balance_sufficient=False)
+        errors = find_general_errors(ADDRESS, [], is_balance_sufficient=False)
 
         assert errors == [
             GeneralError.ACCOUNT_BALANCE_INSUFFICIENT,

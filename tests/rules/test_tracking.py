@@ -1,7 +1,6 @@
 """Who prefers tracking gets it wherever it is to be had, and is never left without a parcel."""
 
-from printworks.rules.routing.offers import ShipmentPrice
-from printworks.rules.routing.plans import Unroutable
+from printworks.rules.routing.model import ShipmentPrice, Unroutable
 from tests.rules.labs import BUDGET, EXPRESS, a_lab, a_service, an_item, ask, plan_of
 
 POST = a_service("post", price=100)
@@ -9,31 +8,31 @@ PARCEL = a_service("parcel", price=500, is_tracked=True)
 
 
 def test_a_tracked_service_wins_however_dear() -> None:
-    (package,) = plan_of(
+    (shipment,) = plan_of(
         ask([an_item()], [a_lab("a", {1: 1}, POST, PARCEL)], prefers_tracking=True)
-    ).packages
+    ).shipments
 
-    assert (package.service, package.is_tracked) == ("parcel", True)
+    assert (shipment.service, shipment.is_tracked) == ("parcel", True)
 
 
 def test_without_the_wish_the_cheapest_wins() -> None:
-    (package,) = plan_of(ask([an_item()], [a_lab("a", {1: 1}, POST, PARCEL)])).packages
+    (shipment,) = plan_of(ask([an_item()], [a_lab("a", {1: 1}, POST, PARCEL)])).shipments
 
-    assert package.service == "post"
+    assert shipment.service == "post"
 
 
 def test_another_lab_wins_if_it_has_the_only_tracked_service() -> None:
     labs = [a_lab("a", {1: 1}, POST), a_lab("b", {1: 900}, PARCEL)]
 
-    (package,) = plan_of(ask([an_item()], labs, prefers_tracking=True)).packages
+    (shipment,) = plan_of(ask([an_item()], labs, prefers_tracking=True)).shipments
 
-    assert package.lab == "b"
+    assert shipment.lab == "b"
 
 
 def test_where_there_is_none_it_is_sent_without() -> None:
     plan = plan_of(ask([an_item()], [a_lab("a", {1: 1}, POST)], prefers_tracking=True))
 
-    assert [package.is_tracked for package in plan.packages] == [False]
+    assert [shipment.is_tracked for shipment in plan.shipments] == [False]
     assert plan.meets_promise
 
 
@@ -44,7 +43,7 @@ def test_a_band_that_cannot_be_tracked_does_not_spoil_the_others() -> None:
 
     plan = plan_of(ask(items, [lab], prefers_tracking=True))
 
-    assert {package.band: package.is_tracked for package in plan.packages} == {
+    assert {shipment.band: shipment.is_tracked for shipment in plan.shipments} == {
         "Prints": True,
         "Mugs": False,
     }
@@ -54,20 +53,20 @@ def test_a_tracked_service_of_another_method_is_no_substitute() -> None:
     express = a_service("express", method=EXPRESS, is_tracked=True)
     lab = a_lab("a", {1: 1}, a_service("post", method=BUDGET), express)
 
-    (package,) = plan_of(ask([an_item()], [lab], method=BUDGET, prefers_tracking=True)).packages
+    (shipment,) = plan_of(ask([an_item()], [lab], method=BUDGET, prefers_tracking=True)).shipments
 
-    assert package.service == "post"
+    assert shipment.service == "post"
 
 
 def test_if_only_other_methods_are_left_tracking_still_counts() -> None:
     untracked = a_service("quick", method=EXPRESS, price=1)
     tracked = a_service("express", method=EXPRESS, price=900, is_tracked=True)
 
-    (package,) = plan_of(
+    (shipment,) = plan_of(
         ask([an_item()], [a_lab("a", {1: 1}, untracked, tracked)], prefers_tracking=True)
-    ).packages
+    ).shipments
 
-    assert package.service == "express"
+    assert shipment.service == "express"
 
 
 def test_what_nobody_can_make_stays_unroutable() -> None:

@@ -16,7 +16,7 @@ from printworks.rules.payments import Payer, PaymentState
 from printworks.rules.production import LabState
 from printworks.rules.search import make_recipient_key
 from printworks.store.accounts.merchants import Merchant
-from printworks.store.money.ledger import post_entry
+from printworks.store.money.ledger import NewLedgerEntry, post_entry
 from printworks.store.tables import (
     callback_attempts,
     callbacks,
@@ -42,7 +42,7 @@ def add_orders(db: Connection, merchant: Merchant, rows: Sequence[dict[str, Any]
         "payment": Payment.INVOICE_ME,
         "invoice_amount_net": 0,
         "invoice_tax": 0,
-        "error_message": None,
+        "reasons": None,
         "held_at": None,
         "created_at": NOON,
         "updated_at": NOON,
@@ -99,7 +99,7 @@ def add_charge(
     order_id = order_id or add_order(db, merchant)
     key = f"{kind}-{order_id}-{at}"
     posted = {"kind": kind, "amount": amount, "currency": currency, "order_id": order_id}
-    assert post_entry(db, merchant.id, key=key, now=at, **posted)  # type: ignore[arg-type]
+    assert post_entry(db, merchant.id, NewLedgerEntry(key=key, **posted), now=at)  # type: ignore[arg-type]
 
 
 def add_callback(db: Connection, merchant: Merchant, state: CallbackState, **values: Any) -> int:

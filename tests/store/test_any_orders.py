@@ -11,7 +11,7 @@ from printworks.store.console.orders import (
     find_orders_by_reference,
     get_any_order,
     list_any_orders,
-    list_troubled_orders,
+    list_problem_orders,
 )
 from printworks.store.engine.database import Database
 from printworks.store.orders.orders import update_order
@@ -22,11 +22,11 @@ Ask = Callable[[Connection], object]
 
 
 def held(db: Connection) -> object:
-    return list_troubled_orders(db, is_held=True, before=99, limit=5)
+    return list_problem_orders(db, is_held=True, before=99, limit=5)
 
 
 def stuck(db: Connection) -> object:
-    return list_troubled_orders(db, is_held=False, before=None, limit=5)
+    return list_problem_orders(db, is_held=False, before=None, limit=5)
 
 
 def newest(db: Connection) -> object:

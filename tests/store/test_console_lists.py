@@ -17,7 +17,7 @@ from printworks.store.console.jobs import search_jobs
 from printworks.store.console.ledger import EntryPlace, list_money
 from printworks.store.console.merchants import get_merchant_line, search_merchants
 from printworks.store.engine.database import Database
-from printworks.store.money.ledger import post_entry
+from printworks.store.money.ledger import NewLedgerEntry, post_entry
 from printworks.store.queue.jobs import enqueue
 from printworks.store.tables import jobs
 from tests.factories import NOON, a_merchant
@@ -146,7 +146,7 @@ class TestJobs:
     def test_a_rare_one_is_found_by_going_on(
         self, database: Database, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(job_lists, "JOBS_LOOKED_AT", 3)
+        monkeypatch.setattr(job_lists, "JOBS_READ", 3)
         with database.writing() as db:
             rare = add_job(db, "send-to-lab", JobState.DONE)
             for _ in range(7):
@@ -180,7 +180,10 @@ class TestMoney:
         values: dict[str, Any] = {"amount": 1250, "currency": "GBP", "memo": "Sorry."}
         with database.writing() as db:
             posted = post_entry(
-                db, merchant.id, key="credit-1", kind=EntryKind.CREDIT, now=NOON, **values
+                db,
+                merchant.id,
+                NewLedgerEntry(key="credit-1", kind=EntryKind.CREDIT, **values),
+                now=NOON,
             )
 
         with database.reading() as db:

@@ -8,22 +8,19 @@ import pytest
 from printworks.errors import NotFound, WrongState
 from printworks.rules.jobs import JobState
 from printworks.store.accounts.merchants import Merchant
+from printworks.store.console.jobs import cancel_job, get_job, list_jobs, retry_job
 from printworks.store.engine.database import Database
+from printworks.store.queue.advancing import bring_forward
 from printworks.store.queue.jobs import (
     LONGEST_ERROR,
     Exhausted,
     PutBack,
-    bring_forward,
-    cancel_job,
     enqueue,
     exhaust,
     finish,
-    get_job,
-    list_jobs,
     put_back,
     release,
     renew,
-    retry_job,
 )
 from tests.factories import NOON
 from tests.worker.queues import (

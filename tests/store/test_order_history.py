@@ -4,7 +4,7 @@ from printworks.store.engine.database import Database
 from printworks.store.orders.history import (
     list_attempts_of_order,
     list_entries_of_order,
-    list_happenings,
+    list_latest_events,
     read_etag,
 )
 from tests.factories import a_merchant, an_order
@@ -23,7 +23,7 @@ def test_sqlite_reads_nothing_of_other_orders(sqlite_database: Database) -> None
     for ask in (
         lambda db: list_entries_of_order(db, merchant.id, order.id, limit=10),
         lambda db: list_attempts_of_order(db, merchant.id, order.id, limit=10),
-        lambda db: list_happenings(db, merchant.id, order.id, limit=10),
+        lambda db: list_latest_events(db, merchant.id, order.id, limit=10),
         lambda db: read_etag(db, merchant.id, order.id),
     ):
         plans |= explain_on_sqlite(sqlite_database, ask)

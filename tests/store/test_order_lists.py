@@ -13,12 +13,13 @@ from printworks.catalogue.products import QualityLevel
 from printworks.rules.orders import OrderStatus
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
+from printworks.store.engine.rows import ROWS_AT_ONCE
 from printworks.store.images.images import NewImage
 from printworks.store.labs.shipments import get_whole_order
 from printworks.store.orders import orders as store
-from printworks.store.orders.orders import ROWS_AT_ONCE, Order, get_order, list_orders
+from printworks.store.orders.orders import Order, OrderFilter, get_order, list_orders
 from printworks.store.orders.whole_orders import list_whole_orders
-from tests.factories import NOON, a_merchant, an_order
+from tests.factories import NOON, a_merchant, a_work, a_work_of, an_order
 
 _S = OrderStatus
 CATALOGUE = open_catalogue(None)
@@ -40,13 +41,19 @@ def move(database: Database, order_ids: Sequence[int], status: OrderStatus) -> N
     with database.writing() as db:
         for order_id in order_ids:
             order = store.get_any_order_to_change(db, order_id)
-            move_order(db, order, status, now=NOON)
+            move_order(a_work_of(db, order, now=NOON), order, status)
 
 
 def ids(database: Database, merchant: Merchant, **wanted: Any) -> list[int]:
     """List orders and return their ids."""
     with database.reading() as db:
-        page = list_orders(db, merchant.id, **{"limit": 100, "start": 0, **wanted})
+        page = list_orders(
+            db,
+            merchant.id,
+            limit=wanted.pop("limit", 100),
+            start=wanted.pop("start", 0),
+            wanted=OrderFilter(**wanted),
+        )
     return [order.id for order in page.orders]
 
 
@@ -106,7 +113,7 @@ class TestStatus:
         add_orders(database, merchant, None, None)
 
         with database.reading() as db:
-            page = list_orders(db, merchant.id, limit=10, start=0, status=_S.COMPLETE)
+            page = list_orders(db, merchant.id, limit=10, start=0, wanted=OrderFilter(_S.COMPLETE))
 
         assert (page.orders, page.total) == ([], 2)
 
@@ -188,7 +195,9 @@ class TestWholeOrders:
         wanted, _ = add_orders(database, merchant, "A-1", "B-2")
 
         with database.reading() as db:
-            [found] = list_whole_orders(db, merchant.id, limit=10, start=0, merchant_order_id="A-1")
+            [found] = list_whole_orders(
+                db, merchant.id, limit=10, start=0, wanted=OrderFilter(None, "A-1")
+            )
 
         assert found.order.id == wanted
 
@@ -196,7 +205,7 @@ class TestWholeOrders:
 def fill(db: Connection, merchant: Merchant, order: Order, images: int) -> None:
     """Add so many images."""
     new = [NewImage(sku="M-STI-4X6", url="https://shop.example/cat.jpg", copies=1)] * images
-    add_images(db, merchant, order, new, catalogue=CATALOGUE, now=NOON)
+    add_images(a_work(db, merchant, now=NOON, catalogue=CATALOGUE), order, new)
 
 
 class TestIndexes:
@@ -218,7 +227,7 @@ class TestIndexes:
         with sqlite_database.reading() as db:
             driver: Any = db.connection.dbapi_connection
             driver.set_trace_callback(statements.append)
-            list_orders(db, merchant.id, limit=10, start=5, **wanted)
+            list_orders(db, merchant.id, limit=10, start=5, wanted=OrderFilter(**wanted))
             driver.set_trace_callback(None)
             plan = [row[3] for row in driver.execute(f"EXPLAIN QUERY PLAN {statements[-1]}")]
 

@@ -70,7 +70,7 @@ class TestLines:
             "currency": Currency.EUR,
             "price": 1250,
             "held_at": NOON,
-            "error_message": "Image 7 cannot be printed.",
+            "reasons": [{"code": "image-failed", "subject": 7}],
             "created_at": NOON - timedelta(hours=1),
         }
         add(database, merchant, said)

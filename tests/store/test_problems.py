@@ -1,7 +1,7 @@
 """What somebody has to look into: all of it is found, and nothing that is well."""
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from sqlalchemy import Connection, update
@@ -18,13 +18,16 @@ from printworks.store.console.problems import MOST, OpenProblems, find_problems
 from printworks.store.engine.database import Database
 from printworks.store.queue.jobs import enqueue
 from printworks.store.tables import jobs
-from tests.factories import NOON, a_merchant
+from tests.factories import NOON, a_merchant, a_work
 from tests.store import rows
 from tests.store.plans import explain_on_postgresql, explain_on_sqlite
 
 _S = OrderStatus
 # Noon is on a Sunday.
 TRANSIT = {"post": 3, "courier": 1}
+
+# Why an order does not go ahead, as it is stored.
+STUCK: Final = [{"code": "image-failed", "subject": 7}]
 
 
 @pytest.fixture
@@ -46,7 +49,7 @@ def test_where_all_is_well_there_is_nothing(database: Database, merchant: Mercha
         rows.add_payment(db, merchant, state=PaymentState.PAID)
         rows.add_payment(db, merchant, created_at=NOON - timedelta(minutes=59))
         rows.add_issue(db, merchant, state=IssueState.CANCELLED)
-        rows.add_order(db, merchant, error_message="Image 7 cannot be printed.")
+        rows.add_order(db, merchant, reasons=STUCK)
         enqueue(db, "fetch-image", {}, merchant=merchant, now=NOON)
 
     problems = find(database)
@@ -78,14 +81,13 @@ class TestOrders:
     def test_submitted_orders_that_cannot_go_on_are_found(
         self, database: Database, merchant: Merchant
     ) -> None:
-        said = "Image 7 cannot be printed."
         with database.writing() as db:
-            stuck = rows.add_order(db, merchant, error_message=said, status=_S.SUBMITTED)
-            rows.add_order(db, merchant, error_message=said, status=_S.NOT_YET_SUBMITTED)
+            stuck = rows.add_order(db, merchant, reasons=STUCK, status=_S.SUBMITTED)
+            rows.add_order(db, merchant, reasons=STUCK, status=_S.NOT_YET_SUBMITTED)
 
         [found] = find(database).stuck.rows
 
-        assert (found.id, found.error_message, found.held_at) == (stuck, said, None)
+        assert (found.id, found.reasons, found.held_at) == (stuck, STUCK, None)
 
     def test_the_first_are_shown_and_all_are_counted(
         self, database: Database, merchant: Merchant
@@ -143,7 +145,7 @@ class TestShipments:
     ) -> None:
         with database.writing() as db:
             bob = a_merchant(db, "Bob")
-            advance_clock(db, bob, timedelta(days=30), now=NOON)
+            advance_clock(a_work(db, bob, now=NOON), timedelta(days=30))
             late = rows.add_shipment(db, bob, latest_arrival="2026-12-01")
             rows.add_shipment(db, merchant, latest_arrival="2026-12-01")
 
@@ -189,7 +191,7 @@ def test_payments_without_an_end_are_found_after_an_hour(
     hour_ago = NOON - timedelta(hours=1)
     with database.writing() as db:
         bob = a_merchant(db, "Bob")
-        advance_clock(db, bob, timedelta(days=1), now=NOON)
+        advance_clock(a_work(db, bob, now=NOON), timedelta(days=1))
         old = rows.add_payment(db, merchant, created_at=hour_ago - timedelta(seconds=1))
         rows.add_payment(db, merchant, created_at=hour_ago)
         ahead = rows.add_payment(db, bob, created_at=NOON, state=PaymentState.WAITING)
@@ -259,7 +261,7 @@ class TestIndexes:
             assert any(index in line for line in steps), index
         scanned = [line for line in steps if line.startswith("SCAN") and "INDEX ix" not in line]
         # Merchants are few; failed jobs have no index yet.
-        assert set(scanned) <= {"SCAN merchants", "SCAN jobs", "SCAN deaf", "SCAN newest"} | {
+        assert set(scanned) <= {"SCAN merchants", "SCAN jobs", "SCAN unnotified", "SCAN newest"} | {
             line for line in scanned if "subquery" in line or "anon" in line
         }, scanned
 

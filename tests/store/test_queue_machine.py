@@ -17,20 +17,19 @@ from sqlalchemy import delete, select
 
 from printworks.errors import WrongState
 from printworks.rules.jobs import MAY_CANCEL, MAY_RETRY
+from printworks.store.console.jobs import cancel_job, retry_job
 from printworks.store.engine.database import Database
+from printworks.store.queue.advancing import bring_forward
 from printworks.store.queue.jobs import (
     Exhausted,
     Job,
     PutBack,
-    bring_forward,
-    cancel_job,
     enqueue,
     exhaust,
     finish,
     put_back,
     release,
     renew,
-    retry_job,
 )
 from printworks.store.tables import jobs
 from tests.factories import NOON

@@ -14,15 +14,15 @@ from printworks.store.accounts.requests import (
     LONGEST_PATH,
     NewRequest,
     RequestFilter,
-    forget_requests,
     list_requests,
     make_storable,
     note_key_uses,
+    purge_requests,
     write_requests,
 )
 from printworks.store.engine.database import Database
 from printworks.store.tables import api_keys
-from tests.factories import NOON, a_merchant
+from tests.factories import NOON, a_merchant, a_system_work
 
 SECOND = timedelta(seconds=1)
 MINUTE = timedelta(minutes=1)
@@ -173,7 +173,7 @@ class TestFilter:
     def test_it_looks_through_so_many_at_once_and_says_where_to_go_on(
         self, database: Database, merchant: Merchant, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(store, "LOOKED_THROUGH", 2)
+        monkeypatch.setattr(store, "MOST_FILTERED", 2)
         wanted = RequestFilter(words="/1")
 
         with database.reading() as db:
@@ -236,7 +236,7 @@ def test_only_old_requests_are_forgotten_and_only_so_many_at_once(
 
     def forget() -> int:
         with database.writing() as db:
-            return forget_requests(db, before=NOON, limit=2)
+            return purge_requests(db, before=NOON, limit=2)
 
     assert forget() == 2
     assert find_paths(database, merchant) == ["/3", "/2"]
@@ -248,7 +248,7 @@ class TestLastUseOfKeys:
     @pytest.fixture
     def new(self, database: Database) -> NewMerchant:
         with database.writing() as db:
-            return add_merchant(db, "Alice", environment="sandbox", now=NOON)
+            return add_merchant(a_system_work(db, now=NOON, environment="sandbox"), "Alice")
 
     def note(self, database: Database, new: NewMerchant, at: datetime) -> datetime | None:
         """Note a use, and return what is remembered then."""
@@ -277,7 +277,7 @@ class TestLastUseOfKeys:
         self, database: Database, new: NewMerchant
     ) -> None:
         with database.writing() as db:
-            bob = add_merchant(db, "Bob", environment="sandbox", now=NOON)
+            bob = add_merchant(a_system_work(db, now=NOON, environment="sandbox"), "Bob")
             lately = NOON - SECOND
             set_last_use(db, bob, lately)
 
@@ -296,7 +296,7 @@ class TestLastUseOfKeys:
         # Not on SQLite, which lets one write at a time.
         database = postgresql_database
         with database.writing() as db:
-            new = add_merchant(db, "Alice", environment="sandbox", now=NOON)
+            new = add_merchant(a_system_work(db, now=NOON, environment="sandbox"), "Alice")
         with database.writing() as slow:
             set_last_use(slow, new, None)
 

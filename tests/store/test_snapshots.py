@@ -4,8 +4,7 @@ import pytest
 
 from printworks.errors import NotFound
 from printworks.store.accounts.merchants import Merchant, get_merchant_by_code, list_merchants
-from printworks.store.engine.database import Database
-from printworks.store.engine.snapshots import consistent_snapshot
+from printworks.store.engine.database import Database, consistent_snapshot
 from tests.factories import a_merchant
 
 

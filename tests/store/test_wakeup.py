@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from printworks.store.engine.database import Database
 from printworks.store.queue.jobs import CHANNEL
-from printworks.store.queue.wakeup import SECONDS_BETWEEN_LOOKS, watch
+from printworks.store.queue.wakeup import SECONDS_BETWEEN_POLLS, watch
 from tests.worker.queues import add_merchant, enqueue_one
 
 
@@ -45,7 +45,7 @@ def test_on_sqlite_a_sooner_sleeper_wakes_and_other_writes_do_not(
         await woken.wait()
         woken.clear()
         await asyncio.to_thread(add_merchant, sqlite_database)
-        await asyncio.sleep(3 * SECONDS_BETWEEN_LOOKS)  # time enough to be woken, if it were so
+        await asyncio.sleep(3 * SECONDS_BETWEEN_POLLS)  # time enough to be woken, if it were so
         assert not woken.is_set()
         await asyncio.to_thread(enqueue_one, sqlite_database, wait=timedelta(seconds=1))
         await woken.wait()

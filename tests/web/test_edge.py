@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from printworks.api.bodies import UploadedFile
-from printworks.api.endpoints import Call, Endpoint, Family
+from printworks.api.endpoints import ApiFamily, Call, Endpoint
 from printworks.api.v3.endpoints import V3_0
 from printworks.settings import Settings
 from printworks.store.engine.database import Database
@@ -49,7 +49,7 @@ class Doors:
         file = next(value for value in call.body.values() if isinstance(value, UploadedFile))
         return Envelope(len(file.content.read()))
 
-    def family(self) -> Family:
+    def family(self) -> ApiFamily:
         """Return them as a version."""
         lines: list[dict[str, Any]] = [
             {"method": "GET", "path": "/wait", "handler": self.wait, "shows": Envelope[str]},
@@ -70,7 +70,7 @@ class Doors:
             },
         ]
         endpoints = tuple(Endpoint(summary="", **line) for line in lines)
-        return Family(version="test", endpoints=endpoints, refuse=V3_0.refuse)
+        return ApiFamily(version="test", endpoints=endpoints, refuse=V3_0.refuse)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 from structlog.typing import EventDict
 
 from printworks.actions.accounts.merchants import rotate_key
-from printworks.api.exchange import Asker, Known, Request
+from printworks.api.messages import Caller, Identity, Request
 from printworks.settings import Settings
 from printworks.store.accounts.merchants import Merchant, get_merchant_by_code, list_keys
 from printworks.store.accounts.requests import ApiRequest, list_requests
@@ -21,7 +21,7 @@ from printworks.web.app import build_app
 from printworks.web.request_log import BATCH, RequestLog
 from tests.api.client import Client, Server, make_scope
 from tests.api.conftest import MovableClock, an_order, sign_up
-from tests.factories import NOON, a_merchant
+from tests.factories import NOON, a_merchant, a_work_by_code
 from tests.worker.hosts import wait_until
 
 ID = "X-Service-MerchantId"
@@ -89,11 +89,8 @@ class TestService:
         with running(database, tmp_path) as client:
             with database.writing() as db:
                 rotate_key(
-                    db,
-                    client.credentials[ID],
+                    a_work_by_code(db, client.credentials[ID], now=NOON),
                     old_key_valid_for=timedelta(days=1),
-                    environment="sandbox",
-                    now=NOON,
                 )
             client.get("/orders")
 
@@ -132,7 +129,7 @@ class TestService:
             with database.writing() as db:
                 code = client.credentials[ID]
                 wait = timedelta(0)
-                rotate_key(db, code, old_key_valid_for=wait, environment="sandbox", now=NOON)
+                rotate_key(a_work_by_code(db, code, now=NOON), old_key_valid_for=wait)
             assert client.post("/orders", an_order(), **headers).status == 401
 
         assert [one.status for one in read_log(database, client)] == [200]
@@ -211,8 +208,8 @@ class TestService:
 
 def a_request(merchant: Merchant, number: int) -> Request:
     """Return a request of a merchant who was recognised."""
-    known = Known(merchant.id, "hash", NOON)
-    return Request("GET", f"/{number}", "", {}, b"", f"r{number}", asker=Asker(known))
+    known = Identity(merchant.id, "hash", NOON)
+    return Request("GET", f"/{number}", "", {}, b"", f"r{number}", caller=Caller(known))
 
 
 @pytest.fixture
@@ -253,7 +250,7 @@ class TestOutage:
     def test_the_oldest_are_dropped_and_counted_when_there_are_too_many(
         self, sqlite_database: Database, merchant: Merchant, logged: list[EventDict]
     ) -> None:
-        requests = RequestLog(sqlite_database, most_kept=10)
+        requests = RequestLog(sqlite_database, most_stored=10)
         rename(sqlite_database, "api_requests", "away")
         requests.note(a_request(merchant, 0), 200, 0.001)
         wait_until(lambda: logged)

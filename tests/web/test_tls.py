@@ -133,7 +133,7 @@ def test_a_certificate_with_another_key_is_refused(tmp_path: Path) -> None:
     own = prepare(tmp_path / "own")
     other = prepare(tmp_path / "other")
 
-    with pytest.raises(TlsUnusable, match="are no certificate with its key"):
+    with pytest.raises(TlsUnusable, match="are not a certificate with its key"):
         prepare(tmp_path / "data", tls_cert=str(own.cert), tls_key=str(other.key))
 
 

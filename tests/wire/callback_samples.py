@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from printworks.rules.callbacks import CallbackFormat, ToldEvent
+from printworks.rules.callbacks import CallbackEvent, CallbackFormat
 from printworks.rules.events import OrderCreated, OrderMoved, ShipmentFact, ShipmentsChanged
 from printworks.rules.orders import OrderStatus
 from printworks.wire.callbacks import render_callback
@@ -42,7 +42,7 @@ _UNTRACKED: Final = ShipmentFact(
     tracking_url=None,
 )
 
-SAMPLES: Final[Mapping[str, ToldEvent]] = {
+SAMPLES: Final[Mapping[str, CallbackEvent]] = {
     "created": OrderCreated(_S.NOT_YET_SUBMITTED, "invoice 42"),
     "created-without-reference": OrderCreated(_S.NOT_YET_SUBMITTED, None),
     "created-with-odd-reference": OrderCreated(_S.NOT_YET_SUBMITTED, 'Café "\\" </b> 日本 🖼'),

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from msgspec import Struct
 
 from printworks.errors import BadInput
+from printworks.wire.orders import SetStatus
 from printworks.wire.reading import read, read_each
 from printworks.wire.v3.images import AddImage
-from printworks.wire.v3.orders import CreateOrder, SetStatus, UpdateOrder
+from printworks.wire.v3.orders import CreateOrder, UpdateOrder
 from printworks.wire.v3.preflight import CheckImage
 
 SHAPES: list[type[Struct]] = [AddImage, CheckImage, CreateOrder, SetStatus, UpdateOrder]

@@ -7,13 +7,9 @@ from typing import Any, Final
 from sqlalchemy import select
 
 from printworks.actions.images.images import add_images
-from printworks.actions.orders.orders import (
-    await_payment,
-    cancel_order,
-    create_order,
-    submit_order,
-)
+from printworks.actions.orders.orders import cancel_order, create_order
 from printworks.actions.payments.payments import describe_charge, settle
+from printworks.actions.submission.submit import await_payment, submit_order
 from printworks.errors import ServiceError
 from printworks.payments.provider import (
     Charge,
@@ -31,7 +27,7 @@ from printworks.store.money.payments import PaymentRequest, get_request, list_pa
 from printworks.store.money.simulated_charges import BankMemory
 from printworks.store.orders.orders import Order, get_order, get_order_to_change
 from printworks.store.tables import payment_requests
-from tests.factories import a_new_order
+from tests.factories import a_new_order, a_system_work, a_work
 from tests.worker.shops import ADDRESS, STICKER, Shop
 
 _TAKEN: Final = frozenset({State.PAID, State.REFUNDED})
@@ -58,14 +54,11 @@ class Cashier:
         with shop.database.writing() as db:
             merchant = get_merchant(db, shop.merchant.id)
             for _ in range(count):
-                order = create_order(db, merchant, new, now=shop.clock())
+                order = create_order(a_work(db, merchant, now=shop.clock()), new)
                 add_images(
-                    db,
-                    merchant,
+                    a_work(db, merchant, now=shop.clock(), catalogue=shop.resources.catalogue),
                     order,
                     [image],
-                    catalogue=shop.tools.catalogue,
-                    now=shop.clock(),
                 )
                 drafts.append(get_order(db, merchant.id, order.id))
         return drafts
@@ -76,12 +69,14 @@ class Cashier:
         with shop.database.writing() as db:
             merchant = get_merchant(db, order.merchant_id)
             return submit_order(
-                db,
-                merchant,
+                a_work(
+                    db,
+                    merchant,
+                    now=shop.clock() + merchant.clock_offset,
+                    catalogue=shop.resources.catalogue,
+                    cards=shop.resources.gateway.cards,
+                ),
                 get_order_to_change(db, merchant.id, order.id),
-                catalogue=shop.tools.catalogue,
-                cards=shop.tools.gateway.cards,
-                now=shop.clock() + merchant.clock_offset,
             )
 
     def ask(self, request: PaymentRequest) -> Outcome | Unknown:
@@ -103,7 +98,11 @@ class Cashier:
         """Do what follows from what the bank says."""
         shop = self.shop
         with shop.database.writing() as db:
-            return settle(db, request.id, outcome, catalogue=shop.tools.catalogue, now=shop.clock())
+            return settle(
+                a_system_work(db, now=shop.clock(), catalogue=shop.resources.catalogue),
+                request.id,
+                outcome,
+            )
 
     def submit(self, order: Order) -> PaymentRequest:
         """Submit an order whose merchant pays by card."""
@@ -118,7 +117,7 @@ class Cashier:
             merchant = get_merchant(db, order.merchant_id)
             current = get_order_to_change(db, merchant.id, order.id)
             now = shop.clock() + merchant.clock_offset
-            cancel_order(db, merchant, current, catalogue=shop.tools.catalogue, now=now)
+            cancel_order(a_work(db, merchant, now=now, catalogue=shop.resources.catalogue), current)
 
     def let_recipient_pay(self, order: Order) -> None:
         """Ask for the status AwaitingPayment."""
@@ -126,12 +125,14 @@ class Cashier:
         with shop.database.writing() as db:
             merchant = get_merchant(db, order.merchant_id)
             await_payment(
-                db,
-                merchant,
+                a_work(
+                    db,
+                    merchant,
+                    now=shop.clock() + merchant.clock_offset,
+                    catalogue=shop.resources.catalogue,
+                    cards=shop.resources.gateway.cards,
+                ),
                 get_order_to_change(db, merchant.id, order.id),
-                catalogue=shop.tools.catalogue,
-                cards=shop.tools.gateway.cards,
-                now=shop.clock() + merchant.clock_offset,
             )
 
     def request(self, request: PaymentRequest) -> PaymentRequest:
@@ -174,7 +175,7 @@ class Cashier:
             return read_books(db, self.shop.merchant.id).balance
 
     def _provider(self, request: PaymentRequest) -> PaymentProvider:
-        return self.shop.tools.gateway.open(request.provider)
+        return self.shop.resources.gateway.open(request.provider)
 
     def _charge(self, request: PaymentRequest) -> Charge:
         with self.shop.database.reading() as db:
@@ -219,7 +220,7 @@ def looking(cashier: Cashier, order: Order) -> Steps:
 def authorising(cashier: Cashier, order: Order) -> Steps:
     """Say yes at the bank, if it asks."""
     for request in cashier.payments(order)[-1:]:
-        cashier.shop.tools.gateway.bank.authorise(request.key)
+        cashier.shop.resources.gateway.bank.authorise(request.key)
     yield
 
 

@@ -30,7 +30,7 @@ class OpenShop(Protocol):
 
 @pytest.fixture(scope="session")
 def processor() -> Iterator[ImageProcessor]:
-    """The studio of all shops."""
+    """The image processor of all shops."""
     with ImageProcessor(slots=2) as processor:
         yield processor
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 import structlog
 import uvloop
 
-from printworks.clock import system_clock
+from printworks.actions.services import Services
 from printworks.net.client import Outbound
 from printworks.net.guard import Guard
 from printworks.rules.jobs import POLICIES, JobKind
@@ -23,7 +23,7 @@ from printworks.settings import Settings
 from printworks.store.engine.database import Database
 from printworks.worker.callbacks import deliver_callback
 from printworks.worker.loop import Context, Worker
-from printworks.worker.tools import Tools
+from printworks.worker.resources import Resources
 
 WORKERS: Final = 2
 SLOTS: Final = 32
@@ -38,22 +38,14 @@ async def work(database: Database, threads: ThreadPoolExecutor) -> None:
     asyncio.get_running_loop().add_reader(sys.stdin.fileno(), stop.set)
     settings = Settings.load(Path(), {})
     # No pictures, no labs and no money here: what they need takes long to start.
-    others: Any = dict.fromkeys(
-        (
-            "processor",
-            "files",
-            "catalogue",
-            "connect",
-            "gateway",
-            "cpu_pool",
-            "payment_pool",
-            "bench",
-        )
-    )
+    services = Services(settings, given={"database": database})
+    others: Any = dict.fromkeys(("connect", "cpu_pool", "payment_pool", "scratch"))
     async with Outbound(Guard.of(settings)) as outbound:
-        tools = Tools(outbound=outbound, callback_patience=PATIENCE, **others)
+        resources = Resources(
+            services=services, outbound=outbound, callback_timeout=PATIENCE, **others
+        )
         worker = Worker(
-            Context(database, settings, system_clock, threads, tools),
+            Context(services, threads, resources),
             handlers=dict.fromkeys(KINDS, deliver_callback),
             policies=POLICIES,
             slots=SLOTS,

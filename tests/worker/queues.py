@@ -8,9 +8,10 @@ from sqlalchemy import select
 
 from printworks.rules.jobs import Acknowledge, Policy
 from printworks.store.accounts.merchants import Merchant
+from printworks.store.console.jobs import JobRow, get_job
 from printworks.store.engine.database import Database
-from printworks.store.queue.claims import Claimed, claim
-from printworks.store.queue.jobs import Job, JobRow, enqueue, get_job
+from printworks.store.queue.claims import Claimant, Claimed, claim
+from printworks.store.queue.jobs import Job, enqueue
 from printworks.store.tables import jobs
 from tests.factories import NOON, a_merchant
 
@@ -68,10 +69,7 @@ def claim_some(
         return claim(
             db,
             policies or {KIND: a_policy(**policy)},
-            worker=worker,
-            slots=slots,
-            cursor=cursor,
-            lease=LEASE,
+            Claimant(worker=worker, slots=slots, cursor=cursor, lease=LEASE),
             now=now,
         )
 

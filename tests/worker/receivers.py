@@ -5,10 +5,11 @@ import json
 from contextlib import suppress
 from typing import Any, Final, NamedTuple, Self
 
-from printworks.actions.callbacks.callbacks import set_callback
+from printworks.actions.callbacks import set_callback
 from printworks.rules.callbacks import CallbackFormat
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.callbacks.callbacks import Attempt, Callback, list_attempts, list_feed
+from tests.factories import a_work
 from tests.worker.hosts import Asked, Behaviour, Gate, LoopThread
 from tests.worker.shops import Shop
 
@@ -141,7 +142,7 @@ def listen(
 ) -> None:
     """Have a merchant, the shop's own by default, be told at an address."""
     with shop.database.writing() as db:
-        set_callback(db, merchant or shop.merchant, url, chosen)
+        set_callback(a_work(db, merchant or shop.merchant), url, chosen)
 
 
 def feed(shop: Shop, merchant: Merchant | None = None) -> list[Callback]:

@@ -5,18 +5,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from printworks.clock import Clock
 from printworks.rules.jobs import Acknowledge, Policy
-from printworks.settings import Settings
 from printworks.store.engine.database import Database
 from printworks.store.queue.jobs import Job
 from printworks.worker.loop import Context, Handler, Worker
-from tests.factories import NOON
+from tests.factories import NOON, some_services
 from tests.worker.queues import KIND, LEASE, a_policy
 
 BOTH_WAYS: Final = pytest.mark.parametrize(
@@ -49,7 +47,7 @@ def work(
 
     async def play() -> None:
         with ThreadPoolExecutor(4) as threads:
-            context = Context(database, Settings(data=Path()), clock, threads)
+            context = Context(some_services(database, clock=clock), threads)
             usual: Mapping[str, Any] = {
                 "handlers": {KIND: handler},
                 "policies": {KIND: policy or a_policy()},

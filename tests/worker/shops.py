@@ -25,26 +25,28 @@ from sqlalchemy import func, select
 
 from printworks.actions.images.images import add_images
 from printworks.actions.orders.moves import move_order
-from printworks.actions.orders.orders import create_order, submit_order
+from printworks.actions.orders.orders import create_order
+from printworks.actions.submission.submit import submit_order
 from printworks.imaging.processor import ImageProcessor
 from printworks.net.client import POST_WITHIN, USUAL, FetchLimits
 from printworks.rules.jobs import HOURLY, POLICIES, JobKind
 from printworks.rules.orders import OrderStatus
 from printworks.settings import Settings
 from printworks.store.accounts.merchants import Merchant, get_merchant
+from printworks.store.console.jobs import JobRow, list_jobs
 from printworks.store.engine.database import Database
 from printworks.store.images.images import Image, NewImage, get_image
 from printworks.store.images.packing_slips import PackingSlip, find_packing_slip
 from printworks.store.images.pictures import Picture, find_picture
 from printworks.store.orders.events import list_events
 from printworks.store.orders.orders import Order, get_order
-from printworks.store.queue.jobs import JobRow, enqueue, list_jobs
+from printworks.store.queue.jobs import enqueue
 from printworks.store.tables import pictures
 from printworks.worker import HANDLERS
 from printworks.worker.loop import Context, Worker
-from printworks.worker.tools import Tools, open_tools
+from printworks.worker.resources import Resources, open_resources
 from tests.clocks import MovableClock
-from tests.factories import a_merchant, a_new_order
+from tests.factories import a_merchant, a_new_order, a_work, a_work_of, some_services
 from tests.imaging.pictures import a_noisy_picture, as_jpeg
 from tests.worker.hosts import LoopThread, PictureHost
 from tests.worker.queues import LEASE
@@ -75,7 +77,7 @@ class Shop:
     settings: Settings
     clock: MovableClock
     host: PictureHost
-    tools: Tools
+    resources: Resources
     # Alice, whose orders these are.
     merchant: Merchant
     _loop: LoopThread
@@ -86,7 +88,7 @@ class Shop:
         new = a_new_order(**{**ADDRESS, **values})
         whose = self._current(merchant)
         with self.database.writing() as db:
-            return create_order(db, whose, new, now=self._time_of(whose))
+            return create_order(a_work(db, whose, now=self._time_of(whose)), new)
 
     def add_images(self, order: Order, *urls: str, **values: Any) -> list[int]:
         """Add an image for each address, of a sticker unless the test says otherwise."""
@@ -95,7 +97,9 @@ class Shop:
             whose = get_merchant(db, order.merchant_id)
             current = get_order(db, whose.id, order.id)
             added = add_images(
-                db, whose, current, new, catalogue=self.tools.catalogue, now=self._time_of(whose)
+                a_work(db, whose, now=self._time_of(whose), catalogue=self.resources.catalogue),
+                current,
+                new,
             )
         return [image.id for image in added]
 
@@ -105,14 +109,14 @@ class Shop:
             whose = get_merchant(db, order.merchant_id)
             current = get_order(db, whose.id, order.id)
             now = self._time_of(whose)
-            submit_order(db, whose, current, catalogue=self.tools.catalogue, now=now)
+            submit_order(a_work(db, whose, now=now, catalogue=self.resources.catalogue), current)
 
     def move(self, order: Order, status: OrderStatus) -> None:
         """Let the order come to this status."""
         with self.database.writing() as db:
             whose = get_merchant(db, order.merchant_id)
             current = get_order(db, whose.id, order.id)
-            move_order(db, current, status, now=self._time_of(whose))
+            move_order(a_work_of(db, current, now=self._time_of(whose)), current, status)
 
     def drain(self) -> None:
         """Run whatever is due."""
@@ -185,7 +189,7 @@ class Shop:
 
     def list_files(self, prefix: str = "") -> list[str]:
         """List the files that are kept, below a prefix such as `originals`."""
-        return sorted(self.tools.files.keys(prefix))
+        return sorted(self.resources.files.keys(prefix))
 
     def jobs(self, kind: JobKind) -> list[JobRow]:
         """Return the jobs of a kind, oldest first."""
@@ -212,8 +216,8 @@ def open_shop(
     processor: ImageProcessor,
     *,
     clock: MovableClock | None = None,
-    patience: FetchLimits = USUAL,
-    callback_patience: timedelta = POST_WITHIN,
+    fetch_limits: FetchLimits = USUAL,
+    callback_timeout: timedelta = POST_WITHIN,
     kinds: Collection[JobKind] = tuple(JobKind),
     **settings: str,
 ) -> Iterator[Shop]:
@@ -229,18 +233,19 @@ def open_shop(
     chosen = msgspec.structs.replace(chosen, database_url=url)
     clock = clock or MovableClock()
     with ThreadPoolExecutor(4) as threads, LoopThread() as loop, PictureHost() as host:
-        opening = open_tools(chosen, database)
+        services = some_services(database, chosen, clock, processor=processor)
+        opening = open_resources(services)
         opened = loop.run(opening.__aenter__())
-        # Zygotes take long to start: one studio serves all tests, and the shop's own sleeps.
-        tools = dataclasses.replace(
-            opened, processor=processor, patience=patience, callback_patience=callback_patience
+        # Zygotes take long to start: one image processor serves all tests.
+        resources = dataclasses.replace(
+            opened, fetch_limits=fetch_limits, callback_timeout=callback_timeout
         )
-        context = Context(database, chosen, clock, threads, tools)
+        context = Context(services, threads, resources)
         with database.writing() as db:
             merchant = a_merchant(db)
         try:
             worker = loop.run(_make_worker(context, kinds))
-            yield Shop(database, chosen, clock, host, tools, merchant, loop, worker)
+            yield Shop(database, chosen, clock, host, resources, merchant, loop, worker)
         finally:
             loop.run(opening.__aexit__(None, None, None))
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -28,13 +29,13 @@ from printworks.store.accounts.merchants import get_merchant
 from printworks.store.engine.database import Database
 from printworks.store.orders.orders import Order
 from printworks.store.queue.advancing import begin_advancing, end_advancing
-from printworks.store.queue.claims import claim
+from printworks.store.queue.claims import Claimant, claim
 from printworks.store.queue.jobs import enqueue
 from printworks.store.tables import jobs, order_events, schema, shipments
-from printworks.worker.advance import KEEP_AWAY, Advanced, advance
+from printworks.worker.advance import ADVANCING_LEASE, Advanced, advance
 from printworks.worker.loop import Context
 from tests.clocks import MovableClock
-from tests.factories import NOON, a_merchant
+from tests.factories import NOON, a_merchant, some_services
 from tests.worker.hosts import answers, holds, says_nothing, wait_until
 from tests.worker.queues import LEASE
 from tests.worker.shops import A_PICTURE, ANOTHER_PICTURE, Shop, open_shop
@@ -47,15 +48,16 @@ NewDatabase = Callable[[], Database]
 
 
 def move(
-    shop: Shop, by: timedelta, *, clock: Clock | None = None, keep_away: timedelta = KEEP_AWAY
+    shop: Shop, by: timedelta, *, clock: Clock | None = None, lease: timedelta = ADVANCING_LEASE
 ) -> Advanced:
     """Move the merchant's clock, as the program does."""
 
     async def play() -> Advanced:
         with ThreadPoolExecutor(2) as threads:
             time_of = clock or shop.clock
-            context = Context(shop.database, shop.settings, time_of, threads, shop.tools)
-            return await advance(context, shop.merchant.id, by, keep_away=keep_away)
+            services = replace(shop.resources.services, clock=time_of)
+            context = Context(services, threads, shop.resources)
+            return await advance(context, shop.merchant.id, by, lease=lease)
 
     return shop._loop.run(play())
 
@@ -99,7 +101,7 @@ def claim_all(shop: Shop) -> list[int | None]:
     """Claim all that a worker could have, and return whose it was."""
     with shop.database.writing() as db:
         claimed = claim(
-            db, POLICIES, worker="w", slots=50, cursor="", lease=LEASE, now=shop.clock()
+            db, POLICIES, Claimant(worker="w", slots=50, cursor="", lease=LEASE), now=shop.clock()
         )
     return [job.merchant_id for job in claimed.jobs]
 
@@ -269,7 +271,7 @@ class TestWorkersMeanwhile:
     def test_they_find_only_what_is_others(self, shop: Shop) -> None:
         with shop.database.writing() as db:
             other = a_merchant(db, "Bob")
-            begin_advancing(db, shop.merchant.id, now=NOON, until=NOON + KEEP_AWAY)
+            begin_advancing(db, shop.merchant.id, now=NOON, until=NOON + ADVANCING_LEASE)
             mine = get_merchant(db, shop.merchant.id)
             for whose in (mine, other):
                 enqueue(db, JobKind.REMOVE_FILES, {"files": []}, merchant=whose, now=NOON)
@@ -286,7 +288,7 @@ class TestWorkersMeanwhile:
 
     def test_nobody_else_moves_the_same_clock(self, shop: Shop) -> None:
         with shop.database.writing() as db:
-            begin_advancing(db, shop.merchant.id, now=NOON, until=NOON + KEEP_AWAY)
+            begin_advancing(db, shop.merchant.id, now=NOON, until=NOON + ADVANCING_LEASE)
 
         with pytest.raises(StillRunning):
             move(shop, HOUR)
@@ -353,7 +355,7 @@ class TestWorkersMeanwhile:
 
         with ThreadPoolExecutor(1) as pool:
             away = timedelta(seconds=0.9)
-            moving = pool.submit(move, shop, HOUR, clock=tick, keep_away=away)
+            moving = pool.submit(move, shop, HOUR, clock=tick, lease=away)
             gate.wait()
             wait_until(lambda: tick() > NOON + 3 * away)
             with shop.database.reading() as db:
@@ -403,11 +405,11 @@ class TestDying:
             with pytest.raises(StillRunning):
                 move(shop, HOUR)
 
-            shop.clock.now += KEEP_AWAY
+            shop.clock.now += ADVANCING_LEASE
             shop.drain()
             move(shop, HOUR)
 
-            assert clock_of(shop) == NOON + DOWNLOAD_WAITS[0] + KEEP_AWAY + HOUR
+            assert clock_of(shop) == NOON + DOWNLOAD_WAITS[0] + ADVANCING_LEASE + HOUR
             assert shop.order(done).status is OrderStatus.COMPLETE
             assert shop.order(hangs).status is OrderStatus.COMPLETE
         database.close()
@@ -425,14 +427,14 @@ def _start_victim(database_url: str, data: Path, merchant: int) -> subprocess.Po
 
 async def _advance_until_killed(database_url: str, data: Path, merchant: int) -> None:
     from printworks.settings import Settings
-    from printworks.worker.tools import open_tools
+    from printworks.worker.resources import open_resources
 
     settings = msgspec.structs.replace(Settings.load(data, {}), database_url=database_url)
     database = Database(database_url)
     with ThreadPoolExecutor(2) as threads:
-        async with open_tools(settings, database) as tools:
-            context = Context(database, settings, MovableClock(), threads, tools)
-            await advance(context, merchant, DAY)
+        services = some_services(database, settings, MovableClock())
+        async with open_resources(services) as resources:
+            await advance(Context(services, threads, resources), merchant, DAY)
 
 
 if __name__ == "__main__":

@@ -8,18 +8,18 @@ from datetime import datetime
 import pytest
 from sqlalchemy import text
 
-from printworks.actions.callbacks.callbacks import replay, send_again
+from printworks.actions.callbacks import replay, send_again
 from printworks.actions.orders.moves import move_order
 from printworks.rules.callbacks import wait_after
 from printworks.rules.events import CallbackState
 from printworks.rules.jobs import POLICIES, JobKind
 from printworks.rules.orders import OrderStatus
 from printworks.store.callbacks.callbacks import Attempt, Callback
-from printworks.store.callbacks.deliveries import Tried, load_deliveries, write_tried
+from printworks.store.callbacks.deliveries import DeliveryOutcome, load_deliveries, write_outcomes
 from printworks.store.orders.orders import Order
-from printworks.store.queue.claims import claim
+from printworks.store.queue.claims import Claimant, claim
 from printworks.store.queue.jobs import Job, finish
-from tests.factories import NOON, a_merchant
+from tests.factories import NOON, a_merchant, a_work, a_work_of
 from tests.worker.hosts import wait_until
 from tests.worker.queues import LEASE
 from tests.worker.receivers import Receiver, attempts, feed, listen, says
@@ -54,7 +54,7 @@ def try_without_reporting(shop: Shop, *, rolls_back: bool) -> None:
     """Take up the first callback as a worker does that dies before, or while, it reports."""
     with shop.database.writing() as db:
         claimed = claim(
-            db, POLICIES, worker="dead", slots=1, cursor="", lease=LEASE, now=shop.clock()
+            db, POLICIES, Claimant(worker="dead", slots=1, cursor="", lease=LEASE), now=shop.clock()
         )
     (job,) = claimed.jobs
     if rolls_back:
@@ -67,8 +67,8 @@ def die_while_reporting(shop: Shop, job: Job) -> None:
     with shop.database.writing() as db:
         (delivery,) = load_deliveries(db, [job.args["callback"]]).values()
         attempt = an_attempt(shop.clock())
-        tried = Tried(delivery=delivery, state=CallbackState.DELIVERED, attempt=attempt)
-        write_tried(db, [tried], now=shop.clock())
+        tried = DeliveryOutcome(delivery=delivery, state=CallbackState.DELIVERED, attempt=attempt)
+        write_outcomes(db, [tried], now=shop.clock())
         finish(db, [job.claim], now=shop.clock())
         raise ConnectionAbortedError
 
@@ -136,7 +136,7 @@ def test_an_event_that_is_being_written_while_the_one_before_is_reported_is_not_
     with shop.draining():
         gate.wait()
         with shop.database.writing() as db:
-            move_order(db, order, _S.SUBMITTED, now=shop.clock())
+            move_order(a_work_of(db, order, now=shop.clock()), order, _S.SUBMITTED)
             gate.open()
             wait_until(lambda: does_anybody_wait(shop))
     shop.drain()
@@ -208,8 +208,10 @@ def test_a_try_that_somebody_else_has_written_about_meanwhile_does_not_count(
 
     with shop.database.writing() as db:
         wait = wait_after(1, jitter=0, retry_after=None, now=NOON)
-        failed = Tried(delivery=late, state=late.state, attempt=an_attempt(NOON), retry_in=wait)
-        write_tried(db, [failed, failed], now=NOON)
+        failed = DeliveryOutcome(
+            delivery=late, state=late.state, attempt=an_attempt(NOON), retry_in=wait
+        )
+        write_outcomes(db, [failed, failed], now=NOON)
 
     (callback,) = feed(shop)
     assert (callback.failures, len(attempts(shop, callback))) == (1, 1)
@@ -222,7 +224,7 @@ def test_what_is_sent_again_is_not_sent_by_the_old_job_too(shop: Shop, receiver:
     shop.drain()
 
     with shop.database.writing() as db:
-        send_again(db, shop.merchant, feed(shop)[0].id, now=shop.clock())
+        send_again(a_work(db, shop.merchant, now=shop.clock()), feed(shop)[0].id)
     shop.drain()
     shop.pass_time(days=1)
 
@@ -236,11 +238,11 @@ def test_a_replay_keeps_the_order_of_events(shop: Shop, receiver: Receiver) -> N
     listen(shop, receiver.at("/cb"))
 
     with shop.database.writing() as db:
-        replayed = replay(db, shop.merchant, since=NOON, now=shop.clock())
+        replayed = replay(a_work(db, shop.merchant, now=shop.clock()), since=NOON)
     promised = len(shop.jobs(JobKind.DELIVER_CALLBACK))
     shop.drain()
 
-    assert (replayed.sent, replayed.go_on_at, promised) == (12, None, 3)
+    assert (replayed.sent, replayed.next_number, promised) == (12, None, 3)
     for order in orders:
         told = [heard.told["status"] for heard in receiver.heard if heard.told["id"] == order.id]
         assert told == WORDS
@@ -253,7 +255,7 @@ def test_a_replay_of_what_is_under_way_loses_nothing(shop: Shop, receiver: Recei
     shop.add_order()
 
     with shop.database.writing() as db:
-        replay(db, shop.merchant, since=1, now=shop.clock())
+        replay(a_work(db, shop.merchant, now=shop.clock()), since=1)
     shop.drain()
     shop.pass_time(days=1)
 

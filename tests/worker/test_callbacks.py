@@ -11,7 +11,7 @@ import pytest
 from standardwebhooks import Webhook
 from structlog.typing import EventDict
 
-from printworks.actions.callbacks.callbacks import rotate_secret, send_again, send_test
+from printworks.actions.callbacks import rotate_secret, send_again, send_test
 from printworks.rules.callbacks import MOST_FAILURES, WAITS, CallbackFormat
 from printworks.rules.events import CallbackState
 from printworks.rules.jobs import JobKind
@@ -20,7 +20,7 @@ from printworks.store.callbacks.callbacks import Callback, get_callback, list_ca
 from printworks.store.callbacks.settings import read_callback_settings
 from printworks.worker.advance import Advanced, advance
 from printworks.worker.loop import Context
-from tests.factories import NOON
+from tests.factories import NOON, a_work
 from tests.worker.conftest import OpenShop
 from tests.worker.hosts import Behaviour, answers, redirects, says_nothing
 from tests.worker.receivers import (
@@ -53,7 +53,7 @@ def receiver() -> Iterator[Receiver]:
 @pytest.fixture
 def shop(a_shop: OpenShop) -> Shop:
     """A shop that does not wait long for receivers."""
-    return a_shop(callback_patience=PATIENCE)
+    return a_shop(callback_timeout=PATIENCE)
 
 
 def only(shop: Shop) -> Callback:
@@ -67,7 +67,7 @@ def move_clock(shop: Shop, by: timedelta) -> Advanced:
 
     async def play() -> Advanced:
         with ThreadPoolExecutor(2) as threads:
-            context = Context(shop.database, shop.settings, shop.clock, threads, shop.tools)
+            context = Context(shop.resources.services, threads, shop.resources)
             return await advance(context, shop.merchant.id, by)
 
     return shop._loop.run(play())
@@ -133,7 +133,7 @@ class TestDelivery:
     ) -> None:
         listen(shop, receiver.at("/cb"))
         with shop.database.writing() as db:
-            rotate_secret(db, shop.merchant, now=shop.clock())
+            rotate_secret(a_work(db, shop.merchant, now=shop.clock()))
 
         for _ in range(2):
             shop.add_order()
@@ -233,7 +233,7 @@ class TestFailure:
     def test_no_answer_is_a_failure(
         self, a_shop: OpenShop, receiver: Receiver, behave: Behaviour, error: str
     ) -> None:
-        shop = a_shop(callback_patience=timedelta(seconds=0.3))
+        shop = a_shop(callback_timeout=timedelta(seconds=0.3))
         listen(shop, receiver.at("/cb", behave))
         shop.add_order()
 
@@ -294,7 +294,7 @@ class TestFailure:
             shop.pass_time(hours=3)
 
         with shop.database.writing() as db:
-            send_again(db, shop.merchant, only(shop).id, now=shop.clock())
+            send_again(a_work(db, shop.merchant, now=shop.clock()), only(shop).id)
         shop.drain()
         shop.pass_time(seconds=12)
 
@@ -352,7 +352,7 @@ class TestClock:
         first = [attempt.at for attempt in attempts(shop, only(shop))]
 
         with shop.database.writing() as db:
-            send_again(db, shop._current(None), only(shop).id, now=NOON + FOUR_DAYS)
+            send_again(a_work(db, shop._current(None), now=NOON + FOUR_DAYS), only(shop).id)
         move_clock(shop, FOUR_DAYS)
 
         again = [attempt.at for attempt in attempts(shop, only(shop))][15:]
@@ -364,7 +364,7 @@ class TestTest:
         listen(shop, receiver.at("/cb", says(500)))
 
         with shop.database.writing() as db:
-            test = send_test(db, shop.merchant, now=shop.clock())
+            test = send_test(a_work(db, shop.merchant, now=shop.clock()))
         shop.drain()
         shop.pass_time(days=1)
 
@@ -377,7 +377,7 @@ class TestTest:
     def test_a_test_is_no_part_of_the_feed(self, shop: Shop, receiver: Receiver) -> None:
         listen(shop, receiver.at("/cb"))
         with shop.database.writing() as db:
-            send_test(db, shop.merchant, now=shop.clock())
+            send_test(a_work(db, shop.merchant, now=shop.clock()))
         shop.add_order()
 
         shop.drain()

@@ -10,12 +10,14 @@ from printworks.errors import BadInput, WrongState
 from printworks.rules.events import OrderMoved
 from printworks.rules.orders import OrderStatus, Payment
 from printworks.rules.payments import CheckoutTotal, PaymentState
+from printworks.rules.reasons import write_reasons
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.images.images import NewImage
 from printworks.store.money.ledger import set_credit_limit
 from printworks.store.money.payments import PaymentRequest
 from printworks.store.orders.orders import Order, get_order_to_change
 from printworks.store.tables import images
+from tests.factories import a_system_work, a_work, a_work_of
 from tests.worker.cashiers import Cashier
 from tests.worker.conftest import OpenShop
 from tests.worker.shops import Shop
@@ -45,13 +47,18 @@ class TestARecipientWhoPays:
     def pay(self, cashier: Cashier, order: Order) -> PaymentRequest:
         """Press the button on the checkout page, as far as the bank."""
         shop = cashier.shop
-        cards = shop.tools.gateway.cards
+        cards = shop.resources.gateway.cards
         assert cards is not None
         with shop.database.writing() as db:
-            checkout = find_checkout(db, order.payment_token or "", shop.tools.catalogue)
+            checkout = find_checkout(
+                a_system_work(db, catalogue=shop.resources.catalogue), order.payment_token or ""
+            )
             assert checkout is not None
             request = pay_as_recipient(
-                db, checkout, cards=cards, catalogue=shop.tools.catalogue, now=shop.clock()
+                a_work_of(
+                    db, checkout, now=shop.clock(), catalogue=shop.resources.catalogue, cards=cards
+                ),
+                checkout,
             )
         assert request is not None
         return cashier.settle(request, cashier.ask_payer(request))
@@ -62,7 +69,7 @@ class TestARecipientWhoPays:
         request = self.pay(cashier, order)
         assert request.state is _P.WAITING
         assert cashier.shop.order(order).status is _S.AWAITING_PAYMENT
-        cashier.shop.tools.gateway.bank.authorise(request.key)
+        cashier.shop.resources.gateway.bank.authorise(request.key)
         settled = cashier.settle(request, cashier.look_up(request))
 
         assert settled.state is _P.PAID
@@ -73,7 +80,7 @@ class TestARecipientWhoPays:
 
     def test_may_try_again_after_a_refusal(self, cashier: Cashier, order: Order) -> None:
         first = self.pay(cashier, order)
-        cashier.shop.tools.gateway.bank.refuse(first.key)
+        cashier.shop.resources.gateway.bank.refuse(first.key)
         cashier.settle(first, cashier.look_up(first))
 
         waiting = cashier.shop.order(order)
@@ -92,7 +99,7 @@ class TestARecipientWhoPays:
         self, cashier: Cashier, order: Order
     ) -> None:
         request = self.pay(cashier, order)
-        cashier.shop.tools.gateway.bank.authorise(request.key)
+        cashier.shop.resources.gateway.bank.authorise(request.key)
         cashier.settle(request, cashier.look_up(request))
 
         cashier.cancel(order)
@@ -112,7 +119,7 @@ class TestARecipientWhoPays:
 
         back = cashier.shop.order(order)
         assert (back.status, back.pay_until) == (_S.NOT_YET_SUBMITTED, None)
-        assert back.error_message == (
+        assert write_reasons(back.reasons) == (
             "The order was not paid for. The recipient did not pay in time."
         )
         with pytest.raises(WrongState, match="does not wait for a payment"):
@@ -126,7 +133,7 @@ class TestARecipientWhoPays:
         cashier.shop.pass_time(hours=2)
         assert cashier.shop.order(order).status is _S.AWAITING_PAYMENT
 
-        cashier.shop.tools.gateway.bank.authorise(request.key)
+        cashier.shop.resources.gateway.bank.authorise(request.key)
         cashier.shop.pass_time(minutes=20)
 
         assert cashier.shop.order(order).status is _S.SUBMITTED
@@ -150,7 +157,9 @@ class TestARecipientWhoPays:
         cashier.let_recipient_pay(order)
 
         with shop.database.writing() as db:
-            checkout = find_checkout(db, order.payment_token or "", shop.tools.catalogue)
+            checkout = find_checkout(
+                a_system_work(db, catalogue=shop.resources.catalogue), order.payment_token or ""
+            )
             assert checkout is not None
             assert checkout.missing == ["address1", "postal_code", "email"]
             given = {
@@ -159,7 +168,9 @@ class TestARecipientWhoPays:
                 "email": "mary@example.com",
                 "town_or_city": "Elsewhere",
             }
-            completed = complete_recipient(db, checkout, given, now=shop.clock())
+            completed = complete_recipient(
+                a_work_of(db, checkout, now=shop.clock()), checkout, given
+            )
 
         assert (completed.address1, completed.email) == ("1 High Street", "mary@example.com")
         # What the merchant said stays.
@@ -168,11 +179,14 @@ class TestARecipientWhoPays:
     @pytest.mark.parametrize(
         ("given", "sentence"),
         [
-            ({}, "`address1`: Say where it should arrive."),
-            ({"address1": "x" * 201}, "`address1`: This is too long; 200 characters are the most."),
-            ({"address1": "a\x07b"}, "`address1`: There is a character in this that"),
-            ({"address1": "1 High Street", "email": "mary"}, "`email`: This is no e-mail address"),
-            ({"address1": "1 High Street"}, "`email`: The e-mail address is missing."),
+            ({}, "`address1`: Enter the street address."),
+            ({"address1": "x" * 201}, "`address1`: Use at most 200 characters."),
+            ({"address1": "a\x07b"}, "`address1`: This contains a character that cannot"),
+            (
+                {"address1": "1 High Street", "email": "mary"},
+                "`email`: Enter a valid e-mail address",
+            ),
+            ({"address1": "1 High Street"}, "`email`: Enter the e-mail address."),
         ],
     )
     def test_what_is_wrong_is_said_and_nothing_is_kept(
@@ -185,10 +199,12 @@ class TestARecipientWhoPays:
         before = shop.order(order)
 
         with shop.database.reading() as db:
-            checkout = find_checkout(db, order.payment_token or "", shop.tools.catalogue)
+            checkout = find_checkout(
+                a_system_work(db, catalogue=shop.resources.catalogue), order.payment_token or ""
+            )
         assert checkout is not None
         with pytest.raises(BadInput, match=sentence), shop.database.writing() as db:
-            complete_recipient(db, checkout, given, now=shop.clock())
+            complete_recipient(a_work_of(db, checkout, now=shop.clock()), checkout, given)
 
         assert shop.order(order) == before
 
@@ -200,12 +216,14 @@ class TestARecipientWhoPays:
             merchant = get_merchant(db, shop.merchant.id)
             current = get_order_to_change(db, merchant.id, order.id)
             add_images(
-                db, merchant, current, [new], catalogue=shop.tools.catalogue, now=shop.clock()
+                a_work(db, merchant, now=shop.clock(), catalogue=shop.resources.catalogue),
+                current,
+                [new],
             )
         cashier.let_recipient_pay(order)
 
         request = self.pay(cashier, order)
-        shop.tools.gateway.bank.authorise(request.key)
+        shop.resources.gateway.bank.authorise(request.key)
         cashier.settle(request, cashier.look_up(request))
 
         [*_, moved] = [event for event in shop.events(order) if isinstance(event, OrderMoved)]
@@ -216,15 +234,20 @@ class TestARecipientWhoPays:
         order = shop.add_order(payment=Payment.INVOICE_RECIPIENT, email="mary@example.com")
         shop.add_images(order, "https://shop.example/a.jpg")
         cashier.let_recipient_pay(order)
-        cards = shop.tools.gateway.cards
+        cards = shop.resources.gateway.cards
         assert cards is not None
 
         with shop.database.writing() as db:
-            checkout = find_checkout(db, order.payment_token or "", shop.tools.catalogue)
+            checkout = find_checkout(
+                a_system_work(db, catalogue=shop.resources.catalogue), order.payment_token or ""
+            )
             assert checkout is not None
             free = msgspec.structs.replace(checkout, total=CheckoutTotal(0, 0, 0))
             asked = pay_as_recipient(
-                db, free, cards=cards, catalogue=shop.tools.catalogue, now=shop.clock()
+                a_work_of(
+                    db, free, now=shop.clock(), catalogue=shop.resources.catalogue, cards=cards
+                ),
+                free,
             )
 
         assert asked is None
@@ -270,7 +293,7 @@ class TestARecipientWhoPays:
     ) -> None:
         shop = cashier.shop
         request = self.pay(cashier, order)
-        shop.tools.gateway.bank.authorise(request.key)
+        shop.resources.gateway.bank.authorise(request.key)
         with shop.database.writing() as db:
             db.execute(update(images).values(sku="GONE"))
 

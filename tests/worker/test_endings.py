@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from printworks.rules.jobs import Policy
 from printworks.store.engine.database import Database
 from printworks.store.queue.jobs import Job
-from printworks.worker.loop import ASIDE_PER_SLOT, Context, Ending, Worker
+from printworks.worker.loop import ASIDE_PER_SLOT, Completion, Context, Worker
 from tests.factories import NOON
 from tests.worker.queues import (
     KIND,
@@ -39,9 +39,9 @@ class Notes:
         assert now == NOON
         self.groups.append(sorted(notes))
 
-    async def handle(self, _context: Context, job: Job) -> Ending:
+    async def handle(self, _context: Context, job: Job) -> Completion:
         """Leave the number of the job."""
-        return Ending(self.write, job.id)
+        return Completion(self.write, job.id)
 
 
 class TestEndings:
@@ -69,7 +69,7 @@ class TestEndings:
         lost, kept = enqueue_many(database, 2)
         notes = Notes()
 
-        async def lose_one(context: Context, job: Job) -> Ending:
+        async def lose_one(context: Context, job: Job) -> Completion:
             if job.id == lost:
                 await context.in_thread(
                     claim_some, database, 1, worker="other", now=NOON + 2 * LEASE
@@ -90,8 +90,8 @@ class TestEndings:
             if len(seen) == 1:
                 raise ConnectionAbortedError
 
-        async def handle(_context: Context, _job: Job) -> Ending:
-            return Ending(fail_once, None)
+        async def handle(_context: Context, _job: Job) -> Completion:
+            return Completion(fail_once, None)
 
         drain(database, handle)
 
@@ -179,7 +179,7 @@ def test_what_many_handlers_ask_for_in_the_same_moment_is_found_once(shop: Shop)
 
     async def play() -> list[str | None]:
         with ThreadPoolExecutor(2) as threads:
-            context = Context(shop.database, shop.settings, shop.clock, threads, shop.tools)
+            context = Context(shop.resources.services, threads, shop.resources)
             return await asyncio.gather(*(context.load(find, key) for key in (1, 2, 3)))
 
     assert shop._loop.run(play()) == ["1", "2", None]

@@ -15,16 +15,18 @@ from typing import Any, Final
 import pytest
 from sqlalchemy import text, update
 
+from printworks.actions.images.pictures import CANNOT_BE_PROCESSED
 from printworks.clock import system_clock
 from printworks.imaging.processor import ImageProcessor
 from printworks.rules.events import ImageJudged
 from printworks.rules.images import DOWNLOAD_ATTEMPTS, ImageStatus
 from printworks.rules.jobs import JobKind
+from printworks.rules.reasons import write_reasons
 from printworks.store.engine.database import Database
 from printworks.store.orders.orders import get_order_to_change
 from printworks.store.tables import jobs
-from printworks.worker.fetching import MOST_DEATHS
-from printworks.worker.tools import ABANDONED, CANNOT_BE_PROCESSED, TROUBLE
+from printworks.worker.fetching import MOST_CRASHES
+from printworks.worker.resources import ABANDONED, OUTAGE_WAIT
 from tests.running import PROGRAM
 from tests.worker import deadly
 from tests.worker.conftest import OpenShop
@@ -43,7 +45,7 @@ def assert_waiting(shop: Shop, image: int, *, reason: str) -> None:
     job = shop.job(JobKind.FETCH_IMAGE)
     waiting = shop.image(image)
     assert (waiting.status, waiting.error_message) == (_S.NOT_YET_DOWNLOADED, None)
-    assert (job.state, job.attempts, job.due_at) == ("scheduled", 0, shop.clock() + TROUBLE)
+    assert (job.state, job.attempts, job.due_at) == ("scheduled", 0, shop.clock() + OUTAGE_WAIT)
     assert reason in job.last_error
 
 
@@ -67,7 +69,7 @@ class TestFiles:
     def test_a_bench_that_is_away_costs_a_minute(self, shop: Shop) -> None:
         [image] = shop.add_images(shop.add_order(), shop.host.at("/cat.jpg", holds(A_PICTURE)))
 
-        with gone(shop.tools.bench):
+        with gone(shop.resources.scratch):
             shop.drain()
 
         assert_waiting(shop, image, reason="No such file or directory")
@@ -83,7 +85,7 @@ class TestFiles:
             shop.drain()
 
         job = shop.job(JobKind.RENDER_IMAGE)
-        assert (job.state, job.attempts, job.due_at) == ("scheduled", 0, shop.clock() + TROUBLE)
+        assert (job.state, job.attempts, job.due_at) == ("scheduled", 0, shop.clock() + OUTAGE_WAIT)
         shop.pass_time(minutes=1)
         assert shop.image(image).manifest is not None
 
@@ -92,7 +94,7 @@ class TestFiles:
         [
             pytest.param("tmp", 0, "No space left on device.", id="no room to download"),
             pytest.param(
-                "tmp", len(A_PICTURE) + 16384, "No picture can be drawn", id="none to draw"
+                "tmp", len(A_PICTURE) + 16384, "No picture can be rendered", id="none to draw"
             ),
             pytest.param("files", 0, "is full; make room.", id="none to keep it"),
         ],
@@ -143,7 +145,7 @@ class TestTheDatabase:
                 gate.open()
             rename(shop.database, "gone", "pictures")
 
-            assert_waiting(shop, image, reason="The database is away")
+            assert_waiting(shop, image, reason="The database is unavailable")
             assert_fine_after_a_minute(shop, image)
 
     def test_a_connection_that_is_lost_in_the_middle_costs_a_minute(
@@ -157,7 +159,7 @@ class TestTheDatabase:
                 get_order_to_change(db, order.merchant_id, order.id)
                 wait_until(lambda: end_whoever_waits(shop.database))
 
-            assert_waiting(shop, image, reason="The database is away")
+            assert_waiting(shop, image, reason="The database is unavailable")
             assert_fine_after_a_minute(shop, image)
 
 
@@ -169,7 +171,7 @@ class TestDecoders:
             [image] = shop.add_images(shop.add_order(), url)
 
             with shop.draining():
-                wait_until(lambda: list(shop.tools.bench.glob(f"*/{MARK}")))
+                wait_until(lambda: list(shop.resources.scratch.glob(f"*/{MARK}")))
                 os.kill(find_decoder(), signal.SIGKILL)
 
         assert shop.image(image).status is _S.OK
@@ -206,7 +208,7 @@ class TestDecoders:
 
         refused = shop.image(image)
         assert (refused.status, refused.error_message) == (_S.INVALID, CANNOT_BE_PROCESSED)
-        assert shop.order(order).error_message == (
+        assert write_reasons(shop.order(order).reasons) == (
             f"Image {image} cannot be printed. {CANNOT_BE_PROCESSED}"
         )
         assert shop.list_files("prints") == []
@@ -251,21 +253,21 @@ class TestWorkers:
     def test_what_a_killed_one_left_on_the_bench_goes_hours_later(
         self, a_shop: OpenShop, tmp_path: Path
     ) -> None:
-        bench = tmp_path / "tmp"
+        scratch = tmp_path / "tmp"
         long_ago = (system_clock() - ABANDONED - timedelta(minutes=1)).timestamp()
         for name in ("tmp-old", "tmp-young", "files"):
-            (bench / name).mkdir(parents=True)
+            (scratch / name).mkdir(parents=True)
         for name in ("tmp-old", "files"):
-            os.utime(bench / name, (long_ago, long_ago))
+            os.utime(scratch / name, (long_ago, long_ago))
 
         a_shop()
 
-        assert sorted(path.name for path in bench.iterdir()) == ["files", "tmp-young"]
+        assert sorted(path.name for path in scratch.iterdir()) == ["files", "tmp-young"]
 
     def test_a_file_that_killed_worker_after_worker_is_invalid(self, shop: Shop) -> None:
         [image] = shop.add_images(shop.add_order(), shop.host.at("/cat.jpg", holds(A_PICTURE)))
         with shop.database.writing() as db:
-            db.execute(update(jobs).values(attempts=DOWNLOAD_ATTEMPTS + MOST_DEATHS))
+            db.execute(update(jobs).values(attempts=DOWNLOAD_ATTEMPTS + MOST_CRASHES))
 
         shop.drain()
 

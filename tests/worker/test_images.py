@@ -16,11 +16,12 @@ from printworks.rules.images import DOWNLOAD_WAITS, ImageStatus
 from printworks.rules.jobs import POLICIES, JobKind
 from printworks.rules.orders import OrderStatus
 from printworks.rules.sizing import Pixels
+from printworks.store.console.jobs import JobRow
 from printworks.store.images.images import Image
-from printworks.store.images.pictures import forget_pictures, proof_key
+from printworks.store.images.pictures import proof_key, purge_pictures
 from printworks.store.orders.orders import Order
-from printworks.store.queue.jobs import JobRow
-from printworks.worker.tools import BUSY, MOST_FROM_HOST
+from printworks.worker.resources import BUSY_WAIT, MOST_FROM_HOST
+from tests.factories import a_work
 from tests.imaging.pictures import CORNERS, a_picture, are_alike, as_jpeg, corners
 from tests.worker.conftest import OpenShop
 from tests.worker.hosts import (
@@ -89,7 +90,7 @@ class TestVerdicts:
         fetch_one(shop, shop.host.at("/cat.jpg", holds(A_PICTURE)))
 
         [original] = shop.list_files("originals")
-        assert shop.tools.files.read(original) == A_PICTURE
+        assert shop.resources.files.read(original) == A_PICTURE
 
     def test_the_bench_is_tidy_afterwards(self, shop: Shop) -> None:
         fetch(
@@ -99,7 +100,7 @@ class TestVerdicts:
             shop.host.at("/gone.jpg", NOT_FOUND),
         )
 
-        assert list(shop.tools.bench.iterdir()) == []
+        assert list(shop.resources.scratch.iterdir()) == []
 
     def test_what_is_no_picture_is_invalid_and_a_sentence_says_why(self, shop: Shop) -> None:
         image = fetch_one(shop, shop.host.at("/cat.jpg", holds(NOT_A_PICTURE)))
@@ -233,7 +234,7 @@ class TestAttempts:
         image = fetch_one(shop, shop.host.at("/cat.jpg", NOT_FOUND, holds(A_PICTURE)))
 
         with shop.database.writing() as db:
-            advance_clock(db, shop.merchant, timedelta(seconds=10), now=shop.clock())
+            advance_clock(a_work(db, shop.merchant, now=shop.clock()), timedelta(seconds=10))
         shop.drain()
 
         assert shop.image(image.id).status is _S.OK
@@ -241,7 +242,7 @@ class TestAttempts:
 
 class TestServersThatMisbehave:
     def test_each_is_tried_again_and_holds_up_nobody_else(self, a_shop: OpenShop) -> None:
-        shop = a_shop(patience=FetchLimits(total=2 * SECOND, stall=1 * SECOND))
+        shop = a_shop(fetch_limits=FetchLimits(total=2 * SECOND, stall=1 * SECOND))
         host = shop.host
         wicked = {
             "/drips.jpg": drips(A_PICTURE),
@@ -282,10 +283,10 @@ class TestServersThatMisbehave:
 
         assert shop.host.most_at_once == len(shop.host.asked) == MOST_FROM_HOST
         assert [(job.attempts, job.due_at) for job in list_waiting(shop)] == [
-            (0, shop.clock() + BUSY),
-            (0, shop.clock() + BUSY),
+            (0, shop.clock() + BUSY_WAIT),
+            (0, shop.clock() + BUSY_WAIT),
         ]
-        shop.pass_time(seconds=BUSY.total_seconds())
+        shop.pass_time(seconds=BUSY_WAIT.total_seconds())
         assert {shop.image(image_id).status for image_id in ids} == {_S.OK}
         assert len(shop.host.asked) == len(urls)
 
@@ -332,7 +333,7 @@ class TestTheSameContent:
         fetch_one(shop, url)
         picture = shop.picture(A_PICTURE)
         assert picture is not None
-        shop.tools.files.delete(str(picture.original))
+        shop.resources.files.delete(str(picture.original))
 
         third = fetch_one(shop, url, sku=MAGNET)
 
@@ -368,7 +369,7 @@ class TestTheSameContent:
         with shop.draining():
             gate.wait()
             with shop.database.writing() as db:
-                forget_pictures(db, before=shop.clock() + SECOND, limit=10)
+                purge_pictures(db, before=shop.clock() + SECOND, limit=10)
             gate.open()
         shop.pass_time(minutes=1)
 
@@ -516,11 +517,11 @@ def test_the_proofs_show_the_picture_as_it_will_be_printed(shop: Shop) -> None:
 
 def open_proof(shop: Shop, image: Image, name: str) -> Any:
     """Open a proof that is kept."""
-    return pyvips.Image.new_from_buffer(shop.tools.files.read(proof_key(image.id, name)), "")
+    return pyvips.Image.new_from_buffer(shop.resources.files.read(proof_key(image.id, name)), "")
 
 
 def remember(shop: Shop, order: Order, ids: list[int]) -> Any:
     """Return all that could have changed."""
     images = [shop.image(image_id) for image_id in ids]
-    files = {key: shop.tools.files.read(key) for key in shop.list_files()}
+    files = {key: shop.resources.files.read(key) for key in shop.list_files()}
     return images, shop.events(order), shop.order(order), files

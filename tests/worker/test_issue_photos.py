@@ -8,12 +8,13 @@ from printworks.actions.issues.photos import (
     SentPhoto,
     add_photos,
     begin_photos,
-    draw_photos,
+    render_photos,
 )
 from printworks.rules.issues import IssueAction, IssueKind
 from printworks.store.issues.issues import Issue, NewIssue
 from printworks.store.issues.photos import NewPhoto, list_photos
 from printworks.store.orders.orders import get_order_to_change
+from tests.factories import a_system_work, a_work
 from tests.worker.hosts import holds
 from tests.worker.shops import A_PICTURE, Shop, a_jpeg
 
@@ -23,9 +24,9 @@ DAYS = 90
 def draw(shop: Shop, *contents: bytes) -> tuple[PhotoBatch, list[NewPhoto]]:
     """Draw photographs that have just come."""
     with shop.database.writing() as db:
-        batch = begin_photos(db, present=0, added=len(contents), now=shop.clock())
+        batch = begin_photos(a_system_work(db, now=shop.clock()), present=0, added=len(contents))
     sent = [SentPhoto("photo.jpg", BytesIO(content)) for content in contents]
-    return batch, draw_photos(shop.tools.processor, shop.tools.files, batch, sent)
+    return batch, render_photos(shop.resources.processor, shop.resources.files, batch, sent)
 
 
 def complain(shop: Shop, batch: PhotoBatch, drawn: list[NewPhoto]) -> Issue:
@@ -36,8 +37,8 @@ def complain(shop: Shop, batch: PhotoBatch, drawn: list[NewPhoto]) -> Issue:
     new = NewIssue(kind=IssueKind.PRINT_DEFECTS, action=IssueAction.REFUND)
     with shop.database.writing() as db:
         current = get_order_to_change(db, shop.merchant.id, order.id)
-        issue = open_issue(db, shop.merchant, current, new, now=shop.clock())
-        add_photos(db, issue, batch, drawn, now=shop.clock())
+        issue = open_issue(a_work(db, shop.merchant, now=shop.clock()), current, new)
+        add_photos(a_system_work(db, now=shop.clock()), issue, batch, drawn)
     return issue
 
 
@@ -46,7 +47,7 @@ def test_what_is_kept_is_not_what_came(shop: Shop) -> None:
     batch, drawn = draw(shop, came)
 
     [file] = shop.list_files("photos")
-    kept = shop.tools.files.read(file)
+    kept = shop.resources.files.read(file)
 
     assert [(photo.file, photo.width, photo.height) for photo in drawn] == [(file, 600, 900)]
     assert batch.files == (file,)
@@ -69,7 +70,7 @@ def test_photographs_of_an_issue_go_ninety_days_after_it_was_settled(shop: Shop)
     shop.pass_time(days=2 * DAYS)
     assert len(shop.list_files("photos")) == 1
     with shop.database.writing() as db:
-        dismiss_issue(db, issue.id, comment="It looks well to us.", now=shop.clock())
+        dismiss_issue(a_system_work(db, now=shop.clock()), issue.id, comment="It looks well to us.")
 
     shop.pass_time(days=DAYS)
     assert len(shop.list_files("photos")) == 1

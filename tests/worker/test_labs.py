@@ -13,14 +13,11 @@ import pytest
 from sqlalchemy import select
 
 from printworks.actions.orders.orders import cancel_order
-from printworks.actions.production.production import (
-    apply_lab_report,
-    hold_order,
-    offer_again,
-    permissions_of,
-    release_order,
-)
-from printworks.actions.submission.submission import check_submission
+from printworks.actions.production.holds import hold_order, release_order
+from printworks.actions.production.lab_reports import apply_lab_report, reoffer_shipment
+from printworks.actions.production.release import permissions_of
+from printworks.actions.submission.check import check_submission
+from printworks.actions.work import Work
 from printworks.errors import WrongState
 from printworks.labs.documents import LabReport
 from printworks.labs.simulated import LATE, LOST_AFTER, make_tracking_number
@@ -35,12 +32,12 @@ from printworks.rules.events import (
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus, ShippingMethod
 from printworks.rules.production import LabState
+from printworks.rules.reasons import write_reasons
 from printworks.rules.submission import GeneralError
-from printworks.store.accounts.merchants import get_merchant
 from printworks.store.labs.shipments import Shipment, get_shipment, list_decisions
-from printworks.store.orders.orders import Order, get_any_order_to_change
+from printworks.store.orders.orders import Order
 from printworks.store.tables import order_events, shipments
-from tests.factories import NOON
+from tests.factories import NOON, a_system_work, a_work, a_work_of
 from tests.worker.catalogues import change_labs
 from tests.worker.conftest import OpenShop
 from tests.worker.hosts import answers, holds, wait_until
@@ -111,26 +108,26 @@ def hear(shop: Shop, shipment: Shipment, state: LabState, **facts: Any) -> bool:
     """Let a lab say something; return whether it was news."""
     report = LabReport(job=shipment.id, state=state, **facts)
     with shop.database.writing() as db:
-        return apply_lab_report(db, report, catalogue=shop.tools.catalogue, now=shop.clock())
+        return apply_lab_report(
+            a_system_work(db, now=shop.clock(), catalogue=shop.resources.catalogue), report
+        )
 
 
-def change(shop: Shop, order: Order, action: Callable[..., object], **values: Any) -> None:
+def change(shop: Shop, order: Order, action: Callable[[Work, Order], object]) -> None:
     """Do something to the order as it is now."""
     with shop.database.writing() as db:
-        current = get_any_order_to_change(db, order.id)
-        whose = get_merchant(db, order.merchant_id)
-        given = {"merchant": whose} if action in {cancel_order, release_order} else {}
-        action(db, order=current, now=shop.clock() + whose.clock_offset, **given, **values)
+        work, current = shop.resources.services.system_work(db).lock_order(order.id)
+        action(work, current)
 
 
 def cancel(shop: Shop, order: Order) -> None:
     """Let the merchant cancel."""
-    change(shop, order, cancel_order, catalogue=shop.tools.catalogue)
+    change(shop, order, cancel_order)
 
 
 def hold(shop: Shop, order: Order) -> None:
     """Let the merchant hold it."""
-    change(shop, order, hold_order, catalogue=shop.tools.catalogue)
+    change(shop, order, hold_order)
 
 
 def release(shop: Shop, order: Order) -> None:
@@ -141,7 +138,9 @@ def release(shop: Shop, order: Order) -> None:
 def print_again(shop: Shop, shipment: Shipment) -> None:
     """Let an operator offer it again."""
     with shop.database.writing() as db:
-        offer_again(db, shipment.id, catalogue=shop.tools.catalogue, now=shop.clock())
+        reoffer_shipment(
+            a_system_work(db, now=shop.clock(), catalogue=shop.resources.catalogue), shipment.id
+        )
 
 
 def finish(shop: Shop) -> None:
@@ -203,7 +202,7 @@ class TestHandingOver:
 
         seen = shop.order(order)
         assert seen.status is OrderStatus.SUBMITTED
-        assert seen.error_message is not None
+        assert write_reasons(seen.reasons) is not None
         assert only(shop, order).sent_at is None
 
     def test_a_shipment_that_was_sent_is_left_alone(self, shop: Shop) -> None:
@@ -324,7 +323,7 @@ class TestWhatALabIsTold:
         shop.drain()
 
         shipment = only(shop, order)
-        lab = shop.tools.catalogue.get_lab(shipment.lab)
+        lab = shop.resources.catalogue.get_lab(shipment.lab)
         told = read_job(shop, shipment)["packing_slip"]
         assert lab.packing_slips is takes_slips
         assert (told and told["sha256"]) == (
@@ -388,7 +387,7 @@ class TestTheUsualCourse:
         from printworks.actions.accounts.clock import advance_clock
 
         with shop.database.writing() as db:
-            advance_clock(db, shop.merchant, timedelta(days=2), now=NOON)
+            advance_clock(a_work(db, shop.merchant, now=NOON), timedelta(days=2))
         order = submit(shop)
         shop.drain()
 
@@ -456,7 +455,7 @@ class TestMagicWords:
         assert gone.lab != made.lab
         assert gone.reason == f"The lab {gone.lab} cannot make this now."
         assert shop.order(order).status is OrderStatus.COMPLETE
-        assert shop.order(order).error_message is None
+        assert write_reasons(shop.order(order).reasons) is None
         assert shop.order(order).price == charged
         with shop.database.reading() as db:
             assert [one.without for one in list_decisions(db, order.id)] == [[], [gone.lab]]
@@ -478,7 +477,7 @@ class TestMagicWords:
         )
         seen = shop.order(order)
         assert seen.status is OrderStatus.SUBMITTED
-        assert seen.error_message == f"Shipment {held.id} is held; we are looking into it."
+        assert write_reasons(seen.reasons) == f"Shipment {held.id} is held; we are looking into it."
         assert of_kind(shop, order, OrderHeld) == [
             OrderHeld(shipment=held.id, reason=held.held_because)
         ]
@@ -505,7 +504,7 @@ class TestMagicWords:
             _S.FAILED,
             "The paper jammed and the prints are spoiled.",
         )
-        assert (seen.status, seen.error_message) == (
+        assert (seen.status, write_reasons(seen.reasons)) == (
             OrderStatus.SUBMITTED,
             f"A lab could not make shipment {failed.id}; we are looking into it.",
         )
@@ -519,7 +518,7 @@ class TestMagicWords:
             _S.OFFERED,
             shop.clock(),
         )
-        assert shop.order(order).error_message is None
+        assert write_reasons(shop.order(order).reasons) is None
         hear(shop, again, _S.DISPATCHED)
         assert shop.order(order).status is OrderStatus.COMPLETE
 
@@ -592,7 +591,7 @@ class TestMagicWords:
         assert held.held_because == "The lab printed another file than the one that it was sent."
         assert shop.order(order).status is OrderStatus.SUBMITTED
         message = f"Shipment {held.id} is held; we are looking into it."
-        assert shop.order(order).error_message == message
+        assert write_reasons(shop.order(order).reasons) == message
 
         print_again(shop, held)
 
@@ -602,7 +601,7 @@ class TestMagicWords:
             None,
             _S.OFFERED,
         )
-        assert shop.order(order).error_message is None
+        assert write_reasons(shop.order(order).reasons) is None
 
     def test_a_wrong_print_is_not_believed_the_second_time_either(self, shop: Shop) -> None:
         order = submit(shop, merchant_order_id="sandbox:wrong-print sandbox:twice")
@@ -624,7 +623,7 @@ class TestMagicWords:
         assert hear(shop, only(shop, order), _S.DISPATCHED)
 
         assert shop.order(order).status is OrderStatus.COMPLETE
-        assert shop.order(order).error_message is None
+        assert write_reasons(shop.order(order).reasons) is None
         assert only(shop, order).held_because is None
 
 
@@ -804,9 +803,7 @@ class TestHolding:
 
         assert (waiting.state, waiting.sent_at, rendered) == (_S.OFFERED, None, 1)
         assert only(shop, order).sent_at == NOON + timedelta(minutes=5)
-        assert of_kind(shop, order, OrderHeld) == [
-            OrderHeld(shipment=None, reason="The merchant asked for it.")
-        ]
+        assert of_kind(shop, order, OrderHeld) == [OrderHeld(shipment=None, reason=None)]
         assert len(of_kind(shop, order, OrderReleased)) == 1
 
     def test_a_hold_overtakes_a_shipment_that_was_to_be_sent(self, shop: Shop) -> None:
@@ -959,7 +956,10 @@ class TestLabsThatAreAway:
             shop.submit(order)
 
         with shop.database.reading() as db:
-            status = check_submission(db, shop.order(order), shop.tools.catalogue)
+            status = check_submission(
+                a_work_of(db, shop.order(order), catalogue=shop.resources.catalogue),
+                shop.order(order),
+            )
         assert not status.is_valid
         assert status.errors == [GeneralError.ITEMS_CONTAINING_ERRORS]
         assert shop.order(order).status is OrderStatus.NOT_YET_SUBMITTED
@@ -986,7 +986,7 @@ def test_permissions_follow_the_lab(shop: Shop) -> None:
     shipment = only(shop, order)
 
     def may() -> tuple[bool, bool, bool]:
-        found = permissions_of(shop.order(order), list_all(shop, order), shop.tools.catalogue)
+        found = permissions_of(shop.order(order), list_all(shop, order), shop.resources.catalogue)
         return found.cancel, found.hold, found.update_shipping
 
     seen = [may()]

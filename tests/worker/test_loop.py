@@ -72,7 +72,7 @@ class TestOutcomes:
         drain(database, fail_with(PermanentFailure("No such order.")), policy=policy)
 
         stored = read(database, job_id)
-        assert (stored.state, stored.last_error) == ("failed", "Hopeless: No such order.")
+        assert (stored.state, stored.last_error) == ("failed", "PermanentFailure: No such order.")
 
     def test_a_job_has_so_many_attempts_and_no_more(self, database: Database) -> None:
         job_id = enqueue_one(database)
@@ -285,9 +285,9 @@ class TestEveryHour:
             drain(
                 database,
                 do_nothing,
-                handlers={JobKind.FORGET_JOBS: do_nothing},
-                policies={JobKind.FORGET_JOBS: a_policy()},
-                hourly=[JobKind.FORGET_JOBS],
+                handlers={JobKind.PURGE_JOBS: do_nothing},
+                policies={JobKind.PURGE_JOBS: a_policy()},
+                hourly=[JobKind.PURGE_JOBS],
             )
 
         with database.reading() as db:
@@ -312,9 +312,9 @@ class TestEveryHour:
             do_nothing,
             scene,
             clock=clock,
-            handlers={JobKind.FORGET_JOBS: do_nothing},
-            policies={JobKind.FORGET_JOBS: a_policy()},
-            hourly=[JobKind.FORGET_JOBS],
+            handlers={JobKind.PURGE_JOBS: do_nothing},
+            policies={JobKind.PURGE_JOBS: a_policy()},
+            hourly=[JobKind.PURGE_JOBS],
         )
 
         with database.reading() as db:

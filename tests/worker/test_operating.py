@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from printworks.actions.production.operating import speak_for_lab
+from printworks.actions.production.lab_reports import report_for_lab
 from printworks.catalogue.opening import open_catalogue
 from printworks.labs.documents import LabReport
 from printworks.rules.jobs import JobKind
@@ -12,6 +12,7 @@ from printworks.rules.orders import OrderStatus
 from printworks.rules.production import LabState
 from printworks.store.orders.orders import Order
 from printworks.store.tables import shipments
+from tests.factories import a_system_work
 from tests.worker.hosts import wait_until
 from tests.worker.shops import STICKER, Shop
 from tests.worker.test_labs import (
@@ -33,7 +34,7 @@ def say(shop: Shop, order: Order, state: LabState, reason: str | None = None) ->
     report = LabReport(job=list_all(shop, order)[0].id, state=state, reason=reason)
     catalogue = open_catalogue(shop.settings.catalogue)
     with shop.database.writing() as db:
-        speak_for_lab(db, report, catalogue=catalogue, now=shop.clock())
+        report_for_lab(a_system_work(db, now=shop.clock(), catalogue=catalogue), report)
 
 
 def find_folders(shop: Shop, order: Order) -> list[str]:
@@ -102,7 +103,7 @@ def test_what_every_lab_rejects_before_it_has_it_is_handed_to_none(with_folders:
         report = LabReport(job=newest.id, state=_S.REJECTED, reason="No stickers left.")
         with shop.database.writing() as db:
             catalogue = open_catalogue(shop.settings.catalogue)
-            speak_for_lab(db, report, catalogue=catalogue, now=shop.clock())
+            report_for_lab(a_system_work(db, now=shop.clock(), catalogue=catalogue), report)
         shop_labs += 1
 
     shop.drain()

@@ -7,8 +7,10 @@ from printworks.actions.orders.orders import change_order
 from printworks.rules.events import PackingSlipJudged
 from printworks.rules.images import DOWNLOAD_WAITS, ImageStatus
 from printworks.rules.jobs import JobKind
+from printworks.rules.reasons import write_reasons
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.orders.orders import Order, get_order
+from tests.factories import a_work
 from tests.imaging.pictures import a_picture
 from tests.worker.hosts import answers, holds
 from tests.worker.shops import A_PICTURE, NOT_A_PICTURE, Shop
@@ -24,12 +26,9 @@ def change_slip(shop: Shop, order: Order, url: str | None) -> None:
         whose = get_merchant(db, order.merchant_id)
         current = get_order(db, whose.id, order.id)
         change_order(
-            db,
-            whose,
+            a_work(db, whose, now=shop.clock(), catalogue=shop.resources.catalogue),
             current,
             {"packing_slip_url": url},
-            catalogue=shop.tools.catalogue,
-            now=shop.clock(),
         )
 
 
@@ -47,9 +46,9 @@ def test_a_packing_slip_is_kept_with_the_order(shop: Shop) -> None:
     assert slip is not None
     assert (slip.status, slip.width, slip.height) == (_S.OK, 420, 594)
     assert slip.sha256 == hashlib.sha256(A_SLIP).hexdigest()
-    assert shop.tools.files.read(slip.file or "") == A_SLIP
+    assert shop.resources.files.read(slip.file or "") == A_SLIP
     assert judged(shop, order) == [PackingSlipJudged(_S.OK)]
-    assert shop.order(order).error_message is None
+    assert write_reasons(shop.order(order).reasons) is None
 
 
 def test_one_that_is_no_picture_is_told_on_the_order(shop: Shop) -> None:
@@ -60,7 +59,7 @@ def test_one_that_is_no_picture_is_told_on_the_order(shop: Shop) -> None:
     slip = shop.slip(order)
     assert slip is not None
     assert slip.status is _S.INVALID
-    assert shop.order(order).error_message == (
+    assert write_reasons(shop.order(order).reasons) == (
         f"The packing slip cannot be used. {slip.error_message}"
     )
     assert shop.list_files() == []
@@ -71,13 +70,13 @@ def test_one_that_is_never_found_is_told_on_the_order_after_the_last_attempt(sho
 
     shop.drain()
     for wait in DOWNLOAD_WAITS:
-        assert shop.order(order).error_message is None
+        assert write_reasons(shop.order(order).reasons) is None
         shop.pass_time(seconds=wait.total_seconds())
     shop.pass_time(days=1)
 
     assert shop.host.count("/slip.png") == 7
     assert judged(shop, order) == [PackingSlipJudged(_S.FILE_NOT_FOUND_AT_URL)]
-    assert shop.order(order).error_message == (
+    assert write_reasons(shop.order(order).reasons) == (
         "The packing slip cannot be used. There is nothing at the address."
     )
 
@@ -108,7 +107,7 @@ def test_the_answer_of_an_address_that_is_no_longer_wanted_is_ignored(shop: Shop
     assert slip is not None
     assert (slip.status, slip.sha256) == (_S.OK, hashlib.sha256(ANOTHER_SLIP).hexdigest())
     assert judged(shop, order) == [PackingSlipJudged(_S.OK)]
-    assert shop.order(order).error_message is None
+    assert write_reasons(shop.order(order).reasons) is None
 
 
 def test_an_order_that_wants_none_any_more_gets_none(shop: Shop) -> None:
@@ -123,7 +122,7 @@ def test_an_order_that_wants_none_any_more_gets_none(shop: Shop) -> None:
 
     assert shop.slip(order) is None
     assert judged(shop, order) == []
-    assert shop.order(order).error_message is None
+    assert write_reasons(shop.order(order).reasons) is None
 
 
 def test_one_that_is_dropped_before_anybody_asked_is_not_fetched(shop: Shop) -> None:
@@ -146,7 +145,7 @@ def test_another_address_takes_the_complaint_away(shop: Shop) -> None:
     slip = shop.slip(order)
     assert slip is not None
     assert slip.status is _S.OK
-    assert shop.order(order).error_message is None
+    assert write_reasons(shop.order(order).reasons) is None
 
 
 def test_a_job_that_runs_again_changes_nothing(shop: Shop) -> None:

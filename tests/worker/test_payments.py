@@ -15,11 +15,13 @@ from printworks.rules.jobs import JobKind
 from printworks.rules.ledger import EntryKind
 from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import Billing, PaymentState
+from printworks.rules.reasons import write_reasons
 from printworks.store.accounts.merchants import set_billing
 from printworks.store.images.images import NewImage
 from printworks.store.money.ledger import list_entries
 from printworks.store.money.payments import PaymentRequest
 from printworks.store.orders.orders import Order, get_order_to_change
+from tests.factories import a_work
 from tests.worker.cashiers import (
     Cashier,
     Steps,
@@ -131,12 +133,9 @@ class TestAnOrderThatIsBeingPaidFor:
         shop = cashier.shop
         with shop.database.writing() as db, pytest.raises(WrongState, match="being paid for"):
             change_order(
-                db,
-                shop.merchant,
+                a_work(db, shop.merchant, now=shop.clock(), catalogue=shop.resources.catalogue),
                 get_order_to_change(db, shop.merchant.id, order.id),
                 {"address1": "2 Low Street"},
-                catalogue=shop.tools.catalogue,
-                now=shop.clock(),
             )
 
     def test_images_cannot_be_added(self, cashier: Cashier, order: Order) -> None:
@@ -144,7 +143,9 @@ class TestAnOrderThatIsBeingPaidFor:
         new = NewImage(sku="M-STI-4X6", url="https://shop.example/b.jpg", copies=1)
         with shop.database.writing() as db, pytest.raises(WrongState, match="being paid for"):
             add_images(
-                db, shop.merchant, order, [new], catalogue=shop.tools.catalogue, now=shop.clock()
+                a_work(db, shop.merchant, now=shop.clock(), catalogue=shop.resources.catalogue),
+                order,
+                [new],
             )
 
     def test_it_can_be_cancelled_and_the_money_comes_back(
@@ -185,7 +186,7 @@ class TestABankThatAsksThePayer:
         self, cashier: Cashier, order: Order
     ) -> None:
         request = cashier.submit(order)
-        cashier.shop.tools.gateway.bank.authorise(request.key)
+        cashier.shop.resources.gateway.bank.authorise(request.key)
 
         cashier.shop.pass_time(minutes=20)
 
@@ -196,28 +197,31 @@ class TestABankThatAsksThePayer:
 
     def test_once_declined_it_is_the_merchants_again(self, cashier: Cashier, order: Order) -> None:
         request = cashier.submit(order)
-        cashier.shop.tools.gateway.bank.refuse(request.key)
+        cashier.shop.resources.gateway.bank.refuse(request.key)
 
         cashier.shop.pass_time(minutes=20)
 
         back = cashier.shop.order(order)
         assert back.status is _S.NOT_YET_SUBMITTED
-        assert back.error_message == "The order was not paid for. The payment was not authorised."
+        assert (
+            write_reasons(back.reasons)
+            == "The order was not paid for. The payment was not authorised."
+        )
         assert cashier.request(request).state is _P.DECLINED
 
     def test_it_can_be_submitted_again_with_another_payment(
         self, cashier: Cashier, order: Order
     ) -> None:
         first = cashier.submit(order)
-        cashier.shop.tools.gateway.bank.refuse(first.key)
+        cashier.shop.resources.gateway.bank.refuse(first.key)
         cashier.shop.pass_time(minutes=20)
 
         second = cashier.submit(order)
 
         assert second.id != first.id
         assert second.state is _P.WAITING
-        assert cashier.shop.order(order).error_message is None
-        cashier.shop.tools.gateway.bank.authorise(second.key)
+        assert write_reasons(cashier.shop.order(order).reasons) is None
+        cashier.shop.resources.gateway.bank.authorise(second.key)
         cashier.shop.pass_time(minutes=20)
         assert cashier.shop.order(order).status is _S.SUBMITTED
         assert cashier.count_taken(order) == (1, 1)
@@ -232,11 +236,11 @@ class TestABankThatAsksThePayer:
 
         back = cashier.shop.order(order)
         assert back.status is _S.NOT_YET_SUBMITTED
-        assert back.error_message == (
+        assert write_reasons(back.reasons) == (
             "The order was not paid for. The payment was not authorised in time."
         )
         # It is too late at the bank, too.
-        assert isinstance(cashier.shop.tools.gateway.bank.authorise(request.key), Declined)
+        assert isinstance(cashier.shop.resources.gateway.bank.authorise(request.key), Declined)
 
     def test_cancelling_closes_the_banks_page(self, cashier: Cashier, order: Order) -> None:
         request = cashier.submit(order)
@@ -245,7 +249,7 @@ class TestABankThatAsksThePayer:
         cashier.shop.drain()
 
         assert cashier.request(request).state is _P.DECLINED
-        assert isinstance(cashier.shop.tools.gateway.bank.authorise(request.key), Declined)
+        assert isinstance(cashier.shop.resources.gateway.bank.authorise(request.key), Declined)
         assert cashier.shop.order(order).status is _S.CANCELLED
 
     def test_a_picture_that_fails_meanwhile_gives_the_money_back(self, cashier: Cashier) -> None:
@@ -256,7 +260,7 @@ class TestABankThatAsksThePayer:
         for _ in range(8):
             shop.pass_time(minutes=10)
         assert shop.image(image).status is ImageStatus.FILE_NOT_FOUND_AT_URL
-        shop.tools.gateway.bank.authorise(request.key)
+        shop.resources.gateway.bank.authorise(request.key)
 
         for _ in range(3):
             shop.pass_time(minutes=20)
@@ -264,7 +268,7 @@ class TestABankThatAsksThePayer:
         assert cashier.request(request).state is _P.REFUNDED
         back = shop.order(order)
         assert back.status is _S.NOT_YET_SUBMITTED
-        assert f"image {image} has FileCouldNotBeDownloaded" in (back.error_message or "")
+        assert f"image {image} has FileCouldNotBeDownloaded" in (write_reasons(back.reasons) or "")
         assert cashier.find_faults() == []
 
 
@@ -277,7 +281,9 @@ class TestABankInTrouble:
         assert (request.state, request.reason) == (_P.DECLINED, "The bank declined the card.")
         back = cashier.shop.order(order)
         assert (back.status, back.payment_request_id) == (_S.NOT_YET_SUBMITTED, None)
-        assert back.error_message == "The order was not paid for. The bank declined the card."
+        assert (
+            write_reasons(back.reasons) == "The order was not paid for. The bank declined the card."
+        )
         assert moves(cashier.shop, order) == []
 
     def test_an_answer_that_was_lost_is_found(self, cashier: Cashier) -> None:
@@ -380,7 +386,7 @@ class TestABankInTrouble:
 
         assert cashier.request(request).state is _P.ASKED
         job = cashier.shop.job(JobKind.CHECK_PAYMENT)
-        assert job.last_error == "NotNow: The payment provider could not be asked."
+        assert job.last_error == "RetryLater: The payment provider could not be asked."
         cashier.cancel(order)
         assert cashier.shop.order(order).status is _S.CANCELLED
 

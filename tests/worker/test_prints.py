@@ -14,6 +14,7 @@ from printworks.rules.events import ImageRendered
 from printworks.rules.images import DOWNLOAD_WAITS, ImageStatus
 from printworks.rules.jobs import POLICIES, JobKind
 from printworks.rules.orders import OrderStatus
+from printworks.rules.reasons import write_reasons
 from printworks.store.images.images import Image
 from printworks.store.images.pictures import print_key
 from printworks.store.orders.orders import Order
@@ -55,7 +56,7 @@ def test_an_image_that_is_there_is_drawn_when_its_order_is_submitted(shop: Shop)
     shop.drain()
 
     manifest = manifest_of(shop.image(image))
-    drawn = shop.tools.files.read(print_key(image))
+    drawn = shop.resources.files.read(print_key(image))
     assert hashlib.sha256(drawn).hexdigest() == manifest.output_sha256
     assert manifest.source_sha256 == hashlib.sha256(A_PICTURE).hexdigest()
     assert manifest.plan.dpi == 150
@@ -68,8 +69,8 @@ def test_the_manifest_draws_the_same_bytes_again(shop: Shop, tmp_path: Path) -> 
     manifest = manifest_of(shop.image(image))
     [original] = shop.list_files("originals")
 
-    with shop.tools.files.local(original) as source:
-        again = shop.tools.processor.render(source, manifest.plan, tmp_path)
+    with shop.resources.files.local(original) as source:
+        again = shop.resources.processor.render(source, manifest.plan, tmp_path)
 
     assert isinstance(again, Rendered)
     assert again.manifest == manifest
@@ -85,7 +86,7 @@ def test_an_image_that_arrives_after_submission_is_drawn_then(shop: Shop) -> Non
 
     assert shop.image(image).manifest is not None
     assert shop.list_files("prints") == [print_key(image)]
-    assert shop.order(order).error_message is None
+    assert write_reasons(shop.order(order).reasons) is None
 
 
 def test_an_order_submitted_while_its_image_arrives_gets_one_print_file(shop: Shop) -> None:
@@ -105,14 +106,14 @@ def test_an_order_submitted_while_its_image_arrives_gets_one_print_file(shop: Sh
 def test_an_image_that_is_never_found_is_told_on_the_order(shop: Shop) -> None:
     order, [image] = submit_with(shop, shop.host.at("/cat.jpg", answers("404 Not Found")))
     shop.drain()
-    assert shop.order(order).error_message is None
+    assert write_reasons(shop.order(order).reasons) is None
 
     for wait in DOWNLOAD_WAITS:
         shop.pass_time(seconds=wait.total_seconds())
 
     stuck = shop.order(order)
     assert stuck.status is OrderStatus.SUBMITTED
-    assert stuck.error_message == (
+    assert write_reasons(stuck.reasons) == (
         f"Image {image} cannot be printed. There is nothing at the address."
     )
 
@@ -130,7 +131,7 @@ def test_an_image_that_is_no_picture_is_told_on_the_order_and_the_others_are_dra
 
     stuck = shop.order(order)
     assert stuck.status is OrderStatus.SUBMITTED
-    assert (stuck.error_message or "").startswith(f"Image {wrong} cannot be printed. ")
+    assert (write_reasons(stuck.reasons) or "").startswith(f"Image {wrong} cannot be printed. ")
     assert shop.list_files("prints") == [print_key(fine)]
 
 
@@ -140,7 +141,7 @@ def test_before_submission_a_bad_image_is_told_on_itself_alone(shop: Shop) -> No
 
     shop.drain()
 
-    assert shop.order(order).error_message is None
+    assert write_reasons(shop.order(order).reasons) is None
     with pytest.raises(WrongState, match="InvalidImageFile"):
         shop.submit(order)
 
@@ -148,7 +149,7 @@ def test_before_submission_a_bad_image_is_told_on_itself_alone(shop: Shop) -> No
 def test_drawing_again_changes_nothing(shop: Shop) -> None:
     order, [image] = submit_with(shop, shop.host.at("/cat.jpg", holds(A_PICTURE)))
     shop.drain()
-    before = shop.image(image), shop.events(order), shop.tools.files.read(print_key(image))
+    before = shop.image(image), shop.events(order), shop.resources.files.read(print_key(image))
 
     shop.enqueue_again(JobKind.RENDER_IMAGE, {"image": image})
     shop.enqueue_again(JobKind.RENDER_IMAGE, {"image": image})
@@ -157,7 +158,7 @@ def test_drawing_again_changes_nothing(shop: Shop) -> None:
     assert before == (
         shop.image(image),
         shop.events(order),
-        shop.tools.files.read(print_key(image)),
+        shop.resources.files.read(print_key(image)),
     )
 
 

@@ -16,7 +16,7 @@ from printworks.store.images.images import find_image
 from printworks.store.labs.shipments import list_shipments
 from printworks.store.orders.orders import Order, get_order_to_change
 from printworks.store.tables import orders
-from tests.factories import a_merchant
+from tests.factories import a_merchant, a_work
 from tests.worker.hosts import answers, holds
 from tests.worker.shops import A_PICTURE, ANOTHER_PICTURE, Shop
 
@@ -27,12 +27,9 @@ def remove(shop: Shop, order: Order, image_id: int) -> Order:
     """Take an image from an order."""
     with shop.database.writing() as db:
         return remove_image(
-            db,
-            shop.merchant,
+            a_work(db, shop.merchant, now=shop.clock(), catalogue=shop.resources.catalogue),
             get_order_to_change(db, shop.merchant.id, order.id),
             image_id,
-            catalogue=shop.tools.catalogue,
-            now=shop.clock(),
         )
 
 
@@ -235,13 +232,13 @@ class TestDownloads:
         assert shop.image(removed).status is ImageStatus.OK
         remove(shop, order, removed)
         proofs = shop.list_files("proofs")
-        with shop.tools.files.local(proofs[0]) as proof:
+        with shop.resources.files.local(proofs[0]) as proof:
             content = proof.read_bytes()
         shop.drain()
-        late = shop.tools.bench / "late.jpg"
+        late = shop.resources.scratch / "late.jpg"
         late.write_bytes(content)
         for key in proofs:
-            shop.tools.files.put(key, late)
+            shop.resources.files.put(key, late)
 
         shop.enqueue_again(JobKind.FETCH_IMAGE, {"image": removed})
         shop.drain()

@@ -11,12 +11,14 @@ from printworks.rules.issues import IssueAction, IssueKind, IssueState
 from printworks.rules.jobs import JobKind
 from printworks.rules.ledger import audit
 from printworks.rules.orders import OrderStatus
+from printworks.rules.reasons import write_reasons
 from printworks.store.images.images import list_images
 from printworks.store.images.pictures import proof_key
 from printworks.store.issues.issues import Issue, NewIssue
 from printworks.store.money.ledger import list_entries, list_order_money, read_books
 from printworks.store.money.payments import list_payment_money
 from printworks.store.orders.orders import Order, get_order
+from tests.factories import a_system_work, a_work
 from tests.worker.hosts import answers, holds
 from tests.worker.shops import A_PICTURE, ANOTHER_PICTURE, Shop
 from tests.worker.test_labs import finish
@@ -43,17 +45,15 @@ def reprint(shop: Shop, order: Order, **values: Any) -> Issue:
     """Complain about an order, and let an operator have it printed again."""
     new = NewIssue(kind=IssueKind.PRINT_DEFECTS, action=IssueAction.REPRINT, **values)
     with shop.database.writing() as db:
-        issue = open_issue(db, shop.merchant, order, new, now=shop.clock())
-        copies = plan_reprint(db, issue.id, now=shop.clock())
-    copy_proofs(shop.tools.files, copies)
+        issue = open_issue(a_work(db, shop.merchant, now=shop.clock()), order, new)
+        copies = plan_reprint(a_system_work(db, now=shop.clock()), issue.id)
+    copy_proofs(shop.resources.files, copies)
     with shop.database.writing() as db:
         return reprint_issue(
-            db,
+            a_system_work(db, now=shop.clock(), catalogue=shop.resources.catalogue),
             issue.id,
             copies,
-            catalogue=shop.tools.catalogue,
             comment="Sorry.",
-            now=shop.clock(),
         )
 
 
@@ -86,7 +86,11 @@ def test_a_reprint_goes_all_the_way_without_a_download(shop: Shop, how_many: int
         images = list_images(db, again.id)
         assert read_books(db, shop.merchant.id).balance == owed
     assert issue.state is IssueState.CLOSED_RESOLVED
-    assert (again.status, again.price, again.error_message) == (OrderStatus.COMPLETE, 0, None)
+    assert (again.status, again.price, write_reasons(again.reasons)) == (
+        OrderStatus.COMPLETE,
+        0,
+        None,
+    )
     assert all(image.status is ImageStatus.OK for image in images)
     printed = [(image.manifest or {})["output_sha256"] for image in images]
     assert printed == [(image.manifest or {})["output_sha256"] for image in originals]
@@ -105,8 +109,8 @@ def test_the_proofs_of_a_reprint_are_those_of_the_original(shop: Shop) -> None:
         images = list_images(db, issue.reprint_order_id or 0)
     for original, image in zip(originals, images, strict=True):
         for name in ("preview", "thumbnail"):
-            shown = shop.tools.files.read(proof_key(image.id, name))
-            assert shown == shop.tools.files.read(proof_key(original.id, name))
+            shown = shop.resources.files.read(proof_key(image.id, name))
+            assert shown == shop.resources.files.read(proof_key(original.id, name))
 
 
 def test_the_pictures_of_a_reprint_are_kept_for_it(shop: Shop) -> None:
@@ -114,7 +118,7 @@ def test_the_pictures_of_a_reprint_are_kept_for_it(shop: Shop) -> None:
     shop.clock.advance(days=365)
     issue = reprint(shop, order)
 
-    shop.enqueue_again(JobKind.FORGET_PICTURES, {})
+    shop.enqueue_again(JobKind.PURGE_PICTURES, {})
     shop.drain()
 
     with shop.database.reading() as db:

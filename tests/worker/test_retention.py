@@ -8,7 +8,7 @@ from structlog.typing import EventDict
 from printworks.rules.images import ImageStatus
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus
-from printworks.store.images.pictures import forget_pictures, print_key, proof_key
+from printworks.store.images.pictures import print_key, proof_key, purge_pictures
 from printworks.store.orders.orders import Order
 from tests.worker.hosts import holds
 from tests.worker.queues import add_merchant
@@ -48,7 +48,7 @@ def test_the_files_go_after_ninety_days_and_what_is_shown_stays(
     assert after.manifest == before.manifest
     removed = [line["file"] for line in logged if line["event"] == "file removed"]
     assert sorted(removed) == sorted([str(picture.original), print_key(image)])
-    assert [line["sha256"] for line in logged if line["event"] == "picture forgotten"] == [
+    assert [line["sha256"] for line in logged if line["event"] == "picture deleted"] == [
         picture.sha256
     ]
 
@@ -149,6 +149,6 @@ def forget_all(shop: Shop, *, are_removed: bool) -> None:
     """Forget every picture that is old enough, and perhaps remove its files at once."""
     before = shop.clock() - shop.settings.keep_originals
     with shop.database.writing() as db:
-        [forgotten] = forget_pictures(db, before=before, limit=10)
+        [forgotten] = purge_pictures(db, before=before, limit=10)
     for key in forgotten.files if are_removed else ():
-        shop.tools.files.delete(key)
+        shop.resources.files.delete(key)

@@ -61,7 +61,7 @@ def is_told(shop: Shop, merchant: Merchant | None = None) -> bool:
 def test_many_that_hang_hold_up_nobody_else(
     a_shop: OpenShop, receiver: Receiver, bad: Receiver, behave: object
 ) -> None:
-    shop = a_shop(callback_patience=timedelta(minutes=5), stop_timeout="1s")
+    shop = a_shop(callback_timeout=timedelta(minutes=5), stop_timeout="1s")
     hanging = add_merchants(shop, BAD_ONES, bad.at("/cb", behave))  # type: ignore[arg-type]
     add_orders(shop, hanging)
     listen(shop, receiver.at("/cb"))
@@ -83,7 +83,7 @@ def test_many_that_hang_hold_up_nobody_else(
 def test_a_receiver_that_is_quick_again_hears_everything(
     a_shop: OpenShop, receiver: Receiver
 ) -> None:
-    shop = a_shop(callback_patience=timedelta(seconds=1.5))
+    shop = a_shop(callback_timeout=timedelta(seconds=1.5))
     gate = receiver.gate()
     listen(shop, receiver.at("/cb", gate.before(says(200)), says(200)))
     add_orders(shop, [shop.merchant])
@@ -115,12 +115,12 @@ def test_no_receiver_is_flooded() -> None:
         receivers = Receivers()
         with ExitStack() as turns:
             for merchant_id in range(MOST_TO_HOST):
-                turns.enter_context(receivers.turn(merchant_id, "https://shop.example/a"))
+                turns.enter_context(receivers.slot(merchant_id, "https://shop.example/a"))
 
-            turns.enter_context(receivers.turn(1, "https://other.example/"))
+            turns.enter_context(receivers.slot(1, "https://other.example/"))
             with pytest.raises(RetryLater):
-                turns.enter_context(receivers.turn(1, "https://shop.example/b"))
-        with receivers.turn(1, "https://shop.example/b"):
+                turns.enter_context(receivers.slot(1, "https://shop.example/b"))
+        with receivers.slot(1, "https://shop.example/b"):
             assert not receivers.is_slow(1)
 
     asyncio.run(take_turns())

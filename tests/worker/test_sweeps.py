@@ -24,7 +24,7 @@ from printworks.store.tables import (
 from printworks.worker import HANDLERS
 from printworks.worker.loop import Context, Worker
 from printworks.worker.sweeps import ROWS_AT_ONCE
-from tests.factories import NOON, a_merchant, an_order
+from tests.factories import NOON, a_merchant, an_order, some_services
 from tests.worker.queues import KIND, add_merchant, enqueue_one
 from tests.worker.running import noon
 
@@ -167,7 +167,7 @@ def sweep(database: Database) -> None:
     async def run() -> None:
         with ThreadPoolExecutor(2) as threads:
             worker = Worker(
-                Context(database, Settings(data=Path()), noon, threads),
+                Context(some_services(database, clock=noon), threads),
                 handlers=HANDLERS,
                 policies=POLICIES,
                 slots=4,

@@ -10,15 +10,14 @@ import pytest
 from sqlalchemy import update
 
 from printworks.actions.images.images import remove_image
-from printworks.actions.images.pictures import NOT_AS_EXPECTED
+from printworks.actions.images.pictures import CANNOT_BE_PROCESSED, NOT_AS_EXPECTED
 from printworks.actions.images.uploads import (
-    CANNOT_BE_PROCESSED,
-    LEFT_FOR,
-    Judged,
+    REMOVED_AFTER,
     Upload,
+    UploadResult,
     add_uploaded_image,
     begin_upload,
-    judge_upload,
+    validate_upload,
 )
 from printworks.errors import BadInput, NotFound, ServiceUnavailable, WrongState
 from printworks.files.folder import FolderFiles
@@ -30,10 +29,10 @@ from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus, Payment
 from printworks.rules.sizing import Pixels
 from printworks.store.images.images import Image, NewImage, list_images
-from printworks.store.images.pictures import NewPicture, keep_picture, uploaded_key
+from printworks.store.images.pictures import NewPicture, store_picture, uploaded_key
 from printworks.store.orders.orders import Order, get_order_to_change
 from printworks.store.tables import orders
-from tests.factories import a_merchant
+from tests.factories import a_merchant, a_work
 from tests.imaging.pictures import a_noisy_picture
 from tests.worker import deadly
 from tests.worker.conftest import OpenShop
@@ -57,36 +56,40 @@ class Counter:
         new = NewImage(**{"sku": STICKER, "url": None, "copies": 1, **values})
         with self.shop.database.writing() as db:
             return begin_upload(
-                db,
-                self.shop.merchant,
+                a_work(
+                    db,
+                    self.shop.merchant,
+                    now=self.shop.clock(),
+                    catalogue=self.shop.resources.catalogue,
+                ),
                 get_order_to_change(db, self.shop.merchant.id, order.id),
                 new,
-                catalogue=self.shop.tools.catalogue,
-                now=self.shop.clock(),
             )
 
-    def judge(self, upload: Upload, content: bytes) -> Judged:
+    def judge(self, upload: Upload, content: bytes) -> UploadResult:
         """Have the file looked at."""
         folder = self._folder / str(upload.image_id)
         folder.mkdir()
         source = folder / "picture"
         source.write_bytes(content)
-        tools = self.shop.tools
+        resources = self.shop.resources
         try:
-            return judge_upload(tools.processor, tools.files, upload, source, folder)
+            return validate_upload(resources.processor, resources.files, upload, source, folder)
         finally:
             shutil.rmtree(folder)
 
-    def add(self, upload: Upload, judged: Judged) -> Image:
+    def add(self, upload: Upload, judged: UploadResult) -> Image:
         """Let it join its order."""
         with self.shop.database.writing() as db:
             return add_uploaded_image(
-                db,
-                self.shop.merchant,
+                a_work(
+                    db,
+                    self.shop.merchant,
+                    now=self.shop.clock(),
+                    catalogue=self.shop.resources.catalogue,
+                ),
                 upload,
                 judged,
-                catalogue=self.shop.tools.catalogue,
-                now=self.shop.clock(),
             )
 
     def upload(self, order: Order, content: bytes, **values: Any) -> Image:
@@ -123,7 +126,7 @@ class TestVerdicts:
             f"proofs/{image.id}/preview.jpg",
             f"proofs/{image.id}/thumbnail.jpg",
         ]
-        assert shop.tools.files.read(uploaded_key(image.id)) == A_PICTURE
+        assert shop.resources.files.read(uploaded_key(image.id)) == A_PICTURE
 
     def test_the_order_has_it_with_its_price_and_its_events(self, counter: Counter) -> None:
         shop = counter.shop
@@ -305,7 +308,7 @@ class TestRefusals:
             counter.add(upload, judged)
 
         assert counter.images(order) == []
-        shop.pass_time(seconds=LEFT_FOR.total_seconds() + 1)
+        shop.pass_time(seconds=REMOVED_AFTER.total_seconds() + 1)
         assert shop.list_files() == []
 
 
@@ -326,7 +329,7 @@ class TestKilled:
         counter.judge(counter.begin(order), A_PICTURE)
         assert len(shop.list_files()) == 3
 
-        shop.pass_time(seconds=LEFT_FOR.total_seconds() + 1)
+        shop.pass_time(seconds=REMOVED_AFTER.total_seconds() + 1)
 
         assert shop.list_files() == []
         assert counter.images(order) == []
@@ -336,7 +339,7 @@ class TestKilled:
         shop = counter.shop
         image = counter.upload(shop.add_order(), A_PICTURE)
 
-        shop.pass_time(seconds=2 * LEFT_FOR.total_seconds())
+        shop.pass_time(seconds=2 * REMOVED_AFTER.total_seconds())
 
         assert len(shop.list_files()) == 3
         assert shop.image(image.id).status is _S.OK
@@ -347,7 +350,7 @@ class TestKilled:
         order = shop.add_order()
         upload = counter.begin(order)
         judged = counter.judge(upload, A_PICTURE)
-        shop.pass_time(seconds=LEFT_FOR.total_seconds() + 1)
+        shop.pass_time(seconds=REMOVED_AFTER.total_seconds() + 1)
 
         with pytest.raises(ServiceUnavailable, match="send it again"):
             counter.add(upload, judged)
@@ -373,7 +376,7 @@ def test_files_that_cannot_be_kept_are_our_trouble(counter: Counter, tmp_path: P
     source.write_bytes(A_PICTURE)
 
     with pytest.raises(ServiceUnavailable, match="try again"):
-        judge_upload(shop.tools.processor, away, upload, source, tmp_path)
+        validate_upload(shop.resources.processor, away, upload, source, tmp_path)
 
     assert counter.images(order) == []
 
@@ -407,8 +410,10 @@ def test_an_uploaded_image_can_be_removed(counter: Counter) -> None:
 
     with shop.database.writing() as db:
         current = get_order_to_change(db, shop.merchant.id, order.id)
-        catalogue = shop.tools.catalogue
-        remove_image(db, shop.merchant, current, image.id, catalogue=catalogue, now=shop.clock())
+        catalogue = shop.resources.catalogue
+        remove_image(
+            a_work(db, shop.merchant, now=shop.clock(), catalogue=catalogue), current, image.id
+        )
     shop.drain()
 
     assert shop.list_files("proofs") == []
@@ -453,7 +458,7 @@ class TestTrouble:
             sha256=hashlib.sha256(A_PICTURE).hexdigest(), md5="m", size=1, refusal="Too odd."
         )
         with shop.database.writing() as db:
-            keep_picture(db, refused, now=shop.clock())
+            store_picture(db, refused, now=shop.clock())
 
         image = counter.upload(shop.add_order(), A_PICTURE)
         shop.drain()

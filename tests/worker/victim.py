@@ -5,18 +5,17 @@ import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from pathlib import Path
 from typing import Final
 
 import structlog
 from sqlalchemy import select
 
 from printworks.clock import system_clock
-from printworks.settings import Settings
 from printworks.store.engine.database import Database
 from printworks.store.queue.jobs import Job
 from printworks.store.tables import jobs
 from printworks.worker.loop import Context, Worker
+from tests.factories import some_services
 from tests.worker.queues import KIND, a_policy
 
 SLOTS: Final = 32
@@ -40,7 +39,7 @@ def is_all_done(database: Database) -> bool:
 
 async def work(database: Database, threads: ThreadPoolExecutor) -> None:
     """Work until all is done."""
-    context = Context(database, Settings(data=Path()), system_clock, threads)
+    context = Context(some_services(database, clock=system_clock), threads)
     worker = Worker(
         context,
         handlers={KIND: say_so},

@@ -23,7 +23,7 @@ async def authenticate(
     merchant_code: Annotated[str, Header(alias="X-Service-MerchantId")],
     api_key: Annotated[str, Header(alias="X-Service-REST-API-Key")],
 ) -> Merchant:
-    """Find out whose request it is."""
+    """Return the merchant of the request."""
     key_hash = hashlib.sha256(api_key.encode()).hexdigest()
     merchant = await session.scalar(
         select(Merchant).where(Merchant.code == merchant_code, Merchant.key_hash == key_hash)
@@ -49,7 +49,7 @@ async def get_order(order_id: int, session: SessionDep, merchant: MerchantDep) -
 
 @app.post("/v3.0/orders")
 async def create_order(new: NewOrder, session: SessionDep, merchant: MerchantDep) -> Envelope:
-    """Make an order."""
+    """Create an order."""
     order = Order(merchant_id=merchant.id, **new.model_dump())
     session.add(order)
     await session.commit()

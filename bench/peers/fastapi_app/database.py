@@ -17,7 +17,7 @@ Session = async_sessionmaker(engine, expire_on_commit=False)
 
 @event.listens_for(engine.sync_engine, "connect")
 def prepare(connection: Any, _record: object) -> None:
-    """Make every connection durable: the same promise as ours."""
+    """Make every connection durable, with the same guarantee as ours."""
     cursor = connection.cursor()
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
         cursor.execute(f"PRAGMA {pragma}")
@@ -25,7 +25,7 @@ def prepare(connection: Any, _record: object) -> None:
 
 
 async def open_session() -> AsyncIterator[AsyncSession]:
-    """Give each request a session of its own."""
+    """Give each request its own session."""
     async with Session() as session:
         yield session
 
@@ -35,7 +35,7 @@ class Base(DeclarativeBase):
 
 
 class Merchant(Base):
-    """Somebody who orders."""
+    """A merchant."""
 
     __tablename__ = "merchants"
 

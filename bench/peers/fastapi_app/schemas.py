@@ -1,4 +1,4 @@
-"""What goes in and what comes out, as Pydantic models."""
+"""Requests and responses as Pydantic models."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -8,7 +8,7 @@ from pydantic.alias_generators import to_camel
 
 
 class ShippingMethod(StrEnum):
-    """How fast the parcel goes."""
+    """How fast the order is shipped."""
 
     BUDGET = "Budget"
     STANDARD = "Standard"
@@ -52,21 +52,21 @@ class NewOrder(Wire):
 
 
 class Shipment(Wire):
-    """A parcel of an order."""
+    """A shipment of an order."""
 
     shipment_id: str | None
     is_tracked: bool
 
 
 class ShippingInfo(Wire):
-    """All parcels of an order."""
+    """All shipments of an order."""
 
     price: int = 0
     shipments: list[Shipment] = []
 
 
 class Image(Wire):
-    """A picture of an order."""
+    """An image of an order."""
 
     id: int
     sku: str

@@ -1,4 +1,4 @@
-"""Makes the tables, one merchant and its first orders; prints the credentials as JSON."""
+"""Create the tables, one merchant and its first orders; print the credentials as JSON."""
 
 import asyncio
 import hashlib

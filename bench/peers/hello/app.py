@@ -1,4 +1,4 @@
-"""The least that Starlette can do: the measure for what our own request costs on top."""
+"""The least that Starlette can do: the baseline for the cost of our own requests."""
 
 from starlette.applications import Starlette
 from starlette.requests import Request

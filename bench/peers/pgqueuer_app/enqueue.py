@@ -1,4 +1,4 @@
-"""Gives PgQueuer requests to send, one line of JSON each, in one transaction.
+"""Enqueue requests for PgQueuer, one line of JSON each, in one transaction.
 
 Prints the moment at which that begins to commit.
 """

@@ -1,4 +1,4 @@
-"""Sends requests that wait in PgQueuer's queue: run it with the address of a database.
+"""Send the requests in PgQueuer's queue: run it with the address of a database.
 
 As quick as PgQueuer goes: asyncpg, uvloop, large batches, and no limit to the jobs in hand; a
 second argument sets one. Either way the client's connections limit the requests in flight.
@@ -19,7 +19,7 @@ BATCH: Final = 100
 
 
 async def work(address: str, most_jobs: int | None) -> None:
-    """Make the tables and send until the process is ended."""
+    """Create the tables and send until the process ends."""
     async with (
         asyncpg.create_pool(address, min_size=CONNECTIONS, max_size=CONNECTIONS) as pool,
         aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=IN_FLIGHT)) as session,

@@ -1,4 +1,4 @@
-"""Bodies in: JSON, form or multipart, by Content-Type; whatever is wrong with one is refused."""
+"""Parses request bodies: JSON, form or multipart, by Content-Type."""
 
 import codecs
 import functools
@@ -19,8 +19,8 @@ DEEPEST: Final = 32
 MOST_FIELDS: Final = 1000
 _CHUNK: Final = 65536
 _NESTING: Final = (dict, list)
-# What real clients use. Python is not asked for others: it remembers every name it is asked
-# for, and some of its codecs are no character sets.
+# What real clients use. Other names are not looked up in Python, which caches every name and has
+# codecs that are not character sets.
 _CHARSETS: Final = {
     **dict.fromkeys(("utf-8", "utf8"), "utf-8"),
     **dict.fromkeys(("us-ascii", "ascii"), "ascii"),
@@ -60,17 +60,21 @@ def parse_body(content_type: str, body: bytes, upload: IO[bytes] | None = None) 
 
 
 def close_files(body: object) -> None:
-    """Let go of the files that came with a body."""
-    if isinstance(body, dict):
-        for value in body.values():
-            if isinstance(value, UploadedFile):
-                value.content.close()
+    """Close the files of a body."""
+    for file in list_files(body):
+        file.content.close()
+
+
+def list_files(body: object) -> list[UploadedFile]:
+    """Return the files of a body."""
+    parts = body.values() if isinstance(body, dict) else ()
+    return [part for part in parts if isinstance(part, UploadedFile)]
 
 
 def parse_form(text: str, charset: str = "utf-8") -> dict[str, object]:
     """Read a form or a query string; `attributes[finish]=matte` becomes a nested member."""
     try:
-        # Bytes that are no text at all came through as surrogates.
+        # Bytes that are not text have become surrogates.
         text.encode()
         pairs = parse_qsl(
             text,
@@ -151,11 +155,11 @@ class _Parts:
         self._charset = charset
 
     def add_field(self, field: Field) -> None:
-        """Take a part that is text."""
+        """Add a part that is text."""
         self._add(field.field_name, _decode(field.value or b"", self._charset))
 
     def add_file(self, file: File) -> None:
-        """Take a part that has a file name."""
+        """Add a part that has a file name."""
         file.file_object.seek(0)
         name = _decode(file.file_name or b"", self._charset)
         self._add(file.field_name, UploadedFile(name, file.file_object))
@@ -196,7 +200,7 @@ def _nest(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:
     fields: dict[str, object] = {}
     for name, value in pairs:
         nested = _NESTED_NAME.fullmatch(name)
-        # A file is taken from whichever part has one.
+        # The name of a file's part does not matter.
         if nested is None or isinstance(value, UploadedFile):
             fields[name] = value
             continue

@@ -1,15 +1,15 @@
-"""An endpoint as a line in a table that can be read beside the contract."""
+"""Endpoints, as tables that can be read beside the contract."""
 
 from collections.abc import Callable, Collection, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from email.utils import format_datetime
 from typing import Any, Final, Generic, NamedTuple, Self, TypeVar
 
 import msgspec
 from sqlalchemy import Connection
 
-from printworks.catalogue.snapshot import Catalogue
-from printworks.clock import Clock
+from printworks.actions.services import Services
+from printworks.actions.work import Work
 from printworks.errors import (
     BadCredentials,
     BadInput,
@@ -21,13 +21,10 @@ from printworks.errors import (
     UnknownMediaType,
     WrongState,
 )
-from printworks.files.store import Files
-from printworks.imaging.processor import ImageProcessor
-from printworks.payments.gateway import Gateway
 from printworks.store.accounts.merchants import Merchant
 from printworks.wire.links import Links
 
-# What a refusal usually is; an endpoint's line may say otherwise.
+# The usual status of each error; an endpoint may have others.
 USUAL_STATUS: Final[Mapping[type[ServiceError], int]] = {
     BadInput: 400,
     BadCredentials: 401,
@@ -42,56 +39,58 @@ USUAL_STATUS: Final[Mapping[type[ServiceError], int]] = {
 
 Reply = TypeVar("Reply")
 
-# Takes a merchant's number and how far to move its clock; returns its new time.
-AdvanceClock = Callable[[int, timedelta], datetime]
-
 
 class Call(msgspec.Struct, frozen=True):
-    """All that a handler gets to know of a request."""
+    """What a handler knows of a request."""
 
-    db: Connection
-    merchant: Merchant
-    # The merchant's time when the request came, and the real time as it goes on.
-    now: datetime
-    clock: Clock
+    services: Services
+    work: Work
     path: Mapping[str, str]
     query: Mapping[str, object]
     body: object
-    catalogue: Catalogue
     links: Links
-    processor: ImageProcessor
-    advance_clock: AdvanceClock
-    gateway: Gateway
-    open_files: Callable[[], Files]
-    # As its path names it.
+    # As in the path.
     version: str
-    request_id: str
+
+    @property
+    def db(self) -> Connection:
+        """The transaction of the request."""
+        return self.work.db
+
+    @property
+    def merchant(self) -> Merchant:
+        """Whose request it is."""
+        return self.work.merchant
+
+    def work_in(self, db: Connection) -> Work:
+        """Continue in another transaction, with the present time."""
+        return self.services.work(db, self.merchant, self.work.actor, self.work.request_id)
 
     def number(self, name: str) -> int:
-        """Return a number from the path; 0, which is nobody's, when it is none."""
+        """Return a number from the path; 0, which is no id, if it is not a number."""
         digits = self.path[name]
         is_number = digits.isascii() and digits.isdigit() and len(digits) < len(str(2**63)) + 1
         return int(digits) if is_number else 0
 
 
 class WithStatus(msgspec.Struct, frozen=True):
-    """An answer with a status of its own: something happened, but not all that was asked."""
+    """An answer with a status of its own: part of what was requested happened."""
 
     status: int
     shape: Any
 
 
 class Unfinished(msgspec.Struct, Generic[Reply], frozen=True):
-    """What a handler returns if somebody outside must be asked before there is an answer.
+    """What a handler returns if it must call another service before there is an answer.
 
     What it wrote is committed first. Then `ask` is called without a transaction, and `then`, with
-    what that returned, in another one. A `ServiceError` that `then` returns is the answer, and
-    what it wrote stays; one that it raises undoes that.
+    its result, in another one. A `ServiceError` that `then` returns is the answer, and what it
+    wrote stays; one that it raises rolls that back.
     """
 
     ask: Callable[[], Reply]
     then: Callable[[Connection, Reply], Any]
-    # Whether `ask` waits for somebody else's server, which may take long.
+    # Whether `ask` waits for another server, which may take long.
     waits_for_others: bool = False
 
 
@@ -105,45 +104,47 @@ class QueryParameter(NamedTuple):
     meaning: str
     default: int | None = None
     highest: int | None = None
-    # What it may be, if it is one of a few words.
+    # The allowed values, if there are only a few.
     choices: tuple[str, ...] = ()
 
 
 class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """One operation: where it is, what it takes, what it shows and how it refuses."""
+    """One operation: its path, what it takes, what it returns and its errors."""
 
     method: str
     path: str
     handler: Callable[[Call], Any]
     summary: str
     shows: Any
-    # What else an answer may look like, by its status.
+    # Other shapes of answers, by status.
     also_shows: Mapping[int, Any] = {}
     takes: Any = None
     query: tuple[QueryParameter, ...] = ()
     # The contract's own error statuses, for the reference.
     refuses: tuple[type[ServiceError], ...] = ()
     statuses: Mapping[type[ServiceError], int] = {}
-    # A body with a file in it may be much larger than others.
+    # A body with a file may be much larger than others.
     takes_file: bool = False
-    # Where a file may come, and need not.
+    # Whether the file may be missing.
     file_is_optional: bool = False
-    # Must not share a transaction with other requests: it changes the merchant itself, or
-    # needs more than one transaction.
+    # Must not share a transaction with other requests: it changes the merchant, or needs more
+    # than one transaction.
     alone: bool = False
-    # Is given no transaction: it changes nothing although it has a body, or makes its own.
+    # Gets no transaction: it changes nothing although it has a body, or opens its own.
     outside_transaction: bool = False
     # Exists only where nothing is printed and nothing is charged.
     sandbox_only: bool = False
+    # The versions of a family that have it; all if empty.
+    versions: Collection[str] = ()
 
     @property
     def writes(self) -> bool:
-        """Say whether the operation may change something."""
+        """Whether the operation may change something."""
         return self.method != "GET" and not self.outside_transaction
 
     @property
     def has_body(self) -> bool:
-        """Say whether a request has a body."""
+        """Whether a request has a body."""
         return self.method not in {"GET", "DELETE"}
 
     def status_of(self, refusal: ServiceError) -> int:
@@ -152,53 +153,53 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
         return self.statuses.get(kind) or USUAL_STATUS[kind]
 
 
-def _show_as_it_is(_shape: Any, answer: Any) -> Any:
+def _show_unchanged(_shape: Any, answer: Any) -> Any:
     return answer
 
 
-class Family(msgspec.Struct, frozen=True, kw_only=True):
-    """The endpoints under one version, and how that version shows things and says no."""
+class ApiFamily(msgspec.Struct, frozen=True, kw_only=True):
+    """The endpoints of one version, and how that version writes answers and errors."""
 
     version: str
     endpoints: tuple[Endpoint, ...]
     refuse: Callable[[Endpoint | None, int, str], Any]
-    # Takes the shape that the endpoint's line names, and what the handler returned.
-    show: Callable[[Any, Any], Any] = _show_as_it_is
+    # Takes the shape of the endpoint, and what the handler returned.
+    show: Callable[[Any, Any], Any] = _show_unchanged
     # The version that should be used instead, and since when.
     successor: str | None = None
     deprecated_at: datetime | None = None
-    # When it ends, if the operator has said so.
+    # When it ends, if the operator has announced that.
     sunset: datetime | None = None
     # Whether the operator has ended it.
     is_off: bool = False
 
     @property
     def headers(self) -> tuple[tuple[str, str], ...]:
-        """What every answer says of the version itself."""
+        """The headers of every answer of a deprecated version."""
         if self.successor is None or self.deprecated_at is None:
             return ()
-        told = (
+        headers = (
             ("Deprecation", f"@{int(self.deprecated_at.timestamp())}"),
             ("Link", f'</v{self.successor}>; rel="successor-version"'),
         )
         if self.sunset is None:
-            return told
-        return (*told, ("Sunset", format_datetime(self.sunset, usegmt=True)))
+            return headers
+        return (*headers, ("Sunset", format_datetime(self.sunset, usegmt=True)))
 
     def ending(self, sunset: datetime | None, versions_off: Collection[str]) -> Self:
-        """Return the same with what the operator says of its end; who has no successor stays."""
+        """Return a version as the operator ends it; one without a successor does not end."""
         if self.successor is None:
             return self
         is_off = self.version in versions_off
         return msgspec.structs.replace(self, sunset=sunset, is_off=is_off)
 
     def without_sandbox(self) -> Self:
-        """Return what exists where orders are printed and charged."""
+        """Return the version without its sandbox endpoints."""
         kept = tuple(endpoint for endpoint in self.endpoints if not endpoint.sandbox_only)
         return msgspec.structs.replace(self, endpoints=kept)
 
     def renamed(self, catalogue_name: str) -> Self:
-        """Return the same with another name for the catalogue in its paths."""
+        """Return the version with another name for the catalogue in its paths."""
         named = [
             msgspec.structs.replace(
                 endpoint, path=endpoint.path.replace(_CATALOGUE, f"/catalogue/{catalogue_name}/")

@@ -1,4 +1,4 @@
-"""The same key and the same request give the same answer, and happen once."""
+"""Idempotency keys: the same request with the same key happens once, with the same answer."""
 
 import hashlib
 import secrets
@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from printworks.api.bodies import UploadedFile
 from printworks.api.endpoints import Unfinished
-from printworks.api.exchange import Request, Response
+from printworks.api.messages import Request, Response
 from printworks.errors import (
     BadCredentials,
     BadInput,
@@ -21,70 +21,74 @@ from printworks.errors import (
 )
 from printworks.store.accounts import idempotency as store
 from printworks.store.accounts.idempotency import KeyClaim
-from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
 
 LONGEST_KEY: Final = 255
-# No request runs this long; one that has no answer by then died with its process.
+# No request runs longer: one without an answer by then died with its process.
 RUNS_AT_MOST: Final = timedelta(minutes=2)
-_NOT_KEPT: Final = (BadCredentials, StillRunning, ServiceUnavailable)
+_NOT_STORED: Final = (BadCredentials, StillRunning, ServiceUnavailable)
 
 
-class Begun(NamedTuple):
-    """A request that has to ask somebody before it has an answer, and its claim to a key."""
+class StartedRequest(NamedTuple):
+    """A request that must call another service before it has an answer, and its claim to a key."""
 
     work: Unfinished[Any]
     claim: KeyClaim | None = None
 
 
+class KeyedRequest(NamedTuple):
+    """A request of a merchant that carries an Idempotency-Key, and its parsed body."""
+
+    merchant_id: int
+    request: Request
+    body: object
+
+
 def answer_once(
     database: Database,
-    merchant: Merchant,
-    request: Request,
+    keyed: KeyedRequest,
     perform: Callable[[Connection], Response | Unfinished[Any]],
     refuse: Callable[[ServiceError], Response],
     *,
-    body: object,
     now: datetime,
-) -> Response | Begun:
+) -> Response | StartedRequest:
     """Perform a request that carries a key, unless it was performed before.
 
-    The answer is kept in the transaction in which the thing happens: there is never one
-    without the other. A refusal is kept too; a failure of ours is not, and neither is what
-    has nothing to do with the request itself.
+    The answer is stored in the transaction of the change, so there is never one without the
+    other. Refusals are stored too, but not infrastructure errors, nor refusals that have nothing
+    to do with the request itself.
     """
-    key = _read_key(request)
-    claim = KeyClaim(merchant.id, key, secrets.token_hex(8))
-    known = _claim_or_recall(database, claim, _fingerprint(request, body), now=now)
+    claim = KeyClaim(keyed.merchant_id, _read_key(keyed.request), secrets.token_hex(8))
+    known = _claim_or_replay(database, claim, _fingerprint(keyed.request, keyed.body), now=now)
     if known is not None:
         return known
     try:
         with database.writing() as db:
             response = perform(db)
             if isinstance(response, Unfinished):
-                return Begun(response, claim)
-            keep_answer(db, claim, response)
+                return StartedRequest(response, claim)
+            store_response(db, claim, response)
     except BaseException as error:
-        if not is_kept(error) or not isinstance(error, ServiceError):
-            forget_claim(database, claim)
+        if not is_stored(error) or not isinstance(error, ServiceError):
+            release_claim(database, claim)
             raise
         response = refuse(error)
         with database.writing() as db:
-            keep_answer(db, claim, response)
+            store_response(db, claim, response)
     return response
 
 
-def is_kept(result: object) -> bool:
-    """Whether the same request gets the same answer again, now that this came of it."""
+def is_stored(result: object) -> bool:
+    """Whether this result is stored, so that the same request gets it again."""
     if isinstance(result, ServiceError):
-        return not isinstance(result, _NOT_KEPT)
+        return not isinstance(result, _NOT_STORED)
     return not isinstance(result, BaseException)
 
 
-def forget_claim(database: Database, claim: KeyClaim) -> None:
-    """Let the next request with this key be performed anew."""
+def release_claim(database: Database, claim: KeyClaim) -> None:
+    """Let the next request with this key be performed again."""
     with database.writing() as db:
-        store.give_up_claim(db, claim)
+        store.release_key(db, claim)
 
 
 def _read_key(request: Request) -> str:
@@ -99,7 +103,7 @@ def _fingerprint(request: Request, body: object) -> str:
     content_type = request.headers.get("content-type", "")
     content = [content_type.encode(), request.body]
     if content_type.lower().startswith("multipart/") and isinstance(body, dict):
-        # Clients choose another boundary each time: what counts is what it parts.
+        # Clients choose another boundary each time, so only the parts count.
         content = [part for name, value in body.items() for part in (name.encode(), _digest(value))]
     head = [
         request.method.encode(),
@@ -122,7 +126,7 @@ def _digest(value: object) -> bytes:
     return whole.digest()
 
 
-def _claim_or_recall(
+def _claim_or_replay(
     database: Database, claim: KeyClaim, fingerprint: str, *, now: datetime
 ) -> Response | None:
     with database.writing() as db:
@@ -148,10 +152,10 @@ def _claim_or_recall(
     )
 
 
-def keep_answer(db: Connection, claim: KeyClaim, response: Response) -> None:
-    """Keep the answer of a request for whoever sends it again with its key."""
-    kept = store.keep_answer(
+def store_response(db: Connection, claim: KeyClaim, response: Response) -> None:
+    """Store the answer of a request for repetitions with the same key."""
+    is_stored = store.store_answer(
         db, claim, status=response.status, media_type=response.media_type, body=response.body
     )
-    if not kept:
+    if not is_stored:
         raise StillRunning("Another request with this Idempotency-Key took over; try again.")

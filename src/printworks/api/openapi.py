@@ -1,4 +1,4 @@
-"""Writes the OpenAPI 3.1 document of a version from its endpoint table and its shapes."""
+"""Writes the OpenAPI 3.1 document of a version from its endpoints and their shapes."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from printworks import __version__
-from printworks.api.endpoints import USUAL_STATUS, Endpoint, Family, QueryParameter
+from printworks.api.endpoints import USUAL_STATUS, ApiFamily, Endpoint, QueryParameter
 
 _IN_PATH: Final = re.compile(r"\{(\w+)\}")
 _NUMBER: Final = {"type": "integer", "minimum": 1}
@@ -55,10 +55,7 @@ _OF_OLD_VERSIONS: Final = {
 _ALWAYS: Final = (400, 401, 431, 500, 503)
 _WITH_BODY: Final = (408, 413, 415)
 _WHEN_WRITING: Final = (409, 422)
-_FILE: Final = {
-    "type": "object",
-    "properties": {"file": {"type": "string", "format": "binary"}},
-}
+_FILE: Final = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}}
 
 _INTRODUCTION: Final = """\
 Create an order, add images to it, check it, submit it. Success is always HTTP 200.
@@ -68,7 +65,7 @@ members are ignored. Answers are JSON, or XML when `Accept` ranks it higher.
 """
 
 
-def describe(family: Family, *, header_prefix: str) -> dict[str, Any]:
+def describe(family: ApiFamily, *, header_prefix: str) -> dict[str, Any]:
     """Return the document of one version."""
     shapes = _collect_shapes(family)
     references, components = msgspec.json.schema_components(
@@ -101,12 +98,12 @@ def describe(family: Family, *, header_prefix: str) -> dict[str, Any]:
 
 
 def path_of(endpoint: Endpoint) -> str:
-    """Return the path as it is written in an address."""
+    """Return the path as it is written in a URL."""
     return endpoint.path.replace(" ", "%20")
 
 
 def encode(document: dict[str, Any]) -> bytes:
-    """Write a document so that a change shows as changed lines."""
+    """Write a document with one member per line, for readable diffs."""
     return json.dumps(document, indent=2, ensure_ascii=False).encode() + b"\n"
 
 
@@ -125,7 +122,7 @@ def statuses_of(endpoint: Endpoint) -> list[int]:
     return [200, *sorted({*own, *edge, *endpoint.also_shows})]
 
 
-def _collect_shapes(family: Family) -> list[Any]:
+def _collect_shapes(family: ApiFamily) -> list[Any]:
     shapes: dict[str, Any] = {}
     for endpoint in family.endpoints:
         answers = (_answer_shape(family, endpoint, status) for status in statuses_of(endpoint))
@@ -135,14 +132,14 @@ def _collect_shapes(family: Family) -> list[Any]:
     return list(shapes.values())
 
 
-def _answer_shape(family: Family, endpoint: Endpoint, status: int) -> Any:
+def _answer_shape(family: ApiFamily, endpoint: Endpoint, status: int) -> Any:
     if status == 200:
         return endpoint.shows
     return endpoint.also_shows.get(status) or type(family.refuse(endpoint, status, ""))
 
 
 def _describe_operation(
-    family: Family, endpoint: Endpoint, schema_of: Callable[[Any], dict[str, Any]]
+    family: ApiFamily, endpoint: Endpoint, schema_of: Callable[[Any], dict[str, Any]]
 ) -> dict[str, Any]:
     answers = {}
     for status in statuses_of(endpoint):
@@ -179,7 +176,7 @@ def _describe_body(endpoint: Endpoint, schema: dict[str, Any]) -> dict[str, Any]
     return {kind: {"schema": schema} for kind in kinds}
 
 
-def _describe_headers(family: Family, status: int) -> dict[str, Any]:
+def _describe_headers(family: ApiFamily, status: int) -> dict[str, Any]:
     meanings = {
         "X-Request-Id": "Names this request in our logs.",
         **_HEADERS.get(status, {}),

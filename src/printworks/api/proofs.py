@@ -1,8 +1,8 @@
-"""Shows proofs to whoever has their address: browsers, which carry no credentials."""
+"""Serves proofs at signed addresses, because browsers send no credentials."""
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from sqlalchemy import Connection
@@ -11,24 +11,24 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from printworks.actions.services import Services
 from printworks.files.errors import FileMissing, FilesUnavailable
-from printworks.files.store import Files
 from printworks.store.accounts.secrets import LINKS, get_secret
-from printworks.store.engine.database import Database
 from printworks.store.images.pictures import proof_key
 from printworks.wire.links import Links
 
+_PATH: Final = ("image", "signature", "name")
 _NAMES: Final = frozenset({"preview", "thumbnail"})
-# No image has a longer number, and Python does not even read one of thousands of digits.
+# No image has a longer id, and Python refuses to parse thousands of digits.
 _NUMBER: Final = re.compile("[0-9]{1,19}")
-# The proof of an image never changes. Whoever may see it may keep it, and nobody in between.
+# The proof of an image never changes; browsers may cache it, proxies may not.
 _CACHING: Final = "private, max-age=31536000, immutable"
-# Even a picture that is something else as well runs nothing and loads nothing.
+# Even a picture that is also something else must not run or load anything.
 _POLICY: Final = "default-src 'none'; sandbox"
 
 
 class LinkMaker:
-    """Makes links once the key that signs them can be read, which a start need not wait for."""
+    """Makes links; reads the key that signs them on first use, so that a start does not wait."""
 
     def __init__(self, public_url: str) -> None:
         self._public_url = public_url
@@ -41,25 +41,21 @@ class LinkMaker:
         return self._links
 
 
-def proof_routes(
-    links: LinkMaker, database: Callable[[], Database], files: Callable[[], Files]
-) -> Sequence[BaseRoute]:
-    """Return the pages at which proofs can be seen."""
+def proof_routes(links: LinkMaker, services: Services) -> Sequence[BaseRoute]:
+    """Return the routes of proofs."""
 
     # Not a coroutine: Starlette runs it in a thread, since it waits for disk and database.
     def show_proof(request: Request) -> Response:
-        number: str = request.path_params["image"]
-        signature: str = request.path_params["signature"]
-        name: str = request.path_params["name"]
+        number, signature, name = (request.path_params[key] for key in _PATH)
         if name not in _NAMES or not _NUMBER.fullmatch(number):
             raise HTTPException(404)
         image_id = int(number)
-        with database().reading() as db:
+        with services.database.reading() as db:
             is_signed = links.make(db).is_signed(image_id, signature)
         if not is_signed:
             raise HTTPException(404)
         try:
-            picture = files().read(proof_key(image_id, name))
+            picture = services.files.read(proof_key(image_id, name))
         except FileMissing:
             raise HTTPException(404) from None
         except FilesUnavailable:

@@ -1,4 +1,4 @@
-"""The reference that comes with the service: the OpenAPI documents and a page to read them."""
+"""The API reference: the OpenAPI documents and a page to read them."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import cache, partial
@@ -11,24 +11,23 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from printworks.api.endpoints import Family
+from printworks.api.endpoints import ApiFamily
 from printworks.api.openapi import describe, encode
 from printworks.settings import Settings
 
 _VIEWER: Final = Path(str(resources.files("printworks.api").joinpath("viewer")))
-# The viewer styles its elements directly; scripts come from here alone.
+# The viewer uses inline styles; scripts come only from this server.
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; font-src data:; connect-src 'self'; frame-ancestors 'none'"
 )
 
 
-def reference_routes(families: Iterable[Family], settings: Settings) -> Sequence[BaseRoute]:
+def reference_routes(families: Iterable[ApiFamily], settings: Settings) -> Sequence[BaseRoute]:
     """Return the document and the page of each version."""
     page = _VIEWER.joinpath("page.html").read_text()
     routes: list[BaseRoute] = []
     for family in families:
-        # What is said of a version that has ended is that it has.
         if family.is_off:
             continue
         prefix = f"/{family.prefix}"
@@ -47,14 +46,14 @@ def reference_routes(families: Iterable[Family], settings: Settings) -> Sequence
     return routes
 
 
-def _write_document(family: Family, header_prefix: str) -> bytes:
+def _write_document(family: ApiFamily, header_prefix: str) -> bytes:
     return encode(describe(family, header_prefix=header_prefix))
 
 
 def _show(
     write: Callable[[], bytes], media_type: str, **headers: str
 ) -> Callable[[Request], Awaitable[Response]]:
-    # Written when somebody asks: a start need not wait for what few read.
+    # Written on first request, so that a start does not wait for it.
     write_once = cache(write)
 
     async def show(_request: Request) -> Response:

@@ -1,15 +1,15 @@
-"""Finds the endpoint for a path, whatever its case and with or without a trailing slash."""
+"""Finds the endpoint for a path, in any case and with or without a trailing slash."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from printworks.api.endpoints import Endpoint, Family
+from printworks.api.endpoints import ApiFamily, Endpoint
 
 
 class FoundEndpoint(NamedTuple):
     """An endpoint, and the parts of the path that it names."""
 
-    family: Family
+    family: ApiFamily
     endpoint: Endpoint
     path: dict[str, str]
 
@@ -17,30 +17,30 @@ class FoundEndpoint(NamedTuple):
 class NoSuchMethod(NamedTuple):
     """The path exists, but not for this method."""
 
-    family: Family
+    family: ApiFamily
     allowed: tuple[str, ...]
 
 
 class NoSuchPath(NamedTuple):
     """No endpoint of the family has this path."""
 
-    family: Family
+    family: ApiFamily
 
 
 class _Route(NamedTuple):
-    family: Family
+    family: ApiFamily
     # A literal segment in lower case, or None where any text may stand.
     segments: tuple[str | None, ...]
-    # By method; each calls the free segments as its own path does.
+    # By method, each with its own names of the free segments.
     endpoints: dict[str, tuple[Endpoint, tuple[str, ...]]]
 
 
 class Router:
     """Knows the paths of every mounted version."""
 
-    def __init__(self, families: Iterable[Family]) -> None:
+    def __init__(self, families: Iterable[ApiFamily]) -> None:
         self._families = {family.prefix: family for family in families}
-        # Whose way of saying no is used where no version is named.
+        # Writes the errors of requests that name no version.
         self._first = next(iter(self._families.values()))
         # By version and number of segments: few enough to try one after the other.
         self._routes: dict[tuple[str, int], list[_Route]] = {}
@@ -48,7 +48,7 @@ class Router:
             for endpoint in family.endpoints:
                 self._add(family, endpoint)
 
-    def _add(self, family: Family, endpoint: Endpoint) -> None:
+    def _add(self, family: ApiFamily, endpoint: Endpoint) -> None:
         parts = _split(endpoint.path)
         segments = tuple(None if part.startswith("{") else part.lower() for part in parts)
         names = tuple(part[1:-1] for part in parts if part.startswith("{"))
@@ -58,11 +58,11 @@ class Router:
                 route.endpoints[endpoint.method] = (endpoint, names)
                 return
         same_length.append(_Route(family, segments, {endpoint.method: (endpoint, names)}))
-        # What is spelled out comes before what may be anything.
+        # Literal segments come before free ones.
         same_length.sort(key=lambda route: [segment is None for segment in route.segments])
 
     def owns(self, path: str) -> bool:
-        """Say whether a path belongs to one of the versions."""
+        """Whether a path belongs to one of the versions."""
         return _split(path)[0].lower() in self._families
 
     def find(self, method: str, path: str) -> FoundEndpoint | NoSuchMethod | NoSuchPath:

@@ -1,6 +1,6 @@
-"""Hears from payment providers that something became of a payment."""
+"""Receives the events of payment providers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import structlog
 from starlette.concurrency import run_in_threadpool
@@ -9,33 +9,29 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from printworks.actions.payments.payments import recheck_payment
-from printworks.clock import Clock
+from printworks.actions.services import Services
 from printworks.payments.webhooks import BadWebhook, read_webhook
-from printworks.settings import Settings
-from printworks.store.engine.database import Database
 
 log = structlog.get_logger()
 
 
-def webhook_routes(
-    settings: Settings, clock: Clock, database: Callable[[], Database]
-) -> Sequence[BaseRoute]:
-    """Return where Stripe announces what became of payments."""
+def webhook_routes(services: Services) -> Sequence[BaseRoute]:
+    """Return the route to which Stripe sends its events."""
 
-    async def hear_from_stripe(request: Request) -> Response:
+    async def receive_event(request: Request) -> Response:
         body = await request.body()
-        now = clock()
+        secret = services.settings.stripe_webhook_secret
         try:
-            event = read_webhook(body, request.headers, settings.stripe_webhook_secret, now=now)
+            event = read_webhook(body, request.headers, secret, now=services.clock())
         except BadWebhook as refusal:
-            log.warning("notification refused", reason=str(refusal))
+            log.warning("webhook refused", reason=str(refusal))
             return Response(str(refusal), status_code=400, media_type="text/plain")
         if event is not None:
-            await run_in_threadpool(hear, event.key, event.id)
+            await run_in_threadpool(recheck, event.key, event.id)
         return Response()
 
-    def hear(key: str, event_id: str) -> None:
-        with database().writing() as db:
-            recheck_payment(db, key, event_id=event_id, now=clock())
+    def recheck(key: str, event_id: str) -> None:
+        with services.database.writing() as db:
+            recheck_payment(services.system_work(db), key, event_id=event_id)
 
-    return [Route("/payments/stripe", hear_from_stripe, methods=["POST"])]
+    return [Route("/payments/stripe", receive_event, methods=["POST"])]

@@ -8,22 +8,16 @@ import msgspec
 
 
 class Country(msgspec.Struct, frozen=True, rename={"code": "isoCode"}):
-    """A country and its two-letter code."""
+    """A country, by its name in capitals and its two-letter code."""
 
     name: str
     code: str
 
 
-def _by_name(country: Country) -> str:
-    # The list mixes capitals and small letters.
-    return country.name.casefold()
-
-
 def _load() -> Mapping[str, Country]:
     data = resources.files("printworks.catalogue").joinpath("data", "countries.json").read_bytes()
-    listed = msgspec.json.decode(data, type=list[Country])
-    return {country.code: country for country in sorted(listed, key=_by_name)}
+    return {country.code: country for country in msgspec.json.decode(data, type=list[Country])}
 
 
-# By code, in the order of their names.
+# By code, in the order of their names, as the file has them.
 COUNTRIES: Final[Mapping[str, Country]] = _load()

@@ -1,194 +1,140 @@
-"""Reads a `[[products]]` block: what its products share, and a row for each of them."""
+"""Reads `[[products]]` blocks: the keys that products share, and a row for each product."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
-from printworks.catalogue import fitting
-from printworks.catalogue.problems import Mistake, Problems, suggest
-from printworks.catalogue.products import Currency, Product
-from printworks.catalogue.sources import Block
-from printworks.catalogue.values import READERS, Prices, Vocabulary, read_price, read_price_name
+from printworks.catalogue.fitting import build_product, find_misfits
+from printworks.catalogue.form_reading import (
+    INVALID,
+    FormReader,
+    Report,
+    ValueType,
+    fill,
+    list_fields,
+)
+from printworks.catalogue.forms import FamilyForm, ProductForm
+from printworks.catalogue.problems import Mistake, suggest
+from printworks.catalogue.products import Product
+from printworks.catalogue.sources import Place
+from printworks.catalogue.values import Price, PriceName
 
-# Texts in which {column} stands for what a row has in that column.
-TEMPLATES: Final[tuple[str, ...]] = ("sku", "type", "description")
+# Texts in which {column} is replaced by the cell of that column.
+TEMPLATES: Final = ("sku", "type", "description")
 
+_KEYS: Final = list_fields(ProductForm)
+_PRICE: Final = ValueType.of(Price)
+_PRICE_NAMES: Final = ValueType.of(PriceName)
+_PRICE_NAME: Final = re.compile(r"[A-Z]{3}(-[A-Z]{2})?")
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 
 
-class Entry(NamedTuple):
-    """A product, or None if something is wrong with it, and where it stands."""
+class ProductEntry(NamedTuple):
+    """A product, or None if it is invalid, and its place."""
 
     sku: str | None
     product: Product | None
-    block: Block
-    row: int | None
-
-    @property
-    def line(self) -> int:
-        """The line of the product."""
-        return self.block.line_of("sku") if self.row is None else self.block.line_of_row(self.row)
+    place: Place
 
 
-class Family:
-    """One block on its way to becoming products."""
+class ProductFamily:
+    """A `[[products]]` block: one product, or several in rows that share its keys."""
 
-    def __init__(self, block: Block, vocabulary: Vocabulary, problems: Problems) -> None:
-        self._block = block
-        self._vocabulary = vocabulary
-        self._problems = problems
-        self._columns: Sequence[str] = ()
-        self._failed: set[str] = set()
-        self._shared: dict[str, Any] = {}
+    def __init__(self, content: Mapping[str, Any], place: Place, reader: FormReader) -> None:
+        self._content = content
+        self._place = place
+        self._reader = reader
+        # What all products share, by key. Texts are read per product, because they may use its cells.
+        written = {key: content[key] for key in content if key not in TEMPLATES}
+        self._shared = reader.read_given(FamilyForm, written, place)
+        self._prices: Mapping[str, Any] = {}
 
-    def read(self) -> Iterator[Entry]:
-        """Read the products; what is wrong is reported, and its product left out."""
-        self._check_keys()
-        self._read_shared()
-        if not self._check_columns():
-            return
-        self._check_required()
-        if "rows" not in self._block.content:
-            yield from self._read_product(None, {})
-            return
-        for position, row in enumerate(self._block.content["rows"]):
-            if len(row) == len(self._columns):
-                given = zip(self._columns, row, strict=True)
-                cells = {column: cell for column, cell in given if cell != ""}
-                yield from self._read_product(position, cells)
-            else:
-                sentence = f"The row must have {len(self._columns)} cells, one for each column."
-                self._report(self._block.line_of_row(position), sentence)
+    def read(self) -> Iterator[ProductEntry]:
+        """Read the products, and report what is invalid."""
+        columns, rows = self._shared.pop("columns", ()), self._shared.pop("rows", ())
+        if ("columns" in self._content) != ("rows" in self._content):
+            self._reader.report(self._place, "`columns` and `rows` belong together.")
+        elif "rows" not in self._content:
+            yield self._read_product({}, (*self._place, "sku"))
+        elif columns and rows:
+            self._prices = dict(self._find_prices(columns))
+            for position, cells in enumerate(rows):
+                place = (*self._place, "rows", position)
+                if len(cells) == len(columns):
+                    yield self._read_product(dict(zip(columns, cells, strict=True)), place)
+                else:
+                    sentence = f"The row must have {len(columns)} cells, one for each column."
+                    self._reader.report(place, sentence)
 
-    def _report(self, line: int, sentence: str) -> None:
-        self._problems.add(self._block.source.name, line, sentence)
-
-    def _check_keys(self) -> None:
-        known = [*READERS, "columns", "rows"]
-        for key in self._block.content:
-            if key not in known:
-                line = self._block.line_of(key)
-                self._report(line, f"`{key}` is not a key of a product{suggest(key, known)}")
-
-    def _check_columns(self) -> bool:
-        content, line = self._block.content, self._block.line_of
-        columns, rows = content.get("columns"), content.get("rows")
-        if columns is None and rows is None:
-            return True
-        if columns is None or rows is None:
-            self._report(self._block.start, "`columns` and `rows` belong together.")
-        elif not _is_list_of(str, columns):
-            self._report(line("columns"), "`columns` must be a list of names.")
-        elif not _is_list_of(list, rows):
-            self._report(line("rows"), "`rows` must be a list of rows, each a list of cells.")
-        elif len(set(columns)) < len(columns):
-            self._report(line("columns"), "`columns` names a column twice.")
-        else:
-            self._columns = columns
-            self._check_names(columns)
-            return True
-        return False
-
-    def _check_names(self, columns: Sequence[str]) -> None:
-        used = {name for text in self._list_templates() for name in _PLACEHOLDER.findall(text)}
+    def _find_prices(self, columns: Sequence[str]) -> Iterator[tuple[str, Any]]:
+        place = (*self._place, "columns")
+        texts = [str(self._content.get(key)) for key in TEMPLATES]
+        used = {name for text in texts for name in _PLACEHOLDER.findall(text)}
         for column in columns:
-            try:
-                is_known = column in READERS or column in used or read_price_name(column)
-                if not is_known:
-                    message = (
-                        f"The column `{column}` is neither a key, a currency nor used in a text"
-                    )
-                    raise Mistake(message + suggest(column, list(READERS)))
-            except Mistake as mistake:
-                self._report(self._block.line_of("columns"), str(mistake))
+            if column in _KEYS or column in used:
+                continue
+            if not _PRICE_NAME.fullmatch(column):
+                sentence = f"The column `{column}` is neither a key, a currency nor used in a text"
+                self._reader.report(place, sentence + suggest(column, list(_KEYS)))
+            elif (name := self._reader.read(_PRICE_NAMES, column, place)) is not INVALID:
+                yield column, name
 
-    def _list_templates(self) -> Iterator[str]:
-        for key in TEMPLATES:
-            text = self._block.content.get(key)
-            if isinstance(text, str):
-                yield text
+    def _read_product(self, row: Mapping[str, Any], place: Place) -> ProductEntry:
+        # An empty cell keeps the value of the block.
+        cells = {column: cell for column, cell in row.items() if cell != ""}
+        given = self._content.keys() | cells.keys()
 
-    def _read_shared(self) -> None:
-        for key, value in self._block.content.items():
-            if key in READERS and key not in TEMPLATES:
-                try:
-                    self._shared[key] = READERS[key](value, self._vocabulary)
-                except Mistake as mistake:
-                    self._failed.add(key)
-                    self._report(self._block.line_of(key), str(mistake))
+        def report(at: Place, sentence: str) -> None:
+            key = at[len(self._place)]
+            is_empty_cell = key in row and key not in given
+            self._reader.report(place if key in cells or is_empty_cell else at, sentence)
 
-    def _check_required(self) -> None:
-        given = {*self._block.content, *self._columns}
-        for key in fitting.REQUIRED:
-            if key not in given:
-                self._failed.add(key)
-                self._report(self._block.start, f"`{key}` is missing.")
+        reader = FormReader(self._reader.known, report)
+        written = {key: cell for key, cell in cells.items() if key in _KEYS}
+        written |= self._write_texts(row, cells, report)
+        values = self._shared | reader.read_given(ProductForm, written, self._place)
+        values |= reader.find_defaults(ProductForm, given, self._place)
+        prices = {
+            name: reader.read(_PRICE, cells[column], (*self._place, column))
+            for column, name in self._prices.items()
+            if column in cells
+        }
+        if INVALID in prices.values() or "price" not in values:
+            values.pop("price", None)
+        else:
+            values["price"] = values["price"] | prices
         if not given & {"image", "full"}:
-            self._failed.add("image")
-            self._report(self._block.start, "`image`, the printed size, is missing.")
-
-    def _read_product(self, row: int | None, cells: Mapping[str, Any]) -> Iterator[Entry]:
-        values = dict(self._shared)
-        failed = set(self._failed)
-        for key, read in self._read_cells(cells):
-            if isinstance(read, Mistake):
-                failed.add(key if key in READERS else "price")
-                self._report(self._line_of(key, row, cells), str(read))
-            else:
-                values[key] = read
-        misfits = list(fitting.find_misfits(values, failed, self._vocabulary))
-        product = None if misfits or failed else fitting.build(values)
-        entry = Entry(values.get("sku"), product, self._block, row)
+            key = "full" if "full" in row else "image"
+            report((*self._place, key), "`image`, the printed size, is missing.")
+            del values["image"]
+        misfits = list(find_misfits(values, reader.known))
         for sentence in misfits:
-            self._report(entry.line, sentence)
-        yield entry
+            self._reader.report(place, sentence)
+        form = fill(ProductForm, values)
+        product = None if misfits or form is INVALID else build_product(form)
+        return ProductEntry(values.get("sku"), product, place)
 
-    def _line_of(self, key: str, row: int | None, cells: Mapping[str, Any]) -> int:
-        is_in_row = row is not None and key in cells
-        return self._block.line_of_row(row or 0) if is_in_row else self._block.line_of(key)
-
-    def _read_cells(self, cells: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        texts = {key: self._block.content[key] for key in TEMPLATES if key in self._block.content}
-        prices: Prices = dict(self._shared.get("price", {}))
-        given: dict[str, Any] = {**texts, **cells}
-        for key, value in given.items():
-            try:
-                if key in TEMPLATES:
-                    value = self._fill(key, value, cells)
-                if key == "price":
-                    prices |= READERS[key](value, self._vocabulary)
-                elif key in READERS:
-                    yield key, READERS[key](value, self._vocabulary)
-                elif price := _find_price_name(key):
-                    prices[price] = read_price(key, value)
-            except Mistake as mistake:
-                yield key, mistake
-        yield "price", prices
-
-    def _fill(self, key: str, template: Any, cells: Mapping[str, Any]) -> Any:
-        if not isinstance(template, str):
-            return template
-        known = {**self._block.content, **dict.fromkeys(self._columns, ""), **cells}
-
-        def fill(found: re.Match[str]) -> str:
-            value = known.get(found[1])
-            if not isinstance(value, str | int | Decimal):
-                message = f"`{key}` uses {{{found[1]}}}, which is neither a column nor a key."
-                raise Mistake(message)
-            # Skus are written in capitals.
-            return str(value).upper() if key == "sku" else str(value)
-
-        return _PLACEHOLDER.sub(fill, template)
+    def _write_texts(
+        self, row: Mapping[str, Any], cells: Mapping[str, Any], report: Report
+    ) -> dict[str, Any]:
+        words = {**self._content, **row}
+        texts = {}
+        for key in TEMPLATES:
+            if key in self._content or key in cells:
+                try:
+                    texts[key] = _fill_in(key, cells.get(key, self._content.get(key)), words)
+                except Mistake as mistake:
+                    report((*self._place, key), str(mistake))
+        return texts
 
 
-def _is_list_of(kind: type, value: Any) -> bool:
-    return isinstance(value, list) and value != [] and all(isinstance(item, kind) for item in value)
+def _fill_in(key: str, text: Any, words: Mapping[str, Any]) -> Any:
+    def find(placeholder: re.Match[str]) -> str:
+        word = words.get(placeholder[1])
+        if not isinstance(word, str | int | Decimal):
+            raise Mistake(f"`{key}` uses {placeholder[0]}, which is neither a column nor a key.")
+        # Skus are written in capitals.
+        return str(word).upper() if key == "sku" else str(word)
 
-
-def _find_price_name(column: str) -> tuple[Currency, str | None] | None:
-    try:
-        return read_price_name(column)
-    except Mistake:
-        # Reported once, with the columns.
-        return None
+    return _PLACEHOLDER.sub(find, text) if isinstance(text, str) else text

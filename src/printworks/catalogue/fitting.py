@@ -1,97 +1,73 @@
-"""Whether the values of a product fit each other, and the product that they make."""
+"""Checks whether the values of a product are consistent, and builds the product."""
 
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 from decimal import ROUND_HALF_UP, Decimal
 from types import MappingProxyType
 from typing import Any, Final
 
-from printworks.catalogue.problems import Mistake, list_some
-from printworks.catalogue.products import Product, QualityLevel, Size, usual_type_name
-from printworks.catalogue.values import Prices, Vocabulary
+from printworks.catalogue.countries import COUNTRIES
+from printworks.catalogue.form_reading import Known
+from printworks.catalogue.forms import ProductForm
+from printworks.catalogue.problems import list_some
+from printworks.catalogue.products import Attribute, Currency, Product, Size, usual_type_name
 from printworks.rules.sizing import Pixels, Units
 
-REQUIRED: Final = ("sku", "description", "kind", "band", "sold_to")
 USUAL_DENSITY: Final = {Units.INCHES: Decimal(150), Units.CM: Decimal(60)}
 
-OPTIONAL: Final = frozenset({"image", "full", "wrap"})
 
-Values = Mapping[str, Any]
-
-
-def find_misfits(values: Values, failed: Set[str], vocabulary: Vocabulary) -> Iterator[str]:
-    """Say what does not fit, leaving out what depends on a value that is wrong in itself."""
-    name = f"`{values['sku']}`" if "sku" in values else "A product"
-    for key in REQUIRED:
-        if key not in values and key not in failed:
-            yield f"{name} has no `{key}`."
+def find_misfits(values: Mapping[str, Any], known: Known) -> Iterator[str]:
+    """List the inconsistencies between those values that are valid by themselves."""
     if "sku" not in values:
         return
-    for needs, check in _CHECKS:
-        if not needs & failed and needs - OPTIONAL <= values.keys():
-            try:
-                check(values, vocabulary)
-            except Mistake as mistake:
-                yield str(mistake)
+    if values.keys() >= {"image", "full", "wrap"}:
+        yield from _find_wrong_sizes(values["sku"], values["image"], values["full"], values["wrap"])
+    if "price" in values:
+        for currency in {currency for currency, _ in values["price"]}:
+            if currency not in known.get("currencies", Currency):
+                sentence = f"has a price in {currency}, which is not in `currencies`."
+                yield f"`{values['sku']}` {sentence}"
+    if values.keys() >= {"price", "sold_to"}:
+        for sentence in _find_wrong_prices(values["price"], values["sold_to"], known):
+            yield f"`{values['sku']}` {sentence}"
 
 
-def build(values: Values) -> Product:
-    """Make a product of values in which `find_misfits` found nothing."""
-    image, full = _measure(values)
-    units = values.get("units", Units.INCHES)
-    density = values.get("density", USUAL_DENSITY[units])
-    prices: Prices = values["price"]
-    return Product(
-        sku=values["sku"],
-        type_name=values.get("type", usual_type_name(values["sku"])),
-        quality_levels=values.get("quality", tuple(QualityLevel)),
-        description=values["description"],
-        kind=values["kind"],
-        image_size=image,
-        full_size=full,
-        units=units,
-        recommended_pixels=values.get("pixels") or _recommend(image, density),
-        shipping_band=values["band"],
-        attributes=values.get("attributes", ()),
-        sold_to=values["sold_to"],
-        base_prices=MappingProxyType(
-            {currency: price for (currency, at), price in prices.items() if at is None}
-        ),
-        prices_by_country=MappingProxyType(
-            {(currency, at): price for (currency, at), price in prices.items() if at is not None}
-        ),
-    )
-
-
-def _measure(values: Values) -> tuple[Size, Size]:
-    sku, wrap = values["sku"], values.get("wrap")
-    image: Size | None = values.get("image")
-    full: Size | None = values.get("full")
-    if wrap is not None:
-        return _measure_wrapped(sku, image, full, wrap)
-    image, full = image or full, full or image
-    if image is None or full is None:
-        message = f"`{sku}` has no `image`, the printed size."
-        raise Mistake(message)
-    if image.width > full.width or image.height > full.height:
-        message = (
-            f"The image of `{sku}` ({image}) is larger than the whole product ({full}); "
+def _find_wrong_sizes(
+    sku: str, image: Size | None, full: Size | None, wrap: Decimal | None
+) -> Iterator[str]:
+    if wrap is not None and full is None:
+        yield f"`{sku}` has a `wrap`, so it needs `full`, the size without it."
+        return
+    inner, outer = _measure(image, full, wrap)
+    if wrap is not None and image not in (None, inner):
+        yield f"The image of `{sku}` must be {inner} with this `wrap`, not {image}."
+    if wrap is None and (inner.width > outer.width or inner.height > outer.height):
+        yield (
+            f"The image of `{sku}` ({inner}) is larger than the whole product ({outer}); "
             "if it folds over the edges, say how far with `wrap`."
         )
-        raise Mistake(message)
-    return image, full
 
 
-def _measure_wrapped(
-    sku: str, image: Size | None, full: Size | None, wrap: Decimal
-) -> tuple[Size, Size]:
-    if full is None:
-        message = f"`{sku}` has a `wrap`, so it needs `full`, the size without it."
-        raise Mistake(message)
-    wrapped = Size.of(full.width + 2 * wrap, full.height + 2 * wrap)
-    if image not in (None, wrapped):
-        message = f"The image of `{sku}` must be {wrapped} with this `wrap`, not {image}."
-        raise Mistake(message)
-    return wrapped, full
+def _find_wrong_prices(
+    prices: Mapping[tuple[Currency, str | None], int], sold_to: frozenset[str], known: Known
+) -> Iterator[str]:
+    for _, country in prices:
+        if "groups" in known and country and country not in sold_to:
+            yield f"has a price in {country}, where it is not sold."
+    for currency in known.get("currencies", ()):
+        if (currency, None) not in prices:
+            # Leaves out groups that could not be read.
+            countries = sold_to & COUNTRIES.keys()
+            without = sorted(at for at in countries if (currency, at) not in prices)
+            if without:
+                yield f"is sold to {list_some(without)} without a price in {currency}."
+
+
+def _measure(image: Size | None, full: Size | None, wrap: Decimal | None) -> tuple[Size, Size]:
+    if wrap is not None and full is not None:
+        return Size.of(full.width + 2 * wrap, full.height + 2 * wrap), full
+    # Without a wrap, one of them may be absent.
+    given = [size for size in (image, full) if size is not None]
+    return given[0], given[-1]
 
 
 def _recommend(image: Size, density: Decimal) -> Pixels:
@@ -100,42 +76,26 @@ def _recommend(image: Size, density: Decimal) -> Pixels:
     return Pixels(max(width, 1), max(height, 1))
 
 
-def _check_sizes(values: Values, _: Vocabulary) -> None:
-    _measure(values)
-
-
-def _check_exceptions(values: Values, vocabulary: Vocabulary) -> None:
-    for _, country in values["price"]:
-        is_sold = country is None or country in values["sold_to"]
-        if vocabulary.has_all_groups and not is_sold:
-            message = f"`{values['sku']}` has a price in {country}, where it is not sold."
-            raise Mistake(message)
-
-
-def _check_currencies(values: Values, vocabulary: Vocabulary) -> None:
-    for currency, _ in values["price"]:
-        if vocabulary.currencies is not None and currency not in vocabulary.currencies:
-            message = f"`{values['sku']}` has a price in {currency}, which is not in `currencies`."
-            raise Mistake(message)
-
-
-def _check_prices(values: Values, vocabulary: Vocabulary) -> None:
-    prices: Prices = values["price"]
-    for currency in vocabulary.currencies or ():
-        if (currency, None) in prices:
-            continue
-        without = sorted(at for at in values["sold_to"] if (currency, at) not in prices)
-        if without:
-            message = (
-                f"`{values['sku']}` is sold to {list_some(without)} without a price in {currency}."
-            )
-            raise Mistake(message)
-
-
-# Read a line as: unless one of these is wrong already, this must hold.
-_CHECKS: Final[tuple[tuple[Set[str], Callable[[Values, Vocabulary], None]], ...]] = (
-    ({"image", "full", "wrap"}, _check_sizes),
-    ({"price", "sold_to"}, _check_exceptions),
-    ({"price"}, _check_currencies),
-    ({"price", "sold_to"}, _check_prices),
-)
+def build_product(form: ProductForm) -> Product:
+    """Build a product from values without misfits."""
+    image, full = _measure(form.image, form.full, form.wrap)
+    density = form.density or USUAL_DENSITY[form.units]
+    prices = form.price.items()
+    base_prices = {currency: price for (currency, country), price in prices if country is None}
+    exceptions = {(currency, at): price for (currency, at), price in prices if at is not None}
+    return Product(
+        sku=form.sku,
+        type_name=form.type or usual_type_name(form.sku),
+        quality_levels=form.quality,
+        description=form.description,
+        kind=form.kind,
+        image_size=image,
+        full_size=full,
+        units=form.units,
+        recommended_pixels=form.pixels or _recommend(image, density),
+        shipping_band=form.band,
+        attributes=tuple(Attribute(*each) for each in form.attributes.items()),
+        sold_to=form.sold_to,
+        base_prices=MappingProxyType(base_prices),
+        prices_by_country=MappingProxyType(exceptions),
+    )

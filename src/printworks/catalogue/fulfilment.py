@@ -1,129 +1,158 @@
-"""Labs, services, promises and rates: whether they fit each other and what is sold."""
+"""Builds labs, services and promises, and checks that every product can be made and shipped."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
+from types import MappingProxyType
 from typing import NamedTuple
 
-from printworks.catalogue.families import Entry
-from printworks.catalogue.lab_reading import LabEntry, build_lab, read_labs
-from printworks.catalogue.labs import Lab
-from printworks.catalogue.problems import Problems, list_some
+from printworks.catalogue.countries import COUNTRIES
+from printworks.catalogue.forms import CatalogueForm, LabForm, PromiseForm, ServiceForm
+from printworks.catalogue.labs import Lab, LabTerms, Making
+from printworks.catalogue.problems import list_some
 from printworks.catalogue.products import Product
-from printworks.catalogue.promise_reading import PromiseEntry, Promises, read_promises, resolve
-from printworks.catalogue.rates import Rates, read_rates
-from printworks.catalogue.service_reading import ServiceEntry, read_services
+from printworks.catalogue.promises import Promise
 from printworks.catalogue.services import Service
-from printworks.catalogue.sources import Source
-from printworks.catalogue.values import Vocabulary
+from printworks.catalogue.sources import CatalogueFiles, Place
+from printworks.catalogue.values import EVERYWHERE
+from printworks.rules.orders import ShippingMethod
 
 
-class Fulfilment(NamedTuple):
-    """How what is sold is made and sent."""
+def build_labs(
+    forms: Sequence[LabForm], products: Sequence[Product], files: CatalogueFiles
+) -> Iterator[Lab]:
+    """Build the labs with the cost of each product they make, and report useless lines."""
+    for position, form in enumerate(forms):
+        makes: dict[str, Making] = {}
+        for number, line in enumerate(form.makes):
+            place = ("labs", position, "makes", number)
+            fresh = [each for each in products if each.sku not in makes and line.fits(each)]
+            if not fresh:
+                is_late = any(line.fits(product) for product in products)
+                reason = (
+                    "what it fits stands in lines before it" if is_late else "it fits no product"
+                )
+                files.report(place, f"This line has no use: {reason}.")
+            for product in fresh:
+                price = product.base_prices.get(form.currency)
+                if line.percent and price is None:
+                    sentence = f"`{product.sku}` has no price in {form.currency} to take part of."
+                    files.report(place, sentence)
+                days = form.production_days if line.days is None else line.days
+                makes[product.sku] = Making(line.find_cost(price or 0), days)
+        terms = {name: getattr(form, name) for name in LabTerms.__struct_fields__}
+        yield Lab(**terms, makes=MappingProxyType(makes))
 
-    labs: tuple[Lab, ...]
-    services: tuple[Service, ...]
-    promises: Promises
-    rates: Rates
 
-
-class Written(NamedTuple):
-    """What the files say about it, each thing right by itself."""
-
-    labs: tuple[LabEntry, ...]
-    services: tuple[ServiceEntry, ...]
-    promises: tuple[PromiseEntry, ...]
-    rates: Rates
-
-
-def read_fulfilment(
-    sources: Sequence[Source], known: Vocabulary, problems: Problems, *, is_whole: bool
-) -> Written:
-    """Read everything; `is_whole` says that no file of the folder failed."""
-    labs = read_labs(sources, known, problems, is_whole=is_whole)
-    return Written(
-        labs.entries,
-        tuple(read_services(sources, known, labs.codes, problems)),
-        tuple(read_promises(sources, known, problems)),
-        read_rates(sources, known, problems),
+def build_service(form: ServiceForm) -> Service:
+    """Build a service."""
+    fewest, most = form.transit_days
+    tariffs = {
+        (band, currency): tariff
+        for band, by_currency in form.bands.items()
+        for currency, tariff in by_currency.items()
+    }
+    return Service(
+        code=form.code,
+        name=form.name,
+        carrier=form.carrier,
+        labs=form.labs,
+        methods=form.methods,
+        countries=form.to - form.exceptions,
+        min_transit_days=fewest,
+        max_transit_days=most,
+        tracked=form.tracked,
+        bands=tuple(form.bands),
+        tariffs=MappingProxyType(tariffs),
     )
 
 
-def join(
-    written: Written, sold: Sequence[Entry], known: Vocabulary, problems: Problems
-) -> Fulfilment:
-    """Put together what is right by itself; report what does not fit.
-
-    A catalogue without labs is one for looking at, and needs nothing of all this.
-    """
-    places = [(entry.product, entry) for entry in sold if entry.product]
-    products = [product for product, _ in places]
-    labs = tuple(build_lab(entry, products, problems) for entry in written.labs)
-    services = tuple(entry.service for entry in written.services)
-    promises = resolve(written.promises, problems)
-    if written.labs:
-        _check_together(written, known, problems)
-        for entry, sentence in _find_unreachable(places, labs, services):
-            problems.add(entry.block.source.name, entry.line, sentence)
-    only = known.currencies or ()
-    rates = {only[0]: Decimal(1)} if len(only) == 1 else written.rates
-    return Fulfilment(labs, services, promises, rates)
-
-
-def _check_together(written: Written, known: Vocabulary, problems: Problems) -> None:
-    left = {code for entry in written.services for code in entry.service.labs}
-    for entry in written.labs:
-        code = entry.values["code"]
-        if code not in left:
-            sentence = f"No service leaves from `{code}`."
-            problems.add(entry.block.source.name, entry.block.line_of("code"), sentence)
-    first = written.labs[0].block
-    if not written.promises:
-        problems.add(first.source.name, first.start, "There are labs, but no `[[promises]]`.")
-    currencies = known.currencies or ()
-    missing = [currency for currency in currencies if currency not in written.rates]
-    if missing and len(currencies) > 1:
+def check_together(form: CatalogueForm, files: CatalogueFiles) -> None:
+    """Report what is missing in a catalogue with labs: services, promises and rates."""
+    served = {code for service in form.services for code in service.labs}
+    for position, lab in enumerate(form.labs):
+        if lab.code not in served:
+            files.report(("labs", position, "code"), f"No service leaves from `{lab.code}`.")
+    if not form.promises:
+        files.report(("labs", 0), "There are labs, but no `[[promises]]`.")
+    missing = [currency for currency in form.currencies if currency not in form.rates]
+    if missing and len(form.currencies) > 1:
         sentence = f"There are labs, but `rates` has no line for {', '.join(missing)}."
-        problems.add(first.source.name, first.start, sentence)
+        files.report(("labs", 0), sentence)
 
 
-def _find_unreachable(
-    places: Sequence[tuple[Product, Entry]], labs: Sequence[Lab], services: Sequence[Service]
-) -> Iterator[tuple[Entry, str]]:
+def check_reach(
+    sold: Mapping[Place, Product],
+    labs: Sequence[Lab],
+    services: Sequence[Service],
+    files: CatalogueFiles,
+) -> None:
+    """Report products that no lab makes, or that no service ships to a country of sale."""
     reached: dict[tuple[frozenset[str], str], frozenset[str]] = {}
-    # Products of a family share their answer.
-    missing: dict[tuple[frozenset[str], str, frozenset[str]], list[str]] = {}
-    for product, entry in places:
+    for place, product in sold.items():
         makers = frozenset(lab.code for lab in labs if lab.can_make(product))
         if not makers:
-            yield entry, f"`{product.sku}` is made by no lab."
+            files.report(place, f"`{product.sku}` is made by no lab.")
             continue
-        ways = (makers, product.shipping_band)
-        if ways not in reached:
-            reached[ways] = _find_reach(services, product, makers)
-        key = (*ways, product.sold_to)
-        if key not in missing:
-            missing[key] = sorted(product.sold_to - reached[ways])
-        if missing[key]:
-            sentence = (
-                f"`{product.sku}` is sold to {list_some(missing[key])}, where no service takes it "
-                "from a lab that makes it."
-            )
-            yield entry, sentence
+        way = (makers, product.shipping_band)
+        if way not in reached:
+            reached[way] = _find_reach(services, *way)
+        missing = product.sold_to - reached[way]
+        if missing:
+            sentence = f"`{product.sku}` is sold to {list_some(sorted(missing))}, where no service"
+            files.report(place, f"{sentence} takes it from a lab that makes it.")
 
 
-def _find_reach(
-    services: Sequence[Service], product: Product, makers: frozenset[str]
-) -> frozenset[str]:
-    return frozenset().union(
-        *(
-            service.countries
-            for service in services
-            if product.shipping_band in service.bands and makers.intersection(service.labs)
+def _find_reach(services: Sequence[Service], makers: frozenset[str], band: str) -> frozenset[str]:
+    taking = (each for each in services if band in each.bands and makers.intersection(each.labs))
+    return frozenset().union(*(service.countries for service in taking))
+
+
+class PromiseEntry(NamedTuple):
+    """A promise for one method and one name in `to`, with its countries and its place."""
+
+    promise: Promise
+    countries: frozenset[str]
+    # 2 for a country, 1 for a group, 0 for everywhere.
+    closeness: int
+    place: Place
+
+
+def choose_promises(
+    forms: Sequence[PromiseForm], files: CatalogueFiles
+) -> Mapping[tuple[ShippingMethod, str], Promise]:
+    """Choose the closest promise for each method and country; report ties and gaps."""
+    candidates: dict[tuple[ShippingMethod, str], list[PromiseEntry]] = defaultdict(list)
+    for entry in _list_entries(forms):
+        for country in entry.countries:
+            candidates[entry.promise.method, country].append(entry)
+    rivals: dict[tuple[PromiseEntry, PromiseEntry], list[str]] = defaultdict(list)
+    chosen = {}
+    for (method, country), found in candidates.items():
+        closest = max(entry.closeness for entry in found)
+        first, *others = (entry for entry in found if entry.closeness == closest)
+        chosen[method, country] = first.promise
+        for other in others:
+            rivals[first, other].append(country)
+    for (first, other), countries in rivals.items():
+        sentence = (
+            f"{other.promise.method} to {list_some(sorted(countries))} is promised here through "
+            f"`{other.promise.to}` and at {files.cite(first.place)} through `{first.promise.to}`."
         )
-    )
+        files.report(other.place, sentence)
+    for method in ShippingMethod if forms else ():
+        without = [country for country in COUNTRIES if (method, country) not in chosen]
+        if without:
+            sentence = f"{method} to {list_some(without)} is promised nowhere"
+            files.report(("promises", 0), f"{sentence}; a promise to `{EVERYWHERE}` would do.")
+    return chosen
 
 
-def group_by_lab(services: Sequence[Service]) -> Mapping[str, tuple[Service, ...]]:
-    """Return the services that leave from each lab."""
-    codes = dict.fromkeys(code for service in services for code in service.labs)
-    return {code: tuple(service for service in services if code in service.labs) for code in codes}
+def _list_entries(forms: Sequence[PromiseForm]) -> Iterator[PromiseEntry]:
+    for position, form in enumerate(forms):
+        for name, countries in form.to.items():
+            closeness = 0 if name == EVERYWHERE else 2 if name in COUNTRIES else 1
+            for method in ShippingMethod:
+                days = getattr(form, method)
+                if days is not None:
+                    place = ("promises", position, method)
+                    yield PromiseEntry(Promise(method, name, days), countries, closeness, place)

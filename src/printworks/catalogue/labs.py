@@ -1,13 +1,14 @@
 """What a lab is: what it makes and at what cost, when it works, what it still lets change."""
 
 from collections.abc import Mapping
-from datetime import date, time
 from enum import StrEnum
-from typing import Final
+from typing import ClassVar, Final
 
 import msgspec
 
-from printworks.catalogue.products import Currency, Product
+from printworks.catalogue import values
+from printworks.catalogue.form_reading import BlockForm
+from printworks.catalogue.products import Product
 
 MONDAY_TO_FRIDAY: Final = frozenset(range(5))
 
@@ -30,6 +31,32 @@ class Connector(StrEnum):
     FOLDER = "folder"
 
 
+class LabTerms(BlockForm, frozen=True, kw_only=True):
+    """What the files say about a lab, apart from what it makes."""
+
+    NOUN: ClassVar[str] = "a lab"
+
+    code: values.Code
+    name: values.Text
+    country: values.CountryCode
+    time_zone: values.TimeZone
+    currency: values.KnownCurrency
+    # Monday is 0.
+    working_days: values.WeekDays = MONDAY_TO_FRIDAY
+    holidays: values.Holidays = frozenset()
+    # What arrives later counts as the next working day's.
+    cut_off: values.TimeOfDay
+    # Items a day.
+    capacity: values.Count
+    paused: values.Flag = False
+    can_cancel_until: LastChance = LastChance.SUBMITTED
+    can_hold_until: LastChance = LastChance.NEVER
+    can_change_shipping_until: LastChance = LastChance.SUBMITTED
+    packing_slips: values.Flag = False
+    # None leaves it to the environment.
+    connector: Connector | None = None
+
+
 class Making(msgspec.Struct, frozen=True):
     """What it takes a lab to make a copy of a product."""
 
@@ -38,28 +65,9 @@ class Making(msgspec.Struct, frozen=True):
     production_days: int
 
 
-class Lab(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+class Lab(LabTerms, frozen=True, kw_only=True, eq=False):
     """A place that prints and packs. Days and times are its own, in its time zone."""
 
-    code: str
-    name: str
-    country: str
-    time_zone: str
-    currency: Currency
-    # Monday is 0.
-    working_days: frozenset[int] = MONDAY_TO_FRIDAY
-    holidays: frozenset[date] = frozenset()
-    # What arrives later counts as the next working day's.
-    cut_off: time
-    # Items a day.
-    capacity: int
-    paused: bool = False
-    can_cancel_until: LastChance = LastChance.SUBMITTED
-    can_hold_until: LastChance = LastChance.NEVER
-    can_change_shipping_until: LastChance = LastChance.SUBMITTED
-    packing_slips: bool = False
-    # None leaves it to the environment.
-    connector: Connector | None = None
     # By sku.
     makes: Mapping[str, Making]
 

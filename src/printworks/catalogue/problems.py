@@ -8,10 +8,17 @@ from printworks.settings import BadSetting
 
 
 class Mistake(Exception):
-    """A value is wrong; the message is a sentence, and whoever catches it knows the line."""
+    """A value is invalid. In the sentence, `{key}` is replaced by its key.
+
+    `within` are keys inside the value, if one of them is the cause.
+    """
+
+    def __init__(self, sentence: str, *within: str) -> None:
+        super().__init__(sentence)
+        self.within = within
 
 
-class Problem(NamedTuple):
+class CatalogueProblem(NamedTuple):
     """A mistake, and where it is; line 0 means the whole file."""
 
     file: str
@@ -26,29 +33,10 @@ class Problem(NamedTuple):
 class BadCatalogue(BadSetting):
     """A folder is no catalogue; the message has a line for each of its problems."""
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
+    def __init__(self, problems: Sequence[CatalogueProblem]) -> None:
         lines = (str(problem) for problem in problems)
         super().__init__("\n".join(("The catalogue cannot be used.", *lines)))
         self.problems = tuple(problems)
-
-
-class Problems:
-    """Collects what is wrong, each thing once."""
-
-    def __init__(self) -> None:
-        self._found: dict[Problem, None] = {}
-
-    def __len__(self) -> int:
-        return len(self._found)
-
-    def add(self, file: str, line: int, sentence: str) -> None:
-        """Remember a problem."""
-        self._found[Problem(file, line, sentence)] = None
-
-    def check(self) -> None:
-        """Raise `BadCatalogue` if there is any, in the order of files and lines."""
-        if self._found:
-            raise BadCatalogue(sorted(self._found))
 
 
 def suggest(word: str, known: Sequence[str]) -> str:

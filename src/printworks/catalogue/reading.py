@@ -1,159 +1,85 @@
-"""Reads a folder of TOML files: what the catalogue is made of, from whichever file says it.
+"""Reads the files of a catalogue, and checks everything that can be checked by itself.
 
-The names of the files mean nothing. Each table of `SECTIONS` may stand in any of them, and
-those that list things in all of them.
+File names do not matter: each key of `CatalogueForm` may be in any file.
 """
 
+import itertools
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
-from printworks.catalogue.blocks import list_entries
 from printworks.catalogue.countries import COUNTRIES
-from printworks.catalogue.families import Entry, Family
-from printworks.catalogue.fulfilment import Fulfilment, join, read_fulfilment
-from printworks.catalogue.problems import Mistake, Problems, suggest
-from printworks.catalogue.products import Currency, Product, QualityLevel
-from printworks.catalogue.sources import Source, read_sources
-from printworks.catalogue.values import (
-    EVERYWHERE,
-    Vocabulary,
-    read_countries,
-    read_texts,
-    read_word,
-)
+from printworks.catalogue.families import ProductFamily
+from printworks.catalogue.form_reading import INVALID, FormReader, ValueType, fill, list_fields
+from printworks.catalogue.forms import CatalogueForm
+from printworks.catalogue.products import Product, QualityLevel
+from printworks.catalogue.sources import CatalogueFiles, Place
+from printworks.catalogue.values import EVERYWHERE, Code
 
-# Written with two brackets.
-LISTS: Final = ("products", "labs", "services", "promises")
-SECTIONS: Final = ("currencies", "kinds", "bands", "groups", "holidays", "rates", *LISTS)
-
-Value = TypeVar("Value")
+_CODE: Final = ValueType.of(Code)
 
 
-class Contents(NamedTuple):
-    """What a folder says."""
-
-    vocabulary: Vocabulary
-    products: tuple[Product, ...]
-    fulfilment: Fulfilment
-
-
-def read_folder(folder: Path) -> Contents:
-    """Read a folder; raise `BadCatalogue` with all that is wrong in it."""
-    problems = Problems()
-    sources = read_sources(folder, problems)
-    # What is said nowhere may be said in a file that could not be read.
-    is_whole = len(problems) == 0
-    vocabulary = _read_vocabulary(sources, problems, is_whole=is_whole)
-    for source in sources:
-        _check_sections(source, problems)
+def read_files(files: CatalogueFiles) -> tuple[CatalogueForm, dict[Place, Product]]:
+    """Return the content of the files, and the products by place; raise `BadCatalogue`."""
+    reader = FormReader({}, files.report)
+    values = _read_values(files, reader)
     entries = [
         entry
-        for source in sources
-        for block in source.blocks("products")
-        for entry in Family(block, vocabulary, problems).read()
+        for position, content in enumerate(values.get("products", ()))
+        for entry in ProductFamily(content, ("products", position), reader).read()
     ]
-    _check_skus(entries, problems)
-    _check_types(entries, problems)
-    written = read_fulfilment(sources, vocabulary, problems, is_whole=is_whole)
-    problems.check()
-    fulfilment = join(written, entries, vocabulary, problems)
-    problems.check()
-    products = tuple(entry.product for entry in entries if entry.product)
-    return Contents(vocabulary, products, fulfilment)
+    files.check_once((entry.sku, entry.place) for entry in entries if entry.sku)
+    sold = {entry.place: entry.product for entry in entries if entry.product}
+    for place, sentence in _find_clashes(sold):
+        files.report(place, sentence)
+    files.check()
+    return fill(CatalogueForm, values), sold
 
 
-def _check_sections(source: Source, problems: Problems) -> None:
-    for name in source.content:
-        if name not in SECTIONS:
-            sentence = f"`{name}` is no part of a catalogue{suggest(name, SECTIONS)}"
-            problems.add(source.name, source.line_of(name), sentence)
-    for name in LISTS:
-        blocks = source.content.get(name, [])
-        if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
-            sentence = f"{name.capitalize()} are written as `[[{name}]]`, with two brackets."
-            problems.add(source.name, source.line_of(name), sentence)
-            del source.content[name]
+def _read_values(files: CatalogueFiles, reader: FormReader) -> dict[str, Any]:
+    known = reader.known
+    tables = {"groups": {EVERYWHERE: frozenset(COUNTRIES)}, "holidays": {}, "rates": {}}
+    # Groups that could be read are used even if others could not be.
+    known.update(tables, some_groups=tables["groups"])
+    labs, services = list(_find_codes(files, "labs")), list(_find_codes(files, "services"))
+    for codes in (labs, services):
+        files.check_once((code, place) for code, place in codes if code is not INVALID)
+    if files.is_whole and all(code is not INVALID for code, _ in labs):
+        known["labs"] = [code for code, _ in labs]
+    values = reader.find_defaults(CatalogueForm, files.content, ())
+    # In the order of the form, because values refer to keys before theirs.
+    for key in dict.fromkeys((*list_fields(CatalogueForm), *files.content)):
+        if key in files.content:
+            values |= reader.read_given(CatalogueForm, {key: files.content[key]}, ())
+        # If a file could not be read, a list is known, because it is in one file, but a table is not.
+        if isinstance(values.get(key), tuple) and (files.is_whole or key in files.content):
+            known[key] = values[key]
+        elif key in tables and not (files.is_whole and key in values):
+            del known[key]
+    return values
 
 
-def _read_vocabulary(
-    sources: Sequence[Source], problems: Problems, *, is_whole: bool
-) -> Vocabulary:
-    def read_once(key: str, read: Callable[[Any], Value], usual: Value) -> Value | None:
-        saying = [source for source in sources if key in source.content]
-        for source in saying[1:]:
-            sentence = f"`{key}` is defined twice; the first is in {saying[0].name}."
-            problems.add(source.name, source.line_of(key), sentence)
-        for source in saying[:1]:
-            try:
-                return read(source.content[key])
-            except Mistake as mistake:
-                problems.add(source.name, source.line_of(key), str(mistake))
-        return usual if is_whole and not saying else None
-
-    currencies = read_once("currencies", _read_currencies, tuple(Currency))
-    nothing: tuple[str, ...] = ()
-    kinds = read_once("kinds", lambda value: read_texts("kinds", value), nothing)
-    bands = read_once("bands", lambda value: read_texts("bands", value), nothing)
-    found = len(problems)
-    groups = _read_groups(sources, problems)
-    has_all_groups = is_whole and len(problems) == found
-    return Vocabulary(currencies, kinds, bands, groups, has_all_groups)
+def _find_codes(files: CatalogueFiles, table: str) -> Iterator[tuple[Any, Place]]:
+    # Invalid codes are reported when their blocks are read.
+    reader = FormReader({}, lambda _, __: None)
+    blocks = files.content.get(table, [])
+    for position, block in enumerate(blocks if isinstance(blocks, list) else [blocks]):
+        place = (table, position, "code")
+        code = block.get("code") if isinstance(block, dict) else None
+        yield reader.read(_CODE, code, place), place
 
 
-def _read_currencies(value: Any) -> tuple[Currency, ...]:
-    return tuple(
-        read_word("currencies", text, Currency) for text in read_texts("currencies", value)
-    )
-
-
-def _read_groups(sources: Sequence[Source], problems: Problems) -> dict[str, frozenset[str]]:
-    groups = {EVERYWHERE: frozenset(COUNTRIES)}
-    for entry in list_entries(sources, "groups", "its list of countries", problems):
-        try:
-            if entry.name in groups or entry.name in COUNTRIES:
-                message = f"The group `{entry.name}` is defined already, or is a country."
-                raise Mistake(message)
-            groups[entry.name] = read_countries(entry.name, entry.value, groups)
-        except Mistake as mistake:
-            problems.add(entry.source.name, entry.line, str(mistake))
-    return groups
-
-
-def _check_skus(entries: Sequence[Entry], problems: Problems) -> None:
-    first: dict[str, Entry] = {}
-    for entry in entries:
-        if entry.sku is None:
-            continue
-        earlier = first.setdefault(entry.sku.casefold(), entry)
-        if earlier is not entry:
-            place = f"{earlier.block.source.name}:{earlier.line}"
-            sentence = f"`{entry.sku}` is defined twice; the first is at {place}."
-            problems.add(entry.block.source.name, entry.line, sentence)
-
-
-def _check_types(entries: Sequence[Entry], problems: Problems) -> None:
+def _find_clashes(sold: Mapping[Place, Product]) -> Iterator[tuple[Place, str]]:
     seen: dict[tuple[str, QualityLevel], list[Product]] = defaultdict(list)
-    for entry in entries:
-        if entry.product is None:
-            continue
-        for name in entry.product.type_names:
-            for quality in entry.product.quality_levels:
-                known = seen[name.casefold(), quality]
-                for sentence in _find_clashes(entry.product, known, name, quality):
-                    problems.add(entry.block.source.name, entry.line, sentence)
-                known.append(entry.product)
-
-
-def _find_clashes(
-    product: Product, known: Sequence[Product], name: str, quality: QualityLevel
-) -> Iterator[str]:
-    for other in known:
-        both = sorted(product.sold_to & other.sold_to)
-        # A sku that is defined twice is one problem, not two.
-        if both and other.sku.casefold() != product.sku.casefold():
-            yield (
-                f"`{product.sku}` and `{other.sku}` are both of type `{name}` "
-                f"in {quality} for {both[0]}."
-            )
+    for place, product in sold.items():
+        for name, quality in itertools.product(product.type_names, product.quality_levels):
+            for other in seen[name.casefold(), quality]:
+                both = product.sold_to & other.sold_to
+                # A duplicate sku is reported already.
+                if both and other.sku.casefold() != product.sku.casefold():
+                    yield (
+                        place,
+                        f"`{product.sku}` and `{other.sku}` are both of type `{name}` "
+                        f"in {quality} for {min(both)}.",
+                    )
+            seen[name.casefold(), quality].append(product)

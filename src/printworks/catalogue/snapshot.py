@@ -1,7 +1,9 @@
 """The catalogue as one immutable snapshot, and the ways to look something up in it."""
 
+import itertools
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
@@ -9,13 +11,19 @@ from typing import Final, Self
 
 import msgspec
 
-from printworks.catalogue.fulfilment import group_by_lab
+from printworks.catalogue.fulfilment import (
+    build_labs,
+    build_service,
+    check_reach,
+    check_together,
+    choose_promises,
+)
 from printworks.catalogue.labs import Lab
 from printworks.catalogue.products import Currency, Product, QualityLevel
 from printworks.catalogue.promises import Promise
-from printworks.catalogue.rates import Rates, convert
-from printworks.catalogue.reading import Contents, read_folder
+from printworks.catalogue.reading import read_files
 from printworks.catalogue.services import Service
+from printworks.catalogue.sources import CatalogueFiles
 from printworks.errors import BadInput, NotFound
 from printworks.rules.orders import ShippingMethod
 
@@ -33,7 +41,8 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     services: tuple[Service, ...]
     # The one that counts, by method and country.
     promises: Mapping[tuple[ShippingMethod, str], Promise]
-    rates: Rates
+    # The value of one unit, for comparing costs. Nothing is charged at these rates.
+    rates: Mapping[Currency, Decimal]
     _by_sku: Mapping[str, Product]
     _by_type: Mapping[tuple[str, QualityLevel], tuple[Product, ...]]
     _labs_by_code: Mapping[str, Lab]
@@ -42,29 +51,32 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     @classmethod
     def load(cls, folder: Path = DEFAULT_FOLDER) -> Self:
         """Read a folder of TOML files; raise `BadCatalogue` with every problem in it."""
-        return cls._of(read_folder(folder))
-
-    @classmethod
-    def _of(cls, contents: Contents) -> Self:
-        by_type: dict[tuple[str, QualityLevel], list[Product]] = defaultdict(list)
-        for product in contents.products:
-            for name in product.type_names:
-                for quality in product.quality_levels:
-                    by_type[name.casefold(), quality].append(product)
-        fulfilment = contents.fulfilment
+        files = CatalogueFiles(folder)
+        form, sold = read_files(files)
+        products = tuple(sold.values())
+        labs = tuple(build_labs(form.labs, products, files))
+        services = tuple(map(build_service, form.services))
+        promises = choose_promises(form.promises, files)
+        # A catalogue without labs can be browsed, but nothing can be ordered.
+        if labs:
+            check_together(form, files)
+            check_reach(sold, labs, services, files)
+        files.check()
+        is_single = len(form.currencies) == 1
+        rates = dict.fromkeys(form.currencies, Decimal(1)) if is_single else form.rates
         return cls(
-            products=contents.products,
-            currencies=contents.vocabulary.currencies or (),
-            kinds=contents.vocabulary.kinds or (),
-            bands=contents.vocabulary.bands or (),
-            labs=fulfilment.labs,
-            services=fulfilment.services,
-            promises=MappingProxyType(fulfilment.promises),
-            rates=MappingProxyType(fulfilment.rates),
-            _by_sku={product.sku.casefold(): product for product in contents.products},
-            _by_type={key: tuple(found) for key, found in by_type.items()},
-            _labs_by_code={lab.code: lab for lab in fulfilment.labs},
-            _services_by_lab=group_by_lab(fulfilment.services),
+            products=products,
+            currencies=form.currencies,
+            kinds=form.kinds,
+            bands=form.bands,
+            labs=labs,
+            services=services,
+            promises=MappingProxyType(promises),
+            rates=MappingProxyType(rates),
+            _by_sku={product.sku.casefold(): product for product in products},
+            _by_type=_group_by_type(products),
+            _labs_by_code={lab.code: lab for lab in labs},
+            _services_by_lab=_group_by_lab(services),
         )
 
     def find_product(self, sku: str) -> Product | None:
@@ -118,4 +130,22 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def convert(self, amount: int | Fraction, currency: Currency, *, to: Currency) -> Fraction:
         """Return an amount in another currency, exactly, to compare costs with and no more."""
-        return convert(amount, currency, to, self.rates)
+        if currency is to:
+            return Fraction(amount)
+        # All four currencies have a hundred minor units.
+        return amount * Fraction(self.rates[currency]) / Fraction(self.rates[to])
+
+
+def _group_by_type(
+    products: Sequence[Product],
+) -> Mapping[tuple[str, QualityLevel], tuple[Product, ...]]:
+    found: dict[tuple[str, QualityLevel], list[Product]] = defaultdict(list)
+    for product in products:
+        for name, quality in itertools.product(product.type_names, product.quality_levels):
+            found[name.casefold(), quality].append(product)
+    return {key: tuple(products) for key, products in found.items()}
+
+
+def _group_by_lab(services: Sequence[Service]) -> Mapping[str, tuple[Service, ...]]:
+    codes = dict.fromkeys(code for service in services for code in service.labs)
+    return {code: tuple(service for service in services if code in service.labs) for code in codes}

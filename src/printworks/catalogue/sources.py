@@ -1,121 +1,174 @@
-"""The files of a catalogue, and which line of them says what.
+"""The files of a catalogue, merged into one, and the line of everything in them.
 
-Python's TOML reader keeps no line numbers. They are found again in the text, and only when
-something is wrong: a table by counting headings, a key by its name, a row by counting rows.
+Python's TOML parser keeps no line numbers. They are searched for in the text when a problem is
+reported: a block by counting headings, a key by its name, a row by counting rows.
 """
 
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from printworks.catalogue.problems import Problems
+from printworks.catalogue.problems import BadCatalogue, CatalogueProblem
+
+# The path to a value, such as ("labs", 0, "makes", 2).
+Place = tuple[str | int, ...]
 
 _HEADING: Final = re.compile(r"\s*\[+\s*([\w-]+)\s*[.\]]")
 _ITEM: Final = re.compile(r"\s*(\[\s*[\"'\d+-]|\{)")
 
 
 class Source(NamedTuple):
-    """A TOML file that could be read."""
+    """A parsed TOML file."""
 
     name: str
     lines: Sequence[str]
     content: dict[str, Any]
 
-    def line_of(self, key: str) -> int:
-        """Return the line on which a key or a table begins."""
-        return _find_key(self.lines, key, 0, len(self.lines)) or 1
+    def find_line(self, place: Place) -> int:
+        """Return the first line of a value or, if it is absent, of the block it belongs to."""
+        found: Any = self.content
+        begin, end = 1, len(self.lines)
+        for depth, step in enumerate(place):
+            if isinstance(step, str) and step not in found:
+                break
+            if isinstance(step, str):
+                patterns = _list_patterns(step, found[step], is_outer=depth in (0, 2))
+                begin = self._find_first(patterns, begin, end) or begin
+            elif depth == 1:
+                begin, end = self._find_block(str(place[0]), step, begin)
+            else:
+                after = range(begin + 1, end + 1)
+                items = [number for number in after if _ITEM.match(self.lines[number - 1])]
+                begin = items[step] if len(items) == len(found) else begin
+            found = found[step]
+        return begin
 
-    def blocks(self, table: str) -> Iterator["Block"]:
-        """Go through the `[[table]]` blocks of the file."""
-        for position, content in enumerate(self.content.get(table, ())):
-            yield Block(self, table, position, content)
+    def _find_block(self, table: str, position: int, listed: int) -> tuple[int, int]:
+        heading = re.compile(rf"\s*\[\[\s*{table}\s*\]\]")
+        starts = [number for number, line in enumerate(self.lines, 1) if heading.match(line)]
+        if len(starts) <= position:
+            # In an inline array, blocks have no headings.
+            return listed, len(self.lines)
+        for number in range(starts[position] + 1, len(self.lines) + 1):
+            line = self.lines[number - 1]
+            other = _HEADING.match(line)
+            if other and (other[1] != table or line.lstrip().startswith("[[")):
+                return starts[position], number - 1
+        return starts[position], len(self.lines)
 
-
-class Block(NamedTuple):
-    """One `[[table]]` of a file, counted from 0."""
-
-    source: Source
-    table: str
-    position: int
-    content: dict[str, Any]
-
-    @property
-    def start(self) -> int:
-        """The line of its heading."""
-        heading = re.compile(rf"\s*\[\[\s*{self.table}\s*\]\]")
-        lines = enumerate(self.source.lines, 1)
-        starts = [number for number, line in lines if heading.match(line)]
-        # Written as an inline array, a block has no heading of its own.
-        inline = len(starts) <= self.position
-        return self.source.line_of(self.table) if inline else starts[self.position]
-
-    def line_of(self, key: str) -> int:
-        """Return the line on which a key of the block begins."""
-        return _find_key(self.source.lines, key, self.start, self._end()) or self.start
-
-    def line_of_row(self, position: int) -> int:
-        """Return the line of one of its `rows`, counted from 0."""
-        return self.line_of_item("rows", position)
-
-    def line_of_item(self, key: str, position: int) -> int:
-        """Return the line of one list or table within the list under a key, counted from 0."""
-        begin = self.line_of(key)
-        lines = self.source.lines
-        found = [
-            number for number in range(begin + 1, self._end() + 1) if _ITEM.match(lines[number - 1])
-        ]
-        return found[position] if len(found) == len(self.content[key]) else begin
-
-    def _end(self) -> int:
-        for number in range(self.start + 1, len(self.source.lines) + 1):
-            line = self.source.lines[number - 1]
-            heading = _HEADING.match(line)
-            if heading and (heading[1] != self.table or line.lstrip().startswith("[[")):
-                return number - 1
-        return len(self.source.lines)
+    def _find_first(self, patterns: Sequence[str], begin: int, end: int) -> int | None:
+        for pattern in patterns:
+            for number in range(begin, end + 1):
+                if re.match(pattern, self.lines[number - 1]):
+                    return number
+        return None
 
 
-def _find_key(lines: Sequence[str], key: str, start: int, end: int) -> int | None:
+def _list_patterns(key: str, value: Any, *, is_outer: bool) -> Sequence[str]:
     name = rf"[\"']?{re.escape(key)}[\"']?\s*"
-    # At the start of a line, then as a heading, then within an inline table.
-    for pattern in (
-        rf"\s*{name}[=.]",
-        rf"\s*\[+\s*([\w-]+\s*\.\s*)?{name}[\].]",
-        rf".*[{{,]\s*{name}=",
-    ):
-        for number in range(start + 1, end + 1):
-            if re.match(pattern, lines[number - 1]):
-                return number
-    return None
+    at_start, heading = rf"\s*{name}[=.]", rf"\s*\[+\s*([\w-]+\s*\.\s*)*{name}[\].]"
+    inline = rf".*[{{,]\s*{name}="
+    if not is_outer:
+        return (f"{at_start}|{heading}|{inline}",)
+    # A block further down may have a key, or a table, of the same name.
+    return (heading, at_start, inline) if isinstance(value, dict) else (at_start, heading, inline)
 
 
-def read_sources(folder: Path, problems: Problems) -> list[Source]:
-    """Read every TOML file of a folder, in the order of their names; report those that fail."""
-    paths = sorted(folder.glob("*.toml"))
-    if not folder.is_dir():
-        problems.add(str(folder), 0, "There is no such folder.")
-    elif not paths:
-        problems.add(str(folder), 0, "There is no TOML file in this folder.")
-    sources = (_read_source(path, problems) for path in paths)
-    return [source for source in sources if source is not None]
+class CatalogueFiles:
+    """The merged content of all files in a folder, and the problems found in it."""
 
+    def __init__(self, folder: Path) -> None:
+        self.content: dict[str, Any] = {}
+        self._problems: set[CatalogueProblem] = set()
+        # The file of each part of the content, and its place there.
+        self._origins: dict[Place, tuple[Source, Place]] = {}
+        paths = sorted(folder.glob("*.toml"))
+        if not folder.is_dir():
+            self._note(str(folder), 0, "There is no such folder.")
+        elif not paths:
+            self._note(str(folder), 0, "There is no TOML file in this folder.")
+        sources = [source for path in paths if (source := self._read(path))]
+        # Otherwise what seems to be absent may be in a file that could not be read.
+        self.is_whole = not self._problems
+        for source in sources:
+            for key, value in source.content.items():
+                self._add(source, key, value)
 
-def _read_source(path: Path, problems: Problems) -> Source | None:
-    try:
-        text = path.read_text(encoding="utf-8")
-        content = tomllib.loads(text, parse_float=Decimal)
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        problems.add(path.name, line, "The file must be written in UTF-8.")
-    except tomllib.TOMLDecodeError as error:
-        found = re.fullmatch(r"(.*) \(at (?:line (\d+), column \d+|end of document)\)", str(error))
-        line = int(found[2]) if found and found[2] else len(text.splitlines())
-        problems.add(path.name, line, f"This is not TOML: {found[1] if found else error}.")
-    except OSError as error:
-        problems.add(path.name, 0, f"The file cannot be read: {error.strerror}.")
-    else:
-        return Source(path.name, text.splitlines(), content)
-    return None
+    def report(self, place: Place, sentence: str) -> None:
+        """Add a problem, unless it is there already."""
+        source, place = self._locate(place)
+        self._note(source.name, source.find_line(place), sentence)
+
+    def cite(self, place: Place) -> str:
+        """Return the file and the line of a place."""
+        source, place = self._locate(place)
+        return f"{source.name}:{source.find_line(place)}"
+
+    def check(self) -> None:
+        """Raise `BadCatalogue` if there are problems, sorted by file and line."""
+        if self._problems:
+            raise BadCatalogue(sorted(self._problems))
+
+    def check_once(self, names: Iterable[tuple[str, Place]]) -> None:
+        """Report duplicate names, ignoring case."""
+        first: dict[str, Place] = {}
+        for name, place in names:
+            earlier = first.setdefault(name.casefold(), place)
+            if earlier is not place:
+                where = self.cite(earlier)
+                self.report(place, f"`{name}` is defined twice; the first is at {where}.")
+
+    def _note(self, file: str, line: int, sentence: str) -> None:
+        self._problems.add(CatalogueProblem(file, line, sentence))
+
+    def _locate(self, place: Place) -> tuple[Source, Place]:
+        source, start = self._origins.get(place[:2]) or self._origins[place[:1]]
+        return source, (*start, *place[len(start) :])
+
+    def _add(self, source: Source, key: str, value: Any) -> None:
+        is_blocks = isinstance(value, list) and all(isinstance(each, dict) for each in value)
+        self._origins.setdefault((key,), (source, (key,)))
+        joined = self.content.get(key)
+        if isinstance(value, dict) and isinstance(joined, dict | None):
+            joined = self.content.setdefault(key, {})
+            for name, line in value.items():
+                self._put(joined, line, source, (key, name))
+        elif is_blocks and isinstance(joined, list | None):
+            joined = self.content.setdefault(key, [])
+            for position, block in enumerate(value):
+                self._origins[key, len(joined)] = (source, (key, position))
+                joined.append(block)
+        else:
+            self._put(self.content, value, source, (key,))
+
+    def _put(
+        self, into: dict[str, Any], value: Any, source: Source, place: tuple[str, ...]
+    ) -> None:
+        if place[-1] in into:
+            sentence = f"`{place[-1]}` is defined twice; the first is at {self.cite(place)}."
+            self._note(source.name, source.find_line(place), sentence)
+        else:
+            into[place[-1]] = value
+            self._origins[place] = (source, place)
+
+    def _read(self, path: Path) -> Source | None:
+        try:
+            text = path.read_text(encoding="utf-8")
+            content = tomllib.loads(text, parse_float=Decimal)
+        except UnicodeDecodeError as error:
+            line = error.object[: error.start].count(b"\n") + 1
+            self._note(path.name, line, "The file must be written in UTF-8.")
+        except tomllib.TOMLDecodeError as error:
+            found = re.fullmatch(
+                r"(.*) \(at (?:line (\d+), column \d+|end of document)\)", str(error)
+            )
+            line = int(found[2]) if found and found[2] else len(text.splitlines())
+            self._note(path.name, line, f"This is not TOML: {found[1] if found else error}.")
+        except OSError as error:
+            self._note(path.name, 0, f"The file cannot be read: {error.strerror}.")
+        else:
+            return Source(path.name, text.splitlines(), content)
+        return None

@@ -1,252 +1,238 @@
-"""The values that a product can have in a file: how each is read, and what is wrong with it."""
+"""The types of values in the files: what msgspec accepts for each, and how it is parsed.
+
+The description of a type completes the sentence "`key` must be ..." about an invalid value.
+"""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from decimal import Decimal, InvalidOperation
-from enum import StrEnum
+from collections.abc import Callable, Sequence
+from datetime import date, time
+from decimal import Decimal
 from functools import cache
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Annotated, Any, Final, TypeVar
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+
+from msgspec import Meta
 
 from printworks.catalogue.countries import COUNTRIES
+from printworks.catalogue.form_reading import Known, ParsedFrom, show
 from printworks.catalogue.problems import Mistake, suggest
-from printworks.catalogue.products import Attribute, Currency, QualityLevel, Size
-from printworks.rules.sizing import Pixels, Units
+from printworks.catalogue.products import Currency, Size
+from printworks.rules.sizing import Pixels
 
 EVERYWHERE: Final = "everywhere"
+DAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 LARGEST: Final = 10_000
 
-Prices = dict[tuple[Currency, str | None], int]
-Word = TypeVar("Word", bound=StrEnum)
+Item = TypeVar("Item")
 
 
-class Vocabulary(NamedTuple):
-    """What the products of a catalogue may refer to.
-
-    None means that the file which says so is wrong or unreadable: then every word passes,
-    because a problem is reported where it is, not wherever it is felt.
-    """
-
-    currencies: tuple[Currency, ...] | None
-    kinds: tuple[str, ...] | None
-    bands: tuple[str, ...] | None
-    groups: Mapping[str, frozenset[str]]
-    has_all_groups: bool
+def _like(pattern: str, description: str, longest: int | None = None) -> Meta:
+    limit = f", at most {longest}" if longest else ""
+    description = f"{description}{limit}, not {{value}}"
+    return Meta(pattern=f"^{pattern}$", max_length=longest, description=description)
 
 
-def show(value: Any) -> str:
-    """Write a value as it stands in the file, or nearly so."""
-    return f'"{value}"' if isinstance(value, str) else str(value)
+Flag = Annotated[bool, Meta(description="true or false, not {value}")]
+Text = Annotated[str, Meta(min_length=1, description="a text that is not empty")]
+Listed = Annotated[
+    tuple[Item, ...], Meta(min_length=1, description="a list of texts that is not empty")
+]
+Texts = Listed[Text]
+Code = Annotated[
+    str, _like("[a-z0-9]+(-[a-z0-9]+)*", "made of small letters, digits and single hyphens", 64)
+]
+Sku = Annotated[
+    str, _like("[A-Za-z0-9][A-Za-z0-9.-]*", "made of letters, digits, hyphens and dots", 64)
+]
+TypeName = Annotated[
+    str, _like("[A-Za-z0-9][A-Za-z0-9._-]*", "made of letters, digits, `_`, `-` and `.`", 100)
+]
 
 
-def read_text(key: str, value: Any) -> str:
-    """Read a text that is not empty."""
-    if not isinstance(value, str) or not value.strip():
-        message = f"`{key}` must be a text that is not empty."
-        raise Mistake(message)
-    return value.strip()
+def _join_patterns(patterns: Sequence[str], _: Known) -> re.Pattern[str]:
+    written = (re.escape(text).replace(r"\*", ".*") for text in patterns)
+    return re.compile("|".join(written), re.IGNORECASE)
 
 
-def read_texts(key: str, value: Any) -> tuple[str, ...]:
-    """Read one text or a list of them, each once."""
-    texts = [value] if isinstance(value, str) else value
-    if not isinstance(texts, list) or not texts:
-        message = f"`{key}` must be a list of texts that is not empty."
-        raise Mistake(message)
-    read = [read_text(key, text) for text in texts]
-    for text in read:
-        if read.count(text) > 1:
-            message = f"`{key}` lists `{text}` more than once."
-            raise Mistake(message)
-    return tuple(read)
+_SKUS: Final = Listed[Annotated[str, _like("[A-Za-z0-9.*-]+", "a sku, or one with `*` in it")]]
+SkuPatterns = Annotated[re.Pattern[str], ParsedFrom(_SKUS, _join_patterns)]
+
+Count = Annotated[int, Meta(ge=1, le=1_000_000)]
+ProductionDays = Annotated[int, Meta(ge=0, le=60)]
+PromisedDays = Annotated[int, Meta(ge=1, le=250)]
+# In minor units, like every price.
+Money = Annotated[int, Meta(ge=0, le=1_000_000)]
+Price = Annotated[int, Meta(ge=1, description="a whole number of minor units from 1, not {value}")]
 
 
-def read_code(value: Any) -> str:
-    """Read the name by which one thing refers to another."""
-    text = read_text("code", value)
-    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", text) or len(text) > 64:
-        message = (
-            f"The code `{text}` may have small letters, digits and single hyphens only, at most 64."
-        )
-        raise Mistake(message)
-    return text
-
-
-def read_flag(key: str, value: Any) -> bool:
-    """Read a yes or no."""
-    if not isinstance(value, bool):
-        message = f"`{key}` must be true or false, not {show(value)}."
-        raise Mistake(message)
-    return value
-
-
-def read_whole(key: str, value: Any, *, least: int = 0, most: int = 1_000_000) -> int:
-    """Read a whole number."""
-    if type(value) is not int or not least <= value <= most:
-        message = f"`{key}` must be a whole number from {least} to {most}, not {show(value)}."
-        raise Mistake(message)
-    return value
-
-
-def read_amount(key: str, value: Any) -> Decimal:
-    """Read an exact number."""
+def _read_amount(value: Any, _: Known) -> Decimal:
     is_number = type(value) in (int, Decimal) and Decimal(value).is_finite()
     if not is_number or not 0 < value <= LARGEST:
-        message = f"`{key}` must be a number larger than 0, not {show(value)}."
-        raise Mistake(message)
+        raise Mistake(f"`{{key}}` must be a number larger than 0, not {show(value)}.")
     return Decimal(value)
 
 
-def read_countries(key: str, value: Any, groups: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """Read a list of country codes and groups of them."""
-    found: set[str] = set()
-    for name in read_texts(key, value):
-        if name not in groups and name not in COUNTRIES:
-            message = f"`{key}` names `{name}`, which is neither a country code nor a group"
-            raise Mistake(message + suggest(name, list(groups)))
-        found |= groups.get(name, {name})
-    return frozenset(found)
+# msgspec would also accept the text "150" as a Decimal.
+Amount = Annotated[Decimal, ParsedFrom(Any, _read_amount)]
 
 
-def read_zone(key: str, value: Any, known: Vocabulary) -> frozenset[str]:
-    """Read countries and groups, believing every name while some group could not be read."""
-    if known.has_all_groups:
-        return read_countries(key, value, known.groups)
-    names = read_texts(key, value)
-    return frozenset().union(*(known.groups.get(name, {name}) for name in names))
-
-
-def read_word(key: str, value: Any, words: type[Word]) -> Word:
-    """Read a word that the program knows."""
-    text = read_text(key, value)
-    if text not in list(words):
-        message = f"`{text}` is no value of `{key}`{suggest(text, list(words))}"
-        raise Mistake(message)
-    return words(text)
-
-
-@cache
-def read_price_name(name: str) -> tuple[Currency, str | None] | None:
-    """Read `EUR`, or `EUR-IE` for one country, or return None if it is no name of a price."""
-    found = re.fullmatch(r"([A-Z]{3})(?:-([A-Z]{2}))?", name)
-    if found is None:
-        return None
-    if found[1] not in list(Currency):
-        message = f"`{found[1]}` is not a currency{suggest(found[1], list(Currency))}"
-        raise Mistake(message)
-    if found[2] is not None and found[2] not in COUNTRIES:
-        message = f"`{name}` names the country `{found[2]}`, which does not exist."
-        raise Mistake(message)
-    return Currency(found[1]), found[2]
-
-
-def read_price(name: str, value: Any) -> int:
-    """Read an amount in minor units."""
-    if type(value) is not int or value < 1:
-        message = (
-            f"The price in {name} must be a whole number of minor units from 1, not {show(value)}."
-        )
-        raise Mistake(message)
-    return value
-
-
-def _read_sku(value: Any, _: Vocabulary) -> str:
-    text = read_text("sku", value)
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.-]{0,63}", text):
-        message = f"The sku `{text}` may have letters, digits, hyphens and dots only, at most 64."
-        raise Mistake(message)
-    return text
-
-
-def _read_type(value: Any, _: Vocabulary) -> str:
-    text = read_text("type", value)
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", text):
-        message = f"The type `{text}` may have letters, digits, `_`, `-` and `.` only, at most 100."
-        raise Mistake(message)
-    return text
-
-
-def read_declared(key: str, table: str, value: Any, declared: Sequence[str] | None) -> str:
-    """Read a word that the catalogue itself declares in a table."""
-    text = read_text(key, value)
-    if declared is not None and text not in declared:
-        message = f"`{text}` is not in `{table}`{suggest(text, declared)}"
-        raise Mistake(message)
-    return text
-
-
-def _read_quality(value: Any, _: Vocabulary) -> tuple[QualityLevel, ...]:
-    return tuple(read_word("quality", text, QualityLevel) for text in read_texts("quality", value))
-
-
-def _read_size(key: str, value: Any) -> Size:
-    found = re.fullmatch(r"(-?[\d.]+)x(-?[\d.]+)", value) if isinstance(value, str) else None
-    try:
-        width, height = (Decimal(part) for part in found.groups()) if found else (None, None)
-    except InvalidOperation:
-        width = height = None
-    if width is None or height is None:
-        message = f'`{key}` must be a width and a height such as "4x6", not {show(value)}.'
-        raise Mistake(message)
+def _read_size(text: str, _: Known) -> Size:
+    width, height = map(Decimal, text.split("x"))
     if not (0 < width <= LARGEST and 0 < height <= LARGEST):
-        message = (
-            f"`{key}` must be larger than 0 and at most {LARGEST} each way, not {show(value)}."
+        raise Mistake(
+            f'`{{key}}` must be larger than 0 and at most {LARGEST} each way, not "{text}".'
         )
-        raise Mistake(message)
     return Size.of(width, height)
 
 
-def _read_pixels(value: Any, _: Vocabulary) -> Pixels:
-    found = re.fullmatch(r"(\d{1,6})x(\d{1,6})", value) if isinstance(value, str) else None
-    if found is None or not (int(found[1]) and int(found[2])):
-        message = f'`pixels` must be a width and a height such as "600x900", not {show(value)}.'
-        raise Mistake(message)
-    return Pixels(int(found[1]), int(found[2]))
+_LENGTH: Final = r"-?(\d+\.?\d*|\.\d+)"
+_SIZE: Final = _like(f"{_LENGTH}x{_LENGTH}", 'a width and a height such as "4x6"')
+PrintSize = Annotated[Size, ParsedFrom(Annotated[str, _SIZE], _read_size)]
 
 
-def _read_attributes(value: Any, _: Vocabulary) -> tuple[Attribute, ...]:
-    if not isinstance(value, dict):
-        message = "`attributes` must be a table of names, each with its list of values."
-        raise Mistake(message)
-    return tuple(_read_attribute(name, values) for name, values in value.items())
+def _read_pixels(text: str, _: Known) -> Pixels:
+    return Pixels(*map(int, text.split("x")))
 
 
-def _read_attribute(name: str, values: Any) -> Attribute:
-    if values == []:
-        message = f"The attribute `{name}` has no values."
-        raise Mistake(message)
-    return Attribute(name, read_texts(f"attributes.{name}", values))
+_PIXELS: Final = _like(r"(?!0+x)\d{1,6}x(?!0+$)\d{1,6}", 'a width and a height such as "600x900"')
+PixelSize = Annotated[Pixels, ParsedFrom(Annotated[str, _PIXELS], _read_pixels)]
 
 
-def _read_prices(value: Any, _: Vocabulary) -> Prices:
-    if not isinstance(value, dict):
-        message = "`price` must be a table such as { GBP = 25, EUR = 30 }."
-        raise Mistake(message)
-    return dict(_read_named_prices(value))
+def _declared_in(table: str) -> Callable[[Any, Known], Any]:
+    def check(value: Any, known: Known) -> Any:
+        for word in (value,) if isinstance(value, str) else value:
+            declared = known.get(table)
+            if declared is not None and word not in declared:
+                raise Mistake(f"`{word}` is not in `{table}`{suggest(word, declared)}")
+        return value
+
+    return check
 
 
-def _read_named_prices(table: dict[str, Any]) -> Iterator[tuple[tuple[Currency, str | None], int]]:
-    for name, amount in table.items():
-        read = read_price_name(name)
-        if read is None:
-            message = f"`{name}` is not a currency{suggest(name, list(Currency))}"
-            raise Mistake(message)
-        yield read, read_price(name, amount)
+Kind = Annotated[str, ParsedFrom(Text, _declared_in("kinds"))]
+Kinds = Annotated[tuple[str, ...], ParsedFrom(Texts, _declared_in("kinds"))]
+Band = Annotated[str, ParsedFrom(Text, _declared_in("bands"))]
+Bands = Annotated[tuple[str, ...], ParsedFrom(Texts, _declared_in("bands"))]
+LabCodes = Annotated[tuple[str, ...], ParsedFrom(Texts, _declared_in("labs"))]
+KnownCurrency = Annotated[Currency, ParsedFrom(Currency, _declared_in("currencies"))]
 
 
-READERS: Final[Mapping[str, Callable[[Any, Vocabulary], Any]]] = {
-    "sku": _read_sku,
-    "type": _read_type,
-    "description": lambda value, _: read_text("description", value),
-    "kind": lambda value, known: read_declared("kind", "kinds", value, known.kinds),
-    "band": lambda value, known: read_declared("band", "bands", value, known.bands),
-    "quality": _read_quality,
-    "units": lambda value, _: read_word("units", value, Units),
-    "image": lambda value, _: _read_size("image", value),
-    "full": lambda value, _: _read_size("full", value),
-    "wrap": lambda value, _: read_amount("wrap", value),
-    "pixels": _read_pixels,
-    "density": lambda value, _: read_amount("density", value),
-    "attributes": _read_attributes,
-    "sold_to": lambda value, known: read_zone("sold_to", value, known),
-    "price": _read_prices,
-}
+@cache
+def _read_price_name(name: str) -> tuple[Currency, str | None]:
+    currency, hyphen, country = name.partition("-")
+    if currency not in list(Currency):
+        raise Mistake(f"`{name}` is not a currency{suggest(name, list(Currency))}")
+    if hyphen and country not in COUNTRIES:
+        raise Mistake(f"`{name}` names the country `{country}`, which does not exist.")
+    return Currency(currency), country or None
+
+
+# `EUR`, or `EUR-IE` for one country.
+PriceName = Annotated[
+    tuple[Currency, str | None], ParsedFrom(str, lambda name, _: _read_price_name(name))
+]
+
+
+def _check_country(code: str, _: Known) -> str:
+    if code not in COUNTRIES:
+        raise Mistake(f'`{{key}}` must be a country code such as `GB`, not "{code}".')
+    return code
+
+
+def _check_group(name: str, _: Known) -> str:
+    if name in COUNTRIES or name == EVERYWHERE:
+        raise Mistake(f"A group cannot be called `{name}`, which means something already.")
+    return name
+
+
+def _find_zones(names: Sequence[str], known: Known) -> dict[str, frozenset[str]]:
+    groups = known["some_groups"]
+    for name in names:
+        if "groups" in known and name not in groups and name not in COUNTRIES:
+            message = f"`{{key}}` names `{name}`, which is neither a country code nor a group"
+            raise Mistake(message + suggest(name, list(groups)))
+    return {name: groups.get(name, frozenset({name})) for name in names}
+
+
+def _find_countries(names: Sequence[str], known: Known) -> frozenset[str]:
+    return frozenset().union(*_find_zones(names, known).values())
+
+
+CountryCode = Annotated[str, ParsedFrom(Text, _check_country)]
+GroupName = Annotated[str, ParsedFrom(Text, _check_group)]
+Countries = Annotated[frozenset[str], ParsedFrom(Texts, _find_countries)]
+# The countries of each name.
+Zones = Annotated[dict[str, frozenset[str]], ParsedFrom(Texts, _find_zones)]
+
+
+def _check_time_zone(name: str, _: Known) -> str:
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        meant = suggest(name, sorted(available_timezones()))
+        # There are six hundred, too many to list.
+        ending = meant if "did you mean" in meant else ", such as `Europe/London`."
+        raise Mistake(f"`{name}` is not the name of a time zone{ending}") from error
+    return name
+
+
+def _read_time(value: Any, _: Known) -> time:
+    if isinstance(value, time):
+        return value
+    if not isinstance(value, str) or not re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d", value):
+        raise Mistake(f'`{{key}}` must be a time of day such as "14:00", not {show(value)}.')
+    return time.fromisoformat(value)
+
+
+def _read_week_days(ranges: Sequence[str], _: Known) -> frozenset[int]:
+    found: set[int] = set()
+    for text in ranges:
+        first, last = text.partition("-")[::2]
+        for day in (first, last or first):
+            if day not in DAYS:
+                raise Mistake(f"`{{key}}` has `{day}`, which is no day{suggest(day, DAYS)}")
+        begin, end = DAYS.index(first), DAYS.index(last or first)
+        if begin > end:
+            raise Mistake(f"`{{key}}` has `{text}`, which runs backwards.")
+        found.update(range(begin, end + 1))
+    return frozenset(found)
+
+
+def _find_holidays(listed: Sequence[Any], known: Known) -> frozenset[date]:
+    holidays = known.get("holidays", {})
+    days: set[date] = set()
+    for each in listed:
+        # A datetime is a date too, in Python.
+        if type(each) is date:
+            days.add(each)
+        elif isinstance(each, str) and (each in holidays or "holidays" not in known):
+            days |= holidays.get(each, frozenset())
+        else:
+            message = f"`{{key}}` has {show(each)}, which is neither a date nor a name"
+            raise Mistake(message + suggest(str(each), list(holidays)))
+    return frozenset(days)
+
+
+TimeZone = Annotated[str, ParsedFrom(Text, _check_time_zone)]
+TimeOfDay = Annotated[time, ParsedFrom(Any, _read_time)]
+WeekDays = Annotated[frozenset[int], ParsedFrom(Texts, _read_week_days)]
+
+
+def _order_days(days: Sequence[int], _: Known) -> tuple[int, int]:
+    fewest, most = days
+    if fewest > most:
+        raise Mistake(f"`{{key}}` must have the fewest first, not {show(days)}.")
+    return fewest, most
+
+
+_TRANSIT: Final = Meta(
+    min_length=2,
+    max_length=2,
+    description="the fewest and the most working days on the way, such as [2, 4], not {value}",
+)
+TransitDays = Annotated[
+    tuple[int, int],
+    ParsedFrom(Annotated[list[Annotated[int, Meta(ge=0, le=120)]], _TRANSIT], _order_days),
+]
+_DATES: Final = Meta(description="a list of dates such as 2026-12-25")
+Holidays = Annotated[frozenset[date], ParsedFrom(Annotated[list[Any], _DATES], _find_holidays)]

@@ -1,59 +1,80 @@
-"""The commands, put together."""
+"""The commands: each is loaded when it is called, so that the program starts quickly."""
 
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Final, NamedTuple
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_group
 
 from printworks import __version__
-from printworks.cli import (
-    callbacks,
-    catalogue,
-    clock,
-    doctor,
-    images,
-    issues,
-    jobs,
-    labs,
-    ledger,
-    listen,
-    merchant_callbacks,
-    merchants,
-    orders,
-    people,
-    processes,
-)
+
+
+class Place(NamedTuple):
+    """Which module of this folder has a command, or a group of commands as its `app`."""
+
+    module: str
+    help: str
+    is_group: bool = True
+
+
+PLACES: Final = {
+    "serve": Place("processes", "Run everything: API, dashboard and worker.", is_group=False),
+    "web": Place("processes", "Run the HTTPS API and the dashboard alone.", is_group=False),
+    "work": Place("processes", "Run a worker alone.", is_group=False),
+    "migrate": Place("processes", "Bring the database up to date.", is_group=False),
+    "doctor": Place("doctor", "Check the installation; say what to do.", is_group=False),
+    "listen": Place("listen", "Show callbacks as they happen, and forward them.", is_group=False),
+    "merchant": Place("merchants", "Merchants: add and list them, their billing and people."),
+    "key": Place("keys", "API keys: list them, give a merchant a new one."),
+    "operator": Place("operators", "Operators: who may sign in to the console, in which role."),
+    "jobs": Place("jobs", "Jobs: list them, retry or cancel one."),
+    "catalogue": Place("catalogue", "The catalogue: check it; products, labs and shipping."),
+    "image": Place("images", "Images: see how one would be printed."),
+    "order": Place("orders", "Orders: explain, hold and release them."),
+    "issue": Place("issues", "Issues: what merchants complain about."),
+    "lab": Place("labs", "Labs: what they have to make, and reporting on their behalf."),
+    "ledger": Place("ledger", "The ledger: verify it, read it, post to it."),
+    "callback": Place("callbacks", "Callbacks: list them, and send them again."),
+    "clock": Place("clock", "The clocks of sandbox merchants."),
+}
+
+
+def load(name: str) -> Any:
+    """Return a command or a group of commands, with everything that it needs."""
+    place = PLACES[name]
+    group = get_group(import_module(f"printworks.cli.{place.module}").app)
+    if not place.is_group:
+        return group.commands[name]
+    group.help = place.help
+    return group
+
+
+class _LoadedWhenCalled(TyperGroup):
+    """Lists commands by their help alone, and loads the one that is called."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command if name is None else load(name), rest
+
 
 app = typer.Typer(
     name="printworks",
+    cls=_LoadedWhenCalled,
     help="The print-fulfilment service that anyone can run.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command()(processes.serve)
-app.command()(processes.web)
-app.command()(processes.work)
-app.command()(processes.migrate)
-app.command()(doctor.doctor)
-app.command()(listen.listen)
-app.add_typer(merchants.merchant_app, name="merchant")
-merchants.merchant_app.add_typer(merchant_callbacks.app, name="callback")
-merchants.merchant_app.command("invite")(people.invite_merchant)
-merchants.merchant_app.command("people")(people.list_merchants_people)
-merchants.merchant_app.command("invite-colleague")(people.invite_colleague)
-merchants.merchant_app.command("reset")(people.reset_merchants_person)
-app.add_typer(merchants.key_app, name="key")
-app.add_typer(people.app, name="operator")
-app.add_typer(jobs.app, name="jobs")
-app.add_typer(catalogue.app, name="catalogue")
-app.add_typer(images.app, name="image")
-app.add_typer(orders.app, name="order")
-app.add_typer(issues.app, name="issue")
-app.add_typer(labs.app, name="lab")
-app.add_typer(ledger.app, name="ledger")
-app.add_typer(callbacks.app, name="callback")
-app.add_typer(clock.app, name="clock")
+
+
+def _stand_in() -> None:
+    """Stand in the list of commands for one that is not loaded."""
+
+
+for _name, _place in PLACES.items():
+    app.command(_name, help=_place.help)(_stand_in)
 
 
 def _print_version(*, wanted: bool) -> None:
@@ -72,7 +93,7 @@ def choose_data(
             "--data",
             metavar="DIR",
             envvar="PRINTWORKS_DATA",
-            help="The folder in which everything lives (./data by default).",
+            help="The data folder (./data by default).",
         ),
     ] = None,
     version: Annotated[  # noqa: ARG001  (handled as soon as it is read)

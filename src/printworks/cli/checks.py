@@ -1,4 +1,4 @@
-"""What `printworks doctor` looks at; each check says what it found and what to do."""
+"""What `printworks doctor` checks; each check says what it found and what to do."""
 
 import os
 import shutil
@@ -32,7 +32,7 @@ GIGABYTE: Final = 1_000_000_000
 
 
 class DoctorVerdict(StrEnum):
-    """How it looks."""
+    """The result of a check."""
 
     OK = "ok"
     WARN = "warn"
@@ -48,8 +48,8 @@ class DoctorFinding(msgspec.Struct, frozen=True):
 
 
 def examine(settings: Settings, *, now: datetime) -> Iterator[DoctorFinding]:
-    """Look at everything; leave it as it was."""
-    yield _judge("settings", f"read for {settings.data} ({settings.environment}).")
+    """Check everything; change nothing."""
+    yield _find("settings", f"read for {settings.data} ({settings.environment}).")
     yield check_data_folder(settings.data)
     yield check_disk(settings.data)
     yield check_files(settings)
@@ -60,7 +60,7 @@ def examine(settings: Settings, *, now: datetime) -> Iterator[DoctorFinding]:
     yield check_clock(settings.data, now=now)
 
 
-def _judge(check: str, message: str, *, fail: str = "", warn: str = "") -> DoctorFinding:
+def _find(check: str, message: str = "", *, fail: str = "", warn: str = "") -> DoctorFinding:
     if fail:
         return DoctorFinding(check, DoctorVerdict.FAIL, fail)
     if warn:
@@ -69,13 +69,11 @@ def _judge(check: str, message: str, *, fail: str = "", warn: str = "") -> Docto
 
 
 def check_data_folder(data: Path) -> DoctorFinding:
-    """Look whether the service can write where everything lives, and nobody else read it."""
+    """Check whether the service can write to the data folder, and no other user can read it."""
     if not data.exists():
-        return _judge(
-            "data folder", "", warn=f"{data} does not exist yet; the first start makes it."
-        )
+        return _find("data folder", warn=f"{data} does not exist yet; the first start makes it.")
     is_writable = data.is_dir() and os.access(data, os.R_OK | os.W_OK | os.X_OK)
-    return _judge(
+    return _find(
         "data folder",
         f"{data} is writable.",
         fail="" if is_writable else f"{data} cannot be written to; give it to this user.",
@@ -86,12 +84,12 @@ def check_data_folder(data: Path) -> DoctorFinding:
 
 
 def check_disk(data: Path) -> DoctorFinding:
-    """Look whether there is room for what is to come."""
+    """Check whether there is enough free space."""
     while not data.exists():
         data = data.parent
     free = shutil.disk_usage(data).free / GIGABYTE
     left = f"{free:.1f} GB free."
-    return _judge(
+    return _find(
         "disk",
         left,
         fail=f"{left} The service will soon stop; make room." if free < 0.2 else "",
@@ -100,30 +98,30 @@ def check_disk(data: Path) -> DoctorFinding:
 
 
 def check_files(settings: Settings) -> DoctorFinding:
-    """Look whether a file can be kept, read and deleted where pictures are."""
+    """Check whether a file can be stored, read and deleted where images are."""
     place = settings.data if settings.files.startswith("s3://") else Path(settings.files)
     if not place.exists():
-        return _judge("files", "", warn=f"{place} does not exist yet; the first start makes it.")
+        return _find("files", warn=f"{place} does not exist yet; the first start makes it.")
     try:
         is_same = gives_back(open_files(settings))
     except (FilesError, OSError) as error:
-        return _judge("files", "", fail=str(error))
-    return _judge(
+        return _find("files", fail=str(error))
+    return _find(
         "files",
         f"{settings.files} can be written and read.",
-        fail="" if is_same else f"{settings.files} gives back what nobody put there.",
+        fail="" if is_same else f"{settings.files} returns something else than was stored.",
     )
 
 
 def check_catalogue(settings: Settings) -> DoctorFinding:
-    """Look whether there is something to sell."""
+    """Check whether there is something to sell."""
     try:
         catalogue = open_catalogue(settings.catalogue)
     except BadCatalogue as error:
         advice = "`printworks catalogue check` says all that is wrong."
-        return _judge("catalogue", "", fail=f"{str(error).splitlines()[0]} {advice}")
+        return _find("catalogue", fail=f"{str(error).splitlines()[0]} {advice}")
     where = settings.catalogue or "built in"
-    return _judge(
+    return _find(
         "catalogue",
         f"{len(catalogue.products)} products, {len(catalogue.labs)} labs ({where}).",
         warn="" if catalogue.labs else "No lab is in the catalogue, so nothing can be made.",
@@ -131,26 +129,26 @@ def check_catalogue(settings: Settings) -> DoctorFinding:
 
 
 def check_lab_folder(settings: Settings) -> DoctorFinding:
-    """Look whether jobs could be put into the folder of the labs, where one was named."""
+    """Check whether lab jobs can be written to `lab_folder`, if it is set."""
     folder = settings.lab_folder
     is_usable = folder is None or (folder.is_dir() and os.access(folder, os.W_OK | os.X_OK))
-    return _judge(
+    return _find(
         "labs",
         "in the data folder." if folder is None else f"{folder} can be written.",
-        fail="" if is_usable else f"`lab_folder` {folder} is no folder that can be written.",
+        fail="" if is_usable else f"`lab_folder` {folder} is not a folder that can be written.",
     )
 
 
 def check_database(settings: Settings, *, now: datetime) -> Iterator[DoctorFinding]:
-    """Look whether the database is there, keeps what it promises and has our tables."""
+    """Check whether the database exists, is durable and has the tables of this program."""
     url = make_url(settings.database_url)
     if url.get_backend_name() == "sqlite" and not Path(url.database or "").exists():
-        yield _judge("database", "", warn="There is none yet; the first start makes it.")
+        yield _find("database", warn="There is none yet; the first start makes it.")
         return
     try:
         database = Database(settings.database_url, connections=1)
     except (DatabaseUnusable, SQLAlchemyError) as error:
-        yield _judge("database", "", fail=str(error))
+        yield _find("database", fail=str(error))
         return
     try:
         with database.reading() as db:
@@ -161,7 +159,7 @@ def check_database(settings: Settings, *, now: datetime) -> Iterator[DoctorFindi
             yield _check_environment(database, settings.environment)
     except SQLAlchemyError as error:
         reason = str(getattr(error, "orig", error)).strip().splitlines()[0]
-        yield _judge("database", "", fail=f"It cannot be used: {reason}")
+        yield _find("database", fail=f"It cannot be used: {reason}")
     finally:
         database.close()
 
@@ -170,7 +168,7 @@ def _check_environment(database: Database, environment: str) -> DoctorFinding:
     with database.reading() as db:
         begun = find_secret(db, ENVIRONMENT)
     is_ours = begun in (None, environment)
-    return _judge(
+    return _find(
         "environment",
         f"{environment}.",
         fail="" if is_ours else f"The database was begun as {begun}; use another one.",
@@ -183,7 +181,7 @@ def _check_sqlite(db: Connection) -> Iterator[DoctorFinding]:
 
     version = ask("SELECT sqlite_version()")
     is_old = tuple(map(int, version.split("."))) < OLDEST_SQLITE
-    yield _judge(
+    yield _find(
         "database",
         f"SQLite {version}.",
         fail=f"SQLite {version} can corrupt the database; run `make setup`." if is_old else "",
@@ -191,7 +189,7 @@ def _check_sqlite(db: Connection) -> Iterator[DoctorFinding]:
     wanted = {"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1"}
     found = {name: ask(f"PRAGMA {name}") for name in wanted}
     wrong = [f"{name}={value}" for name, value in found.items() if value != wanted[name]]
-    yield _judge(
+    yield _find(
         "durability",
         "journal_mode=wal, synchronous=FULL, foreign_keys=ON.",
         fail=f"{', '.join(wrong)}: move the file to a local disk that supports WAL."
@@ -199,7 +197,7 @@ def _check_sqlite(db: Connection) -> Iterator[DoctorFinding]:
         else "",
     )
     damage = ask("PRAGMA quick_check(1)")
-    yield _judge(
+    yield _find(
         "integrity",
         "quick_check found nothing.",
         fail="" if damage == "ok" else f"{damage}. Stop the service and restore a backup.",
@@ -212,7 +210,7 @@ def _check_postgresql(db: Connection, *, now: datetime) -> Iterator[DoctorFindin
 
     version = ask("server_version").split()[0]
     is_old = int(ask("server_version_num")) < OLDEST_POSTGRESQL * 10_000
-    yield _judge(
+    yield _find(
         "database",
         f"PostgreSQL {version}.",
         fail=f"PostgreSQL {version} is too old; use {OLDEST_POSTGRESQL} or later."
@@ -221,13 +219,13 @@ def _check_postgresql(db: Connection, *, now: datetime) -> Iterator[DoctorFindin
     )
     found = {name: ask(name) for name in ("fsync", "synchronous_commit", "full_page_writes")}
     off = [f"{name}={value}" for name, value in found.items() if value == "off"]
-    yield _judge(
+    yield _find(
         "durability",
         ", ".join(f"{name}={value}" for name, value in found.items()) + ".",
         fail=f"{', '.join(off)} loses orders in a power cut; switch it on." if off else "",
     )
     apart = abs(db.execute(text("SELECT clock_timestamp()")).scalar_one() - now)
-    yield _judge(
+    yield _find(
         "database clock",
         "agrees with this machine's.",
         warn=f"{apart.total_seconds():.0f} s from this machine's; synchronise both (NTP)."
@@ -237,8 +235,8 @@ def _check_postgresql(db: Connection, *, now: datetime) -> Iterator[DoctorFindin
 
 
 def check_schema(found: str | None) -> DoctorFinding:
-    """Look whether the tables are those of this program."""
-    return _judge(
+    """Check whether the tables are those of this program."""
+    return _find(
         "schema",
         f"revision {found}, as needed.",
         fail=f"revision {found}, but this program needs {schema.LATEST}; run `printworks migrate`."
@@ -248,22 +246,22 @@ def check_schema(found: str | None) -> DoctorFinding:
 
 
 def check_tls(settings: Settings, *, now: datetime) -> DoctorFinding:
-    """Look whether the certificate is usable, and for how long."""
+    """Check whether the certificate is usable, and for how long."""
     if settings.behind_proxy:
-        return _judge("TLS", f"left to the proxy in front of {settings.behind_proxy}.")
+        return _find("TLS", f"done by the proxy in front of {settings.behind_proxy}.")
     own = settings.tls_cert is not None and settings.tls_key is not None
     server = settings.data / "tls" / "server.pem"
     files = TlsFiles(settings.tls_cert or server, settings.tls_key or server)
     if not own and not ca_file(settings.data).exists():
-        return _judge("TLS", "the first start makes a local CA and a certificate.")
+        return _find("TLS", "the first start makes a local CA and a certificate.")
     try:
         ends = read_certificate(files.cert).not_valid_after_utc
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(files.cert, files.key)
     except (TlsUnusable, OSError) as error:
-        return _judge("TLS", "", fail=f"{error} (certificate {files.cert}, key {files.key}).")
+        return _find("TLS", fail=f"{error} (certificate {files.cert}, key {files.key}).")
     left = f"the certificate ends on {ends:%Y-%m-%d}, in {(ends - now).days} days"
     what = "renew it" if own else "the next start renews it"
-    return _judge(
+    return _find(
         "TLS",
         f"{left}.",
         fail=f"{left}; {what}." if ends <= now else "",
@@ -272,15 +270,15 @@ def check_tls(settings: Settings, *, now: datetime) -> DoctorFinding:
 
 
 def check_clock(data: Path, *, now: datetime) -> DoctorFinding:
-    """Look whether the machine's clock can be right."""
+    """Check whether the machine's clock can be right."""
     newest = data.stat().st_mtime if data.exists() else 0
-    return _judge(
+    return _find(
         "clock",
         f"{now:%Y-%m-%d %H:%M:%S} UTC.",
         fail=f"{now:%Y-%m-%d %H:%M} UTC cannot be right; set the clock (NTP)."
         if now < OLDEST_TIMESTAMP
         else "",
-        warn="It was later when the data folder last changed; synchronise the clock (NTP)."
+        warn="The data folder was changed at a later time than now; synchronise the clock (NTP)."
         if newest > now.timestamp() + 60
         else "",
     )

@@ -1,91 +1,58 @@
 """`printworks clock`: the clocks of sandbox merchants."""
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
-from printworks.cli.options import (
-    Data,
-    Json,
-    load_settings,
-    make_console,
-    open_database,
-    print_json,
-)
-
-if TYPE_CHECKING:
-    from printworks.store.engine.database import Database
+from printworks import log
+from printworks.actions.accounts.clock import audit_clock_move
+from printworks.cli.options import MerchantId, read_duration
+from printworks.cli.output import write
+from printworks.cli.session import CommandSession, command
+from printworks.settings import BadSetting
+from printworks.store.accounts.merchants import get_merchant_by_code
+from printworks.worker.advance import ClockMover
 
 # In one move, as through the API: a clock cannot be moved back.
 LONGEST: Final = timedelta(days=366)
 
-app = typer.Typer(help="The clocks of sandbox merchants.", no_args_is_help=True)
-
-MerchantId = Annotated[str, typer.Argument(metavar="MERCHANT", help="The merchant's id.")]
+app = typer.Typer(no_args_is_help=True)
 
 
-@app.command()
-def show(
-    context: typer.Context, merchant_id: MerchantId, *, data: Data = None, json: Json = False
-) -> None:
-    """Say what time it is for a merchant."""
-    with open_database(load_settings(context, data)) as database:
-        _show_clock(database, merchant_id, json=json)
+@command(app, "show")
+def show(session: CommandSession, merchant_id: MerchantId) -> None:
+    """Show what time it is for a merchant."""
+    with session.reading() as db:
+        ahead = get_merchant_by_code(db, merchant_id).clock_offset
+    now = session.services.clock() + ahead
+    how = f"ahead by {ahead}" if ahead else "which is the real time"
+    session.show(
+        {"now": now, "aheadBySeconds": int(ahead.total_seconds())},
+        f"It is {write(now)} for {merchant_id}, {how}.",
+    )
 
 
-@app.command()
+@command(app, "advance")
 def advance(
-    context: typer.Context,
+    session: CommandSession,
     merchant_id: MerchantId,
     by: Annotated[str, typer.Argument(metavar="30s|10m|24h|30d", help="How far to move it.")],
-    *,
-    data: Data = None,
-    json: Json = False,
 ) -> None:
-    """Move a sandbox merchant's clock; whatever falls due until then happens."""
-    from printworks.clock import system_clock
-    from printworks.settings import BadSetting
-    from printworks.store.accounts.merchants import get_merchant_by_code
-    from printworks.worker.advance import ClockMover
-
-    settings = load_settings(context, data)
-    if settings.environment != "sandbox":
+    """Move a sandbox merchant's clock; everything that falls due until then happens."""
+    if session.settings.environment != "sandbox":
         message = "Only the clocks of a sandbox can be moved."
         raise BadSetting(message)
-    duration = _read_duration(by)
-    with open_database(settings) as database:
-        with database.reading() as db:
-            merchant = get_merchant_by_code(db, merchant_id)
-        mover = ClockMover(settings, system_clock)
-        try:
-            mover.advance(merchant.id, duration)
-        finally:
-            mover.close()
-        _show_clock(database, merchant_id, json=json)
-
-
-def _show_clock(database: "Database", merchant_id: str, *, json: bool) -> None:
-    from printworks.clock import system_clock
-    from printworks.store.accounts.merchants import get_merchant_by_code
-
-    with database.reading() as db:
-        ahead = get_merchant_by_code(db, merchant_id).clock_offset
-    now = system_clock() + ahead
-    if json:
-        print_json({"now": now, "aheadBySeconds": int(ahead.total_seconds())})
-        return
-    how = f"ahead by {ahead}" if ahead else "which is the real time"
-    make_console().print(f"It is {now:%Y-%m-%d %H:%M:%S} UTC for {merchant_id}, {how}.")
-
-
-def _read_duration(text: str) -> timedelta:
-    from printworks.settings import parse_duration
-
+    duration = read_duration(by, longest=LONGEST)
+    with session.reading() as db:
+        merchant = get_merchant_by_code(db, merchant_id)
+    # To standard error: what jobs log on the way must not end up in the answer.
+    log.configure(session.settings)
+    mover = ClockMover(session.settings, session.services.clock)
     try:
-        duration = parse_duration(text)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
-    if duration > LONGEST:
-        raise typer.BadParameter(f"{text} is more than {LONGEST.days} days.")
-    return duration
+        mover.advance(merchant.id, duration)
+    finally:
+        mover.close()
+    with session.work(merchant_id) as work:
+        audit_clock_move(work, duration)
+    show(session, merchant_id)

@@ -1,4 +1,4 @@
-"""Who is there from the first start of a sandbox: the demo merchant, and a link for an operator."""
+"""What a sandbox has from its first start: a demo merchant, and a link for the first operator."""
 
 import os
 from pathlib import Path
@@ -7,11 +7,9 @@ import msgspec
 
 from printworks.actions.accounts.merchants import add_merchant
 from printworks.actions.accounts.operators import invite_first_operator
-from printworks.clock import system_clock
-from printworks.settings import Settings
+from printworks.actions.services import Services
 from printworks.store.accounts.merchants import find_merchant_by_key
-from printworks.store.accounts.operators import has_operators
-from printworks.store.engine.database import Database
+from printworks.store.accounts.people import has_operators
 
 
 class DemoCredentials(msgspec.Struct, frozen=True, rename="camel"):
@@ -21,34 +19,35 @@ class DemoCredentials(msgspec.Struct, frozen=True, rename="camel"):
     api_key: str
 
 
-def get_demo_credentials(database: Database, settings: Settings) -> DemoCredentials:
+def get_demo_credentials(services: Services) -> DemoCredentials:
     """Return credentials that work; make a demo merchant if there is none."""
-    kept = _read(settings.data)
-    now = system_clock()
-    if kept is not None:
-        with database.reading() as db:
-            if find_merchant_by_key(db, kept.merchant_id, kept.api_key, now=now):
-                return kept
-    with database.writing() as db:
-        new = add_merchant(db, "Demo merchant", environment=settings.environment, now=now)
+    data = services.settings.data
+    stored = _read(data)
+    if stored is not None:
+        with services.database.reading() as db:
+            now = services.clock()
+            if find_merchant_by_key(db, stored.merchant_id, stored.api_key, now=now):
+                return stored
+    with services.database.writing() as db:
+        new = add_merchant(services.system_work(db), "Demo merchant")
     credentials = DemoCredentials(new.merchant.code, new.api_key)
-    _write(settings.data, credentials)
+    _write(data, credentials)
     return credentials
 
 
-def invite_somebody(database: Database) -> str | None:
-    """Return what a link for the first operator must hold; None once somebody has used one."""
-    with database.reading() as db:
+def make_first_invitation(services: Services) -> str | None:
+    """Return the token of a link for the first operator; None if there are operators."""
+    with services.database.reading() as db:
         if has_operators(db):
             return None
-    with database.writing() as db:
-        return invite_first_operator(db, now=system_clock())
+    with services.database.writing() as db:
+        return invite_first_operator(services.system_work(db))
 
 
 def replace_demo_key(data: Path, merchant_id: str, api_key: str) -> None:
-    """Remember the new key if it is the demo merchant's."""
-    kept = _read(data)
-    if kept is not None and kept.merchant_id == merchant_id:
+    """Store the new key if it is the demo merchant's."""
+    stored = _read(data)
+    if stored is not None and stored.merchant_id == merchant_id:
         _write(data, DemoCredentials(merchant_id, api_key))
 
 

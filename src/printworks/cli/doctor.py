@@ -1,33 +1,30 @@
 """`printworks doctor`: is this installation well, and what to do if not."""
 
 import typer
+from rich.text import Text
 
-from printworks.cli.options import Data, Json, load_settings, make_console, print_json
+from printworks.cli.checks import DoctorFinding, DoctorVerdict, examine
+from printworks.cli.session import CommandSession, command
+from printworks.clock import system_clock
+from printworks.settings import BadSetting
+
+COLOURS = {DoctorVerdict.OK: "green", DoctorVerdict.WARN: "yellow", DoctorVerdict.FAIL: "bold red"}
+
+app = typer.Typer()
 
 
-def doctor(context: typer.Context, *, data: Data = None, json: Json = False) -> None:
+@command(app, "doctor")
+def doctor(session: CommandSession) -> None:
     """Check settings, disk, files, database, TLS and clock; say what to do. Exit 1 on FAIL."""
-    from rich.text import Text
-
-    from printworks.cli.checks import DoctorFinding, DoctorVerdict, examine
-    from printworks.clock import system_clock
-    from printworks.settings import BadSetting
-
     try:
-        findings = list(examine(load_settings(context, data), now=system_clock()))
+        findings = list(examine(session.settings, now=system_clock()))
     except BadSetting as error:
         findings = [DoctorFinding("settings", DoctorVerdict.FAIL, str(error))]
-    if json:
-        print_json(findings)
-    else:
-        console = make_console()
-        colours = {
-            DoctorVerdict.OK: "green",
-            DoctorVerdict.WARN: "yellow",
-            DoctorVerdict.FAIL: "bold red",
-        }
-        for finding in findings:
-            verdict = (f"{finding.verdict:<5}", colours[finding.verdict])
-            console.print(Text.assemble(verdict, f" {finding.check:<15}", finding.message))
+    session.show(findings, *map(_write, findings))
     if any(finding.verdict is DoctorVerdict.FAIL for finding in findings):
         raise typer.Exit(1)
+
+
+def _write(finding: DoctorFinding) -> Text:
+    verdict = (f"{finding.verdict:<5}", COLOURS[finding.verdict])
+    return Text.assemble(verdict, f" {finding.check:<15}", finding.message)

@@ -1,9 +1,9 @@
-"""What the operator reads when a command fails for a reason that we know."""
+"""What the operator reads when a command fails for a known reason."""
 
 
 def explain(error: Exception) -> str | None:
-    """Return one sentence for an expected failure, or None if the failure is ours."""
-    # Imported here: a command that succeeds does not need to know them all.
+    """Return one sentence for an expected failure, or None for a fault of the program."""
+    # Imported here: a command that succeeds needs none of them.
     from sqlalchemy import exc
 
     from printworks.catalogue.problems import BadCatalogue

@@ -1,4 +1,4 @@
-"""What `printworks image check` says of a picture: facts, advice, and a little drawing."""
+"""What `printworks image check` says about an image: facts, advice, and a little sketch."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -9,14 +9,14 @@ from printworks.catalogue.products import Product
 from printworks.rules.sizing import Pixels, Placement, Sizing, place
 from printworks.rules.submission import ImageWarning
 
-# The size of the drawing, in letters, which are about twice as high as wide.
+# The size of the sketch, in letters, which are about twice as high as wide.
 MOST_COLUMNS: Final = 40
 MOST_ROWS: Final = 12
 PRINTED, CUT_OFF, WHITE = "#", ".", " "
 
 
 def list_facts(product: Product, passed: Passed) -> list[tuple[str, str]]:
-    """Return what there is to know, each with its name."""
+    """Return the facts about an image, each with its label."""
     placement = passed.placement
     left, top, width, height = placement.box
     return [
@@ -34,7 +34,7 @@ def list_facts(product: Product, passed: Passed) -> list[tuple[str, str]]:
 
 
 def explain(warning: ImageWarning, product: Product, placement: Placement) -> str:
-    """Say what a warning means for this picture, and what to do about it."""
+    """Say what a warning means for this image, and what to do about it."""
     match warning:
         case ImageWarning.PICTURE_SIZE_TOO_SMALL:
             return _explain_smallness(product, placement)
@@ -99,8 +99,8 @@ def _find_margin(product: Product, placement: Placement) -> float:
     return max(white) / 2
 
 
-def draw(placement: Placement) -> Iterator[str]:
-    """Draw the picture and what is printed of it, or the paper if some of that stays white."""
+def sketch(placement: Placement) -> Iterator[str]:
+    """Sketch the image and what is printed of it, or the paper if some of that stays white."""
     picture, box = placement.picture, placement.box
     if placement.sizing is Sizing.SHRINK_TO_FIT:
         # As the picture stands, like everything else that is said of it.
@@ -125,7 +125,7 @@ def draw(placement: Placement) -> Iterator[str]:
 
 
 def _scale(ratio: Fraction) -> tuple[int, int]:
-    """Return the columns and rows of a drawing of this shape."""
+    """Return the columns and rows of a sketch of this shape."""
     if ratio * 2 * MOST_ROWS <= MOST_COLUMNS:
         return max(1, round(ratio * 2 * MOST_ROWS)), MOST_ROWS
     return MOST_COLUMNS, max(1, round(MOST_COLUMNS / ratio / 2))

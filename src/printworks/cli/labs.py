@@ -1,105 +1,78 @@
-"""`printworks lab`: what labs have before them, and doing by hand what a lab does."""
+"""`printworks lab`: what labs have to make, and reporting on behalf of a lab."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from printworks.actions.production.lab_reports import reoffer_shipment, report_for_lab
 from printworks.catalogue.services import Carrier
-from printworks.cli.options import (
-    Data,
-    Json,
-    load_settings,
-    make_console,
-    open_database,
-    print_json,
-)
+from printworks.cli.options import Limit
+from printworks.cli.output import Columns, pick
+from printworks.cli.session import CommandSession, command
+from printworks.errors import NotFound, WrongState
 from printworks.labs.documents import LabReport
 from printworks.rules.production import LabState
-
-if TYPE_CHECKING:
-    from printworks.settings import Settings
-    from printworks.store.labs.shipments import Shipment
-
-app = typer.Typer(
-    help="Labs: what they have before them, and what became of it.", no_args_is_help=True
+from printworks.store.labs.shipments import (
+    Shipment,
+    get_shipment,
+    list_open_shipments,
+    list_shipments,
 )
 
-Number = Annotated[int, typer.Argument(metavar="SHIPMENT", help="The number of the shipment.")]
+app = typer.Typer(no_args_is_help=True)
+
+ShipmentId = Annotated[int, typer.Argument(metavar="SHIPMENT", help="The number of the shipment.")]
 Reason = Annotated[str, typer.Option(help="Why, in a sentence for the operator.")]
 
 
-@app.command("list")
+@command(app, "list")
 def list_open(
-    context: typer.Context,
+    session: CommandSession,
     *,
     lab: Annotated[str | None, typer.Option(help="Only this lab's.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many at most.")] = 50,
-    data: Data = None,
-    json: Json = False,
+    limit: Limit = 50,
 ) -> None:
     """List what labs still have to make, the oldest first."""
-    from rich.table import Table
-
-    from printworks.store.labs.shipments import list_open_shipments
-
-    settings = load_settings(context, data)
-    with open_database(settings) as database, database.reading() as db:
-        found = list_open_shipments(db, lab=lab, limit=limit)
-    if lab is not None and not found:
-        _check_lab(lab, settings)
-    nobody = "No lab has anything before it." if lab is None else f"{lab} has nothing before it."
-    if json:
-        print_json([_describe(shipment) for shipment in found])
-        return
-    table = Table("shipment", "order", "lab", "state", "band", "copies", "held", box=None)
-    for shipment in found:
-        table.add_row(
-            str(shipment.id),
-            str(shipment.order_id),
-            shipment.lab,
-            str(shipment.state),
-            shipment.band,
-            str(shipment.copies),
-            shipment.held_because or "",
-        )
-    make_console().print(table if found else nobody)
+    with session.reading() as db:
+        found = list_open_shipments(db, lab=lab, limit=limit + 1)
+    if lab and not found and session.services.catalogue.find_lab(lab) is None:
+        raise NotFound(f"There is no lab '{lab}'; `printworks catalogue labs` lists them.")
+    columns: Columns = {
+        "shipment": "id",
+        "order": "orderId",
+        **{name: name for name in ("lab", "state", "band", "copies")},
+        "held": "heldBecause",
+    }
+    none = "No lab has anything to make." if lab is None else f"{lab} has nothing to make."
+    session.show_list([_describe(one) for one in found], columns, none, limit=limit)
 
 
-def _check_lab(code: str, settings: "Settings") -> None:
-    from printworks.catalogue.opening import open_catalogue
-    from printworks.errors import NotFound
-
-    if open_catalogue(settings.catalogue).find_lab(code) is None:
-        raise NotFound(f"There is no lab '{code}'; `printworks catalogue labs` lists them.")
+@command(app, "accept")
+def accept(session: CommandSession, shipment: ShipmentId) -> None:
+    """Report that the lab will make a shipment."""
+    _report(session, LabReport(job=shipment, state=LabState.ACCEPTED))
 
 
-@app.command()
-def accept(context: typer.Context, shipment: Number, *, data: Data = None) -> None:
-    """Say that the lab will make a shipment."""
-    _hear(context, data, LabReport(job=shipment, state=LabState.ACCEPTED))
+@command(app, "produce")
+def produce(session: CommandSession, shipment: ShipmentId) -> None:
+    """Report that the lab has begun to print a shipment."""
+    _report(session, LabReport(job=shipment, state=LabState.IN_PRODUCTION))
 
 
-@app.command()
-def produce(context: typer.Context, shipment: Number, *, data: Data = None) -> None:
-    """Say that the lab has begun to print a shipment."""
-    _hear(context, data, LabReport(job=shipment, state=LabState.IN_PRODUCTION))
-
-
-@app.command()
+@command(app, "dispatch")
 def dispatch(
-    context: typer.Context,
-    shipment: Number,
+    session: CommandSession,
+    shipment: ShipmentId,
     *,
     carrier: Annotated[
         Carrier | None,
-        typer.Option(case_sensitive=False, help="Who carries it, if not as planned."),
+        typer.Option(case_sensitive=False, help="The carrier, if it is not the planned one."),
     ] = None,
     tracking: Annotated[str | None, typer.Option(help="The tracking number.")] = None,
     url: Annotated[str | None, typer.Option(help="Where it can be tracked.")] = None,
-    data: Data = None,
 ) -> None:
-    """Say that a shipment is on its way."""
+    """Report that a shipment is on its way."""
     report = LabReport(
         job=shipment,
         state=LabState.DISPATCHED,
@@ -107,93 +80,70 @@ def dispatch(
         tracking_number=tracking,
         tracking_url=url,
     )
-    _hear(context, data, report)
+    _report(session, report)
 
 
-@app.command()
-def reject(context: typer.Context, shipment: Number, *, reason: Reason, data: Data = None) -> None:
-    """Say that the lab will not make a shipment; others are asked."""
-    _hear(context, data, LabReport(job=shipment, state=LabState.REJECTED, reason=reason))
+@command(app, "reject")
+def reject(session: CommandSession, shipment: ShipmentId, *, reason: Reason) -> None:
+    """Report that the lab will not make a shipment; it is offered to others."""
+    _report(session, LabReport(job=shipment, state=LabState.REJECTED, reason=reason))
 
 
-@app.command()
-def fail(context: typer.Context, shipment: Number, *, reason: Reason, data: Data = None) -> None:
-    """Say that the lab could not make a shipment, and will not."""
-    _hear(context, data, LabReport(job=shipment, state=LabState.FAILED, reason=reason))
+@command(app, "fail")
+def fail(session: CommandSession, shipment: ShipmentId, *, reason: Reason) -> None:
+    """Report that the lab could not make a shipment, and will not."""
+    _report(session, LabReport(job=shipment, state=LabState.FAILED, reason=reason))
 
 
-def _hear(context: typer.Context, data: Data, report: LabReport) -> None:
-    """Believe the operator as if the lab itself had said it; exit with 1 if it is no news."""
-    from printworks.actions.production.operating import speak_for_lab
-    from printworks.catalogue.opening import open_catalogue
-    from printworks.clock import system_clock
-    from printworks.errors import WrongState
-    from printworks.store.labs.shipments import get_shipment, list_shipments
-
-    settings = load_settings(context, data)
-    catalogue = open_catalogue(settings.catalogue)
-    with open_database(settings) as database:
-        is_news = True
-        try:
-            with database.writing() as db:
-                speak_for_lab(db, report, catalogue=catalogue, now=system_clock())
-        except WrongState:
-            is_news = False
-        with database.reading() as db:
-            shipment = get_shipment(db, report.job)
-            others = list_shipments(db, shipment.order_id)
-    is_now = f"Shipment {shipment.id} is {shipment.state or 'only planned'}"
+def _report(session: CommandSession, report: LabReport) -> None:
+    """Apply a report as if the lab had sent it; exit with 1 if it changes nothing."""
+    is_news = True
+    try:
+        with session.system_work() as system:
+            report_for_lab(system, report)
+    except WrongState:
+        is_news = False
+    with session.reading() as db:
+        shipment = get_shipment(db, report.job)
+        others = list_shipments(db, shipment.order_id)
+    replaced_by = [one for one in others if _replaces(one, shipment)]
+    facts = {"ok": is_news, **_describe(shipment), "replacedBy": [one.id for one in replaced_by]}
+    session.show(facts, _write(shipment, replaced_by, is_news=is_news))
     if not is_news:
-        make_console().print(f"{is_now}: that is no news.")
         raise typer.Exit(1)
+
+
+def _write(shipment: Shipment, replaced_by: Sequence[Shipment], *, is_news: bool) -> str:
+    state = f"Shipment {shipment.id} is {shipment.state or 'only planned'}"
+    if not is_news:
+        return f"{state}: nothing was changed."
     if shipment.state is LabState.REJECTED:
-        theirs = [one for one in others if _replaces(one, shipment)]
-        make_console().print(f"{is_now}, and replaced by {_name(theirs)}.")
-    elif shipment.held_because:
-        make_console().print(f"{is_now}. It is held: {shipment.held_because}")
-    else:
-        make_console().print(f"{is_now}.")
+        return f"{state}, and replaced by {_name(replaced_by)}."
+    return f"{state}. It is held: {shipment.held_because}" if shipment.held_because else f"{state}."
 
 
-@app.command("print-again")
-def print_again(
-    context: typer.Context, shipment: Number, *, data: Data = None, json: Json = False
-) -> None:
+@command(app, "print-again")
+def print_again(session: CommandSession, shipment: ShipmentId) -> None:
     """Offer a shipment that failed or is held to labs again, the same one included."""
-    from printworks.actions.production.operating import offer_job_again
-    from printworks.catalogue.opening import open_catalogue
-    from printworks.clock import system_clock
-
-    settings = load_settings(context, data)
-    catalogue = open_catalogue(settings.catalogue)
-    with open_database(settings) as database, database.writing() as db:
-        offered = offer_job_again(db, shipment, catalogue=catalogue, now=system_clock())
-    if json:
-        print_json([_describe(one) for one in offered])
-        return
-    make_console().print(f"Shipment {shipment} is replaced by {_name(offered)}.")
+    with session.system_work() as system:
+        offered = reoffer_shipment(system, shipment)
+    session.show(
+        [_describe(one) for one in offered], f"Shipment {shipment} is replaced by {_name(offered)}."
+    )
 
 
-def _replaces(new: "Shipment", old: "Shipment") -> bool:
-    return new.id > old.id and not set(old.image_ids).isdisjoint(new.image_ids)
+def _replaces(new: Shipment, old: Shipment) -> bool:
+    is_over = old.state is LabState.REJECTED
+    return is_over and new.id > old.id and not set(old.image_ids).isdisjoint(new.image_ids)
 
 
-def _name(shipments: Sequence["Shipment"]) -> str:
+def _name(shipments: Sequence[Shipment]) -> str:
     return " and ".join(f"{one.id} ({one.lab})" for one in shipments)
 
 
-def _describe(shipment: "Shipment") -> dict[str, Any]:
+def _describe(shipment: Shipment) -> dict[str, Any]:
     return {
-        "id": shipment.id,
-        "orderId": shipment.order_id,
-        "lab": shipment.lab,
-        "state": shipment.state,
-        "band": shipment.band,
-        "service": shipment.service,
+        **pick(shipment, "id", "order_id", "lab", "state", "band", "service"),
         "images": shipment.image_ids,
-        "copies": shipment.copies,
-        "sentAt": shipment.sent_at,
-        "heldBecause": shipment.held_because,
-        "createdAt": shipment.created_at,
-        "updatedAt": shipment.updated_at,
+        **pick(shipment, "copies", "sent_at", "held_because", "created_at", "updated_at"),
     }

@@ -1,21 +1,20 @@
 """`printworks ledger`: what merchants owe, and whether all of it adds up."""
 
-from typing import Annotated
+from itertools import accumulate
+from typing import Annotated, NamedTuple
 
 import typer
 
-from printworks.cli.options import (
-    Data,
-    Json,
-    load_settings,
-    make_console,
-    open_database,
-    print_json,
-)
+from printworks.actions.payments.ledger import post_by_hand, verify_ledgers
+from printworks.cli.options import MerchantId
+from printworks.cli.output import Columns, pick, write_money
+from printworks.cli.session import CommandSession, command
+from printworks.rules.ledger import EntryKind
+from printworks.store.accounts.merchants import get_merchant_by_code
+from printworks.store.money.ledger import list_entries, read_books
 
-app = typer.Typer(help="The ledger: verify it, read it, add to it.", no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True)
 
-MerchantId = Annotated[str, typer.Argument(help="The merchant's id.")]
 Amount = Annotated[int, typer.Argument(min=1, max=10**12, help="In pence or cents.")]
 Memo = Annotated[str, typer.Option(help="What it is for, in a few words.")]
 Key = Annotated[
@@ -23,132 +22,83 @@ Key = Annotated[
 ]
 
 
-@app.command()
-def verify(context: typer.Context, *, data: Data = None, json: Json = False) -> None:
-    """Recompute everything from the beginning; ends with 1 if something does not add up."""
-    from printworks.actions.payments.ledger import verify_ledgers
-
-    with open_database(load_settings(context, data)) as database, database.reading() as db:
+@command(app, "verify")
+def verify(session: CommandSession) -> None:
+    """Recompute everything from the beginning; exit with 1 if something does not add up."""
+    with session.reading() as db:
         verified = verify_ledgers(db)
     found = [
-        {
-            "merchant": one.merchant.code,
-            "fault": one.fault.kind,
-            "sentence": one.fault.sentence,
-        }
+        {"merchant": one.merchant.code, "fault": one.fault.kind, "sentence": one.fault.sentence}
         for one in verified.faults
     ]
-    merchants, entries = verified.merchants, verified.entries
-    if json:
-        print_json({"merchants": merchants, "entries": entries, "faults": found})
-    else:
-        for fault in found:
-            make_console().print(f"{fault['merchant']}  {fault['sentence']}")
-        verdict = f"{len(found)} faults" if found else "everything adds up"
-        make_console().print(f"{merchants} merchants, {entries} entries: {verdict}.")
+    result = f"{len(found)} faults" if found else "everything adds up"
+    session.show(
+        {"merchants": verified.merchants, "entries": verified.entries, "faults": found},
+        *(f"{fault['merchant']}  {fault['sentence']}" for fault in found),
+        f"{verified.merchants} merchants, {verified.entries} entries: {result}.",
+    )
     if found:
         raise typer.Exit(1)
 
 
-@app.command()
-def statement(
-    context: typer.Context, merchant_id: MerchantId, *, data: Data = None, json: Json = False
-) -> None:
+@command(app, "statement")
+def statement(session: CommandSession, merchant_id: MerchantId) -> None:
     """List what was charged, refunded, credited and paid, and what is owed."""
-    from rich.table import Table
-
-    from printworks.store.accounts.merchants import get_merchant_by_code
-    from printworks.store.money.ledger import list_entries
-
-    with open_database(load_settings(context, data)) as database, database.reading() as db:
+    with session.reading() as db:
         merchant = get_merchant_by_code(db, merchant_id)
         entries = [booked.entry for booked in list_entries(db, merchant.id)]
-    if json:
-        print_json(entries)
-        return
-    table = Table("number", "when", "what", "order", "amount", "owed", "memo", box=None)
-    owed = 0
-    for entry in entries:
-        owed += entry.owed
-        table.add_row(
-            str(entry.number),
-            f"{entry.created_at:%Y-%m-%d %H:%M}",
-            entry.kind,
-            str(entry.order_id or ""),
-            _money(entry.owed, entry.currency),
-            _money(owed, entry.currency),
-            entry.memo,
-        )
-    make_console().print(table if entries else "Nothing has been charged yet.")
+    members = (
+        *("number", "key", "kind", "order_id", "currency", "lines", "memo", "created_at"),
+        "previous",
+    )
+    found = [
+        {**pick(entry, *members), "amount": entry.owed, "owed": owed}
+        for entry, owed in zip(entries, accumulate(entry.owed for entry in entries), strict=True)
+    ]
+    columns: Columns = {
+        "number": "number",
+        "when": "createdAt",
+        "what": "kind",
+        "order": "orderId",
+        "amount": lambda entry: write_money(entry["amount"], entry["currency"]),
+        "owed": lambda entry: write_money(entry["owed"], entry["currency"]),
+        "memo": "memo",
+    }
+    session.show_list(found, columns, "Nothing has been charged yet.")
 
 
-@app.command()
+@command(app, "credit")
 def credit(
-    context: typer.Context,
-    merchant_id: MerchantId,
-    amount: Amount,
-    *,
-    memo: Memo,
-    key: Key = None,
-    data: Data = None,
+    session: CommandSession, merchant_id: MerchantId, amount: Amount, *, memo: Memo, key: Key = None
 ) -> None:
-    """Give a merchant something back, to make up for something."""
-    from printworks.rules.ledger import EntryKind
-
-    _post(context, merchant_id, EntryKind.CREDIT, amount, memo, key, data)
+    """Credit a merchant, to compensate it for something."""
+    _post(session, merchant_id, _Posting(EntryKind.CREDIT, amount, memo, key))
 
 
-@app.command()
+@command(app, "payment")
 def payment(
-    context: typer.Context,
-    merchant_id: MerchantId,
-    amount: Amount,
-    *,
-    memo: Memo,
-    key: Key = None,
-    data: Data = None,
+    session: CommandSession, merchant_id: MerchantId, amount: Amount, *, memo: Memo, key: Key = None
 ) -> None:
-    """Write down that a merchant has paid."""
-    from printworks.rules.ledger import EntryKind
-
-    _post(context, merchant_id, EntryKind.PAYMENT, amount, memo, key, data)
+    """Post a payment of a merchant."""
+    _post(session, merchant_id, _Posting(EntryKind.PAYMENT, amount, memo, key))
 
 
-def _post(
-    context: typer.Context,
-    merchant_id: str,
-    kind: str,
-    amount: int,
-    memo: str,
-    key: str | None,
-    data: Data,
-) -> None:
-    import secrets
-
-    from printworks.clock import system_clock
-    from printworks.rules.ledger import EntryKind
-    from printworks.store.accounts.merchants import get_merchant_by_code
-    from printworks.store.money.ledger import post_entry, read_books
-
-    with open_database(load_settings(context, data)) as database, database.writing() as db:
-        merchant = get_merchant_by_code(db, merchant_id)
-        entry = post_entry(
-            db,
-            merchant.id,
-            key=f"{kind}-{key or secrets.token_hex(8)}",
-            kind=EntryKind(kind),
-            amount=amount,
-            currency=merchant.currency,
-            memo=memo,
-            now=system_clock(),
-        )
-        books = read_books(db, merchant.id)
-    owed = _money(books.balance, merchant.currency)
-    if entry is None:
-        make_console().print(f"That was posted before; {merchant.code} owes {owed}.")
-        return
-    make_console().print(f"Posted as entry {entry.number}; {merchant.code} owes {owed}.")
+class _Posting(NamedTuple):
+    kind: EntryKind
+    amount: int
+    memo: str
+    key: str | None
 
 
-def _money(amount: int, currency: str) -> str:
-    return f"{amount / 100:,.2f} {currency}"
+def _post(session: CommandSession, merchant_id: str, new: _Posting) -> None:
+    with session.work(merchant_id) as work:
+        entry = post_by_hand(work, new.kind, new.amount, new.memo, key=new.key)
+        balance = read_books(work.db, work.merchant.id).balance
+    how = "That was posted before" if entry is None else f"Posted as entry {entry.number}"
+    session.done(
+        f"{how}; {merchant_id} owes {write_money(balance, work.merchant.currency)}.",
+        merchantId=merchant_id,
+        entry=None if entry is None else entry.number,
+        owed=balance,
+        currency=work.merchant.currency,
+    )

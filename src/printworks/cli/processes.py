@@ -4,20 +4,21 @@ import sys
 
 import typer
 
-from printworks.cli.options import (
-    Data,
-    find_usable_revision,
-    load_settings,
-    make_data_folder,
-    open_database,
-)
+from printworks.cli.opening import find_usable_revision, make_data_folder, open_services
+from printworks.cli.session import CommandSession, command
+from printworks.store.engine.database import Database
+from printworks.store.tables import schema
+
+app = typer.Typer()
 
 
-def serve(context: typer.Context, data: Data = None) -> None:
+@command(app, "serve", has_json=False)
+def serve(session: CommandSession) -> None:
     """Run everything: HTTPS API, dashboard and worker. Ctrl-C stops it cleanly."""
+    # Imported here, and below: each command needs another large part of the program.
     from printworks import log
     from printworks.catalogue.opening import open_catalogue
-    from printworks.cli.demo import get_demo_credentials, invite_somebody
+    from printworks.cli.demo import get_demo_credentials, make_first_invitation
     from printworks.cli.screen import welcome
     from printworks.cli.supervisor import WEB, Supervisor, lock_data_folder
     from printworks.clock import system_clock
@@ -25,7 +26,7 @@ def serve(context: typer.Context, data: Data = None) -> None:
     from printworks.web.tls import prepare_tls
     from printworks.worker.main import run_worker
 
-    settings = load_settings(context, data)
+    settings = session.settings
     make_data_folder(settings)
     log.configure(settings)
     with lock_data_folder(settings.data):
@@ -33,11 +34,12 @@ def serve(context: typer.Context, data: Data = None) -> None:
         prepare_tls(settings, now=system_clock())
         # Before the fork, so that web and worker share it.
         open_catalogue(settings.catalogue)
-        with open_database(settings) as database:
+        # Closed before the fork: processes must not share connections.
+        with open_services(settings) as services:
             demo = invitation = None
-            if settings.environment == "sandbox":
-                demo = get_demo_credentials(database, settings)
-                invitation = invite_somebody(database)
+            if services.is_sandbox:
+                demo = get_demo_credentials(services)
+                invitation = make_first_invitation(services)
         processes = {WEB: serve_web, "worker": run_worker}
         supervisor = Supervisor(
             settings, processes, when_ready=lambda: welcome(settings, demo, invitation)
@@ -45,43 +47,40 @@ def serve(context: typer.Context, data: Data = None) -> None:
         sys.exit(supervisor.run())
 
 
-def web(context: typer.Context, data: Data = None) -> None:
+@command(app, "web", has_json=False)
+def web(session: CommandSession) -> None:
     """Run the HTTPS API and the dashboard alone."""
     from printworks.web.server import check_address, serve_web
 
-    settings = load_settings(context, data)
-    check_address(settings)
-    with open_database(settings):
-        pass  # it is up to date now, or we would not be here
-    serve_web(settings)
+    check_address(session.settings)
+    with open_services(session.settings):
+        pass  # the database is up to date now, or this would have failed
+    serve_web(session.settings)
 
 
-def work(context: typer.Context, data: Data = None) -> None:
-    """Run a worker alone: whatever happens after a request."""
+@command(app, "work", has_json=False)
+def work(session: CommandSession) -> None:
+    """Run a worker alone: everything that happens after a request."""
     from printworks.worker.main import run_worker
 
-    settings = load_settings(context, data)
-    with open_database(settings):
-        pass  # it is up to date now, or we would not be here
-    run_worker(settings)
+    with open_services(session.settings):
+        pass  # the database is up to date now, or this would have failed
+    run_worker(session.settings)
 
 
-def migrate(context: typer.Context, data: Data = None) -> None:
+@command(app, "migrate")
+def migrate(session: CommandSession) -> None:
     """Bring the database to the version that this program needs."""
-    from printworks.store.engine.database import Database
-    from printworks.store.tables import schema
-
-    settings = load_settings(context, data)
-    make_data_folder(settings)
-    database = Database(settings.database_url, connections=2)
+    make_data_folder(session.settings)
+    database = Database(session.settings.database_url, connections=2)
     try:
         before = find_usable_revision(database)
         if before != schema.LATEST:
             schema.migrate(database)
     finally:
         database.close()
-    typer.echo(
-        f"The database was up to date (revision {schema.LATEST})."
-        if before == schema.LATEST
-        else f"The database is now at revision {schema.LATEST}."
+    state = "was up to date (" if before == schema.LATEST else "is now at "
+    end = ")" if before == schema.LATEST else ""
+    session.done(
+        f"The database {state}revision {schema.LATEST}{end}.", revision=schema.LATEST, before=before
     )

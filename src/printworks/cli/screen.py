@@ -7,7 +7,7 @@ from rich.text import Text
 
 from printworks import __version__
 from printworks.cli.demo import DemoCredentials
-from printworks.cli.options import make_console
+from printworks.cli.output import make_console
 from printworks.settings import Settings
 from printworks.web.tls import ca_file
 
@@ -15,7 +15,7 @@ from printworks.web.tls import ca_file
 def welcome(settings: Settings, demo: DemoCredentials | None, invitation: str | None) -> None:
     """Show the addresses, the demo merchant and a first command to try.
 
-    The invitation is the first operator's; None if there is somebody already.
+    The invitation is the first operator's; None if there are operators.
     """
     console = make_console()
     console.print()
@@ -26,9 +26,9 @@ def welcome(settings: Settings, demo: DemoCredentials | None, invitation: str | 
         console.print(line)
     console.print()
     if demo is None:
-        console.print("Let a merchant in:   printworks merchant invite EMAIL")
-        console.print("Let a program in:    printworks merchant add NAME")
-        console.print("Let an operator in:  printworks operator invite EMAIL --role admin")
+        console.print("Invite a merchant:    printworks merchant invite EMAIL")
+        console.print("Add a merchant:       printworks merchant add NAME")
+        console.print("Invite an operator:   printworks operator invite EMAIL --role admin")
     else:
         console.print("Try it:")
         console.print()
@@ -43,7 +43,7 @@ def welcome(settings: Settings, demo: DemoCredentials | None, invitation: str | 
 def _facts(
     settings: Settings, demo: DemoCredentials | None, invitation: str | None
 ) -> list[tuple[str, str, str]]:
-    """Return labels, what they stand before, and what is said behind it."""
+    """Return a label, a value and a remark for each line."""
     facts = [
         ("Dashboard", f"{settings.public_url}/", ""),
         ("Console", f"{settings.public_url}/console", "")

@@ -1,4 +1,4 @@
-"""Keeps the web process and the worker running until somebody says stop."""
+"""Keeps the web process and the worker running until it is told to stop."""
 
 import fcntl
 import multiprocessing
@@ -43,7 +43,7 @@ log = structlog.get_logger()
 def lock_data_folder(data: Path) -> Iterator[None]:
     """Refuse a second `serve` on the same data folder."""
     with (data / "serve.lock").open("a") as file:
-        # The processes of a supervisor that was killed need a moment to notice.
+        # The processes of a supervisor that was killed need some time to notice.
         deadline = time.monotonic() + 2
         while not _try_lock(file.fileno()):
             if time.monotonic() > deadline:
@@ -140,9 +140,9 @@ class Supervisor:
         with self._listen_to_signals() as woken:
             was_shown = False
             while not self._stops:
-                if hopeless := self._start_those_due():
+                if failure := self._start_those_due():
                     self._stop(woken)
-                    sys.stderr.write(f"printworks: {hopeless}\n")
+                    sys.stderr.write(f"printworks: {failure}\n")
                     return 1
                 if not self._web.is_well and is_answering(self._settings):
                     self._web.is_well = True
@@ -218,7 +218,7 @@ class Supervisor:
 
 
 def is_answering(settings: Settings) -> bool:
-    """Say whether somebody answers where the settings say to listen."""
+    """Say whether the address in the settings answers."""
     address = find_address(settings)
     try:
         if address.socket is not None:
@@ -228,7 +228,7 @@ def is_answering(settings: Settings) -> bool:
         with socket.create_connection((address.host, address.port), timeout=2) as plain:
             if settings.behind_proxy:
                 return True
-            # Whoever answers is our own child; the operator's certificate may be for any name.
+            # Our own child answers; the operator's certificate may be for any name.
             context = ssl._create_unverified_context()  # noqa: S323
             with context.wrap_socket(plain):
                 return True

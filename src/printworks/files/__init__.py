@@ -1,4 +1,4 @@
-"""Where pictures are kept: a folder, or a bucket of S3; `open_files` chooses by the settings."""
+"""File storage: a folder or an S3 bucket, chosen by the settings."""
 
 from pathlib import Path
 
@@ -9,10 +9,10 @@ from printworks.settings import Settings
 def open_files(settings: Settings) -> Files:
     """Open the store that the settings name; raise `FilesUnavailable`.
 
-    Make one per process, after any fork. It need not be closed.
+    Open one per process, after any fork. It need not be closed.
     """
     if settings.files.startswith("s3://"):
-        # Only who keeps files in S3 waits for its client to load.
+        # Imported only when needed: the client takes long to load.
         from printworks.files.s3 import S3Files
 
         return S3Files(settings)

@@ -1,4 +1,4 @@
-"""Files in the making, which do not outlive the process that makes them."""
+"""Temporary files that do not outlive the process that creates them."""
 
 import fcntl
 import os
@@ -9,10 +9,10 @@ from pathlib import Path
 
 
 class Drafts:
-    """A folder of temporary files. What a killed process left there goes when it is opened.
+    """A folder of temporary files. Opening it removes the files of killed processes.
 
-    Each file is locked by its maker, and the kernel ends the lock with the process: this tells
-    a leftover from the file of another process that is still at it, whatever the clocks say.
+    Each process locks its files, and the kernel ends the lock with the process: so files of
+    killed processes can be told from those still in use.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -23,12 +23,12 @@ class Drafts:
 
     @contextmanager
     def new(self) -> Iterator[Path]:
-        """Give an empty file that is gone when the block ends, unless it was moved away."""
+        """Yield an empty file that is removed when the block ends, unless it was moved away."""
         handle, path = self._make()
         try:
             yield path
         finally:
-            # If this fails, the next one to open the folder does it.
+            # If this fails, the next process to open the folder removes it.
             with suppress(OSError):
                 path.unlink(missing_ok=True)
             os.close(handle)
@@ -38,7 +38,7 @@ class Drafts:
             handle, name = tempfile.mkstemp(dir=self.folder)
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX)
-                # Somebody who opened the folder just now may have found it before the lock.
+                # A process that has just opened the folder may have removed it before the lock.
                 is_there = os.fstat(handle).st_nlink > 0
             except OSError:
                 os.close(handle)
@@ -49,7 +49,7 @@ class Drafts:
 
 
 def _remove_if_left(path: Path) -> None:
-    # Its maker may be at it or finish just now, and what belongs to another user is not ours.
+    # It may be in use, or have just been removed, or belong to another user.
     with suppress(OSError):
         handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         try:

@@ -1,11 +1,11 @@
-"""Why a file could not be kept or found, in one tree.
+"""Why a file could not be stored or found, in one tree.
 
 FilesError
-├── FileMissing       nothing is kept under this key
-└── FilesUnavailable  the store is away, full or closed to us: worth another try
+├── FileMissing       no file has this key
+└── FilesUnavailable  the store cannot be reached or used, or is full: retry
 
 The text is a sentence for the operator. Nothing else is raised, except `ValueError` for a key
-that no store takes.
+that is not valid.
 """
 
 import errno
@@ -13,11 +13,11 @@ from typing import Final
 
 
 class FilesError(Exception):
-    """The store of files did not do what was asked; the text says why."""
+    """The file store failed; the text says why."""
 
 
 class FileMissing(FilesError):
-    """Nothing is kept under this key."""
+    """No file has this key."""
 
     def __init__(self, key: str) -> None:
         super().__init__(f"There is no file `{key}`.")
@@ -25,7 +25,7 @@ class FileMissing(FilesError):
 
 
 class FilesUnavailable(FilesError):
-    """The store is away, full or closed to us; later it may not be."""
+    """The store cannot be reached or used, or is full; a retry may succeed."""
 
 
 _ADVICE: Final = {
@@ -38,6 +38,6 @@ _ADVICE: Final = {
 
 
 def explain(error: OSError, place: str) -> FilesUnavailable:
-    """Say in a sentence what the operating system refused to do in this place."""
+    """Explain an error of the operating system in a sentence for the operator."""
     sentence = _ADVICE.get(error.errno or 0, "{place} cannot be used: {error}.")
     return FilesUnavailable(sentence.format(place=place, error=error))

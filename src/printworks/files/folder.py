@@ -1,4 +1,4 @@
-"""Files in a folder of this machine, or of a disk that several machines share."""
+"""Stores files in a folder, local or on a disk that several machines share."""
 
 import hashlib
 import os
@@ -17,27 +17,27 @@ _SLASH: Final = "_"
 
 
 class FolderFiles:
-    """Keeps `proofs/42/preview.jpg` as `proofs/<three hex digits>/42_preview.jpg`.
+    """Stores `proofs/42/preview.jpg` as `proofs/<three hex digits>/42_preview.jpg`.
 
     The digits are the first of the key's SHA-256. They spread a million files over 4,096
-    folders, and one flat level spares a folder for each order, which would have to be made,
-    synced and one day removed.
+    folders, and one flat level avoids a folder for each order, which would have to be created,
+    synced and removed.
     """
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._settled: set[Path] = set()
+        self._prepared: set[Path] = set()
         with self._explaining():
             root.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._drafts = Drafts(root / ".tmp")
 
     def put(self, key: str, source: Path) -> None:
-        """Keep a copy of a local file; once this returns, it survives a power cut."""
+        """Store a copy of a local file; once this returns, it survives a power cut."""
         target = self._path(key)
         with self._explaining(), self._drafts.new() as draft:
             shutil.copyfile(source, draft)
             _sync(draft)
-            self._settle(target.parent)
+            self._prepare(target.parent)
             draft.rename(target)
             _sync(target.parent)
 
@@ -48,13 +48,13 @@ class FolderFiles:
 
     @contextmanager
     def local(self, key: str) -> Iterator[Path]:
-        """Give the path of the file itself; raise `FileMissing`."""
+        """Yield the path of the file itself; raise `FileMissing`."""
         with self._finding(key) as path:
             path.stat()
         yield path
 
     def delete(self, key: str) -> None:
-        """Forget a file; harmless if it is gone already."""
+        """Delete a file. Idempotent."""
         try:
             with self._finding(key) as path:
                 path.unlink()
@@ -86,15 +86,15 @@ class FolderFiles:
         digits = hashlib.sha256(key.encode()).hexdigest()[:3]
         return self._root / kind / digits / name.replace("/", _SLASH)
 
-    def _settle(self, folder: Path) -> None:
-        if folder in self._settled and folder.exists():
+    def _prepare(self, folder: Path) -> None:
+        if folder in self._prepared and folder.exists():
             return
-        # Also if the folder is there: another process may have made it a moment ago, and
-        # nobody can be sure yet that it survives a power cut.
+        # Also if the folder exists: another process may have just created it, and it might not
+        # survive a power cut yet.
         for each in (self._root, folder.parent, folder):
             each.mkdir(mode=0o700, exist_ok=True)
             _sync(each.parent)
-        self._settled.add(folder)
+        self._prepared.add(folder)
 
     @contextmanager
     def _finding(self, key: str) -> Iterator[Path]:
@@ -107,9 +107,9 @@ class FolderFiles:
                 raise FileMissing(key) from error
 
     def _check_mounted(self) -> None:
-        # A disk that is gone must not look as if every file had been deleted.
+        # A missing disk must not look as if every file had been deleted.
         if not self._drafts.folder.exists():
-            message = f"{self._root} is not what it was at the start; is its disk mounted?"
+            message = f"{self._root} has changed since the start; is its disk mounted?"
             raise FilesUnavailable(message)
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""Whether files can be kept, found out by keeping one."""
+"""Checks that the file store works, by storing a file."""
 
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -11,7 +11,7 @@ _CONTENT: Final = b"Can this be read?"
 
 
 def gives_back(files: Files) -> bool:
-    """Keep a file, read it and delete it again; say whether it was the same all the while."""
+    """Store a file, read it and delete it; return whether the content was the same."""
     with NamedTemporaryFile() as probe:
         probe.write(_CONTENT)
         probe.flush()

@@ -1,4 +1,4 @@
-"""Files in a bucket of S3, or of a server that speaks its language."""
+"""Stores files in a bucket of S3, or of a compatible server."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -17,16 +17,15 @@ from printworks.settings import Settings
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, RetryConfig, S3Config, S3Credential
 
-# The least that S3 takes for a part of an upload. Two at a time are all that is in memory, and
-# few enough to arrive within `read_timeout` over a line of 4 Mbit/s.
+# The smallest part of an upload that S3 allows. Two at a time are in memory, and arrive within
+# `read_timeout` even at 4 Mbit/s.
 _PART: Final = 5 * 1024 * 1024
 _PARTS_AT_ONCE: Final = 2
 _CHUNK: Final = 1024 * 1024
 _PAGE: Final = 500
 
-# No request is begun anew after ten seconds: a server that cannot be reached costs about 10 s,
-# a silent one 25 s, and one that falls silent during an upload of parts, which is then
-# cancelled, twice that.
+# No retry starts after ten seconds: a server that cannot be reached costs about 10 s, one that
+# does not answer 25 s, and twice that during a multipart upload, which is then cancelled.
 _RETRIES: Final["RetryConfig"] = {
     "max_retries": 4,
     "retry_timeout": timedelta(seconds=10),
@@ -37,22 +36,22 @@ _RETRIES: Final["RetryConfig"] = {
     },
 }
 
-# What tells the usual troubles apart in what obstore says, and what to say instead.
-_TROUBLES: Final = {
+# By a mark in the error text of obstore: the explanation for the operator.
+_PROBLEMS: Final = {
     "NoSuchBucket": "the bucket does not exist",
     "InvalidAccessKeyId": "it does not know the access key",
     "SignatureDoesNotMatch": "the secret access key is wrong",
     "AccessDenied": "the access key may not do this",
     "latest/api/token": "there are no credentials; set `s3_access_key_id`",
-    "kind: Connect": "nobody answers there",
+    "kind: Connect": "it cannot be reached",
     "kind: Timeout": "it takes too long to answer",
 }
 
 
 class S3Files:
-    """Keeps each file as an object whose name is the key, below the folder of `settings.files`.
+    """Stores each file as an object named by its key, below the folder of `settings.files`.
 
-    Make one per process, after any fork: the client has threads.
+    Open one per process, after any fork: the client has threads.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -63,10 +62,10 @@ class S3Files:
             self._store = _connect(settings)
 
     def put(self, key: str, source: Path) -> None:
-        """Keep a copy of a local file, sent in parts if it is large."""
+        """Store a copy of a local file, in parts if it is large."""
         check_key(key)
         with self._explaining(key):
-            # obstore alone would not say which file it is that cannot be read.
+            # The error of obstore would not name the file that cannot be read.
             source.open("rb").close()
             self._store.put(key, source, chunk_size=_PART, max_concurrency=_PARTS_AT_ONCE)
 
@@ -78,10 +77,10 @@ class S3Files:
 
     @contextmanager
     def local(self, key: str) -> Iterator[Path]:
-        """Give the path of a copy that goes when the block ends; raise `FileMissing`."""
+        """Yield the path of a copy that is removed when the block ends; raise `FileMissing`."""
         check_key(key)
         with ExitStack() as held:
-            # The caller's own errors are none of the store's: the block is outside.
+            # The block is outside, so that errors of the caller are not taken for the store's.
             with self._explaining(key):
                 path = held.enter_context(self._drafts.new())
                 with path.open("wb") as copy:
@@ -90,7 +89,7 @@ class S3Files:
             yield path
 
     def delete(self, key: str) -> None:
-        """Forget a file; harmless if it is gone already."""
+        """Delete a file. Idempotent."""
         check_key(key)
         try:
             with self._explaining(key):
@@ -110,31 +109,31 @@ class S3Files:
         try:
             yield
         except BaseError as error:
-            raise self._judge(error, key) from error
+            raise self._translate(error, key) from error
         except OSError as error:
-            # Those of the operating system have a number, those of obstore have none.
+            # Errors of the operating system have a number, those of obstore have not.
             is_local = error.errno is not None
             place = str(error.filename or self._folder)
-            raise explain(error, place) if is_local else self._judge(error, key) from error
+            raise explain(error, place) if is_local else self._translate(error, key) from error
 
-    def _judge(self, error: Exception, key: str) -> FilesError:
+    def _translate(self, error: Exception, key: str) -> FilesError:
         said = str(error)
         # Any other 404 may come from a proxy or a wrong address and says nothing about the file.
         if "<Code>NoSuchKey</Code>" in said:
             return FileMissing(key)
-        for mark, trouble in _TROUBLES.items():
+        for mark, problem in _PROBLEMS.items():
             if mark in said:
-                return FilesUnavailable(f"{self._place} cannot be used: {trouble}.")
+                return FilesUnavailable(f"{self._place} cannot be used: {problem}.")
         return FilesUnavailable(f"{self._place} cannot be used: {said.splitlines()[0][:300]}")
 
 
 def _connect(settings: Settings) -> S3Store:
     bucket, _, folder = settings.files.removeprefix("s3://").partition("/")
-    # Said outright, so that no `AWS_` variable changes it.
+    # Set explicitly, so that no `AWS_` variable changes it.
     config: S3Config = {
         "virtual_hosted_style_request": False,
         "skip_signature": False,
-        # Not every server that calls itself compatible has the other way to delete.
+        # Not every compatible server supports bulk deletion.
         "disable_bulk_delete": True,
     }
     if settings.s3_endpoint:
@@ -145,13 +144,13 @@ def _connect(settings: Settings) -> S3Store:
     client: ClientConfig = {
         "allow_http": settings.s3_endpoint.startswith("http://"),
         "connect_timeout": timedelta(seconds=5),
-        # Between two pieces of an answer; of an upload, from its beginning to the answer.
+        # Between two chunks of a response; of an upload, from its start to the response.
         "read_timeout": timedelta(seconds=25),
         "timeout": timedelta(minutes=5),
     }
     has_key = bool(settings.s3_access_key_id)
 
-    def give_credentials() -> "S3Credential":
+    def get_credentials() -> "S3Credential":
         return {
             "access_key_id": settings.s3_access_key_id,
             "secret_access_key": settings.s3_secret_access_key,
@@ -166,5 +165,5 @@ def _connect(settings: Settings) -> S3Store:
         client_options=client,
         retry_config=_RETRIES,
         # Not in `config`: there an `AWS_SESSION_TOKEN` would be mixed with our own key.
-        credential_provider=give_credentials if has_key else None,
+        credential_provider=get_credentials if has_key else None,
     )

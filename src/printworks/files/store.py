@@ -1,4 +1,4 @@
-"""What every store of files promises, and which keys it takes."""
+"""The protocol of every file store, and which keys are valid."""
 
 import re
 from collections.abc import Iterator
@@ -15,54 +15,54 @@ _LONGEST: Final = 200
 class Files(Protocol):
     """Pictures by key, such as `proofs/42/preview.jpg`; safe to use from many threads.
 
-    Every method raises `FilesUnavailable` if the store is away, full or closed to us, and
-    `ValueError` for a key that `is_key` refuses.
+    Every method raises `FilesUnavailable` if the store cannot be reached or used, or is full, and
+    `ValueError` for a key that is not valid.
     """
 
     def put(self, key: str, source: Path) -> None:
-        """Keep a copy of a local file; once this returns, it survives a power cut.
+        """Store a copy of a local file; once this returns, it survives a power cut.
 
-        Whoever reads sees the old or the new file whole. Putting twice is harmless.
+        Readers see either the old or the new file. Idempotent.
         """
 
     def read(self, key: str) -> bytes:
         """Return the whole content of a small file; raise `FileMissing`."""
 
     def local(self, key: str) -> AbstractContextManager[Path]:
-        """Give a path to read the file from while the block lasts; raise `FileMissing`.
+        """Yield a path to read the file from during the block; raise `FileMissing`.
 
-        The file is not the caller's: neither change nor move it.
+        Do not change or move the file.
         """
 
     def delete(self, key: str) -> None:
-        """Forget a file; harmless if it is gone already."""
+        """Delete a file. Idempotent."""
 
     def keys(self, prefix: str = "") -> Iterator[str]:
         """List the keys below a prefix of whole segments (`proofs/42`), in no order.
 
-        A file that comes or goes meanwhile may be listed or not. However many there are, only
-        a few thousand names are in memory.
+        A file that is added or deleted meanwhile may be listed or not. Only a few thousand
+        names are in memory at once.
         """
 
 
 def is_key(text: str) -> bool:
-    """Say whether a store takes this key.
+    """Return whether a key is valid.
 
-    It is two or more segments with slashes between them, each of lower-case letters, digits,
-    hyphens and dots that begins with a letter or digit, and has at most 200 characters.
+    It has two or more segments with slashes between them, each of lower-case letters, digits,
+    hyphens and dots, starting with a letter or digit, and at most 200 characters.
     """
     return len(text) <= _LONGEST and _KEY.fullmatch(text) is not None
 
 
 def check_key(key: str) -> None:
-    """Refuse what is no key."""
+    """Raise `ValueError` if a key is not valid."""
     if not is_key(key):
-        message = f"{key!r} is no key such as `proofs/42/preview.jpg`."
+        message = f"{key!r} is not a key such as `proofs/42/preview.jpg`."
         raise ValueError(message)
 
 
 def check_prefix(prefix: str) -> None:
-    """Refuse what no key can begin with."""
+    """Raise `ValueError` if no key can start like this."""
     if not _PREFIX.fullmatch(prefix):
-        message = f"{prefix!r} is no prefix such as `proofs/42`."
+        message = f"{prefix!r} is not a prefix such as `proofs/42`."
         raise ValueError(message)

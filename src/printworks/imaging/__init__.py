@@ -1,5 +1,5 @@
-"""Pictures: what may be decoded, where, and what is made of it.
+"""Image processing: validates pictures, and renders proofs and print files.
 
-Nothing here decodes in the process that asks. `studio.py` is the door; behind it stand the
-zygote, the child, the jail and, only inside those, the image library.
+Nothing is decoded in the calling process. `processor.py` is the entry point; it starts zygotes,
+which fork a jailed child for each picture. Only children use the image library.
 """

@@ -1,6 +1,6 @@
-"""Which files may be decoded at all, told by their first bytes and by their structure.
+"""Which files may be decoded at all, by their first bytes and their structure.
 
-Reads bytes only: no decoder has seen the file when this has an opinion.
+This only reads bytes: no decoder has read the file yet.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, Protocol
 
 
 class Format(StrEnum):
-    """A kind of file that can be printed."""
+    """A file format that can be printed."""
 
     JPEG = "JPEG"
     PNG = "PNG"
@@ -25,7 +25,7 @@ class Loader(NamedTuple):
     unblock: str
 
 
-# By name: left to itself the library would take another loader for a JPEG with a gain map.
+# By name: by default the library would use another loader for a JPEG with a gain map.
 LOADERS: Final[Mapping[Format, Loader]] = {
     Format.JPEG: Loader("jpegload", "VipsForeignLoadJpegFile"),
     Format.PNG: Loader("pngload", "VipsForeignLoadPngFile"),
@@ -35,7 +35,7 @@ LOADERS: Final[Mapping[Format, Loader]] = {
 
 EVERY_FORMAT: Final = frozenset(Format)
 
-# Cameras and encoders write about ten; each costs a walk over the whole picture.
+# Cameras and encoders write about ten; each one decodes the whole picture.
 MOST_SCANS: Final = 64
 
 _PNG: Final = b"\x89PNG\r\n\x1a\n"
@@ -54,14 +54,14 @@ class FileContents(Protocol):
     def __getitem__(self, part: slice, /) -> bytes: ...
 
     def find(self, what: bytes, start: int = ..., end: int = ..., /) -> int:
-        """Return the first place of these bytes, or -1."""
+        """Return the first position of these bytes, or -1."""
 
     def rfind(self, what: bytes, start: int = ..., end: int = ..., /) -> int:
-        """Return the last place of these bytes, or -1."""
+        """Return the last position of these bytes, or -1."""
 
 
 def find_format(head: bytes) -> Format | None:
-    """Tell the format from the first 12 bytes, or None when it is not one of ours."""
+    """Return the format by the first 12 bytes, or None if it is not accepted."""
     if head.startswith(b"\xff\xd8\xff"):
         return Format.JPEG
     if head.startswith(_PNG):
@@ -74,9 +74,9 @@ def find_format(head: bytes) -> Format | None:
 
 
 def find_damage(kind: Format, contents: FileContents) -> str | None:
-    """Say what is wrong with the structure of a file, or None when it looks whole.
+    """Return what is wrong with the structure of a file, or None if it looks complete.
 
-    Decoders forgive an end that is missing when it is near enough to the last row.
+    Decoders tolerate a missing end if it is close enough to the last row.
     """
     match kind:
         case Format.JPEG:
@@ -84,18 +84,18 @@ def find_damage(kind: Format, contents: FileContents) -> str | None:
         case Format.PNG:
             return None if contents.rfind(_PNG_END) > 0 else "The end of the file is missing."
         case Format.WEBP:
-            promised = int.from_bytes(contents[4:8], "little") + 8
-            return None if len(contents) >= promised else "The end of the file is missing."
+            expected = int.from_bytes(contents[4:8], "little") + 8
+            return None if len(contents) >= expected else "The end of the file is missing."
         case Format.TIFF:
-            # Has no end; a strip that is missing is noticed when it is read.
+            # It has no end marker; a missing strip is noticed when it is read.
             return None
 
 
 def has_too_many_scans(contents: FileContents) -> bool:
-    """Say whether a JPEG that is stored in more than one scan would take forever to decode.
+    """Return whether a JPEG has so many scans that it would take forever to decode.
 
-    In picture data 0xff is always followed by zero or a restart marker. Ask only if the
-    decoder will read more than one scan: this looks at every byte.
+    In picture data 0xff is always followed by zero or a restart marker. Call this only if the
+    decoder will read more than one scan: it reads every byte.
     """
     place = _find_first_scan(contents)
     scans = 0
@@ -109,14 +109,14 @@ def _find_jpeg_damage(contents: FileContents) -> str | None:
     start = _find_first_scan(contents)
     if start is None:
         return "The file has no picture in it."
-    # What follows the end is tolerated: phones append a second picture or a film.
+    # More data after the end is allowed: phones append a second picture or a video.
     if contents.rfind(_JPEG_END, start) < 0:
         return "The end of the file is missing."
     return None
 
 
 def _find_first_scan(contents: FileContents) -> int | None:
-    """Walk over the headers, which may hold a thumbnail with scans of its own."""
+    """Skip the headers, which may contain a thumbnail with scans of its own."""
     place = 2
     while len(head := contents[place : place + 4]) == 4:
         if head[0] != 0xFF:

@@ -1,4 +1,4 @@
-"""Take the file system away from this process, but for one file to read and one folder to fill."""
+"""Restricts file access with Landlock to one file to read and one folder to write to."""
 
 import ctypes
 import os
@@ -18,7 +18,7 @@ _WRITE_FILE, _READ_FILE, _REMOVE_FILE, _MAKE_REGULAR, _TRUNCATE = (
     1 << 14,
 )
 
-# How many rights over files each version of the interface knows.
+# How many file access rights each version of the interface has.
 _FILE_RIGHTS: Final = {1: 13, 2: 14, 3: 15, 4: 15}
 _MOST_FILE_RIGHTS: Final = 16
 # Binding and connecting, since 4; abstract sockets and signals, since 6.
@@ -27,13 +27,13 @@ _SCOPES: Final = 0b11
 
 
 def find_version() -> int:
-    """Return the version of the kernel's interface, or 0 when there is none."""
+    """Return the version of the kernel's interface, or 0 without one."""
     version = _call(_CREATE_RULESET, None, 0, _ASK_VERSION)
     return max(version, 0)
 
 
 def restrict(version: int, *, readable: Path, writable: Path) -> None:
-    """Forbid all other files from now on, and TCP, and signals to others.
+    """Forbid all other files from now on, TCP, and signals to other processes.
 
     Needs `no_new_privs`, and lasts until the process ends. Files that are open stay open.
     """
@@ -55,11 +55,11 @@ def restrict(version: int, *, readable: Path, writable: Path) -> None:
 
 
 def _allow(ruleset: int, path: Path, rights: int) -> None:
-    place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    folder = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
-        _check(_call(_ADD_RULE, ruleset, _PATH_BENEATH, struct.pack("=Qi", rights, place), 0))
+        _check(_call(_ADD_RULE, ruleset, _PATH_BENEATH, struct.pack("=Qi", rights, folder), 0))
     finally:
-        os.close(place)
+        os.close(folder)
 
 
 def _call(number: int, *arguments: int | bytes | None) -> int:

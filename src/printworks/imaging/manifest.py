@@ -1,4 +1,4 @@
-"""From what, and how, a print file was made: enough to make the same bytes again."""
+"""The manifest of a print file: what is needed to render the same bytes again."""
 
 import hashlib
 from fractions import Fraction
@@ -17,16 +17,16 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     plan: PrintPlan
     colour: Colour
     output_sha256: str
-    # The same release of the library writes the same bytes; another may not.
+    # Only the same release of the library is sure to write the same bytes.
     library: str
 
 
 def plan_print(placement: Placement, *, most_dpi: int = 300) -> PrintPlan:
-    """Decide on the pixels of a print file: as dense as wanted, and never enlarged.
+    """Plan the pixels of a print file: at the wanted density, but never enlarged.
 
-    The density is a whole number, because the header of a JPEG knows no other; so the canvas
+    The density is a whole number, as the header of a JPEG requires; so the canvas
     differs from the print area by half a pixel at most. (A picture with less than one pixel
-    on an inch is the exception: the header cannot say that either, and it is enlarged.)
+    per inch is the exception: it is enlarged.)
     """
     dpi = max(1, min(most_dpi, int(placement.effective_dpi)))
     canvas = placement.canvas(Fraction(dpi))

@@ -1,7 +1,7 @@
-"""What the studio, the zygote and the child say to one another: one JSON line each.
+"""The messages between image processor, zygote and child: one line of JSON each.
 
-A child may have been taken over by the picture it was given, so whatever comes from it is
-read strictly and believed only as far as it concerns that picture.
+A malicious picture may have taken over its child, so the answers of a child are read strictly
+and trusted only for that picture.
 """
 
 from typing import Final, Literal
@@ -22,7 +22,7 @@ Colour = Literal["none", "to-srgb", "embedded-profile", "default-cmyk-profile"]
 
 
 class ProcessLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """What one picture may cost."""
+    """The resources that one picture may use."""
 
     memory: int
     # Seconds, because the kernel counts these in whole ones.
@@ -34,15 +34,15 @@ class ProcessLimits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    """What a picture is."""
+    """The facts of a picture."""
 
     format: Format
     # As a person sees it, after `orientation`.
     width: int
     height: int
-    # The camera's note of how it was held, 1 to 8.
+    # The EXIF orientation, 1 to 8.
     orientation: int
-    # Pixels on an inch, as the file claims.
+    # Pixels per inch, as the file claims.
     dpi: float
     # As the library names it: srgb, b-w, cmyk, rgb16 and so on.
     colour_space: str
@@ -54,18 +54,18 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def pixels(self) -> Pixels:
-        """Its size, for the sizing rules."""
+        """The size, for the sizing rules."""
         return Pixels(self.width, self.height)
 
 
 class PrintPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """All that is needed to draw a print file again, to the last byte."""
+    """All that is needed to render the same print file again, byte for byte."""
 
     # The picture that was proofed; another size is another picture.
     picture: Pixels
     box: Box
     is_turned: bool
-    # The whole print area, and where on it the picture lies.
+    # The whole print area, and the place of the picture on it.
     canvas: Pixels
     on_canvas: Box
     # `canvas` at this density is the print area.
@@ -73,20 +73,20 @@ class PrintPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PrepareTask(msgspec.Struct, frozen=True, kw_only=True, tag="prepare"):
-    """Judge a picture, and make preview, thumbnail and perhaps a proxy in one decode."""
+    """Validate a picture, and render preview, thumbnail and perhaps a proxy in one decode."""
 
     source: str
     out: str
     limits: ProcessLimits
     formats: frozenset[Format]
-    # In inches, as a fraction in words such as "50/127".
+    # In inches, as fractions such as "50/127".
     area: tuple[str, str]
     sizing: Sizing
     with_proxy: bool
 
 
 class ProofTask(msgspec.Struct, frozen=True, kw_only=True, tag="proof"):
-    """Make preview and thumbnail from a proxy, for another product or sizing rule."""
+    """Render preview and thumbnail from a proxy, for another product or sizing."""
 
     source: str
     out: str
@@ -97,7 +97,7 @@ class ProofTask(msgspec.Struct, frozen=True, kw_only=True, tag="proof"):
 
 
 class RenderTask(msgspec.Struct, frozen=True, kw_only=True, tag="render"):
-    """Draw the print file."""
+    """Render the print file."""
 
     source: str
     out: str
@@ -108,15 +108,15 @@ class RenderTask(msgspec.Struct, frozen=True, kw_only=True, tag="render"):
 Task = PrepareTask | ProofTask | RenderTask
 
 
-class Ready(msgspec.Struct, frozen=True, kw_only=True):
-    """The first word of a zygote: it can be asked, and children will be confined this far."""
+class Confinement(msgspec.Struct, frozen=True, kw_only=True):
+    """The first message of a zygote: it is ready, and its children will be confined by these."""
 
-    # The version of the kernel's interface, 0 when there is none.
+    # The version of the kernel's interface, 0 without one.
     landlock: int
     seccomp: bool
 
 
-class DrawingDone(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
+class RenderingDone(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
     """The files are written."""
 
     facts: Facts | None = None
@@ -124,33 +124,33 @@ class DrawingDone(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
     library: str = ""
 
 
-class DrawingRefused(msgspec.Struct, frozen=True, kw_only=True, tag="refused"):
-    """The picture is at fault, and this sentence says how."""
+class RenderingRefused(msgspec.Struct, frozen=True, kw_only=True, tag="refused"):
+    """The picture cannot be printed, for this reason."""
 
     reason: str
 
 
 class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
-    """Something else is at fault, such as a full disk."""
+    """The machine is the cause, such as a full disk."""
 
     reason: str
 
 
-Answer = DrawingDone | DrawingRefused | Failed
+Answer = RenderingDone | RenderingRefused | Failed
 
 
 class Cost(msgspec.Struct, frozen=True, kw_only=True):
-    """What a child used up."""
+    """The resources that a child used."""
 
     cpu_seconds: float = 0.0
     wall_seconds: float = 0.0
     peak_memory: int = 0
 
 
-class DrawingReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What the zygote says when a child has ended."""
+class ChildReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The report of the zygote on a child that has ended."""
 
-    # What the child wrote, not yet believed.
+    # What the child wrote, not validated yet.
     line: str
     # Which signal ended it, if one did.
     signal: int | None

@@ -1,6 +1,6 @@
-"""A file as a picture: opened by the right loader, within limits, and brought to sRGB.
+"""Decodes pictures: opens a file with the right loader, within limits, and converts it to sRGB.
 
-Only for use inside the jail: this is where bytes from strangers meet a decoder.
+Only for use in a jailed child: this is where untrusted bytes reach a decoder.
 """
 
 import mmap
@@ -28,11 +28,11 @@ T = TypeVar("T")
 LONGEST_SIDE: Final = 30_000
 MOST_PIXELS: Final = 200_000_000
 MOST_BANDS: Final = 5
-# What a decoder may hold when it cannot work line by line; the rest of the child's memory is
-# the library itself and the lines under way.
+# The memory that a decoder may use if it cannot work line by line; the rest of the child's
+# memory is for the library itself and its buffers.
 MOST_HELD: Final = 640 * MIB
 
-# Said of pictures in which nothing is missing; every other warning refuses the picture.
+# Warnings about pictures in which nothing is missing; any other one rejects the picture.
 HARMLESS: Final = re.compile(
     r"extraneous bytes before marker|unknown JFIF revision|"
     r"Invalid SOS parameters|Unknown Adobe color transform"
@@ -43,12 +43,12 @@ _WHITE: Final = {"uchar": 255.0, "ushort": 65535.0}
 
 
 class PictureRefusal(Exception):
-    """The picture is at fault; the message says how, in a sentence for the merchant."""
+    """The picture cannot be printed; the message is a sentence for the merchant."""
 
 
 @dataclass(frozen=True)
 class DecodedPicture:
-    """A file whose header was read and found acceptable; no pixel was decoded yet."""
+    """A file whose header is valid; no pixel is decoded yet."""
 
     path: Path
     format: Format
@@ -56,18 +56,18 @@ class DecodedPicture:
 
     @property
     def stored(self) -> Pixels:
-        """Its size as it lies in the file."""
+        """The size in the file."""
         return Pixels(self.header.width, self.header.height)
 
     @property
     def orientation(self) -> int:
-        """The camera's note of how it was held."""
+        """The EXIF orientation."""
         noted = self.header.get("orientation") if self.header.get_typeof("orientation") else 1
         return noted if 1 <= noted <= 8 else 1
 
     @property
     def pixels(self) -> Pixels:
-        """Its size as a person sees it."""
+        """The size as a person sees it."""
         return self.stored.turned() if self.orientation >= 5 else self.stored
 
     def load(self, *, fail_on: str, shrink: int = 1) -> Any:
@@ -101,7 +101,7 @@ class DecodedPicture:
 
 
 def open_picture(path: Path, formats: frozenset[Format]) -> DecodedPicture:
-    """Read the header of a file, and refuse what is foreign, cut off or too large."""
+    """Read the header of a file; refuse other formats, truncated files and too large pictures."""
     kind = _find_format(path, formats)
     try:
         picture = DecodedPicture(path, kind, _open(path, kind, fail_on="none"))
@@ -113,9 +113,9 @@ def open_picture(path: Path, formats: frozenset[Format]) -> DecodedPicture:
 
 
 def decode(work: Callable[[str], T]) -> T:
-    """Do something with a picture, strictly; forgive only what is known to be harmless.
+    """Run `work` with strict decoding; tolerate only warnings that are known to be harmless.
 
-    `error` would let half a picture pass that only has its end marker.
+    The library's level `error` would accept half a picture that only has its end marker.
     """
     try:
         try:
@@ -131,23 +131,23 @@ def decode(work: Callable[[str], T]) -> T:
 
 
 def _is_harmless(error: Exception) -> bool:
-    # The first line names the operation, each of the others is a complaint of the decoder.
-    complaints = [line for line in str(error).splitlines()[1:] if line.strip()]
-    return bool(complaints) and all(HARMLESS.search(line) for line in complaints)
+    # The first line names the operation, each of the others is a warning of the decoder.
+    warnings = [line for line in str(error).splitlines()[1:] if line.strip()]
+    return bool(warnings) and all(HARMLESS.search(line) for line in warnings)
 
 
 def to_srgb(image: Any) -> tuple[Any, Colour]:
-    """Bring a picture to 8 bits of sRGB, and say by which step.
+    """Convert a picture to 8 bits of sRGB, and return by which step.
 
-    Profiles are asked only when there is one: for an untagged picture the library would
-    take a detour that costs three times as much and changes nothing.
+    The colour management is used only with a profile: for an untagged picture it would cost
+    three times as much and change nothing.
     """
     is_cmyk = image.interpretation == "cmyk"
     if _has_profile(image):
         try:
             return image.icc_transform("srgb", embedded=True), "embedded-profile"
         except pyvips.Error:
-            # A profile of another colour space, or a broken one, is as good as none.
+            # Ignore a profile that is broken or of another colour space.
             image = image.copy()
             image.remove("icc-profile-data")
     if is_cmyk:
@@ -198,10 +198,10 @@ def _check_size(picture: DecodedPicture) -> None:
 
 
 def _check_scans(picture: DecodedPicture) -> None:
-    """Refuse a small file that is a walk over the whole picture, thousands of times.
+    """Refuse a small file with thousands of scans, each of which decodes the whole picture.
 
-    It is the decoder that says whether it will read more than one scan, because it is the
-    decoder that would; most pictures have one, and are not searched for others.
+    The decoder tells whether there is more than one; most pictures have one, and are not
+    searched.
     """
     if not _has_several_scans(picture):
         return
@@ -211,12 +211,12 @@ def _check_scans(picture: DecodedPicture) -> None:
 
 
 def _has_several_scans(picture: DecodedPicture) -> bool:
-    # The note is in the header of every JPEG: what counts is its value.
+    # The field is in the header of every JPEG: its value counts.
     return picture.format is Format.JPEG and picture.header.get("jpeg-multiscan") != 0
 
 
 def _held_for_pixel(picture: DecodedPicture) -> int:
-    """How many bytes its decoder holds for every pixel; 0 when it works line by line."""
+    """Return the bytes that the decoder needs for each pixel; 0 if it works line by line."""
     header = picture.header
     match picture.format:
         case Format.JPEG:
@@ -227,7 +227,7 @@ def _held_for_pixel(picture: DecodedPicture) -> int:
         case Format.WEBP:
             return 8
         case Format.TIFF:
-            # Its strips may be anything; the limit of the process decides.
+            # Its strips may have any size; the limit of the process decides.
             return 0
 
 

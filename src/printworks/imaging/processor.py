@@ -1,7 +1,7 @@
-"""The door to everything that is done with pixels: ask, and get a result or a verdict.
+"""The image processor: the entry point for all image processing.
 
-No image library is loaded into the process that asks. A picture that crashes, hangs or
-explodes costs itself.
+No image library is loaded into the calling process. A picture that crashes its decoder, hangs
+or needs too much memory affects no other.
 """
 
 import os
@@ -25,16 +25,16 @@ from printworks.imaging.messages import (
     PROXY,
     THUMBNAIL,
     Answer,
+    ChildReport,
     Cost,
-    DrawingDone,
-    DrawingRefused,
-    DrawingReport,
     Facts,
     Failed,
     PrepareTask,
     PrintPlan,
     ProcessLimits,
     ProofTask,
+    RenderingDone,
+    RenderingRefused,
     RenderTask,
     Task,
 )
@@ -44,7 +44,7 @@ from printworks.rules.sizing import Pixels, Placement, PrintArea, Sizing, place
 PREPARE_LIMITS: Final = ProcessLimits(memory=1024 * MIB, cpu_seconds=8, wall_seconds=10)
 RENDER_LIMITS: Final = ProcessLimits(memory=2048 * MIB, cpu_seconds=40, wall_seconds=60)
 
-SENSELESS: Final = "The child's answer makes no sense."
+INVALID_ANSWER: Final = "The child's answer is not valid."
 LONGEST_REASON: Final = 300
 
 _read_answer = msgspec.json.Decoder(Answer).decode
@@ -52,21 +52,21 @@ _read_answer = msgspec.json.Decoder(Answer).decode
 
 @dataclass(frozen=True, slots=True)
 class Invalid:
-    """The file is at fault; the sentence is for the merchant."""
+    """The file cannot be printed; the reason is a sentence for the merchant."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class CannotBeProcessed:
-    """The child came to no verdict; the sentence is for the operator.
+    """The child came to no result; the reason is a sentence for the operator.
 
-    Most likely the file is hostile. It may also be the machine, so one more try, later, is
-    in order; a second is not. Unless it `is_ours`: then nobody has looked at the file yet.
+    Most likely the file is malicious. The machine may also be the cause, so retry once, later.
+    After an infrastructure error no child has read the file yet.
     """
 
     reason: str
-    is_ours: bool = False
+    is_infrastructure_error: bool = False
 
 
 Rejected = Invalid | CannotBeProcessed
@@ -84,7 +84,7 @@ class Proofs:
 
 @dataclass(frozen=True, slots=True)
 class PreparedImage:
-    """A picture that can be printed: what it is, its proofs, and a proxy if one was wanted."""
+    """A picture that can be printed: its facts, its proofs, and a proxy if one was asked for."""
 
     facts: Facts
     proofs: Proofs
@@ -92,7 +92,7 @@ class PreparedImage:
 
     @property
     def placement(self) -> Placement:
-        """How it lies on the product."""
+        """Where it is placed on the product."""
         return self.proofs.placement
 
 
@@ -106,7 +106,7 @@ class Rendered:
 
 
 class ImageProcessor:
-    """Several zygotes, each busy with one picture at a time; use it from as many threads."""
+    """A pool of zygotes, each of which processes one picture at a time; safe to use from threads."""
 
     def __init__(
         self,
@@ -119,7 +119,7 @@ class ImageProcessor:
         self._prepare_limits = prepare_limits
         self._render_limits = render_limits
         self._all = [Slot(zygote) for _ in range(slots or os.cpu_count() or 1)]
-        # The one used last is the warmest; the others need not even be started.
+        # The one used last is warm; the others may never have to be started.
         self._free: LifoQueue[Slot] = LifoQueue()
         for slot in self._all:
             self._free.put(slot)
@@ -136,7 +136,7 @@ class ImageProcessor:
         self.close()
 
     def close(self) -> None:
-        """Wait for what is under way, and end the zygotes."""
+        """Wait for running tasks, then stop the zygotes."""
         while self._all:
             self._free.get().stop()
             self._all.pop()
@@ -151,26 +151,26 @@ class ImageProcessor:
         formats: frozenset[Format] = EVERY_FORMAT,
         with_proxy: bool = False,
     ) -> PreparedImage | Rejected:
-        """Judge a file and draw its proofs into the folder `out`, in one decode.
+        """Validate a file and render its proofs into the folder `out`, in one decode.
 
-        A proxy is worth its encoding to whoever will draw other proofs of the same picture.
+        Ask for a proxy if other proofs of the same picture will be rendered later.
         """
         task = PrepareTask(
             source=str(source.absolute()),
             out=str(out.absolute()),
             limits=self._prepare_limits,
             formats=formats,
-            area=_in_words(area),
+            area=_format_area(area),
             sizing=sizing,
             with_proxy=with_proxy,
         )
         writes = (PREVIEW, THUMBNAIL, PROXY) if with_proxy else (PREVIEW, THUMBNAIL)
         done, cost = self._do(task, writes=writes)
-        if not isinstance(done, DrawingDone):
+        if not isinstance(done, RenderingDone):
             return done
         facts = done.facts
         if facts is None or min(facts.pixels) < 1:
-            return CannotBeProcessed(SENSELESS)
+            return CannotBeProcessed(INVALID_ANSWER)
         placement = place(facts.pixels, area, sizing)
         proofs = Proofs(placement, out / PREVIEW, out / THUMBNAIL, cost)
         return PreparedImage(facts, proofs, out / PROXY if with_proxy else None)
@@ -178,22 +178,22 @@ class ImageProcessor:
     def proof(
         self, proxy: Path, picture: Pixels, area: PrintArea, sizing: Sizing, out: Path
     ) -> Proofs | Rejected:
-        """Draw the proofs of a prepared picture for another product or rule, from its proxy."""
+        """Render the proofs of a prepared picture for another product or sizing, from its proxy."""
         task = ProofTask(
             source=str(proxy.absolute()),
             out=str(out.absolute()),
             limits=self._prepare_limits,
             picture=picture,
-            area=_in_words(area),
+            area=_format_area(area),
             sizing=sizing,
         )
         done, cost = self._do(task, writes=(PREVIEW, THUMBNAIL))
-        if not isinstance(done, DrawingDone):
+        if not isinstance(done, RenderingDone):
             return done
         return Proofs(place(picture, area, sizing), out / PREVIEW, out / THUMBNAIL, cost)
 
     def render(self, source: Path, plan: PrintPlan, out: Path) -> Rendered | Rejected:
-        """Draw the print file into the folder `out`; the plan of a manifest draws it again."""
+        """Render the print file into the folder `out`; the plan of a manifest renders it again."""
         task = RenderTask(
             source=str(source.absolute()),
             out=str(out.absolute()),
@@ -201,10 +201,10 @@ class ImageProcessor:
             plan=plan,
         )
         done, cost = self._do(task, writes=(PRINT,))
-        if not isinstance(done, DrawingDone):
+        if not isinstance(done, RenderingDone):
             return done
         file = out / PRINT
-        # Reckoned here: the child is not asked what it would like its hash to be.
+        # Calculated here: the child cannot be trusted with its own hash.
         manifest = Manifest(
             source_sha256=find_sha256(source),
             plan=plan,
@@ -214,35 +214,34 @@ class ImageProcessor:
         )
         return Rendered(file, manifest, cost)
 
-    def _do(self, task: Task, *, writes: Sequence[str]) -> tuple[DrawingDone | Rejected, Cost]:
-        trouble = _find_trouble(task)
-        if trouble is not None:
-            return trouble, Cost()
+    def _do(self, task: Task, *, writes: Sequence[str]) -> tuple[RenderingDone | Rejected, Cost]:
+        problem = _find_problem(task)
+        if problem is not None:
+            return problem, Cost()
         report = self._ask(task)
         if isinstance(report, CannotBeProcessed):
             return report, Cost()
-        done = _judge(report)
-        if isinstance(done, DrawingDone) and not all(
+        done = _read_report(report)
+        if isinstance(done, RenderingDone) and not all(
             _is_file(Path(task.out) / name) for name in writes
         ):
             done = CannotBeProcessed("The child did not write what it should have.")
         return done, report.cost
 
-    def _ask(self, task: Task) -> DrawingReport | CannotBeProcessed:
-        """Have a child do the task; a zygote that dies meanwhile is replaced, once."""
+    def _ask(self, task: Task) -> ChildReport | CannotBeProcessed:
+        """Run the task in a child; a zygote that dies meanwhile is replaced, once."""
         with self._slot() as slot:
             for _ in range(2):
                 try:
                     return slot.ask(task)
                 except ZygoteDied as death:
-                    is_ours = isinstance(death, ZygoteNotStarted)
-                    reason = str(death)
-        return CannotBeProcessed(reason, is_ours)
+                    failure = CannotBeProcessed(str(death), isinstance(death, ZygoteNotStarted))
+        return failure
 
     @contextmanager
     def _slot(self) -> Iterator[Slot]:
         if not self._all:
-            raise RuntimeError("The studio is closed.")
+            raise RuntimeError("The image processor is closed.")
         slot = self._free.get()
         try:
             yield slot
@@ -250,32 +249,36 @@ class ImageProcessor:
             self._free.put(slot)
 
 
-def _find_trouble(task: Task) -> Rejected | None:
-    """Look at what a child would only stumble over."""
+def _find_problem(task: Task) -> Rejected | None:
+    """Check what would make any child fail."""
     source = Path(task.source)
     try:
         if not source.is_file():
-            return CannotBeProcessed("There is no such file.", is_ours=True)
+            return CannotBeProcessed("There is no such file.", is_infrastructure_error=True)
         if not Path(task.out).is_dir():
-            return CannotBeProcessed("There is no folder to write to.", is_ours=True)
+            return CannotBeProcessed(
+                "There is no folder to write to.", is_infrastructure_error=True
+            )
         return Invalid("The file is empty.") if source.stat().st_size == 0 else None
     except OSError as error:
-        return CannotBeProcessed(f"The file cannot be read: {error.strerror}.", is_ours=True)
+        return CannotBeProcessed(
+            f"The file cannot be read: {error.strerror}.", is_infrastructure_error=True
+        )
 
 
-def _judge(report: DrawingReport) -> DrawingDone | Rejected:
+def _read_report(report: ChildReport) -> RenderingDone | Rejected:
     if report.was_late:
         return CannotBeProcessed("The child took too long.")
     try:
         answer: Answer = _read_answer(report.line)
     except msgspec.DecodeError:
         if report.line.endswith("\n"):
-            return CannotBeProcessed(SENSELESS)
+            return CannotBeProcessed(INVALID_ANSWER)
         return CannotBeProcessed(_explain(report.signal))
     match answer:
-        case DrawingDone():
+        case RenderingDone():
             return answer
-        case DrawingRefused():
+        case RenderingRefused():
             return Invalid(answer.reason[:LONGEST_REASON])
         case Failed():
             return CannotBeProcessed(answer.reason[:LONGEST_REASON])
@@ -283,7 +286,7 @@ def _judge(report: DrawingReport) -> DrawingDone | Rejected:
 
 def _explain(ended_by: int | None) -> str:
     if ended_by == Signals.SIGXCPU:
-        return "The child used up its time on the processor."
+        return "The child exceeded its CPU time."
     if ended_by is None:
         return "The child ended without an answer."
     try:
@@ -296,5 +299,5 @@ def _is_file(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
 
 
-def _in_words(area: PrintArea) -> tuple[str, str]:
+def _format_area(area: PrintArea) -> tuple[str, str]:
     return str(area.width), str(area.height)

@@ -1,7 +1,7 @@
-"""Take system calls away from this process: no network, no programs, no other processes.
+"""Forbids system calls with seccomp: no network, no programs, no other processes.
 
-A list of what is forbidden rather than of what is allowed: the C library changes what it
-calls from release to release, and files are the business of Landlock.
+A deny list, not an allow list: the C library changes its system calls from release to release,
+and Landlock restricts the files.
 """
 
 import ctypes
@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 
 class Machine(NamedTuple):
-    """How a kind of processor numbers its system calls."""
+    """The numbers of system calls on a processor architecture."""
 
     audit: int
     clone: int
@@ -23,9 +23,8 @@ class Machine(NamedTuple):
     forbidden: tuple[int, ...]
 
 
-# In turn: sockets and what is done with them; programs, processes and signals to them;
-# tracing and reading other processes; mounts, namespaces and roots; keys, kernel modules,
-# programs for the kernel, asynchronous calls that pass by this filter.
+# Line by line: sockets; programs, processes and signals; tracing and reading other processes;
+# mounts, namespaces and roots; keys, kernel modules, BPF, and io_uring, which bypasses seccomp.
 MACHINES: Final[Mapping[str, Machine]] = {
     "x86_64": Machine(
         0xC000003E,
@@ -63,7 +62,7 @@ _RETURN: Final = 0x06
 
 _ALLOW: Final = 0x7FFF0000
 _REFUSE: Final = 0x00050000 | errno.EPERM
-# The C library then falls back to `clone`, whose purpose can be seen.
+# The C library then falls back to `clone`, whose flags the filter can read.
 _UNKNOWN: Final = 0x00050000 | errno.ENOSYS
 _KILL: Final = 0x80000000
 
@@ -81,7 +80,7 @@ class _Program(ctypes.Structure):
 
 
 def is_available() -> bool:
-    """Whether the kernel filters system calls, and we know the numbers of this processor."""
+    """Whether the kernel has seccomp, and this architecture is known."""
     libc = ctypes.CDLL(None, use_errno=True)
     return platform.machine() in MACHINES and libc.prctl(_GET_SECCOMP, 0, 0, 0, 0) >= 0
 
@@ -96,7 +95,7 @@ def restrict() -> None:
 
 
 def _compile(machine: Machine) -> bytes:
-    """Write the filter; a step is: operation, steps to skip if true, if false, operand."""
+    """Compile the filter; a step is: operation, steps to skip if true, if false, operand."""
     steps = [
         (_LOAD, 0, 0, _AUDIT),
         (_EQUAL, 1, 0, machine.audit),
@@ -110,7 +109,7 @@ def _compile(machine: Machine) -> bytes:
     for number in machine.forbidden:
         steps += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _REFUSE)]
     steps += [
-        # Threads yes, processes no.
+        # Threads are allowed, processes are not.
         (_EQUAL, 0, 4, machine.clone),
         (_LOAD, 0, 0, _FIRST_ARGUMENT),
         (_ANY_BIT, 1, 0, _CLONE_THREAD),

@@ -1,4 +1,4 @@
-"""One zygote as seen by those who ask it: started when needed, ended when it does not answer."""
+"""A slot for one zygote: starts it when needed, ends it when it does not answer."""
 
 import contextlib
 import os
@@ -14,22 +14,21 @@ from typing import Final
 import msgspec
 import structlog
 
-from printworks.imaging.messages import DrawingReport, Ready, Task
+from printworks.imaging.messages import ChildReport, Confinement, Task
 
 log = structlog.get_logger(__name__)
 
 ZYGOTE: Final = ("-m", "printworks.imaging.zygote")
 
-# A zygote ends a child that is late; should it fail to, it is ended itself.
+# A zygote ends a child that is late; if it does not, it is ended itself after this time.
 GRACE: Final = 2.0
 START: Final = 30.0
 LONGEST_REPORT: Final = 262_144
 
-# Nothing of ours but these: what is not there cannot be stolen. One thread for each child,
-# since there is one child for each core; no spilling of large pictures to the disk, so that
-# the limit of memory decides; a largest side beyond our own limit, because
-# our refusal is the better sentence; memory in few large pages, because a child touches all of
-# its own for the first time, and each page costs a visit to the kernel.
+# Nothing else of the environment, so that no secret can leak. One thread per child, since there
+# is one child per core; large pictures are not swapped to disk, so the memory limit decides; a
+# maximum side above our own, because our error message is better; huge pages, because a child
+# touches all of its memory for the first time, and each page costs a page fault.
 ENVIRONMENT: Final = {
     "LANG": "C.UTF-8",
     "VIPS_CONCURRENCY": "1",
@@ -41,43 +40,45 @@ ENVIRONMENT: Final = {
 }
 _KEPT: Final = ("PYTHONPATH", "LD_LIBRARY_PATH")
 
-_read_ready = msgspec.json.Decoder(Ready).decode
-_read_report = msgspec.json.Decoder(DrawingReport).decode
+_read_ready = msgspec.json.Decoder(Confinement).decode
+_read_report = msgspec.json.Decoder(ChildReport).decode
 
-_is_said = threading.Event()
+_has_warned = threading.Event()
 
 
 class ZygoteDied(Exception):
-    """It ended, or had to be ended, before it answered."""
+    """The zygote ended, or had to be ended, before it answered."""
 
 
 class ZygoteNotStarted(ZygoteDied):
-    """It never came to look at a picture: something is wrong with the machine."""
+    """The zygote did not start, so no picture was read: an infrastructure error."""
 
 
 class Slot:
-    """Room for one picture at a time; use it from one thread at a time."""
+    """Processes one picture at a time; use it from one thread at a time."""
 
     def __init__(self, zygote: Sequence[str]) -> None:
         self._program = [sys.executable, "-P", *zygote]
         self._process: subprocess.Popen[bytes] | None = None
 
-    def ask(self, task: Task) -> DrawingReport:
-        """Have a child do the task; raise `ZygoteDied` if that ends the zygote as well."""
+    def ask(self, task: Task) -> ChildReport:
+        """Run the task in a child; raise `ZygoteDied` if that ends the zygote as well."""
         process = self._process or self._start()
         try:
             _write(process, msgspec.json.encode(task) + b"\n")
             return _read_report(_read_line(process, task.limits.wall_seconds + GRACE))
         except (OSError, EOFError, msgspec.DecodeError) as error:
             self.stop()
-            raise ZygoteDied(f"The zygote died or fell silent: {type(error).__name__}.") from error
+            raise ZygoteDied(
+                f"The zygote died or did not answer: {type(error).__name__}."
+            ) from error
         except BaseException:
-            # Its answer would be taken for that to the next question.
+            # Otherwise its answer would be taken for that to the next task.
             self.stop()
             raise
 
     def stop(self) -> None:
-        """End the zygote and its child, if there are any."""
+        """End the zygote and its child, if any."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -107,21 +108,21 @@ class Slot:
             stdout=subprocess.PIPE,
             bufsize=0,
             env={**kept, **ENVIRONMENT},
-            # Interrupting the service at a terminal must not reach it; ending its group must.
+            # An interrupt at the terminal must not reach it, but ending its process group must.
             start_new_session=True,
         )
-        _report_means(_read_ready(_read_line(self._process, START)))
+        _warn_of_weak_confinement(_read_ready(_read_line(self._process, START)))
         return self._process
 
 
-def _report_means(means: Ready) -> None:
-    if (means.landlock and means.seccomp) or _is_said.is_set():
+def _warn_of_weak_confinement(confinement: Confinement) -> None:
+    if (confinement.landlock and confinement.seccomp) or _has_warned.is_set():
         return
-    _is_said.set()
+    _has_warned.set()
     log.warning(
-        "pictures are decoded with fewer walls around them than this service knows to build",
-        landlock=means.landlock,
-        seccomp=means.seccomp,
+        "images are decoded without full confinement: the kernel lacks Landlock or seccomp",
+        landlock=confinement.landlock,
+        seccomp=confinement.seccomp,
     )
 
 

@@ -1,7 +1,7 @@
-"""A process that has imported the image library once, and forks a child for every picture.
+"""The zygote: has imported the image library once, and forks a child for every picture.
 
-It reads one task a line and answers with one report a line. It never runs an operation of the
-library itself: so it has one thread, may fork safely, and no picture ever touches it.
+It reads one task per line and answers with one report per line. It never runs an operation of
+the library itself: so it has one thread, can fork safely, and never handles picture data.
 """
 
 import gc
@@ -17,61 +17,58 @@ import msgspec
 import pyvips
 
 from printworks.imaging import child
-from printworks.imaging.drawing import OPERATIONS
 from printworks.imaging.formats import LOADERS
-from printworks.imaging.jail import find_means, try_out
-from printworks.imaging.messages import Answer, Cost, DrawingReport, Ready, Task
+from printworks.imaging.jail import find_confinement, verify_confinement
+from printworks.imaging.messages import Answer, ChildReport, Confinement, Cost, Task
+from printworks.imaging.rendering import OPERATIONS
 
 # More than any answer; what follows is not read.
 LONGEST_LINE: Final = 16_384
 
 
 def main(work: Mapping[type[Task], Callable[[Any], Answer]] = child.WORK) -> None:
-    """Serve until nobody asks any more."""
+    """Serve tasks until standard input ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _block_loaders()
     _look_up_operations()
-    means = try_out(find_means())
+    confinement = verify_confinement(find_confinement())
     gc.collect()
     gc.freeze()
-    _say(msgspec.json.encode(means))
+    _send(msgspec.json.encode(confinement))
     read_task = msgspec.json.Decoder(Task).decode
     for line in sys.stdin.buffer:
-        _say(msgspec.json.encode(_serve(read_task(line), means, work)))
+        _send(msgspec.json.encode(_serve(read_task(line), confinement, work)))
 
 
 def _block_loaders() -> None:
-    """Leave the library only the loaders that are called by name."""
-    pyvips.operation_block_set("VipsForeignLoad", True)  # noqa: FBT003  (the library's own words)
+    """Allow only the loaders that are called by name."""
+    pyvips.operation_block_set("VipsForeignLoad", True)  # noqa: FBT003  (the library's API)
     for loader in LOADERS.values():
         pyvips.operation_block_set(loader.unblock, False)  # noqa: FBT003
 
 
 def _look_up_operations() -> None:
-    """Learn what arguments the operations take, once, instead of in every child.
-
-    This runs none of them.
-    """
+    """Look up the arguments of the operations once, not in every child. This runs none."""
     for name in (*(loader.operation for loader in LOADERS.values()), *OPERATIONS):
         pyvips.Introspect.get(name)
 
 
 def _serve(
-    task: Task, means: Ready, work: Mapping[type[Task], Callable[[Any], Answer]]
-) -> DrawingReport:
+    task: Task, confinement: Confinement, work: Mapping[type[Task], Callable[[Any], Answer]]
+) -> ChildReport:
     started = time.monotonic()
     parent = os.getpid()
     readable, writable = os.pipe()
     pid = os.fork()
     if pid == 0:
-        _be_child(task, means, parent=parent, answers=writable, work=work)
+        _run_child(task, confinement, parent=parent, answers=writable, work=work)
     os.close(writable)
-    line, was_late = _listen(readable, until=started + task.limits.wall_seconds)
+    line, was_late = _read_answer(readable, until=started + task.limits.wall_seconds)
     os.close(readable)
-    # It has said all it had to, or is late, or is dying already: this hurries it along.
+    # It has answered, is late, or is ending anyway: do not wait for it.
     os.kill(pid, signal.SIGKILL)
     _, status, usage = os.wait4(pid, 0)
-    return DrawingReport(
+    return ChildReport(
         line=line.decode(errors="replace"),
         signal=os.WTERMSIG(status) if os.WIFSIGNALED(status) else None,
         was_late=was_late,
@@ -83,24 +80,24 @@ def _serve(
     )
 
 
-def _be_child(
+def _run_child(
     task: Task,
-    means: Ready,
+    confinement: Confinement,
     *,
     parent: int,
     answers: int,
     work: Mapping[type[Task], Callable[[Any], Answer]],
 ) -> NoReturn:
-    # It will be gone before there is anything worth collecting.
+    # The process is too short-lived for garbage collection.
     gc.disable()
     try:
-        child.run(task, means, parent=parent, answers=answers, work=work)
+        child.run(task, confinement, parent=parent, answers=answers, work=work)
     finally:
         os._exit(0)
 
 
-def _listen(answers: int, *, until: float) -> tuple[bytes, bool]:
-    """Read the child's line; also say whether the time was up before its end."""
+def _read_answer(answers: int, *, until: float) -> tuple[bytes, bool]:
+    """Read the child's line; also return whether it came too late."""
     poll = select.poll()
     poll.register(answers, select.POLLIN)
     line = b""
@@ -115,7 +112,7 @@ def _listen(answers: int, *, until: float) -> tuple[bytes, bool]:
     return line, False
 
 
-def _say(line: bytes) -> None:
+def _send(line: bytes) -> None:
     sys.stdout.buffer.write(line + b"\n")
     sys.stdout.buffer.flush()
 

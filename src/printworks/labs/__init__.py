@@ -1,23 +1,22 @@
-"""The labs: what they are told, what they say, and one file for each way of reaching one."""
+"""The labs: job documents, lab reports, and a connector for each way of reaching a lab."""
 
 from typing import Final
 
-from printworks.catalogue.labs import Connector as Way
-from printworks.catalogue.labs import Lab
-from printworks.labs.connector import Connector
+from printworks.catalogue.labs import Connector, Lab
+from printworks.labs.connector import LabConnector
 from printworks.settings import BadSetting, Settings
 
-_USUAL: Final = {"sandbox": Way.SIMULATED, "live": Way.FOLDER}
+_DEFAULTS: Final = {"sandbox": Connector.SIMULATED, "live": Connector.FOLDER}
 
 
-def open_connector(lab: Lab, settings: Settings) -> Connector:
-    """Open the way to a lab; raise `BadSetting` if a live service would only pretend to print.
+def open_connector(lab: Lab, settings: Settings) -> LabConnector:
+    """Open the connector of a lab; raise `BadSetting` if it is simulated and the service is live.
 
-    Nothing is touched before it is used: a lab that is away does not stop the others. Keep one
-    for each lab while the process lasts, for it remembers what it saw at the last look.
+    The lab is not contacted yet: one that is unavailable does not stop the others. Use one
+    connector for each lab and process, because it remembers what it found at the last poll.
     """
-    way = lab.connector or _USUAL[settings.environment]
-    if way is Way.FOLDER:
+    kind = lab.connector or _DEFAULTS[settings.environment]
+    if kind is Connector.FOLDER:
         return _open_folder(lab, settings)
     if settings.environment == "live":
         message = (
@@ -30,13 +29,13 @@ def open_connector(lab: Lab, settings: Settings) -> Connector:
     return SimulatedLab(lab.code)
 
 
-def _open_folder(lab: Lab, settings: Settings) -> Connector:
-    # Only who has a lab with a folder waits for what draws the job sheets.
+def _open_folder(lab: Lab, settings: Settings) -> LabConnector:
+    # Imported only when needed: it loads the template engine for job sheets.
     from printworks.labs.folder import FolderLab
 
     folder = settings.lab_folder
     if folder is None:
         folder = settings.data / "labs"
-        # A folder that was named is not made: it may be a disk that is not mounted.
+        # A folder from the settings is not created: it may be a disk that is not mounted.
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return FolderLab(folder / lab.code, settings.lab_print_path)

@@ -1,4 +1,4 @@
-"""What every connection to a lab promises."""
+"""The protocol of every connector to a lab."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -11,26 +11,26 @@ class LabUnavailable(Exception):
     """The lab cannot be reached now; the text is a sentence for the operator."""
 
 
-class Connector(Protocol):
-    """A way to one lab. It may block, and is safe to use from many threads.
+class LabConnector(Protocol):
+    """Connects to one lab. It may block, and is safe to use from many threads.
 
-    Every method raises `LabUnavailable` if the lab cannot be reached, and is then tried again.
+    Every method raises `LabUnavailable` if the lab cannot be reached; retry it then.
     """
 
-    # Whether the lab says nothing by itself, so that somebody has to look.
-    must_be_looked_at: bool
+    # Whether the lab sends no reports by itself, so that it has to be polled.
+    must_be_polled: bool
 
     def place(self, document: JobDocument, files: Mapping[str, Path]) -> Sequence[Later]:
-        """Hand a job over with its files, by the names in the document; harmless twice.
+        """Send a job with its files, by their names in the document. Idempotent.
 
-        Once this returns, the lab has all of it. What is returned will be reported by itself.
+        Once this returns, the lab has all of it. Apply the returned reports when they are due.
         """
 
     def cancel(self, job: int) -> None:
-        """Tell the lab not to make a job; harmless twice, or if the lab never had it."""
+        """Cancel a job at the lab. Idempotent, also if the lab never had it."""
 
-    def look(self) -> Iterator[LabReport]:
-        """See what the lab has done since; the same may be reported again and again."""
+    def poll(self) -> Iterator[LabReport]:
+        """Return the reports of the lab; the same report may come many times."""
 
-    def taken(self, report: LabReport) -> None:
-        """Note that a report is remembered, so that it need not be repeated; harmless twice."""
+    def acknowledge(self, report: LabReport) -> None:
+        """Note that a report is stored, so that it is not repeated. Idempotent."""

@@ -1,4 +1,4 @@
-"""What a lab is told about a job, and what it says in return."""
+"""The documents that labs receive (jobs) and send (reports)."""
 
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
@@ -10,7 +10,7 @@ from printworks.rules.production import LabState
 
 
 class Address(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the parcel goes."""
+    """Where the shipment goes."""
 
     name: str | None
     address1: str | None
@@ -24,7 +24,7 @@ class Address(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JobFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A file that comes with a job, under this name."""
+    """A file of a job, under this name."""
 
     name: str
     sha256: str
@@ -39,9 +39,9 @@ class JobItem(msgspec.Struct, frozen=True, kw_only=True):
     copies: int
     attributes: Mapping[str, str]
     print: JobFile
-    # The same picture, small, for people.
+    # A small version of the picture, for people.
     thumbnail: str
-    # The size of the print file, and the density at which that is the size of the product.
+    # The size of the print file in pixels, and its density at the size of the product.
     width: int
     height: int
     dpi: int
@@ -50,7 +50,7 @@ class JobItem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JobService(msgspec.Struct, frozen=True, kw_only=True):
-    """How the parcel is to be sent."""
+    """How the shipment is sent."""
 
     code: str
     name: str
@@ -60,7 +60,7 @@ class JobService(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Customs(msgspec.Struct, frozen=True, kw_only=True):
-    """What the parcel is worth, in minor units; the invoice is what the merchant said."""
+    """The value of the shipment in minor units; the invoice is what the merchant entered."""
 
     currency: str
     value: int
@@ -70,10 +70,10 @@ class Customs(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JobDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """All that a lab needs to know to make and send one parcel."""
+    """All that a lab needs to make and send one shipment."""
 
     format: int = 1
-    # The number by which lab and service speak of the job.
+    # The number of the job for the lab and for us.
     job: int
     lab: str
     environment: str
@@ -97,7 +97,7 @@ class JobDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LabReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What a lab says about a job. It may come late, twice or in the wrong order."""
+    """What a lab reports about a job. It may come late, twice or in the wrong order."""
 
     job: int
     state: LabState
@@ -106,12 +106,12 @@ class LabReport(msgspec.Struct, frozen=True, kw_only=True):
     tracking_url: str | None = None
     # Why it was rejected or failed.
     reason: str | None = None
-    # The SHA-256 of each file that was printed, by name, where the lab says so.
+    # The SHA-256 of each file that was printed, by name, if the lab reports it.
     printed: Mapping[str, str] = {}
 
 
 class Later(NamedTuple):
-    """What a lab will say by itself after a while."""
+    """A report that will be due after a while."""
 
     wait: timedelta
     report: LabReport

@@ -1,11 +1,11 @@
-"""A hot folder: each job is a folder that the lab moves on as the work goes on.
+"""A hot folder: each job is a folder that the lab moves as its work progresses.
 
     inbox ─> accepted ─> printing ─> done ──┐
                 │            │              ├─> archive
                 └────────────┴────> failed ─┘
 
-We put jobs into `inbox` and finished ones into `archive`; all other moves are the lab's. It may
-leave steps out. The disk may be a share: nothing here relies on the clocks of two machines.
+We put jobs into `inbox` and finished ones into `archive`; the lab makes all other moves. It may
+skip steps. The disk may be a network share: nothing relies on the clocks of two machines.
 """
 
 import errno
@@ -22,10 +22,17 @@ from typing import Final, NamedTuple
 import msgspec
 import structlog
 
-from printworks.labs.answers import Digests, JobFolder, Mark, read_tracking
 from printworks.labs.connector import LabUnavailable
 from printworks.labs.documents import JobDocument, LabReport, Later
-from printworks.labs.durable import copy_checked, flush, make_folder, sync, tolerating, write_file
+from printworks.labs.durable_files import (
+    copy_checked,
+    flush,
+    make_folder,
+    sync,
+    tolerating,
+    write_file,
+)
+from printworks.labs.job_folder import Digests, Fingerprint, JobFolder, read_tracking
 from printworks.labs.print_paths import (
     CANCELLED,
     JOB,
@@ -46,14 +53,14 @@ PRINTING: Final = "printing"
 DONE: Final = "done"
 FAILED: Final = "failed"
 ARCHIVE: Final = "archive"
-# In the order in which a job passes through them: whoever searches in it misses none that is
-# moved on meanwhile.
+# In the order in which a job passes through them, so that a search misses none that is moved
+# meanwhile.
 FOLDERS: Final = (INBOX, ACCEPTED, PRINTING, DONE, FAILED, ARCHIVE)
 
-# How often something must look the same before it is believed. A note may be half written, and
-# a folder half copied; and who moves a folder first may be about to write the note.
-LOOKS: Final = 2
-LOOKS_WITHOUT_NOTE: Final = 60
+# After how many equal polls a job is reported. A note may be half written, a folder half copied,
+# and the lab may move a folder before it writes the note.
+POLLS: Final = 2
+POLLS_WITHOUT_NOTE: Final = 60
 
 _STATES: Final[Mapping[LabState, str]] = {
     LabState.ACCEPTED: ACCEPTED,
@@ -88,69 +95,71 @@ class _Place(NamedTuple):
 class FolderLab:
     """Writes jobs below a folder, and reports where the lab has moved them."""
 
-    must_be_looked_at = True
+    must_be_polled = True
 
     def __init__(self, root: Path, print_path: str) -> None:
         self._root = root
         self._print_path = print_path
         self._is_ready = False
-        # Guards what is remembered between looks.
+        # Guards what is remembered between polls.
         self._lock = Lock()
-        self._taken: set[_Place] = set()
-        self._looks: dict[_Place, tuple[tuple[Mark, ...], int]] = {}
+        self._acknowledged: set[_Place] = set()
+        self._polls: dict[_Place, tuple[tuple[Fingerprint, ...], int]] = {}
         self._digests = Digests()
 
     def place(self, document: JobDocument, files: Mapping[str, Path]) -> Sequence[Later]:
-        """Let the job appear in `inbox`, whole, unless the lab has it in any folder already."""
-        with self._working(), self._turn(document.job):
+        """Put the complete job into `inbox`, unless the lab has it in any folder already."""
+        with self._working(), self._lock_job(document.job):
             if self._find(document.job) is None:
-                self._hand_over(document, files)
+                self._write_job(document, files)
         return ()
 
     def cancel(self, job: int) -> None:
-        """Take the job out of `inbox`; once it is further, put a note into its folder."""
-        with self._working(), self._turn(job):
+        """Remove the job from `inbox`; if the lab has moved it, put a note into its folder."""
+        with self._working(), self._lock_job(job):
             folder = self._find(job)
-            if folder == INBOX and not self._take_back(job):
-                # The lab has moved it a moment ago.
+            if folder == INBOX and not self._remove_from_inbox(job):
+                # The lab has just moved it.
                 folder = self._find(job)
             if folder in {ACCEPTED, PRINTING}:
                 self._write_cancelled(self._path(_Place(folder, job)))
 
-    def look(self) -> Iterator[LabReport]:
-        """Report every job that is not where it was put, unless that was `taken` already."""
+    def poll(self) -> Iterator[LabReport]:
+        """Report every job that the lab has moved, unless that was acknowledged already."""
         seen: set[_Place] = set()
         for folder in (ACCEPTED, PRINTING, DONE, FAILED):
             with self._working():
                 places = self._list(folder)
             seen.update(places)
             for place in places:
-                report = self._see(place)
+                report = self._check(place)
                 if report is not None:
                     yield report
         with self._lock:
-            self._taken &= seen
-            self._looks = {place: kept for place, kept in self._looks.items() if place in seen}
+            self._acknowledged &= seen
+            self._polls = {
+                place: seen_before for place, seen_before in self._polls.items() if place in seen
+            }
 
-    def taken(self, report: LabReport) -> None:
-        """Repeat a report no more, and archive the job if nothing can follow; harmless twice."""
+    def acknowledge(self, report: LabReport) -> None:
+        """Do not repeat a report, and archive the job if nothing can follow. Idempotent."""
         folder = _STATES.get(report.state)
         if folder is None:
             return
         place = _Place(folder, report.job)
         with self._lock:
-            self._taken.add(place)
+            self._acknowledged.add(place)
         if folder in {DONE, FAILED}:
             self._archive(place)
 
     def __repr__(self) -> str:
         return f"FolderLab({str(self._root)!r})"
 
-    # Placing and taking back.
+    # Placing and cancelling.
 
-    def _hand_over(self, document: JobDocument, files: Mapping[str, Path]) -> None:
+    def _write_job(self, document: JobDocument, files: Mapping[str, Path]) -> None:
         draft = self._root / _DRAFTS / str(document.job)
-        # We hold the lock of the job: whoever made this was killed.
+        # We hold the lock of the job, so the process that made this was killed.
         shutil.rmtree(draft, ignore_errors=True)
         try:
             make_folder(draft)
@@ -173,13 +182,13 @@ class FolderLab:
             "files": {name: str(place) for name, place in places.items()},
         }
         write_file(draft / JOB, msgspec.json.format(msgspec.json.encode(content)) + b"\n")
-        write_file(draft / SHEET, _draw_sheet(document, places, files).encode())
+        write_file(draft / SHEET, _write_sheet(document, places, files).encode())
         for folder in [path for path in draft.rglob("*") if path.is_dir()]:
             sync(folder)
         sync(draft)
 
-    def _take_back(self, job: int) -> bool:
-        # Renamed first: nobody shall start to print what is being removed.
+    def _remove_from_inbox(self, job: int) -> bool:
+        # Renamed first, so that the lab cannot start to print what is being removed.
         gone = self._root / _DRAFTS / f"{job}.cancelled"
         shutil.rmtree(gone, ignore_errors=True)
         try:
@@ -191,7 +200,7 @@ class FolderLab:
         return True
 
     def _write_cancelled(self, path: Path) -> None:
-        # A folder that was moved on since then is past caring.
+        # The lab may have moved the folder since then.
         with suppress(FileNotFoundError):
             folder = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:
@@ -205,10 +214,10 @@ class FolderLab:
             finally:
                 os.close(folder)
 
-    # Looking.
+    # Polling.
 
     def _list(self, folder: str) -> list[_Place]:
-        """Return the jobs in a folder; whatever else lies there is not ours."""
+        """Return the jobs in a folder; other entries are ignored."""
         with os.scandir(self._root / folder) as entries:
             return [
                 _Place(folder, int(entry.name))
@@ -216,19 +225,19 @@ class FolderLab:
                 if _is_job(entry.name) and entry.is_dir(follow_symlinks=False)
             ]
 
-    def _see(self, place: _Place) -> LabReport | None:
+    def _check(self, place: _Place) -> LabReport | None:
         with self._lock:
-            if place in self._taken:
+            if place in self._acknowledged:
                 return None
         try:
             return self._read(place)
         except FileNotFoundError:
-            # It was moved on meanwhile; the next look finds it there.
+            # It was moved meanwhile; the next poll finds it there.
             return None
         except OSError as error:
             # One folder that cannot be read must not hide the others.
             log.warning(
-                "folder of a lab cannot be read",
+                "lab folder cannot be read",
                 job=place.job,
                 path=str(self._path(place)),
                 reason=str(error),
@@ -247,7 +256,7 @@ class FolderLab:
 
     def _read_done(self, place: _Place, folder: JobFolder) -> LabReport | None:
         note = folder.read_note(TRACKING)
-        if not self._is_believed(place, folder, has_note=bool(note) or not folder.is_tracked):
+        if not self._is_settled(place, folder, has_note=bool(note) or not folder.is_tracked):
             return None
         carrier, number, url = read_tracking(note)
         return LabReport(
@@ -261,7 +270,7 @@ class FolderLab:
 
     def _read_failed(self, place: _Place, folder: JobFolder) -> LabReport | None:
         reason = " ".join(folder.read_note(REASON).split())
-        if not self._is_believed(place, folder, has_note=bool(reason)):
+        if not self._is_settled(place, folder, has_note=bool(reason)):
             return None
         is_rejected = reason.casefold().startswith("reject")
         return LabReport(
@@ -270,17 +279,17 @@ class FolderLab:
             reason=reason[:_REASON_LIMIT] or "The lab gave no reason.",
         )
 
-    def _is_believed(self, place: _Place, folder: JobFolder, *, has_note: bool) -> bool:
-        mark = folder.mark()
+    def _is_settled(self, place: _Place, folder: JobFolder, *, has_note: bool) -> bool:
+        fingerprint = folder.fingerprint()
         with self._lock:
-            before, looks = self._looks.get(place, (mark, 0))
-            looks = looks + 1 if mark == before else 1
-            self._looks[place] = (mark, looks)
-        return looks >= (LOOKS if has_note else LOOKS_WITHOUT_NOTE)
+            before, polls = self._polls.get(place, (fingerprint, 0))
+            polls = polls + 1 if fingerprint == before else 1
+            self._polls[place] = (fingerprint, polls)
+        return polls >= (POLLS if has_note else POLLS_WITHOUT_NOTE)
 
     def _archive(self, place: _Place) -> None:
         archive = self._root / ARCHIVE
-        # A lab that copies in place of moving may send the same job twice.
+        # A lab that copies instead of moving may report the same job twice.
         names = chain([str(place.job)], (f"{place.job}-{turn}" for turn in count(2)))
         target = next(path for name in names if not (path := archive / name).exists())
         try:
@@ -288,8 +297,8 @@ class FolderLab:
         except FileNotFoundError:
             return
         except OSError as error:
-            # Somebody has a file of it open, perhaps. It is taken, wherever it lies.
-            log.info("folder of a lab stays", job=place.job, reason=str(error))
+            # A file of it may be open. It is acknowledged all the same.
+            log.info("lab folder not archived", job=place.job, reason=str(error))
 
     # The folders themselves.
 
@@ -302,7 +311,7 @@ class FolderLab:
 
     @contextmanager
     def _working(self) -> Iterator[None]:
-        """Make the folders ready, and explain what the operating system refuses."""
+        """Create the folders, and translate errors of the operating system."""
         try:
             self._prepare()
             yield
@@ -320,15 +329,14 @@ class FolderLab:
             sync(self._root)
             self._is_ready = True
         for path in paths:
-            # A disk that is gone must not look as if the lab had nothing to say, and a link
-            # would lead the lab, or us, somewhere else.
+            # A missing disk must not look like an empty folder, and a link would lead elsewhere.
             if not path.is_dir() or path.is_symlink():
-                message = f"{path} is not a folder any more; is its disk mounted?"
+                message = f"{path} is not a folder; is its disk mounted?"
                 raise LabUnavailable(message)
 
     @contextmanager
-    def _turn(self, job: int) -> Iterator[None]:
-        """Let nobody else place or cancel the same job, in this process or another."""
+    def _lock_job(self, job: int) -> Iterator[None]:
+        """Lock the job, so that no other thread or process places or cancels it."""
         path = self._root / _DRAFTS / f"lock-{job % _LOCKS}"
         lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
@@ -340,11 +348,11 @@ class FolderLab:
 
 
 def _is_job(name: str) -> bool:
-    # Nothing else is a job: `7 - Copy` is what a desktop calls a copy of one.
+    # Not `7 - Copy`, the name that a desktop gives to a copy.
     return name.isascii() and name.isdecimal() and name[0] != "0" and len(name) < 20
 
 
-def _draw_sheet(
+def _write_sheet(
     document: JobDocument, places: Mapping[str, PurePosixPath], files: Mapping[str, Path]
 ) -> str:
     small = [item.thumbnail for item in document.items if item.thumbnail in files]

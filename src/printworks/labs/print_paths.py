@@ -1,4 +1,4 @@
-"""Where each print file lies in the folder of its job, for presses that go by folder names."""
+"""The path of each print file in the folder of its job, for presses that sort by folder names."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -7,7 +7,7 @@ from typing import Final
 
 from printworks.labs.documents import JobDocument, JobItem
 
-# What lies in the folder of a job beside the prints, by us or by the lab.
+# The other files in the folder of a job, written by us or by the lab.
 JOB: Final = "job.json"
 SHEET: Final = "sheet.html"
 PACKING_SLIP: Final = "packing-slip"
@@ -17,17 +17,17 @@ PRINTED: Final = "printed.json"
 CANCELLED: Final = "CANCELLED.txt"
 
 _FIELD: Final = re.compile(r"\{([a-z]+)(?::([^{}]+))?\}")
-# Windows refuses these with any ending, and many a press runs on Windows.
+# Windows refuses these with any extension, and many presses run on Windows.
 _DEVICES: Final = re.compile(r"(?i)(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?")
 _LONGEST: Final = 60
 _MM_PER_INCH: Final = 25.4
 
 
 def place_prints(document: JobDocument, template: str) -> dict[str, PurePosixPath]:
-    """Return for each print file, by its name in the document, its place in the job's folder.
+    """Return the path of each print file in the job's folder, by its name in the document.
 
-    Whatever the attributes contain, it is below that folder, no other file has the same place,
-    also where large and small letters are the same, and any file system takes the name.
+    Whatever the attributes contain, the path is below that folder, unique even if the file system
+    ignores case, and valid on any file system.
     """
     places = {}
     used: set[str] = set()
@@ -41,7 +41,7 @@ def place_prints(document: JobDocument, template: str) -> dict[str, PurePosixPat
 
 
 def place_slip(name: str) -> PurePosixPath:
-    """Return the place of the packing slip that has this name in the document."""
+    """Return the path of the packing slip that has this name in the document."""
     endings = PurePosixPath(name).suffixes[-1:]
     return PurePosixPath(PACKING_SLIP + "".join(f".{_tidy(end)}" for end in endings))
 
@@ -66,9 +66,9 @@ def _fill(template: str, document: JobDocument, item: JobItem) -> tuple[PurePosi
             return _tidy(_find_attribute(item.attributes, field[2]))
         return _tidy(values[field[1]])
 
-    # Each part is filled by itself, and what is filled in has no slash.
+    # Each part is filled on its own, and no value has a slash.
     *folders, name = (_tidy(_FIELD.sub(fill, part)) for part in template.split("/"))
-    return PurePosixPath(*_apart(folders)), name
+    return PurePosixPath(*_avoid_reserved(folders)), name
 
 
 def _find_attribute(attributes: Mapping[str, str], wanted: str) -> str:
@@ -76,8 +76,8 @@ def _find_attribute(attributes: Mapping[str, str], wanted: str) -> str:
     return next(found, "")
 
 
-def _apart(folders: Iterable[str]) -> Iterator[str]:
-    """Keep the names clear of the files that lie beside the prints."""
+def _avoid_reserved(folders: Iterable[str]) -> Iterator[str]:
+    """Avoid the names of the other files in the folder of a job."""
     for place, folder in enumerate(folders):
         yield f"_{folder}" if place == 0 and "." in folder else folder
 
@@ -92,6 +92,6 @@ def _find_free(folder: PurePosixPath, name: str, ending: str, used: set[str]) ->
 
 
 def _tidy(text: str) -> str:
-    """Return a name that every file system takes, and that is neither hidden nor a path."""
+    """Return a name that is valid on every file system, and neither hidden nor a path."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", text)[:_LONGEST].strip(".-_") or "none"
     return f"_{plain}" if _DEVICES.fullmatch(plain) else plain

@@ -1,7 +1,7 @@
-"""A lab that prints nothing: it says what a lab would say, on a timetable.
+"""The simulated lab: prints nothing, and sends the reports of a real lab on a timetable.
 
-What goes wrong is chosen by words in the merchant's own number of the order. The same job
-always gets the same answers, so a test that passed yesterday passes today.
+Faults are chosen by words in the merchant's own order id. The same job always gets the same
+reports, so tests are reproducible.
 """
 
 import hashlib
@@ -19,15 +19,15 @@ from printworks.rules.production import LabState
 Timetable: TypeAlias = tuple[Later, ...]
 Fault: TypeAlias = Callable[[JobDocument, Timetable], Timetable]
 
-# After placing, and each up to a tenth earlier or later, so that jobs do not march in step.
+# After placing, each up to a tenth earlier or later, so that jobs are spread in time.
 ACCEPTED_AFTER: Final = timedelta(seconds=30)
 PRODUCED_AFTER: Final = timedelta(minutes=5)
 DISPATCHED_AFTER: Final = timedelta(minutes=20)
 # How much later than usual a late job is dispatched.
 LATE: Final = timedelta(days=3)
-# How long after dispatch the carrier admits that a parcel is lost.
+# How long after dispatch the carrier reports that a shipment is lost.
 LOST_AFTER: Final = timedelta(days=10)
-# Between the reports that come once more.
+# Between repeated reports.
 AGAIN_AFTER: Final = timedelta(minutes=1)
 
 _WORD: Final = re.compile(r"sandbox:([a-z]+(?:-[a-z]+)*)", re.IGNORECASE)
@@ -35,28 +35,28 @@ _CHECK_WEIGHTS: Final = (8, 6, 4, 2, 3, 5, 9, 7)
 
 
 class SimulatedLab:
-    """Takes every job, and keeps none: whatever it will ever say is said at placing."""
+    """Accepts every job and stores none: all reports are returned at placing."""
 
-    must_be_looked_at = False
+    must_be_polled = False
 
     def __init__(self, lab_code: str) -> None:
         self._code = lab_code
 
     def place(self, document: JobDocument, files: Mapping[str, Path]) -> Sequence[Later]:  # noqa: ARG002
-        """Return what would be reported when; nothing is printed."""
+        """Return all reports with their times; nothing is printed."""
         timetable = _usual(document)
         for word in list_faults(document.merchant_order_id):
             timetable = FAULTS[word](document, timetable)
         return timetable
 
     def cancel(self, job: int) -> None:
-        """Do nothing: there is no print to stop, and what still comes is no news any more."""
+        """Do nothing: there is no print to stop, and later reports change nothing."""
 
-    def look(self) -> Iterator[LabReport]:
-        """Find nothing: all was said at placing."""
+    def poll(self) -> Iterator[LabReport]:
+        """Return nothing: all reports were returned at placing."""
         return iter(())
 
-    def taken(self, report: LabReport) -> None:
+    def acknowledge(self, report: LabReport) -> None:
         """Do nothing: no report is ever repeated."""
 
     def __repr__(self) -> str:
@@ -70,9 +70,9 @@ def list_faults(merchant_order_id: str | None) -> list[str]:
 
 
 def make_tracking_number(job: int) -> str:
-    """Return a number as the post of some country would give: no two of 100 million are equal.
+    """Return a valid postal tracking number, unique among 100 million.
 
-    ZZ is the code of no country, so it is never the number of somebody's parcel.
+    ZZ is not the code of a country, so it is never the number of a real shipment.
     """
     digits = f"{job * 61_803_399 % 10**8:08}"
     total = sum(int(digit) * weight for digit, weight in zip(digits, _CHECK_WEIGHTS, strict=True))
@@ -93,14 +93,14 @@ def _usual(document: JobDocument) -> Timetable:
         printed={item.print.name: item.print.sha256 for item in document.items},
     )
     return (
-        Later(_about(ACCEPTED_AFTER, job), LabReport(job=job, state=LabState.ACCEPTED)),
-        Later(_about(PRODUCED_AFTER, job), LabReport(job=job, state=LabState.IN_PRODUCTION)),
-        Later(_about(DISPATCHED_AFTER, job), dispatched),
+        Later(_vary(ACCEPTED_AFTER, job), LabReport(job=job, state=LabState.ACCEPTED)),
+        Later(_vary(PRODUCED_AFTER, job), LabReport(job=job, state=LabState.IN_PRODUCTION)),
+        Later(_vary(DISPATCHED_AFTER, job), dispatched),
     )
 
 
-def _about(wait: timedelta, job: int) -> timedelta:
-    """Return a wait of whole seconds near this one, always the same for the job."""
+def _vary(wait: timedelta, job: int) -> timedelta:
+    """Return a wait of whole seconds close to this one, always the same for the job."""
     spread = 0.9 + 0.2 * hashlib.sha256(str(job).encode()).digest()[0] / 255
     return timedelta(seconds=round(wait.total_seconds() * spread))
 
@@ -153,7 +153,7 @@ def _wrong_print(_: JobDocument, timetable: Timetable) -> Timetable:
 
 
 def _spoil(printed: Mapping[str, str]) -> dict[str, str]:
-    """Return the hashes with another one for the first file: some other picture was printed."""
+    """Return the hashes with a wrong one for the first file."""
     wrong = hashlib.sha256(b"another picture").hexdigest()
     return {**printed, **dict.fromkeys(list(printed)[:1], wrong)}
 
@@ -163,9 +163,9 @@ def _silent(_: JobDocument, __: Timetable) -> Timetable:
 
 
 def _twice(_: JobDocument, timetable: Timetable) -> Timetable:
-    """Mix up all but the last report, and then say everything again, backwards.
+    """Mix up all but the last report, then repeat everything backwards.
 
-    The last stays last: after it nothing else would be news.
+    The last stays last: any report after it would be ignored.
     """
     waits = [wait for wait, _ in timetable]
     reports = [report for _, report in timetable]
@@ -177,8 +177,8 @@ def _twice(_: JobDocument, timetable: Timetable) -> Timetable:
     return (*map(Later, waits, mixed), *again)
 
 
-# Read a line as: an order whose number has `sandbox:` and this word in it ... goes wrong so. If
-# there are several, they are applied from the top. `docs/operate/labs.md` explains each.
+# By the word after `sandbox:` in the merchant's order id. Several are applied from top to bottom.
+# `docs/operate/labs.md` explains each.
 FAULTS: Final[Mapping[str, Fault]] = {
     "reject": _reject_once,
     "reject-all": _reject,

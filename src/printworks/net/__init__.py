@@ -1,1 +1,1 @@
-"""The only way out: requests to addresses that strangers chose, and never to our own network."""
+"""Outbound HTTP to addresses that merchants choose, and never into our own network."""

@@ -1,7 +1,7 @@
-"""Which IP addresses we never talk to, and why: our own table, complete.
+"""The IP addresses that we never connect to, and why: a complete table of our own.
 
-Python's `ipaddress` reads addresses and networks here and judges nothing: what it calls private
-or global differs from release to release, and was wrong for years.
+Python's `ipaddress` only parses here: what it calls private or global differs from release to
+release, and was wrong for years.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from ipaddress import (
 )
 from typing import Final
 
-# Services that hand out a machine's credentials. No setting opens them.
+# Services that return a machine's credentials. No setting allows them.
 METADATA: Final[Mapping[IPv4Address | IPv6Address, str]] = {
     IPv4Address("100.100.100.200"): "cloud metadata",
     IPv4Address("168.63.129.16"): "cloud metadata, although the address is public",
@@ -51,8 +51,8 @@ FORBIDDEN_4: Final[Mapping[IPv4Network, str]] = {
     IPv4Network("240.0.0.0/4"): "reserved, broadcast included",
 }
 
-# IANA IPv6 Special-Purpose Address Registry, and what was reserved before it. The narrower
-# network stands first where one lies within another, so that the log names the better reason.
+# IANA IPv6 Special-Purpose Address Registry, and what was reserved before it. A narrower network
+# comes first, so that the log has the more specific reason.
 FORBIDDEN_6: Final[Mapping[IPv6Network, str]] = {
     IPv6Network("::/128"): "unspecified",
     IPv6Network("::1/128"): "loopback",
@@ -82,7 +82,7 @@ _ISATAP: Final = (0x0000_5EFE, 0x0200_5EFE)
 
 
 def is_forbidden(address: str | IPv4Address | IPv6Address) -> str | None:
-    """Return why we do not talk to the address, or None if it is an ordinary public one."""
+    """Return why we do not connect to the address, or None if it is an ordinary public one."""
     found = read_address(address)
     if found is None:
         return "not an IP address"
@@ -99,7 +99,7 @@ def is_forbidden(address: str | IPv4Address | IPv6Address) -> str | None:
 
 
 def read_address(address: str | IPv4Address | IPv6Address) -> IPv4Address | IPv6Address | None:
-    """Read an address, without the zone that an IPv6 address may carry; None if it is none."""
+    """Parse an address, without the zone of an IPv6 address; None if it is not valid."""
     if not isinstance(address, str):
         return address
     try:
@@ -118,7 +118,7 @@ def _is_forbidden_6(address: IPv6Address) -> str | None:
 
 
 def _find_embedded(address: IPv6Address) -> IPv4Address | None:
-    """Return the IPv4 address to which somebody on the way would send this."""
+    """Return the IPv4 address to which a gateway would forward this."""
     bits = int(address)
     if address in _MAPPED or address in _NAT64:
         return IPv4Address(bits & 0xFFFF_FFFF)

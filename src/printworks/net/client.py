@@ -1,4 +1,4 @@
-"""Fetches files from addresses that merchants name, and sends callbacks to them, within limits."""
+"""The outbound HTTP client: downloads files from merchants and posts callbacks, within limits."""
 
 import asyncio
 import hashlib
@@ -27,20 +27,20 @@ from printworks.net.urls import follow, read_url
 USER_AGENT: Final = f"Printworks/{__version__}"
 CONNECT_WITHIN: Final = timedelta(seconds=10)
 POST_WITHIN: Final = timedelta(seconds=15)
-KEEP_OF_ANSWER: Final = 64 * 1024
+STORED_OF_ANSWER: Final = 64 * 1024
 
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
-# The next try may find it otherwise: time-outs, too many requests, and a server's own trouble.
-PASSING: Final = frozenset({408, 421, 423, 425, 429})
+# A retry may succeed after these.
+TEMPORARY: Final = frozenset({408, 421, 423, 425, 429})
 
 # Callbacks go to the same few addresses again and again.
 _read_again: Final = lru_cache(maxsize=256)(read_url)
 
-_LEADS_NOWHERE: Final = "The address redirects to one that cannot be used."
+_BAD_REDIRECT: Final = "The address redirects to one that cannot be used."
 
 
 class FetchLimits(NamedTuple):
-    """How much of our time and space an answer may take."""
+    """How long a download may take, and how large it may be."""
 
     size: int = 100_000_000
     total: timedelta = timedelta(minutes=2)
@@ -53,7 +53,7 @@ USUAL: Final = FetchLimits()
 
 
 class Fetched(NamedTuple):
-    """What came; a 304 came without a file. Size and hashes are those of the file unpacked."""
+    """A download; a 304 has no file. Size and hashes are those of the unpacked file."""
 
     status: int
     url: str
@@ -66,7 +66,7 @@ class Fetched(NamedTuple):
 
 
 class Posted(NamedTuple):
-    """What a receiver said: its status, the beginning of its answer, and when to come again."""
+    """The response of a receiver: status, beginning of the body, and when to retry."""
 
     status: int
     answer: bytes
@@ -75,9 +75,9 @@ class Posted(NamedTuple):
 
 
 class Outbound:
-    """The client; one for a process, opened in a running event loop: `async with Outbound(…)`.
+    """The client; one per process, opened in a running event loop: `async with Outbound(…)`.
 
-    No proxy and no netrc of the environment is used, and no cookie is kept.
+    It uses no proxy and no netrc of the environment, and stores no cookies.
     """
 
     def __init__(
@@ -96,8 +96,7 @@ class Outbound:
             use_dns_cache=False,
             limit=connections,
             limit_per_host=connections_per_host,
-            # Most servers close an idle connection after 5 s; a request that is just then on
-            # its way would be lost.
+            # Most servers close an idle connection after 5 s; a request sent just then is lost.
             keepalive_timeout=4,
             ssl=tls or True,
         )
@@ -107,11 +106,11 @@ class Outbound:
             trust_env=False,
             auto_decompress=False,
             headers={"User-Agent": USER_AGENT, "Accept-Encoding": "identity"},
-            trace_configs=[_watch_connections()],
+            trace_configs=[_trace_connections()],
         )
 
     async def __aenter__(self) -> Self:
-        """Return the client, ready."""
+        """Return the client."""
         return self
 
     async def __aexit__(
@@ -136,10 +135,10 @@ class Outbound:
         limits: FetchLimits = USUAL,
         headers: Mapping[str, str] | None = None,
     ) -> Fetched:
-        """Write the file at an address into `into`; raise an `OutboundError` if that fails.
+        """Download the file at an address to `into`; raise an `OutboundError` if that fails.
 
-        After a failure `into` has got the beginning of something: throw it away. A 304 is a
-        result if `headers` ask for one (`If-None-Match`, `If-Modified-Since`).
+        After a failure, discard what `into` has received. A 304 is a valid result if `headers`
+        ask for one (`If-None-Match`, `If-Modified-Since`).
         """
         url = read_url(address)
         progress = Progress()
@@ -163,12 +162,12 @@ class Outbound:
         headers: Mapping[str, str],
         *,
         timeout: timedelta = POST_WITHIN,
-        keep: int = KEEP_OF_ANSWER,
+        keep: int = STORED_OF_ANSWER,
     ) -> Posted:
-        """Send a body and return what was said; a redirect is an answer like any other.
+        """Send a body and return the response; redirects are not followed.
 
-        Raise an `OutboundError` if no status came in time. Once it has, what follows of the
-        answer is kept as far as it comes in time.
+        Raise an `OutboundError` if no status came in time. The body of the response is read as
+        far as it comes in time.
         """
         url = _read_again(address)
         loop = asyncio.get_running_loop()
@@ -189,7 +188,7 @@ class Outbound:
                     raise
             finally:
                 if response is not None:
-                    _let_go(response)
+                    _release(response)
         return Posted(
             status=response.status,
             answer=bytes(answer),
@@ -205,7 +204,7 @@ class Outbound:
         try:
             yield response
         finally:
-            _let_go(response)
+            _release(response)
 
     async def _request(
         self, method: str, url: URL, progress: Progress, **options: Any
@@ -217,8 +216,8 @@ class Outbound:
                     method, url, allow_redirects=False, trace_request_ctx=progress, **options
                 )
             except aiohttp.ClientConnectionError as error:
-                # A server may close an idle connection at the moment in which it is used
-                # again: that is nobody's failure. A new connection ends the loop.
+                # A server may close an idle connection just when it is used again: that is not a
+                # failure. A new connection ends the loop.
                 if isinstance(error, TimeoutError) or not progress.is_reused:
                     raise
             else:
@@ -226,13 +225,13 @@ class Outbound:
                 return response
 
 
-def _let_go(response: ClientResponse) -> None:
+def _release(response: ClientResponse) -> None:
     # Closes the connection unless the answer was read to its end.
     response.release()
 
 
-def _watch_connections() -> TraceConfig:
-    """Note the moment from which slowness is the other side's, and no longer the way there."""
+def _trace_connections() -> TraceConfig:
+    """Note when a connection exists: from then on a timeout is the fault of the server."""
 
     async def note_new(_session: ClientSession, context: SimpleNamespace, _facts: object) -> None:
         context.trace_request_ctx.is_connected = True
@@ -248,14 +247,14 @@ def _watch_connections() -> TraceConfig:
 
 
 def _find_next(response: ClientResponse) -> URL:
-    """Return where a redirect leads; never from https to http, where anybody could listen in."""
+    """Return the target of a redirect; never from https to http."""
     try:
         url = follow(response.url, response.headers["Location"])
     except (KeyError, BadAddress) as error:
         detail = f"{type(error).__name__}: {error}"
-        raise BadAnswer(_LEADS_NOWHERE, detail=detail, is_permanent=True) from error
+        raise BadAnswer(_BAD_REDIRECT, detail=detail, is_permanent=True) from error
     if response.url.scheme == "https" and url.scheme != "https":
-        raise BadAnswer(_LEADS_NOWHERE, detail="from https to http", is_permanent=True)
+        raise BadAnswer(_BAD_REDIRECT, detail="from https to http", is_permanent=True)
     return url
 
 
@@ -292,11 +291,11 @@ def _check_status(response: ClientResponse, *, is_conditional: bool) -> None:
     if status in (404, 410):
         raise NotThere(f"status {status}")
     message = f"The address answered with status {status} instead of a file."
-    raise BadAnswer(message, is_permanent=status < 500 and status not in PASSING)
+    raise BadAnswer(message, is_permanent=status < 500 and status not in TEMPORARY)
 
 
 async def _read_whole(response: ClientResponse, limit: int) -> AsyncIterator[bytes]:
-    """Yield the body unpacked; stop at the limit, as it was sent and as it is unpacked."""
+    """Yield the unpacked body; the limit holds for the packed and the unpacked size."""
     if response.content_length is not None and response.content_length > limit:
         raise TooLarge(f"{response.content_length} bytes announced")
     unpacker = Unpacker(response.headers.get("Content-Encoding", ""), limit=limit)
@@ -305,12 +304,12 @@ async def _read_whole(response: ClientResponse, limit: int) -> AsyncIterator[byt
         for piece in unpacker.unpack(data):
             yield piece
     unpacker.finish()
-    # Bytes beyond the announced length that came with the last of the others.
+    # More bytes than the announced length came with the last chunk.
     if protocol is not None and isinstance(protocol.exception(), HttpProcessingError):
         raise BadAnswer(CUT_SHORT, detail="more bytes than announced")
 
 
 async def _read_beginning(response: ClientResponse, keep: int, *, into: bytearray) -> None:
-    """Read the first bytes of an answer, so that what has come is there if the rest does not."""
+    """Read the first bytes of a response; what has arrived stays if the rest fails."""
     while len(into) < keep and (piece := await response.content.read(keep - len(into))):
         into += piece

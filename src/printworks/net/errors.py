@@ -1,29 +1,29 @@
-"""Why a request that we sent came to nothing, in one tree.
+"""Why an outbound request failed, in one tree.
 
 OutboundError
-├── BadAddress      permanent  the text is no address that we would ask
-├── Unreachable                nobody answered
-│   └── Refused                an address that we do not talk to
-├── BadCertificate             no secure connection could be made
+├── BadAddress      permanent  the text is not a valid address
+├── Unreachable                no answer
+│   └── AddressRefused         an address that we do not connect to
+├── BadCertificate             no secure connection
 ├── TimedOut                   connected, then too slow
 ├── TooLarge        permanent  more than the limit, as sent or unpacked
 ├── NotThere        permanent  404 or 410
-└── BadAnswer       it depends  another status, a broken body, redirects that lead nowhere
+└── BadAnswer       it depends another status, a broken body, a bad redirect
 
-The text of an error is for the merchant, `detail` for the log alone. A closed port, a filtered
-one, an unknown name and a forbidden address say the same words and are equally worth another
-try: whoever chooses addresses must not learn from us what our own network looks like.
+The text of an error is for the merchant, `detail` only for the log. A closed port, a filtered
+one, an unknown name and a forbidden address have the same text and are all retried: merchants
+must not be able to explore our own network.
 """
 
 from typing import ClassVar, Final
 
-_NOBODY: Final = (
+_UNREACHABLE: Final = (
     "The address could not be reached. It must be public, and on port 80 or 443 if it names a port."
 )
 
 
 class OutboundError(Exception):
-    """The request came to nothing; the text says why in words for the merchant."""
+    """The request failed; the text is a sentence for the merchant."""
 
     sentence: ClassVar[str] = "The address could not be asked."
     is_permanent: bool = False
@@ -34,12 +34,12 @@ class OutboundError(Exception):
 
     @property
     def message(self) -> str:
-        """Say what is wrong, in a sentence for the merchant."""
+        """The reason, in a sentence for the merchant."""
         return str(self.args[0])
 
 
 class BadAddress(OutboundError):
-    """The text is no address that we would ask, whoever answers there."""
+    """The text is not a valid address."""
 
     is_permanent = True
 
@@ -49,17 +49,17 @@ class BadAddress(OutboundError):
 
 
 class Unreachable(OutboundError):
-    """Nobody answered: no such name, no connection, or it ended before an answer."""
+    """No answer: no such name, no connection, or it ended too early."""
 
-    sentence = _NOBODY
+    sentence = _UNREACHABLE
 
 
 class AddressRefused(Unreachable):
-    """An address that we do not talk to; only `detail` tells it from one that is silent."""
+    """A forbidden address; only `detail` distinguishes it from one that does not answer."""
 
 
 class BadCertificate(OutboundError):
-    """The other side showed no certificate that is valid for its name, or speaks no TLS."""
+    """The server has no certificate that is valid for its name, or does not use TLS."""
 
     sentence = "No secure connection could be made: the certificate of the address is not valid."
 
@@ -71,21 +71,21 @@ class TimedOut(OutboundError):
 
 
 class TooLarge(OutboundError):
-    """The answer is larger than the limit, as it was sent or once unpacked."""
+    """The response is larger than the limit, packed or unpacked."""
 
     sentence = "The file at the address is too large."
     is_permanent = True
 
 
 class NotThere(OutboundError):
-    """The address answered that it has nothing."""
+    """The server has no such file."""
 
     sentence = "There is nothing at the address."
     is_permanent = True
 
 
 class BadAnswer(OutboundError):
-    """The answer is of no use; `is_permanent` says whether the next one may be."""
+    """The response cannot be used; unless `is_permanent`, a retry may succeed."""
 
     def __init__(self, sentence: str, *, detail: str = "", is_permanent: bool = False) -> None:
         super().__init__(detail)

@@ -1,4 +1,4 @@
-"""Turns whatever goes wrong on the way into one of our errors, and logs what we keep to ourselves."""
+"""Translates connection failures into our own errors, and logs the details."""
 
 import re
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ CUT_SHORT: Final = "The answer of the address broke off or cannot be read."
 
 
 class Progress:
-    """How far a request has come; what a failure means depends on it."""
+    """The progress of a request, which decides what a failure means."""
 
     def __init__(self) -> None:
         self.host = ""
@@ -41,7 +41,7 @@ class Progress:
         self.is_answered = False
 
     def begin(self, url: URL) -> None:
-        """Start anew with this address."""
+        """Start again with this address."""
         self.host = url.raw_host or ""
         self.is_connected = False
         self.is_reused = False
@@ -50,9 +50,9 @@ class Progress:
 
 @contextmanager
 def translate_failures(progress: Progress) -> Iterator[None]:
-    """Raise an `OutboundError` for whatever fails on the line, and log its detail.
+    """Raise an `OutboundError` for every connection failure, and log its detail.
 
-    Trouble of our own, such as a full disk, passes as it is.
+    Infrastructure errors, such as a full disk, are passed on.
     """
     try:
         yield
@@ -81,8 +81,8 @@ def _translate(error: Exception, progress: Progress) -> OutboundError:
     if isinstance(error, TimeoutError):
         return TimedOut(detail) if progress.is_connected else Unreachable(detail)
     if isinstance(error, ClientConnectorError):
-        is_ours = isinstance(error.os_error, Forbidden)
-        return AddressRefused(str(error.os_error)) if is_ours else Unreachable(detail)
+        is_forbidden = isinstance(error.os_error, Forbidden)
+        return AddressRefused(str(error.os_error)) if is_forbidden else Unreachable(detail)
     if isinstance(error, InvalidURL):
         return BadAddress("The address cannot be read.")
     if progress.is_answered or isinstance(error, ClientPayloadError | ClientResponseError):
@@ -91,7 +91,7 @@ def _translate(error: Exception, progress: Progress) -> OutboundError:
 
 
 def _describe(error: Exception) -> str:
-    """Name the error without what may be secret: the whole address, or a piece of the answer."""
+    """Describe the error without secrets: the full address, or parts of the response."""
     text = error.message if isinstance(error, ClientResponseError) else str(error)
     first = text.partition("\n")[0]
     return f"{type(error).__name__}: {re.sub(r'https?://[^ ]+', '...', first)[:200]}"

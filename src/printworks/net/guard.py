@@ -1,8 +1,8 @@
-"""Decides, socket by socket, with whom we talk.
+"""The guard against server-side request forgery: decides for each socket whether to connect.
 
-aiohttp asks the guard for every socket, with the address to which it will be connected: after
-the look-up of the name, whatever the encoding of the address, and for every redirect. There is
-no later look-up that could find another address.
+aiohttp asks the guard for every socket, with the IP address to which it will be connected: after
+the DNS lookup, whatever the notation of the address, and for every redirect. There is no later
+lookup that could return another address.
 """
 
 import socket
@@ -21,14 +21,14 @@ _LOOPBACK: Final = (IPv4Network("127.0.0.0/8"), IPv6Network("::1/128"))
 
 
 class Forbidden(PermissionError):
-    """The guard gives no socket for this address; the text is for the log."""
+    """The guard does not allow this address; the text is for the log."""
 
 
 class Guard:
-    """Gives sockets for ordinary public addresses on ports 80 and 443, and for what is allowed.
+    """Creates sockets for public addresses on ports 80 and 443, and for allowed networks.
 
-    A network that is allowed, and loopback if it is, may be reached on any port, by its own
-    addresses alone: an IPv6 address with such an IPv4 address inside remains forbidden.
+    Allowed networks, and loopback if allowed, can be reached on any port, but only by their own
+    addresses: an IPv6 address that embeds such an IPv4 address remains forbidden.
     """
 
     def __init__(
@@ -41,11 +41,8 @@ class Guard:
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """Return the guard that fits the deployment."""
-        return cls(
-            settings.outbound_allow_networks,
-            allow_loopback=is_private_sandbox(settings),
-        )
+        """Return the guard for these settings."""
+        return cls(settings.outbound_allow_networks, allow_loopback=is_private_sandbox(settings))
 
     def check(self, address: str, port: int) -> None:
         """Raise `Forbidden` unless we may connect to this address and port."""
@@ -60,7 +57,7 @@ class Guard:
             raise Forbidden(message)
 
     def __call__(self, info: AddrInfoType) -> socket.socket:
-        """Make a socket for an address as `getaddrinfo` gives it; the factory for aiohttp."""
+        """Create a socket for an address of `getaddrinfo`; the factory for aiohttp."""
         family, kind, protocol, _, where = info
         if family not in (socket.AF_INET, socket.AF_INET6):
             message = f"Address family {family} is forbidden."
@@ -73,10 +70,10 @@ class Guard:
 
 
 def is_private_sandbox(settings: Settings) -> bool:
-    """Say whether nobody but the people on this machine can use the API, and nothing is real.
+    """Return whether this is a sandbox that can only be used from this machine.
 
-    A proxy in front, or an address for merchants that is not this machine's, means that others
-    can: to them our loopback is a place that they must not reach through us.
+    Behind a proxy, or with a public address, others can use it too: they must not reach our
+    loopback through us.
     """
     return (
         settings.environment == "sandbox"

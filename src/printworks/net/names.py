@@ -1,4 +1,4 @@
-"""Looks up names in threads of its own, and turns down a name with any forbidden address."""
+"""Resolves host names in its own threads, and rejects names with any forbidden address."""
 
 import asyncio
 import socket
@@ -11,8 +11,8 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 
 from printworks.net.guard import Guard
 
-# A name server that is silent holds a thread for many seconds; the event loop's few threads
-# would make everybody wait for it.
+# A name server that does not answer blocks a thread for many seconds; with the few threads of
+# the event loop, all other lookups would wait.
 THREADS: Final = 32
 
 LookUp = Callable[..., Sequence[tuple[Any, ...]]]
@@ -21,8 +21,8 @@ LookUp = Callable[..., Sequence[tuple[Any, ...]]]
 class Names(AbstractResolver):
     """The resolver for aiohttp.
 
-    One answer that is forbidden spoils the name, whatever the others are: only somebody who
-    tries a trick publishes both. The guard looks again at the one that is used.
+    One forbidden address is enough to reject a name: only an attacker publishes both kinds. The
+    guard checks the address that is used once more.
     """
 
     def __init__(self, guard: Guard, *, look_up: LookUp) -> None:
@@ -33,7 +33,7 @@ class Names(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        """Return every address of a name; raise `OSError` if there is none, or a forbidden one."""
+        """Return every address of a name; raise `OSError` without one, or with a forbidden one."""
         ask = partial(self._look_up, host, port, family=family, type=socket.SOCK_STREAM)
         answers = await asyncio.get_running_loop().run_in_executor(self._threads, ask)
         for *_, where in answers:
@@ -51,5 +51,5 @@ class Names(AbstractResolver):
         ]
 
     async def close(self) -> None:
-        """Let go of the threads; a look-up that hangs ends by itself."""
+        """Shut down the threads; a lookup that hangs ends by itself."""
         self._threads.shutdown(wait=False, cancel_futures=True)

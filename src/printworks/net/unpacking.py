@@ -1,4 +1,4 @@
-"""Unpacks what servers compress although nobody asked them to, a piece at a time."""
+"""Decompresses bodies that servers compress although we did not ask for it, in chunks."""
 
 import zlib
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from typing import Final
 
 from printworks.net.errors import BadAnswer, TooLarge
 
-# However much a few bytes unpack to, no more than this is in memory at once.
+# No more than this is in memory at once, however much a few bytes unpack to.
 PIECE: Final = 64 * 1024
 
 _WINDOWS: Final = {"gzip": 31, "x-gzip": 31, "deflate": 15}
@@ -14,10 +14,7 @@ _BROKEN: Final = "The file at the address is compressed and broken."
 
 
 class Unpacker:
-    """Unpacks one body, whose `Content-Encoding` is given, up to a size.
-
-    The size limits what was sent as well as what it unpacks to.
-    """
+    """Decompresses one body by its `Content-Encoding`; the limit holds before and after."""
 
     def __init__(self, encoding: str, *, limit: int) -> None:
         name = encoding.strip().lower()
@@ -30,7 +27,7 @@ class Unpacker:
         self._unpacked = 0
 
     def unpack(self, data: bytes) -> Iterator[bytes]:
-        """Yield what the data unpacks to, in pieces; raise `TooLarge` or `BadAnswer`."""
+        """Yield the decompressed data in chunks; raise `TooLarge` or `BadAnswer`."""
         self._sent += len(data)
         if self._sent > self._limit:
             raise TooLarge(f"{self._sent} bytes sent")
@@ -49,7 +46,7 @@ class Unpacker:
 
     def finish(self) -> None:
         """Raise `BadAnswer` if the end is missing."""
-        # Nothing is held back: a checksum follows the last of what there is to unpack.
+        # No output is pending: a checksum follows the last compressed data.
         if self._zlib is not None and not self._zlib.eof:
             raise BadAnswer(_BROKEN, detail="the end is missing")
 

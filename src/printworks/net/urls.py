@@ -1,7 +1,7 @@
-"""Reads addresses that strangers wrote, and turns down what no honest one looks like.
+"""Parses addresses from merchants, and rejects suspicious ones.
 
-This is about clear words for the merchant. Whether a connection may be made is decided by the
-guard, which sees the address that is used and not a text.
+This gives merchants clear error messages. The guard decides whether to connect: it checks the IP
+address that is really used.
 """
 
 import re
@@ -15,10 +15,10 @@ from printworks.net.errors import BadAddress
 LONGEST: Final = 4096
 
 _SCHEME: Final = re.compile(r"https?://", re.IGNORECASE)
-# Blanks, control characters and backslashes: readers of addresses disagree about each of them.
+# Parsers disagree about spaces, control characters and backslashes.
 _UNCLEAR: Final = re.compile(r"[\s\\\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _LABEL: Final = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?", re.ASCII | re.IGNORECASE)
-# 127.1, 0x7f000001, 0177.0.0.1: the C library reads an address where people see a name.
+# 127.1, 0x7f000001, 0177.0.0.1: the C library takes these for IP addresses.
 _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*", re.ASCII | re.IGNORECASE)
 
 
@@ -32,7 +32,7 @@ def read_url(text: str) -> URL:
         raise BadAddress(message)
     _check_clear(text)
     try:
-        # An address that needs no encoding is asked for as it was written: some are signed.
+        # An address that needs no encoding is used unchanged: some are signed.
         url = URL(text, encoded=text.isascii()).with_fragment(None)
         _check_authority(url, text)
     except ValueError as error:
@@ -42,7 +42,7 @@ def read_url(text: str) -> URL:
 
 
 def follow(url: URL, location: str) -> URL:
-    """Return where a redirect from an address leads; raise `BadAddress` as `read_url` does."""
+    """Return the target of a redirect; raise `BadAddress` as `read_url` does."""
     if re.match("[a-z][a-z0-9+.-]*:", location, re.IGNORECASE):
         return read_url(location)
     _check_clear(location)
@@ -75,7 +75,7 @@ def _check_authority(url: URL, text: str) -> None:
 
 
 def is_host(host: str, *, in_brackets: bool) -> bool:
-    """Say whether this is a name, an IPv4 address as everybody writes it, or an IPv6 address."""
+    """Return whether this is a name, an IPv4 address in dotted notation, or an IPv6 address."""
     if in_brackets:
         return _is_plain(host, IPv6Address)
     labels = host.removesuffix(".").split(".")
@@ -89,5 +89,5 @@ def _is_plain(host: str, kind: type[IPv4Address | IPv6Address]) -> bool:
         kind(host)
     except (AddressValueError, ValueError):
         return False
-    # A zone names one of this machine's own networks.
+    # A zone is a network interface of this machine.
     return "%" not in host

@@ -1,4 +1,4 @@
-"""How money is taken: a protocol, and one file for each way of taking it."""
+"""Payments: a protocol, and one module for each payment provider."""
 
 from collections.abc import Callable
 
@@ -11,10 +11,10 @@ from printworks.settings import BadSetting, Settings
 def open_provider(
     settings: Settings, *, memory: Memory, page: Callable[[str], str], named: str = ""
 ) -> PaymentProvider:
-    """Open the way that the settings name, or the one that took money before: `named`.
+    """Open the provider of the settings, or the one called `named`.
 
-    `page` gives the address of our own page about a charge, by its key. Raise `BadSetting` if
-    a live service would only pretend to be paid. Nobody is asked before there is a charge.
+    `page` returns the address of our own page about a charge, by its key. Raise `BadSetting` if
+    a live service would use simulated payments. The provider is not contacted yet.
     """
     match named or choose_provider(settings):
         case "account":
@@ -23,13 +23,13 @@ def open_provider(
             return _open_stripe(settings, page)
         case "simulated" if settings.environment == "sandbox":
             return SimulatedProvider(memory, page)
-        case way:
-            message = f"A live service cannot take money by `{way}`."
+        case name:
+            message = f"A live service cannot take payments by `{name}`."
             raise BadSetting(message)
 
 
 def choose_provider(settings: Settings) -> str:
-    """Return the name of the way that the settings choose; live settings name one."""
+    """Return the name of the provider of the settings; live settings name one."""
     return "simulated" if settings.payments == "auto" else settings.payments
 
 
@@ -37,7 +37,7 @@ def _open_stripe(settings: Settings, page: Callable[[str], str]) -> PaymentProvi
     if not settings.stripe_secret_key:
         message = "Payments by Stripe need `stripe_secret_key`."
         raise BadSetting(message)
-    # Only who uses Stripe waits for its package.
+    # Imported only when needed: the package takes long to load.
     from printworks.net.guard import Guard
     from printworks.payments.stripe import StripeProvider
 

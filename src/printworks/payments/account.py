@@ -1,4 +1,4 @@
-"""On account: the merchant pays later, by invoice."""
+"""Payment on account: the merchant pays later, by invoice."""
 
 from typing import Final
 
@@ -8,12 +8,12 @@ NO_CARDS: Final = "This service takes no cards."
 
 
 class AccountProvider:
-    """Always agrees: what is owed is written down with the order."""
+    """Accepts every charge: what is owed is posted to the ledger."""
 
     name = "account"
 
     def charge(self, charge: Charge) -> Paid:
-        """Note that the merchant owes it."""
+        """Return that the merchant owes it."""
         return Paid(provider=self.name, reference=charge.key)
 
     def ask_payer(self, charge: Charge) -> Declined:  # noqa: ARG002
@@ -21,12 +21,12 @@ class AccountProvider:
         return Declined(reason=NO_CARDS)
 
     def look_up(self, charge: Charge, reference: str = "") -> Paid:  # noqa: ARG002
-        """Say that the merchant owes it: whoever asks may write it down."""
+        """Return that the merchant owes it."""
         return self.charge(charge)
 
     def cancel(self, charge: Charge, reference: str) -> Paid:  # noqa: ARG002
-        """Say that the merchant owes it: nothing waits for an authorisation here."""
+        """Return that the merchant owes it: there is no authorisation to wait for."""
         return self.charge(charge)
 
     def refund(self, charge: Charge, paid: Paid) -> None:
-        """Note that the merchant no longer owes it: the order's own events say so."""
+        """Do nothing: the order's own events post the refund."""

@@ -1,4 +1,4 @@
-"""The ways of taking money of one deployment, opened when they are first needed."""
+"""The payment gateway: opens the providers of a deployment when they are first needed."""
 
 from functools import cached_property
 
@@ -21,28 +21,28 @@ class Gateway:
 
     @cached_property
     def cards(self) -> Cards | None:
-        """Who charges cards; None where everybody is on account."""
+        """The provider that charges cards; None if all merchants are on account."""
         name = choose_provider(self._settings)
         if name == "account":
             return None
         return Cards(name, self._settings.authorise_within, self._settings.checkout_within)
 
     def open(self, name: str) -> PaymentProvider:
-        """Return the way that is called so, whatever the settings choose by now.
+        """Return the provider of this name, whatever the settings choose now.
 
-        Raise `ProviderUnavailable` if it cannot be used any more.
+        Raise `ProviderUnavailable` if it can no longer be used.
         """
         if name not in self._opened:
             try:
                 self._opened[name] = self._open(name)
             except BadSetting as error:
-                # It took money before, and its settings are gone.
+                # It was used before, and its settings were removed.
                 raise ProviderUnavailable(str(error)) from error
         return self._opened[name]
 
     @property
     def bank(self) -> SimulatedProvider:
-        """The sandbox's own bank, for who stands at its counter."""
+        """The simulated bank, for its own pages."""
         provider = self.open("simulated")
         if not isinstance(provider, SimulatedProvider):
             message = "There is no simulated bank here."

@@ -1,8 +1,8 @@
-"""Lets the `stripe` package ask through our own outbound client, and one server only.
+"""Makes the `stripe` package use our own outbound client, and one server only.
 
-The package would bring its own connections, proxies and certificates. This way its requests
-keep what all of ours promise: the guard sees every address, certificates are checked, no
-redirect is followed, nothing of the environment is used.
+The package would use its own connections, proxies and certificates. This way its requests are
+like all of ours: the guard checks every address, certificates are verified, redirects are not
+followed, and the environment is ignored.
 """
 
 import asyncio
@@ -26,11 +26,10 @@ Answer = tuple[str, int, Mapping[str, str]]
 
 
 class GuardedClient(stripe.HTTPClient):
-    """Asks one server, in the calling thread, with a connection for each request.
+    """Sends requests to one server, in the calling thread, each with a new connection.
 
-    The thread must have no event loop of its own: it gets one for as long as the request takes.
-    Charges are too rare for connections to be worth keeping, and a new one is never found closed
-    by the other side while a charge is on its way.
+    The thread must not have an event loop: it gets one for the request. Charges are too rare to
+    keep connections open, and the server cannot close a new one while a charge is in flight.
     """
 
     name = "printworks"
@@ -50,7 +49,7 @@ class GuardedClient(stripe.HTTPClient):
         *,
         _usage: list[str] | None = None,
     ) -> Answer:
-        """Ask, and return body, status and headers; these are left out, nobody reads them."""
+        """Send a request; return body, status and headers, which are empty: they are not used."""
         sent = {name: text for name, text in (headers or {}).items() if name.lower() in _SENT}
         if not url.startswith(f"{self._base}/v1/"):
             raise _fail("The address is not one of the payment provider.")
@@ -61,10 +60,10 @@ class GuardedClient(stripe.HTTPClient):
                 return asyncio.run(self._post(url, (post_data or "").encode(), sent))
         except OutboundError as error:
             raise _fail(f"{type(error).__name__}: {error.detail or error.message}") from error
-        raise _fail(f"Nothing here asks with {method}.")
+        raise _fail(f"The method {method} is not supported.")
 
     def close(self) -> None:
-        """Do nothing: no connection is kept."""
+        """Do nothing: no connection stays open."""
 
     async def _get(self, url: str, headers: Mapping[str, str]) -> Answer:
         body = bytearray()
@@ -87,7 +86,7 @@ class GuardedClient(stripe.HTTPClient):
 
 
 def _read(body: bytes | bytearray, status: int) -> Answer:
-    # The package takes every answer for an object of JSON, and stumbles over another one.
+    # The package fails on responses that are not a JSON object.
     text = body.decode(errors="replace")
     if not text.lstrip().startswith("{"):
         raise _fail(f"status {status} and an answer that cannot be read")

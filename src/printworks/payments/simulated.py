@@ -1,8 +1,7 @@
-"""A bank for the sandbox: it takes nothing, and does on demand what real banks do.
+"""The simulated payment provider of the sandbox: charges nothing, and acts like a real bank.
 
-Who orders to the European Economic Area is sent to a bank page of our own, and so is everybody
-who has no saved card. What else can happen is asked for with a word in the recipient's name or in
-the merchant's own reference.
+Orders to the European Economic Area, and payers without a saved card, are sent to a bank page of
+our own. Other outcomes are chosen by a word in the recipient's name or the merchant's reference.
 """
 
 import re
@@ -29,7 +28,7 @@ EEA: Final = frozenset({
 
 
 class Magic(StrEnum):
-    """The words, as merchants write them."""
+    """The words that choose an outcome."""
 
     DECLINED = "pay-declined"
     AUTHORISE = "pay-authorise"
@@ -39,7 +38,7 @@ class Magic(StrEnum):
     LOST = "pay-lost"
 
 
-# The same in sentences, for the documentation.
+# What they do, for the documentation.
 MAGIC: Final[Mapping[Magic, str]] = {
     Magic.DECLINED: "The bank declines.",
     Magic.AUTHORISE: "The bank wants authorisation, whatever the destination.",
@@ -52,7 +51,7 @@ _WORD: Final = re.compile(r"(?<![\w-])pay-[a-z]+(?![\w-])")
 
 
 class State(StrEnum):
-    """How far a charge has come; this is what the memory keeps."""
+    """The state of a charge, as it is stored."""
 
     TRIED = "tried"
     WAITING = "waiting"
@@ -70,7 +69,7 @@ _REASONS: Final[Mapping[State, str]] = {
     State.EXPIRED: "The payment was not authorised in time.",
     State.CANCELLED: "The payment was cancelled.",
 }
-_BEGINNINGS: Final[Mapping[Magic | None, State]] = {
+_FIRST_STATES: Final[Mapping[Magic | None, State]] = {
     Magic.DECLINED: State.DECLINED,
     Magic.AUTHORISE: State.WAITING,
     Magic.EXPIRED: State.EXPIRED,
@@ -78,17 +77,17 @@ _BEGINNINGS: Final[Mapping[Magic | None, State]] = {
 
 
 class Memory(Protocol):
-    """Where the bank keeps what it did: texts by their keys, shared by all processes."""
+    """Storage for the states of charges, by key, shared by all processes."""
 
     def get(self, key: str) -> str | None:
-        """Return what was put last, or None."""
+        """Return the stored text, or None."""
 
     def put(self, key: str, value: str, *, instead_of: str | None) -> bool:
-        """Put a text if the present one is still `instead_of`; say whether that was so."""
+        """Store a text if the current one is `instead_of`; return whether it was."""
 
 
 class SimulatedProvider:
-    """The bank; `page` gives the address at which a charge, by its reference, is authorised."""
+    """The simulated bank; `page` returns the address to authorise a charge, by its reference."""
 
     name = "simulated"
 
@@ -97,69 +96,69 @@ class SimulatedProvider:
         self._page = page
 
     def charge(self, charge: Charge) -> Outcome:
-        """Decide by destination and words; the second time, say what was decided."""
+        """Decide by destination and words; repeat the decision on later calls."""
         usual = State.WAITING if charge.destination_country in EEA else State.PAID
         return self._take(charge, usual)
 
     def ask_payer(self, charge: Charge) -> Outcome:
-        """Give the bank page, unless a word says otherwise."""
+        """Return the bank page, unless a word chooses otherwise."""
         return self._take(charge, State.WAITING)
 
     def look_up(self, charge: Charge, reference: str = "") -> Outcome | Unknown:
-        """Say what was decided, and what the bank page recorded since."""
-        _answering(charge)
+        """Return the decision, or what the bank page has recorded since."""
+        _find_magic_or_fail(charge)
         key = reference or charge.key
-        return self._tell(key, self._find(key))
+        return self._find_outcome(key, self._find(key))
 
     def cancel(self, charge: Charge, reference: str) -> Paid | Declined:
-        """Close the bank page of a charge; one that never came can then come no more."""
-        _answering(charge)
-        # In the order in which a charge goes through them, so that none slips through.
+        """Cancel a charge, also one that has not arrived yet."""
+        _find_magic_or_fail(charge)
+        # In the order of the states, so that a concurrent change is not missed.
         for earlier in (None, State.TRIED, State.WAITING):
             self._memory.put(reference, State.CANCELLED, instead_of=earlier)
-        outcome = self._tell(reference, self._find(reference))
+        outcome = self._find_outcome(reference, self._find(reference))
         if isinstance(outcome, Paid | Declined):
             return outcome
-        raise ProviderUnavailable("the memory forgot what was put into it")
+        raise ProviderUnavailable("the stored state is missing")
 
     def refund(self, charge: Charge, paid: Paid) -> None:
-        """Note that the money went back."""
-        _answering(charge)
+        """Mark the charge as refunded."""
+        _find_magic_or_fail(charge)
         self._memory.put(paid.reference, State.REFUNDED, instead_of=State.PAID)
 
     def authorise(self, reference: str) -> Outcome | Unknown:
-        """Do what the bank page is for; the answer is what holds now."""
+        """Authorise a charge on the bank page; return its outcome."""
         self._memory.put(reference, State.PAID, instead_of=State.WAITING)
-        return self._tell(reference, self._find(reference))
+        return self._find_outcome(reference, self._find(reference))
 
     def refuse(self, reference: str) -> Outcome | Unknown:
-        """Let the payer say no at the bank page; the answer is what holds now."""
+        """Refuse a charge on the bank page; return its outcome."""
         self._memory.put(reference, State.REFUSED, instead_of=State.WAITING)
-        return self._tell(reference, self._find(reference))
+        return self._find_outcome(reference, self._find(reference))
 
     def _take(self, charge: Charge, usual: State) -> Outcome:
-        magic = _answering(charge)
+        magic = _find_magic_or_fail(charge)
         known = self._find(charge.key)
-        if not isinstance(told := self._tell(charge.key, known), Unknown):
-            return told
+        if not isinstance(known_outcome := self._find_outcome(charge.key, known), Unknown):
+            return known_outcome
         if magic is Magic.LATE and known is None:
             self._memory.put(charge.key, State.TRIED, instead_of=None)
             raise ProviderUnavailable(magic)
-        begun = _BEGINNINGS.get(magic, usual)
-        if not self._memory.put(charge.key, begun, instead_of=known):
-            # The same charge came twice at once: the other one has decided.
+        state = _FIRST_STATES.get(magic, usual)
+        if not self._memory.put(charge.key, state, instead_of=known):
+            # The same charge came twice at once: use the decision of the other call.
             return self._take(charge, usual)
         if magic is Magic.LOST:
             raise ProviderUnavailable(magic)
-        if begun is State.EXPIRED:
+        if state is State.EXPIRED:
             return self._ask(charge.key)
-        return self._decide(charge.key, begun)
+        return self._decide(charge.key, state)
 
     def _find(self, key: str) -> State | None:
         found = self._memory.get(key)
         return None if found is None else State(found)
 
-    def _tell(self, key: str, state: State | None) -> Outcome | Unknown:
+    def _find_outcome(self, key: str, state: State | None) -> Outcome | Unknown:
         if state is None or state is State.TRIED:
             return Unknown()
         return self._decide(key, state)
@@ -176,13 +175,13 @@ class SimulatedProvider:
 
 
 def find_magic(charge: Charge) -> Magic | None:
-    """Return the first word that means something to the bank."""
+    """Return the first word that chooses an outcome."""
     text = f"{charge.recipient}\n{charge.merchant_reference}".casefold()
     known = [Magic(word) for word in _WORD.findall(text) if word in set(Magic)]
     return known[0] if known else None
 
 
-def _answering(charge: Charge) -> Magic | None:
+def _find_magic_or_fail(charge: Charge) -> Magic | None:
     magic = find_magic(charge)
     if magic is Magic.DOWN:
         raise ProviderUnavailable(magic)

@@ -1,10 +1,10 @@
-"""By card, through Stripe: a saved card is charged while the merchant is not there.
+"""Card payments by Stripe: charges a saved card off-session.
 
-Whose card is not saved pays on a page of Stripe's own (`stripe_checkout.py`).
+A payer without a saved card pays on a page of Stripe (`stripe_checkout.py`).
 
-The charge's key is Stripe's idempotency key and is kept with the payment. Stripe remembers such
-keys for a day and repeats what it answered then, a 500 included; who looks up first and charges
-only what is unknown is safe at any age.
+The charge's key is Stripe's idempotency key, and stored with the payment. Stripe remembers keys
+for a day and repeats its first answer, even a 500; so look up first, and charge only what is
+unknown.
 """
 
 from collections.abc import Callable
@@ -27,12 +27,11 @@ from printworks.payments.provider import (
 )
 from printworks.payments.stripe_answers import (
     CANCELLED,
-    REFUSED,
     Intent,
     explain,
     find_earliest,
-    log_failure,
     read_intent,
+    refuse,
     translate_failures,
     write_metadata,
 )
@@ -44,12 +43,12 @@ if TYPE_CHECKING:
 
 NO_CARD: Final = "No card is saved for this merchant."
 
-# Nothing about this machine is anybody's business.
+# Send no data about this machine.
 stripe.enable_telemetry = False
 
 
 class StripeProvider:
-    """Stripe; `page` gives the address, by a charge's key, to which a payer comes back."""
+    """Stripe; `page` returns the address to which a payer comes back, by the charge's key."""
 
     name = "stripe"
 
@@ -66,7 +65,7 @@ class StripeProvider:
             secret_key,
             http_client=GuardedClient(guard, base=api_base, timeout=timeout),
             base_addresses={"api": api_base},
-            # Whoever called asks again, after it wrote down that it does not know.
+            # The caller retries, after it has stored that the outcome is unknown.
             max_network_retries=0,
         )
         self._intents = client.v1.payment_intents
@@ -75,24 +74,24 @@ class StripeProvider:
         self._page = page
 
     def charge(self, charge: Charge) -> Outcome:
-        """Charge the saved card; Stripe sees to it that the same key does so once."""
+        """Charge the saved card; Stripe makes the key idempotent."""
         if not (charge.customer and charge.payment_method):
             return Declined(reason=NO_CARD)
         with translate_failures():
             found = self._begin(charge)
             if isinstance(found, Declined):
                 return found
-            return self._tell(charge, found)
+            return self._translate(charge, found)
 
     def ask_payer(self, charge: Charge) -> Outcome:
-        """Open a page of Stripe's own; Stripe sees to it that the same key does so once."""
+        """Open a page of Stripe; Stripe makes the key idempotent."""
         with translate_failures():
             return self._checkout.ask(charge)
 
     def look_up(self, charge: Charge, reference: str = "") -> Outcome | Unknown:
-        """Read the payment from Stripe, or find it.
+        """Read the payment from Stripe by its reference, else find it by its key.
 
-        It is found among those of the customer, or without a customer among the pages.
+        It is searched for among those of the customer, without a customer among the pages.
         """
         with translate_failures():
             if reference.startswith(PREFIX):
@@ -104,26 +103,26 @@ class StripeProvider:
                 return Unknown()
             if asked := self._checkout.find_reference(found):
                 return self._checkout.look_up(asked)
-            return self._tell(charge, found)
+            return self._translate(charge, found)
 
     def cancel(self, charge: Charge, reference: str) -> Paid | Declined:
-        """Cancel at Stripe, so that nobody can authorise the payment any more."""
+        """Cancel at Stripe, so that the payment can no longer be authorised."""
         with translate_failures():
             if reference.startswith(PREFIX):
                 return self._checkout.cancel(reference)
-            # What cannot be cancelled is paid or cancelled already, as we shall see.
+            # If it cannot be cancelled, it is paid or cancelled already; it is read below.
             with suppress(stripe.InvalidRequestError):
                 self._intents.cancel(reference, {}, {"idempotency_key": f"{charge.key}-cancel"})
             found = self._read(reference)
             if asked := self._checkout.find_reference(found):
                 return self._checkout.cancel(asked)
-            outcome = self._tell(charge, found, may_ask=False)
+            outcome = self._translate(charge, found, may_ask=False)
         if isinstance(outcome, NeedsAuthorisation):
             raise ProviderUnavailable("the payment could not be cancelled")
         return outcome
 
     def refund(self, charge: Charge, paid: Paid) -> None:
-        """Give back all of it; Stripe refuses to do so twice, even when it forgot the key."""
+        """Refund all of it; Stripe refuses a second refund, even without the key."""
         with translate_failures():
             try:
                 refund = self._refunds.create(
@@ -146,7 +145,7 @@ class StripeProvider:
                     "currency": charge.currency.lower(),
                     "customer": charge.customer,
                     "payment_method": charge.payment_method,
-                    # Cards alone: other ways may take days until they are paid.
+                    # Only cards: other payment methods may take days.
                     "allowed_payment_method_types": ["card"],
                     "confirm": True,
                     "off_session": True,
@@ -158,14 +157,13 @@ class StripeProvider:
         except stripe.CardError as error:
             return self._after_refusal(error)
         except stripe.IdempotencyError:
-            # Tried before with other facts, such as another card: what was done then counts.
+            # Attempted before with other data, such as another card: the first attempt counts.
             if (found := self._find(charge)) is None:
                 raise
             return found
         except stripe.InvalidRequestError as error:
-            log_failure(error)
-            return Declined(reason=explain(error.code, usual=REFUSED))
-        # What is not final may be what was answered the first time, and no longer true.
+            return refuse(error)
+        # A status that is not final may be the repeated first answer, and outdated.
         return read_intent(intent) if intent.status == "succeeded" else self._read(intent.id)
 
     def _after_refusal(self, error: stripe.CardError) -> Intent | Declined:
@@ -175,8 +173,8 @@ class StripeProvider:
         decline_code = error.error.decline_code if error.error else None
         return Declined(reason=explain(decline_code, error.code))
 
-    def _tell(self, charge: Charge, intent: Intent, *, may_ask: bool = True) -> Outcome:
-        """Put Stripe's record in our words; ask for an authorisation if one is wanted."""
+    def _translate(self, charge: Charge, intent: Intent, *, may_ask: bool = True) -> Outcome:
+        """Translate Stripe's record; ask for an authorisation if the bank wants one."""
         if intent.status == "succeeded":
             return Paid(provider=self.name, reference=intent.id)
         if intent.status == "canceled":
@@ -184,15 +182,15 @@ class StripeProvider:
         if intent.status == "requires_action" and intent.address:
             return NeedsAuthorisation(url=intent.address, reference=intent.id)
         if may_ask and _wants_authorisation(intent):
-            return self._tell(charge, self._ask(charge, intent.id), may_ask=False)
+            return self._translate(charge, self._ask(charge, intent.id), may_ask=False)
         if intent.status == "requires_payment_method":
-            return Declined(reason=explain(intent.trouble.decline_code, intent.trouble.code))
+            return Declined(reason=explain(intent.error.decline_code, intent.error.code))
         detail = f"the payment {intent.id} is {intent.status}"
         raise ProviderUnavailable(detail)
 
     def _ask(self, charge: Charge, reference: str) -> Intent:
-        """Try the payment once more as if the payer were there, who can then be sent to the bank."""
-        # Declined, or no longer in need of it: the payment itself says which.
+        """Retry the payment on-session, so that the payer can be sent to the bank."""
+        # Declined, or no longer needed: the payment itself has the result.
         with suppress(stripe.CardError, stripe.InvalidRequestError):
             self._intents.confirm(
                 reference,
@@ -205,12 +203,12 @@ class StripeProvider:
         return read_intent(self._intents.retrieve(reference))
 
     def _find(self, charge: Charge) -> Intent | None:
-        """Find a payment by our key; listed, because Stripe's search lags behind by a minute."""
+        """Find a payment by our key in a list, because Stripe's search lags by a minute."""
         asked: PaymentIntentListParams = {"customer": charge.customer, "limit": 100}
         if (earliest := find_earliest(charge)) is not None:
             asked["created"] = {"gte": earliest}
-        all_of_them = map(read_intent, self._intents.list(asked).auto_paging_iter())
-        found = [intent for intent in all_of_them if intent.metadata.get(KEY) == charge.key]
+        listed = map(read_intent, self._intents.list(asked).auto_paging_iter())
+        found = [intent for intent in listed if intent.metadata.get(KEY) == charge.key]
         found.sort(key=lambda intent: intent.status != "succeeded")
         return found[0] if found else None
 
@@ -218,5 +216,5 @@ class StripeProvider:
 def _wants_authorisation(intent: Intent) -> bool:
     return intent.status == "requires_action" or (
         intent.status == "requires_payment_method"
-        and intent.trouble.code == "authentication_required"
+        and intent.error.code == "authentication_required"
     )

@@ -1,4 +1,4 @@
-"""What Stripe answers, in our words: its record of a payment, its refusals, its failures."""
+"""Reads and translates the responses of Stripe: payments, declines and failures."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -10,17 +10,17 @@ import stripe
 import structlog
 
 from printworks.conversion import reader_of
-from printworks.payments.provider import Charge, ProviderUnavailable
+from printworks.payments.provider import Charge, Declined, ProviderUnavailable
 from printworks.payments.webhooks import KEY
 
-# How much earlier than ours Stripe's clock may say that a payment began.
+# How far Stripe's clock may be behind ours.
 CLOCKS_DIFFER: Final = timedelta(hours=1)
 
 NOT_AUTHORISED: Final = "The payment was not authorised."
 DECLINED: Final = "The bank declined the card."
 CANCELLED: Final = "The payment was cancelled."
 REFUSED: Final = "The payment provider refused the request."
-# What else a bank may say that somebody can do something about.
+# Other reasons that the payer or the merchant can do something about.
 REASONS: Final[Mapping[str, str]] = {
     "amount_too_large": "The amount is more than can be charged at once.",
     "amount_too_small": "The amount is less than can be charged.",
@@ -38,37 +38,37 @@ REASONS: Final[Mapping[str, str]] = {
 
 
 class Redirect(msgspec.Struct):
-    """Where a payer has to go."""
+    """Where the payer has to go."""
 
     url: str | None = None
 
 
 class NextAction(msgspec.Struct):
-    """What a payer has to do."""
+    """What the payer has to do."""
 
     redirect_to_url: Redirect | None = None
 
 
-class StripeTrouble(msgspec.Struct):
-    """Why the last try came to nothing."""
+class PaymentError(msgspec.Struct):
+    """Why the last attempt failed."""
 
     code: str | None = None
     decline_code: str | None = None
 
 
 class Intent(msgspec.Struct):
-    """What we read of Stripe's own record of a payment."""
+    """The fields of a payment that we read."""
 
     id: str
     status: str
     metadata: dict[str, str] = {}
     next_action: NextAction | None = None
-    last_payment_error: StripeTrouble | None = None
+    last_payment_error: PaymentError | None = None
 
     @property
-    def trouble(self) -> StripeTrouble:
-        """Why it was not paid, as far as Stripe says."""
-        return self.last_payment_error or StripeTrouble()
+    def error(self) -> PaymentError:
+        """Why it was not paid, as far as Stripe tells."""
+        return self.last_payment_error or PaymentError()
 
     @property
     def address(self) -> str | None:
@@ -87,12 +87,12 @@ def read_intent(intent: stripe.PaymentIntent) -> Intent:
 
 
 def write_metadata(charge: Charge) -> dict[str, str]:
-    """Return what Stripe keeps for us with a payment."""
+    """Return what Stripe stores with a payment for us."""
     return {KEY: charge.key, "merchant": charge.merchant, "order": str(charge.order)}
 
 
 def find_earliest(charge: Charge) -> int | None:
-    """Return the moment, in Stripe's form, before which nothing of the charge can have begun."""
+    """Return the earliest time, as a Unix timestamp, at which the charge can have started."""
     if charge.asked_at is None:
         return None
     return int((charge.asked_at - CLOCKS_DIFFER).timestamp())
@@ -103,9 +103,15 @@ def explain(*codes: str | None, usual: str = DECLINED) -> str:
     return next((REASONS[code] for code in codes if code and code in REASONS), usual)
 
 
+def refuse(error: stripe.InvalidRequestError) -> Declined:
+    """Log a request that Stripe refused, and return it as declined."""
+    log_failure(error)
+    return Declined(reason=explain(error.code, usual=REFUSED))
+
+
 @contextmanager
 def translate_failures() -> Iterator[None]:
-    """Raise `ProviderUnavailable` for whatever is not an answer to the question."""
+    """Raise `ProviderUnavailable` for every failure of Stripe."""
     try:
         yield
     except stripe.StripeError as error:
@@ -117,17 +123,19 @@ def translate_failures() -> Iterator[None]:
 
 
 def log_failure(error: stripe.StripeError) -> None:
-    """Log what Stripe refused or failed to do."""
+    """Log a failure of Stripe."""
     log = structlog.get_logger()
-    # A wrong key or a wrong request does not go away by itself: somebody must look.
-    is_ours = isinstance(
+    # A wrong key or a wrong request needs an operator.
+    is_permanent = isinstance(
         error, stripe.AuthenticationError | stripe.PermissionError | stripe.InvalidRequestError
     )
-    (log.error if is_ours else log.warning)("stripe refused or failed", detail=_describe(error))
+    (log.error if is_permanent else log.warning)(
+        "stripe refused or failed", detail=_describe(error)
+    )
 
 
 def _describe(error: stripe.StripeError) -> str:
-    """Name the error without Stripe's own sentence, which may repeat what was sent."""
-    is_ours = isinstance(error, stripe.APIConnectionError)
-    facts = (error.user_message,) if is_ours else (error.http_status, error.code)
+    """Describe the error without Stripe's own text, which may repeat what was sent."""
+    is_from_us = isinstance(error, stripe.APIConnectionError)
+    facts = (error.user_message,) if is_from_us else (error.http_status, error.code)
     return " ".join(str(fact) for fact in (type(error).__name__, *facts) if fact)

@@ -1,7 +1,7 @@
-"""A page of Stripe's own on which somebody pays whose card is not known: a Checkout Session.
+"""Stripe Checkout: a page of Stripe for a payer without a saved card.
 
-A session is open for a day, and the payer may try one card after another on it. Its payment
-exists from the first try on; only the session knows whether that was the last one.
+A session is open for a day, and the payer may try several cards. Its payment exists from the
+first attempt on; only the session tells whether that was the last one.
 """
 
 from collections.abc import Callable
@@ -22,11 +22,10 @@ from printworks.payments.provider import (
 )
 from printworks.payments.stripe_answers import (
     CANCELLED,
-    REFUSED,
     Intent,
     explain,
     find_earliest,
-    log_failure,
+    refuse,
     write_metadata,
 )
 from printworks.payments.webhooks import KEY
@@ -35,16 +34,16 @@ if TYPE_CHECKING:
     from stripe.checkout import SessionService
     from stripe.params.checkout import SessionCreateParams, SessionListParams
 
-# How the reference of a session begins; that of a payment does not.
+# The prefix of the reference of a session; that of a payment has another.
 PREFIX: Final = "cs_"
 NOT_IN_TIME: Final = "The payment was not made in time."
 
-# The name under which a payment says that it is made on such a page.
+# The metadata name that marks a payment as made on such a page.
 _ASKED: Final = "printworks_asked"
 
 
 class StripeSession(msgspec.Struct):
-    """What we read of Stripe's own record of a page; a list has those of others, too."""
+    """The fields of a session that we read."""
 
     id: str
     status: str | None
@@ -58,9 +57,9 @@ _read_session: Final = reader_of(StripeSession)
 
 
 class StripeCheckout:
-    """The pages; `page` gives the address, by a charge's key, to which a payer comes back.
+    """The sessions; `page` returns the address to which a payer comes back, by the charge's key.
 
-    What Stripe does not answer is raised as it comes: the caller translates it.
+    Errors of Stripe are passed on: the caller translates them.
     """
 
     def __init__(
@@ -71,26 +70,25 @@ class StripeCheckout:
         self._provider = provider
 
     def ask(self, charge: Charge) -> Outcome:
-        """Open a page; Stripe sees to it that the same key does so once."""
+        """Open a page; Stripe makes the key idempotent."""
         try:
             session = self._sessions.create(self._describe(charge), {"idempotency_key": charge.key})
         except stripe.IdempotencyError:
-            # Asked before with other facts, such as another e-mail address: that page counts.
+            # Opened before with other data, such as another e-mail address: that page counts.
             if (found := self.find(charge)) is None:
                 raise
             return found
         except stripe.InvalidRequestError as error:
-            log_failure(error)
-            return Declined(reason=explain(error.code, usual=REFUSED))
-        # The answer may be that of the first time, and no longer true.
+            return refuse(error)
+        # This may be the repeated first answer, and outdated.
         return self.look_up(session.id)
 
     def look_up(self, reference: str) -> Outcome:
-        """Say what became of a page."""
-        return self._tell(self._read(reference))
+        """Return the outcome of a page."""
+        return self._translate(self._read(reference))
 
     def find(self, charge: Charge) -> Outcome | None:
-        """Find a page by our key, or None; listed, because Stripe cannot search for one."""
+        """Find a page by our key in a list, because Stripe cannot search for it; None without one."""
         asked: SessionListParams = {"limit": 100}
         if (earliest := find_earliest(charge)) is not None:
             asked["created"] = {"gte": earliest}
@@ -100,12 +98,12 @@ class StripeCheckout:
             for session in map(_convert, listed)
             if (session.metadata or {}).get(KEY) == charge.key
         ]
-        # After a day Stripe would open another one for the same key: what was paid counts.
+        # After a day Stripe would open another one for the same key: the paid one counts.
         found.sort(key=lambda each: (each.payment_status != "paid", each.status != "open"))
         return self.look_up(found[0].id) if found else None
 
     def find_reference(self, intent: Intent) -> str | None:
-        """Return the page to which a payment belongs that is not paid; None without a page."""
+        """Return the page of an unpaid payment; None without a page."""
         if intent.status == "succeeded" or _ASKED not in intent.metadata:
             return None
         listed = self._sessions.list({"payment_intent": intent.id, "limit": 1})
@@ -115,15 +113,15 @@ class StripeCheckout:
         return listed.data[0].id
 
     def cancel(self, reference: str) -> Paid | Declined:
-        """Close a page, so that nobody can pay on it any more."""
-        # What cannot be closed is paid or closed already, as we shall see. Closing has no key of
-        # ours: it is harmless twice, and a refusal must not be repeated for a day.
+        """Close a page, so that it can no longer be paid."""
+        # If it cannot be closed, it is paid or closed already; it is read below. Without a key of
+        # ours: closing is idempotent, and an error must not be repeated for a day.
         with suppress(stripe.InvalidRequestError):
             self._sessions.expire(reference)
         session = self._read(reference)
         if session.status == "expired":
             return Declined(reason=CANCELLED)
-        outcome = self._tell(session)
+        outcome = self._translate(session)
         if isinstance(outcome, NeedsAuthorisation):
             raise ProviderUnavailable("the page could not be closed")
         return outcome
@@ -142,7 +140,7 @@ class StripeCheckout:
                     },
                 }
             ],
-            # Cards alone: other ways may take days until they are paid.
+            # Only cards: other payment methods may take days.
             "allowed_payment_method_types": ["card"],
             "success_url": page,
             "cancel_url": page,
@@ -156,15 +154,15 @@ class StripeCheckout:
     def _read(self, reference: str) -> StripeSession:
         return _convert(self._sessions.retrieve(reference, {"expand": ["payment_intent"]}))
 
-    def _tell(self, session: StripeSession) -> Outcome:
-        """Put Stripe's record in our words."""
+    def _translate(self, session: StripeSession) -> Outcome:
+        """Translate Stripe's record."""
         intent = session.payment_intent
         match session.status, session.payment_status, intent:
             case "complete", "paid", Intent():
                 return Paid(provider=self._provider, reference=intent.id)
-            # A way to pay that takes days, and then failed: no card does that.
+            # A payment method that takes days, and then failed: not a card.
             case "complete", _, Intent(status="requires_payment_method" | "canceled"):
-                return Declined(reason=explain(intent.trouble.decline_code, intent.trouble.code))
+                return Declined(reason=explain(intent.error.decline_code, intent.error.code))
             case "expired", _, _:
                 return Declined(reason=NOT_IN_TIME)
             case "open", _, _ if session.url:

@@ -1,6 +1,6 @@
-"""Reads what Stripe sends us by itself: that something became of a payment, not what.
+"""Reads webhooks of Stripe, which tell that a payment has changed.
 
-What became of it is then asked, with `look_up`: notifications come late, twice and in any order.
+The new state is then read with `look_up`: webhooks come late, twice and in any order.
 """
 
 import hmac
@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-# The name under which a payment or a page at Stripe has the key of our charge.
+# The metadata name of our charge's key, on payments and pages at Stripe.
 KEY: Final = "printworks_charge"
 FRESH_FOR: Final = timedelta(minutes=5)
 KINDS: Final = frozenset(
@@ -22,7 +22,7 @@ KINDS: Final = frozenset(
         "payment_intent.canceled",
         "checkout.session.completed",
         "checkout.session.expired",
-        # Only ways to pay that take days send these; we accept none, and looking does no harm.
+        # Only payment methods that take days send these; we accept none, but a check is harmless.
         "checkout.session.async_payment_succeeded",
         "checkout.session.async_payment_failed",
     }
@@ -30,7 +30,7 @@ KINDS: Final = frozenset(
 
 
 class ProviderEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """Something became of a charge; the same event has the same id, however often it comes."""
+    """A charge has changed; the same event always has the same id."""
 
     id: str
     kind: str
@@ -39,7 +39,7 @@ class ProviderEvent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BadWebhook(Exception):
-    """Not from Stripe, or not from now; whoever sent it gets no other answer than that."""
+    """The webhook is not from Stripe, or too old; the sender learns nothing else."""
 
 
 class _Data(msgspec.Struct):
@@ -54,7 +54,7 @@ class _Body(msgspec.Struct):
 
 class _Subject(msgspec.Struct):
     id: str
-    # A page that somebody else opened may have none.
+    # A page that was opened elsewhere may have none.
     metadata: dict[str, str] | None = None
 
 
@@ -65,10 +65,10 @@ _read_subject: Final = msgspec.json.Decoder(_Subject).decode
 def read_webhook(
     body: bytes, headers: Mapping[str, str], secret: str, *, now: datetime
 ) -> ProviderEvent | None:
-    """Return what a notification says, None if that is not about a charge of ours.
+    """Return the event of a webhook, None if it is not about a charge of ours.
 
-    Raise `BadWebhook` if its signature is missing, wrong or old. Write down the id together with
-    what follows from it: Stripe sends until it hears a 200, and sometimes again after that.
+    Raise `BadWebhook` if its signature is missing, wrong or old. Store the id in the same
+    transaction as its effects: Stripe repeats webhooks until it gets a 200, sometimes longer.
     """
     given = {name.lower(): text for name, text in headers.items()}
     _check_signature(body, given.get("stripe-signature", ""), secret, now)
@@ -88,16 +88,20 @@ def read_webhook(
 
 def _check_signature(body: bytes, header: str, secret: str, now: datetime) -> None:
     parts = [part.strip().partition("=") for part in header.split(",")]
-    moments = [text for name, _, text in parts if name == "t"]
-    # While a secret is being replaced, there is a signature for each.
+    timestamps = [text for name, _, text in parts if name == "t"]
+    # While a secret is being replaced, there is a signature for both.
     given = [text for name, _, text in parts if name == "v1"]
-    if not secret or len(moments) != 1 or not re.fullmatch(r"[0-9]{1,11}", moments[0], re.ASCII):
+    if (
+        not secret
+        or len(timestamps) != 1
+        or not re.fullmatch(r"[0-9]{1,11}", timestamps[0], re.ASCII)
+    ):
         message = "The notification is not signed."
         raise BadWebhook(message)
-    signed = hmac.new(secret.encode(), f"{moments[0]}.".encode() + body, sha256).hexdigest()
+    signed = hmac.new(secret.encode(), f"{timestamps[0]}.".encode() + body, sha256).hexdigest()
     if not any(hmac.compare_digest(signed.encode(), text.encode()) for text in given):
         message = "The signature of the notification is wrong."
         raise BadWebhook(message)
-    if abs(now - datetime.fromtimestamp(int(moments[0]), UTC)) > FRESH_FOR:
+    if abs(now - datetime.fromtimestamp(int(timestamps[0]), UTC)) > FRESH_FOR:
         message = "The notification is too old, or the clock of this machine is wrong."
         raise BadWebhook(message)

@@ -1,4 +1,4 @@
-"""What merchants are told of, in which words, and how long a deaf receiver is tried."""
+"""Callbacks: which events are sent, in which format, and when a failed one is retried."""
 
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -9,7 +9,7 @@ from printworks.rules.events import OrderCreated, OrderEvent, OrderMoved, Shipme
 
 
 class CallbackFormat(StrEnum):
-    """The words in which a merchant wants to be told."""
+    """The API version in whose format a merchant receives callbacks."""
 
     V3_0 = "3.0"
     V2_6 = "2.6"
@@ -17,8 +17,8 @@ class CallbackFormat(StrEnum):
     V2_3 = "2.3"
 
 
-# What merchants are told of; all the rest is between us and the labs.
-ToldEvent = OrderCreated | OrderMoved | ShipmentsChanged
+# Events that are sent to merchants; all others are internal.
+CallbackEvent = OrderCreated | OrderMoved | ShipmentsChanged
 
 # The waits before the second and every later attempt: about 70 hours in all.
 WAITS: Final = (
@@ -29,32 +29,31 @@ WAITS: Final = (
 MOST_FAILURES: Final = len(WAITS) + 1
 MOST_JITTER: Final = 0.1
 
-# However long a receiver asks for, we come back before the next wait of the schedule would be
-# over, so that waits grow after every failure; and after the last one before this.
+# Upper bounds for a `Retry-After`: the next wait of the schedule, so that waits grow after every
+# failure.
 _BOUNDS: Final = (*WAITS[1:], timedelta(hours=36))
 _MARGIN: Final = timedelta(seconds=1)
-# More digits than any honest `Retry-After` has.
+# A plausible `Retry-After` has no more digits.
 _MOST_DIGITS: Final = 9
 
 
-def is_told(event: OrderEvent) -> TypeGuard[ToldEvent]:
-    """Say whether the merchant hears of an event."""
-    return isinstance(event, ToldEvent)
+def is_told(event: OrderEvent) -> TypeGuard[CallbackEvent]:
+    """Return whether an event is sent to the merchant."""
+    return isinstance(event, CallbackEvent)
 
 
 def choose_format(chosen: str | None, of_order: str | None) -> CallbackFormat:
-    """Return the format to tell in: the merchant's, else that of the version that made the order."""
+    """Return the merchant's format, else that of the version that created the order."""
     return CallbackFormat(chosen or of_order or CallbackFormat.V3_0)
 
 
 def wait_after(
     failures: int, *, jitter: float, retry_after: str | None, now: datetime
 ) -> timedelta | None:
-    """Return the wait before the next attempt, or None when it is time to give up.
+    """Return the wait before the next attempt, or None after the last one.
 
-    Jitter is a number from 0 to 1, and makes the wait up to a tenth longer. What the receiver
-    asks for in `Retry-After` can make it longer, never shorter. `now` is the real time: the
-    receiver knows no other.
+    Jitter is a number from 0 to 1, and makes the wait up to a tenth longer. `Retry-After`
+    can make it longer, never shorter. `now` is the real time, not that of a sandbox clock.
     """
     if failures >= MOST_FAILURES:
         return None
@@ -64,13 +63,13 @@ def wait_after(
 
 
 def _read_retry_after(text: str | None, now: datetime) -> timedelta:
-    """Return how long the receiver wants to be left alone; nothing if that cannot be read."""
+    """Return the wait that the receiver asks for; 0 if it cannot be read."""
     text = (text or "").strip()
     if text.isascii() and text.isdigit():
         return timedelta(seconds=int(text) if len(text) <= _MOST_DIGITS else 0)
     try:
         timestamp = parsedate_to_datetime(text)
-        # A zone of -0000 is read as none; HTTP knows only UTC.
+        # The zone -0000 is read as none; HTTP always uses UTC.
         return timestamp.replace(tzinfo=timestamp.tzinfo or UTC) - now
     except (TypeError, ValueError, OverflowError, IndexError):
         return timedelta(0)

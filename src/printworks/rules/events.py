@@ -1,4 +1,4 @@
-"""What can happen to an order, as facts that stay true whatever happens next."""
+"""The events of an order, as they are stored."""
 
 from enum import StrEnum
 
@@ -9,10 +9,11 @@ from printworks.rules.issues import IssueState
 from printworks.rules.orders import OrderStatus
 
 
+# Its docstring is in the OpenAPI document.
 class CallbackState(StrEnum):
     """How far the telling of an event has come."""
 
-    # There was no address to tell.
+    # The merchant had no callback address.
     QUIET = "quiet"
     PENDING = "pending"
     DELIVERED = "delivered"
@@ -20,7 +21,7 @@ class CallbackState(StrEnum):
 
 
 class ShipmentFact(msgspec.Struct, frozen=True, kw_only=True):
-    """A shipment as it was at that moment."""
+    """A shipment at the time of the event."""
 
     id: int
     items: list[int]
@@ -31,37 +32,37 @@ class ShipmentFact(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OrderCreated(msgspec.Struct, frozen=True, tag="order-created"):
-    """An order came into being."""
+    """An order was created."""
 
     status: OrderStatus
     merchant_order_id: str | None
 
 
 class OrderMoved(msgspec.Struct, frozen=True, tag="order-moved"):
-    """An order went from one status to another."""
+    """An order moved from one status to another."""
 
     was: OrderStatus
     status: OrderStatus
     merchant_order_id: str | None
     shipments: list[ShipmentFact] = []
-    # Whether it went there before all its pictures had arrived.
+    # Whether some of its images had not arrived yet.
     lacks_images: bool = False
 
 
 class OrderChanged(msgspec.Struct, frozen=True, tag="order-changed"):
-    """Fields of an order got new values; which ones, but not the values: they are personal."""
+    """Fields of an order were changed; without the values, which are personal data."""
 
     fields: list[str]
 
 
 class ImagesAdded(msgspec.Struct, frozen=True, tag="images-added"):
-    """Images joined an order."""
+    """Images were added to an order."""
 
     images: list[int]
 
 
 class ImageRemoved(msgspec.Struct, frozen=True, tag="image-removed"):
-    """An image left an order."""
+    """An image was removed from an order."""
 
     image: int
 
@@ -74,7 +75,7 @@ class ImageJudged(msgspec.Struct, frozen=True, tag="image-judged"):
 
 
 class ImageRendered(msgspec.Struct, frozen=True, tag="image-rendered"):
-    """The print file of an image was drawn."""
+    """The print file of an image was rendered."""
 
     image: int
     sha256: str
@@ -87,7 +88,7 @@ class PackingSlipJudged(msgspec.Struct, frozen=True, tag="packing-slip-judged"):
 
 
 class ShipmentsChanged(msgspec.Struct, frozen=True, kw_only=True, tag="shipments-changed"):
-    """Shipments were created, or went further."""
+    """Shipments were created, or changed their state."""
 
     status: OrderStatus
     merchant_order_id: str | None
@@ -96,14 +97,15 @@ class ShipmentsChanged(msgspec.Struct, frozen=True, kw_only=True, tag="shipments
 
 
 class OrderHeld(msgspec.Struct, frozen=True, kw_only=True, tag="order-held"):
-    """An order, or one shipment of it, must wait."""
+    """An order, or one shipment of it, was put on hold."""
 
     shipment: int | None
-    reason: str
+    # None if the merchant asked for it.
+    reason: str | None
 
 
 class OrderReleased(msgspec.Struct, frozen=True, tag="order-released"):
-    """An order need not wait any more."""
+    """An order was released from hold."""
 
 
 class OrderCharged(msgspec.Struct, frozen=True, kw_only=True, tag="order-charged"):
@@ -116,7 +118,7 @@ class OrderCharged(msgspec.Struct, frozen=True, kw_only=True, tag="order-charged
 
 
 class OrderRefunded(msgspec.Struct, frozen=True, kw_only=True, tag="order-refunded"):
-    """The merchant got back what was charged."""
+    """The merchant got a refund."""
 
     amount: int
     currency: str
@@ -125,7 +127,7 @@ class OrderRefunded(msgspec.Struct, frozen=True, kw_only=True, tag="order-refund
 
 
 class IssueMoved(msgspec.Struct, frozen=True, kw_only=True, tag="issue-moved"):
-    """An issue of the order was opened, or went further."""
+    """An issue of the order was opened, or changed its state."""
 
     issue: int
     was: IssueState | None
@@ -133,7 +135,7 @@ class IssueMoved(msgspec.Struct, frozen=True, kw_only=True, tag="issue-moved"):
 
 
 class OrderCompensated(msgspec.Struct, frozen=True, kw_only=True, tag="order-compensated"):
-    """Because of an issue the merchant got money back, in minor units, or another order."""
+    """The merchant was compensated for an issue: a refund in minor units, or a reprint."""
 
     issue: int
     refund: int | None
@@ -142,7 +144,7 @@ class OrderCompensated(msgspec.Struct, frozen=True, kw_only=True, tag="order-com
 
 
 class OrderReprints(msgspec.Struct, frozen=True, kw_only=True, tag="order-reprints"):
-    """The order prints again what another one did not get right, at no charge."""
+    """The order is a free reprint of another one."""
 
     order: int
     issue: int

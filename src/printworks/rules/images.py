@@ -1,4 +1,4 @@
-"""What can become of an image, and how long it is waited for."""
+"""The statuses of an image, and the retries of its download."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -8,8 +8,8 @@ from typing import Final
 from printworks.errors import WrongState
 from printworks.rules.orders import PERMISSIONS, OrderStatus
 
-# The most images that one order may have, and that one request may add: whoever shows an
-# order shows all of them.
+# The most images that one order may have, and that one request may add: an order is always shown
+# with all its images.
 MOST_IN_ORDER: Final = 1000
 MOST_IN_BATCH: Final = 250
 MOST_COPIES: Final = 100_000
@@ -26,18 +26,17 @@ class ImageStatus(StrEnum):
 
 
 class AcceptedFiles(StrEnum):
-    """What kinds of files an image may be, where that is not every kind that can be printed."""
+    """The file formats of an image, if not all are accepted."""
 
     JPEG = "jpeg"
 
 
 _S = ImageStatus
 
-# Read a line as: an image here ... may move to any of these.
 IMAGE_MOVES: Final[Mapping[ImageStatus, frozenset[ImageStatus]]] = {
     _S.AWAITING_URL_OR_DATA: frozenset({_S.NOT_YET_DOWNLOADED, _S.OK, _S.INVALID}),
     _S.NOT_YET_DOWNLOADED: frozenset({_S.OK, _S.FILE_NOT_FOUND_AT_URL, _S.INVALID}),
-    # What looked whole at a glance may turn out to be damaged when all of it is drawn.
+    # A file may turn out to be damaged only when it is rendered completely.
     _S.OK: frozenset({_S.INVALID}),
     _S.FILE_NOT_FOUND_AT_URL: frozenset(),
     _S.INVALID: frozenset(),
@@ -49,7 +48,7 @@ DOWNLOAD_ATTEMPTS: Final = len(DOWNLOAD_WAITS) + 1
 
 
 def wait_after_download(attempts: int) -> timedelta | None:
-    """Return the wait after so many attempts, or None when there is no more."""
+    """Return the wait after this many attempts, or None after the last one."""
     return DOWNLOAD_WAITS[attempts - 1] if attempts <= len(DOWNLOAD_WAITS) else None
 
 
@@ -70,7 +69,7 @@ def check_adding(order_status: OrderStatus, *, present: int, added: int) -> None
 
 
 def check_removing(order_status: OrderStatus) -> None:
-    """Refuse to take an image from an order that is no longer open."""
+    """Refuse to remove an image from an order that is no longer open."""
     if not PERMISSIONS[order_status].remove_images:
         message = (
             f"Images cannot be removed from an order that is {order_status}; "

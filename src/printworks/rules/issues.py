@@ -1,4 +1,4 @@
-"""Issues, which are complaints about orders: what they are about, and how they come to an end."""
+"""Issues (complaints about orders): their kinds, states and resolutions."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -10,8 +10,7 @@ import msgspec
 from printworks.errors import WrongState
 from printworks.rules.orders import OrderStatus
 
-# The most issues that one order may have, and remarks that one issue may have: whoever shows
-# them shows all of them.
+# The most issues of an order, and remarks of an issue: they are always shown together.
 MOST_ON_ORDER: Final = 50
 MOST_REMARKS: Final = 100
 
@@ -91,26 +90,25 @@ ACTION_DESCRIPTIONS: Final[Mapping[IssueAction, str]] = {
 
 _S = IssueState
 
-# Read a line as: an issue here ... may move to any of these.
 ISSUE_MOVES: Final[Mapping[IssueState, frozenset[IssueState]]] = {
     _S.OPEN: frozenset({_S.IN_PROGRESS, _S.CANCELLED}),
     _S.IN_PROGRESS: frozenset({_S.CLOSED_RESOLVED, _S.CANCELLED}),
-    # What was done about it stays done.
+    # The resolution is not undone.
     _S.CLOSED_RESOLVED: frozenset({_S.CANCELLED}),
     _S.CANCELLED: frozenset(),
 }
 
-# What somebody still has to look into.
+# Issues that an operator still has to resolve.
 UNSETTLED: Final = frozenset({_S.OPEN, _S.IN_PROGRESS})
 
-# An order that was never handed in can only have failed to be.
-_HANDED_IN: Final = frozenset({OrderStatus.SUBMITTED, OrderStatus.COMPLETE, OrderStatus.CANCELLED})
+# An order that was never submitted can only have submission errors.
+_SUBMITTED: Final = frozenset({OrderStatus.SUBMITTED, OrderStatus.COMPLETE, OrderStatus.CANCELLED})
 # While these last, something is printed, and the merchant pays for it.
 CHARGED: Final = frozenset({OrderStatus.SUBMITTED, OrderStatus.COMPLETE})
 
 
 def check_issue_move(now_at: IssueState, wanted: IssueState) -> None:
-    """Refuse a move the table does not list."""
+    """Refuse a move that the table does not have."""
     if wanted is now_at:
         raise WrongState(f"The issue is {now_at} already.")
     if wanted not in ISSUE_MOVES[now_at]:
@@ -118,14 +116,14 @@ def check_issue_move(now_at: IssueState, wanted: IssueState) -> None:
 
 
 def check_settling(now_at: IssueState) -> None:
-    """Refuse to do something about an issue that has come to its end."""
+    """Refuse to resolve an issue that is closed."""
     if now_at not in UNSETTLED:
         check_issue_move(now_at, IssueState.CLOSED_RESOLVED)
 
 
 def check_opening(kind: IssueKind, status: OrderStatus, *, present: int) -> None:
     """Refuse an issue that an order in this status cannot have, or one too many."""
-    if kind is not IssueKind.SUBMISSION_ERRORS and status not in _HANDED_IN:
+    if kind is not IssueKind.SUBMISSION_ERRORS and status not in _SUBMITTED:
         message = (
             f"An order that is {status} can only have the issue {IssueKind.SUBMISSION_ERRORS}, "
             f"not {kind}: nothing was printed yet."
@@ -142,24 +140,21 @@ def check_comment(present: int) -> None:
 
 
 class Remark(msgspec.Struct, frozen=True):
-    """What was said or done about an issue at one moment."""
+    """A comment on an issue, a change of its state, or both."""
 
     at: datetime
     author: Author
-    # Where it went from and to; the first has no state before.
+    # The state before and after; the first remark has none before.
     was: IssueState | None
     state: IssueState | None
     comment: str | None
 
 
-_NAMES: Final[Mapping[Author, str]] = {
-    Author.MERCHANT: "Merchant",
-    Author.SERVICE: "Service",
-}
+_NAMES: Final[Mapping[Author, str]] = {Author.MERCHANT: "Merchant", Author.SERVICE: "Service"}
 
 
 def write_commentary(remarks: Iterable[Remark]) -> str:
-    """Write all that was said and done about an issue as one text, oldest first."""
+    """Format all remarks on an issue as one text, oldest first."""
     return "\n".join(line for remark in remarks for line in _write_lines(remark))
 
 
@@ -170,13 +165,13 @@ def _write_lines(remark: Remark) -> list[str]:
         origin = "" if remark.was is None else f"from {remark.was} "
         lines.append(f"{begin} State changed {origin}to {remark.state}.")
     if remark.comment:
-        # In one line, so that nobody writes lines of somebody else's.
+        # On one line, so that a comment cannot imitate remarks of others.
         lines.append(f"{begin} {' '.join(remark.comment.split())}")
     return lines
 
 
 def check_not_compensated(*, is_compensated: bool) -> None:
-    """Refuse to charge otherwise for what was made good: it would be given back once more."""
+    """Refuse to change the charge of a compensated order: it would be refunded twice."""
     if is_compensated:
         message = (
             "Money was given back for an issue of this order, or it is printed again; "
@@ -186,19 +181,19 @@ def check_not_compensated(*, is_compensated: bool) -> None:
 
 
 def check_refund(amount: int, *, left: int, currency: str) -> None:
-    """Refuse to give back nothing, or more than is left of what was charged."""
+    """Refuse a refund of nothing, or of more than is left of what was charged."""
     if left <= 0:
-        message = "Nothing is left of what was charged for the order, so nothing can be given back."
+        message = "Nothing is left of what was charged for the order, so nothing can be refunded."
         raise WrongState(message)
     if not 1 <= amount <= left:
-        message = f"Between 0.01 and {left / 100:,.2f} {currency} can be given back for the order."
+        message = f"Between 0.01 and {left / 100:,.2f} {currency} can be refunded for the order."
         raise WrongState(message)
 
 
-def tell_outcome(
+def describe_outcome(
     *, refund: int | None = None, currency: str = "", reprint: int | None = None
 ) -> str:
-    """Say to the merchant what was done about an issue."""
+    """Return what was done about an issue, for the merchant."""
     if reprint is not None:
         return f"Order {reprint} prints it again at no charge."
     if refund is not None:

@@ -1,4 +1,4 @@
-"""Which kinds of work wait for later, how much each may cost, and what follows a failure."""
+"""The kinds of background jobs, the policy of each, and when a failed job is retried."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
@@ -11,7 +11,7 @@ from printworks.rules.images import DOWNLOAD_ATTEMPTS, wait_after_download
 
 
 class JobState(StrEnum):
-    """Where a job is: scheduled → due → running → done, failed or cancelled."""
+    """The state of a job: scheduled → due → running → done, failed or cancelled."""
 
     SCHEDULED = "scheduled"
     DUE = "due"
@@ -22,7 +22,7 @@ class JobState(StrEnum):
 
 
 class JobKind(StrEnum):
-    """What can be promised; each kind has a policy here and a handler in the worker."""
+    """What can be enqueued; each kind has a policy here and a handler in the worker."""
 
     FETCH_IMAGE = "fetch-image"
     RENDER_IMAGE = "render-image"
@@ -30,32 +30,31 @@ class JobKind(StrEnum):
     SEND_TO_LAB = "send-to-lab"
     APPLY_LAB_REPORT = "apply-lab-report"
     CANCEL_AT_LAB = "cancel-at-lab"
-    LOOK_AT_LABS = "look-at-labs"
+    POLL_LABS = "poll-labs"
     DELIVER_CALLBACK = "deliver-callback"
     RETRY_CALLBACK = "retry-callback"
-    FORGET_CALLBACK_ATTEMPTS = "forget-callback-attempts"
+    PURGE_CALLBACK_ATTEMPTS = "forget-callback-attempts"
     CHECK_PAYMENT = "check-payment"
     REFUND_PAYMENT = "refund-payment"
     END_CHECKOUT = "end-checkout"
     REMOVE_FILES = "remove-files"
-    FORGET_PICTURES = "forget-pictures"
-    FORGET_JOBS = "forget-jobs"
-    FORGET_IDEMPOTENCY_KEYS = "forget-idempotency-keys"
-    FORGET_REQUESTS = "forget-requests"
-    FORGET_SESSIONS = "forget-sessions"
+    PURGE_PICTURES = "forget-pictures"
+    PURGE_JOBS = "forget-jobs"
+    PURGE_IDEMPOTENCY_KEYS = "forget-idempotency-keys"
+    PURGE_REQUESTS = "forget-requests"
+    PURGE_SESSIONS = "forget-sessions"
 
 
-# An operator may ask for another try in these states, and call a job off in those. A running
-# job is in somebody's hands: it can be neither.
+# The states in which an operator may retry or cancel a job. A running job can be neither.
 MAY_RETRY: Final = frozenset({JobState.SCHEDULED, JobState.FAILED, JobState.CANCELLED})
 MAY_CANCEL: Final = frozenset({JobState.SCHEDULED, JobState.DUE, JobState.FAILED})
 
 
 class Acknowledge(StrEnum):
-    """How success is written down.
+    """How success is stored.
 
-    GROUPED is several times quicker, but a worker that is killed runs its last few jobs
-    again. SINGLY is for work that hurts when it happens twice.
+    GROUPED is several times faster, but after a kill the last few jobs of a worker run again.
+    SINGLY is for work that is expensive to repeat.
     """
 
     GROUPED = "grouped"
@@ -63,25 +62,25 @@ class Acknowledge(StrEnum):
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
-    """What one kind of job may cost."""
+    """The limits of one kind of job."""
 
-    # Jobs of one merchant that run at the same time, over all workers: a receiver that
-    # hangs holds up nobody but the merchant it belongs to.
+    # Concurrent jobs of one merchant, over all workers: a receiver that hangs delays only its own
+    # merchant.
     in_flight: int
-    # Counted when a job is claimed, so that one which kills its worker comes to an end too.
+    # Counted when a job is claimed, so that a job that kills its worker ends too.
     attempts: int
     timeout: timedelta
     acknowledge: Acknowledge
-    # From the attempts so far to the wait before the next one; None gives up.
+    # From the attempts so far to the wait before the next one; None for no more.
     wait_after: Callable[[int], timedelta | None]
-    # Whether it does little but wait for others, and so gives up its slot when that takes long.
+    # Whether it mostly waits for an external server, and frees its slot when that takes long.
     steps_aside: bool = False
-    # Whether it stays in the queue while many others wait aside.
+    # Whether it stays in the queue while many others have freed their slots.
     comes_last: bool = False
 
 
 class Retry(msgspec.Struct, frozen=True):
-    """Try again after a wait."""
+    """Retry after a wait."""
 
     wait: timedelta
     # Whether this was one of the attempts that the job has.
@@ -89,17 +88,17 @@ class Retry(msgspec.Struct, frozen=True):
 
 
 class GiveUp(msgspec.Struct, frozen=True):
-    """Leave the job to a person."""
+    """The job is exhausted: an operator has to decide."""
 
 
 class PermanentFailure(Exception):
-    """Raised by a handler when another try would end the same way."""
+    """Raised by a handler when a retry would fail too."""
 
 
 class RetryLater(Exception):
-    """Raised by a handler that could not even try, for reasons that are not the job's.
+    """Raised by a handler after an infrastructure error, such as a full disk.
 
-    A full disk or a busy host must not use up the attempts of whoever had the bad luck.
+    It does not use up an attempt of the job.
     """
 
     def __init__(self, reason: str, *, wait: timedelta) -> None:
@@ -108,7 +107,7 @@ class RetryLater(Exception):
 
 
 def decide(policy: Policy, attempts: int, error: BaseException) -> Retry | GiveUp:
-    """Say what follows when a job has failed, this having been its so-manieth attempt."""
+    """Return whether and when a job is retried that has failed after this many attempts."""
     if isinstance(error, RetryLater):
         return Retry(error.wait, counts=False)
     if isinstance(error, PermanentFailure) or attempts >= policy.attempts:
@@ -118,7 +117,7 @@ def decide(policy: Policy, attempts: int, error: BaseException) -> Retry | GiveU
 
 
 def doubling(first: timedelta, *, longest: timedelta) -> Callable[[int], timedelta]:
-    """Return waits of which each is twice the one before, up to the longest."""
+    """Return an exponential backoff: each wait is twice the one before, up to the longest."""
 
     def wait_after(attempts: int) -> timedelta:
         # No more doublings than the longest wait needs: a timedelta can overflow.
@@ -136,8 +135,7 @@ _SWEEP: Final = Policy(
     wait_after=doubling(timedelta(minutes=1), longest=timedelta(minutes=10)),
 )
 
-# A download fails at most so many times, and its handler then says so. The attempts beyond are
-# for workers that die on the way.
+# The handler counts failed downloads itself. These further attempts are for workers that die.
 SPARE_ATTEMPTS: Final = 3
 
 _DOWNLOAD: Final = Policy(
@@ -145,11 +143,11 @@ _DOWNLOAD: Final = Policy(
     attempts=DOWNLOAD_ATTEMPTS + SPARE_ATTEMPTS,
     timeout=timedelta(minutes=10),
     acknowledge=Acknowledge.SINGLY,
-    # Whatever goes wrong beyond the attempts that the handler counts is tried again as well.
+    # Other failures than those that the handler counts are retried as well.
     wait_after=lambda attempts: wait_after_download(attempts) or timedelta(minutes=10),
 )
-# What cannot be drawn ends at the first try: these are for workers that die, which says nothing of
-# the picture, for those are drawn by children.
+# A picture that cannot be rendered fails at the first attempt: these are for workers that die,
+# which is not the fault of the picture, since children render it.
 _RENDER: Final = Policy(
     in_flight=4,
     attempts=30,
@@ -173,7 +171,7 @@ _LAB: Final = Policy(
     wait_after=doubling(timedelta(seconds=10), longest=timedelta(hours=1)),
 )
 
-# Nobody may lose money because a provider was away: there is always another attempt.
+# No money may be lost because a provider was unavailable: there is always another attempt.
 _PAYMENT: Final = Policy(
     in_flight=8,
     attempts=1000,
@@ -182,18 +180,18 @@ _PAYMENT: Final = Policy(
     wait_after=doubling(timedelta(seconds=10), longest=timedelta(hours=1)),
 )
 
-# The first try of a callback. One merchant never has all the slots of a worker.
+# The first attempt of a callback. One merchant never has all the slots of a worker.
 _CALLBACK: Final = Policy(
     in_flight=24,
-    # A receiver's failures are counted in the callback, and every try is a job of its own: these
-    # are for workers that die on the way.
+    # Failures of the receiver are counted in the callback, and every attempt is a job of its own:
+    # these are for workers that die.
     attempts=100,
     timeout=timedelta(minutes=1),
     acknowledge=Acknowledge.GROUPED,
     wait_after=doubling(timedelta(seconds=10), longest=timedelta(hours=1)),
     steps_aside=True,
 )
-# Later tries, and the first ones of receivers that take long: few of them at a time.
+# Later attempts, and the first ones to slow receivers: few of them at a time.
 _LATE_CALLBACK: Final = msgspec.structs.replace(_CALLBACK, in_flight=2, comes_last=True)
 
 POLICIES: Final[Mapping[str, Policy]] = {
@@ -205,30 +203,30 @@ POLICIES: Final[Mapping[str, Policy]] = {
     JobKind.SEND_TO_LAB: _LAB,
     JobKind.APPLY_LAB_REPORT: _LAB,
     JobKind.CANCEL_AT_LAB: _LAB,
-    JobKind.LOOK_AT_LABS: _SWEEP,
+    JobKind.POLL_LABS: _SWEEP,
     JobKind.FETCH_IMAGE: _DOWNLOAD,
     JobKind.RENDER_IMAGE: _RENDER,
     JobKind.FETCH_PACKING_SLIP: _DOWNLOAD,
     JobKind.REMOVE_FILES: _REMOVAL,
-    JobKind.FORGET_CALLBACK_ATTEMPTS: _SWEEP,
-    JobKind.FORGET_PICTURES: _SWEEP,
-    JobKind.FORGET_JOBS: _SWEEP,
-    JobKind.FORGET_IDEMPOTENCY_KEYS: _SWEEP,
-    JobKind.FORGET_REQUESTS: _SWEEP,
-    JobKind.FORGET_SESSIONS: _SWEEP,
+    JobKind.PURGE_CALLBACK_ATTEMPTS: _SWEEP,
+    JobKind.PURGE_PICTURES: _SWEEP,
+    JobKind.PURGE_JOBS: _SWEEP,
+    JobKind.PURGE_IDEMPOTENCY_KEYS: _SWEEP,
+    JobKind.PURGE_REQUESTS: _SWEEP,
+    JobKind.PURGE_SESSIONS: _SWEEP,
 }
 
 HOURLY: Final = (
-    JobKind.LOOK_AT_LABS,
-    JobKind.FORGET_CALLBACK_ATTEMPTS,
-    JobKind.FORGET_PICTURES,
-    JobKind.FORGET_JOBS,
-    JobKind.FORGET_IDEMPOTENCY_KEYS,
-    JobKind.FORGET_REQUESTS,
-    JobKind.FORGET_SESSIONS,
+    JobKind.POLL_LABS,
+    JobKind.PURGE_CALLBACK_ATTEMPTS,
+    JobKind.PURGE_PICTURES,
+    JobKind.PURGE_JOBS,
+    JobKind.PURGE_IDEMPOTENCY_KEYS,
+    JobKind.PURGE_REQUESTS,
+    JobKind.PURGE_SESSIONS,
 )
 
 
 def hourly_key(kind: JobKind, now: datetime) -> str:
-    """Return the dedupe key of this hour: whoever promises first, it happens once."""
+    """Return the deduplication key of this hour, so that the job runs once."""
     return f"{kind}:{now:%Y-%m-%dT%H}"

@@ -1,8 +1,8 @@
-"""Money as double entries: what is posted when, and what must be true of all of it.
+"""The double-entry ledger: what is posted when, and what the audit verifies.
 
 An entry belongs to one merchant and one currency. Its lines name accounts and amounts in minor
-units, debits above zero and credits below, and add up to nothing. Entries are numbered without
-gaps and each carries the hash of the one before: what was written stays as it was.
+units, debits above zero and credits below, and add up to zero. Entries are numbered without gaps
+and each has the hash of the one before, so changes are detected.
 """
 
 import hashlib
@@ -24,22 +24,22 @@ class EntryKind(StrEnum):
     REFUND = "refund"
     CREDIT = "credit"
     PAYMENT = "payment"
-    # What was paid for an order goes back to whoever paid it.
+    # A payment for an order is returned to its payer.
     REPAYMENT = "repayment"
 
 
 class Account(StrEnum):
-    """Where money is."""
+    """The accounts."""
 
     # What the merchant owes; below zero, what it has paid ahead.
     RECEIVABLE = "receivable"
     SALES = "sales"
-    # What was given for nothing, to make up for something.
+    # Compensation for issues.
     GOODWILL = "goodwill"
     BANK = "bank"
 
 
-# Read a line as: this happened ... so the first account grows and the second shrinks.
+# The account that is debited, and the one that is credited.
 ACCOUNTS: Final[Mapping[EntryKind, tuple[Account, Account]]] = {
     EntryKind.CHARGE: (Account.RECEIVABLE, Account.SALES),
     EntryKind.REFUND: (Account.SALES, Account.RECEIVABLE),
@@ -57,12 +57,12 @@ class LedgerLine(msgspec.Struct, frozen=True, array_like=True):
 
 
 class LedgerEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """Money that moved, as it is written down."""
+    """A movement of money, as it is stored."""
 
     merchant_id: int
     # 1, 2, 3 … for each merchant.
     number: int
-    # The same movement has the same key, and is written once.
+    # The idempotency key of the movement.
     key: str
     kind: EntryKind
     order_id: int | None
@@ -75,7 +75,7 @@ class LedgerEntry(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def owed(self) -> int:
-        """By how much the merchant owes more, or less."""
+        """The change of what the merchant owes."""
         return sum(line.amount for line in self.lines if line.account is Account.RECEIVABLE)
 
 
@@ -86,7 +86,7 @@ def write_lines(kind: EntryKind, amount: int) -> tuple[LedgerLine, LedgerLine]:
 
 
 def hash_entry(entry: LedgerEntry) -> str:
-    """Return what the next entry will hold against this one."""
+    """Return the hash of an entry, which the next one contains."""
     return hashlib.sha256(msgspec.json.encode(entry, order="sorted")).hexdigest()
 
 
@@ -98,7 +98,7 @@ class Booked(msgspec.Struct, frozen=True):
 
 
 class Books(msgspec.Struct, frozen=True):
-    """What is said of a merchant's ledger outside of it."""
+    """The totals of a merchant's ledger, stored outside of it."""
 
     count: int
     head: str
@@ -106,7 +106,7 @@ class Books(msgspec.Struct, frozen=True):
 
 
 class OrderMoney(msgspec.Struct, frozen=True):
-    """What the ledger must say of an order."""
+    """The facts of an order that the ledger must match."""
 
     id: int
     status: OrderStatus
@@ -115,7 +115,7 @@ class OrderMoney(msgspec.Struct, frozen=True):
 
 
 class PaymentMoney(msgspec.Struct, frozen=True):
-    """What the ledger must say of a payment that somebody was asked for."""
+    """The facts of a payment that the ledger must match."""
 
     key: str
     order_id: int
@@ -125,20 +125,20 @@ class PaymentMoney(msgspec.Struct, frozen=True):
 
 
 def entry_key(kind: EntryKind, reference: str) -> str:
-    """Return the key under which a movement is posted, once."""
+    """Return the idempotency key of a movement."""
     return f"{kind}-{reference}"
 
 
 class LedgerFault(msgspec.Struct, frozen=True):
-    """Something that does not add up."""
+    """An error in the ledger."""
 
-    # A few words for programs and tests, and a sentence for people.
+    # A word for programs, and a sentence for people.
     kind: str
     sentence: str
 
 
 _PAID: Final = frozenset({OrderStatus.SUBMITTED, OrderStatus.COMPLETE})
-# Read a line as: of a payment here ... these entries are written.
+# The entries of a payment in each state.
 _WRITTEN: Final[Mapping[PaymentState, frozenset[EntryKind]]] = {
     PaymentState.PAID: frozenset({EntryKind.PAYMENT}),
     PaymentState.REFUNDING: frozenset({EntryKind.PAYMENT}),
@@ -147,9 +147,9 @@ _WRITTEN: Final[Mapping[PaymentState, frozenset[EntryKind]]] = {
 
 
 class Audit:
-    """Recomputes one merchant's ledger from its beginning.
+    """Recalculates one merchant's ledger from the start.
 
-    Feed it every entry by number, then every order and payment, then ask for what it found.
+    Add every entry by number, then every order and payment, then call `finish`.
     """
 
     def __init__(self) -> None:
@@ -160,11 +160,11 @@ class Audit:
         # By order: what is charged for it now, and in which currency.
         self._charged: dict[int, tuple[int, str]] = {}
         self._times: dict[int, int] = {}
-        # By key: what was received for an order, or given back.
+        # By key: what was received for an order, or repaid.
         self._moved: dict[str, LedgerEntry] = {}
 
     def add_entry(self, booked: Booked) -> None:
-        """Take the next entry."""
+        """Add the next entry."""
         entry = booked.entry
         name = f"Entry {entry.number}"
         if entry.number != self._count + 1:
@@ -199,7 +199,7 @@ class Audit:
             self._find("twice", f"Order {order_id} was {what} by entry {entry.number}.")
 
     def add_order(self, order: OrderMoney) -> None:
-        """Hold an order against what was charged for it."""
+        """Compare an order with what was charged for it."""
         charged, currency = self._charged.pop(order.id, (0, order.currency))
         due = order.price if order.status in _PAID else 0
         if order.status in _PAID and self._times.get(order.id, 0) != 1:
@@ -213,7 +213,7 @@ class Audit:
             self._find("currency", f"Order {order.id} is in {order.currency}, not {currency}.")
 
     def add_payment(self, payment: PaymentMoney) -> None:
-        """Hold a payment against what was received and given back for it."""
+        """Compare a payment with what was received and repaid for it."""
         expected = _WRITTEN.get(payment.state, frozenset())
         for kind in (EntryKind.PAYMENT, EntryKind.REPAYMENT):
             entry = self._moved.pop(entry_key(kind, payment.key), None)
@@ -229,7 +229,7 @@ class Audit:
                 self._find("payment-amount", sentence)
 
     def finish(self, books: Books) -> list[LedgerFault]:
-        """Return all that does not add up."""
+        """Return all errors."""
         for entry in self._moved.values():
             sentence = f"Entry {entry.number} is a {entry.kind} that nobody was asked for."
             self._find("unasked", sentence)
@@ -261,7 +261,7 @@ def audit(
     payments: Iterable[PaymentMoney],
     books: Books,
 ) -> list[LedgerFault]:
-    """Recompute one merchant's ledger and return all that does not add up."""
+    """Recalculate one merchant's ledger and return all errors."""
     work = Audit()
     for booked in entries:
         work.add_entry(booked)

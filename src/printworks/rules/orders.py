@@ -1,4 +1,4 @@
-"""Where an order may go next, and what may still be changed on the way."""
+"""The statuses of an order, the moves between them, and what each permits."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -35,7 +35,6 @@ class ShippingMethod(StrEnum):
 
 _S = OrderStatus
 
-# Read a line as: an order here ... may move to any of these.
 MOVES: Final[Mapping[OrderStatus, frozenset[OrderStatus]]] = {
     _S.NOT_YET_SUBMITTED: frozenset({_S.SUBMITTED, _S.AWAITING_PAYMENT, _S.CANCELLED}),
     _S.AWAITING_PAYMENT: frozenset({_S.SUBMITTED, _S.NOT_YET_SUBMITTED, _S.CANCELLED}),
@@ -43,7 +42,7 @@ MOVES: Final[Mapping[OrderStatus, frozenset[OrderStatus]]] = {
     _S.COMPLETE: frozenset(),
     _S.CANCELLED: frozenset(),
 }
-# Nothing more happens to an order that is here.
+# The final statuses.
 ENDED: Final = frozenset(status for status, onward in MOVES.items() if not onward)
 
 
@@ -58,7 +57,6 @@ class Permissions(NamedTuple):
 
 _NOTHING: Final = Permissions(cancel=False, hold=False, update_shipping=False, remove_images=False)
 
-# Read a line as: an order here ... still permits this.
 PERMISSIONS: Final[Mapping[OrderStatus, Permissions]] = {
     _S.NOT_YET_SUBMITTED: Permissions(
         cancel=True, hold=True, update_shipping=True, remove_images=True
@@ -73,13 +71,13 @@ PERMISSIONS: Final[Mapping[OrderStatus, Permissions]] = {
 
 
 def check_move(now_at: OrderStatus, wanted: OrderStatus) -> None:
-    """Refuse a move the table does not list."""
+    """Refuse a move that the table does not have."""
     if wanted not in MOVES[now_at]:
         raise WrongState(f"An order that is {now_at} cannot become {wanted}.")
 
 
 def check_not_being_paid(payment_request_id: int | None) -> None:
-    """Refuse changes to what somebody is paying for at this moment."""
+    """Refuse changes to an order that is being paid for."""
     if payment_request_id is not None:
         message = "The order is being paid for; wait for the end of that, or cancel the order."
         raise WrongState(message)

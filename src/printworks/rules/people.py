@@ -1,4 +1,4 @@
-"""Who may come in, for how long, and what each may do."""
+"""Sign-in rules: realms, roles, sessions and passwords."""
 
 import re
 import unicodedata
@@ -11,14 +11,14 @@ from printworks.errors import BadInput
 
 
 class Realm(StrEnum):
-    """Whose door it is; somebody may have a key to both."""
+    """The merchant area or the operator area; a person may have access to both."""
 
     MERCHANT = "merchant"
     OPERATOR = "operator"
 
 
 class Role(StrEnum):
-    """What somebody is there for: merchants' people are owners, operators' the others."""
+    """The role of a person: owner in the merchant area, the others in the operator area."""
 
     OWNER = "owner"
     VIEWER = "viewer"
@@ -28,12 +28,12 @@ class Role(StrEnum):
 
 
 class Duty(StrEnum):
-    """What an operator's page asks of whoever uses it."""
+    """The permission that a page of the operator area requires."""
 
     LOOK = "look"
     # Lab jobs: accept, dispatch, reject; holds.
     PRODUCE = "produce"
-    # Issues, and whatever a merchant rings up about.
+    # Issues, and other requests of merchants.
     SUPPORT = "support"
     # Merchants, money, jobs, people.
     ADMINISTER = "administer"
@@ -48,20 +48,20 @@ MAY: Final[Mapping[Role, frozenset[Duty]]] = {
 }
 OPERATORS: Final = (Role.VIEWER, Role.PRODUCTION, Role.SUPPORT, Role.ADMIN)
 
-# How long somebody stays signed in without coming back, and in all.
+# How long a session lasts without use, and in all.
 IDLE: Final[Mapping[Realm, timedelta]] = {
     Realm.MERCHANT: timedelta(days=7),
     Realm.OPERATOR: timedelta(hours=12),
 }
 LONGEST: Final = timedelta(days=30)
-# How long a password counts for what asks for it once more: keys and callback addresses.
+# How long a re-authentication is valid, which API keys and callback addresses require.
 PROOF_LASTS: Final = timedelta(minutes=10)
 INVITATION_LASTS: Final = timedelta(days=7)
 
 SHORTEST_PASSWORD: Final = 10
 LONGEST_PASSWORD: Final = 200
 LONGEST_EMAIL: Final = 254
-# Mistakes that cost nothing, and what the next ones cost.
+# Failed sign-ins without a wait, and the waits after more of them.
 FREE_FAILURES: Final = 4
 _FIRST_WAIT: Final = timedelta(seconds=15)
 _LONGEST_WAIT: Final = timedelta(minutes=15)
@@ -71,7 +71,7 @@ _EMAIL: Final = re.compile(
 
 
 def read_email(text: str) -> str:
-    """Return an e-mail address as it is remembered; refuse what cannot be one."""
+    """Return an e-mail address in normal form; refuse an invalid one."""
     email = unicodedata.normalize("NFC", text).strip().lower()
     if len(email) > LONGEST_EMAIL or not email.isprintable() or not _EMAIL.fullmatch(email):
         raise BadInput("Enter an e-mail address, such as name@example.com.")
@@ -79,7 +79,7 @@ def read_email(text: str) -> str:
 
 
 def check_password(password: str, *, email: str) -> None:
-    """Refuse a password that is too short, or that anybody would guess first."""
+    """Refuse a password that is too short, too long or easy to guess."""
     if len(password) < SHORTEST_PASSWORD:
         raise BadInput(f"A password needs at least {SHORTEST_PASSWORD} characters.")
     if len(password) > LONGEST_PASSWORD:
@@ -90,7 +90,7 @@ def check_password(password: str, *, email: str) -> None:
 
 
 def wait_after(failures: int) -> timedelta:
-    """Return how long nobody may sign in as somebody, after so many mistakes in a row."""
+    """Return how long sign-in is blocked after this many failures in a row."""
     beyond = failures - FREE_FAILURES
     if beyond <= 0:
         return timedelta()
@@ -98,10 +98,10 @@ def wait_after(failures: int) -> timedelta:
 
 
 def is_proved(proved_at: datetime | None, *, now: datetime) -> bool:
-    """Say whether a password that was given then still counts."""
+    """Return whether a re-authentication is still valid."""
     return proved_at is not None and now < proved_at + PROOF_LASTS
 
 
 def end_of_session(realm: Realm, begun_at: datetime, *, now: datetime) -> datetime:
-    """Return until when a session lasts that was just used."""
+    """Return the end of a session that was just used."""
     return min(now + IDLE[realm], begun_at + LONGEST)

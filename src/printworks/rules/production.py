@@ -1,4 +1,4 @@
-"""How far a shipment has come at its lab, and what may still be changed on the way."""
+"""The states of a shipment at its lab, and what may still be changed in each."""
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
@@ -8,7 +8,7 @@ from printworks.rules.orders import PERMISSIONS, OrderStatus, Permissions
 
 
 class LabState(StrEnum):
-    """How far a shipment has come at its lab."""
+    """The state of a shipment at its lab."""
 
     OFFERED = "offered"
     ACCEPTED = "accepted"
@@ -21,14 +21,13 @@ class LabState(StrEnum):
 
 _S = LabState
 
-# Read a line as: a shipment here ... may move to any of these. A lab may leave steps out, and
-# its reports may come late or twice: whatever is not in the line is no news.
+# A lab may skip steps, and its reports may come late or twice: other moves are ignored.
 LAB_MOVES: Final[Mapping[LabState, frozenset[LabState]]] = {
     _S.OFFERED: frozenset(
         {_S.ACCEPTED, _S.IN_PRODUCTION, _S.DISPATCHED, _S.REJECTED, _S.CANCELLED, _S.FAILED}
     ),
     _S.ACCEPTED: frozenset({_S.IN_PRODUCTION, _S.DISPATCHED, _S.REJECTED, _S.CANCELLED, _S.FAILED}),
-    # Called off only by an operator, who has it made again.
+    # Cancelled only by an operator, who has it printed again.
     _S.IN_PRODUCTION: frozenset({_S.DISPATCHED, _S.FAILED, _S.CANCELLED}),
     _S.DISPATCHED: frozenset(),
     _S.REJECTED: frozenset(),
@@ -36,9 +35,9 @@ LAB_MOVES: Final[Mapping[LabState, frozenset[LabState]]] = {
     _S.FAILED: frozenset({_S.CANCELLED}),
 }
 
-# What will never be sent, and what another shipment replaces.
+# Shipments that will never be sent; others replace them.
 DROPPED: Final = frozenset({_S.REJECTED, _S.CANCELLED})
-# What a lab still has before it.
+# Shipments that a lab still has to make.
 OPEN: Final = frozenset({_S.OFFERED, _S.ACCEPTED, _S.IN_PRODUCTION})
 
 
@@ -58,12 +57,12 @@ class LabRules(NamedTuple):
 def find_permissions(
     status: OrderStatus, shipments: Iterable[tuple[LabState, LabRules]], *, is_held: bool
 ) -> Permissions:
-    """Say what the merchant may still do: what the status permits, and every lab as well."""
+    """Return what the merchant may still do: what the status and every lab permit."""
     permissions = PERMISSIONS[status]
     if status is OrderStatus.SUBMITTED:
         at_labs = [(state, rules) for state, rules in shipments if state not in DROPPED]
         permissions = Permissions(
-            # A lab that has failed has nothing left to stop.
+            # A lab that has failed has nothing to cancel.
             cancel=all(state is _S.FAILED or state in rules.cancel for state, rules in at_labs),
             hold=all(state in rules.hold for state, rules in at_labs),
             update_shipping=all(state in rules.update_shipping for state, rules in at_labs),

@@ -1,10 +1,10 @@
-"""What must be known of a recipient before anybody pays, in words for the recipient."""
+"""Validates the address of a recipient at checkout, with messages for the recipient."""
 
 import re
 from collections.abc import Collection, Mapping
 from typing import Final
 
-# The longest that each may be.
+# The required fields, with their maximum lengths.
 NEEDED: Final[Mapping[str, int]] = {
     "recipient_name": 200,
     "address1": 200,
@@ -12,26 +12,26 @@ NEEDED: Final[Mapping[str, int]] = {
     "postal_code": 50,
     "email": 254,
 }
-# What may be given along with it.
+# The optional fields.
 OPTIONAL: Final[Mapping[str, int]] = {"address2": 200, "state_or_county": 200}
 
 _MISSING: Final[Mapping[str, str]] = {
-    "recipient_name": "Say who it is for.",
-    "address1": "Say where it should arrive.",
-    "town_or_city": "Say in which town or city that is.",
-    "postal_code": "The postcode is missing; write - if there is none.",
-    "email": "The e-mail address is missing.",
+    "recipient_name": "Enter the recipient's name.",
+    "address1": "Enter the street address.",
+    "town_or_city": "Enter the town or city.",
+    "postal_code": "Enter the postcode, or - if there is none.",
+    "email": "Enter the e-mail address.",
 }
 _EMAIL: Final = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 
 
 def tidy(text: str) -> str:
-    """Return what was typed without needless blanks."""
+    """Return a text without superfluous spaces."""
     return " ".join(text.split())
 
 
 def find_problems(missing: Collection[str], typed: Mapping[str, str]) -> dict[str, str]:
-    """Return what must be typed again, by field; nothing if all of it will do."""
+    """Return the error of each field that is missing or not valid."""
     problems = {}
     for name, longest in {**NEEDED, **OPTIONAL}.items():
         value = tidy(typed.get(name, ""))
@@ -39,9 +39,9 @@ def find_problems(missing: Collection[str], typed: Mapping[str, str]) -> dict[st
             if name in missing:
                 problems[name] = _MISSING[name]
         elif len(value) > longest:
-            problems[name] = f"This is too long; {longest} characters are the most."
+            problems[name] = f"Use at most {longest} characters."
         elif not value.isprintable():
-            problems[name] = "There is a character in this that cannot be printed."
+            problems[name] = "This contains a character that cannot be printed."
         elif name == "email" and not _EMAIL.fullmatch(value):
-            problems[name] = "This is no e-mail address; it should look like mary@example.com."
+            problems[name] = "Enter a valid e-mail address, such as mary@example.com."
     return problems

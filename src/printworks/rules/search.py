@@ -1,4 +1,4 @@
-"""How somebody is found by name."""
+"""Search keys for the names of recipients."""
 
 import unicodedata
 
@@ -6,12 +6,12 @@ _LONGEST_KEY = 200
 
 
 def make_recipient_key(name: str | None) -> str:
-    """Return a name as it is looked for: surname first, without case and accents."""
+    """Return the search key of a name: surname first, without case and accents."""
     return " ".join(reversed(_read_words(name or "")))[:_LONGEST_KEY]
 
 
 def simplify(text: str) -> str:
-    """Return a text without case and accents, as it is compared with others."""
+    """Return a text without case and accents, for comparisons."""
     return " ".join(_read_words(text))
 
 

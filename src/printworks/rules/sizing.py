@@ -1,6 +1,6 @@
-"""How a picture is laid on the print area of a product, and what that costs the picture.
+"""How a picture is placed on the print area of a product, and how much of it is lost.
 
-All of it is exact: the proof and the print file are drawn from the same numbers.
+The numbers are exact: the proof and the print file are rendered from the same ones.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Units(StrEnum):
 
 IN_INCHES: Final = {Units.INCHES: Fraction(1), Units.CM: Fraction(50, 127)}
 
-# A picture whose shape differs by more than this from the print area deserves a warning.
+# A picture whose shape differs more than this from the print area gets a warning.
 SHAPE_TOLERANCE: Final = Fraction(1, 100)
 
 
@@ -38,7 +38,7 @@ class Pixels(NamedTuple):
     height: int
 
     def turned(self) -> "Pixels":
-        """The same on its side."""
+        """The same, rotated by 90 degrees."""
         return Pixels(self.height, self.width)
 
     def __str__(self) -> str:
@@ -55,12 +55,12 @@ class PrintArea(NamedTuple):
     def of(
         cls, width: int | str | Decimal, height: int | str | Decimal, units: Units
     ) -> "PrintArea":
-        """Take two sides as the catalogue writes them, such as 29.7 cm."""
+        """Convert two sides from the catalogue, such as 29.7 cm."""
         inch = IN_INCHES[units]
         return cls(Fraction(width) * inch, Fraction(height) * inch)
 
     def turned(self) -> "PrintArea":
-        """The same on its side."""
+        """The same, rotated by 90 degrees."""
         return PrintArea(self.height, self.width)
 
 
@@ -85,9 +85,9 @@ _ALL: Final = Share(Fraction(1), Fraction(1))
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """A picture laid on a print area."""
+    """A picture placed on a print area."""
 
-    # As a person sees it: after the camera's note of how it was held.
+    # As a person sees it, after the EXIF orientation.
     picture: Pixels
     area: PrintArea
     sizing: Sizing
@@ -100,13 +100,13 @@ class Placement:
 
     @property
     def printed(self) -> Pixels:
-        """The pixels that reach the paper, as they lie there."""
+        """The size of the printed part, as on the paper."""
         size = Pixels(self.box.width, self.box.height)
         return size.turned() if self.is_turned else size
 
     @property
     def densities(self) -> tuple[Fraction, Fraction]:
-        """Pixels of the picture on an inch of paper, across and down."""
+        """Pixels of the picture per inch of paper, across and down."""
         return (
             self.printed.width / (self.area.width * self.covers.width),
             self.printed.height / (self.area.height * self.covers.height),
@@ -114,7 +114,7 @@ class Placement:
 
     @property
     def effective_dpi(self) -> Fraction:
-        """Pixels on an inch of paper, in the direction that has fewer."""
+        """Pixels per inch of paper, in the direction that has fewer."""
         return min(self.densities)
 
     @property
@@ -146,16 +146,16 @@ class Placement:
         return Pixels(_whole(self.area.width * dpi), _whole(self.area.height * dpi))
 
     def on(self, canvas: Pixels) -> Box:
-        """Where the picture lies on a canvas of the shape of the print area."""
+        """The place of the picture on a canvas with the shape of the print area."""
         width = _whole(canvas.width * self.covers.width)
         height = _whole(canvas.height * self.covers.height)
         return Box((canvas.width - width) // 2, (canvas.height - height) // 2, width, height)
 
 
 def place(picture: Pixels, area: PrintArea, sizing: Sizing) -> Placement:
-    """Lay a picture on a print area, turned if that means less resizing."""
+    """Place a picture on a print area, turned if that fits better."""
     is_turned = mismatch(picture.turned(), area) < mismatch(picture, area)
-    # Everything is reckoned as the picture stands; the paper is turned instead.
+    # All is calculated for the upright picture; the paper is turned instead.
     paper = area.turned() if is_turned else area
     box = _crop(picture, paper) if sizing is Sizing.CROP else Box(0, 0, *picture)
     covers = _fit(picture, paper) if sizing is Sizing.SHRINK_TO_FIT else _ALL
@@ -188,5 +188,5 @@ def _fit(picture: Pixels, paper: PrintArea) -> Share:
 
 
 def _whole(length: Fraction) -> int:
-    """Round half up, and never to nothing."""
+    """Round half up, and never to zero."""
     return max(1, int(length + Fraction(1, 2)))

@@ -1,4 +1,4 @@
-"""What still stands between an order and its submission, and what is merely doubtful."""
+"""Validation before submission: errors that prevent it, and warnings that do not."""
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -38,7 +38,6 @@ class ImageWarning(StrEnum):
     ATTRIBUTE_NOT_VALID = "AttributeNotValid"
 
 
-# Read a line as: an image that is here ... has this error.
 ERROR_OF_STATUS: Final[Mapping[ImageStatus, ImageError]] = {
     ImageStatus.AWAITING_URL_OR_DATA: ImageError.NO_IMAGE_FILE,
     ImageStatus.FILE_NOT_FOUND_AT_URL: ImageError.FILE_COULD_NOT_BE_DOWNLOADED,
@@ -47,7 +46,7 @@ ERROR_OF_STATUS: Final[Mapping[ImageStatus, ImageError]] = {
 
 
 class Findings(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found out about one image of an order."""
+    """The errors and warnings of one image of an order."""
 
     image_id: int
     errors: list[ImageError]
@@ -62,7 +61,7 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_image_errors(status: ImageStatus, copies: int) -> list[ImageError]:
-    """List what keeps an image from being printed."""
+    """List the errors that prevent an image from being printed."""
     errors = [ERROR_OF_STATUS[status]] if status in ERROR_OF_STATUS else []
     return [*errors, ImageError.ZERO_COPIES] if copies == 0 else errors
 
@@ -70,7 +69,7 @@ def find_image_errors(status: ImageStatus, copies: int) -> list[ImageError]:
 def find_size_warnings(
     status: ImageStatus, placement: Placement | None, recommended: Pixels
 ) -> list[ImageWarning]:
-    """List what is doubtful about an image's size and shape, as far as they are known."""
+    """List the warnings about an image's size and shape, as far as they are known."""
     if status is ImageStatus.NOT_YET_DOWNLOADED:
         return [
             ImageWarning.COULD_NOT_VALIDATE_IMAGE_SIZE,
@@ -84,19 +83,30 @@ def find_size_warnings(
     return warnings
 
 
+class PostalAddress(msgspec.Struct, frozen=True, kw_only=True):
+    """The parts of an address without which nothing can be sent."""
+
+    recipient_name: str | None
+    address1: str | None
+    town_or_city: str | None
+    postal_code: str | None
+    destination_country: str | None
+
+    def is_complete(self, *, needs_recipient: bool) -> bool:
+        """Whether a shipment can be sent there, without a name on it if none is needed."""
+        place = (self.address1, self.town_or_city, self.postal_code, self.destination_country)
+        return all(place) and bool(self.recipient_name or not needs_recipient)
+
+
 def find_general_errors(
-    *,
-    recipient_name: str | None,
-    address1: str | None,
-    town_or_city: str | None,
-    postal_code: str | None,
-    destination_country: str | None,
+    address: PostalAddress,
     images: Sequence[Findings],
+    *,
     needs_recipient: bool = True,
     is_routable: bool = True,
     is_balance_sufficient: bool = True,
 ) -> list[GeneralError]:
-    """List what keeps the order from being submitted; empty when nothing does."""
+    """List the errors that prevent submission."""
     errors = []
     if not is_balance_sufficient:
         errors.append(GeneralError.ACCOUNT_BALANCE_INSUFFICIENT)
@@ -104,7 +114,6 @@ def find_general_errors(
         errors.append(GeneralError.ITEMS_CONTAINING_ERRORS)
     if not images:
         errors.append(GeneralError.NO_ITEMS_IN_ORDER)
-    address = (address1, town_or_city, postal_code, destination_country)
-    if not all(address) or (needs_recipient and not recipient_name):
+    if not address.is_complete(needs_recipient=needs_recipient):
         errors.append(GeneralError.POSTAL_ADDRESS_NOT_SET)
     return errors

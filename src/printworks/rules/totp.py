@@ -1,4 +1,4 @@
-"""Codes that a telephone shows and that change every thirty seconds (RFC 6238)."""
+"""Time-based one-time passwords (RFC 6238)."""
 
 import base64
 import hashlib
@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 STEP_SECONDS: Final = 30
 DIGITS: Final = 6
-# Clocks differ: the code before and the code after count as well.
+# Clocks differ: the previous and the next code are valid as well.
 _NEIGHBOURS: Final = (0, -1, 1)
 
 
@@ -24,7 +24,7 @@ def make_code(secret: str, step: int) -> str:
 
 
 def find_step(secret: str, code: str, *, last_step: int, now: datetime) -> int | None:
-    """Return the step whose code this is; None if it is none, or not later than the last one."""
+    """Return the step whose code this is; None if it is wrong or was used before."""
     code = "".join(code.split())
     if not code.isascii():
         return None
@@ -39,6 +39,6 @@ def find_step(secret: str, code: str, *, last_step: int, now: datetime) -> int |
 
 
 def make_address(secret: str, *, issuer: str, account: str) -> str:
-    """Return what an authenticator reads from the picture."""
+    """Return the address for the QR code of an authenticator app."""
     label = quote(f"{issuer}:{account}", safe="")
     return f"otpauth://totp/{label}?secret={secret}&issuer={quote(issuer, safe='')}"

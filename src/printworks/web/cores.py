@@ -1,9 +1,8 @@
-"""Keeps the threads that share an interpreter on one core.
+"""Binds the threads that share an interpreter to one core.
 
-Only one of them can run at a time. On several cores they keep waking each other across
-cores, and carry the interpreter's memory from cache to cache: a request was measured to cost
-400 µs of CPU that way, and 180 µs on one core. What Granian does outside the interpreter, TLS
-above all, stays where the kernel puts it.
+Only one of them can run at a time. On several cores they wake each other across cores, and move
+the interpreter's memory between caches: a request was measured to cost 400 µs of CPU that way,
+and 180 µs on one core. Granian's own threads, which do TLS above all, are not bound.
 """
 
 import os
@@ -11,7 +10,7 @@ from collections.abc import Iterable
 
 
 def choose_core(number: int, first: int) -> int | None:
-    """Return the core for a process of several, or None where that cannot be chosen."""
+    """Return the core for one of several processes, or None if it cannot be chosen."""
     if not hasattr(os, "sched_getaffinity"):
         return None
     allowed = sorted(os.sched_getaffinity(0))
@@ -19,6 +18,6 @@ def choose_core(number: int, first: int) -> int | None:
 
 
 def keep_on(core: int, threads: Iterable[int]) -> None:
-    """Bind threads, by the kernel's numbers, to a core."""
+    """Bind threads, by their native ids, to a core."""
     for thread in threads:
         os.sched_setaffinity(thread, {core})

@@ -1,7 +1,6 @@
-"""The asynchronous edge: reads a request within limits, and hands it whole to a thread.
+"""The asynchronous edge: reads a complete request within limits, then passes it to a thread.
 
-Nothing here waits for anything but the network, so that a thousand stalled clients cost a
-normal one nothing.
+Nothing here waits for anything but the network, so stalled clients do not slow down others.
 """
 
 import asyncio
@@ -15,9 +14,9 @@ from typing import Any, Final
 import msgspec
 import structlog
 
-from printworks.api.exchange import Request, Response
+from printworks.api.messages import Request, Response
 from printworks.api.routing import FoundEndpoint, NoSuchMethod, NoSuchPath
-from printworks.api.service import ApiService, Asked, Pending
+from printworks.api.service import ApiService, MatchedRequest, Pending
 from printworks.settings import Settings
 from printworks.web.pool import GroupThread, PoolFull, ThreadPool
 from printworks.web.receiving import (
@@ -44,11 +43,11 @@ ON_EVERY_ANSWER: Final = (
     (b"x-content-type-options", b"nosniff"),
 )
 LARGEST_HEADERS: Final = 64 * 1024
-# Requests that wait at the same time for somebody else's server, such as a payment provider.
+# Concurrent requests that wait for an external server, such as a payment provider.
 OUTSIDE_THREADS: Final = 8
-# Uploads that are looked at at the same time.
+# Concurrent uploads in the image processor.
 CPU_THREADS: Final = 2
-# The rest of the request was not read, so the connection is of no further use.
+# The rest of the request was not read, so the connection cannot be used again.
 _CLOSE: Final = ("Connection", "close")
 
 
@@ -59,10 +58,10 @@ class Edge:
         self._service = service
         self._requests = requests
         self._pool = ThreadPool("core", threads=settings.web_threads, queue=settings.web_queue)
-        # Others' servers may take their time, and must not take these threads with them.
+        # External servers may be slow, and must not block the core threads.
         self._outside = ThreadPool("outside", threads=OUTSIDE_THREADS, queue=settings.web_queue)
-        self._cpu_pool = ThreadPool("workshop", threads=CPU_THREADS, queue=settings.web_queue)
-        self._writer: GroupThread[Asked, Response | Pending] = GroupThread(
+        self._cpu_pool = ThreadPool("cpu", threads=CPU_THREADS, queue=settings.web_queue)
+        self._writer: GroupThread[MatchedRequest, Response | Pending] = GroupThread(
             "writer", service.answer_together, queue=settings.web_queue
         )
         self._spool_folder = settings.data
@@ -73,7 +72,7 @@ class Edge:
 
     @property
     def native_ids(self) -> list[int]:
-        """The numbers by which the kernel knows the threads."""
+        """The native ids of the threads."""
         return [
             *self._pool.native_ids,
             *self._outside.native_ids,
@@ -83,7 +82,7 @@ class Edge:
         ]
 
     def close(self) -> None:
-        """Finish what was begun."""
+        """Finish running requests."""
         self._pool.close()
         self._writer.close()
         self._outside.close()
@@ -114,7 +113,7 @@ class Edge:
         except ClientGone:
             log.info("client gone", method=request.method, request_id=request.request_id)
             return
-        # Before it is sent: those who hang up would like to know most what became of it.
+        # Before it is sent: a client that hangs up needs the entry most.
         self._requests.note(request, response.status, time.perf_counter() - began)
         await _send(scope, send, request, response, found.family.headers)
         log.info(
@@ -127,17 +126,19 @@ class Edge:
         )
 
     async def _answer(self, found: FoundEndpoint, request: Request, receive: Receive) -> Response:
-        asked = Asked(found.family, found.endpoint, found.path, request)
-        limits = self._large if _has_file(asked) else self._small
-        refuse = partial(self._service.refuse, asked.family, asked.endpoint, request)
+        matched = MatchedRequest(found.family, found.endpoint, found.path, request)
+        limits = self._large if _has_file(matched) else self._small
+        refuse = partial(self._service.refuse, matched.family, matched.endpoint, request)
         try:
-            if _has_file(asked):
-                refusal = await self._pool.run(partial(self._service.refuse_stranger, asked))
+            if _has_file(matched):
+                refusal = await self._pool.run(
+                    partial(self._service.refuse_unauthenticated, matched)
+                )
                 if refusal is not None:
                     return refusal
             if request.method in _HAS_BODY:
-                asked = await self._receive(asked, receive, limits)
-            return await self._hand_over(asked)
+                matched = await self._receive(matched, receive, limits)
+            return await self._run(matched)
         except PoolFull:
             return refuse(503, "The service is busy; try again in a second.", ("Retry-After", "1"))
         except BodyTooLarge as error:
@@ -147,28 +148,30 @@ class Edge:
         except BodyStalled:
             return refuse(408, "The body did not arrive in time.", _CLOSE)
 
-    async def _receive(self, asked: Asked, receive: Receive, limits: BodyLimits) -> Asked:
-        request = asked.request
-        if _has_file(asked):
+    async def _receive(
+        self, matched: MatchedRequest, receive: Receive, limits: BodyLimits
+    ) -> MatchedRequest:
+        request = matched.request
+        if _has_file(matched):
             upload = await spool_body(receive, request.headers, limits, self._spool_folder)
-            return asked._replace(request=msgspec.structs.replace(request, upload=upload))
+            return matched._replace(request=msgspec.structs.replace(request, upload=upload))
         body = await read_body(receive, request.headers, limits)
-        return asked._replace(request=msgspec.structs.replace(request, body=body))
+        return matched._replace(request=msgspec.structs.replace(request, body=body))
 
-    async def _hand_over(self, asked: Asked) -> Response:
+    async def _run(self, matched: MatchedRequest) -> Response:
         try:
             answer = await (
-                self._writer.run(asked)
-                if self._service.may_share(asked)
-                else self._pool.run(partial(self._service.answer, asked))
+                self._writer.run(matched)
+                if self._service.may_share(matched)
+                else self._pool.run(partial(self._service.answer, matched))
             )
-            return await self._go_on(answer) if isinstance(answer, Pending) else answer
+            return await self._finish(answer) if isinstance(answer, Pending) else answer
         finally:
-            if asked.request.upload is not None:
-                asked.request.upload.close()
+            if matched.request.upload is not None:
+                matched.request.upload.close()
 
-    async def _go_on(self, pending: Pending) -> Response:
-        """Finish what cannot be finished at once, where it takes nobody else's thread."""
+    async def _finish(self, pending: Pending) -> Response:
+        """Finish a pending request in a pool of its own."""
         pool = self._outside if pending.begun.work.waits_for_others else self._cpu_pool
         try:
             return await pool.run(partial(self._service.finish, pending))
@@ -200,14 +203,14 @@ class Edge:
 
 
 def upload_limits(settings: Settings) -> BodyLimits:
-    """Return what holds for bodies with files: as slow as a line needs, but they keep coming."""
+    """Return the limits for bodies with files: slow lines are fine, stalled ones are not."""
     return BodyLimits(settings.upload_limit, settings.body_timeout, 15 * settings.request_timeout)
 
 
-def _has_file(asked: Asked) -> bool:
+def _has_file(matched: MatchedRequest) -> bool:
     """Whether a body may have a file in it, which only a multipart body can."""
-    content_type = asked.request.headers.get("content-type", "")
-    return asked.endpoint.takes_file and content_type.lower().startswith("multipart/")
+    content_type = matched.request.headers.get("content-type", "")
+    return matched.endpoint.takes_file and content_type.lower().startswith("multipart/")
 
 
 def begin_request(scope: Scope) -> Request:
@@ -231,7 +234,7 @@ Headers = tuple[tuple[str, str], ...]
 
 def _own_headers(headers: Headers, http_version: str) -> Iterator[tuple[bytes, bytes]]:
     for name, value in headers:
-        # HTTP/2 has no such header: there each request has a stream of its own.
+        # HTTP/2 has no such header.
         if name != "Connection" or http_version.startswith("1"):
             yield name.lower().encode(), value.encode()
 

@@ -1,4 +1,4 @@
-"""Everything that is not the API: pages for people, with their security headers."""
+"""Serves the pages for people, with their security headers."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 
-from printworks.api import exchange
+from printworks.api import messages
 from printworks.dashboard.site.assets import asset_routes
 from printworks.dashboard.site.rendering import Message, Tone, render_message
 from printworks.store.engine.database import OUTAGES
@@ -33,30 +33,34 @@ log = structlog.get_logger(__name__)
 
 Send = Callable[[Any], Awaitable[None]]
 
-# What a form may send, or a provider that tells us something.
+# For forms and webhooks.
 _BODY: Final = BodyLimits(1_000_000, timedelta(seconds=10), timedelta(seconds=30))
-# For answers that say nothing of it: a table for spreadsheets, or where to go.
+# For responses without a policy of their own, such as CSV files and redirects.
 _POLICY: Final = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
-# Below these, letters are what they are: a token has small and capital ones.
+# Below these, paths are case-sensitive: they contain tokens.
 _WITH_TOKENS: Final = frozenset({"pay", "payments", "bank"})
 
-# Below these, somebody who is signed in may send pictures.
+# Below these, a signed-in user may upload pictures.
 _WITH_FILES: Final = frozenset({"orders", "issues"})
 
-_TITLES: Final[Mapping[int, str]] = {404: "Nothing here", 500: "Our fault", 503: "One moment"}
+_TITLES: Final[Mapping[int, str]] = {
+    404: "Page not found",
+    500: "Something went wrong",
+    503: "Temporarily unavailable",
+}
 _SENTENCES: Final[Mapping[int, str]] = {
-    400: "What was sent cannot be read.",
+    400: "The request cannot be read.",
     404: "There is nothing at this address.",
-    405: "This page can only be looked at.",
+    405: "This page can only be viewed.",
     408: "The form did not arrive in time; send it again.",
     413: "The form is too large.",
-    503: "Something that this page needs does not work at the moment; try again in some seconds.",
+    503: "Something that this page needs is temporarily unavailable; try again in a few seconds.",
 }
-_FAILED: Final = "Something went wrong here. It was noted as {request_id}; try again later."
+_FAILED: Final = "Try again later. The error was logged as {request_id}."
 
 
 def normal_path(path: str) -> str:
-    """Return a path as the pages have theirs: in small letters, without a slash at the end."""
+    """Return a path in the form of the routes: in lower case, without a trailing slash."""
     path = path.rstrip("/") or "/"
     first, slash, rest = path[1:].partition("/")
     return f"/{first.lower()}{slash}{rest if first.lower() in _WITH_TOKENS else rest.lower()}"
@@ -84,8 +88,8 @@ class PageServer:
         )
         self._app.router.redirect_slashes = False
 
-    async def _receive(self, request: exchange.Request, receive: Receive) -> Receive:
-        """Take in a small body whole; one with pictures comes piece by piece to whoever wants it."""
+    async def _receive(self, request: messages.Request, receive: Receive) -> Receive:
+        """Read a small body at once; stream one with pictures."""
         first = request.path.strip("/").partition("/")[0]
         is_form_with_files = request.headers.get("content-type", "").startswith("multipart/")
         if first in _WITH_FILES and is_form_with_files:
@@ -93,7 +97,7 @@ class PageServer:
         return _replay(await read_body(receive, request.headers, _BODY), receive)
 
     def owns(self, path: str) -> bool:
-        """Say whether one of the pages is at this path."""
+        """Return whether a page has this path."""
         scope = {"type": "http", "method": "GET", "path": path, "root_path": ""}
         return any(route.matches(scope)[0] is not Match.NONE for route in self._routes)
 
@@ -123,19 +127,19 @@ class PageServer:
         except BodyStalled:
             await _refuse(408)(scope, receive, send_safely)  # type: ignore[arg-type]
         except Exception:
-            # Whoever asked has been answered already.
+            # The client has been answered already.
             log.exception("page failed", method=request.method, request_id=request_id)
 
 
 def _complete(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """Return the headers of an answer with those that every answer has."""
+    """Return the headers of a response with those that every response has."""
     has_policy = any(name == _POLICY[0] for name, _ in headers)
     return [*headers, *ON_EVERY_ANSWER, *([] if has_policy else [_POLICY])]
 
 
-def _find_client(request: exchange.Request) -> tuple[str, int] | None:
-    """Return who asked the proxy in front of us: otherwise everybody would seem to be one."""
-    # The last one is the proxy's own word; those before it are whatever the client says.
+def _find_client(request: messages.Request) -> tuple[str, int] | None:
+    """Return the client of the proxy: otherwise all clients would have its address."""
+    # The last one is from the proxy; those before it are from the client, and not trusted.
     said = request.headers.get("x-forwarded-for", "").rpartition(",")[2].strip()
     try:
         return str(ip_address(said.partition("%")[0])), 0
@@ -144,7 +148,7 @@ def _find_client(request: exchange.Request) -> tuple[str, int] | None:
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
-    """Return what hands out a body that was read already, and then whatever else comes."""
+    """Return a receive function that repeats a body that was already read."""
     waiting = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive_again() -> Any:
@@ -166,16 +170,16 @@ def _show_failure(request: Request, failure: Exception) -> Response:
         response = _refuse(503)
         response.headers["Retry-After"] = "5"
         return response
-    return _say(500, _FAILED.format(request_id=request.state.request_id))
+    return _render_status(500, _FAILED.format(request_id=request.state.request_id))
 
 
 def _refuse(status: int) -> Response:
-    return _say(status, _SENTENCES.get(status, "Something went wrong here."))
+    return _render_status(status, _SENTENCES.get(status, "Something went wrong."))
 
 
-def _say(status: int, sentence: str) -> Response:
+def _render_status(status: int, sentence: str) -> Response:
     tone: Tone = "error" if status >= 500 else "warn"
     message = Message(
-        tone=tone, title=_TITLES.get(status, "This did not work"), sentences=(sentence,)
+        tone=tone, title=_TITLES.get(status, "Something went wrong"), sentences=(sentence,)
     )
     return render_message(message, status=status)

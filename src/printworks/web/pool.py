@@ -1,4 +1,4 @@
-"""Bounded threads for the synchronous core, with a cheap way back to the event loop."""
+"""Bounded thread pools for synchronous code, with a cheap way back to the event loop."""
 
 import asyncio
 import threading
@@ -10,12 +10,12 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 T = TypeVar("T")
 Work = TypeVar("Work")
 
-# Few enough that others can be read and answered while a group is being written.
+# Small enough that other requests can be read and answered while a group is written.
 LARGEST_GROUP: Final = 16
 
 
 class PoolFull(Exception):
-    """So many requests are waiting that another would only wait in vain."""
+    """Too many requests are waiting already."""
 
 
 class _Task(NamedTuple, Generic[Work]):
@@ -33,13 +33,13 @@ class _Threads(Generic[Work]):
     """Threads that take work from one queue; use it from one event loop.
 
     The standard executor wakes the event loop once for every result, which costs more than a
-    query. Here all results that are ready travel together, and an idle loop is woken once.
+    query. Here all results that are ready are delivered together, and an idle loop is woken once.
     """
 
     def __init__(self, name: str, *, threads: int, queue: int) -> None:
         self._loop = asyncio.get_running_loop()
         self._most = threads + queue
-        self._under_way = 0
+        self._running = 0
         self._tasks: SimpleQueue[_Task[Work] | None] = SimpleQueue()
         self._outcomes: deque[_Outcome] = deque()
         self._is_woken = False
@@ -52,20 +52,20 @@ class _Threads(Generic[Work]):
 
     @property
     def native_ids(self) -> list[int]:
-        """The numbers by which the kernel knows the threads."""
+        """The native ids of the threads."""
         return [thread.native_id for thread in self._threads if thread.native_id is not None]
 
     def submit(self, work: Work) -> asyncio.Future[Any]:
-        """Queue work for a thread; raise `PoolFull` at once rather than wait for long."""
-        if self._under_way >= self._most:
+        """Queue work for a thread; raise `PoolFull` if too much is waiting."""
+        if self._running >= self._most:
             raise PoolFull
-        self._under_way += 1
+        self._running += 1
         future: asyncio.Future[Any] = self._loop.create_future()
         self._tasks.put(_Task(work, future))
         return future
 
     def close(self) -> None:
-        """Let the threads finish what was begun, and end them."""
+        """Let the threads finish their work, and end them."""
         for _ in self._threads:
             self._tasks.put(None)
         for thread in self._threads:
@@ -87,8 +87,8 @@ class _Threads(Generic[Work]):
         self._is_woken = False
         while self._outcomes:
             future, result, error = self._outcomes.popleft()
-            self._under_way -= 1
-            # Whoever asked may have gone away.
+            self._running -= 1
+            # The caller may have been cancelled.
             if future.cancelled():
                 continue
             if error is None:
@@ -114,10 +114,10 @@ class ThreadPool(_Threads[Callable[[], Any]]):
 
 
 class GroupThread(_Threads[Work], Generic[Work, T]):
-    """One thread that takes all the work that waits, and does it together.
+    """One thread that takes all the work that waits, and does it in one group.
 
-    While a group is being written others queue up, and become the next group: the busier it
-    is, the larger the groups, and nobody waits for company.
+    While a group is being written, more work queues up for the next group: the higher the load,
+    the larger the groups, and no work waits for others.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class GroupThread(_Threads[Work], Generic[Work, T]):
         super().__init__(name, threads=1, queue=queue)
 
     def run(self, work: Work) -> asyncio.Future[T]:
-        """Do this together with whatever else waits."""
+        """Do this together with all other work that waits."""
         return self.submit(work)
 
     def _work(self) -> None:

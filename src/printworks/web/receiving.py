@@ -1,4 +1,4 @@
-"""Reads a request's body within limits of size and time; the rest of the service gets it whole."""
+"""Reads a request's body completely, within limits of size and time."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -11,8 +11,8 @@ from typing import IO, Any, Final, NamedTuple
 Receive = Callable[[], Awaitable[Any]]
 
 _IN_MEMORY: Final = 1_000_000
-# How much of a body that is too large is still read, and thrown away: many clients look at
-# the answer only after they have sent everything.
+# How much of a body that is too large is still read and discarded: many clients read the
+# response only after they have sent everything.
 _MOST_DISCARDED: Final = 10_000_000
 
 
@@ -29,7 +29,7 @@ class BodyTooLarge(Exception):
 
     def __init__(self, *, has_more: bool = True) -> None:
         super().__init__()
-        # Whether some of it is still on its way.
+        # Whether more of it will follow.
         self.has_more = has_more
 
 
@@ -52,9 +52,9 @@ async def read_body(receive: Receive, headers: dict[str, str], limits: BodyLimit
 async def spool_body(
     receive: Receive, headers: dict[str, str], limits: BodyLimits, folder: Path
 ) -> IO[bytes]:
-    """Return a body that may be too large for memory as a file that nobody else sees."""
+    """Return a body that may be too large for memory as a private temporary file."""
     _check_announced(headers, limits)
-    # Closed by whoever reads it, or when nobody refers to it any more.
+    # Closed by its reader, or by the garbage collection.
     spool: IO[bytes] = SpooledTemporaryFile(max_size=_IN_MEMORY, dir=str(folder))  # noqa: SIM115
     try:
         await _receive_all(receive, limits, spool.write)
@@ -66,7 +66,7 @@ async def spool_body(
 
 
 def limit_body(receive: Receive, headers: dict[str, str], limits: BodyLimits) -> Receive:
-    """Return what hands out a body piece by piece, as long as it keeps to its limits."""
+    """Return a receive function that enforces the limits on a body."""
     _check_announced(headers, limits)
     loop = asyncio.get_running_loop()
     deadline = loop.time() + limits.total.total_seconds()
@@ -93,10 +93,10 @@ def _check_announced(headers: dict[str, str], limits: BodyLimits) -> None:
 
 
 async def discard_body(receive: Receive, headers: dict[str, str], limits: BodyLimits) -> None:
-    """Read on until the client has said everything, unless that would be too much."""
+    """Read and discard the rest of a body, unless it is too large."""
     announced = headers.get("content-length", "")
-    is_hopeless = announced.isdigit() and int(announced) > _MOST_DISCARDED
-    if is_hopeless or headers.get("expect", "").lower() == "100-continue":
+    is_too_large = announced.isdigit() and int(announced) > _MOST_DISCARDED
+    if is_too_large or headers.get("expect", "").lower() == "100-continue":
         return
     with suppress(BodyTooLarge, BodyStalled, ClientGone):
         enough = limits._replace(size=_MOST_DISCARDED)

@@ -1,4 +1,4 @@
-"""What programs asked, written down for their authors without keeping a request waiting."""
+"""The request log for merchants, written in the background."""
 
 import threading
 from collections import deque
@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import structlog
 
-from printworks.api.exchange import Known, Request
+from printworks.api.messages import Identity, Request
 from printworks.store.accounts.requests import (
     LONGEST_PATH,
     NewRequest,
@@ -19,18 +19,18 @@ from printworks.store.engine.database import OUTAGES, Database
 
 log = structlog.get_logger(__name__)
 
-# Written at once as soon as there are so many, else after a second.
+# Written as soon as there are this many, else after a second.
 BATCH: Final = 500
 SECONDS_TO_COLLECT: Final = 1.0
-# Of those that cannot be written, the latest are kept: a few megabytes, whatever happens.
-MOST_KEPT: Final = 10_000
+# If they cannot be written, the latest stay in memory: a few megabytes.
+MOST_STORED: Final = 10_000
 SECONDS_AFTER_OUTAGE: Final = 2.0
 # A stop does not wait longer for a database that does not answer.
 SECONDS_TO_STOP: Final = 5.0
 
 
 class _Entry(NamedTuple):
-    known: Known
+    identity: Identity
     method: str
     path: str
     status: int
@@ -39,21 +39,20 @@ class _Entry(NamedTuple):
 
 
 class RequestLog:
-    """Collects what was asked, and writes it down from a thread of its own.
+    """Collects requests, and writes them from a thread of its own.
 
-    It is a log and no ledger: a stop writes down what was collected, a kill loses it, and while
-    the database is away only the latest are kept. No request waits for it or fails because of it.
-    Requests that were refused before anybody looked at their credentials belong to nobody, as
-    those of strangers do, and are left out.
+    Entries may be lost: a stop writes them, a kill does not, and while the database is
+    unavailable only the latest are stored. No request waits for it or fails because of it.
+    Requests without valid credentials are left out, as they belong to no merchant.
     """
 
-    def __init__(self, database: Database, *, most_kept: int = MOST_KEPT) -> None:
+    def __init__(self, database: Database, *, most_stored: int = MOST_STORED) -> None:
         self._database = database
-        self._most_kept = most_kept
+        self._most_stored = most_stored
         self._entries: deque[_Entry] = deque()
-        # Those that nobody will ever see, since this was last said.
+        # Entries that were lost since this was last logged.
         self._lost = 0
-        self._is_away = False
+        self._is_unavailable = False
         self._changed = threading.Condition(threading.Lock())
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="request-log", daemon=True)
@@ -61,17 +60,17 @@ class RequestLog:
 
     @property
     def native_ids(self) -> list[int]:
-        """The numbers by which the kernel knows the threads."""
+        """The native ids of the threads."""
         number = self._thread.native_id
         return [] if number is None else [number]
 
     def note(self, request: Request, status: int, seconds: float) -> None:
-        """Remember how a request was answered, if it is known whose it was."""
-        known = request.asker.known
-        if known is None:
+        """Add a request and its status, if its merchant is known."""
+        identity = request.caller.identity
+        if identity is None:
             return
         entry = _Entry(
-            known,
+            identity,
             request.method,
             request.path[:LONGEST_PATH],
             status,
@@ -79,7 +78,7 @@ class RequestLog:
             request.request_id,
         )
         with self._changed:
-            if len(self._entries) >= self._most_kept:
+            if len(self._entries) >= self._most_stored:
                 self._entries.popleft()
                 self._lost += 1
             self._entries.append(entry)
@@ -87,7 +86,7 @@ class RequestLog:
                 self._changed.notify()
 
     def close(self) -> None:
-        """Write down what was collected, and end the thread."""
+        """Write the collected entries, and end the thread."""
         with self._changed:
             self._closing.set()
             self._changed.notify()
@@ -95,19 +94,19 @@ class RequestLog:
         with self._changed:
             self._lost += len(self._entries)
             self._entries.clear()
-        self._tell_lost()
+        self._log_lost()
 
     def _run(self) -> None:
         while batch := self._take():
-            is_last_try = self._closing.is_set()
+            is_last_attempt = self._closing.is_set()
             if not self._write(batch):
                 self._put_back(batch)
-                if is_last_try:
+                if is_last_attempt:
                     return
                 self._closing.wait(SECONDS_AFTER_OUTAGE)
 
     def _take(self) -> list[_Entry]:
-        """Wait for something to write, and return it; nothing is the end."""
+        """Wait for entries to write, and return them; none at the end."""
         closing = self._closing.is_set
         with self._changed:
             self._changed.wait_for(lambda: self._entries or closing())
@@ -119,32 +118,32 @@ class RequestLog:
 
     def _put_back(self, batch: Sequence[_Entry]) -> None:
         with self._changed:
-            room = max(0, self._most_kept - len(self._entries))
+            room = max(0, self._most_stored - len(self._entries))
             self._entries.extendleft(islice(reversed(batch), room))
             self._lost += max(0, len(batch) - room)
 
     def _write(self, batch: Sequence[_Entry]) -> bool:
-        """Write down what was taken; say whether that is done with."""
+        """Write entries; return False if they have to be retried."""
         try:
             with self._database.writing() as db:
                 write_requests(db, [_describe(entry) for entry in batch])
-                note_key_uses(db, {known.key_hash: known.at for known, *_ in batch})
+                note_key_uses(db, {identity.key_hash: identity.at for identity, *_ in batch})
         except OUTAGES as error:
-            # Said once: while a database is away, it would be said every few seconds.
-            if not self._is_away:
+            # Logged once per outage, not every few seconds.
+            if not self._is_unavailable:
                 log.warning("requests not written yet", error=type(error).__name__)
-            self._is_away = True
+            self._is_unavailable = True
             return False
         except Exception:
-            # What is wrong with these would be wrong the next time too.
+            # A retry would fail too.
             log.exception("requests not written")
             with self._changed:
                 self._lost += len(batch)
-        self._is_away = False
-        self._tell_lost()
+        self._is_unavailable = False
+        self._log_lost()
         return True
 
-    def _tell_lost(self) -> None:
+    def _log_lost(self) -> None:
         with self._changed:
             lost, self._lost = self._lost, 0
         if lost:
@@ -152,10 +151,10 @@ class RequestLog:
 
 
 def _describe(entry: _Entry) -> NewRequest:
-    known, method, path, status, milliseconds, request_id = entry
+    identity, method, path, status, milliseconds, request_id = entry
     return NewRequest(
-        merchant_id=known.merchant_id,
-        at=known.at,
+        merchant_id=identity.merchant_id,
+        at=identity.at,
         method=method,
         path=path,
         status=status,

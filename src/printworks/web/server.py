@@ -1,4 +1,4 @@
-"""The web process: Granian in front of the application, and where it listens."""
+"""Starts the web server (Granian) at the address of the settings."""
 
 import multiprocessing
 import os
@@ -26,14 +26,14 @@ from printworks.settings import Settings
 from printworks.web.cores import choose_core
 from printworks.web.tls import prepare_tls
 
-# A connection costs little while it waits: stalled clients must not use up the places.
+# An idle connection costs little: stalled clients must not use up the limit.
 CONNECTIONS: Final = 10_000
 LARGEST_HEADERS: Final = 64 * 1024
 HEADERS_WITHIN: Final = timedelta(seconds=10)
 
 
 class AddressUnusable(Exception):
-    """Nobody can listen where the settings say; the message says why."""
+    """The address of the settings cannot be used; the message says why."""
 
 
 class ListenAddress(NamedTuple):
@@ -44,14 +44,14 @@ class ListenAddress(NamedTuple):
     port: int
 
     def __str__(self) -> str:
-        """Write it as the settings do."""
+        """Format it as in the settings."""
         if self.socket is not None:
             return f"unix:{self.socket}"
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 def find_address(settings: Settings) -> ListenAddress:
-    """Return where the settings say to listen, names resolved."""
+    """Return the address of the settings, with names resolved."""
     proxied = settings.behind_proxy
     if proxied.startswith("unix:"):
         return ListenAddress(settings.data / proxied.removeprefix("unix:"), "", 0)
@@ -68,14 +68,14 @@ def find_address(settings: Settings) -> ListenAddress:
 
 
 def check_address(settings: Settings) -> None:
-    """Raise `AddressUnusable` if somebody listens there already, or nobody may."""
+    """Raise `AddressUnusable` if the address is in use or not allowed."""
     address = find_address(settings)
     if address.socket is not None:
         _clear_socket(address.socket)
         return
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     with socket.socket(family) as probe:
-        # Granian's sockets share a port without a word; this one does not.
+        # Granian's sockets would silently share a port; this one does not.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((address.host, address.port))
@@ -88,7 +88,7 @@ def check_address(settings: Settings) -> None:
 
 
 def _clear_socket(path: Path) -> None:
-    """Remove the socket of a process that was killed; refuse if somebody answers."""
+    """Remove the socket of a process that was killed; refuse if it is in use."""
     if not path.exists():
         return
     with socket.socket(socket.AF_UNIX) as probe:
@@ -104,7 +104,7 @@ def serve_web(settings: Settings) -> None:
     import printworks.web.app  # noqa: F401
 
     log.configure(settings)
-    # Likewise; and what is wrong with it is said once, before anything is started.
+    # Likewise; and its errors are shown once, before anything is started.
     open_catalogue(settings.catalogue)
     _allow_many_files()
     address = find_address(settings)
@@ -140,7 +140,7 @@ _GRANIAN: Final[dict[str, Any]] = {
         max_buffer_size=LARGEST_HEADERS,
     ),
     "log_level": LogLevels.warning,
-    # Whatever Granian says goes the way of all logs.
+    # Granian's logs go the way of all logs.
     "log_dictconfig": {
         "formatters": {},
         "handlers": {},
@@ -150,7 +150,7 @@ _GRANIAN: Final[dict[str, Any]] = {
 
 
 class _Server(MPServer):
-    """Granian, with processes that know which of several they are."""
+    """Granian, with processes that know their number."""
 
     def _spawn_worker(self, idx: int, target: Any, callback_loader: Any) -> Any:  # type: ignore[override]
         return super()._spawn_worker(idx, target, partial(callback_loader, idx))
@@ -161,7 +161,7 @@ def _load_app(settings: Settings, number: int) -> Any:
 
     log.configure(settings)
     stop_with_parent()
-    # Services that share a machine have different ports, and begin with different cores.
+    # Services on one machine have different ports, and so start with different cores.
     core = choose_core(number, first=settings.port) if settings.web_bind_cores else None
     return build_app(settings, core=core)
 
@@ -173,8 +173,8 @@ def stop_with_parent() -> None:
         return
 
     def watch() -> None:
-        # Brothers and sisters that were forked later hold the other end of what `join` waits
-        # for, so the parent's number is looked at as well.
+        # Processes that were forked later hold the other end of the pipe that `join` waits for, so
+        # the parent's id is checked as well.
         while os.getppid() == parent.pid:
             parent.join(0.5)
         os.kill(os.getpid(), signal.SIGTERM)
@@ -183,7 +183,7 @@ def stop_with_parent() -> None:
 
 
 def _allow_many_files() -> None:
-    """Raise the limit of open files as far as the system lets us; a connection is one."""
+    """Raise the limit of open files as far as the system allows; a connection is one."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 4 * CONNECTIONS if hard == resource.RLIM_INFINITY else min(hard, 4 * CONNECTIONS)
     if soft < wanted:

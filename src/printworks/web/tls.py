@@ -1,7 +1,7 @@
-"""A certificate for HTTPS on a laptop: a local CA makes it, and renews it at the start.
+"""TLS certificates: those of the settings, else one of a local CA, renewed at the start.
 
-Whoever installs `tls/ca.pem` trusts every certificate that this data folder will make, so
-the CA is made once and never replaced.
+Clients that install `tls/ca.pem` trust every certificate of this data folder, so the CA is created
+once and never replaced.
 """
 
 import fcntl
@@ -45,12 +45,12 @@ def ca_file(data: Path) -> Path:
 
 
 def prepare_tls(settings: Settings, *, now: datetime) -> TlsFiles | None:
-    """Return the certificate to serve with, made or renewed if needed; None behind a proxy."""
+    """Return the certificate, created or renewed if needed; None behind a proxy."""
     if settings.behind_proxy:
         return None
     if settings.tls_cert is not None and settings.tls_key is not None:
         return _check_pair(TlsFiles(settings.tls_cert, settings.tls_key))
-    # Key and certificate in one file: there is no moment at which they do not match.
+    # Key and certificate in one file, so that they always match.
     server = settings.data / "tls" / "server.pem"
     names = list_names(settings)
     with _only_one_process(settings.data / "tls"):
@@ -71,7 +71,7 @@ def _check_pair(files: TlsFiles) -> TlsFiles:
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(files.cert, files.key)
     except OSError as error:
-        message = f"{files.cert} and {files.key} are no certificate with its key: {error}."
+        message = f"{files.cert} and {files.key} are not a certificate with its key: {error}."
         raise TlsUnusable(message) from error
     return files
 
@@ -81,7 +81,7 @@ def read_certificate(path: Path) -> x509.Certificate:
     try:
         return x509.load_pem_x509_certificates(path.read_bytes())[0]
     except (OSError, ValueError) as error:
-        message = f"{path} holds no readable certificate: {error}."
+        message = f"{path} has no readable certificate: {error}."
         raise TlsUnusable(message) from error
 
 

@@ -1,7 +1,7 @@
-"""What merchants are sent when something happened, in the words of each version.
+"""The bodies of callbacks, in the format of each version.
 
-Rendered from the event, not the order: by the time it is sent the order may have moved on,
-and the merchant must hear of each step in turn.
+Rendered from the event, not the order: the order may have changed by the time it is sent, and the
+merchant must be notified of each step in turn.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from printworks.rules.callbacks import CallbackFormat, ToldEvent
+from printworks.rules.callbacks import CallbackEvent, CallbackFormat
 from printworks.rules.events import OrderMoved, ShipmentFact, ShipmentsChanged
 from printworks.rules.orders import OrderStatus
 from printworks.wire.timestamps import show_timestamp
@@ -26,7 +26,7 @@ class CallbackShipment(msgspec.Struct, frozen=True):
     trackingUrl: str | None
 
 
-class Callback(msgspec.Struct, frozen=True, kw_only=True):
+class CallbackBody(msgspec.Struct, frozen=True, kw_only=True):
     """What 2.5 and all later versions send; clients read the order's id in either place."""
 
     orderId: int
@@ -61,12 +61,12 @@ class CallbackWithEventData(msgspec.Struct, frozen=True, kw_only=True):
 # The status of an order that is paid for and has no picture to print yet, in `eventData` alone.
 PAID_AWAITING_IMAGE_UPLOAD: Final = "PaidAwaitingImageUpload"
 
-# What a merchant that asks for a test is told of: an order that nobody has.
+# The event of a test callback: an order that does not exist.
 SAMPLE: Final = OrderMoved(OrderStatus.NOT_YET_SUBMITTED, OrderStatus.SUBMITTED, "test")
 SAMPLE_ORDER: Final = 0
 
-# How each version writes the words for statuses.
-_WRITE_WORD: Final[Mapping[CallbackFormat, Callable[[str], str]]] = {
+# How each version spells statuses.
+_SPELL: Final[Mapping[CallbackFormat, Callable[[str], str]]] = {
     CallbackFormat.V3_0: str,
     CallbackFormat.V2_6: str.lower,
     CallbackFormat.V2_5: str.lower,
@@ -75,22 +75,22 @@ _WRITE_WORD: Final[Mapping[CallbackFormat, Callable[[str], str]]] = {
 
 
 def message_id(callback_id: int) -> str:
-    """Return by what a receiver knows a callback, however often it is sent."""
+    """Return the id of a callback, which is the same at every attempt."""
     return f"msg_{callback_id}"
 
 
 def render_callback(
-    event: ToldEvent,
+    event: CallbackEvent,
     *,
     order_id: int,
     environment: str,
     at: datetime,
-    format: CallbackFormat,  # noqa: A002  (what it is called everywhere)
+    format: CallbackFormat,  # noqa: A002  (its name everywhere)
 ) -> bytes:
-    """Return the body that tells a merchant of an event, the same bytes every time."""
-    write = _WRITE_WORD[format]
-    status = write(_told_status(event.status))
-    shown: Callback | CallbackWithEventData
+    """Return the body of the callback for an event, the same bytes every time."""
+    write = _SPELL[format]
+    status = write(_shown_status(event.status))
+    shown: CallbackBody | CallbackWithEventData
     if format is CallbackFormat.V2_3:
         shown = CallbackWithEventData(
             orderId=order_id,
@@ -103,7 +103,7 @@ def render_callback(
             merchantOrderId=event.merchant_order_id,
         )
     else:
-        shown = Callback(
+        shown = CallbackBody(
             orderId=order_id,
             environment=environment.upper(),
             timestamp=show_timestamp(at),
@@ -115,14 +115,14 @@ def render_callback(
     return msgspec.json.encode(shown)
 
 
-def _told_status(status: OrderStatus) -> OrderStatus:
+def _shown_status(status: OrderStatus) -> OrderStatus:
     # The contract's callbacks have no word for an order that waits for its payment.
     if status is OrderStatus.AWAITING_PAYMENT:
         return OrderStatus.NOT_YET_SUBMITTED
     return status
 
 
-def _shipments_of(event: ToldEvent) -> list[ShipmentFact]:
+def _shipments_of(event: CallbackEvent) -> list[ShipmentFact]:
     return event.shipments if isinstance(event, OrderMoved | ShipmentsChanged) else []
 
 
@@ -135,15 +135,15 @@ def _show_shipment(shipment: ShipmentFact, write: Callable[[str], str]) -> Callb
     )
 
 
-def _event_data(event: ToldEvent) -> str:
+def _event_data(event: CallbackEvent) -> str:
     lacks_images = isinstance(event, OrderMoved) and event.lacks_images
     if lacks_images and event.status is OrderStatus.SUBMITTED:
         return PAID_AWAITING_IMAGE_UPLOAD
     return event.status
 
 
-def _event_id(event: ToldEvent) -> EventId:
-    """Say what happened; a parcel that is merely planned has shipped nothing."""
+def _event_id(event: CallbackEvent) -> EventId:
+    """Return the id of what happened; a planned shipment is not shipped."""
     if isinstance(event, ShipmentsChanged) and any(
         shipment.is_shipped and shipment.id in event.changed for shipment in event.shipments
     ):

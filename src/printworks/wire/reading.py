@@ -1,8 +1,7 @@
-"""Reads what merchants send, generously, into a shape that the rest can rely on.
+"""Reads request bodies leniently into validated shapes.
 
-Member names and enumeration values are taken in any case, numbers and booleans also as text,
-and unknown members are ignored. What cannot be read is refused with a sentence that names
-the member.
+Member names and enumeration values are accepted in any case, numbers and booleans also as text,
+and unknown members are ignored. Other values are refused with a sentence that names the member.
 
 Absent, null and empty differ:
 
@@ -32,12 +31,12 @@ S = TypeVar("S", bound=Struct)
 
 
 class Reader(NamedTuple):
-    """How one kind of member is read: takes its name and what was sent, or refuses."""
+    """How one kind of member is read, from its name and value."""
 
     read: Callable[[str, object], object]
 
 
-# What JSON calls a number, and not all that Python does.
+# A number in JSON; Python accepts more.
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,400}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,2})?")
 _MD5: Final = re.compile(r"[0-9a-f]{32}")
 LARGEST_AMOUNT: Final = 10**12
@@ -62,7 +61,7 @@ def _is_control(character: str) -> bool:
 
 
 def text(longest: int) -> Reader:
-    """Read a text of at most so many characters."""
+    """Read a text of at most this many characters."""
     return Reader(functools.partial(_read_text, longest=longest))
 
 
@@ -88,12 +87,13 @@ def _read_country(name: str, value: object) -> str:
     return code
 
 
-def _read_url(name: str, value: object) -> str:
+def read_url(name: str, value: object) -> str:
+    """Read an absolute http or https address."""
     url = _read_text(name, value, longest=2000).strip()
     try:
         parts = urlsplit(url)
         is_absolute = parts.scheme in ("http", "https") and bool(parts.hostname)
-        # Asked for because that is when a port which is none is noticed.
+        # Reading the port raises ValueError if it is not a number.
         _ = parts.port
     except ValueError:
         is_absolute = False
@@ -144,11 +144,11 @@ Copies = Annotated[int, Meta(ge=0, le=MOST_COPIES), Reader(_read_copies)]
 CountryCode = Annotated[str, Meta(pattern="^[A-Za-z]{2}$"), Reader(_read_country)]
 CurrencyCode = Annotated[str, Meta(pattern="^[A-Za-z]{3}$"), Reader(_read_currency)]
 Md5 = Annotated[str, Meta(pattern="^[0-9A-Fa-f]{32}$"), Reader(_read_md5)]
-Url = Annotated[str, Meta(max_length=2000), Reader(_read_url)]
+Url = Annotated[str, Meta(max_length=2000), Reader(read_url)]
 
 
 def read_choice(choices: type[StrEnum], name: str, value: object) -> StrEnum:
-    """Find the member whose text this is, in any case."""
+    """Return the choice with this text, in any case."""
     found = None
     if isinstance(value, str):
         found = _by_lower_text(choices).get(value.strip().lower())
@@ -163,7 +163,7 @@ def _by_lower_text(choices: type[StrEnum]) -> Mapping[str, StrEnum]:
 
 
 def read_integer(name: str, value: object, *, lowest: int, highest: int) -> int:
-    """Read a whole number and bring it within bounds."""
+    """Read a whole number, limited to a range."""
     number = _read_number(name, value)
     if number != number.to_integral_value():
         raise BadInput(f"`{name}` must be a whole number.")
@@ -213,7 +213,7 @@ def _reader_of(hint: Any) -> Callable[[str, object], object]:
 
 
 def read(shape: type[S], sent: object) -> S:
-    """Read a body into a shape, or say which member is missing or wrong."""
+    """Read a body into a shape; refuse a missing or wrong member."""
     if not isinstance(sent, Mapping):
         raise BadInput("The body must be an object with named members.")
     plan = _plan(shape)
@@ -233,7 +233,7 @@ def read(shape: type[S], sent: object) -> S:
 
 
 def read_each(shape: type[S], sent: object, *, most: int) -> list[S]:
-    """Read a body that is a list, or say which of its elements is wrong."""
+    """Read a body that is a list; refuse a wrong element."""
     if not isinstance(sent, list):
         raise BadInput("The body must be an array of objects.")
     if len(sent) > most:
@@ -257,5 +257,5 @@ def _note_nothing(values: dict[str, object], member: _Member, value: object) -> 
 
 
 def by_lower_name(sent: Mapping[Any, object]) -> dict[str, object]:
-    """Make members findable whatever the case in which their names came."""
+    """Return the members by their names in lower case."""
     return {str(name).lower(): value for name, value in sent.items()}

@@ -1,4 +1,4 @@
-"""How a merchant knows that a callback is ours: Standard Webhooks, version 1."""
+"""Signs callbacks by Standard Webhooks, version 1."""
 
 import base64
 import secrets as randomness
@@ -35,7 +35,7 @@ def sign(body: bytes, *, message_id: str, at: datetime, secrets: Sequence[str]) 
     for receivers refuse what is old. There is one signature for each secret: while one replaces
     another, receivers that know either are content.
     """
-    # The library takes the clock's face for UTC, whatever the zone.
+    # The library ignores the time zone and assumes UTC.
     at = at.astimezone(UTC)
     text = body.decode()
     signatures = [Webhook(secret).sign(message_id, at, text) for secret in secrets]

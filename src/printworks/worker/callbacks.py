@@ -1,4 +1,4 @@
-"""Telling merchants of events: one try after the other, until the receiver says 200."""
+"""Delivers callbacks: one attempt after another, until the receiver answers 200."""
 
 import asyncio
 import zlib
@@ -15,26 +15,31 @@ from printworks.rules.callbacks import choose_format, wait_after
 from printworks.rules.events import CallbackState
 from printworks.rules.jobs import JobKind
 from printworks.store.callbacks.callbacks import Attempt
-from printworks.store.callbacks.deliveries import Delivery, Tried, load_deliveries, write_tried
+from printworks.store.callbacks.deliveries import (
+    Delivery,
+    DeliveryOutcome,
+    load_deliveries,
+    write_outcomes,
+)
 from printworks.store.queue.jobs import Job
 from printworks.wire.callbacks import SAMPLE, SAMPLE_ORDER, message_id, render_callback
 from printworks.wire.signatures import sign
-from printworks.worker.context import Context, Ending
-from printworks.worker.tools import infrastructure_errors
+from printworks.worker.context import Completion, Context
+from printworks.worker.resources import infrastructure_errors
 
-# The only answer that acknowledges.
-HEARD: Final = 200
-# What is kept of an answer.
+# The only status that acknowledges a callback.
+ACKNOWLEDGED: Final = 200
+# How much of an answer is stored.
 LONGEST_ANSWER: Final = 2048
 
 log = structlog.get_logger()
 
 
-async def deliver_callback(context: Context, job: Job) -> Ending | None:
-    """Tell a merchant of an event, and leave it to the loop to write down how that went.
+async def deliver_callback(context: Context, job: Job) -> Completion | None:
+    """Send a callback to a merchant; the loop writes the outcome.
 
-    Harmless twice: receivers know a callback by its `webhook-id`, and only one of two tries at
-    the same time counts.
+    Idempotent: receivers recognise a callback by its `webhook-id`, and only one of two attempts
+    at the same time counts.
     """
     with infrastructure_errors():
         delivery = await context.load(load_deliveries, job.args["callback"])
@@ -45,39 +50,39 @@ async def deliver_callback(context: Context, job: Job) -> Ending | None:
     ):
         return None
     if delivery.url is None:
-        return _end(Tried(delivery=delivery, state=CallbackState.QUIET))
-    receivers = context.outside.receivers
+        return _complete(DeliveryOutcome(delivery=delivery, state=CallbackState.QUIET))
+    receivers = context.resources.receivers
     if job.kind == JobKind.DELIVER_CALLBACK and receivers.is_slow(delivery.merchant_id):
-        # To the others that wait for a slow receiver, of which few run at a time.
-        waiting = Tried(delivery=delivery, state=delivery.state, retry_in=timedelta(0))
-        return _end(waiting)
-    with infrastructure_errors(), receivers.turn(delivery.merchant_id, delivery.url):
-        return _end(await _try(context, delivery, delivery.url))
+        # Queue it with the other callbacks of slow receivers, of which few run at a time.
+        waiting = DeliveryOutcome(delivery=delivery, state=delivery.state, retry_in=timedelta(0))
+        return _complete(waiting)
+    with infrastructure_errors(), receivers.slot(delivery.merchant_id, delivery.url):
+        return _complete(await _attempt(context, delivery, delivery.url))
 
 
-def _end(tried: Tried) -> Ending:
-    return Ending(_write, tried)
+def _complete(outcome: DeliveryOutcome) -> Completion:
+    return Completion(_write, outcome)
 
 
-def _write(db: Connection, tried: Sequence[Tried], now: datetime) -> None:
-    write_tried(db, tried, now=now)
+def _write(db: Connection, outcomes: Sequence[DeliveryOutcome], now: datetime) -> None:
+    write_outcomes(db, outcomes, now=now)
 
 
-async def _try(context: Context, delivery: Delivery, url: str) -> Tried:
-    """Send it once, and say what follows from the answer."""
+async def _attempt(context: Context, delivery: Delivery, url: str) -> DeliveryOutcome:
+    """Send a callback once; return what follows from the answer."""
     now = context.clock()
     body = _render(context, delivery)
-    # Receivers know no clock but the real one.
+    # Receivers use the real time.
     secrets = [one.text for one in delivery.secrets if one.until is None or one.until > now]
     headers = sign(body, message_id=message_id(delivery.id), at=now, secrets=secrets)
     began = asyncio.get_running_loop().time()
     answer: Posted | OutboundError
     try:
-        answer = await context.outside.outbound.post(
+        answer = await context.resources.outbound.post(
             url,
             body,
             {"Content-Type": "application/json", **headers},
-            timeout=context.outside.callback_patience,
+            timeout=context.resources.callback_timeout,
         )
     except OutboundError as error:
         answer = error
@@ -112,9 +117,9 @@ def _show_answer(answer: Posted | OutboundError) -> str:
 
 def _decide(
     delivery: Delivery, attempt: Attempt, answer: Posted | OutboundError, *, now: datetime
-) -> Tried:
-    if attempt.status == HEARD:
-        return Tried(delivery=delivery, state=CallbackState.DELIVERED, attempt=attempt)
+) -> DeliveryOutcome:
+    if attempt.status == ACKNOWLEDGED:
+        return DeliveryOutcome(delivery=delivery, state=CallbackState.DELIVERED, attempt=attempt)
     failures = delivery.failures + 1
     wait = wait_after(
         failures,
@@ -123,7 +128,7 @@ def _decide(
         now=now,
     )
     is_test = delivery.number is None
-    # No trouble of ours: whoever answers for the receiver finds it in the log of the callback.
+    # Not a warning: the receiver failed, and its owner finds this in the callback's log.
     log.info(
         "callback not acknowledged",
         callback=delivery.id,
@@ -132,8 +137,8 @@ def _decide(
         is_last=is_test or wait is None,
     )
     if is_test or wait is None:
-        return Tried(delivery=delivery, state=CallbackState.FAILED, attempt=attempt)
-    return Tried(delivery=delivery, state=delivery.state, attempt=attempt, retry_in=wait)
+        return DeliveryOutcome(delivery=delivery, state=CallbackState.FAILED, attempt=attempt)
+    return DeliveryOutcome(delivery=delivery, state=delivery.state, attempt=attempt, retry_in=wait)
 
 
 def _jitter(callback_id: int, failures: int) -> float:

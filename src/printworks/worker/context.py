@@ -1,4 +1,4 @@
-"""What a handler can reach, and what it may leave to the loop."""
+"""What handlers can use, and what they leave to the loop."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -11,11 +11,15 @@ from typing import Any, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 from sqlalchemy import Connection
 
+from printworks.actions.services import Services
+from printworks.actions.work import SystemWork, Work
 from printworks.clock import Clock
+from printworks.rules.jobs import PermanentFailure
 from printworks.settings import Settings
+from printworks.store.accounts.merchants import Merchant, get_merchant
 from printworks.store.engine.database import Database
 from printworks.store.queue.jobs import Job
-from printworks.worker.tools import Tools
+from printworks.worker.resources import Resources
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -23,20 +27,20 @@ Key = TypeVar("Key")
 
 
 class _Load:
-    """Those who asked for something at the same time."""
+    """Loads of the same kind that were requested at the same time."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[Any, asyncio.Future[Any]]] = []
         self.task: asyncio.Task[None] | None = None
 
     def answer(self, found: Mapping[Any, Any]) -> None:
-        """Give everybody who still waits what was found."""
+        """Answer every request that still waits."""
         for key, answer in self.asked:
             if not answer.done():
                 answer.set_result(found.get(key))
 
     def fail(self, error: Exception) -> None:
-        """Tell everybody who still waits what went wrong."""
+        """Raise an error in every request that still waits."""
         for _, answer in self.asked:
             if not answer.done():
                 answer.set_exception(error)
@@ -44,45 +48,66 @@ class _Load:
 
 @dataclass(frozen=True)
 class Context:
-    """What a handler can reach."""
+    """What a handler can use."""
 
-    database: Database
-    settings: Settings
-    clock: Clock
+    services: Services
     threads: ThreadPoolExecutor
-    tools: Tools | None = None
+    opened: Resources | None = None
     _loads: dict[Any, _Load] = field(default_factory=dict)
 
     @property
-    def outside(self) -> Tools:
-        """The tools that reach beyond the database; a worker without them runs sweeps only."""
-        if self.tools is None:
-            message = "This worker has no tools."
+    def database(self) -> Database:
+        """The database."""
+        return self.services.database
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of the process."""
+        return self.services.settings
+
+    @property
+    def clock(self) -> Clock:
+        """The real time."""
+        return self.services.clock
+
+    def system_work(self, db: Connection, job: Job | None = None) -> SystemWork:
+        """Begin work that belongs to no merchant, on behalf of the request that caused a job."""
+        return self.services.system_work(db, request_id=job.request_id if job else None)
+
+    def work(self, db: Connection, merchant: Merchant, job: Job | None = None) -> Work:
+        """Begin work for a merchant, on behalf of the request that caused a job."""
+        return self.system_work(db, job).for_merchant(merchant)
+
+    def job_work(self, db: Connection, job: Job) -> Work:
+        """Begin work for the merchant of a job."""
+        if job.merchant_id is None:
+            raise PermanentFailure("The job has no merchant.")
+        return self.work(db, get_merchant(db, job.merchant_id), job)
+
+    @property
+    def resources(self) -> Resources:
+        """Network, files and pools; a worker without them only runs sweeps."""
+        if self.opened is None:
+            message = "This worker has no resources."
             raise RuntimeError(message)
-        return self.tools
+        return self.opened
 
     async def in_thread(
-        self,
-        call: Callable[Arguments, Result],
-        *args: Arguments.args,
-        **kwargs: Arguments.kwargs,
+        self, call: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Result:
         """Run a call that blocks, such as a transaction, without holding up other jobs."""
         return await _run(self.threads, call, *args, **kwargs)
 
     async def in_payment_pool(
-        self,
-        call: Callable[Arguments, Result],
-        *args: Arguments.args,
-        **kwargs: Arguments.kwargs,
+        self, call: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Result:
         """Run a call that waits for a payment provider, apart from the others."""
-        return await _run(self.outside.payment_pool, call, *args, **kwargs)
+        return await _run(self.resources.payment_pool, call, *args, **kwargs)
 
     async def load(
         self, find: Callable[[Connection, Sequence[Key]], Mapping[Key, Result]], key: Key
     ) -> Result | None:
-        """Return what is found under a key; jobs that begin at the same time ask together."""
+        """Return what is found under a key; jobs that start at the same time share a query."""
         load = self._loads.get(find)
         if load is None:
             load = self._loads[find] = _Load()
@@ -93,12 +118,12 @@ class Context:
         return found
 
     async def _find_together(self, find: Callable[..., Mapping[Any, Any]]) -> None:
-        # Whoever begins in the same moment gets the time to ask too.
+        # Lets jobs that start at the same time join this load.
         await asyncio.sleep(0)
         load = self._loads.pop(find)
         try:
             load.answer(await self.in_thread(self._find, find, [key for key, _ in load.asked]))
-        except Exception as error:  # noqa: BLE001  (theirs, who asked)
+        except Exception as error:  # noqa: BLE001  (raised in the jobs that asked)
             load.fail(error)
 
     def _find(self, find: Callable[..., Mapping[Any, Any]], keys: list[Any]) -> Mapping[Any, Any]:
@@ -106,13 +131,10 @@ class Context:
             return find(db, keys)
 
     async def in_cpu_pool(
-        self,
-        call: Callable[Arguments, Result],
-        *args: Arguments.args,
-        **kwargs: Arguments.kwargs,
+        self, call: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Result:
-        """Run a call that takes long, such as drawing a picture, apart from the others."""
-        return await _run(self.outside.cpu_pool, call, *args, **kwargs)
+        """Run a call that takes long, such as rendering a picture, apart from the others."""
+        return await _run(self.resources.cpu_pool, call, *args, **kwargs)
 
 
 async def _run(
@@ -121,20 +143,20 @@ async def _run(
     *args: Arguments.args,
     **kwargs: Arguments.kwargs,
 ) -> Result:
-    # With the facts for the log that the task has gathered.
+    # With the task's log context.
     bound = partial(copy_context().run, call, *args, **kwargs)
     return await asyncio.get_running_loop().run_in_executor(pool, bound)
 
 
-class Ending(NamedTuple):
+class Completion(NamedTuple):
     """What a handler leaves to be written in the transaction that marks its job as done.
 
-    What ends at the same time is written together, with one call of `write`, and only if the
-    job is still in this worker's hands.
+    Jobs that finish at the same time are written together, with one call of `write`, and only if
+    this worker still holds them.
     """
 
     write: Callable[[Connection, Sequence[Any], datetime], None]
     note: Any
 
 
-Handler: TypeAlias = Callable[[Context, Job], Awaitable[Ending | None]]
+Handler: TypeAlias = Callable[[Context, Job], Awaitable[Completion | None]]

@@ -1,4 +1,4 @@
-"""Fetching images, judging them, and drawing what is shown and what is printed."""
+"""Downloads and validates images, and renders their proofs and print files."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -10,27 +10,29 @@ import structlog
 
 from printworks.actions.images import images as actions
 from printworks.actions.images.pictures import (
+    CANNOT_BE_PROCESSED,
     NOT_AS_EXPECTED,
     describe_picture,
-    keep_original,
-    keep_proofs,
+    has_room,
     refuse_file,
     refuse_format,
-    remember_picture,
+    register_picture,
     remove_files,
-    remove_unless_kept,
+    remove_unless_stored,
+    store_original,
+    store_proofs,
 )
 from printworks.catalogue.products import Product
 from printworks.conversion import reader_of
 from printworks.files.errors import FileMissing
 from printworks.imaging.manifest import Manifest, plan_print
 from printworks.imaging.messages import Facts
-from printworks.imaging.processor import Invalid
+from printworks.imaging.processor import Invalid, PreparedImage
 from printworks.net.client import Fetched
 from printworks.rules.images import ImageStatus
 from printworks.rules.jobs import PermanentFailure, RetryLater
 from printworks.rules.sizing import place
-from printworks.store.accounts.merchants import Merchant, get_merchant
+from printworks.store.accounts.merchants import Merchant
 from printworks.store.images.images import Image, find_image
 from printworks.store.images.pictures import (
     Download,
@@ -49,94 +51,129 @@ from printworks.store.images.pictures import (
 from printworks.store.queue.jobs import Job
 from printworks.worker.fetching import Deferred, Failure, fetch
 from printworks.worker.loop import Context
-from printworks.worker.tools import CANNOT_BE_PROCESSED, TROUBLE, Tools, infrastructure_errors
+from printworks.worker.resources import OUTAGE_WAIT, Resources, infrastructure_errors
 
 NOT_SOLD: Final = Failure(ImageStatus.INVALID, "The product is no longer in the catalogue.")
 LOST: Final = Failure(ImageStatus.INVALID, "The picture was lost; create the order again.")
 
-
 log = structlog.get_logger()
-
 
 _read_facts: Final = reader_of(Facts)
 
 
+class _ImageTask(NamedTuple):
+    """A job, and the image that it is about."""
+
+    context: Context
+    job: Job
+    merchant: Merchant
+    image: Image
+
+
+class _Rendering(NamedTuple):
+    """What is needed to render an image, in a folder that holds its original."""
+
+    resources: Resources
+    image: Image
+    product: Product
+    folder: Path
+
+    @property
+    def original(self) -> Path:
+        """The file that was downloaded."""
+        return self.folder / "original"
+
+    def prepare(self, source: Path, *, with_proxy: bool = False) -> PreparedImage | Invalid:
+        """Validate a picture and render its proofs."""
+        area, sizing, processor = (
+            self.product.print_area,
+            self.image.sizing,
+            self.resources.processor,
+        )
+        return self.resources.render(
+            lambda: processor.prepare(source, area, sizing, self.folder, with_proxy=with_proxy)
+        )
+
+
 class _Arrival(NamedTuple):
-    """A file that came, or one that is known and has not changed."""
+    """A file that was downloaded, or one that is known and has not changed."""
 
     fetched: Fetched
     picture: Picture | None
 
+    @property
+    def is_new(self) -> bool:
+        """Whether the file was downloaded."""
+        return self.fetched.status == 200
+
 
 async def fetch_image(context: Context, job: Job) -> None:
-    """Download an image, judge it and draw its proofs.
+    """Download an image, validate it and render its proofs.
 
-    Harmless twice: an image that has been judged or removed is left alone, and before that the
+    Idempotent: an image that has been validated or removed is left alone, and before that the
     same files are written again.
     """
     with infrastructure_errors():
-        merchant, image = await context.in_thread(_find, context, job)
-    if image is None:
-        # An attempt that was cut short may have drawn them after the others were removed.
-        with infrastructure_errors():
-            await context.in_cpu_pool(_delete_proofs, context.outside, job.args["image"])
-        return
-    if image.status is not ImageStatus.NOT_YET_DOWNLOADED or image.url is None:
-        return
-    product = context.outside.catalogue.find_product(image.sku)
+        task = await context.in_thread(_find_task, context, job)
+        if task is None:
+            # An interrupted attempt may have rendered proofs after the image was removed.
+            await context.in_cpu_pool(_delete_proofs, context.resources, job.args["image"])
+        elif task.image.status is ImageStatus.NOT_YET_DOWNLOADED and task.image.url is not None:
+            await _fetch(task, task.image.url)
+
+
+async def _fetch(task: _ImageTask, url: str) -> None:
+    context, image = task.context, task.image
+    product = context.resources.catalogue.find_product(image.sku)
     if product is None:
-        with infrastructure_errors():
-            await context.in_thread(_refuse, context, job, merchant, image, NOT_SOLD)
+        await context.in_thread(_record_failure, task, NOT_SOLD)
         return
-    with infrastructure_errors(), context.outside.folder() as folder:
+    with context.resources.folder() as folder:
+        rendering = _Rendering(context.resources, image, product, folder)
         try:
-            arrival = await _receive(context, job, merchant, image, folder / "original")
+            arrival = await _download(task, url, rendering.original)
         except Deferred as error:
-            await context.in_thread(_note_failure, context, merchant, image, str(error))
+            await context.in_thread(_record_download_failure, task, str(error))
             raise
         if isinstance(arrival, Failure):
-            await context.in_thread(_refuse, context, job, merchant, image, arrival)
+            await context.in_thread(_record_failure, task, arrival)
             return
-        judged = await context.in_cpu_pool(_judge, context.outside, image, product, arrival, folder)
-        if isinstance(judged, Failure):
-            await context.in_thread(_refuse, context, job, merchant, image, judged)
-        elif not await context.in_thread(_settle, context, job, merchant, image, arrival, judged):
-            raise RetryLater("The picture was forgotten just now.", wait=TROUBLE)
+        picture = await context.in_cpu_pool(_validate, rendering, arrival)
+        if isinstance(picture, Failure):
+            await context.in_thread(_record_failure, task, picture)
+        elif not await context.in_thread(_record_picture, task, arrival, picture):
+            raise RetryLater("The picture has just been purged.", wait=OUTAGE_WAIT)
 
 
-def _find(context: Context, job: Job) -> tuple[Merchant, Image | None]:
-    if job.merchant_id is None:
-        raise PermanentFailure("The job has no merchant.")
+def _find_task(context: Context, job: Job) -> _ImageTask | None:
     with context.database.reading() as db:
-        return get_merchant(db, job.merchant_id), find_image(db, job.args["image"])
+        merchant = context.job_work(db, job).merchant
+        image = find_image(db, job.args["image"])
+    return None if image is None else _ImageTask(context, job, merchant, image)
 
 
-def _delete_proofs(tools: Tools, image_id: int) -> None:
+def _delete_proofs(resources: Resources, image_id: int) -> None:
     for key in proof_keys(image_id):
-        tools.files.delete(key)
+        resources.files.delete(key)
 
 
-async def _receive(
-    context: Context, job: Job, merchant: Merchant, image: Image, into: Path
-) -> _Arrival | Failure:
-    url = image.url or ""
-    known = await context.in_thread(_find_known, context, merchant, url)
-    fetched = await fetch(context, job, url, into, headers=_ask_for_news(known))
+async def _download(task: _ImageTask, url: str, into: Path) -> _Arrival | Failure:
+    context, expected = task.context, task.image.expected_md5
+    known = await context.in_thread(_find_download, context, task.merchant, url)
+    fetched = await fetch(context, task.job, url, into, headers=_conditional_headers(known))
     if isinstance(fetched, Failure):
         return fetched
     if fetched.status == 304 and known is not None:
-        arrival = _Arrival(fetched, known.picture)
-        md5 = known.picture.md5
+        arrival, md5 = _Arrival(fetched, known.picture), known.picture.md5
     else:
         same = await context.in_thread(_find_same, context, fetched.sha256)
-        arrival = _Arrival(fetched, same)
-        md5 = fetched.md5
-    if image.expected_md5 is not None and image.expected_md5 != md5:
+        arrival, md5 = _Arrival(fetched, same), fetched.md5
+    if expected is not None and expected != md5:
         return Failure(ImageStatus.INVALID, NOT_AS_EXPECTED)
     return arrival
 
 
-def _find_known(context: Context, merchant: Merchant, url: str) -> Download | None:
+def _find_download(context: Context, merchant: Merchant, url: str) -> Download | None:
     with context.database.reading() as db:
         return find_download(db, merchant.id, url)
 
@@ -146,8 +183,8 @@ def _find_same(context: Context, sha256: str) -> Picture | None:
         return find_picture(db, sha256)
 
 
-def _ask_for_news(known: Download | None) -> Mapping[str, str]:
-    """Ask for the file only if it has changed since it was last fetched for this merchant."""
+def _conditional_headers(known: Download | None) -> Mapping[str, str]:
+    """Request the file only if it has changed since its last download for this merchant."""
     if known is None:
         return {}
     if known.etag:
@@ -155,198 +192,160 @@ def _ask_for_news(known: Download | None) -> Mapping[str, str]:
     return {"If-Modified-Since": known.last_modified} if known.last_modified else {}
 
 
-def _judge(
-    tools: Tools, image: Image, product: Product, arrival: _Arrival, folder: Path
-) -> Picture | NewPicture | Failure:
-    """Look at a file and draw its proofs; what was looked at before is only drawn again."""
+def _validate(rendering: _Rendering, arrival: _Arrival) -> Picture | NewPicture | Failure:
+    """Validate a file and render its proofs; a known picture is only rendered."""
     known = arrival.picture
-    unwanted = _refuse_kind(image, arrival, folder)
-    if unwanted is not None:
-        return Failure(ImageStatus.INVALID, unwanted)
+    refusal = _refuse_format(rendering, arrival)
+    if refusal is not None:
+        return Failure(ImageStatus.INVALID, refusal)
     if known is not None and known.refusal is not None:
         return known
     picture: Picture | NewPicture | Failure
     if known is None:
-        picture = _prepare(tools, image, product, arrival.fetched, folder)
+        picture = _prepare(rendering, arrival.fetched)
     elif known.proxy is None:
-        picture = _prepare_again(tools, image, product, arrival.fetched, known, folder)
+        picture = _prepare_again(rendering, arrival, known)
     else:
-        _draw_proofs(tools, image, product, known, folder)
+        _render_proofs(rendering, known)
         picture = known
-    if isinstance(picture, Failure) or picture.refusal is not None:
-        return picture
-    keep_proofs(tools.files, image.id, folder)
+    if not isinstance(picture, Failure) and picture.refusal is None:
+        store_proofs(rendering.resources.files, rendering.image.id, rendering.folder)
     return picture
 
 
-def _refuse_kind(image: Image, arrival: _Arrival, folder: Path) -> str | None:
-    """Say why this image may not be a file of that kind, if that is so."""
-    if arrival.fetched.status == 200:
-        return refuse_file(image.formats, folder / "original")
+def _refuse_format(rendering: _Rendering, arrival: _Arrival) -> str | None:
+    """Return why the image does not accept the format of a file; None if it does."""
+    accepted = rendering.image.formats
+    if arrival.is_new:
+        return refuse_file(accepted, rendering.original)
     facts = arrival.picture.facts if arrival.picture is not None else None
-    return None if facts is None else refuse_format(image.formats, facts["format"])
+    return None if facts is None else refuse_format(accepted, facts["format"])
 
 
-def _draw_proofs(
-    tools: Tools, image: Image, product: Product, picture: Picture, folder: Path
-) -> None:
-    facts = _read_facts(picture.facts)
-    with tools.files.local(picture.proxy or "") as proxy:
-        proofs = tools.insist(
-            lambda: tools.processor.proof(
-                proxy, facts.pixels, product.print_area, image.sizing, folder
-            )
+def _render_proofs(rendering: _Rendering, picture: Picture) -> None:
+    resources, image, product, folder = rendering
+    pixels, area = _read_facts(picture.facts).pixels, product.print_area
+    with resources.files.local(picture.proxy or "") as proxy:
+        proofs = resources.render(
+            lambda: resources.processor.proof(proxy, pixels, area, image.sizing, folder)
         )
     if isinstance(proofs, Invalid):
-        # We drew the proxy ourselves, from a picture that was whole.
-        raise PermanentFailure(f"No proof can be drawn from the proxy: {proofs.reason}")
+        # The proxy was rendered here, from a valid picture.
+        raise PermanentFailure(f"No proof can be rendered from the proxy: {proofs.reason}")
 
 
-def _prepare(
-    tools: Tools, image: Image, product: Product, fetched: Fetched, folder: Path
-) -> NewPicture | Failure:
-    source = folder / "original"
-    result = tools.insist(
-        lambda: tools.processor.prepare(source, product.print_area, image.sizing, folder)
-    )
+def _prepare(rendering: _Rendering, fetched: Fetched) -> NewPicture | Failure:
+    source = rendering.original
+    result = rendering.prepare(source)
     new = NewPicture(sha256=fetched.sha256, md5=fetched.md5, size=fetched.size)
     if isinstance(result, Invalid) and result.reason == CANNOT_BE_PROCESSED:
-        # No verdict on the content, which may fare better another time, so none is remembered.
+        # Not stored with the picture: the same content may be rendered another time.
         return Failure(ImageStatus.INVALID, result.reason)
     if isinstance(result, Invalid):
         return msgspec.structs.replace(new, refusal=result.reason)
-    key = original_key(new.sha256, image.id)
-    return keep_original(tools.files, new, result.facts, source, key=key)
+    key = original_key(new.sha256, rendering.image.id)
+    return store_original(rendering.resources.files, new, result.facts, source, key=key)
 
 
-def _prepare_again(
-    tools: Tools, image: Image, product: Product, fetched: Fetched, known: Picture, folder: Path
-) -> Picture | Failure:
-    """Draw the proofs of a picture that came before, and a proxy, since it may come again.
+def _prepare_again(rendering: _Rendering, arrival: _Arrival, known: Picture) -> Picture | Failure:
+    """Render the proofs of a known picture, and a proxy, because it may come again.
 
-    Most pictures come once, so the first time has no proxy: it would be encoded for nobody.
+    Most pictures come once, so the first time no proxy is rendered.
     """
-    with _original(tools, fetched, known, folder) as source:
-        result = tools.insist(
-            lambda: tools.processor.prepare(
-                source, product.print_area, image.sizing, folder, with_proxy=True
-            )
-        )
+    with _open_original(rendering, arrival, known) as source:
+        result = rendering.prepare(source, with_proxy=True)
     if isinstance(result, Invalid):
         return Failure(ImageStatus.INVALID, result.reason)
     if result.proxy is None:
         return known
-    proxy = proxy_key(known.sha256, image.id)
-    tools.files.put(proxy, result.proxy)
+    proxy = proxy_key(known.sha256, rendering.image.id)
+    rendering.resources.files.put(proxy, result.proxy)
     return msgspec.structs.replace(known, proxy=proxy)
 
 
 @contextmanager
-def _original(tools: Tools, fetched: Fetched, known: Picture, folder: Path) -> Iterator[Path]:
-    """Lend a picture that came before: the file that has just arrived, or else the one kept."""
-    if fetched.status == 200:
-        yield folder / "original"
+def _open_original(rendering: _Rendering, arrival: _Arrival, known: Picture) -> Iterator[Path]:
+    """Open a known picture: the file that was downloaded, or else the stored one."""
+    if arrival.is_new:
+        yield rendering.original
         return
-    with tools.files.local(known.original or "") as kept:
-        yield kept
+    with rendering.resources.files.local(known.original or "") as stored:
+        yield stored
 
 
-def _settle(
-    context: Context,
-    job: Job,
-    merchant: Merchant,
-    image: Image,
-    arrival: _Arrival,
-    judged: Picture | NewPicture,
-) -> bool:
-    """Remember the picture and what it makes of the image, in one transaction.
+def _record_picture(task: _ImageTask, arrival: _Arrival, validated: Picture | NewPicture) -> bool:
+    """Record a picture and the status of its image, in one transaction.
 
-    Return False, and nothing is remembered, if the picture has been forgotten meanwhile.
+    Return False, and change nothing, if the picture has been purged in the meantime.
     """
-    now = context.clock()
+    context, job, merchant, image = task
     with context.database.writing() as db:
-        if isinstance(judged, NewPicture):
-            picture = remember_picture(db, judged, now=now)
+        system = context.system_work(db, job)
+        if isinstance(validated, NewPicture):
+            picture = register_picture(system, validated)
         else:
-            used = use_picture(db, judged, now=now)
-            kept = None if used is None else used.proxy
-            remove_unless_kept(db, _new_proxy(arrival, judged), kept=kept, now=now)
+            used = use_picture(db, validated, now=system.real_now)
+            stored = None if used is None else used.proxy
+            remove_unless_stored(system, _find_new_proxy(arrival, validated), stored=stored)
             if used is None:
                 return False
             picture = used
-        if arrival.fetched.status == 200 and (
-            arrival.fetched.etag or arrival.fetched.last_modified
-        ):
-            remember_download(
-                db,
-                merchant.id,
-                image.url or "",
-                picture.id,
-                etag=arrival.fetched.etag,
-                last_modified=arrival.fetched.last_modified,
-            )
-        is_news = actions.judge_image(
-            db,
-            merchant,
-            image,
-            ImageStatus.INVALID if picture.refusal is not None else ImageStatus.OK,
-            now=now + merchant.clock_offset,
-            request_id=job.request_id,
-            **describe_picture(picture),
-        )
+        fetched = arrival.fetched
+        if arrival.is_new and (fetched.etag or fetched.last_modified):
+            download = Download(fetched.etag, fetched.last_modified, picture)
+            remember_download(db, merchant.id, image.url or "", download)
+        status = ImageStatus.INVALID if picture.refusal is not None else ImageStatus.OK
+        work = system.for_merchant(merchant)
+        is_news = actions.record_image_status(work, image, status, **describe_picture(picture))
         if not is_news and find_image(db, image.id) is None:
-            # It was removed while its proofs were drawn.
-            remove_files(db, list(proof_keys(image.id)), now=now)
+            # It was removed while its proofs were rendered.
+            remove_files(system, list(proof_keys(image.id)))
     return True
 
 
-def _new_proxy(arrival: _Arrival, picture: Picture) -> str | None:
-    """Return the proxy that this job has drawn, if it has."""
+def _find_new_proxy(arrival: _Arrival, picture: Picture) -> str | None:
+    """Return the proxy that this job has rendered, if any."""
     known = arrival.picture
     return picture.proxy if known is not None and known.proxy is None else None
 
 
-def _refuse(context: Context, job: Job, merchant: Merchant, image: Image, failure: Failure) -> None:
+def _record_failure(task: _ImageTask, failure: Failure) -> None:
+    context, job, merchant, image = task
     with context.database.writing() as db:
-        actions.judge_image(
-            db,
-            merchant,
-            image,
-            failure.status,
-            now=context.clock() + merchant.clock_offset,
-            request_id=job.request_id,
-            error_message=failure.message,
+        actions.record_image_status(
+            context.work(db, merchant, job), image, failure.status, error_message=failure.message
         )
 
 
-def _note_failure(context: Context, merchant: Merchant, image: Image, message: str) -> None:
+def _record_download_failure(task: _ImageTask, message: str) -> None:
+    context, job, merchant, image = task
     with context.database.writing() as db:
-        now = context.clock() + merchant.clock_offset
-        actions.note_download_failure(db, image, message, now=now)
+        actions.record_download_failure(context.work(db, merchant, job), image, message)
 
 
 async def render_image(context: Context, job: Job) -> None:
-    """Draw the print file of an image.
+    """Render the print file of an image.
 
-    Harmless twice: the same picture and plan give the same bytes, under the same name.
+    Idempotent: the same picture and plan give the same bytes, under the same name.
     """
     with infrastructure_errors():
-        merchant, image = await context.in_thread(_find, context, job)
-        if image is None or image.status is not ImageStatus.OK or image.manifest is not None:
+        task = await context.in_thread(_find_task, context, job)
+        if task is None or task.image.status is not ImageStatus.OK:
             return
-        product = context.outside.catalogue.find_product(image.sku)
+        if task.image.manifest is not None:
+            return
+        product = context.resources.catalogue.find_product(task.image.sku)
         if product is None:
-            await context.in_thread(_refuse, context, job, merchant, image, NOT_SOLD)
+            await context.in_thread(_record_failure, task, NOT_SOLD)
             return
-        picture = await context.in_thread(_get_picture, context, image)
-        with context.outside.folder() as folder:
-            rendered = await context.in_cpu_pool(
-                _render, context.outside, image, product, picture, folder
-            )
+        picture = await context.in_thread(_get_picture, context, task.image)
+        with context.resources.folder() as folder:
+            rendering = _Rendering(context.resources, task.image, product, folder)
+            rendered = await context.in_cpu_pool(_render_print, rendering, picture)
         if isinstance(rendered, Failure):
-            await context.in_thread(_refuse, context, job, merchant, image, rendered)
+            await context.in_thread(_record_failure, task, rendered)
         else:
-            await context.in_thread(_keep_print, context, job, merchant, image, rendered)
+            await context.in_thread(_record_print, task, rendered)
 
 
 def _get_picture(context: Context, image: Image) -> Picture:
@@ -356,36 +355,27 @@ def _get_picture(context: Context, image: Image) -> Picture:
         return get_picture(db, image.picture_id)
 
 
-def _render(
-    tools: Tools, image: Image, product: Product, picture: Picture, folder: Path
-) -> Manifest | Failure:
-    facts = _read_facts(picture.facts)
-    plan = plan_print(place(facts.pixels, product.print_area, image.sizing))
+def _render_print(rendering: _Rendering, picture: Picture) -> Manifest | Failure:
+    resources, image, product, folder = rendering
+    pixels = _read_facts(picture.facts).pixels
+    plan = plan_print(place(pixels, product.print_area, image.sizing))
     try:
-        with tools.files.local(picture.original or "") as source:
-            rendered = tools.insist(lambda: tools.processor.render(source, plan, folder))
+        with resources.files.local(picture.original or "") as source:
+            rendered = resources.render(lambda: resources.processor.render(source, plan, folder))
     except FileMissing:
         log.error("original is missing", file=picture.original, image=image.id)
         return LOST
     if isinstance(rendered, Invalid):
-        # While it is drawn it is written, and the library does not tell one failure from another.
-        if tools.is_cramped:
-            raise RetryLater(f"No print file can be drawn: {rendered.reason}", wait=TROUBLE)
+        # The library reports a full disk like an invalid picture.
+        if not has_room(resources.scratch):
+            raise RetryLater(f"No print file can be rendered: {rendered.reason}", wait=OUTAGE_WAIT)
         return Failure(ImageStatus.INVALID, rendered.reason)
-    tools.files.put(print_key(image.id), rendered.file)
+    resources.files.put(print_key(image.id), rendered.file)
     return rendered.manifest
 
 
-def _keep_print(
-    context: Context, job: Job, merchant: Merchant, image: Image, manifest: Manifest
-) -> None:
+def _record_print(task: _ImageTask, manifest: Manifest) -> None:
+    context, job, merchant, image = task
     with context.database.writing() as db:
-        actions.keep_print(
-            db,
-            merchant,
-            image,
-            msgspec.to_builtins(manifest),
-            manifest.output_sha256,
-            now=context.clock() + merchant.clock_offset,
-            request_id=job.request_id,
-        )
+        work, values = context.work(db, merchant, job), msgspec.to_builtins(manifest)
+        actions.record_print(work, image, values, manifest.output_sha256)

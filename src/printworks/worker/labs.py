@@ -1,39 +1,38 @@
-"""Handing shipments to labs, and hearing from them."""
+"""Sends shipments to labs, and applies their reports."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
 import structlog
-from sqlalchemy import Connection
 
-from printworks.actions.production import production as actions
+from printworks.actions.production import lab_reports, release
 from printworks.actions.production.lab_documents import slip_name, thumbnail_name, write_document
+from printworks.actions.work import SystemWork
 from printworks.catalogue.labs import Lab
-from printworks.catalogue.snapshot import Catalogue
 from printworks.conversion import reader_of
 from printworks.errors import NotFound
-from printworks.labs.connector import Connector, LabUnavailable
+from printworks.labs.connector import LabConnector, LabUnavailable
 from printworks.labs.documents import JobDocument, LabReport, Later
 from printworks.rules.jobs import JobKind, PermanentFailure, RetryLater
 from printworks.rules.orders import OrderStatus
 from printworks.rules.production import LabState
 from printworks.settings import BadSetting
-from printworks.store.accounts.merchants import Merchant, get_merchant
+from printworks.store.accounts.merchants import Merchant
 from printworks.store.images.images import list_images
 from printworks.store.images.packing_slips import find_packing_slip
 from printworks.store.images.pictures import print_key, proof_key
-from printworks.store.labs.shipments import Shipment, get_shipment, list_decisions
-from printworks.store.orders.orders import get_any_order_to_change, get_order
-from printworks.store.queue.jobs import Job, enqueue
+from printworks.store.labs.shipments import Shipment, get_shipment
+from printworks.store.orders.orders import get_order
+from printworks.store.queue.jobs import Job
 from printworks.worker.loop import Context
-from printworks.worker.tools import TROUBLE, Tools, infrastructure_errors
+from printworks.worker.resources import OUTAGE_WAIT, Resources, infrastructure_errors
 
-# How often labs that say nothing by themselves are looked at.
-LOOK_EVERY: Final = timedelta(seconds=10)
+# How often labs that do not report by themselves are polled.
+POLL_EVERY: Final = timedelta(seconds=10)
 
 log = structlog.get_logger()
 
@@ -41,8 +40,8 @@ log = structlog.get_logger()
 _read_report: Final = reader_of(LabReport)
 
 
-class _Parcel(NamedTuple):
-    """A shipment that is ready to be handed over, and the keys of its files by name."""
+class _LabJob(NamedTuple):
+    """A shipment that is ready to be sent, and the keys of its files by name."""
 
     merchant: Merchant
     shipment: Shipment
@@ -51,124 +50,106 @@ class _Parcel(NamedTuple):
 
 
 async def send_to_lab(context: Context, job: Job) -> None:
-    """Hand a shipment to its lab.
+    """Send a shipment to its lab.
 
-    Harmless twice: one that was sent is left alone, and labs take the same job once.
+    Idempotent: one that was sent is left alone, and labs accept the same job once.
     """
     with infrastructure_errors():
-        parcel = await context.in_thread(_prepare, context, job)
-        if parcel is None:
-            await context.in_thread(_settle, context, job)
+        lab_job = await context.in_thread(_prepare, context, job)
+        if lab_job is None:
+            await context.in_thread(_handle_unsendable, context, job)
             return
-        laters = await context.in_cpu_pool(_place, context.outside, parcel)
-        await context.in_thread(_note, context, parcel, laters)
+        laters = await context.in_cpu_pool(_place, context.resources, lab_job)
+        await context.in_thread(_record_sent, context, lab_job, laters)
 
 
-def _prepare(context: Context, job: Job) -> _Parcel | None:
-    if job.merchant_id is None:
-        raise PermanentFailure("The job has no merchant.")
+def _prepare(context: Context, job: Job) -> _LabJob | None:
     with context.database.reading() as db:
-        merchant = get_merchant(db, job.merchant_id)
+        work = context.job_work(db, job)
         shipment = get_shipment(db, job.args["shipment"])
-        order = get_order(db, merchant.id, shipment.order_id)
-        is_wanted = actions.is_to_be_sent(shipment) and order.held_at is None
+        order = get_order(db, work.merchant.id, shipment.order_id)
+        is_wanted = release.is_to_be_sent(shipment) and order.held_at is None
         if not is_wanted or order.status is not OrderStatus.SUBMITTED:
             return None
-        if context.outside.catalogue.find_lab(shipment.lab) is None:
+        if work.catalogue.find_lab(shipment.lab) is None:
             return None
         images = list_images(db, order.id)
         slip = find_packing_slip(db, order.id)
-        decisions = list_decisions(db, order.id)
-    document = write_document(
-        merchant,
-        order,
-        shipment,
-        images,
-        slip,
-        context.outside.catalogue,
-        environment=context.settings.environment,
-        rejections=max((len(decision.without) for decision in decisions), default=0),
-    )
+        document = write_document(work, order, shipment, images, slip)
     files = {item.print.name: print_key(item.image) for item in document.items}
     files |= {
         thumbnail_name(item.image): proof_key(item.image, "thumbnail") for item in document.items
     }
     if document.packing_slip is not None and slip is not None and slip.file is not None:
         files[slip_name(slip)] = slip.file
-    return _Parcel(merchant, shipment, document, files)
+    return _LabJob(work.merchant, shipment, document, files)
 
 
-def _settle(context: Context, job: Job) -> None:
-    """See to a shipment that is not to be handed over, or cannot be."""
-    now = context.clock()
+def _handle_unsendable(context: Context, job: Job) -> None:
+    """Handle a shipment that must not or cannot be sent."""
     with context.database.writing() as db:
         shipment = get_shipment(db, job.args["shipment"])
-        is_to_be_sent = actions.is_to_be_sent(shipment)
-        lab = context.outside.catalogue.find_lab(shipment.lab)
+        is_to_be_sent = release.is_to_be_sent(shipment)
+        lab = context.resources.catalogue.find_lab(shipment.lab)
         if is_to_be_sent and lab is None:
-            _offer_elsewhere(db, context.outside.catalogue, shipment, now=now)
+            _offer_elsewhere(context.system_work(db, job), shipment)
         elif not is_to_be_sent and lab is not None and shipment.sent_at is None:
-            # Whoever handed it over before may have died before saying so.
-            _enqueue_cancelling(db, shipment, now=now)
+            # A worker may have sent it and died before recording that.
+            _enqueue_cancelling(context.system_work(db, job), shipment)
 
 
-def _enqueue_cancelling(db: Connection, shipment: Shipment, *, now: datetime) -> None:
-    merchant = get_merchant(db, get_any_order_to_change(db, shipment.order_id).merchant_id)
-    now += merchant.clock_offset
-    enqueue(db, JobKind.CANCEL_AT_LAB, {"shipment": shipment.id}, merchant=merchant, now=now)
+def _enqueue_cancelling(system: SystemWork, shipment: Shipment) -> None:
+    work, _ = system.lock_order(shipment.order_id)
+    work.enqueue(JobKind.CANCEL_AT_LAB, {"shipment": shipment.id})
 
 
-def _offer_elsewhere(
-    db: Connection, catalogue: Catalogue, shipment: Shipment, *, now: datetime
-) -> None:
-    """Do as if a lab that is gone had rejected what it never got."""
+def _offer_elsewhere(system: SystemWork, shipment: Shipment) -> None:
+    """Treat a shipment of a lab that was removed as rejected."""
     reason = f"The lab {shipment.lab} is no longer in the catalogue."
     report = LabReport(job=shipment.id, state=LabState.REJECTED, reason=reason)
-    actions.apply_lab_report(db, report, catalogue=catalogue, now=now)
+    lab_reports.apply_lab_report(system, report)
 
 
-def _place(tools: Tools, parcel: _Parcel) -> Sequence[Later]:
+def _place(resources: Resources, lab_job: _LabJob) -> Sequence[Later]:
     with ExitStack() as stack:
         files: dict[str, Path] = {
-            name: stack.enter_context(tools.files.local(key)) for name, key in parcel.files.items()
+            name: stack.enter_context(resources.files.local(key))
+            for name, key in lab_job.files.items()
         }
         try:
-            return _connect(tools, parcel.shipment.lab).place(parcel.document, files)
+            return _connect(resources, lab_job.shipment.lab).place(lab_job.document, files)
         except LabUnavailable as error:
-            raise RetryLater(str(error), wait=TROUBLE) from error
+            raise RetryLater(str(error), wait=OUTAGE_WAIT) from error
 
 
-def _connect(tools: Tools, lab_code: str) -> Connector:
+def _connect(resources: Resources, lab_code: str) -> LabConnector:
     try:
-        return tools.connect(tools.catalogue.get_lab(lab_code))
+        return resources.connect(resources.catalogue.get_lab(lab_code))
     except NotFound as error:
         raise PermanentFailure(f"The lab {lab_code} is no longer in the catalogue.") from error
     except BadSetting as error:
-        raise RetryLater(str(error), wait=TROUBLE) from error
+        raise RetryLater(str(error), wait=OUTAGE_WAIT) from error
 
 
-def _note(context: Context, parcel: _Parcel, laters: Sequence[Later]) -> None:
-    shipment, merchant = parcel.shipment, parcel.merchant
-    now = context.clock() + merchant.clock_offset
+def _record_sent(context: Context, sent: _LabJob, laters: Sequence[Later]) -> None:
+    shipment = sent.shipment
     with context.database.writing() as db:
-        if actions.note_sent(db, shipment, now=now) is None:
-            # Called off while it was being handed over.
-            _enqueue_cancelling(db, shipment, now=context.clock())
+        work = context.work(db, sent.merchant)
+        if release.record_sent(work, shipment) is None:
+            # Cancelled while it was being sent.
+            _enqueue_cancelling(work, shipment)
             return
         for number, later in enumerate(laters):
-            enqueue(
-                db,
+            work.enqueue(
                 JobKind.APPLY_LAB_REPORT,
                 {"report": msgspec.to_builtins(later.report)},
-                merchant=merchant,
-                now=now,
                 wait=later.wait,
-                dedupe_key=f"hear:{shipment.id}:{number}",
+                dedupe_key=f"report:{shipment.id}:{number}",
             )
 
 
 async def apply_lab_report(context: Context, job: Job) -> None:
-    """Believe what a lab says. Harmless twice: what is no news changes nothing."""
+    """Apply a lab report. Idempotent: what is not news changes nothing."""
     report = _read_report(job.args["report"])
     with infrastructure_errors():
         await context.in_thread(_apply, context, report)
@@ -176,13 +157,11 @@ async def apply_lab_report(context: Context, job: Job) -> None:
 
 def _apply(context: Context, report: LabReport) -> bool:
     with context.database.writing() as db:
-        return actions.apply_lab_report(
-            db, report, catalogue=context.outside.catalogue, now=context.clock()
-        )
+        return lab_reports.apply_lab_report(context.system_work(db), report)
 
 
 async def cancel_at_lab(context: Context, job: Job) -> None:
-    """Tell a lab that a shipment is called off. Harmless twice: so are labs."""
+    """Cancel a job at its lab. Idempotent, as labs are."""
     with infrastructure_errors():
         await context.in_cpu_pool(_cancel, context, job.args["shipment"])
 
@@ -191,47 +170,47 @@ def _cancel(context: Context, shipment_id: int) -> None:
     with context.database.reading() as db:
         shipment = get_shipment(db, shipment_id)
     try:
-        _connect(context.outside, shipment.lab).cancel(shipment_id)
+        _connect(context.resources, shipment.lab).cancel(shipment_id)
     except LabUnavailable as error:
-        raise RetryLater(str(error), wait=TROUBLE) from error
+        raise RetryLater(str(error), wait=OUTAGE_WAIT) from error
 
 
-async def look_at_labs(context: Context, _job: Job) -> None:
-    """See what labs have done, and promise the next look.
+async def poll_labs(context: Context, _job: Job) -> None:
+    """Poll the labs for reports, and enqueue the next poll.
 
-    Harmless twice: what is no news changes nothing, and one look at a time is promised.
+    Idempotent: what is not news changes nothing, and one poll at a time is enqueued.
     """
     with infrastructure_errors():
-        if await context.in_cpu_pool(_look, context):
-            await context.in_thread(_enqueue_look, context)
+        if await context.in_cpu_pool(_poll_all, context):
+            await context.in_thread(_enqueue_poll, context)
 
 
-def _look(context: Context) -> bool:
-    """Look at every lab that says nothing by itself; False if there is none."""
-    tools = context.outside
-    has_silent = False
-    for lab in tools.catalogue.labs:
-        # One that cannot be reached must not hide the others.
+def _poll_all(context: Context) -> bool:
+    """Poll every lab that does not report by itself; return False if there is none."""
+    resources = context.resources
+    has_polled = False
+    for lab in resources.catalogue.labs:
+        # One that is unavailable must not block the others.
         try:
-            connector = tools.connect(lab)
-            has_silent |= connector.must_be_looked_at
-            _look_at(context, lab, connector)
+            connector = resources.connect(lab)
+            has_polled |= connector.must_be_polled
+            _poll(context, lab, connector)
         except (LabUnavailable, BadSetting) as error:
-            log.warning("lab cannot be looked at", lab=lab.code, why=str(error))
-    return has_silent
+            log.warning("lab cannot be polled", lab=lab.code, why=str(error))
+    return has_polled
 
 
-def _look_at(context: Context, lab: Lab, connector: Connector) -> None:
-    for report in connector.look():
-        if not _is_theirs(context, lab.code, report):
+def _poll(context: Context, lab: Lab, connector: LabConnector) -> None:
+    for report in connector.poll():
+        if not _was_sent_to(context, lab.code, report):
             continue
         if _apply(context, report):
             log.info("lab reported", lab=lab.code, shipment=report.job, state=report.state)
-        connector.taken(report)
+        connector.acknowledge(report)
 
 
-def _is_theirs(context: Context, lab_code: str, report: LabReport) -> bool:
-    """Whether a lab speaks of what was given to it; it may be quicker than our note of that."""
+def _was_sent_to(context: Context, lab_code: str, report: LabReport) -> bool:
+    """Whether a report is about a shipment that is recorded as sent to this lab."""
     try:
         with context.database.reading() as db:
             shipment = get_shipment(db, report.job)
@@ -240,16 +219,9 @@ def _is_theirs(context: Context, lab_code: str, report: LabReport) -> bool:
     return shipment.lab == lab_code and shipment.sent_at is not None
 
 
-def _enqueue_look(context: Context) -> None:
-    now = context.clock()
-    turn = int(now.timestamp() // LOOK_EVERY.total_seconds()) + 1
+def _enqueue_poll(context: Context) -> None:
+    turn = int(context.clock().timestamp() // POLL_EVERY.total_seconds()) + 1
     with context.database.writing() as db:
-        enqueue(
-            db,
-            JobKind.LOOK_AT_LABS,
-            {},
-            merchant=None,
-            now=now,
-            wait=LOOK_EVERY,
-            dedupe_key=f"{JobKind.LOOK_AT_LABS}:{turn}",
+        context.system_work(db).enqueue_unowned(
+            JobKind.POLL_LABS, {}, wait=POLL_EVERY, dedupe_key=f"{JobKind.POLL_LABS}:{turn}"
         )

@@ -1,8 +1,8 @@
-"""The worker: claims jobs, runs them, and reports what became of them.
+"""The worker: claims jobs, runs them, and reports their outcomes.
 
-One event loop runs the handlers; whatever touches the database runs in a few threads. A job
-is in one of three places here: running, ended but not yet reported, or gone. Whatever is lost
-with the process comes back when its lease ends, so nothing needs saving on the way down.
+One event loop runs the handlers; everything that uses the database runs in a few threads. A job is
+running here, ended but not yet reported, or gone. Jobs that are lost with the process come back
+when their lease ends, so nothing has to be saved on shutdown.
 """
 
 import asyncio
@@ -18,18 +18,9 @@ import structlog
 from sqlalchemy import Connection
 
 from printworks.log import context as log_context
-from printworks.rules.jobs import (
-    Acknowledge,
-    GiveUp,
-    JobKind,
-    Policy,
-    Retry,
-    decide,
-    hourly_key,
-)
+from printworks.rules.jobs import Acknowledge, GiveUp, JobKind, Policy, Retry, decide, hourly_key
 from printworks.store.engine.database import OUTAGES
-from printworks.store.queue.claims import Claimed, claim
-from printworks.store.queue.holding import find_held
+from printworks.store.queue.claims import Claimant, Claimed, claim, find_held
 from printworks.store.queue.jobs import (
     Claim,
     Exhausted,
@@ -43,35 +34,34 @@ from printworks.store.queue.jobs import (
     renew,
 )
 from printworks.store.queue.wakeup import watch
-from printworks.worker.context import Context, Ending, Handler
+from printworks.worker.context import Completion, Context, Handler
 
-# Handlers and those who make workers need no more than this.
-__all__ = ["Context", "Ending", "Handler", "Worker"]
+__all__ = ["Completion", "Context", "Handler", "Worker"]
 
-# Reports that are written together: as many as there are after this wait, or this many.
+# Outcomes are written together: those that arrive within this time, at most this many.
 SECONDS_TO_GROUP: Final = 0.01
 LARGEST_GROUP: Final = 64
-# How often a worker looks for work that nothing woke it for, such as a dead worker's jobs.
+# How often a worker polls for jobs without being woken, such as those of a dead worker.
 LONGEST_PAUSE: Final = 1.0
-# While some jobs run, others end in a moment: one claim for many costs far less than many.
+# Other running jobs soon end too: one claim for many is much cheaper than many claims.
 SECONDS_BETWEEN_CLAIMS: Final = 0.005
-# The wait when a claim saw a part of the lanes only and all of that was not for this worker.
+# The wait after a claim that saw only some lanes and found nothing for this worker.
 SHORT_PAUSE: Final = 0.02
-# Jobs that only wait for others give up their slot after so long, and so many of them may wait
-# aside for each slot: a few receivers that hang must not hold up the rest.
+# Jobs that wait for other servers leave their slot after this time, and so many of them may wait
+# aside for each slot: a few hanging receivers must not block the rest.
 SECONDS_IN_SLOT: Final = 1.0
 ASIDE_PER_SLOT: Final = 4
-# How long to leave a database alone that has just failed.
+# How long to wait after a database error.
 SECONDS_TO_RECOVER: Final = 1.0
 
 log = structlog.get_logger()
 
 
 class JobDone(NamedTuple):
-    """A job that came to its end, and what is to be written about that."""
+    """A job that succeeded, and what is to be written with that."""
 
     claim: Claim
-    ending: Ending | None
+    completion: Completion | None
 
 
 Outcome: TypeAlias = JobDone | PutBack | Exhausted
@@ -103,7 +93,7 @@ class Worker:
         self._cursor = ""
         self._has_more = False
         self._running: dict[Claim, asyncio.Task[None]] = {}
-        # Those of them that only wait for others, and have done so for long.
+        # Those of them that have waited for another server for long.
         self._aside: set[Claim] = set()
         self._ended: list[Outcome] = []
         self._has_ended = asyncio.Event()
@@ -112,7 +102,7 @@ class Worker:
         self._wake = asyncio.Event()
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Work until told to stop; then let jobs end in time and hand back the rest."""
+        """Work until told to stop; then let jobs finish in time and put back the rest."""
         log.info("worker started", worker=self.name, slots=self._slots)
         async with asyncio.TaskGroup() as group:
             tasks = [
@@ -129,13 +119,13 @@ class Worker:
                         await self._wake.wait()
                 if self._busy:
                     await asyncio.sleep(SECONDS_BETWEEN_CLAIMS)
-            await self._wind_up()
+            await self._shut_down()
             for task in tasks:
                 task.cancel()
         log.info("worker stopped", worker=self.name)
 
     async def drain(self) -> int:
-        """Run what is due, and what becomes due by it, and return how many jobs that were."""
+        """Run all due jobs and those that follow from them; return how many."""
         ran = 0
         while (claimed := await self._context.in_thread(self._claim, self._slots)).jobs:
             ran += len(claimed.jobs)
@@ -144,7 +134,7 @@ class Worker:
         return ran
 
     async def run_one(self, job: Job) -> None:
-        """Run a job that somebody has claimed for this worker, and report what became of it."""
+        """Run a job that is claimed for this worker already, and report its outcome."""
         with log_context(job=job.id, kind=job.kind, request=job.request_id):
             outcome = await self._attempt(job, self._policies[job.kind])
         await self._report([outcome])
@@ -154,15 +144,15 @@ class Worker:
         self._wake.set()
 
     async def _claim_and_start(self) -> float:
-        """Fill the free slots and return how long to wait before the next look."""
+        """Fill the free slots and return how long to wait before the next claim."""
         free = self._slots - self._busy
         if free == 0:
             return LONGEST_PAUSE
         try:
             claimed = await self._context.in_thread(self._claim, free)
         except OUTAGES as error:
-            # No trace: while a database is away, there would be one every second.
-            log.error("database unusable", worker=self.name, error=type(error).__name__)
+            # No traceback: there would be one every second while the database is unavailable.
+            log.error("database unavailable", worker=self.name, error=type(error).__name__)
             return SECONDS_TO_RECOVER
         except Exception:
             log.exception("claim failed", worker=self.name)
@@ -194,23 +184,20 @@ class Worker:
         self._enqueue_hourly(now)
         policies = self._policies
         if not self._has_room_aside:
-            # What may take long again would take the slots of all the others.
+            # Jobs that may take long would take the slots of all others.
             policies = {kind: one for kind, one in policies.items() if not one.comes_last}
         with self._context.database.writing() as db:
             claimed = claim(
                 db,
                 policies,
-                worker=self.name,
-                slots=slots,
-                cursor=self._cursor,
-                lease=self._lease,
+                Claimant(worker=self.name, slots=slots, cursor=self._cursor, lease=self._lease),
                 now=now,
             )
         self._cursor = claimed.cursor
         return claimed
 
     def _enqueue_hourly(self, now: datetime) -> None:
-        """Promise what happens every hour: every worker does, and the first one counts."""
+        """Enqueue the hourly jobs: every worker does, and the first one counts."""
         hour = f"{now:%Y-%m-%dT%H}"
         if not self._hourly or hour == self._enqueued_hour:
             return
@@ -255,10 +242,10 @@ class Worker:
             self._wake.set()
 
     async def _attempt(self, job: Job, policy: Policy) -> Outcome:
-        """Run the handler; whatever it raises becomes a decision."""
+        """Run the handler; an exception becomes a retry or a failure."""
         try:
             async with asyncio.timeout(policy.timeout.total_seconds()) as limit:
-                ending = await self._handlers[job.kind](self._context, job)
+                completion = await self._handlers[job.kind](self._context, job)
         except Exception as error:
             what = f"{type(error).__name__}: {error}"
             if limit.expired():
@@ -271,7 +258,7 @@ class Worker:
                 case GiveUp():
                     log.exception("job failed for good", attempts=job.attempts)
                     return Exhausted(job.claim, what)
-        return JobDone(job.claim, ending)
+        return JobDone(job.claim, completion)
 
     async def _keep_reporting(self) -> None:
         while True:
@@ -286,7 +273,7 @@ class Worker:
             self._wake.set()
 
     async def _report_ended(self) -> None:
-        # One group at a time, so that whoever stops the worker waits for the last one too.
+        # One group at a time, so that a shutdown waits for the last one too.
         async with self._reporting:
             self._has_ended.clear()
             group, self._ended = self._ended, []
@@ -294,7 +281,7 @@ class Worker:
                 await self._report(group)
 
     async def _report(self, outcomes: Sequence[Outcome]) -> None:
-        """Write down what became of jobs, if need be again and again until their lease ends."""
+        """Write the outcomes of jobs; retry until their lease ends."""
         deadline = self._context.clock() + self._lease
         while True:
             try:
@@ -313,7 +300,7 @@ class Worker:
         now = self._context.clock()
         done = [end for end in outcomes if isinstance(end, JobDone)]
         with self._context.database.writing() as db:
-            _write_endings(db, done, now=now)
+            _write_completions(db, done, now=now)
             return (
                 finish(db, [end.claim for end in done], now=now)
                 + put_back(db, [end for end in outcomes if isinstance(end, PutBack)], now=now)
@@ -332,7 +319,7 @@ class Worker:
                 log.exception("renewal failed", worker=self.name)
                 continue
             for lost in set(claims) - held:
-                # Somebody else has it by now, and this worker's report would not count.
+                # Another worker may have it now, and this one's report would not count.
                 if task := self._running.get(lost):
                     log.warning("lease lost", worker=self.name, job=lost.id)
                     task.cancel()
@@ -341,8 +328,8 @@ class Worker:
         with self._context.database.writing() as db:
             return renew(db, claims, until=self._context.clock() + self._lease)
 
-    async def _wind_up(self) -> None:
-        """Let what runs come to an end, and hand back what does not in time."""
+    async def _shut_down(self) -> None:
+        """Let running jobs finish, and put back those that do not finish in time."""
         tasks = dict(self._running)
         if tasks:
             await asyncio.wait(tasks.values(), timeout=self._stop_timeout.total_seconds())
@@ -355,7 +342,7 @@ class Worker:
             return
         try:
             released = await self._context.in_thread(self._release, unfinished)
-            log.warning("jobs handed back", worker=self.name, jobs=released)
+            log.warning("jobs put back", worker=self.name, jobs=released)
         except Exception:
             log.exception("jobs left to their leases", worker=self.name, jobs=len(unfinished))
 
@@ -364,11 +351,11 @@ class Worker:
             return release(db, claims)
 
 
-def _write_endings(db: Connection, done: Sequence[JobDone], *, now: datetime) -> None:
-    noted = {end.claim: end.ending for end in done if end.ending is not None}
+def _write_completions(db: Connection, done: Sequence[JobDone], *, now: datetime) -> None:
+    noted = {end.claim: end.completion for end in done if end.completion is not None}
     together: dict[Any, list[Any]] = {}
     for held in find_held(db, list(noted)):
-        ending = noted[held]
-        together.setdefault(ending.write, []).append(ending.note)
+        completion = noted[held]
+        together.setdefault(completion.write, []).append(completion.note)
     for write, notes in together.items():
         write(db, notes, now)

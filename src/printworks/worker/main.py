@@ -1,6 +1,7 @@
-"""Puts the worker process together."""
+"""Sets up the worker process."""
 
 import asyncio
+import os
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
@@ -8,38 +9,36 @@ from typing import Final
 import uvloop
 
 from printworks import log
-from printworks.clock import system_clock
+from printworks.actions.services import Services
 from printworks.rules.jobs import HOURLY, POLICIES
 from printworks.settings import Settings
-from printworks.store.engine.database import Database
 from printworks.worker import HANDLERS
 from printworks.worker.loop import Context, Worker
-from printworks.worker.tools import open_tools
+from printworks.worker.resources import open_resources
 
 THREADS: Final = 6
 
 
 def run_worker(settings: Settings) -> None:
-    """Work until SIGTERM or SIGINT, then let jobs end in time and hand back the rest."""
+    """Work until SIGTERM or SIGINT, then let jobs finish in time and put back the rest."""
     log.configure(settings)
-    database = Database(settings.database_url, connections=THREADS)
+    services = Services(settings, connections=THREADS, processor_slots=os.cpu_count() or 1)
     try:
         with (
             ThreadPoolExecutor(THREADS, thread_name_prefix="database") as threads,
             asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
         ):
-            runner.run(_work(settings, database, threads))
+            runner.run(_work(services, threads))
     finally:
-        database.close()
+        services.close()
 
 
-async def _work(settings: Settings, database: Database, threads: ThreadPoolExecutor) -> None:
+async def _work(services: Services, threads: ThreadPoolExecutor) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    async with open_tools(settings, database) as tools:
-        context = Context(database, settings, system_clock, threads, tools)
-        await _make_worker(context).run(stop)
+    async with open_resources(services) as resources:
+        await _make_worker(Context(services, threads, resources)).run(stop)
 
 
 def _make_worker(context: Context) -> Worker:

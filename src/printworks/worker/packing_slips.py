@@ -1,19 +1,17 @@
-"""Fetching and checking the packing slips that travel with parcels."""
+"""Downloads and validates packing slips, which are packed with shipments."""
 
 from pathlib import Path
 from typing import Any, Final
 
-from printworks.actions.images.packing_slips import judge_packing_slip
+from printworks.actions.images.packing_slips import record_packing_slip_status
 from printworks.imaging.processor import Invalid
 from printworks.rules.images import ImageStatus
-from printworks.rules.jobs import PermanentFailure
 from printworks.rules.sizing import PrintArea, Sizing, Units
-from printworks.store.accounts.merchants import Merchant, get_merchant
 from printworks.store.images.packing_slips import PackingSlip, find_packing_slip
 from printworks.store.queue.jobs import Job
 from printworks.worker.fetching import Failure, fetch
 from printworks.worker.loop import Context
-from printworks.worker.tools import Tools, infrastructure_errors
+from printworks.worker.resources import Resources, infrastructure_errors
 
 A4: Final = PrintArea.of(21, "29.7", Units.CM)
 
@@ -21,43 +19,42 @@ A4: Final = PrintArea.of(21, "29.7", Units.CM)
 async def fetch_packing_slip(context: Context, job: Job) -> None:
     """Download the packing slip of an order and check that it can be printed.
 
-    Harmless twice: one that has been judged, or is no longer wanted, is left alone.
+    Idempotent: one that has been validated, or replaced, is left alone.
     """
     with infrastructure_errors():
-        merchant, slip = await context.in_thread(_find, context, job)
-        if slip is None or slip.url != job.args["url"]:
+        slip = await context.in_thread(_find, context, job)
+        if slip is None or slip.status is not ImageStatus.NOT_YET_DOWNLOADED:
             return
-        if slip.status is not ImageStatus.NOT_YET_DOWNLOADED:
-            return
-        with context.outside.folder() as folder:
+        with context.resources.folder() as folder:
             fetched = await fetch(context, job, slip.url, folder / "slip", headers={})
             if isinstance(fetched, Failure):
                 facts: dict[str, Any] = _refuse(fetched.status, fetched.message)
             else:
                 facts = await context.in_cpu_pool(
-                    _check, context.outside, slip, fetched.sha256, folder
+                    _check, context.resources, slip, fetched.sha256, folder
                 )
-        await context.in_thread(_settle, context, merchant, slip, facts)
+        await context.in_thread(_record_status, context, job, slip, facts)
 
 
-def _find(context: Context, job: Job) -> tuple[Merchant, PackingSlip | None]:
-    if job.merchant_id is None:
-        raise PermanentFailure("The job has no merchant.")
+def _find(context: Context, job: Job) -> PackingSlip | None:
     with context.database.reading() as db:
-        return get_merchant(db, job.merchant_id), find_packing_slip(db, job.args["order"])
+        slip = find_packing_slip(db, job.args["order"])
+    return slip if slip is not None and slip.url == job.args["url"] else None
 
 
 def _refuse(status: ImageStatus, message: str) -> dict[str, Any]:
     return {"status": status, "error_message": message}
 
 
-def _check(tools: Tools, slip: PackingSlip, sha256: str, folder: Path) -> dict[str, Any]:
+def _check(resources: Resources, slip: PackingSlip, sha256: str, folder: Path) -> dict[str, Any]:
     source = folder / "slip"
-    result = tools.insist(lambda: tools.processor.prepare(source, A4, Sizing.SHRINK_TO_FIT, folder))
+    result = resources.render(
+        lambda: resources.processor.prepare(source, A4, Sizing.SHRINK_TO_FIT, folder)
+    )
     if isinstance(result, Invalid):
         return _refuse(ImageStatus.INVALID, result.reason)
     key = f"slips/{slip.order_id}/{sha256}.{result.facts.format.lower()}"
-    tools.files.put(key, source)
+    resources.files.put(key, source)
     return {
         "status": ImageStatus.OK,
         "file": key,
@@ -67,7 +64,6 @@ def _check(tools: Tools, slip: PackingSlip, sha256: str, folder: Path) -> dict[s
     }
 
 
-def _settle(context: Context, merchant: Merchant, slip: PackingSlip, facts: dict[str, Any]) -> None:
-    now = context.clock() + merchant.clock_offset
+def _record_status(context: Context, job: Job, slip: PackingSlip, facts: dict[str, Any]) -> None:
     with context.database.writing() as db:
-        judge_packing_slip(db, merchant, slip, facts, now=now)
+        record_packing_slip_status(context.job_work(db, job), slip, facts)

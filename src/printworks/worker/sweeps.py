@@ -1,151 +1,124 @@
-"""Forgetting what has been kept long enough, a little at a time."""
+"""Deletes what has been stored long enough, a little at a time."""
 
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple, Protocol
 
 import structlog
-from sqlalchemy import delete, select, tuple_
+from sqlalchemy import Connection
 
+from printworks.actions.work import SystemWork
 from printworks.rules.jobs import JobKind
-from printworks.store.accounts.invitations import forget_invitations
-from printworks.store.accounts.requests import forget_requests
-from printworks.store.accounts.sessions import forget_sessions
-from printworks.store.callbacks.callbacks import forget_attempts
-from printworks.store.engine.database import Database
-from printworks.store.images.packing_slips import forget_packing_slips
-from printworks.store.images.pictures import forget_pictures
-from printworks.store.issues.photos import forget_photos
-from printworks.store.queue.jobs import Job, enqueue
-from printworks.store.tables import idempotency_keys, jobs
-from printworks.worker.loop import Context
-from printworks.worker.tools import infrastructure_errors
+from printworks.settings import Settings
+from printworks.store.accounts.idempotency import purge_idempotency_keys
+from printworks.store.accounts.invitations import purge_invitations
+from printworks.store.accounts.requests import purge_requests
+from printworks.store.accounts.sessions import purge_sessions
+from printworks.store.callbacks.callbacks import purge_attempts
+from printworks.store.images.packing_slips import purge_packing_slips
+from printworks.store.images.pictures import purge_pictures
+from printworks.store.issues.photos import purge_photos
+from printworks.store.queue.jobs import Job, purge_jobs
+from printworks.worker.context import Context, Handler
+from printworks.worker.resources import infrastructure_errors
 
-# Few enough that nobody waits long for the database behind one of these transactions.
+# Few enough that other transactions do not wait long.
 ROWS_AT_ONCE: Final = 500
 PICTURES_AT_ONCE: Final = 100
-# For whoever wants to know later who was invited, and whether they came.
+# So that an operator can still see who was invited, and whether they accepted.
 KEEP_INVITATIONS: Final = timedelta(days=30)
 
 log = structlog.get_logger()
 
 
-async def forget_jobs(context: Context, _job: Job) -> None:
-    """Delete jobs that ended long ago. Harmless twice: what is gone is gone."""
-    before = context.clock() - context.settings.keep_finished_jobs
-    forgotten = 0
-    while deleted := await context.in_thread(_delete_jobs, context.database, before):
-        forgotten += deleted
-    log.info("jobs forgotten", count=forgotten)
+class Sweep(NamedTuple):
+    """What is deleted, how, and how long it is stored before."""
+
+    what: str
+    # Deletes some of what is older, and returns how many rows that were.
+    delete: Callable[[SystemWork, datetime], int]
+    keep: Callable[[Settings], timedelta]
 
 
-async def forget_idempotency_keys(context: Context, _job: Job) -> None:
-    """Delete idempotency keys that are too old. Harmless twice: what is gone is gone."""
-    before = context.clock() - context.settings.keep_idempotency_keys
-    forgotten = 0
-    while deleted := await context.in_thread(_delete_keys, context.database, before):
-        forgotten += deleted
-    log.info("idempotency keys forgotten", count=forgotten)
+class Purge(Protocol):
+    """Deletes the oldest rows of a table."""
+
+    def __call__(self, db: Connection, *, before: datetime, limit: int) -> int:
+        """Delete at most so many that are older; return how many."""
 
 
-async def forget_callback_attempts(context: Context, _job: Job) -> None:
-    """Forget how old tries of callbacks went. Harmless twice: what is gone is gone."""
-    before = context.clock() - context.settings.keep_callbacks
-    forgotten = 0
-    while deleted := await context.in_thread(_forget_attempts, context.database, before):
-        forgotten += deleted
-    log.info("callback attempts forgotten", count=forgotten)
+def _rows(purge: Purge) -> Callable[[SystemWork, datetime], int]:
+    def delete(work: SystemWork, before: datetime) -> int:
+        return purge(work.db, before=before, limit=ROWS_AT_ONCE)
+
+    return delete
 
 
-def _forget_attempts(database: Database, before: datetime) -> int:
-    with database.writing() as db:
-        return forget_attempts(db, before=before, limit=ROWS_AT_ONCE)
+def _sessions(work: SystemWork, before: datetime) -> int:
+    ended = purge_sessions(work.db, before=before, limit=ROWS_AT_ONCE)
+    invited = purge_invitations(work.db, before=before - KEEP_INVITATIONS, limit=ROWS_AT_ONCE)
+    return ended + invited
 
 
-async def forget_old_requests(context: Context, _job: Job) -> None:
-    """Forget what programs asked long ago. Harmless twice: what is gone is gone."""
-    before = context.clock() - context.settings.keep_requests
-    forgotten = 0
-    while deleted := await context.in_thread(_forget_requests, context.database, before):
-        forgotten += deleted
-    log.info("requests forgotten", count=forgotten)
+def _pictures(work: SystemWork, before: datetime) -> int:
+    """Delete pictures and packing slips of orders, and photographs of issues, with their files."""
+    pictures = purge_pictures(work.db, before=before, limit=PICTURES_AT_ONCE)
+    for picture in pictures:
+        log.info("picture deleted", sha256=picture.sha256, files=picture.files)
+    slips = purge_packing_slips(work.db, before=before, limit=PICTURES_AT_ONCE)
+    photos = purge_photos(work.db, before=before, limit=PICTURES_AT_ONCE)
+    files = [key for picture in pictures for key in picture.files]
+    files += [*(key for key in slips if key), *photos]
+    if files:
+        work.enqueue_unowned(JobKind.REMOVE_FILES, {"files": files})
+    return len(pictures) + len(slips) + len(photos)
 
 
-def _forget_requests(database: Database, before: datetime) -> int:
-    with database.writing() as db:
-        return forget_requests(db, before=before, limit=ROWS_AT_ONCE)
+SWEEPS: Final[Mapping[JobKind, Sweep]] = {
+    JobKind.PURGE_JOBS: Sweep(
+        "jobs", _rows(purge_jobs), lambda settings: settings.keep_finished_jobs
+    ),
+    JobKind.PURGE_IDEMPOTENCY_KEYS: Sweep(
+        "idempotency keys",
+        _rows(purge_idempotency_keys),
+        lambda settings: settings.keep_idempotency_keys,
+    ),
+    JobKind.PURGE_CALLBACK_ATTEMPTS: Sweep(
+        "callback attempts", _rows(purge_attempts), lambda settings: settings.keep_callbacks
+    ),
+    JobKind.PURGE_REQUESTS: Sweep(
+        "requests", _rows(purge_requests), lambda settings: settings.keep_requests
+    ),
+    JobKind.PURGE_SESSIONS: Sweep("sessions", _sessions, lambda _: timedelta(0)),
+    JobKind.PURGE_PICTURES: Sweep("pictures", _pictures, lambda settings: settings.keep_originals),
+}
 
 
-async def forget_old_sessions(context: Context, _job: Job) -> None:
-    """Forget sessions and invitations that have ended. Harmless twice: what is gone is gone."""
-    now = context.clock()
-    forgotten = 0
-    while deleted := await context.in_thread(_forget_sessions, context.database, now):
-        forgotten += deleted
-    log.info("sessions forgotten", count=forgotten)
+def sweep(kind: JobKind) -> Handler:
+    """Return the handler for a kind of sweep. Idempotent: it deletes what is left."""
+    what, delete, keep = SWEEPS[kind]
+
+    async def handle(context: Context, _job: Job) -> None:
+        before = context.clock() - keep(context.settings)
+        deleted = 0
+        while some := await context.in_thread(_delete, context, delete, before):
+            deleted += some
+        log.info("swept", what=what, count=deleted)
+
+    return handle
 
 
-def _forget_sessions(database: Database, now: datetime) -> int:
-    with database.writing() as db:
-        ended = forget_sessions(db, now=now, limit=ROWS_AT_ONCE)
-        before = now - KEEP_INVITATIONS
-        return ended + forget_invitations(db, before=before, limit=ROWS_AT_ONCE)
-
-
-async def forget_old_pictures(context: Context, _job: Job) -> None:
-    """Forget pictures and packing slips of orders, and photographs of issues, that ended long ago.
-
-    Their files go too. Harmless twice: what is gone is gone.
-    """
-    now = context.clock()
-    before = now - context.settings.keep_originals
-    forgotten = 0
-    while batch := await context.in_thread(_forget_pictures, context.database, before, now):
-        forgotten += batch
-    log.info("pictures forgotten", count=forgotten)
-
-
-def _forget_pictures(database: Database, before: datetime, now: datetime) -> int:
-    with database.writing() as db:
-        forgotten = forget_pictures(db, before=before, limit=PICTURES_AT_ONCE)
-        for picture in forgotten:
-            log.info("picture forgotten", sha256=picture.sha256, files=picture.files)
-        slips = forget_packing_slips(db, before=before, limit=PICTURES_AT_ONCE)
-        files = [key for picture in forgotten for key in picture.files]
-        files += [key for key in slips if key]
-        photos = forget_photos(db, before=before, limit=PICTURES_AT_ONCE)
-        files += photos
-        if files:
-            enqueue(db, JobKind.REMOVE_FILES, {"files": files}, merchant=None, now=now)
-        return len(forgotten) + len(slips) + len(photos)
+def _delete(
+    context: Context, delete: Callable[[SystemWork, datetime], int], before: datetime
+) -> int:
+    with context.database.writing() as db:
+        return delete(context.system_work(db), before)
 
 
 async def remove_files(context: Context, job: Job) -> None:
-    """Delete files that nothing refers to. Harmless twice: what is gone is gone."""
-    files = context.outside.files
+    """Delete files that nothing refers to. Idempotent: missing files are ignored."""
+    files = context.resources.files
     with infrastructure_errors():
         for key in job.args["files"]:
             await context.in_cpu_pool(files.delete, key)
             log.info("file removed", file=key)
-
-
-def _delete_jobs(database: Database, before: datetime) -> int:
-    oldest = (
-        select(jobs.c.id)
-        .where(jobs.c.finished_at < before)
-        .order_by(jobs.c.finished_at)
-        .limit(ROWS_AT_ONCE)
-    )
-    with database.writing() as db:
-        return db.execute(delete(jobs).where(jobs.c.id.in_(oldest))).rowcount
-
-
-def _delete_keys(database: Database, before: datetime) -> int:
-    key = tuple_(idempotency_keys.c.merchant_id, idempotency_keys.c.key)
-    oldest = (
-        select(idempotency_keys.c.merchant_id, idempotency_keys.c.key)
-        .where(idempotency_keys.c.created_at < before)
-        .order_by(idempotency_keys.c.created_at)
-        .limit(ROWS_AT_ONCE)
-    )
-    with database.writing() as db:
-        return db.execute(delete(idempotency_keys).where(key.in_(oldest))).rowcount

@@ -1,6 +1,8 @@
-"""Alice and Bob with programs of the older versions: every test that asks runs on each of them."""
+"""Alice and Bob with programs of the older versions."""
 
+import inspect
 from dataclasses import replace
+from typing import Final
 
 import pytest
 
@@ -8,11 +10,35 @@ from printworks.store.engine.database import Database
 from printworks.wire.v2.versions import Version
 from tests.api.client import Client, Server
 from tests.api.conftest import sign_up
+from tests.conftest import is_parametrized
+from tests.scale import IS_FULL
+
+EVERY_VERSION: Final = tuple(Version)
+NEWEST: Final = EVERY_VERSION[-1:]
 
 
-@pytest.fixture(params=list(Version))
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Let a test speak each version in which it has something to prove."""
+    if "version" in metafunc.fixturenames and not is_parametrized(metafunc, "version"):
+        metafunc.parametrize("version", _choose_versions(metafunc.definition), indirect=True)
+
+
+def _choose_versions(test: pytest.Function) -> tuple[Version, ...]:
+    asks = "version" in inspect.signature(test.function).parameters
+    return EVERY_VERSION if IS_FULL or asks or test.get_closest_marker("every_version") else NEWEST
+
+
+@pytest.fixture
 def version(request: pytest.FixtureRequest) -> str:
-    """The version that a test speaks."""
+    """The version that a test speaks.
+
+    A test that asks for it by name, or is marked `every_version`, runs on each. One that only
+    asks for `v2` speaks 2.6: the versions are one table of operations with one handler each,
+    mounted three times, and differ in nothing but the members of their shapes, the operations
+    they have, the list of orders and the format of callbacks. Those are tested on each version
+    (`test_shapes`, `test_differences`, `test_raw_requests`, the fuzzing, and what is marked).
+    `make test-full` runs every test on every version.
+    """
     return str(request.param)
 
 

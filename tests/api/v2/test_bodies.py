@@ -11,6 +11,7 @@ REFUSED = {400, 413, 415}
 
 
 @pytest.mark.parametrize("path", ["/Orders", "/Orders/1/Status", "/Orders/1/Photos/"])
+@pytest.mark.every_version
 def test_what_needs_a_member_refuses_a_body_without_it(v2: Client, path: str) -> None:
     order_id = create(v2)
     before = see(v2, order_id)
@@ -39,6 +40,7 @@ def test_no_body_makes_an_operation_stumble(v2: Client, path: str) -> None:
     assert statuses <= REFUSED | {200}
 
 
+@pytest.mark.every_version
 def test_no_body_of_a_put_makes_it_stumble(v2: Client) -> None:
     order_id = create(v2)
 

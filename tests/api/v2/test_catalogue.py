@@ -6,6 +6,8 @@ from printworks.catalogue.countries import COUNTRIES
 from tests.api.client import Client
 from tests.api.v2.shop import seen
 
+pytestmark = pytest.mark.every_version
+
 
 @pytest.mark.parametrize(
     ("country", "quality", "name", "facts"),

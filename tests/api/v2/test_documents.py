@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from printworks.api.endpoints import Family
+from printworks.api.endpoints import ApiFamily
 from printworks.api.openapi import describe, encode, statuses_of
 from printworks.api.v2.endpoints import FAMILIES
 from tests.api.client import Client
@@ -24,7 +24,7 @@ def read_table() -> dict[str, list[str]]:
     }
 
 
-def operations_of(family: Family) -> dict[str, set[int]]:
+def operations_of(family: ApiFamily) -> dict[str, set[int]]:
     """Return what a version answers, by operation."""
     return {
         f"{endpoint.method} {endpoint.path}": set(statuses_of(endpoint))
@@ -34,14 +34,14 @@ def operations_of(family: Family) -> dict[str, set[int]]:
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.version)
 class TestOfEachVersion:
-    def test_the_committed_openapi_document_is_the_generated_one(self, family: Family) -> None:
+    def test_the_committed_openapi_document_is_the_generated_one(self, family: ApiFamily) -> None:
         committed = (DOCS / f"openapi-{family.prefix}.json").read_bytes()
 
         generated = encode(describe(family, header_prefix="X-Service-"))
         assert committed == generated, "Run `make openapi`."
 
     def test_the_guide_lists_every_operation_of_a_version_and_no_other(
-        self, family: Family
+        self, family: ApiFamily
     ) -> None:
         column = [each.version for each in FAMILIES].index(family.version)
 
@@ -49,14 +49,14 @@ class TestOfEachVersion:
 
         assert listed == set(operations_of(family))
 
-    def test_every_status_of_the_contract_is_documented(self, family: Family) -> None:
+    def test_every_status_of_the_contract_is_documented(self, family: ApiFamily) -> None:
         for operation, statuses in operations_of(family).items():
             refusals = read_table()[operation][len(FAMILIES)]
             contract = {int(status) for status in re.findall(r"\d+", refusals)}
 
             assert {200, 410} | contract <= statuses
 
-    def test_every_operation_has_a_name_of_its_own(self, family: Family) -> None:
+    def test_every_operation_has_a_name_of_its_own(self, family: ApiFamily) -> None:
         names = [endpoint.handler.__name__ for endpoint in family.endpoints]
 
         assert len(names) == len(set(names))

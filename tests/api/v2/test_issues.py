@@ -9,7 +9,7 @@ from printworks.rules.issues import IssueAction, IssueKind
 from printworks.store.engine.database import Database
 from tests.api.client import Client
 from tests.api.v2.shop import add, create, put_in_query, see, seen, set_status, submit
-from tests.factories import NOON
+from tests.factories import NOON, a_system_work
 
 NO_ISSUE = "The issue with the specified id was not found"
 NO_ORDER = "The order with the specified id was not found"
@@ -41,6 +41,8 @@ def is_refusal(body: dict[str, Any], message: str) -> bool:
 
 
 class TestCreating:
+    @pytest.mark.both_databases
+    @pytest.mark.every_version
     def test_an_issue_is_shown_as_the_contract_says(self, v2: Client) -> None:
         order_id = submit(v2)
         photo_id = see(v2, order_id)["photos"][0]["id"]
@@ -127,6 +129,8 @@ class TestCreating:
 
 
 class TestReading:
+    @pytest.mark.both_databases
+    @pytest.mark.every_version
     def test_an_issue_can_be_read_and_is_in_the_list_under_both_names(self, v2: Client) -> None:
         order_id = submit(v2)
         issues = [complain(v2, order_id), complain(v2, order_id, issue="SlowArrival")]
@@ -161,6 +165,7 @@ class TestReading:
         assert answer.status == 404
         assert answer.json() == {"issues": None, "Issues": None, "errorMessage": NO_ORDER}
 
+    @pytest.mark.every_version
     def test_an_issue_is_readable_through_every_version(
         self, v2_3: Client, v2_5: Client, v2_6: Client
     ) -> None:
@@ -170,6 +175,8 @@ class TestReading:
 
 
 class TestUpdating:
+    @pytest.mark.both_databases
+    @pytest.mark.every_version
     def test_a_comment_is_appended_to_the_commentary(self, v2: Client) -> None:
         issue = complain(v2, submit(v2))
 
@@ -181,6 +188,7 @@ class TestUpdating:
         assert seen(v2.get(path_of(issue))) == updated
 
     @pytest.mark.parametrize("spelling", ["cancelled", "Cancelled", "CANCELLED"])
+    @pytest.mark.both_databases
     def test_an_issue_can_be_cancelled(self, v2: Client, spelling: str) -> None:
         issue = complain(v2, submit(v2))
 
@@ -218,8 +226,8 @@ class TestUpdating:
     def test_what_was_settled_can_be_cancelled(self, v2: Client, database: Database) -> None:
         issue = complain(v2, submit(v2))
         with database.writing() as db:
-            take_issue(db, int(issue["id"]), comment="We look into it.", now=NOON)
-            dismiss_issue(db, int(issue["id"]), comment="It was on time.", now=NOON)
+            take_issue(a_system_work(db, now=NOON), int(issue["id"]), comment="We look into it.")
+            dismiss_issue(a_system_work(db, now=NOON), int(issue["id"]), comment="It was on time.")
 
         seen(v2.put(path_of(issue), {"newState": "cancelled"}))
 
@@ -239,6 +247,7 @@ class TestUpdating:
         assert is_refusal(answer.json(), NO_ISSUE)
 
 
+@pytest.mark.every_version
 def test_somebody_elses_issues_do_not_exist(v2: Client, somebody_else: Client) -> None:
     issue = complain(v2, submit(v2))
     mine = submit(somebody_else)

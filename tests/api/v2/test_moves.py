@@ -24,7 +24,9 @@ def begin_production(database: Database, order: dict[str, Any]) -> None:
         hear_of(database, int(shipment["shipmentId"]), LabState.IN_PRODUCTION)
 
 
+@pytest.mark.every_version
 class TestStatus:
+    @pytest.mark.both_databases
     def test_an_order_is_submitted_with_nothing_to_show(self, v2: Client) -> None:
         order_id = create(v2)
         add(v2, order_id)
@@ -119,6 +121,7 @@ class TestStatus:
 
 
 class TestCancelling:
+    @pytest.mark.both_databases
     def test_a_submitted_order_can_be_cancelled_before_a_lab_begins(self, v2_6: Client) -> None:
         order_id = submit(v2_6)
 
@@ -153,6 +156,7 @@ class TestCancelling:
 
 
 class TestHolding:
+    @pytest.mark.both_databases
     def test_a_held_order_can_be_held_no_more_until_it_is_submitted(self, v2_6: Client) -> None:
         order_id = create(v2_6)
         add(v2_6, order_id)
@@ -176,6 +180,7 @@ class TestHolding:
 
 class TestShipping:
     @pytest.mark.parametrize("begin", [create, submit])
+    @pytest.mark.both_databases
     def test_an_order_can_be_sent_elsewhere_and_faster(self, v2_6: Client, begin: Any) -> None:
         order_id = begin(v2_6)
 
@@ -235,6 +240,7 @@ def test_somebody_elses_order_is_not_found(v2: Client, somebody_else: Client, pa
     assert somebody_else.post(f"/Orders/{create(v2)}/{path}").status == 404
 
 
+@pytest.mark.both_databases
 def test_the_log_tells_of_every_move(v2: Client) -> None:
     order_id = submit(v2)
 

@@ -30,6 +30,7 @@ NOT_FOUND = "The order with the specified id was not found"
 ALL_VERSIONS = ("2.3", "2.5", "2.6")
 
 
+@pytest.mark.every_version
 class TestCreating:
     def test_the_print_country_is_not_the_destination(self, v2: Client) -> None:
         created = seen(v2.post("/Orders", an_order(countryCode="US", destinationCountryCode="CA")))
@@ -129,6 +130,8 @@ class TestCreating:
 
 
 class TestChanging:
+    @pytest.mark.both_databases
+    @pytest.mark.every_version
     def test_a_single_field_changes_nothing_else(self, v2: Client) -> None:
         order_id = create(v2)
         before = see(v2, order_id)
@@ -153,6 +156,7 @@ class TestChanging:
         assert (changed["address1"], changed["address2"]) == (ADDRESS["address1"], None)
 
     @pytest.mark.parametrize("method", ["Budget", "Standard", "Express", "Overnight"])
+    @pytest.mark.every_version
     def test_a_whole_order_may_be_sent_back_and_changes_nothing(
         self, v2: Client, v3: Client, method: str
     ) -> None:
@@ -180,18 +184,22 @@ class TestChanging:
         assert v2.put(f"/Orders/{order_id}", {"address1": "x" * 256}).status == 400
 
 
+@pytest.mark.both_databases
 class TestListing:
+    @pytest.mark.every_version
     def test_the_newest_comes_first(self, v2: Client) -> None:
         numbers = [create(v2) for _ in range(3)]
 
         assert [each["id"] for each in seen(v2.get("/Orders"))] == numbers[::-1]
 
+    @pytest.mark.every_version
     def test_each_is_shown_as_it_is_shown_alone(self, v2: Client) -> None:
         order_id = create(v2)
         add(v2, order_id)
 
         assert seen(v2.get("/Orders")) == [see(v2, order_id)]
 
+    @pytest.mark.every_version
     def test_others_orders_are_not_in_it(self, v2: Client, somebody_else: Client) -> None:
         create(v2)
 
@@ -270,6 +278,7 @@ class TestValidating:
             assert code in answer.error
 
 
+@pytest.mark.every_version
 class TestAcrossVersions:
     @pytest.mark.parametrize("reader", ALL_VERSIONS)
     def test_an_order_of_one_version_can_be_read_in_another(self, v2: Client, reader: str) -> None:
@@ -306,6 +315,7 @@ class TestStrangers:
     @pytest.mark.parametrize(
         "path", ["", "/SubmissionStatus", "/Photos", "/Photos/1", "/Logs", "/Issues", "/Issues/1"]
     )
+    @pytest.mark.every_version
     def test_somebody_elses_order_does_not_exist(
         self, v2: Client, somebody_else: Client, path: str
     ) -> None:
@@ -348,6 +358,7 @@ def test_times_are_shown_to_the_millisecond_without_a_zone(
     assert changed["lastUpdated"] == "2026-11-15T12:00:01.500"
 
 
+@pytest.mark.every_version
 def test_xml_can_be_had(v2: Client) -> None:
     answer = v2.get(f"/Orders/{create(v2)}", Accept="application/xml")
 

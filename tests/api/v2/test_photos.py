@@ -31,6 +31,7 @@ CLOSED = [OrderStatus.SUBMITTED, OrderStatus.COMPLETE, OrderStatus.CANCELLED]
 
 
 class TestAdding:
+    @pytest.mark.every_version
     def test_a_photo_is_of_a_type_and_not_of_a_sku(self, v2: Client) -> None:
         photo = add(v2, create(v2), type="4X6")
 
@@ -140,6 +141,7 @@ class TestLeftForLater:
         assert set_status(v2, order_id, "AwaitingPayment").status == 200
         return order_id
 
+    @pytest.mark.both_databases
     def test_its_file_is_taken_as_it_was_ordered(self, v2: Client, order_id: int) -> None:
         [before] = see(v2, order_id)["photos"]
 
@@ -150,6 +152,7 @@ class TestLeftForLater:
         assert photo["previewUrl"] is not None
         assert see(v2, order_id)["photos"] == [photo]
 
+    @pytest.mark.both_databases
     def test_its_address_is_taken(self, v2: Client, order_id: int, database: Database) -> None:
         photo = seen(v2.post(f"/Orders/{order_id}/Photos", a_photo()))
 
@@ -198,6 +201,8 @@ class TestLeftForLater:
 
 class TestUploading:
     @pytest.mark.parametrize("part", ["file", "image"])
+    @pytest.mark.both_databases
+    @pytest.mark.every_version
     def test_a_file_is_looked_at_at_once(self, v2: Client, part: str) -> None:
         order_id = create(v2)
 
@@ -253,6 +258,8 @@ class TestUploading:
 
 
 class TestBatches:
+    @pytest.mark.both_databases
+    @pytest.mark.every_version
     def test_all_are_added_in_their_order(self, v2: Client) -> None:
         order_id = create(v2)
         batch = [a_photo(copies=copies) for copies in (1, "2", 3)]
@@ -286,6 +293,7 @@ class TestBatches:
 
 
 class TestReading:
+    @pytest.mark.every_version
     def test_a_photo_is_shown_alone_and_among_others(self, v2: Client) -> None:
         order_id = create(v2)
         first, second = add(v2, order_id), add(v2, order_id)
@@ -302,6 +310,8 @@ class TestReading:
 
 
 class TestDeleting:
+    @pytest.mark.both_databases
+    @pytest.mark.every_version
     def test_a_deleted_photo_is_gone_and_costs_nothing(self, v2: Client) -> None:
         order_id = create(v2)
         photo, kept = add(v2, order_id, copies=10), add(v2, order_id)

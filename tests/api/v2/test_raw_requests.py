@@ -67,6 +67,7 @@ def send(service: Service, request: bytes) -> Answer:
         for version in case.versions
     ],
 )
+@pytest.mark.slow
 def test_a_request_is_answered_as_its_client_expects(
     stage: Stage, case: Case, version: str
 ) -> None:
@@ -130,6 +131,7 @@ def test_what_is_different_is_noticed(said: str) -> None:
         "POST /v{{v}}/Orders/{{NUMBER}}/Cancel",
     ],
 )
+@pytest.mark.slow
 def test_somebody_elses_order_is_byte_for_byte_one_that_does_not_exist(
     stage: Stage, version: str, request_line: str
 ) -> None:

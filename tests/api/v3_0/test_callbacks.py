@@ -4,17 +4,17 @@ from typing import Any
 
 import pytest
 
-from printworks.actions.callbacks.callbacks import REPLAYED_AT_ONCE, set_callback
+from printworks.actions.callbacks import REPLAY_PAGE, set_callback
 from printworks.rules.callbacks import CallbackFormat
 from printworks.rules.events import CallbackState
 from printworks.store.accounts.merchants import Merchant, get_merchant_by_code
 from printworks.store.callbacks.callbacks import list_callbacks
-from printworks.store.callbacks.deliveries import Tried, load_deliveries, write_tried
+from printworks.store.callbacks.deliveries import DeliveryOutcome, load_deliveries, write_outcomes
 from printworks.store.engine.database import Database
 from tests.api.client import Client
 from tests.api.conftest import MovableClock, an_order
 from tests.api.production import set_status
-from tests.factories import NOON
+from tests.factories import NOON, a_work
 
 RECEIVER = "https://shop.example/callbacks?shop=1"
 BEYOND = 10**30
@@ -29,7 +29,7 @@ def merchant_of(client: Client, database: Database) -> Merchant:
 def listens(client: Client, database: Database, wanted: CallbackFormat | None = None) -> None:
     """Let the operator set a callback address."""
     with database.writing() as db:
-        set_callback(db, merchant_of(client, database), RECEIVER, wanted)
+        set_callback(a_work(db, merchant_of(client, database)), RECEIVER, wanted)
 
 
 def acknowledges(client: Client, database: Database) -> None:
@@ -37,8 +37,8 @@ def acknowledges(client: Client, database: Database) -> None:
     with database.writing() as db:
         sent = list_callbacks(db, merchant_of(client, database).id, limit=1000)
         known = load_deliveries(db, [callback.id for callback in sent]).values()
-        heard = [Tried(delivery=one, state=CallbackState.DELIVERED) for one in known]
-        write_tried(db, heard, now=NOON)
+        heard = [DeliveryOutcome(delivery=one, state=CallbackState.DELIVERED) for one in known]
+        write_outcomes(db, heard, now=NOON)
 
 
 def create(client: Client, **members: Any) -> int:
@@ -56,6 +56,7 @@ def states(client: Client) -> list[str]:
 
 
 class TestTheFeed:
+    @pytest.mark.both_databases
     def test_tells_what_happened_in_the_words_of_the_callback(
         self, v3: Client, database: Database, clock: MovableClock
     ) -> None:
@@ -92,6 +93,7 @@ class TestTheFeed:
             },
         }
 
+    @pytest.mark.both_databases
     def test_numbers_are_without_gaps_and_nobody_elses_events_count(
         self, v3: Client, somebody_else: Client
     ) -> None:
@@ -113,6 +115,7 @@ class TestTheFeed:
         assert event["delivery"]["state"] == "quiet"
         assert event["callback"]["status"] == "NotYetSubmitted"
 
+    @pytest.mark.both_databases
     def test_it_goes_on_after_the_last_event_that_one_knows(self, v3: Client) -> None:
         for _ in range(4):
             create(v3)
@@ -172,6 +175,7 @@ class TestTheFeed:
 
 
 class TestSendingAgain:
+    @pytest.mark.both_databases
     def test_a_callback_that_arrived_is_sent_again(self, v3: Client, database: Database) -> None:
         listens(v3, database)
         create(v3)
@@ -223,6 +227,7 @@ class TestSendingAgain:
         assert stranger.post("/callbacks/replay", {"after": 0}).status == 401
 
 
+@pytest.mark.both_databases
 class TestReplaying:
     @pytest.mark.parametrize(
         ("asked", "count"),
@@ -259,14 +264,14 @@ class TestReplaying:
         assert states(v3) == ["delivered"] * (3 - count) + ["pending"] * count
 
     def test_it_is_bounded_and_says_where_to_go_on(self, v3: Client, database: Database) -> None:
-        for _ in range(REPLAYED_AT_ONCE + 2):
+        for _ in range(REPLAY_PAGE + 2):
             create(v3)
         listens(v3, database)
 
         first = v3.post("/callbacks/replay", {"after": 0}).data
         second = v3.post("/callbacks/replay", {"after": first["after"]}).data
 
-        assert first == {"count": REPLAYED_AT_ONCE, "after": REPLAYED_AT_ONCE}
+        assert first == {"count": REPLAY_PAGE, "after": REPLAY_PAGE}
         assert second == {"count": 2, "after": None}
 
     def test_nobody_elses_callbacks_are_sent(

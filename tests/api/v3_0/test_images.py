@@ -72,6 +72,7 @@ def count_everywhere(database: Database) -> list[int]:
 
 
 class TestAddingOne:
+    @pytest.mark.both_databases
     def test_an_image_comes_back_with_every_member(self, v3: Client) -> None:
         order_id = create(v3, payment="InvoiceRecipient")
 
@@ -336,6 +337,7 @@ class TestAddingOne:
         ("sent", "copies"),
         [(0, 0), ("0", 0), (2.0, 2), (" 2 ", 2), ("1e2", 100), (100_000, 100_000)],
     )
+    @pytest.mark.both_databases
     def test_copies_may_be_any_whole_number_from_none(
         self, v3: Client, order_id: int, sent: Any, copies: int
     ) -> None:
@@ -359,6 +361,7 @@ class TestAddingOne:
 
 
 class TestAddingSeveral:
+    @pytest.mark.both_databases
     def test_they_come_back_in_both_places_in_the_order_in_which_they_were_sent(
         self, v3: Client, order_id: int
     ) -> None:
@@ -569,6 +572,7 @@ class TestBothWays:
             assert answer.headers["allow"] == "POST"
 
 
+@pytest.mark.both_databases
 class TestTheOrder:
     def test_it_shows_its_images_as_they_were_added(self, v3: Client, order_id: int) -> None:
         first = add(v3, order_id, copies=2)
@@ -679,6 +683,7 @@ class TestTheOrder:
         assert count_everywhere(database) == [960, 960]
 
 
+@pytest.mark.both_databases
 class TestTheDownload:
     def test_one_is_promised_for_each_image(
         self, v3: Client, order_id: int, database: Database

@@ -42,6 +42,7 @@ def scope_with_query(client: Client, order_id: int, query: bytes) -> dict[str, A
 
 
 class TestCreating:
+    @pytest.mark.both_databases
     def test_an_order_comes_back_with_every_member(self, v3: Client) -> None:
         created = v3.post(
             "/orders", {**FULL_ORDER, "telephone": "020 7946 0000", "email": "m@x.example"}
@@ -217,6 +218,7 @@ class TestReading:
             "1e3",
         ],
     )
+    @pytest.mark.both_databases
     def test_an_id_that_is_none_is_not_found(self, v3: Client, order_id: str) -> None:
         v3.post("/orders", an_order())
 
@@ -240,6 +242,7 @@ class TestReading:
         assert answer.data == order
 
 
+@pytest.mark.both_databases
 class TestListing:
     def test_the_newest_come_first_with_the_total(self, v3: Client) -> None:
         ids = [v3.post("/orders", an_order()).data["id"] for _ in range(3)]
@@ -318,6 +321,7 @@ class TestListing:
 
 
 class TestUpdating:
+    @pytest.mark.both_databases
     def test_new_values_replace_the_old_ones(self, v3: Client, clock: MovableClock) -> None:
         order = v3.post("/orders", FULL_ORDER).data
         clock.advance(minutes=5)
@@ -340,6 +344,7 @@ class TestUpdating:
         }
         assert v3.get(f"/orders/{order['id']}").data == changed
 
+    @pytest.mark.both_databases
     def test_null_keeps_and_empty_text_clears(self, v3: Client) -> None:
         order = v3.post("/orders", FULL_ORDER).data
         body = an_order(
@@ -405,6 +410,7 @@ class TestUpdating:
 
         assert answer.data["recipientName"] == "Tom Fox"
 
+    @pytest.mark.both_databases
     def test_payment_may_still_change(self, v3: Client) -> None:
         order = v3.post("/orders", an_order()).data
 
@@ -436,6 +442,7 @@ class TestUpdating:
 
 
 class TestCancelling:
+    @pytest.mark.both_databases
     def test_an_order_that_is_not_yet_submitted_can_be_cancelled(self, v3: Client) -> None:
         order = v3.post("/orders", an_order()).data
 

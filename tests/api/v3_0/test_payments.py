@@ -57,6 +57,7 @@ def gateway(database: Database, settings: Settings) -> Gateway:
     return Gateway(settings, database)
 
 
+@pytest.mark.both_databases
 class TestWhoseBankAgrees:
     def test_the_order_is_submitted_and_paid(self, v3: Client, database: Database) -> None:
         order_id = a_draft(v3)
@@ -86,6 +87,7 @@ class TestWhoseBankAgrees:
         assert len(keys(database)) == 1
 
 
+@pytest.mark.both_databases
 class TestWhoseBankAsks:
     @pytest.fixture
     def order_id(self, v3: Client) -> int:
@@ -194,6 +196,7 @@ class TestWhoseBankDeclines:
         assert len(set(keys(database))) == 2
 
 
+@pytest.mark.both_databases
 class TestABankThatDoesNotAnswer:
     def test_is_503_and_the_order_waits_for_the_answer(self, v3: Client) -> None:
         order_id = a_draft(v3, merchantOrderId="pay-down")
@@ -259,6 +262,7 @@ class TestTheSameKeyOfARequest:
         assert len(keys(database)) == 1
 
 
+@pytest.mark.both_databases
 class TestOnAccount:
     @pytest.fixture
     def debtor(self, server: Server, database: Database) -> Client:

@@ -20,7 +20,7 @@ from tests.api.client import Client, Server, make_scope
 from tests.api.conftest import MovableClock, an_order
 from tests.api.images import PHOTO, add, create
 from tests.catalogue.folders import a_product, a_whole_folder
-from tests.factories import NOON
+from tests.factories import NOON, a_system_work
 from tests.running import Answer
 
 PATH: Final = "/catalogue/service%20direct/destination/GB/prices"
@@ -42,7 +42,9 @@ def price_of(sku: str, currency: Currency = Currency.GBP, country: str = "GB") -
 def a_client(server: Server, database: Database, currency: Currency) -> Client:
     """Let a merchant in who pays in this currency."""
     with database.writing() as db:
-        added = add_merchant(db, "Carol", environment="sandbox", now=NOON, currency=currency)
+        added = add_merchant(
+            a_system_work(db, now=NOON, environment="sandbox"), "Carol", currency=currency
+        )
     credentials = {
         "X-Service-MerchantId": added.merchant.code,
         "X-Service-REST-API-Key": added.api_key,
@@ -57,6 +59,7 @@ def ask(client: Client, path: str, skus: list[str]) -> Answer:
     return client.server.run(client.server.ask(make_scope("POST", path, headers), [message]))
 
 
+@pytest.mark.both_databases
 def test_prices_come_without_an_envelope_in_the_order_of_the_question(v3: Client) -> None:
     answer = v3.post(PATH, {"skus": [FRAME, PHOTO]})
 

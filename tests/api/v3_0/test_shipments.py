@@ -16,7 +16,7 @@ from tests.api.client import Client, Server
 from tests.api.conftest import MovableClock, an_order
 from tests.api.images import PHOTO, add, an_image, create
 from tests.api.production import events_of, hear, hear_of, see, see_shipments, set_status, submit
-from tests.factories import NOON
+from tests.factories import NOON, a_system_work
 
 TRACKING: Final[dict[str, Any]] = {
     "carrier": "DHL",
@@ -180,7 +180,7 @@ class TestBeforeSubmission:
         for currency in Currency:
             with database.writing() as db:
                 added = add_merchant(
-                    db, "Carol", environment="sandbox", now=NOON, currency=currency
+                    a_system_work(db, now=NOON, environment="sandbox"), "Carol", currency=currency
                 )
             credentials = {
                 "X-Service-MerchantId": added.merchant.code,
@@ -198,6 +198,7 @@ class TestBeforeSubmission:
         assert len(set(prices.values())) > 1
 
 
+@pytest.mark.both_databases
 class TestSeveralParcels:
     @pytest.fixture
     def order_id(self, v3: Client) -> int:
@@ -250,6 +251,7 @@ class TestSeveralParcels:
 
 
 class TestSubmitted:
+    @pytest.mark.both_databases
     def test_what_was_quoted_is_charged(self, v3: Client, database: Database) -> None:
         order_id = create(v3)
         add(v3, order_id, copies=7)
@@ -321,6 +323,7 @@ class TestSubmitted:
 
         assert see_shipments(v3, order_id) == before
 
+    @pytest.mark.both_databases
     def test_a_dispatched_shipment_can_be_followed(self, v3: Client, database: Database) -> None:
         order_id = submit(v3)
         [before] = see_shipments(v3, order_id)
@@ -410,6 +413,7 @@ class TestListing:
         assert [order["id"] for order in somebody_else.get("/orders").data["content"]] == [theirs]
 
 
+@pytest.mark.both_databases
 class TestCancelled:
     def test_a_draft_costs_nothing_and_travels_nowhere(
         self, v3: Client, clock: MovableClock

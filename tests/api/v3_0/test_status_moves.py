@@ -8,7 +8,8 @@ import msgspec
 import pytest
 from sqlalchemy import select, update
 
-from printworks.actions.production.production import hold_order, note_sent
+from printworks.actions.production.holds import hold_order
+from printworks.actions.production.release import record_sent
 from printworks.catalogue.opening import open_catalogue
 from printworks.rules.events import OrderCharged, OrderMoved, OrderRefunded
 from printworks.rules.jobs import JobKind
@@ -36,7 +37,7 @@ from tests.api.production import (
     submit,
 )
 from tests.catalogue.folders import a_lab, a_product, a_service, a_whole_folder
-from tests.factories import NOON
+from tests.factories import NOON, a_work_of
 
 _S = OrderStatus
 ME, RECIPIENT = Payment.INVOICE_ME, Payment.INVOICE_RECIPIENT
@@ -117,7 +118,7 @@ def hold(database: Database, order_id: int, catalogue: Any = CATALOGUE) -> None:
     """Hold an order, as other ways in than 3.0 can."""
     with database.writing() as db:
         order = get_any_order_to_change(db, order_id)
-        hold_order(db, order, catalogue=catalogue, now=NOON)
+        hold_order(a_work_of(db, order, now=NOON, catalogue=catalogue), order)
 
 
 class TestEveryMove:
@@ -127,6 +128,7 @@ class TestEveryMove:
         assert every - set(ANSWERS) == {(ME, _S.AWAITING_PAYMENT)}
 
     @pytest.mark.parametrize(("payment", "status", "wanted", "answer"), PAIRS)
+    @pytest.mark.both_databases
     def test_it_is_answered_as_the_table_says(
         self,
         v3: Client,
@@ -371,6 +373,7 @@ def submit_skus(client: Client, *skus: str) -> int:
     return order_id
 
 
+@pytest.mark.both_databases
 class TestCancelling:
     def test_what_was_charged_is_given_back(self, v3: Client, database: Database) -> None:
         order_id = submit(v3)
@@ -410,7 +413,7 @@ class TestCancelling:
         order_id = submit(v3)
         with database.writing() as db:
             [shipment] = list_shipments(db, order_id)
-            note_sent(db, shipment, now=NOON)
+            record_sent(a_work_of(db, shipment, now=NOON), shipment)
 
         set_status(v3, order_id, "Cancelled")
 
@@ -455,6 +458,7 @@ class TestCancelling:
         assert states == [LabState.CANCELLED]
 
 
+@pytest.mark.both_databases
 class TestSubmitting:
     def test_it_ends_a_hold(self, v3: Client, database: Database) -> None:
         order_id = create(v3)

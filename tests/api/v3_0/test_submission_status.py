@@ -291,6 +291,7 @@ class TestAnImage:
         assert shown["thumbnailUrl"].startswith("https://print.example/proofs/")
 
 
+@pytest.mark.both_databases
 class TestSubmitting:
     def test_a_valid_order_is_handed_over_and_its_print_files_are_promised(
         self, v3: Client, database: Database, clock: MovableClock
@@ -397,6 +398,7 @@ class TestSubmitting:
 ATTRIBUTES = '{ finish = ["matte", "gloss"] }'
 
 
+@pytest.mark.both_databases
 class TestACatalogueThatChanged:
     @pytest.fixture
     def settings(self, settings: Settings, tmp_path: Path) -> Settings:

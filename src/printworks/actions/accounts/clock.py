@@ -1,38 +1,30 @@
-"""Moving the clock of a sandbox merchant: days of waiting in a second."""
+"""Moving the clock of a sandbox merchant forward."""
 
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import Connection, update
-
+from printworks.actions.work import Work
 from printworks.errors import BadInput
-from printworks.store.accounts.merchants import Merchant
-from printworks.store.queue.jobs import bring_forward
-from printworks.store.tables import merchants
+from printworks.store.accounts.merchants import add_clock_offset
+from printworks.store.queue.advancing import bring_forward
 
-# A hundred years: nothing that is promised lies further ahead.
+# A hundred years: no job is due later.
 FURTHEST: Final = timedelta(days=36_525)
 
 
-def advance_clock(db: Connection, merchant: Merchant, by: timedelta, *, now: datetime) -> datetime:
-    """Move a merchant's clock, and whatever waits for it, ahead; return its new time.
+def audit_clock_move(work: Work, by: timedelta) -> None:
+    """Write to the audit log that the actor has moved a merchant's clock."""
+    work.audit("advance-clock", str(by), now=f"{work.now:%Y-%m-%d %H:%M}")
 
-    `now` is the merchant's time before the move.
-    """
+
+def advance_clock(work: Work, by: timedelta) -> datetime:
+    """Move a merchant's clock and its scheduled jobs forward; return its new time."""
     if by < timedelta(0):
-        message = "A clock can only be moved forward."
-        raise BadInput(message)
-    if merchant.clock_offset + by > FURTHEST:
-        message = f"A clock can be at most {FURTHEST.days} days ahead."
-        raise BadInput(message)
-    # The column keeps whole milliseconds, and clock and jobs must move by the same amount.
+        raise BadInput("A clock can only be moved forward.")
+    if work.merchant.clock_offset + by > FURTHEST:
+        raise BadInput(f"A clock can be at most {FURTHEST.days} days ahead.")
+    # The column stores whole milliseconds, and clock and jobs must move by the same amount.
     by -= by % timedelta(milliseconds=1)
-    # Added, not set: two moves at the same time are two moves.
-    offset: timedelta = db.execute(
-        update(merchants)
-        .where(merchants.c.id == merchant.id)
-        .values(clock_offset=merchants.c.clock_offset + by)
-        .returning(merchants.c.clock_offset)
-    ).scalar_one()
-    bring_forward(db, merchant.id, by)
-    return now - merchant.clock_offset + offset
+    offset = add_clock_offset(work.db, work.merchant.id, by)
+    bring_forward(work.db, work.merchant.id, by)
+    return work.real_now + offset

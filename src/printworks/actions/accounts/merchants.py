@@ -1,12 +1,12 @@
-"""Let a merchant in, give it other keys, and end them."""
+"""Merchants: their accounts, API keys and billing."""
 
 import secrets
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 import msgspec
-from sqlalchemy import Connection, insert
 
+from printworks.actions.work import SystemWork, Work
 from printworks.catalogue.products import Currency
 from printworks.errors import BadInput, NotFound, WrongState
 from printworks.rules.payments import Billing
@@ -15,101 +15,116 @@ from printworks.store.accounts.merchants import (
     ApiKey,
     Merchant,
     end_key,
-    get_merchant_by_code,
-    hash_key,
+    insert_key,
+    insert_merchant,
     list_keys,
     lock_keys,
+    set_billing,
 )
-from printworks.store.tables import api_keys, merchants
+from printworks.store.money.ledger import set_credit_limit
+from printworks.store.money.payments import SavedCard, save_card
 
-# Digits and lower-case letters without i, l, o and u: nobody misreads them on the telephone.
+# Without i, l, o and u, which are easily misread.
 _ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 _LONGEST_NAME: Final = 200
 
 
 class NewMerchant(msgspec.Struct, frozen=True):
-    """A merchant and its key, which can be shown this once only."""
+    """A merchant and its key, which can be shown only once."""
 
     merchant: Merchant
     api_key: str
 
 
 def add_merchant(
-    db: Connection,
+    system: SystemWork,
     name: str,
     *,
-    environment: str,
-    now: datetime,
     currency: Currency = Currency.GBP,
     billing: Billing = Billing.CARD,
 ) -> NewMerchant:
-    """Let a merchant in and make its first key."""
+    """Add a merchant with its first key."""
     name = name.strip()
     if not 1 <= len(name) <= _LONGEST_NAME or not name.isprintable():
-        message = f"`name` must be 1 to {_LONGEST_NAME} printable characters."
-        raise BadInput(message)
+        raise BadInput(f"`name` must be 1 to {_LONGEST_NAME} printable characters.")
     code = "".join(secrets.choice(_ALPHABET) for _ in range(10))
-
-    added = db.execute(
-        insert(merchants)
-        .values(
-            code=code,
-            name=name,
-            clock_offset=timedelta(0),
-            currency=currency,
-            billing=billing,
-            created_at=now,
-        )
-        .returning(merchants.c.id)
-    ).scalar_one()
-
-    merchant = Merchant(added, code, name, timedelta(0), currency, billing=billing)
-    return NewMerchant(merchant, _add_key(db, merchant.id, environment=environment, now=now))
+    new = Merchant(0, code, name, timedelta(0), currency, billing=billing)
+    merchant = insert_merchant(system.db, new, now=system.real_now)
+    work = system.for_merchant(merchant)
+    key = _insert_key(work)
+    work.audit("add-merchant", code, name=name)
+    return NewMerchant(merchant, key)
 
 
-def add_key(db: Connection, merchant: Merchant, *, environment: str, now: datetime) -> str:
-    """Return one more key for a merchant; those it has go on working."""
-    # Locked, so that two at once cannot make one key too many.
-    lock_keys(db, merchant.id)
-    if len(list_keys(db, merchant.id, now=now)) >= MOST_KEYS:
-        message = f"At most {MOST_KEYS} keys can work at the same time; revoke one first."
-        raise WrongState(message)
-    return _add_key(db, merchant.id, environment=environment, now=now)
+def add_key(work: Work) -> str:
+    """Add an API key for a merchant and return it; existing keys keep working."""
+    # Locked, so that two requests at once cannot exceed the limit.
+    lock_keys(work.db, work.merchant.id)
+    if len(list_keys(work.db, work.merchant.id, now=work.real_now)) >= MOST_KEYS:
+        raise WrongState(f"At most {MOST_KEYS} keys can work at the same time; revoke one first.")
+    key = _insert_key(work)
+    work.audit("add-key", hint_of(key))
+    return key
 
 
-def revoke_key(db: Connection, merchant_id: int, key_id: int, *, now: datetime) -> ApiKey:
-    """End a key of a merchant at once, even its last one, and return what is known of it."""
-    lock_keys(db, merchant_id)
-    ended = end_key(db, merchant_id, key_id, at=now, now=now)
+def revoke_key(work: Work, key_id: int) -> ApiKey:
+    """Revoke a key at once, even the last one; return it."""
+    lock_keys(work.db, work.merchant.id)
+    ended = end_key(work.db, work.merchant.id, key_id, at=work.real_now, now=work.real_now)
     if ended is None:
-        message = "There is no such key, or it has ended already."
-        raise NotFound(message)
+        raise NotFound("There is no such key, or it has ended already.")
+    work.audit("revoke-key", f"…{ended.hint}")
     return ended
 
 
-def rotate_key(
-    db: Connection, code: str, *, old_key_valid_for: timedelta, environment: str, now: datetime
-) -> str:
-    """Return a new key in place of all others.
+def rotate_key(work: Work, *, old_key_valid_for: timedelta) -> str:
+    """Return a new key that replaces all others.
 
-    Those without an end stay valid for a while; those that were ending end now.
+    Keys without an expiry stay valid for `old_key_valid_for`; the others expire now.
     """
-    merchant = get_merchant_by_code(db, code)
     # Locked, so that two rotations at once cannot leave three keys.
-    lock_keys(db, merchant.id)
-    keys = list_keys(db, merchant.id, now=now)
+    lock_keys(work.db, work.merchant.id)
+    keys = list_keys(work.db, work.merchant.id, now=work.real_now)
     staying = [key.id for key in keys if key.expires_at is None][: MOST_KEYS - 1]
     for key in keys:
-        end = now + old_key_valid_for if key.id in staying else now
-        end_key(db, merchant.id, key.id, at=end, now=now)
-    return _add_key(db, merchant.id, environment=environment, now=now)
+        end = work.real_now + old_key_valid_for if key.id in staying else work.real_now
+        end_key(work.db, work.merchant.id, key.id, at=end, now=work.real_now)
+    new = _insert_key(work)
+    work.audit("rotate-keys", hint_of(new), old_keys_for=str(old_key_valid_for))
+    return new
 
 
-def _add_key(db: Connection, merchant_id: int, *, environment: str, now: datetime) -> str:
-    key = f"pw_{environment}_{secrets.token_urlsafe(32)}"
-    db.execute(
-        insert(api_keys).values(
-            merchant_id=merchant_id, hash=hash_key(key), hint=key[-4:], created_at=now
-        )
-    )
+def hint_of(key: str) -> str:
+    """Return what may be shown of a key."""
+    return f"…{key[-4:]}"
+
+
+def _insert_key(work: Work) -> str:
+    key = f"pw_{work.environment}_{secrets.token_urlsafe(32)}"
+    insert_key(work.db, work.merchant.id, key, now=work.real_now)
     return key
+
+
+class BillingTerms(msgspec.Struct, frozen=True, kw_only=True):
+    """How a merchant pays; what is unset stays as it is."""
+
+    billing: Billing | msgspec.UnsetType = msgspec.UNSET
+    # None means no limit.
+    credit_limit: int | msgspec.UnsetType | None = msgspec.UNSET
+    card: SavedCard | msgspec.UnsetType = msgspec.UNSET
+
+
+def change_billing(work: Work, terms: BillingTerms) -> None:
+    """Change how a merchant pays from now on, and its credit limit."""
+    changed: dict[str, object] = {}
+    if terms.billing is not msgspec.UNSET:
+        set_billing(work.db, work.merchant.id, terms.billing)
+        changed["billing"] = terms.billing
+    if terms.credit_limit is not msgspec.UNSET:
+        set_credit_limit(work.db, work.merchant.id, terms.credit_limit)
+        changed["limit"] = terms.credit_limit
+    if terms.card is not msgspec.UNSET:
+        save_card(work.db, work.merchant.id, terms.card)
+        changed["card"] = "changed"
+    if changed:
+        work.audit("change-billing", work.merchant.code, **changed)

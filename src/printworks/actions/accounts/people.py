@@ -1,22 +1,24 @@
-"""Let people in: sign up, invite, accept; and give them another password."""
-
-from datetime import datetime
+"""People: signing up, invitations and password resets."""
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from printworks.actions.accounts.merchants import NewMerchant, add_merchant
+from printworks.actions.work import SystemWork, Work
 from printworks.catalogue.products import Currency
 from printworks.errors import BadInput, NotFound, WrongState
 from printworks.rules.people import OPERATORS, Realm, Role, read_email
 from printworks.store.accounts.invitations import (
-    Invitation,
+    NewInvitation,
     add_invitation,
     find_invitation,
     use_invitation,
+    withdraw_invitation,
     withdraw_links_of,
 )
+from printworks.store.accounts.merchants import get_merchant
 from printworks.store.accounts.people import (
+    NewPerson,
     Person,
     find_person,
     get_person,
@@ -25,115 +27,118 @@ from printworks.store.accounts.people import (
 )
 from printworks.store.accounts.sessions import end_sessions
 
-_TAKEN = "There is somebody with this e-mail address already; sign in instead."
-_USED = "This link was used before, or is too old. Ask for another one."
+_TAKEN = "This e-mail address is already in use; sign in instead."
+_USED = "This link was used before or has expired. Ask for another one."
 
 
 def sign_up(
-    db: Connection,
-    *,
-    email: str,
-    shop: str,
-    password_hash: str,
-    currency: Currency,
-    environment: str,
-    now: datetime,
+    work: SystemWork, *, email: str, shop: str, password_hash: str, currency: Currency
 ) -> tuple[Person, NewMerchant]:
-    """Make a merchant, and its first person."""
-    if find_person(db, Realm.MERCHANT, email) is not None:
+    """Create a merchant and its first person."""
+    if find_person(work.db, Realm.MERCHANT, email) is not None:
         raise WrongState(_TAKEN)
-    new = add_merchant(db, shop, environment=environment, currency=currency, now=now)
-    owner = _add_person(
-        db, Realm.MERCHANT, email, Role.OWNER, new.merchant.id, password_hash, now=now
+    new = add_merchant(work, shop, currency=currency)
+    owner = NewPerson(
+        realm=Realm.MERCHANT,
+        email=email,
+        role=Role.OWNER,
+        merchant_id=new.merchant.id,
+        password_hash=password_hash,
     )
-    return owner, new
+    return _add_person(work, owner), new
 
 
-def invite_merchant(db: Connection, email: str, *, now: datetime) -> str:
-    """Let somebody sign up where not everybody may; return what the link must hold."""
+def invite_merchant(work: SystemWork, email: str) -> str:
+    """Invite a merchant to sign up; return the link's token."""
     email = read_email(email)
-    _refuse_known(db, Realm.MERCHANT, email)
-    return add_invitation(db, realm=Realm.MERCHANT, role=Role.OWNER, email=email, now=now)
+    _refuse_known(work.db, Realm.MERCHANT, email)
+    work.audit("invite-merchant", email)
+    invitation = NewInvitation(realm=Realm.MERCHANT, role=Role.OWNER, email=email)
+    return add_invitation(work.db, invitation, now=work.real_now)
 
 
-def invite_colleague(db: Connection, merchant_id: int, email: str, *, now: datetime) -> str:
-    """Let somebody into the dashboard of a merchant that is there already."""
+def invite_colleague(work: Work, email: str) -> str:
+    """Invite one more person to the dashboard of a merchant; return the link's token."""
     email = read_email(email)
-    _refuse_known(db, Realm.MERCHANT, email)
-    return add_invitation(
-        db, realm=Realm.MERCHANT, role=Role.OWNER, email=email, merchant_id=merchant_id, now=now
+    _refuse_known(work.db, Realm.MERCHANT, email)
+    work.audit("invite-colleague", email)
+    invitation = NewInvitation(
+        realm=Realm.MERCHANT, role=Role.OWNER, email=email, merchant_id=work.merchant.id
     )
+    return add_invitation(work.db, invitation, now=work.real_now)
 
 
-def invite_operator(db: Connection, email: str, role: Role, *, now: datetime) -> str:
-    """Let somebody into the console."""
+def invite_operator(work: SystemWork, email: str, role: Role) -> str:
+    """Invite an operator to the console; return the link's token."""
     if role not in OPERATORS:
         raise BadInput(f"An operator's role is one of: {', '.join(OPERATORS)}.")
     email = read_email(email)
-    _refuse_known(db, Realm.OPERATOR, email)
-    return add_invitation(db, realm=Realm.OPERATOR, role=role, email=email, now=now)
+    _refuse_known(work.db, Realm.OPERATOR, email)
+    work.audit("invite-operator", email, role=role)
+    invitation = NewInvitation(realm=Realm.OPERATOR, role=role, email=email)
+    return add_invitation(work.db, invitation, now=work.real_now)
 
 
-def invite_to_choose_password(db: Connection, realm: Realm, email: str, *, now: datetime) -> str:
-    """Let somebody choose a new password."""
-    person = get_person_by_email(db, realm, email)
-    return add_invitation(
-        db, realm=realm, role=person.role, email=person.email, person_id=person.id, now=now
+def invite_to_choose_password(work: SystemWork, realm: Realm, email: str) -> str:
+    """Invite a person to choose a new password; return the link's token."""
+    person = get_person_by_email(work.db, realm, email)
+    work_for_person(work, person).audit("reset-password", person.email)
+    invitation = NewInvitation(
+        realm=realm, role=person.role, email=person.email, person_id=person.id
     )
+    return add_invitation(work.db, invitation, now=work.real_now)
+
+
+def withdraw(work: SystemWork, realm: Realm, token_hash: str) -> None:
+    """Withdraw an invitation: of the merchant, or of the operator where there is none."""
+    merchant_id = work.merchant.id if isinstance(work, Work) else None
+    gone = withdraw_invitation(work.db, realm, token_hash, merchant_id=merchant_id)
+    if gone is None:
+        raise BadInput("That link was used or withdrawn already.")
+    work.audit("withdraw-invitation", gone.email)
+
+
+def work_for_person(work: SystemWork, person: Person) -> SystemWork:
+    """Continue for the merchant of a person, so that its audit log shows what follows."""
+    if person.merchant_id is None:
+        return work
+    return work.for_merchant(get_merchant(work.db, person.merchant_id))
 
 
 def get_person_by_email(db: Connection, realm: Realm, email: str) -> Person:
-    """Return who signs in with an address that somebody typed."""
+    """Return the person who signs in with an e-mail address."""
     person = find_person(db, realm, read_email(email))
     if person is None:
-        raise NotFound(f"There is nobody with the address {email}.")
+        raise NotFound(f"Nobody signs in with the address {email}.")
     return person
 
 
 def accept_invitation(
-    db: Connection,
-    token: str,
-    *,
-    shop: str,
-    password_hash: str,
-    currency: Currency,
-    environment: str,
-    now: datetime,
+    work: SystemWork, token: str, *, shop: str, password_hash: str, currency: Currency
 ) -> tuple[Person, NewMerchant | None]:
-    """Let the invited in, with the password of their choice."""
-    invitation = find_invitation(db, token, now=now)
-    if invitation is None or not use_invitation(db, invitation, now=now):
+    """Accept an invitation with the chosen password."""
+    invitation = find_invitation(work.db, token, now=work.real_now)
+    if invitation is None or not use_invitation(work.db, invitation, now=work.real_now):
         raise WrongState(_USED)
     if invitation.person_id is not None:
-        return _choose_password(db, invitation.person_id, password_hash), None
+        return _choose_password(work.db, invitation.person_id, password_hash), None
     if invitation.realm is Realm.MERCHANT and invitation.merchant_id is None:
         return sign_up(
-            db,
-            email=invitation.email,
-            shop=shop,
-            password_hash=password_hash,
-            currency=currency,
-            environment=environment,
-            now=now,
+            work, email=invitation.email, shop=shop, password_hash=password_hash, currency=currency
         )
-    return _join(db, invitation, password_hash, now=now), None
-
-
-def _join(db: Connection, invitation: Invitation, password_hash: str, *, now: datetime) -> Person:
-    return _add_person(
-        db,
-        invitation.realm,
-        invitation.email,
-        invitation.role,
-        invitation.merchant_id,
-        password_hash,
-        now=now,
+    invited = NewPerson(
+        realm=invitation.realm,
+        email=invitation.email,
+        role=invitation.role,
+        merchant_id=invitation.merchant_id,
+        password_hash=password_hash,
     )
+    return _add_person(work, invited), None
 
 
 def _choose_password(db: Connection, person_id: int, password_hash: str) -> Person:
     set_password(db, person_id, password_hash)
-    # Whoever knew the old one is out, and so is whoever has another link of the same kind.
+    # Old sessions and other reset links must stop working.
     end_sessions(db, person_id)
     withdraw_links_of(db, person_id)
     return get_person(db, person_id)
@@ -144,26 +149,9 @@ def _refuse_known(db: Connection, realm: Realm, email: str) -> None:
         raise WrongState(f"{email} can sign in already.")
 
 
-def _add_person(
-    db: Connection,
-    realm: Realm,
-    email: str,
-    role: Role,
-    merchant_id: int | None,
-    password_hash: str,
-    *,
-    now: datetime,
-) -> Person:
+def _add_person(work: SystemWork, new: NewPerson) -> Person:
     try:
-        return insert_person(
-            db,
-            realm=realm,
-            email=email,
-            role=role,
-            merchant_id=merchant_id,
-            password_hash=password_hash,
-            now=now,
-        )
+        return insert_person(work.db, new, now=work.real_now)
     except IntegrityError:
-        # Somebody with the same address came in at the same moment.
+        # Another request added the same address at the same time.
         raise WrongState(_TAKEN) from None

@@ -1,44 +1,35 @@
-"""What becomes of a packing slip."""
+"""The result of validating a packing slip."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection
-
-from printworks.actions.production.production import enqueue_sending
+from printworks.actions.production.release import enqueue_sending
+from printworks.actions.work import Work
 from printworks.rules.events import PackingSlipJudged
 from printworks.rules.images import ImageStatus
-from printworks.store.accounts.merchants import Merchant
+from printworks.rules.reasons import Reason, ReasonCode, add_reason
 from printworks.store.images.images import list_images
 from printworks.store.images.packing_slips import PackingSlip, update_packing_slip
 from printworks.store.labs.shipments import list_shipments
-from printworks.store.orders.events import record_event
 from printworks.store.orders.orders import get_order_to_change, update_order
 
 
-def judge_packing_slip(
-    db: Connection,
-    merchant: Merchant,
-    slip: PackingSlip,
-    facts: Mapping[str, Any],
-    *,
-    now: datetime,
-) -> bool:
-    """Say what became of a packing slip; one that cannot be used is told on the order.
+def record_packing_slip_status(work: Work, slip: PackingSlip, facts: Mapping[str, Any]) -> bool:
+    """Record the result of validating a packing slip; the order says if it cannot be used.
 
-    Return False, and change nothing, if that was said before or another slip is wanted by now.
+    Return False, and change nothing, if it was recorded before or the slip has been replaced.
     """
-    order = get_order_to_change(db, merchant.id, slip.order_id)
-    if not update_packing_slip(db, slip, **facts, updated_at=now):
+    order = get_order_to_change(work.db, work.merchant.id, slip.order_id)
+    if not update_packing_slip(work.db, slip, **facts, updated_at=work.now):
         return False
     status: ImageStatus = facts["status"]
-    record_event(db, order.id, PackingSlipJudged(status), now=now)
+    work.record(order.id, PackingSlipJudged(status))
     if status is not ImageStatus.OK:
-        message = f"The packing slip cannot be used. {facts['error_message']}"
-        order = update_order(db, order, {"error_message": message, "updated_at": now}) or order
-    # What was complete but for the slip goes to its labs now, with it or without.
+        failed = Reason(ReasonCode.PACKING_SLIP_FAILED, detail=facts["error_message"])
+        values = {"reasons": add_reason(order.reasons, failed), "updated_at": work.now}
+        order = update_order(work.db, order, values) or order
+    # Shipments that only waited for the slip go to their labs now, with it or without.
     if order.image_count:
-        shipments, images = list_shipments(db, order.id), list_images(db, order.id)
-        enqueue_sending(db, merchant, order, shipments, images, now=now)
+        shipments, images = list_shipments(work.db, order.id), list_images(work.db, order.id)
+        enqueue_sending(work, order, shipments, images)
     return True

@@ -1,20 +1,26 @@
-"""What becomes of a file that came for an image, whichever way it came."""
+"""Files of images, uploaded or downloaded: checked, rendered and stored."""
 
-from collections.abc import Mapping
-from datetime import datetime
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
-from sqlalchemy import Connection
+import structlog
 
+from printworks.actions.work import SystemWork
 from printworks.files.store import Files
 from printworks.imaging.formats import EVERY_FORMAT, Format, find_format
 from printworks.imaging.messages import PREVIEW, THUMBNAIL, Facts
+from printworks.imaging.processor import PREPARE_LIMITS, CannotBeProcessed, Invalid
 from printworks.rules.images import AcceptedFiles
 from printworks.rules.jobs import JobKind
-from printworks.store.images.pictures import NewPicture, Picture, keep_picture, proof_keys
-from printworks.store.queue.jobs import enqueue
+from printworks.store.images.pictures import NewPicture, Picture, proof_keys, store_picture
+
+Rendered = TypeVar("Rendered")
+
+log = structlog.get_logger()
 
 NOT_AS_EXPECTED: Final = "The file is not the one that `md5Hash` names."
 
@@ -22,15 +28,49 @@ _FORMATS: Final[Mapping[AcceptedFiles | None, frozenset[Format]]] = {
     None: EVERY_FORMAT,
     AcceptedFiles.JPEG: frozenset({Format.JPEG}),
 }
-# So many bytes tell the format.
+CANNOT_BE_PROCESSED: Final = "The file cannot be processed."
+# This many bytes identify the format.
 _HEAD: Final = 12
 
 
-def refuse_file(accepted: AcceptedFiles | None, file: Path) -> str | None:
-    """Say why a file is of no kind that this image may be; None if it may be, or is empty.
+class RenderingUnavailable(Exception):
+    """No picture can be rendered now, perhaps because of an infrastructure error."""
 
-    Only asked where not every kind is accepted: what is said here is no verdict on the content,
-    which another image may well be.
+
+@dataclass(frozen=True, slots=True)
+class Unprocessable(Invalid):
+    """A file that could not be validated: that says nothing about its content."""
+
+
+def render_reliably(
+    render: Callable[[], Rendered | Invalid | CannotBeProcessed], folder: Path
+) -> Rendered | Invalid:
+    """Render a picture; if that fails without a result, retry once and then reject the file.
+
+    Raise `RenderingUnavailable` if it may be an infrastructure error. Whether the disk is full is
+    checked here, because the picture may have taken control of the child process.
+    """
+    result = render()
+    if isinstance(result, CannotBeProcessed):
+        result = render()
+    if not isinstance(result, CannotBeProcessed):
+        return result
+    if result.is_infrastructure_error or not has_room(folder):
+        raise RenderingUnavailable(f"No picture can be rendered: {result.reason}")
+    log.warning("file cannot be processed", reason=result.reason)
+    return Unprocessable(CANNOT_BE_PROCESSED)
+
+
+def has_room(folder: Path) -> bool:
+    """Whether the disk has room for rendering a picture."""
+    return shutil.disk_usage(folder).free >= PREPARE_LIMITS.file_size
+
+
+def refuse_file(accepted: AcceptedFiles | None, file: Path) -> str | None:
+    """Return why a file has a format that this image does not accept; None if it does.
+
+    None for an empty file too: that is reported when it is rendered. Other images may accept the
+    same content.
     """
     with file.open("rb") as opened:
         head = opened.read(_HEAD)
@@ -38,7 +78,7 @@ def refuse_file(accepted: AcceptedFiles | None, file: Path) -> str | None:
 
 
 def refuse_format(accepted: AcceptedFiles | None, kind: str | None) -> str | None:
-    """Say why this image may not be a file of this kind; None if it may."""
+    """Return why an image does not accept a format; None if it does."""
     formats = _FORMATS[accepted]
     if accepted is None or kind in formats:
         return None
@@ -46,45 +86,43 @@ def refuse_format(accepted: AcceptedFiles | None, kind: str | None) -> str | Non
     return f"The file is not a picture of a format that is accepted: {names}."
 
 
-def keep_original(
+def store_original(
     files: Files, new: NewPicture, facts: Facts, source: Path, *, key: str
 ) -> NewPicture:
-    """Keep the file of a picture that can be printed."""
+    """Store the file of a picture that can be printed."""
     files.put(key, source)
     return msgspec.structs.replace(new, facts=msgspec.to_builtins(facts), original=key)
 
 
-def keep_proofs(files: Files, image_id: int, folder: Path) -> None:
-    """Keep the proofs of an image that were drawn into a folder."""
+def store_proofs(files: Files, image_id: int, folder: Path) -> None:
+    """Store the proofs of an image that were rendered into a folder."""
     for key, name in zip(proof_keys(image_id), (PREVIEW, THUMBNAIL), strict=True):
         files.put(key, folder / name)
 
 
-def remember_picture(db: Connection, new: NewPicture, *, now: datetime) -> Picture:
-    """Remember a picture, or return the one with the same content that came first.
+def register_picture(work: SystemWork, new: NewPicture) -> Picture:
+    """Store a picture's row, or return the existing one with the same content.
 
-    The file of the one that came second goes. `now` is the real time, here and below.
+    The file of a duplicate is removed.
     """
-    picture = keep_picture(db, new, now=now)
-    remove_unless_kept(db, new.original, kept=picture.original, now=now)
+    picture = store_picture(work.db, new, now=work.real_now)
+    remove_unless_stored(work, new.original, stored=picture.original)
     return picture
 
 
-def remove_unless_kept(
-    db: Connection, drawn: str | None, *, kept: str | None, now: datetime
-) -> None:
-    """Promise that a file goes unless it is the one kept; somebody else may have been first."""
-    if drawn is not None and drawn != kept:
-        remove_files(db, [drawn], now=now)
+def remove_unless_stored(work: SystemWork, file: str | None, *, stored: str | None) -> None:
+    """Remove a file unless its row refers to it: another process may have been first."""
+    if file is not None and file != stored:
+        remove_files(work, [file])
 
 
-def remove_files(db: Connection, files: list[str], *, now: datetime) -> None:
-    """Promise that files go."""
-    enqueue(db, JobKind.REMOVE_FILES, {"files": files}, merchant=None, now=now)
+def remove_files(work: SystemWork, files: list[str]) -> None:
+    """Enqueue the removal of files."""
+    work.enqueue_unowned(JobKind.REMOVE_FILES, {"files": files})
 
 
 def describe_picture(picture: Picture) -> dict[str, Any]:
-    """Return what an image shows of its picture."""
+    """Return the columns of an image that describe its picture."""
     facts = picture.facts or {}
     return {
         "picture_id": picture.id,

@@ -1,4 +1,4 @@
-"""Looks at a picture for a product before anybody orders anything."""
+"""Validates a picture for a product before anything is ordered."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from printworks.rules.submission import ImageWarning, find_size_warnings
 
 
 class Passed(msgspec.Struct, frozen=True):
-    """A picture that can be printed: how it would lie on the product, and what to know."""
+    """A picture that can be printed: its placement on the product, and warnings."""
 
     facts: Facts
     placement: Placement
@@ -32,14 +32,12 @@ class PreflightRefused(msgspec.Struct, frozen=True):
 def check_picture(
     processor: ImageProcessor, file: Path, product: Product, sizing: Sizing, folder: Path
 ) -> Passed | PreflightRefused:
-    """Judge a file for a product; `folder` takes what is drawn."""
+    """Validate a file for a product; `folder` receives what is rendered."""
     result = processor.prepare(file, product.print_area, sizing, folder)
     if isinstance(result, Invalid):
         return PreflightRefused(result.reason)
-    if isinstance(result, CannotBeProcessed) and result.is_ours:
-        raise ServiceUnavailable(
-            "Pictures cannot be looked at at the moment; try again in a while."
-        )
+    if isinstance(result, CannotBeProcessed) and result.is_infrastructure_error:
+        raise ServiceUnavailable("Image checks are temporarily unavailable; try again later.")
     if isinstance(result, CannotBeProcessed):
         return PreflightRefused(f"The file cannot be processed. {result.reason}")
     placement = result.placement

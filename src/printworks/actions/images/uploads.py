@@ -1,79 +1,72 @@
-"""Images whose file comes with the request that adds them: judged at once.
+"""Images whose file comes with the request that adds them: validated at once.
 
-`begin_upload`, in a transaction, says whether it is allowed and what the files will be called;
-`judge_upload`, outside of any, looks at the file and keeps it; `add_uploaded_image`, in another
-transaction, lets the image join its order. From the first step on it is promised that the files
-go, and the last takes that back: however it ends in between, nothing is left.
+`begin_upload`, in a transaction, checks that it is allowed and names the files; `validate_upload`,
+outside any transaction, validates and stores the file; `add_uploaded_image`, in another
+transaction, adds the image to its order. The first step enqueues the removal of the files and the
+last cancels it, so that a failure in between leaves nothing behind.
 """
 
 import hashlib
-import shutil
-from datetime import datetime, timedelta
+from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 import structlog
-from sqlalchemy import Connection
 
 from printworks.actions.images.images import (
-    JUST_FILLED,
-    filling_key,
-    fit_image,
-    join_order,
-    judge_image,
+    FILE_ALREADY_SENT,
+    add_images,
+    attach_images,
+    awaited_upload_key,
+    normalise_image,
+    record_image_status,
 )
 from printworks.actions.images.pictures import (
     NOT_AS_EXPECTED,
+    RenderingUnavailable,
+    Unprocessable,
     describe_picture,
-    keep_original,
-    keep_proofs,
     refuse_file,
-    remember_picture,
+    register_picture,
     remove_files,
+    render_reliably,
+    store_original,
+    store_proofs,
 )
+from printworks.actions.work import Work
 from printworks.catalogue.products import Product
-from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import BadInput, ServiceUnavailable, WrongState
 from printworks.files.errors import FilesUnavailable
 from printworks.files.store import Files
-from printworks.imaging.processor import (
-    PREPARE_LIMITS,
-    CannotBeProcessed,
-    ImageProcessor,
-    Invalid,
-    PreparedImage,
-)
+from printworks.imaging.processor import ImageProcessor, Invalid
 from printworks.rules.events import ImageJudged
 from printworks.rules.images import ImageStatus, check_adding
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import check_not_being_paid
-from printworks.store.accounts.merchants import Merchant
 from printworks.store.images.images import (
     Image,
     NewImage,
     get_image_of_order,
     insert_received_image,
-    reserve_image_id,
+    reserve_image_ids,
 )
 from printworks.store.images.pictures import NewPicture, cancel_removal, proof_keys, uploaded_key
-from printworks.store.orders.events import record_event
 from printworks.store.orders.orders import Order, get_order_to_change
-from printworks.store.queue.jobs import enqueue
 
 # Longer than any request takes.
-LEFT_FOR: Final = timedelta(hours=1)
-CANNOT_BE_PROCESSED: Final = "The file cannot be processed."
+REMOVED_AFTER: Final = timedelta(hours=1)
 
 _CHUNK: Final = 65_536
-_NOT_NOW: Final = "Pictures cannot be taken at the moment; try again in a while."
-_TOO_LATE: Final = "The upload took too long to be looked at; send it again."
+_UNAVAILABLE: Final = "Uploads are temporarily unavailable; try again later."
+_TOO_LATE: Final = "The upload took too long to process; send it again."
 
 log = structlog.get_logger()
 
 
 class Upload(msgspec.Struct, frozen=True):
-    """An image in the making: its number, by which its files are called, and what is known of it."""
+    """An image that is being uploaded; its files are named by its id."""
 
     image_id: int
     order_id: int
@@ -81,111 +74,89 @@ class Upload(msgspec.Struct, frozen=True):
     product: Product
     # The job that removes its files unless it becomes an image.
     removal: int
-    # Whether the image is there already, and has waited for this.
+    # Whether the image exists already and awaits its file.
     is_awaited: bool = False
 
 
-class Judged(msgspec.Struct, frozen=True):
-    """What was found out about the file of an upload."""
+class UploadResult(msgspec.Struct, frozen=True):
+    """The result of validating the file of an upload."""
 
     status: ImageStatus
     md5: str
-    # None if nothing was found out that another image with the same content should know.
+    # None if the result does not hold for other images with the same content.
     picture: NewPicture | None
     error_message: str | None = None
 
 
-def begin_upload(
-    db: Connection,
-    merchant: Merchant,
-    order: Order,
-    new: NewImage,
-    *,
-    catalogue: Catalogue,
-    now: datetime,
-    request_id: str | None = None,
-) -> Upload:
-    """Check whether an image can be added to an order, before anybody looks at its file."""
-    fitting = _check(merchant, order, new, catalogue)
-    image_id = reserve_image_id(db, order.id, fitting, now=now)
-    removal = enqueue(
-        db,
-        JobKind.REMOVE_FILES,
-        {"files": [uploaded_key(image_id), *proof_keys(image_id)]},
-        merchant=None,
-        now=now - merchant.clock_offset,
-        wait=LEFT_FOR,
-        request_id=request_id,
-    )
-    # Only a job with a key of its own may be there already.
+def begin_upload(work: Work, order: Order, new: NewImage) -> Upload:
+    """Check whether an image can be added to an order, before its file is processed."""
+    normalised = _check(work, order, new)
+    [image_id] = reserve_image_ids(work.db, order.id, 1, now=work.now)
+    removal = _enqueue_removal(work, image_id)
+    # Only a job with a dedupe key may exist already.
     assert removal is not None  # noqa: S101
-    product = catalogue.get_product(fitting.sku)
-    return Upload(image_id, order.id, fitting, product, removal)
+    product = work.catalogue.get_product(normalised.sku)
+    return Upload(image_id, order.id, normalised, product, removal)
 
 
-def begin_filling(
-    db: Connection,
-    merchant: Merchant,
-    image: Image,
-    new: NewImage,
-    *,
-    catalogue: Catalogue,
-    now: datetime,
-    request_id: str | None = None,
-) -> Upload:
-    """Let an image that waits for its file have it; how it is printed was said before."""
-    removal = enqueue(
-        db,
-        JobKind.REMOVE_FILES,
-        {"files": [uploaded_key(image.id), *proof_keys(image.id)]},
-        merchant=None,
-        now=now - merchant.clock_offset,
-        wait=LEFT_FOR,
-        dedupe_key=filling_key(image.id),
-        request_id=request_id,
-    )
+def begin_awaited_upload(work: Work, image: Image, new: NewImage) -> Upload:
+    """Begin the upload for an image that awaits its file; its sizing is known already."""
+    removal = _enqueue_removal(work, image.id, dedupe_key=awaited_upload_key(image.id))
     if removal is None:
-        raise WrongState(JUST_FILLED)
-    fitting = msgspec.structs.replace(new, sizing=image.sizing, formats=image.formats)
-    product = catalogue.get_product(image.sku)
-    return Upload(image.id, image.order_id, fitting, product, removal, is_awaited=True)
+        raise WrongState(FILE_ALREADY_SENT)
+    awaited = msgspec.structs.replace(new, sizing=image.sizing, formats=image.formats)
+    product = work.catalogue.get_product(image.sku)
+    return Upload(image.id, image.order_id, awaited, product, removal, is_awaited=True)
 
 
-def _check(merchant: Merchant, order: Order, new: NewImage, catalogue: Catalogue) -> NewImage:
+def _enqueue_removal(work: Work, image_id: int, *, dedupe_key: str | None = None) -> int | None:
+    files = [uploaded_key(image_id), *proof_keys(image_id)]
+    return work.enqueue_unowned(
+        JobKind.REMOVE_FILES, {"files": files}, wait=REMOVED_AFTER, dedupe_key=dedupe_key
+    )
+
+
+def _check(work: Work, order: Order, new: NewImage) -> NewImage:
     check_adding(order.status, present=order.image_count, added=1)
     check_not_being_paid(order.payment_request_id)
-    return fit_image(merchant, order, new, catalogue)
+    return normalise_image(work, order, new)
 
 
-def judge_upload(
+def validate_upload(
     processor: ImageProcessor, files: Files, upload: Upload, source: Path, folder: Path
-) -> Judged:
-    """Look at the file of an upload and keep it; `folder` takes what is drawn.
+) -> UploadResult:
+    """Validate the file of an upload and store it; `folder` receives what is rendered.
 
-    Raise `BadInput` if it is not the file that the merchant named, and `ServiceUnavailable` if nothing
-    can be drawn or kept at the moment.
+    Raise `BadInput` if its hash is not the expected one, and `ServiceUnavailable` if nothing can
+    be rendered or stored now.
     """
     new, received = upload.new, _measure(source)
     if new.expected_md5 is not None and new.expected_md5.lower() != received.md5:
         raise BadInput(NOT_AS_EXPECTED)
     unwanted = refuse_file(new.formats, source)
     if unwanted is not None:
-        return Judged(ImageStatus.INVALID, received.md5, None, unwanted)
-    result = _prepare(processor, upload, source, folder)
-    if isinstance(result, CannotBeProcessed):
-        log.warning("file cannot be processed", reason=result.reason)
-        return Judged(ImageStatus.INVALID, received.md5, None, CANNOT_BE_PROCESSED)
+        return UploadResult(ImageStatus.INVALID, received.md5, None, unwanted)
+    area = upload.product.print_area
+    try:
+        result = render_reliably(
+            lambda: processor.prepare(source, area, new.sizing, folder), folder
+        )
+    except RenderingUnavailable as error:
+        log.error("upload cannot be validated", reason=str(error))
+        raise ServiceUnavailable(_UNAVAILABLE) from error
+    if isinstance(result, Unprocessable):
+        return UploadResult(ImageStatus.INVALID, received.md5, None, result.reason)
     if isinstance(result, Invalid):
         refused = msgspec.structs.replace(received, refusal=result.reason)
-        return Judged(ImageStatus.INVALID, received.md5, refused, result.reason)
+        return UploadResult(ImageStatus.INVALID, received.md5, refused, result.reason)
     try:
         key = uploaded_key(upload.image_id)
-        picture = keep_original(files, received, result.facts, source, key=key)
-        keep_proofs(files, upload.image_id, folder)
+        picture = store_original(files, received, result.facts, source, key=key)
+        store_proofs(files, upload.image_id, folder)
     except FilesUnavailable as error:
-        log.error("upload cannot be kept", reason=str(error))
-        raise ServiceUnavailable(_NOT_NOW) from error
-    return Judged(ImageStatus.OK, received.md5, picture)
+        log.error("upload cannot be stored", reason=str(error))
+        raise ServiceUnavailable(_UNAVAILABLE) from error
+    return UploadResult(ImageStatus.OK, received.md5, picture)
 
 
 def _measure(source: Path) -> NewPicture:
@@ -198,70 +169,51 @@ def _measure(source: Path) -> NewPicture:
     return NewPicture(sha256=sha256.hexdigest(), md5=md5.hexdigest(), size=size)
 
 
-def _prepare(
-    processor: ImageProcessor, upload: Upload, source: Path, folder: Path
-) -> PreparedImage | Invalid | CannotBeProcessed:
-    """Have the proofs drawn; when no verdict comes, try once more."""
-    area, sizing = upload.product.print_area, upload.new.sizing
-    result = processor.prepare(source, area, sizing, folder)
-    if isinstance(result, CannotBeProcessed):
-        result = processor.prepare(source, area, sizing, folder)
-    if not isinstance(result, CannotBeProcessed):
-        return result
-    # Whether the disk is full is not left to the child to say, which a picture may have taken over.
-    is_cramped = shutil.disk_usage(folder).free < PREPARE_LIMITS.file_size
-    if result.is_ours or is_cramped:
-        log.error("upload cannot be looked at", reason=result.reason)
-        raise ServiceUnavailable(_NOT_NOW)
-    return result
-
-
-def add_uploaded_image(
-    db: Connection,
-    merchant: Merchant,
-    upload: Upload,
-    judged: Judged,
-    *,
-    catalogue: Catalogue,
-    now: datetime,
-) -> Image:
-    """Let an uploaded image join its order, if that is still allowed."""
-    order = get_order_to_change(db, merchant.id, upload.order_id)
-    # Once more: the order may have been submitted meanwhile, or go to another country.
-    fitting = upload.new if upload.is_awaited else _check(merchant, order, upload.new, catalogue)
-    if not cancel_removal(db, upload.removal):
+def add_uploaded_image(work: Work, upload: Upload, result: UploadResult) -> Image:
+    """Add an uploaded image to its order, if that is still allowed."""
+    order = get_order_to_change(work.db, work.merchant.id, upload.order_id)
+    # Again: the order may have been submitted or changed in the meantime.
+    new = upload.new if upload.is_awaited else _check(work, order, upload.new)
+    if not cancel_removal(work.db, upload.removal):
         raise ServiceUnavailable(_TOO_LATE)
-    real_now, status = now - merchant.clock_offset, judged.status
-    facts: dict[str, object] = {"md5": judged.md5, "error_message": judged.error_message}
-    if judged.picture is not None:
-        picture = remember_picture(db, judged.picture, now=real_now)
+    status = result.status
+    facts: dict[str, object] = {"md5": result.md5, "error_message": result.error_message}
+    if result.picture is not None:
+        picture = register_picture(work, result.picture)
         facts = describe_picture(picture)
         if picture.refusal is not None and status is ImageStatus.OK:
-            # Who came first was told otherwise, and its verdict stands.
-            remove_files(db, list(proof_keys(upload.image_id)), now=real_now)
+            # The same content was rejected before, and that result stands.
+            remove_files(work, list(proof_keys(upload.image_id)))
             status = ImageStatus.INVALID
     if upload.is_awaited:
-        return _fill(db, merchant, order, upload, status, facts, now=now)
-    image = insert_received_image(
-        db, order.id, upload.image_id, fitting, {**facts, "status": status}, now=now
-    )
-    join_order(db, merchant, order, [image], catalogue=catalogue, now=now)
-    record_event(db, order.id, ImageJudged(image.id, status), now=now)
+        return _complete_awaited_image(work, order, upload, status, facts)
+    facts |= {"id": upload.image_id, "status": status}
+    image = insert_received_image(work.db, order.id, new, facts, now=work.now)
+    attach_images(work, order, [image])
+    work.audit_routine("add-images", f"order {order.id}", images=1)
+    work.record(order.id, ImageJudged(image.id, status))
     return image
 
 
-def _fill(
-    db: Connection,
-    merchant: Merchant,
-    order: Order,
-    upload: Upload,
-    status: ImageStatus,
-    facts: dict[str, Any],
-    *,
-    now: datetime,
+def add_images_together(
+    work: Work,
+    order_id: int,
+    linked: Sequence[NewImage],
+    uploaded: Sequence[tuple[Upload, UploadResult]],
+) -> None:
+    """Add images by URL and by upload, all or none, with one entry in the audit log."""
+    order = get_order_to_change(work.db, work.merchant.id, order_id)
+    add_images(work.unaudited, order, linked)
+    for upload, result in uploaded:
+        add_uploaded_image(work.unaudited, upload, result)
+    work.audit_routine("add-images", f"order {order_id}", images=len(linked) + len(uploaded))
+
+
+def _complete_awaited_image(
+    work: Work, order: Order, upload: Upload, status: ImageStatus, facts: dict[str, Any]
 ) -> Image:
-    waiting = get_image_of_order(db, order.id, upload.image_id)
+    waiting = get_image_of_order(work.db, order.id, upload.image_id)
     if waiting.status is not ImageStatus.AWAITING_URL_OR_DATA:
-        raise WrongState(JUST_FILLED)
-    judge_image(db, merchant, waiting, status, now=now, **facts)
-    return get_image_of_order(db, order.id, upload.image_id)
+        raise WrongState(FILE_ALREADY_SENT)
+    record_image_status(work, waiting, status, **facts)
+    return get_image_of_order(work.db, order.id, upload.image_id)

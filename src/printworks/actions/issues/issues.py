@@ -1,11 +1,9 @@
-"""What can be done about an issue: merchants open, discuss and drop it, operators settle it."""
-
-from datetime import datetime
+"""Issues: merchants open, discuss and cancel them, operators resolve them."""
 
 from sqlalchemy import Connection
 
 from printworks.actions.issues.reprints import make_reprint
-from printworks.catalogue.snapshot import Catalogue
+from printworks.actions.work import SystemWork, Work
 from printworks.errors import BadInput, WrongState
 from printworks.rules.events import IssueMoved, OrderCompensated
 from printworks.rules.issues import (
@@ -19,31 +17,28 @@ from printworks.rules.issues import (
     check_opening,
     check_refund,
     check_settling,
-    tell_outcome,
+    describe_outcome,
 )
 from printworks.rules.ledger import EntryKind, entry_key
-from printworks.store.accounts.merchants import Merchant, get_merchant
+from printworks.store.accounts.merchants import Merchant
 from printworks.store.images.images import list_images
 from printworks.store.issues import issues as store
 from printworks.store.issues.issues import Issue, NewIssue
 from printworks.store.issues.reprints import Copies
-from printworks.store.money.ledger import post_entry
-from printworks.store.orders.events import record_event
-from printworks.store.orders.orders import Order, get_any_order_to_change
+from printworks.store.money.ledger import NewLedgerEntry, post_entry
+from printworks.store.orders.orders import Order
 
 
-def open_issue(
-    db: Connection, merchant: Merchant, order: Order, new: NewIssue, *, now: datetime
-) -> Issue:
-    """Complain about an order, or about some of its images."""
-    present = len(store.list_issues(db, merchant.id, order.id))
+def open_issue(work: Work, order: Order, new: NewIssue) -> Issue:
+    """Open an issue about an order, or about some of its images."""
+    present = len(store.list_issues(work.db, work.merchant.id, order.id))
     check_opening(new.kind, order.status, present=present)
-    _check_images(db, order, new)
-    issue = store.insert_issue(db, merchant.id, order.id, new, now=now)
-    opened = Remark(now, Author.MERCHANT, None, issue.state, None)
-    store.add_remark(db, issue, opened)
-    event = IssueMoved(issue=issue.id, was=None, state=issue.state)
-    record_event(db, order.id, event, now=now)
+    _check_images(work.db, order, new)
+    issue = store.insert_issue(work.db, work.merchant.id, order.id, new, now=work.now)
+    opened = Remark(work.now, Author.MERCHANT, None, issue.state, None)
+    store.add_remark(work.db, issue, opened)
+    work.record(order.id, IssueMoved(issue=issue.id, was=None, state=issue.state))
+    work.audit("open-issue", f"issue {issue.id}", order=order.id)
     return issue
 
 
@@ -65,161 +60,139 @@ def find_issue(db: Connection, merchant: Merchant, order: Order, issue_id: int) 
 
 
 def update_issue(
-    db: Connection,
-    issue: Issue,
-    *,
-    wanted: IssueState | None = None,
-    comment: str | None = None,
-    now: datetime,
+    work: Work, issue: Issue, *, wanted: IssueState | None = None, comment: str | None = None
 ) -> Issue:
-    """Let a merchant say something about an issue, or drop it; the caller holds the order."""
+    """Let a merchant comment on an issue or cancel it; the caller has locked the order."""
     if wanted is not None:
         if wanted is not issue.state and wanted is not IssueState.CANCELLED:
             raise BadInput(f"`newState` can only be {IssueState.CANCELLED}.")
-        return _move(db, issue, wanted, Author.MERCHANT, comment, now=now)
+        moved = _move(work, issue, _remark(work, issue, Author.MERCHANT, wanted, comment))
+        work.audit("cancel-issue", f"issue {issue.id}")
+        return moved
     if comment is None:
         return issue
-    check_comment(len(store.list_remarks(db, [issue])[issue.id]))
-    store.add_remark(db, issue, Remark(now, Author.MERCHANT, None, None, comment))
-    return store.update_issue(db, issue, {"updated_at": now}) or issue
+    check_comment(len(store.list_remarks(work.db, [issue])[issue.id]))
+    store.add_remark(work.db, issue, Remark(work.now, Author.MERCHANT, None, None, comment))
+    work.audit("answer-issue", f"issue {issue.id}")
+    return store.update_issue(work.db, issue, {"updated_at": work.now}) or issue
 
 
-def take_issue(db: Connection, issue_id: int, *, comment: str | None, now: datetime) -> Issue:
-    """Begin to look into an issue. `now` is the real time; the merchant's may be ahead."""
-    issue, _, merchant = _open_file(db, issue_id)
-    now += merchant.clock_offset
-    return _move(db, issue, IssueState.IN_PROGRESS, Author.SERVICE, comment, now=now)
+def take_issue(system: SystemWork, issue_id: int, *, comment: str | None) -> Issue:
+    """Start working on an issue."""
+    work, issue, _ = _lock_issue(system, issue_id)
+    work.audit("take-issue", f"issue {issue.id}")
+    remark = _remark(work, issue, Author.SERVICE, IssueState.IN_PROGRESS, comment)
+    return _move(work, issue, remark)
 
 
-def answer_issue(db: Connection, issue_id: int, comment: str, *, now: datetime) -> Issue:
-    """Say something about an issue that the merchant reads. `now` is the real time."""
-    issue, _, merchant = _open_file(db, issue_id)
-    now += merchant.clock_offset
+def answer_issue(system: SystemWork, issue_id: int, comment: str) -> Issue:
+    """Comment on an issue, for the merchant to read."""
+    work, issue, _ = _lock_issue(system, issue_id)
     if not comment.strip():
         raise BadInput("Write a sentence for the merchant.")
-    check_comment(len(store.list_remarks(db, [issue])[issue.id]))
-    store.add_remark(db, issue, Remark(now, Author.SERVICE, None, None, comment.strip()))
-    return store.update_issue(db, issue, {"updated_at": now}) or issue
+    check_comment(len(store.list_remarks(work.db, [issue])[issue.id]))
+    store.add_remark(work.db, issue, Remark(work.now, Author.SERVICE, None, None, comment.strip()))
+    work.audit("answer-issue", f"issue {issue.id}")
+    return store.update_issue(work.db, issue, {"updated_at": work.now}) or issue
 
 
-def dismiss_issue(db: Connection, issue_id: int, *, comment: str, now: datetime) -> Issue:
-    """End an issue without doing anything. `now` is the real time."""
-    issue, _, merchant = _open_file(db, issue_id)
-    now += merchant.clock_offset
-    return _resolve(db, issue, comment, tell_outcome(), now=now, resolution=Resolution.NO_ACTION)
+def dismiss_issue(system: SystemWork, issue_id: int, *, comment: str) -> Issue:
+    """Close an issue without action."""
+    work, issue, _ = _lock_issue(system, issue_id)
+    work.audit("dismiss-issue", f"issue {issue.id}")
+    return _resolve(work, issue, comment, describe_outcome(), resolution=Resolution.NO_ACTION)
 
 
-def refund_issue(
-    db: Connection, issue_id: int, amount: int, *, comment: str, now: datetime
-) -> Issue:
-    """End an issue by giving a part of what was charged, or all of it, back to the balance.
+def refund_issue(system: SystemWork, issue_id: int, amount: int, *, comment: str) -> Issue:
+    """Resolve an issue by crediting part of the charge, or all of it, to the merchant's balance.
 
-    To the balance also if a card or the recipient paid. `now` is the real time.
+    The credit goes to the balance even if a card or the recipient paid.
     """
-    issue, order, merchant = _open_file(db, issue_id)
-    now += merchant.clock_offset
+    work, issue, order = _lock_issue(system, issue_id)
     check_settling(issue.state)
     charged = order.price if order.status in CHARGED else 0
-    currency = order.currency or merchant.currency
-    check_refund(amount, left=charged - store.sum_refunds(db, order.id), currency=currency)
-    outcome = tell_outcome(refund=amount, currency=currency)
-    resolved = _resolve(
-        db, issue, comment, outcome, now=now, resolution=Resolution.REFUND, refund=amount
-    )
-    _credit(db, order, resolved, amount, currency, now=now)
-    _note_compensated(db, resolved, currency=currency, now=now)
+    currency = order.currency or work.merchant.currency
+    check_refund(amount, left=charged - store.sum_refunds(work.db, order.id), currency=currency)
+    outcome = describe_outcome(refund=amount, currency=currency)
+    refund = {"resolution": Resolution.REFUND, "refund": amount}
+    resolved = _resolve(work, issue, comment, outcome, **refund)
+    _credit(work, order, resolved, amount, currency)
+    _record_compensated(work, resolved, currency=currency)
+    work.audit("refund-issue", f"issue {issue.id}", amount=amount, currency=currency)
     return resolved
 
 
-def _credit(
-    db: Connection, order: Order, issue: Issue, amount: int, currency: str, *, now: datetime
-) -> None:
+def _credit(work: Work, order: Order, issue: Issue, amount: int, currency: str) -> None:
     entry = post_entry(
-        db,
+        work.db,
         order.merchant_id,
-        key=entry_key(EntryKind.CREDIT, f"issue-{issue.id}"),
-        kind=EntryKind.CREDIT,
-        amount=amount,
-        currency=currency,
-        memo=f"issue {issue.id} of order {order.id}",
-        now=now,
+        NewLedgerEntry(
+            key=entry_key(EntryKind.CREDIT, f"issue-{issue.id}"),
+            kind=EntryKind.CREDIT,
+            amount=amount,
+            currency=currency,
+            memo=f"issue {issue.id} of order {order.id}",
+        ),
+        now=work.now,
     )
     if entry is None:
-        # Somebody has used the key by hand.
+        # An operator has posted an entry with this key.
         raise WrongState(f"A credit with the key issue-{issue.id} was posted before.")
 
 
-def reprint_issue(
-    db: Connection,
-    issue_id: int,
-    copies: Copies,
-    *,
-    catalogue: Catalogue,
-    comment: str,
-    now: datetime,
-) -> Issue:
-    """End an issue by printing again what it is about, at no charge.
+def reprint_issue(system: SystemWork, issue_id: int, copies: Copies, *, comment: str) -> Issue:
+    """Resolve an issue by reprinting its images at no charge.
 
-    The copies are those that `plan_reprint` planned, with their proofs in place. `now` is the
-    real time.
+    The copies come from `plan_reprint`, with their proofs in place.
     """
-    issue, order, merchant = _open_file(db, issue_id)
-    reprint = make_reprint(db, merchant, order, issue, copies, catalogue=catalogue, now=now)
-    now += merchant.clock_offset
-    resolved = _resolve(
-        db,
-        issue,
-        comment,
-        tell_outcome(reprint=reprint.id),
-        now=now,
-        resolution=Resolution.REPRINT,
-        reprint_order_id=reprint.id,
-    )
-    _note_compensated(db, resolved, currency=None, now=now)
+    work, issue, order = _lock_issue(system, issue_id)
+    reprint = make_reprint(work, order, issue, copies)
+    outcome = describe_outcome(reprint=reprint.id)
+    values = {"resolution": Resolution.REPRINT, "reprint_order_id": reprint.id}
+    resolved = _resolve(work, issue, comment, outcome, **values)
+    _record_compensated(work, resolved, currency=None)
+    work.audit("reprint-issue", f"issue {issue.id}", reprint=reprint.id)
     return resolved
 
 
-def _open_file(db: Connection, issue_id: int) -> tuple[Issue, Order, Merchant]:
-    """Return an issue with its order and merchant, as they stay until the transaction ends."""
-    order = get_any_order_to_change(db, store.get_any_issue(db, issue_id).order_id)
-    # Read again: whoever held the order may have changed it.
-    return store.get_any_issue(db, issue_id), order, get_merchant(db, order.merchant_id)
+def _lock_issue(system: SystemWork, issue_id: int) -> tuple[Work, Issue, Order]:
+    """Lock the order of an issue until the transaction ends, and continue for its merchant."""
+    work, order = system.lock_order(store.get_any_issue(system.db, issue_id).order_id)
+    # Read again: another transaction may have changed the issue before the lock.
+    return work, store.get_any_issue(work.db, issue_id), order
 
 
-def _resolve(
-    db: Connection, issue: Issue, comment: str, outcome: str, *, now: datetime, **values: object
-) -> Issue:
+def _resolve(work: Work, issue: Issue, comment: str, outcome: str, **values: object) -> Issue:
     if not comment.strip():
-        raise BadInput("Give a comment: a sentence for the merchant.")
+        raise BadInput("Write a comment: a sentence for the merchant.")
     if issue.state is IssueState.OPEN:
-        issue = _move(db, issue, IssueState.IN_PROGRESS, Author.SERVICE, None, now=now)
+        taken = _remark(work, issue, Author.SERVICE, IssueState.IN_PROGRESS, None)
+        issue = _move(work, issue, taken)
     said = f"{comment.strip()} {outcome}"
-    return _move(db, issue, IssueState.CLOSED_RESOLVED, Author.SERVICE, said, now=now, **values)
+    resolved = _remark(work, issue, Author.SERVICE, IssueState.CLOSED_RESOLVED, said)
+    return _move(work, issue, resolved, **values)
 
 
-def _move(
-    db: Connection,
-    issue: Issue,
-    wanted: IssueState,
-    author: Author,
-    comment: str | None,
-    *,
-    now: datetime,
-    **values: object,
-) -> Issue:
-    """Change the state and remember who did that and why: all or nothing."""
+def _remark(
+    work: Work, issue: Issue, author: Author, state: IssueState, comment: str | None
+) -> Remark:
+    return Remark(work.now, author, issue.state, state, comment)
+
+
+def _move(work: Work, issue: Issue, remark: Remark, **values: object) -> Issue:
+    """Change the state of an issue as a remark says, and record the remark."""
+    wanted = remark.state or issue.state
     check_issue_move(issue.state, wanted)
-    moved = store.update_issue(db, issue, {"state": wanted, "updated_at": now, **values})
+    moved = store.update_issue(work.db, issue, {"state": wanted, "updated_at": work.now, **values})
     if moved is None:
         raise WrongState("The issue has just changed. Read it again before you retry.")
-    store.add_remark(db, issue, Remark(now, author, issue.state, wanted, comment))
-    event = IssueMoved(issue=issue.id, was=issue.state, state=wanted)
-    record_event(db, issue.order_id, event, now=now)
+    store.add_remark(work.db, issue, remark)
+    work.record(issue.order_id, IssueMoved(issue=issue.id, was=issue.state, state=wanted))
     return moved
 
 
-def _note_compensated(db: Connection, issue: Issue, *, currency: str | None, now: datetime) -> None:
+def _record_compensated(work: Work, issue: Issue, *, currency: str | None) -> None:
     event = OrderCompensated(
         issue=issue.id, refund=issue.refund, currency=currency, reprint=issue.reprint_order_id
     )
-    record_event(db, issue.order_id, event, now=now)
+    work.record(issue.order_id, event)

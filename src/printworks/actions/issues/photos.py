@@ -1,25 +1,24 @@
-"""Photographs that a merchant adds to an issue: looked at and drawn anew, never kept as they came.
+"""Photographs that a merchant adds to an issue: rendered again, never stored as they came.
 
-`begin_photos`, in a transaction, says whether it is allowed and what the files will be called;
-`draw_photos`, outside of any, draws and keeps them; `add_photos`, in another transaction, lets
-them join their issue. From the first step on it is promised that the files go, and the last takes
-that back: however it ends in between, nothing is left.
+`begin_photos`, in a transaction, checks that it is allowed and names the files; `render_photos`,
+outside any transaction, renders and stores them; `add_photos`, in another transaction, adds them
+to their issue. The first step enqueues the removal of the files and the last cancels it, so that a
+failure in between leaves nothing behind.
 """
 
 import secrets
 import shutil
 import tempfile
 from collections.abc import Sequence
-from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import BinaryIO, Final
 
 import msgspec
 import structlog
-from sqlalchemy import Connection
 
-from printworks.actions.images.uploads import LEFT_FOR
+from printworks.actions.images.uploads import REMOVED_AFTER
+from printworks.actions.work import SystemWork
 from printworks.errors import BadInput, ServiceUnavailable, WrongState
 from printworks.files.errors import FilesUnavailable
 from printworks.files.store import Files
@@ -29,49 +28,43 @@ from printworks.rules.sizing import PrintArea, Sizing
 from printworks.store.images.pictures import cancel_removal
 from printworks.store.issues.issues import Issue
 from printworks.store.issues.photos import NewPhoto, count_photos, insert_photos
-from printworks.store.queue.jobs import enqueue
 
 MOST_PHOTOS: Final = 5
 
-# The proxy of a picture is the whole of it, upright, about 1,800 pixels long, with nothing in it
-# that the camera wrote. On which paper it would be printed does not matter.
+# The proxy of a picture is all of it, upright, about 1,800 pixels long and without metadata.
+# The paper size does not matter.
 _PAPER: Final = PrintArea(Fraction(6), Fraction(4))
-# A proxy that is larger, or of a picture with longer sides, is not one that we would draw.
+# The image processor renders no larger proxy, and accepts no longer sides.
 _LARGEST: Final = 8_000_000
 _LONGEST_SIDE: Final = 30_000
 _LONGEST_NAME: Final = 80
-_NOT_NOW: Final = "Photographs cannot be taken at the moment; try again in a while."
-_TOO_LATE: Final = "The photographs took too long to be looked at; send them again."
+_UNAVAILABLE: Final = "Photographs are temporarily unavailable; try again later."
+_TOO_LATE: Final = "The photographs took too long to process; send them again."
 
 log = structlog.get_logger()
 
 
 class SentPhoto(msgspec.Struct, frozen=True):
-    """A file as it came, and what its sender calls it."""
+    """A file as it came, and its name."""
 
     name: str
     content: BinaryIO
 
 
 class PhotoBatch(msgspec.Struct, frozen=True):
-    """Photographs in the making: what they will be called, and the job that removes them."""
+    """Photographs that are being added: the names of their files, and the job that removes them."""
 
     files: tuple[str, ...]
     removal: int
 
 
-def begin_photos(db: Connection, *, present: int, added: int, now: datetime) -> PhotoBatch:
-    """Check whether an issue may have so many, before anybody looks at them.
-
-    `now` is the real time.
-    """
+def begin_photos(work: SystemWork, *, present: int, added: int) -> PhotoBatch:
+    """Check whether an issue may have so many photographs, before they are rendered."""
     _check_number(present, added)
-    # Not to be guessed, and known before there is a row.
+    # Random, because the names must not be guessable and there is no row yet.
     files = tuple(f"photos/{secrets.token_hex(16)}.jpg" for _ in range(added))
-    removal = enqueue(
-        db, JobKind.REMOVE_FILES, {"files": list(files)}, merchant=None, now=now, wait=LEFT_FOR
-    )
-    # Only a job with a key of its own may be there already.
+    removal = work.enqueue_unowned(JobKind.REMOVE_FILES, {"files": list(files)}, wait=REMOVED_AFTER)
+    # Only a job with a dedupe key may exist already.
     assert removal is not None  # noqa: S101
     return PhotoBatch(files, removal)
 
@@ -86,20 +79,20 @@ def _check_number(present: int, added: int) -> None:
     )
 
 
-def draw_photos(
+def render_photos(
     processor: ImageProcessor, files: Files, batch: PhotoBatch, sent: Sequence[SentPhoto]
 ) -> list[NewPhoto]:
-    """Draw photographs anew and keep what was drawn.
+    """Render photographs and store the renderings.
 
-    Raise `BadInput` if a file is no picture, and `ServiceUnavailable` if nothing can be drawn or kept at
-    the moment.
+    Raise `BadInput` if a file is not a picture, and `ServiceUnavailable` if nothing can be
+    rendered or stored now.
     """
     return [
-        _draw(processor, files, key, photo) for key, photo in zip(batch.files, sent, strict=True)
+        _render(processor, files, key, photo) for key, photo in zip(batch.files, sent, strict=True)
     ]
 
 
-def _draw(processor: ImageProcessor, files: Files, key: str, photo: SentPhoto) -> NewPhoto:
+def _render(processor: ImageProcessor, files: Files, key: str, photo: SentPhoto) -> NewPhoto:
     with tempfile.TemporaryDirectory(prefix="printworks-") as name:
         folder = Path(name)
         source = folder / "photograph"
@@ -108,14 +101,14 @@ def _draw(processor: ImageProcessor, files: Files, key: str, photo: SentPhoto) -
         prepared = _prepare(processor, source, folder, photo.name)
         proxy = prepared.proxy
         size = prepared.facts.pixels
-        # The child may have been taken over by the picture it was given.
+        # The picture may have taken control of the child process.
         if proxy is None or proxy.stat().st_size > _LARGEST or max(size) > _LONGEST_SIDE:
             raise _refuse(photo.name, "The file cannot be processed.")
         try:
             files.put(key, proxy)
         except FilesUnavailable as error:
-            log.error("photograph cannot be kept", reason=str(error))
-            raise ServiceUnavailable(_NOT_NOW) from error
+            log.error("photograph cannot be stored", reason=str(error))
+            raise ServiceUnavailable(_UNAVAILABLE) from error
     return NewPhoto(key, size.width, size.height)
 
 
@@ -128,21 +121,21 @@ def _prepare(processor: ImageProcessor, source: Path, folder: Path, name: str) -
             raise _refuse(name, result.reason)
         case CannotBeProcessed():
             log.warning("photograph cannot be processed", reason=result.reason)
-            if result.is_ours:
-                raise ServiceUnavailable(_NOT_NOW)
+            if result.is_infrastructure_error:
+                raise ServiceUnavailable(_UNAVAILABLE)
             raise _refuse(name, "The file cannot be processed.")
 
 
 def _refuse(name: str, reason: str) -> BadInput:
     called = f"“{name[:_LONGEST_NAME]}”" if name else "One of the photographs"
-    return BadInput(f"{called} cannot be used. {reason} Choose the photographs once more.")
+    return BadInput(f"{called} cannot be used. {reason} Choose the photographs again.")
 
 
 def add_photos(
-    db: Connection, issue: Issue, batch: PhotoBatch, drawn: Sequence[NewPhoto], *, now: datetime
+    work: SystemWork, issue: Issue, batch: PhotoBatch, rendered: Sequence[NewPhoto]
 ) -> None:
-    """Let photographs join an issue, if it may still have them; the caller holds its order."""
-    _check_number(count_photos(db, issue), len(drawn))
-    if not cancel_removal(db, batch.removal):
+    """Add photographs to an issue, if it may still have them; the caller has locked its order."""
+    _check_number(count_photos(work.db, issue), len(rendered))
+    if not cancel_removal(work.db, batch.removal):
         raise ServiceUnavailable(_TOO_LATE)
-    insert_photos(db, issue, drawn, now=now)
+    insert_photos(work.db, issue, rendered, now=work.real_now)

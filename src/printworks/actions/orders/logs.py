@@ -1,4 +1,4 @@
-"""What happened to an order, as a merchant may read it."""
+"""The log of an order, for its merchant."""
 
 from datetime import datetime
 
@@ -6,11 +6,11 @@ import msgspec
 from sqlalchemy import Connection
 
 from printworks.rules.events import OrderCreated
-from printworks.store.orders.logs import Move, list_moves
+from printworks.store.orders.events import Move, list_moves
 
 
 class LogLine(msgspec.Struct, frozen=True):
-    """One thing that happened."""
+    """One entry of the log."""
 
     title: str
     message: str
@@ -18,11 +18,11 @@ class LogLine(msgspec.Struct, frozen=True):
 
 
 def list_log(db: Connection, order_id: int) -> list[LogLine]:
-    """Return what happened to an order, oldest first; the caller knows whose it is."""
-    return [_tell(move, at) for at, move in list_moves(db, order_id)]
+    """Return the log of an order, oldest first; the caller has checked whose order it is."""
+    return [_make_line(move, at) for at, move in list_moves(db, order_id)]
 
 
-def _tell(move: Move, at: datetime) -> LogLine:
+def _make_line(move: Move, at: datetime) -> LogLine:
     if isinstance(move, OrderCreated):
         return LogLine("Order created", "Order created", at)
     return LogLine("Status update", f"Order updated from {move.was} to {move.status}", at)

@@ -1,35 +1,30 @@
-"""The one function that moves an order, and what it says of its shipments."""
+"""Changes of an order's status, with an event that describes its shipments."""
 
-from datetime import datetime
-
-from sqlalchemy import Connection
-
+from printworks.actions.work import Work
 from printworks.errors import WrongState
 from printworks.rules.events import OrderMoved, ShipmentFact
 from printworks.rules.orders import OrderStatus, check_move
 from printworks.rules.production import DROPPED, LabState
 from printworks.store.labs.shipments import Shipments
-from printworks.store.orders.events import record_event
 from printworks.store.orders.orders import Order, update_order
 
-CHANGED_MEANWHILE = "The order has just changed. Read it again before you retry."
+ORDER_CHANGED = "The order has just changed. Read it again before you retry."
 
 
 def move_order(
-    db: Connection,
+    work: Work,
     order: Order,
     wanted: OrderStatus,
     shipments: Shipments = (),
     *,
-    now: datetime,
     lacks_images: bool = False,
     **values: object,
 ) -> Order:
-    """Change the status and remember that it happened: all or nothing."""
+    """Change the status of an order and record the event."""
     check_move(order.status, wanted)
-    moved = update_order(db, order, {"status": wanted, "updated_at": now, **values})
+    moved = update_order(work.db, order, {"status": wanted, "updated_at": work.now, **values})
     if moved is None:
-        raise WrongState(CHANGED_MEANWHILE)
+        raise WrongState(ORDER_CHANGED)
     happened = OrderMoved(
         order.status,
         wanted,
@@ -37,12 +32,12 @@ def move_order(
         show_shipments(shipments),
         lacks_images=lacks_images,
     )
-    record_event(db, order.id, happened, now=now)
+    work.record(order.id, happened)
     return moved
 
 
 def show_shipments(shipments: Shipments) -> list[ShipmentFact]:
-    """Say what is true of shipments now, for whoever tells of it later."""
+    """Return the present state of shipments, for an event."""
     return [
         ShipmentFact(
             id=shipment.id,

@@ -1,26 +1,19 @@
-"""What an order costs and how it would travel, reckoned whenever it changes."""
+"""The price of an order and its planned shipments, calculated whenever it changes."""
 
 from collections.abc import Mapping
-from datetime import datetime
 
 import msgspec
-from sqlalchemy import Connection, bindparam, update
 
-from printworks.actions.production.routing import FINE, make_shipments, route_order
-from printworks.catalogue.snapshot import Catalogue
-from printworks.rules.routing.plans import Routed, Routing
-from printworks.store.accounts.merchants import Merchant
-from printworks.store.images.images import Image, list_images
-from printworks.store.labs.shipments import (
-    drop_planned,
-    insert_shipments,
-)
+from printworks.actions.production.routing import FINE, RoutingTerms, make_shipments, route_order
+from printworks.actions.work import Work
+from printworks.rules.routing.model import Routed, Routing
+from printworks.store.images.images import Image, list_images, update_prices
+from printworks.store.labs.shipments import drop_planned, insert_shipments
 from printworks.store.orders.orders import Order, update_order
-from printworks.store.tables import images as images_table
 
 
 class Quote(msgspec.Struct, frozen=True):
-    """What an order costs, and by which labs it would be made."""
+    """The price of an order, and the labs that would make it."""
 
     # Of one copy, by image.
     prices: Mapping[int, int]
@@ -34,60 +27,36 @@ class Quote(msgspec.Struct, frozen=True):
         return self.items + self.shipping
 
 
-def find_quote(
-    merchant: Merchant,
-    order: Order,
-    images: list[Image],
-    catalogue: Catalogue,
-    *,
-    now: datetime,
-) -> Quote:
-    """Reckon what an order costs."""
-    prices = {image.id: find_price(image.sku, merchant, order, catalogue) for image in images}
-    # What labs have before them counts when the order is submitted; until then it changes anyway.
-    routing = route_order(order, images, catalogue, currency=merchant.currency, now=now, backlog={})
+def find_quote(work: Work, order: Order, images: list[Image]) -> Quote:
+    """Calculate what an order costs."""
+    prices = {image.id: find_price(work, order, image.sku) for image in images}
+    # Without the labs' backlog, which changes until the order is submitted.
+    routing = route_order(order, images, RoutingTerms.of(work))
     shipping = routing.plan.shipping_cost // FINE if isinstance(routing, Routed) else 0
     items = sum(prices[image.id] * image.copies for image in images)
     return Quote(prices, items, shipping, routing)
 
 
-def find_price(sku: str, merchant: Merchant, order: Order, catalogue: Catalogue) -> int:
+def find_price(work: Work, order: Order, sku: str) -> int:
     """Return what one copy costs the merchant; 0 while it cannot be sold there."""
-    product = catalogue.find_product(sku)
+    product = work.catalogue.find_product(sku)
     if product is None or order.destination_country is None:
         return 0
-    return product.find_price(merchant.currency, country=order.destination_country) or 0
+    return product.find_price(work.merchant.currency, country=order.destination_country) or 0
 
 
-def quote_order(
-    db: Connection, merchant: Merchant, order: Order, catalogue: Catalogue, *, now: datetime
-) -> Order:
-    """Write down what an order costs now and how it would travel: until it changes, this holds."""
-    images = list_images(db, order.id)
-    quote = find_quote(merchant, order, images, catalogue, now=now)
-    _write_prices(db, images, quote.prices)
-    drop_planned(db, order.id)
+def quote_order(work: Work, order: Order) -> Order:
+    """Store the price and the planned shipments of an order, until it changes again."""
+    images = list_images(work.db, order.id)
+    quote = find_quote(work, order, images)
+    update_prices(work.db, images, quote.prices)
+    drop_planned(work.db, order.id)
     if isinstance(quote.routing, Routed):
-        planned = make_shipments(quote.routing.plan.packages, catalogue, None)
-        insert_shipments(db, order.id, planned, now=now)
+        planned = make_shipments(quote.routing.plan.shipments, work.catalogue, None)
+        insert_shipments(work.db, order.id, planned, now=work.now)
     values = {
-        "currency": merchant.currency if images else None,
+        "currency": work.merchant.currency if images else None,
         "price": quote.total,
         "shipping_price": quote.shipping,
     }
-    return update_order(db, order, values) or order
-
-
-def _write_prices(db: Connection, images: list[Image], prices: Mapping[int, int]) -> None:
-    changed = [
-        {"image": image.id, "new_price": prices[image.id]}
-        for image in images
-        if image.price != prices[image.id]
-    ]
-    if changed:
-        db.execute(
-            update(images_table)
-            .where(images_table.c.id == bindparam("image"))
-            .values(price=bindparam("new_price")),
-            changed,
-        )
+    return update_order(work.db, order, values) or order

@@ -1,43 +1,33 @@
-"""The recipient pays: what for and how much, where it goes, and the end of the time for it."""
+"""The checkout, where a recipient pays for an order and completes its address."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Final
 
 import msgspec
-from sqlalchemy import Connection
 
 from printworks.actions.orders.moves import move_order
 from printworks.actions.payments.charges import ON_ACCOUNT
-from printworks.actions.payments.payments import ask_again, ask_for_payment
+from printworks.actions.payments.payments import request_payment, resume_payment
 from printworks.actions.payments.totals import line_for_recipient, total_for_recipient
-from printworks.actions.submission.submission import check_submission, require_printable
-from printworks.actions.submission.submitting import release_to_production
+from printworks.actions.production.release import release_to_production
+from printworks.actions.submission.check import check_submission, require_printable
+from printworks.actions.work import SystemWork, Work
 from printworks.catalogue.products import Currency
-from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import BadInput, WrongState
 from printworks.rules.events import OrderChanged
 from printworks.rules.orders import OrderStatus, Payment
-from printworks.rules.payments import (
-    Cards,
-    CheckoutLine,
-    CheckoutTotal,
-    Payer,
-    explain_refusal,
-)
+from printworks.rules.payments import CheckoutLine, CheckoutTotal
+from printworks.rules.reasons import Reason, ReasonCode, add_reason
 from printworks.rules.recipients import NEEDED, OPTIONAL, find_problems, tidy
 from printworks.store.accounts.merchants import Merchant, get_merchant
 from printworks.store.images.images import Image, list_images
 from printworks.store.money.payments import PaymentRequest, find_last_request, get_request
-from printworks.store.orders.events import record_event
 from printworks.store.orders.orders import (
     Order,
     find_order_by_token,
     get_any_order_to_change,
     update_order,
 )
-
-NOT_PAID_IN_TIME: Final = "The recipient did not pay in time."
 
 
 class CheckoutItem(msgspec.Struct, frozen=True):
@@ -48,51 +38,50 @@ class CheckoutItem(msgspec.Struct, frozen=True):
 
 
 class Checkout(msgspec.Struct, frozen=True, kw_only=True):
-    """All that a recipient sees before and after paying."""
+    """What a recipient sees before and after paying."""
 
     order: Order
     merchant: Merchant
     items: list[CheckoutItem]
     total: CheckoutTotal
     currency: Currency
-    # The payment that was last asked for, if any.
+    # The last payment, if any.
     payment: PaymentRequest | None
     # Whether every image can be made, as far as is known.
     is_printable: bool
 
     @property
     def missing(self) -> list[str]:
-        """What the recipient must still tell us, by the names of `NEEDED`."""
+        """What the recipient must still fill in, by the names of `NEEDED`."""
         return _list_missing(self.order)
 
 
-def find_checkout(db: Connection, token: str, catalogue: Catalogue) -> Checkout | None:
-    """Return what can be paid for at an address; None if there is nothing."""
-    order = find_order_by_token(db, token)
+def find_checkout(system: SystemWork, token: str) -> Checkout | None:
+    """Return the checkout with a token; None if there is none."""
+    order = find_order_by_token(system.db, token)
     if order is None or order.payment is not Payment.INVOICE_RECIPIENT:
         return None
-    merchant = get_merchant(db, order.merchant_id)
-    images = list_images(db, order.id)
+    merchant = get_merchant(system.db, order.merchant_id)
+    work = system.for_merchant(merchant)
+    images = list_images(work.db, order.id)
     return Checkout(
         order=order,
         merchant=merchant,
         items=[CheckoutItem(image, line_for_recipient(image)) for image in images],
         total=total_for_recipient(order, images),
         currency=order.currency or merchant.currency,
-        payment=find_last_request(db, order.id),
-        is_printable=check_submission(db, order, catalogue).is_printable,
+        payment=find_last_request(work.db, order.id),
+        is_printable=check_submission(work, order).is_printable,
     )
 
 
-def complete_recipient(
-    db: Connection, checkout: Checkout, given: Mapping[str, str], *, now: datetime
-) -> Order:
-    """Take from the recipient what the merchant did not say; what it did say stays.
+def complete_recipient(work: Work, checkout: Checkout, given: Mapping[str, str]) -> Order:
+    """Fill in from the recipient what the merchant left out; the rest stays.
 
-    Raise `BadInput` unless `find_problems` finds none.
+    Raise `BadInput` if `find_problems` finds any.
     """
-    order = get_any_order_to_change(db, checkout.order.id)
-    _require_open(order, now=now)
+    order = get_any_order_to_change(work.db, checkout.order.id)
+    _require_open(order, now=work.now)
     for name, sentence in find_problems(_list_missing(order), given).items():
         raise BadInput(f"`{name}`: {sentence}")
     changes = {
@@ -102,42 +91,31 @@ def complete_recipient(
     }
     if not changes:
         return order
-    record_event(db, order.id, OrderChanged(sorted(changes)), now=now)
-    return update_order(db, order, {**changes, "updated_at": now}) or order
+    work.record(order.id, OrderChanged(sorted(changes)))
+    return update_order(work.db, order, {**changes, "updated_at": work.now}) or order
 
 
 def _list_missing(order: Order) -> list[str]:
     return [name for name in NEEDED if not getattr(order, name)]
 
 
-def pay_as_recipient(
-    db: Connection, checkout: Checkout, *, cards: Cards, catalogue: Catalogue, now: datetime
-) -> PaymentRequest | None:
-    """Ask the recipient for the money; the payment that is under way, if there is one.
+def pay_as_recipient(work: Work, checkout: Checkout) -> PaymentRequest | None:
+    """Request the payment, or return the one that is under way.
 
-    None, and the order is handed in, if the recipient has nothing to pay.
+    Return None, and release the order to production, if there is nothing to pay.
     """
-    order = get_any_order_to_change(db, checkout.order.id)
-    _require_open(order, now=now)
+    order = get_any_order_to_change(work.db, checkout.order.id)
+    _require_open(order, now=work.now)
     if order.payment_request_id is not None:
-        return ask_again(db, order.payment_request_id, now=now)
-    require_printable(db, order, catalogue)
-    merchant = get_merchant(db, order.merchant_id)
+        return resume_payment(work, order.payment_request_id)
+    require_printable(work, order)
+    if work.cards is None:
+        raise WrongState("Recipients cannot pay here.")
     if checkout.total.total == 0:
         images = [item.image for item in checkout.items]
-        release_to_production(
-            db, merchant, order, images, catalogue=catalogue, provider=ON_ACCOUNT, now=now
-        )
+        release_to_production(work, order, images, provider=ON_ACCOUNT)
         return None
-    return ask_for_payment(
-        db,
-        merchant,
-        order,
-        cards,
-        payer=Payer.RECIPIENT,
-        amount=checkout.total.total,
-        now=now,
-    )
+    return request_payment(work, order, work.cards, amount=checkout.total.total)
 
 
 def _require_open(order: Order, *, now: datetime) -> None:
@@ -147,26 +125,22 @@ def _require_open(order: Order, *, now: datetime) -> None:
         raise WrongState("The time for the payment is over.")
 
 
-def end_checkout(db: Connection, order_id: int, *, now: datetime) -> timedelta | None:
-    """Give an order back to its merchant if its recipient's time is over.
+def end_checkout(system: SystemWork, order_id: int) -> timedelta | None:
+    """Return an order to its merchant if the recipient did not pay in time.
 
-    Return how long to wait while the recipient is just paying. `now` is the real time; the
-    merchant's may be ahead.
+    While a payment is under way, return how long to wait for it.
     """
-    order = get_any_order_to_change(db, order_id)
-    now += get_merchant(db, order.merchant_id).clock_offset
-    is_over = order.pay_until is not None and now >= order.pay_until
+    work, order = system.lock_order(order_id)
+    is_over = order.pay_until is not None and work.now >= order.pay_until
     if order.status is not OrderStatus.AWAITING_PAYMENT or not is_over:
         return None
     if order.payment_request_id is not None:
-        request = get_request(db, order.payment_request_id)
-        return request.expires_at - now
+        return get_request(work.db, order.payment_request_id).expires_at - work.now
     move_order(
-        db,
+        work,
         order,
         OrderStatus.NOT_YET_SUBMITTED,
-        now=now,
         pay_until=None,
-        error_message=explain_refusal(NOT_PAID_IN_TIME),
+        reasons=add_reason(order.reasons, Reason(ReasonCode.NOT_PAID_IN_TIME)),
     )
     return None

@@ -1,24 +1,54 @@
-"""Recomputes the ledgers of all merchants from the beginning."""
+"""Ledger entries posted by operators, and the verification of all ledgers."""
+
+import secrets
 
 import msgspec
 from sqlalchemy import Connection
 
-from printworks.rules.ledger import LedgerFault, audit
+from printworks.actions.work import Work
+from printworks.rules.ledger import EntryKind, LedgerEntry, LedgerFault, audit
 from printworks.store.accounts.merchants import Merchant, list_merchants
-from printworks.store.engine.snapshots import consistent_snapshot
-from printworks.store.money.ledger import list_entries, list_order_money, read_books
+from printworks.store.engine.database import consistent_snapshot
+from printworks.store.money.ledger import (
+    NewLedgerEntry,
+    list_entries,
+    list_order_money,
+    post_entry,
+    read_books,
+)
 from printworks.store.money.payments import list_payment_money
 
 
+def post_by_hand(
+    work: Work, kind: EntryKind, amount: int, memo: str, *, key: str | None = None
+) -> LedgerEntry | None:
+    """Post a payment or a credit of a merchant; return None if that key was posted before."""
+    entry = post_entry(
+        work.db,
+        work.merchant.id,
+        NewLedgerEntry(
+            key=f"{kind}-{key or secrets.token_hex(8)}",
+            kind=kind,
+            amount=amount,
+            currency=work.merchant.currency,
+            memo=memo,
+        ),
+        now=work.real_now,
+    )
+    if entry is not None:
+        work.audit(f"post-{kind}", f"entry {entry.number}", amount=amount, memo=memo)
+    return entry
+
+
 class FoundFault(msgspec.Struct, frozen=True):
-    """Something that does not add up, and in whose ledger."""
+    """A fault in the ledger of a merchant."""
 
     merchant: Merchant
     fault: LedgerFault
 
 
 class LedgerCheck(msgspec.Struct, frozen=True):
-    """What was recomputed, and all that does not add up."""
+    """How much was verified, and the faults that were found."""
 
     merchants: int
     entries: int
@@ -26,15 +56,15 @@ class LedgerCheck(msgspec.Struct, frozen=True):
 
 
 def verify_ledgers(db: Connection) -> LedgerCheck:
-    """Recompute every ledger; takes long where there is much, and waits for nobody.
+    """Recompute every ledger; slow for large ones, but blocks nothing.
 
-    Needs a connection that reads. Each merchant's ledger is read as of one moment: what is posted
-    meanwhile is no fault.
+    Needs a reading connection. Each ledger is read in one snapshot, so entries that are posted
+    meanwhile are not reported as faults.
     """
-    everybody = list_merchants(db)
+    merchants = list_merchants(db)
     faults: list[FoundFault] = []
     entries = 0
-    for merchant in everybody:
+    for merchant in merchants:
         with consistent_snapshot(db):
             books = read_books(db, merchant.id)
             found = audit(
@@ -45,4 +75,4 @@ def verify_ledgers(db: Connection) -> LedgerCheck:
             )
         entries += books.count
         faults += [FoundFault(merchant, fault) for fault in found]
-    return LedgerCheck(len(everybody), entries, faults)
+    return LedgerCheck(len(merchants), entries, faults)

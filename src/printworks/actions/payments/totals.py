@@ -2,16 +2,11 @@
 
 from typing import Final
 
-from printworks.rules.payments import (
-    CheckoutLine,
-    CheckoutTotal,
-    add_up,
-    find_price_for_recipient,
-)
+from printworks.rules.payments import CheckoutLine, CheckoutTotal, add_up, find_price_for_recipient
 from printworks.store.images.images import Image, Images
 from printworks.store.orders.orders import Order
 
-# In minor units. No bank takes more at once, and no column holds much more.
+# In minor units: no bank accepts more at once, and no column holds much more.
 MOST_TO_PAY: Final = 10**11
 
 
@@ -23,7 +18,7 @@ def line_for_recipient(image: Image) -> CheckoutLine:
 
 def total_for_recipient(order: Order, images: Images) -> CheckoutTotal:
     """Return what a recipient pays for the whole order."""
-    # A tax in another currency is the merchant's business with its customer, not ours.
+    # A tax in another currency is not collected here.
     is_ours = (order.invoice_currency or order.currency or "").upper() == (order.currency or "")
     return add_up(
         [line_for_recipient(image) for image in images],

@@ -1,28 +1,21 @@
-"""Writes what a lab is told about a shipment."""
+"""Writes the job document that a lab gets with a shipment."""
 
 from datetime import date
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from printworks.actions.production.production import print_name
+from printworks.actions.production.release import print_name
 from printworks.actions.production.routing import find_lab_dispatch
+from printworks.actions.work import Work
 from printworks.catalogue.labs import Lab
 from printworks.catalogue.snapshot import Catalogue
 from printworks.conversion import reader_of
 from printworks.imaging.manifest import Manifest
-from printworks.labs.documents import (
-    Address,
-    Customs,
-    JobDocument,
-    JobFile,
-    JobItem,
-    JobService,
-)
+from printworks.labs.documents import Address, Customs, JobDocument, JobFile, JobItem, JobService
 from printworks.rules.images import ImageStatus
-from printworks.store.accounts.merchants import Merchant
 from printworks.store.images.images import Image, Images
 from printworks.store.images.packing_slips import PackingSlip
-from printworks.store.labs.shipments import Shipment
+from printworks.store.labs.shipments import Shipment, list_decisions
 from printworks.store.orders.orders import Order
 
 _read_manifest: Final = reader_of(Manifest)
@@ -39,32 +32,25 @@ def slip_name(slip: PackingSlip) -> str:
 
 
 def write_document(
-    merchant: Merchant,
-    order: Order,
-    shipment: Shipment,
-    images: Images,
-    slip: PackingSlip | None,
-    catalogue: Catalogue,
-    *,
-    environment: str,
-    rejections: int,
+    work: Work, order: Order, shipment: Shipment, images: Images, slip: PackingSlip | None
 ) -> JobDocument:
-    """Say all that a lab needs to know to make and send a shipment."""
-    lab = catalogue.get_lab(shipment.lab)
+    """Write what a lab needs to know to make and send a shipment."""
+    lab, merchant = work.catalogue.get_lab(shipment.lab), work.merchant
     theirs = [image for image in images if image.id in shipment.image_ids]
-    items = [_write_item(image, catalogue) for image in theirs]
+    items = [_write_item(image, work.catalogue) for image in theirs]
+    rejected = [len(decision.without) for decision in list_decisions(work.db, order.id)]
     return JobDocument(
         job=shipment.id,
         lab=lab.code,
-        environment=environment,
+        environment=work.environment,
         order=order.id,
         merchant=merchant.name,
         merchant_order_id=order.merchant_order_id,
-        rejections=rejections,
+        rejections=max(rejected, default=0),
         ordered_at=shipment.created_at,
         dispatch_by=_find_dispatch_day(lab, theirs, shipment),
         address=_write_address(order),
-        service=_write_service(order, shipment, catalogue),
+        service=_write_service(order, shipment, work.catalogue),
         items=items,
         packing_slip=_write_slip(slip, lab),
         customs=Customs(

@@ -1,20 +1,20 @@
-"""Joins an order with the catalogue, so that the rules can choose labs for it."""
+"""Combines an order with the catalogue, so that the rules can choose labs for it."""
 
 from collections.abc import Mapping, Sequence, Set
 from datetime import datetime
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 from zoneinfo import ZoneInfo
 
 import msgspec
 
+from printworks.actions.work import Work
 from printworks.catalogue.labs import Lab, LastChance
 from printworks.catalogue.products import Currency, Product
 from printworks.catalogue.services import Service
 from printworks.catalogue.snapshot import Catalogue
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.production import LabRules, LabState
-from printworks.rules.routing import offers
 from printworks.rules.routing.calendars import (
     Days,
     Window,
@@ -24,17 +24,26 @@ from printworks.rules.routing.calendars import (
     find_production_start,
     find_promised_day,
 )
-from printworks.rules.routing.offers import Candidate, CannotMake, Offer, PrintItem, ShipmentPrice
-from printworks.rules.routing.plans import PlannedShipment, Routing
+from printworks.rules.routing.model import (
+    Candidate,
+    CannotMake,
+    Offer,
+    PlannedShipment,
+    PrintItem,
+    Routing,
+    RoutingRequest,
+    ServiceOffer,
+    ShipmentPrice,
+)
 from printworks.rules.routing.routing import route
 from printworks.store.images.images import Images
 from printworks.store.labs.shipments import NewShipment, Shipment
 from printworks.store.orders.orders import Order
 
-# Routing reckons in thousandths of a penny or cent: a print costs a few of them, and rounding
-# each to a whole one would let the wrong lab win.
+# Routing calculates in thousandths of a penny or cent: a print costs only a few pence, and
+# rounding each price would let the wrong lab win.
 FINE: Final = 1000
-# In a transaction that others wait for, fewer ways are tried than the rules would.
+# Fewer steps than the rules allow, because other transactions wait for this one.
 MOST_STEPS: Final = 20_000
 
 _UNTIL: Final[Mapping[LastChance, frozenset[LabState]]] = {
@@ -44,16 +53,38 @@ _UNTIL: Final[Mapping[LastChance, frozenset[LabState]]] = {
 }
 
 
-class Wanted(NamedTuple):
-    """So many copies of a product, under a number of their own."""
+class RoutedProduct(NamedTuple):
+    """A number of copies of a product, under an id of their own."""
 
     item: int
     product: Product
     copies: int
 
 
-def rules_of(lab: Lab | None) -> LabRules:
-    """Return until when a lab lets things change; one that is not known any more, never."""
+class RoutingTerms(msgspec.Struct, frozen=True, kw_only=True):
+    """What the choice of labs depends on, apart from the order."""
+
+    catalogue: Catalogue
+    currency: Currency
+    now: datetime
+    # How many copies wait at a lab, by its code.
+    backlog: Mapping[str, int] = {}
+    # Labs that must not be chosen.
+    without: Set[str] = frozenset()
+
+    @classmethod
+    def of(
+        cls, work: Work, *, backlog: Mapping[str, int] = {}, without: Set[str] = frozenset()
+    ) -> Self:
+        """Return the terms of a merchant at its present time."""
+        currency, now = work.merchant.currency, work.now
+        return cls(
+            catalogue=work.catalogue, currency=currency, now=now, backlog=backlog, without=without
+        )
+
+
+def lab_rules_of(lab: Lab | None) -> LabRules:
+    """Return until which states a lab allows changes; an unknown lab allows none."""
     if lab is None:
         return LabRules(cancel=frozenset(), hold=frozenset(), update_shipping=frozenset())
     return LabRules(
@@ -63,94 +94,68 @@ def rules_of(lab: Lab | None) -> LabRules:
     )
 
 
-def route_order(
-    order: Order,
-    images: Images,
-    catalogue: Catalogue,
-    *,
-    currency: Currency,
-    now: datetime,
-    backlog: Mapping[str, int],
-    without: Set[str] = frozenset(),
-) -> Routing | None:
+def route_order(order: Order, images: Images, terms: RoutingTerms) -> Routing | None:
     """Choose labs for the images of an order; None while there is nothing to send or nowhere."""
     country = order.destination_country
-    found = [(image, catalogue.find_product(image.sku)) for image in images if image.copies]
-    wanted = [
-        Wanted(image.id, product, image.copies)
+    found = [(image, terms.catalogue.find_product(image.sku)) for image in images if image.copies]
+    products = [
+        RoutedProduct(image.id, product, image.copies)
         for image, product in found
         if product is not None and country is not None and product.is_sold_to(country)
     ]
-    if not wanted or country is None:
+    if not products or country is None:
         return None
+    method, prefers_tracking = order.shipping_method, order.is_tracked
     return route_products(
-        wanted,
-        catalogue,
-        country=country,
-        method=order.shipping_method,
-        currency=currency,
-        prefers_tracking=order.is_tracked,
-        now=now,
-        backlog=backlog,
-        without=without,
+        products, terms, country=country, method=method, prefers_tracking=prefers_tracking
     )
 
 
 def route_products(
-    wanted: Sequence[Wanted],
-    catalogue: Catalogue,
+    wanted: Sequence[RoutedProduct],
+    terms: RoutingTerms,
     *,
     country: str,
     method: ShippingMethod,
-    currency: Currency,
     prefers_tracking: bool,
-    now: datetime,
-    backlog: Mapping[str, int],
-    without: Set[str] = frozenset(),
 ) -> Routing:
-    """Choose labs for products that are sold to a country, whoever orders them."""
+    """Choose labs for products that are sold to a country."""
     items = [
         PrintItem(one.item, one.product.sku, one.product.shipping_band, one.copies)
         for one in wanted
     ]
     products = {one.item: one.product for one in wanted}
-    candidates = [
-        _ask(lab, products, country, catalogue, currency, now, backlog.get(lab.code, 0))
-        for lab in catalogue.labs
-    ]
-    promise = catalogue.find_promise(method, country)
+    promise = terms.catalogue.find_promise(method, country)
     return route(
-        items,
-        candidates,
-        method=method,
-        promise=find_promised_day(now.date(), promise.days if promise else 0),
-        prefers_tracking=prefers_tracking,
-        without=without,
-        most_steps=MOST_STEPS,
+        RoutingRequest(
+            items=items,
+            candidates=[
+                _make_candidate(lab, products, country, terms) for lab in terms.catalogue.labs
+            ],
+            method=method,
+            promise=find_promised_day(terms.now.date(), promise.days if promise else 0),
+            prefers_tracking=prefers_tracking,
+            without=terms.without,
+            most_steps=MOST_STEPS,
+        )
     )
 
 
-def _ask(
-    lab: Lab,
-    products: Mapping[int, Product],
-    country: str,
-    catalogue: Catalogue,
-    currency: Currency,
-    now: datetime,
-    backlog: int,
+def _make_candidate(
+    lab: Lab, products: Mapping[int, Product], country: str, terms: RoutingTerms
 ) -> Candidate:
-    """Put a lab's part of the catalogue in the words of routing."""
-    queue = backlog // lab.capacity
+    """Translate a lab's part of the catalogue for the routing rules."""
+    queue = terms.backlog.get(lab.code, 0) // lab.capacity
 
     @cache
     def dispatch(production_days: int) -> Window:
-        return find_lab_dispatch(lab, production_days + queue, now=now)
+        return find_lab_dispatch(lab, production_days + queue, now=terms.now)
 
     def offer(product: Product) -> Offer | CannotMake:
         making = lab.makes.get(product.sku)
         if making is None:
             return CannotMake(f"{product.kind} is not in its range")
-        cost = catalogue.convert(FINE * making.cost, lab.currency, to=currency)
+        cost = terms.catalogue.convert(FINE * making.cost, lab.currency, to=terms.currency)
         return Offer(round(cost), dispatch(making.production_days))
 
     bands = {product.shipping_band for product in products.values()}
@@ -158,20 +163,20 @@ def _ask(
         code=lab.code,
         offers={key: offer(product) for key, product in products.items()},
         services=tuple(
-            _price(service, method, bands, currency)
-            for service in catalogue.list_services(lab.code, country)
+            _make_service_offer(service, method, bands, terms.currency)
+            for service in terms.catalogue.list_services(lab.code, country)
             for method in service.methods
         ),
         paused="it takes no orders now" if lab.paused else None,
     )
 
 
-# Python itself remembers eight zones, and there may be more labs than that.
+# Python itself caches eight zones, and there may be more labs than that.
 _open_zone: Final = cache(ZoneInfo)
 
 
 def find_lab_dispatch(lab: Lab, production_days: int, *, now: datetime) -> Window:
-    """Return when a lab hands over what it gets now."""
+    """Return when a lab dispatches what it receives now."""
     calendar = WorkingCalendar(lab.working_days, lab.holidays)
     start = find_production_start(
         now, cut_off=lab.cut_off, zone=_open_zone(lab.time_zone), calendar=calendar
@@ -179,15 +184,15 @@ def find_lab_dispatch(lab: Lab, production_days: int, *, now: datetime) -> Windo
     return find_dispatch(start, Days(production_days, production_days), calendar)
 
 
-def _price(
+def _make_service_offer(
     service: Service, method: ShippingMethod, bands: Set[str], currency: Currency
-) -> offers.ServiceOffer:
+) -> ServiceOffer:
     tariffs = {
         band: service.tariffs[band, currency]
         for band in bands
         if (band, currency) in service.tariffs
     }
-    return offers.ServiceOffer(
+    return ServiceOffer(
         code=service.code,
         method=method,
         is_tracked=service.tracked,
@@ -202,29 +207,29 @@ def _price(
 
 
 def make_shipments(
-    packages: Sequence[PlannedShipment], catalogue: Catalogue, state: LabState | None
+    planned: Sequence[PlannedShipment], catalogue: Catalogue, state: LabState | None
 ) -> list[NewShipment]:
-    """Turn the packages of a plan into shipments."""
+    """Return the rows of planned shipments."""
     carriers = {service.code: service.carrier for service in catalogue.services}
     return [
         NewShipment(
             state=state,
-            lab=package.lab,
-            band=package.band,
-            service=package.service,
-            carrier=carriers[package.service],
-            is_tracked=package.is_tracked,
-            price=package.price // FINE,
-            image_ids=list(package.items),
-            copies=package.copies,
-            earliest_arrival=package.arrival.earliest.isoformat(),
-            latest_arrival=package.arrival.latest.isoformat(),
+            lab=one.lab,
+            band=one.band,
+            service=one.service,
+            carrier=carriers[one.service],
+            is_tracked=one.is_tracked,
+            price=one.price // FINE,
+            image_ids=list(one.items),
+            copies=one.copies,
+            earliest_arrival=one.arrival.earliest.isoformat(),
+            latest_arrival=one.arrival.latest.isoformat(),
         )
-        for package in packages
+        for one in planned
     ]
 
 
-def estimate_anew(
+def re_estimate(
     shipment: Shipment, images: Images, catalogue: Catalogue, *, now: datetime
 ) -> Shipment:
     """Return a planned shipment with the days on which it would arrive if submitted now."""
@@ -233,13 +238,9 @@ def estimate_anew(
     if lab is None or service is None:
         return shipment
     skus = {image.sku for image in images if image.id in shipment.image_ids}
-    days = max(
-        (making.production_days for sku in skus if (making := lab.makes.get(sku))), default=0
-    )
-    arrival = find_arrival(
-        find_lab_dispatch(lab, days, now=now),
-        Days(service.min_transit_days, service.max_transit_days),
-    )
+    days = [making.production_days for sku in skus if (making := lab.makes.get(sku))]
+    transit = Days(service.min_transit_days, service.max_transit_days)
+    arrival = find_arrival(find_lab_dispatch(lab, max(days, default=0), now=now), transit)
     return msgspec.structs.replace(
         shipment,
         earliest_arrival=arrival.earliest.isoformat(),

@@ -12,12 +12,12 @@ from printworks.wire.v2.catalogue import CatalogueOut, ItemOut, ShippingRateOut
 
 
 def get_catalogue(call: Call) -> CatalogueOut:
-    """Show what is sold to a country in a quality level, and what its way there costs."""
+    """Show what is sold to a country in a quality level, and its shipping rates."""
     country = COUNTRIES.get(call.path["countryCode"].upper())
     if country is None:
         raise NotFound(f"Country with code {call.path['countryCode']} not found")
     quality = _find_quality(call.path["qualityLevel"])
-    products = call.catalogue.list_sold_to(country.code, quality=quality)
+    products = call.work.catalogue.list_sold_to(country.code, quality=quality)
     return CatalogueOut.of(
         country,
         quality,
@@ -38,14 +38,14 @@ def _list_rates(call: Call, country: str, products: Iterable[Product]) -> list[S
     wanted = {product.shipping_band for product in products}
     return [
         ShippingRateOut.of(service, band, call.merchant.currency)
-        for service in _list_services(call.catalogue, country)
+        for service in _list_services(call.work.catalogue, country)
         for band in service.bands
         if band in wanted
     ]
 
 
 def _list_services(catalogue: Catalogue, country: str) -> list[Service]:
-    """List the services of the labs in a country; of all labs if there is none that sends there."""
+    """List the services of the labs in a country; of all labs if it has none."""
     reaching = [service for service in catalogue.services if service.goes_to(country)]
     at_home = {lab.code for lab in catalogue.labs if lab.country == country}
     return [service for service in reaching if at_home.intersection(service.labs)] or reaching

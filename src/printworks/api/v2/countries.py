@@ -10,7 +10,7 @@ from printworks.wire.v2.countries import CountryOut
 
 def list_countries(call: Call) -> list[CountryOut]:
     """Show every country, and whether anything is sold there."""
-    return _show_countries(call.catalogue)
+    return _show_countries(call.work.catalogue)
 
 
 # The catalogue does not change while the process runs.

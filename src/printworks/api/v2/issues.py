@@ -1,4 +1,4 @@
-"""Issues, which are complaints about orders, through the 2.x family."""
+"""Issues of orders, through the 2.x family."""
 
 from printworks.actions.issues import issues as actions
 from printworks.api.endpoints import Call
@@ -23,20 +23,18 @@ def list_issues(call: Call) -> IssueListOut:
 
 
 def create_issue(call: Call) -> IssueOut:
-    """Complain about an order."""
+    """Open an issue about an order."""
     order = get_order_to_change(call.db, call.merchant.id, call.number("orderId"))
     new = read(CreateIssue, call.body).to_new_issue()
-    return _show(call, actions.open_issue(call.db, call.merchant, order, new, now=call.now))
+    return _show(call, actions.open_issue(call.work, order, new))
 
 
 def update_issue(call: Call) -> IssueOut:
-    """Say something about an issue, or drop it."""
+    """Comment on an issue, or cancel it."""
     order = get_order_to_change(call.db, call.merchant.id, call.number("orderId"))
     issue = actions.find_issue(call.db, call.merchant, order, call.number("issueId"))
-    news = read(UpdateIssue, call.body)
-    updated = actions.update_issue(
-        call.db, issue, wanted=news.newState, comment=news.comment, now=call.now
-    )
+    update = read(UpdateIssue, call.body)
+    updated = actions.update_issue(call.work, issue, wanted=update.newState, comment=update.comment)
     return _show(call, updated)
 
 

@@ -1,4 +1,4 @@
-"""What happened to an order, through the 2.x family."""
+"""The log of an order, through the 2.x family."""
 
 from printworks.actions.orders.logs import list_log
 from printworks.api.endpoints import Call
@@ -7,7 +7,7 @@ from printworks.wire.v2.logs import LogLineOut, LogsOut
 
 
 def list_logs(call: Call) -> LogsOut:
-    """Tell what happened to an order, oldest first."""
+    """Show the log of an order, oldest first."""
     order = get_order(call.db, call.merchant.id, call.number("orderId"))
     lines = list_log(call.db, order.id)
     return LogsOut([LogLineOut.of(line.title, line.message, line.created_at) for line in lines])

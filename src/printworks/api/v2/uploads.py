@@ -8,11 +8,11 @@ from typing import Any
 from sqlalchemy import Connection
 
 from printworks.actions.images.uploads import (
-    Judged,
+    UploadResult,
     add_uploaded_image,
-    begin_filling,
+    begin_awaited_upload,
     begin_upload,
-    judge_upload,
+    validate_upload,
 )
 from printworks.api.bodies import UploadedFile
 from printworks.api.endpoints import Call, Unfinished
@@ -24,39 +24,34 @@ from printworks.wire.v2.photos import PhotoOut
 
 def add_upload(
     call: Call, order: Order, new: NewImage, file: UploadedFile, waiting: Image | None = None
-) -> Unfinished[Judged | ServiceError]:
-    """Add a photo with its file, or the file of one that waits for it.
+) -> Unfinished[UploadResult | ServiceError]:
+    """Add a photo with its file, or the file of one that lacks it.
 
-    It is looked at outside of any transaction.
+    The file is validated outside any transaction.
     """
-    how: dict[str, Any] = {
-        "catalogue": call.catalogue,
-        "now": call.now,
-        "request_id": call.request_id,
-    }
     upload = (
-        begin_upload(call.db, call.merchant, order, new, **how)
+        begin_upload(call.work, order, new)
         if waiting is None
-        else begin_filling(call.db, call.merchant, waiting, new, **how)
+        else begin_awaited_upload(call.work, waiting, new)
     )
 
-    def ask() -> Judged | ServiceError:
+    def ask() -> UploadResult | ServiceError:
         with tempfile.TemporaryDirectory(prefix="printworks-") as name:
             folder = Path(name)
             source = folder / "picture"
             with source.open("wb") as copy:
                 shutil.copyfileobj(file.content, copy)
             try:
-                return judge_upload(call.processor, call.open_files(), upload, source, folder)
+                return validate_upload(
+                    call.services.processor, call.services.files, upload, source, folder
+                )
             except ServiceError as refusal:
                 return refusal
 
-    def then(db: Connection, judged: Judged | ServiceError) -> Any:
-        if isinstance(judged, ServiceError):
-            return judged
-        image = add_uploaded_image(
-            db, call.merchant, upload, judged, catalogue=call.catalogue, now=call.now
-        )
-        return PhotoOut.of(image, call.catalogue, call.links)
+    def then(db: Connection, result: UploadResult | ServiceError) -> Any:
+        if isinstance(result, ServiceError):
+            return result
+        image = add_uploaded_image(call.work_in(db), upload, result)
+        return PhotoOut.of(image, call.work.catalogue, call.links)
 
     return Unfinished(ask, then)

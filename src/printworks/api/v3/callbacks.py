@@ -1,8 +1,8 @@
-"""The feed of events, and callbacks wanted again, through 3.0."""
+"""The feed of events, and sending callbacks again, through 3.0."""
 
 from typing import Final
 
-from printworks.actions.callbacks.callbacks import replay, send_again
+from printworks.actions.callbacks import replay, send_again
 from printworks.api.endpoints import Call
 from printworks.rules.callbacks import choose_format
 from printworks.store.accounts.secrets import ENVIRONMENT, find_secret
@@ -24,22 +24,22 @@ USUAL_EVENTS: Final = 100
 
 
 def list_events(call: Call) -> Envelope[EventListOut]:
-    """Show what happened after the event of a number, as callbacks tell it."""
+    """Show the events after a number, as their callbacks describe them."""
     after = read_integer("after", call.query.get("after", 0), lowest=0, highest=HIGHEST_NUMBER)
     limit = read_integer(
         "limit", call.query.get("limit", USUAL_EVENTS), lowest=0, highest=MOST_EVENTS
     )
     found = list_feed(call.db, call.merchant.id, after=after, limit=limit)
-    known = load_deliveries(call.db, [told.id for told in found]) if found else {}
-    # Noted at the first start of a program.
+    known = load_deliveries(call.db, [event.id for event in found]) if found else {}
+    # Stored at the first start.
     environment = find_secret(call.db, ENVIRONMENT) or "sandbox"
     events = [
         EventOut.of(
-            told,
+            event,
             environment=environment,
-            format=choose_format(known[told.id].chosen_format, known[told.id].order_format),
+            format=choose_format(known[event.id].chosen_format, known[event.id].order_format),
         )
-        for told in found
+        for event in found
     ]
     return Envelope(EventListOut(events, count_events(call.db, call.merchant.id)))
 
@@ -47,12 +47,12 @@ def list_events(call: Call) -> Envelope[EventListOut]:
 def resend_callback(call: Call) -> Envelope[DeliveryOut]:
     """Send one callback again, now."""
     callback_id = call.number("id")
-    send_again(call.db, call.merchant, callback_id, now=call.now)
+    send_again(call.work, callback_id)
     return Envelope(DeliveryOut.of(get_callback(call.db, call.merchant.id, callback_id)))
 
 
 def replay_callbacks(call: Call) -> Envelope[ReplayOut]:
-    """Send callbacks again from some moment or number on, a page of them."""
-    first = read(ReplayCallbacks, call.body).to_first()
-    done = replay(call.db, call.merchant, since=first, now=call.now)
-    return Envelope(ReplayOut(done.sent, None if done.go_on_at is None else done.go_on_at - 1))
+    """Send one page of callbacks again, from a time or a number on."""
+    done = replay(call.work, since=read(ReplayCallbacks, call.body).to_first())
+    last = None if done.next_number is None else done.next_number - 1
+    return Envelope(ReplayOut(done.sent, last))

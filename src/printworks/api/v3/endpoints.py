@@ -4,20 +4,16 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta
 
-from printworks.api.endpoints import Endpoint, Family, QueryParameter
+from printworks.api.endpoints import ApiFamily, Endpoint, QueryParameter
 from printworks.api.v3 import callbacks, countries, images, orders, preflight, prices, sandbox
 from printworks.errors import BadInput, NotFound, ServiceUnavailable, StillRunning, WrongState
 from printworks.rules.images import MOST_IN_BATCH
-from printworks.wire.v3.callbacks import (
-    DeliveryOut,
-    EventListOut,
-    ReplayCallbacks,
-    ReplayOut,
-)
+from printworks.wire.orders import SetStatus
+from printworks.wire.v3.callbacks import DeliveryOut, EventListOut, ReplayCallbacks, ReplayOut
 from printworks.wire.v3.countries import CountryOut
 from printworks.wire.v3.envelope import Envelope, Nothing, refuse
 from printworks.wire.v3.images import AddImage, BatchOut, ImageOut
-from printworks.wire.v3.orders import CreateOrder, OrderListOut, OrderOut, SetStatus, UpdateOrder
+from printworks.wire.v3.orders import CreateOrder, OrderListOut, OrderOut, UpdateOrder
 from printworks.wire.v3.payments import PaymentRequired
 from printworks.wire.v3.preflight import CheckImage, ImageCheckOut
 from printworks.wire.v3.prices import FetchPrices, PricesOut
@@ -186,8 +182,8 @@ ENDPOINTS: Final = (
 
 
 def _refuse(_endpoint: Endpoint | None, status: int, message: str) -> Any:
-    # 3.0 says no in the same words whatever was asked.
+    # 3.0 writes all errors alike.
     return refuse(status, message)
 
 
-V3_0: Final = Family(version="3.0", endpoints=ENDPOINTS, refuse=_refuse)
+V3_0: Final = ApiFamily(version="3.0", endpoints=ENDPOINTS, refuse=_refuse)

@@ -12,7 +12,7 @@ def fetch_prices(call: Call) -> PricesOut:
     if country not in COUNTRIES:
         raise NotFound(f"Country with code {call.path['countryCode']} not found")
     currency = call.merchant.currency
-    products = [call.catalogue.find_product(sku.strip()) for sku in read_skus(call.body)]
+    products = [call.work.catalogue.find_product(sku.strip()) for sku in read_skus(call.body)]
     priced = [
         (product, product.find_price(currency, country=country))
         for product in products

@@ -1,4 +1,4 @@
-"""Whose password and code it is that somebody shows at a door."""
+"""Check the password and the code of a person who signs in."""
 
 from typing import Final, NamedTuple
 
@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 from starlette.requests import Request
 
 from printworks.dashboard.auth.devices import Devices
-from printworks.dashboard.auth.reauthentication import Strangers, find_wait
+from printworks.dashboard.auth.reauthentication import UnknownAddresses, find_wait
 from printworks.dashboard.site.forms import Sent
 from printworks.dashboard.site.services import PageServices
 from printworks.errors import BadInput
@@ -16,20 +16,24 @@ from printworks.rules.totp import find_step
 from printworks.store.accounts.people import (
     Person,
     find_person,
-    forget_failures,
     note_failure,
+    reset_failures,
     use_step,
 )
 
 log = structlog.get_logger(__name__)
 
-_WRONG: Final = "The e-mail address or the password is wrong."
-_WRONG_CODE: Final = "That code is wrong, or was used before. Wait for the next one."
-_ASK_FOR_CODE: Final = "Enter the code that your authenticator shows."
+_WRONG: Final = "Wrong e-mail address or password."
+_WRONG_CODE: Final = "That code is wrong or was used before. Wait for the next one."
+_ASK_FOR_CODE: Final = "Enter the code from your authenticator app."
+
+
+class CodeNeeded(BadInput):
+    """The password is right, and the code of the second factor is still to be entered."""
 
 
 class Authenticated(NamedTuple):
-    """Somebody who has shown the right password."""
+    """A person who entered the right password."""
 
     person: Person
     # Of the code that was right as well; None where none is asked for.
@@ -37,15 +41,15 @@ class Authenticated(NamedTuple):
 
 
 class Authentication:
-    """Finds out who is at a door, and lets those wait who make mistakes."""
+    """Authenticates people who sign in, and slows down repeated failures."""
 
     def __init__(self, services: PageServices, devices: Devices) -> None:
         self._services = services
         self._devices = devices
-        self._strangers = Strangers()
+        self._unknown = UnknownAddresses()
 
-    def recognise(self, realm: Realm, request: Request, sent: Sent) -> Authenticated:
-        """Return whose password it is; a wrong one costs everybody the same time."""
+    def authenticate(self, realm: Realm, request: Request, sent: Sent) -> Authenticated:
+        """Return the person with this password; a failure takes the same time for any address."""
         try:
             email = read_email(sent.text("email"))
         except BadInput:
@@ -60,21 +64,21 @@ class Authentication:
             raise BadInput(_WRONG)
         return Authenticated(person, self._find_step(person, sent.text("code")))
 
-    def let_in(self, db: Connection, recognised: Authenticated) -> None:
-        """Use the code up, and forget mistakes; refuse if the code was used meanwhile."""
-        person, step = recognised
+    def let_in(self, db: Connection, authenticated: Authenticated) -> None:
+        """Mark the code as used and reset the failures; refuse a code that was used meanwhile."""
+        person, step = authenticated
         if step is not None and not use_step(db, person.id, step):
             raise BadInput(_WRONG_CODE)
-        forget_failures(db, person.id)
+        reset_failures(db, person.id)
 
     def _let_wait(self, request: Request, person: Person | None, email: str) -> None:
-        """Refuse whoever has made too many mistakes, known or not, for a while."""
+        """Refuse an address with too many failures for a while, known or not."""
         now = self._services.clock()
         if person is None:
-            wait = self._strangers.find_wait(email, now=now)
+            wait = self._unknown.find_wait(email, now=now)
         else:
             wait = find_wait(person, now=now)
-        if wait and not (person and self._devices.may_try(request, person)):
+        if wait and not (person and self._devices.may_attempt(request, person)):
             raise BadInput(wait)
 
     def _find_step(self, person: Person, code: str) -> int | None:
@@ -82,7 +86,7 @@ class Authentication:
             return None
         if not code:
             # The form asks for it now, and nothing was wrong.
-            raise BadInput(_ASK_FOR_CODE)
+            raise CodeNeeded(_ASK_FOR_CODE)
         now = self._services.clock()
         step = find_step(person.totp_secret, code, last_step=person.totp_step, now=now)
         if step is None:
@@ -93,7 +97,7 @@ class Authentication:
     def _note_failure(self, person: Person | None, email: str) -> None:
         now = self._services.clock()
         if person is None:
-            self._strangers.note_failure(email, now=now)
+            self._unknown.note_failure(email, now=now)
             return
         log.warning("sign-in failed", person=person.id)
         with self._services.database.writing() as db:

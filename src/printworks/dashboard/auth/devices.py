@@ -1,7 +1,7 @@
-"""Browsers in which somebody has signed in before: strangers' mistakes do not keep them out.
+"""Browsers that signed in before: failures elsewhere do not lock them out.
 
-Whoever knows an e-mail address can let its owner wait, with one wrong password every few minutes.
-A browser that has a cookie from an earlier visit has tries of its own.
+Anyone who knows an e-mail address could lock its owner out with a wrong password every few
+minutes. A browser with a cookie of an earlier sign-in has attempts of its own.
 """
 
 from collections.abc import Mapping
@@ -23,20 +23,20 @@ KNOWN: Final[Mapping[Realm, str]] = {
     Realm.OPERATOR: "__Host-printworks-console-known",
 }
 _LASTS: Final = timedelta(days=180)
-# What a browser may try while others have to wait, also if its cookie was copied.
-TRIES: Final = 5
-TRY_EVERY: Final = timedelta(minutes=5)
+# Attempts of one browser while others have to wait, even if its cookie was copied.
+ATTEMPTS: Final = 5
+ATTEMPT_EVERY: Final = timedelta(minutes=5)
 
 
 class Devices:
-    """Gives browsers a cookie by which they are known to somebody, and recognises it."""
+    """Issues and checks the cookies of browsers that signed in before."""
 
     def __init__(self, services: PageServices) -> None:
         self._services = services
-        self._tries = RateLimiter(burst=TRIES, every=TRY_EVERY)
+        self._attempts = RateLimiter(burst=ATTEMPTS, every=ATTEMPT_EVERY)
 
     def remember(self, answer: Response, person: Person) -> None:
-        """Let a browser show that somebody has signed in with it."""
+        """Set the cookie that shows that a person has signed in with this browser."""
         number = token_hex(16)
         answer.set_cookie(
             KNOWN[person.realm],
@@ -48,16 +48,16 @@ class Devices:
             samesite="strict",
         )
 
-    def may_try(self, request: Request, person: Person) -> bool:
-        """Say whether a browser may try a password although strangers have to wait."""
+    def may_attempt(self, request: Request, person: Person) -> bool:
+        """Say whether a browser may enter a password although others have to wait."""
         shown = request.cookies.get(KNOWN[person.realm], "")
         number, _, signature = shown.partition(".")
         if not shown.isascii() or not compare_digest(signature, self._sign(number, person)):
             return False
-        return self._tries.take(number, now=self._services.clock()) is None
+        return self._attempts.take(number, now=self._services.clock()) is None
 
     def _sign(self, number: str, person: Person) -> str:
-        # With another password every browser is a stranger again.
+        # A new password invalidates the cookies of all browsers.
         return self._services.forms.make_token(
             f"device {number} {person.id} {person.password_hash}"
         )

@@ -1,4 +1,4 @@
-"""Passwords as they are kept: argon2id, a few at a time."""
+"""Hash passwords with argon2id, a few at a time."""
 
 import threading
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-# Each takes 64 MB and both cores for a moment: strangers must not fill the machine with them.
+# Each takes 64 MB and both cores: sign-in attempts must not use up the machine.
 _AT_ONCE: Final = 2
 
 
@@ -16,16 +16,16 @@ class Passwords:
     def __init__(self) -> None:
         self._hasher = PasswordHasher()
         self._room = threading.BoundedSemaphore(_AT_ONCE)
-        self._nobody: str | None = None
+        self._placeholder: str | None = None
 
     def hash(self, password: str) -> str:
-        """Return what is kept of a password."""
+        """Return the hash of a password."""
         with self._room:
             return self._hasher.hash(_encode(password))
 
     def is_right(self, kept: str | None, password: str) -> bool:
-        """Compare a password with what is kept; with nobody's, it takes as long."""
-        compared = self._get_nobody() if kept is None else kept
+        """Compare a password with its hash; without a hash, take as long."""
+        compared = self._get_placeholder() if kept is None else kept
         with self._room:
             try:
                 self._hasher.verify(compared, _encode(password))
@@ -33,10 +33,10 @@ class Passwords:
                 return False
         return kept is not None
 
-    def _get_nobody(self) -> str:
-        if self._nobody is None:
-            self._nobody = self.hash("nobody has this password")
-        return self._nobody
+    def _get_placeholder(self) -> str:
+        if self._placeholder is None:
+            self._placeholder = self.hash("nobody has this password")
+        return self._placeholder
 
 
 def _encode(password: str) -> bytes:

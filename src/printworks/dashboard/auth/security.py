@@ -1,4 +1,4 @@
-"""Somebody's own settings: the password, the second factor, and where they are signed in."""
+"""The security settings of a person: password, second factor and sessions."""
 
 import base64
 import secrets
@@ -8,8 +8,14 @@ import msgspec
 import segno
 from starlette.responses import Response
 
+from printworks.actions.accounts import security
 from printworks.dashboard.auth.devices import Devices
-from printworks.dashboard.auth.sessions import SIGN_IN_PATHS, give_cookie, sign_in_here, take_cookie
+from printworks.dashboard.auth.sessions import (
+    SIGN_IN_PATHS,
+    delete_session_cookie,
+    set_session_cookie,
+    sign_in_here,
+)
 from printworks.dashboard.site.rendering import send_on
 from printworks.dashboard.site.router import FormAction, Page
 from printworks.dashboard.site.visits import Visit
@@ -17,9 +23,8 @@ from printworks.errors import BadInput
 from printworks.rules.people import check_password
 from printworks.rules.totp import find_step, make_address
 from printworks.store.accounts.audit import list_audit
-from printworks.store.accounts.invitations import withdraw_links_of
-from printworks.store.accounts.people import get_person, set_password, set_totp
-from printworks.store.accounts.sessions import end_session, end_sessions, list_sessions
+from printworks.store.accounts.people import get_person
+from printworks.store.accounts.sessions import list_sessions
 
 _SECRET_BYTES: Final = 20
 _ENTRIES: Final = 20
@@ -28,38 +33,35 @@ _ENTRIES: Final = 20
 def security_page(path: str) -> Page[Any]:
     """Return the page for one realm."""
     return Page(
-        path=path,
-        show=show_security,
-        form_actions=(
+        path,
+        show_security,
+        (
             FormAction(
                 name="change-password",
                 take=change_password,
-                says="Your password was changed. Other browsers were signed out.",
+                says="Your password was changed. Other sessions were signed out.",
                 needs_password=True,
                 # A hash takes longer than others should wait for the database.
                 alone=True,
             ),
-            FormAction(name="begin-totp", take=begin_totp, needs_password=True),
+            FormAction("begin-totp", begin_totp, needs_password=True),
             FormAction(
-                name="confirm-totp",
-                take=confirm_totp,
-                says="From now on, signing in asks for a code as well.",
+                "confirm-totp",
+                confirm_totp,
+                "Two-factor authentication is on.",
                 needs_password=True,
             ),
             FormAction(
-                name="end-totp",
-                take=end_totp,
-                says="Signing in asks for your password only.",
-                needs_password=True,
+                "end-totp", end_totp, "Two-factor authentication is off.", needs_password=True
             ),
-            FormAction(name="end-session", take=end_one, says="That browser was signed out."),
-            FormAction(name="sign-out-everywhere", take=sign_out_everywhere),
+            FormAction("end-session", end_one, "That session was signed out."),
+            FormAction("sign-out-everywhere", sign_out_everywhere),
         ),
     )
 
 
 def show_security(visit: Visit, totp_secret: str = "") -> Response:
-    """Show everything about somebody's own way in, and what was done lately."""
+    """Show the security settings, the sessions and the latest audit entries."""
     merchant_id = visit.person.merchant_id
     entries = (
         [] if merchant_id is None else list_audit(visit.db, merchant_id=merchant_id, limit=_ENTRIES)
@@ -75,64 +77,57 @@ def show_security(visit: Visit, totp_secret: str = "") -> Response:
 
 
 def change_password(visit: Visit) -> Response:
-    """Set another password, and sign everybody out who knew only the old one.
+    """Set a new password and end all other sessions.
 
-    This browser gets another cookie: somebody may have a copy of the one it had.
+    This browser gets a new cookie: the old one may have been copied.
     """
     person, services = visit.person, visit.services
     password = visit.sent.raw("new_password")
     check_password(password, email=person.email)
     password_hash = services.passwords.hash(password)
     with services.database.writing() as db:
-        set_password(db, person.id, password_hash)
-        withdraw_links_of(db, person.id)
-        end_sessions(db, person.id)
+        security.change_password(visit.within(db).own_work, person.id, password_hash)
         token = sign_in_here(services, visit.request, person, db)
-        visit.within(db).note("change-password")
     answer = send_on(f"{visit.path}?done=change-password")
     changed = msgspec.structs.replace(person, password_hash=password_hash)
     Devices(services).remember(answer, changed)
-    give_cookie(answer, person.realm, token)
+    set_session_cookie(answer, person.realm, token)
     return answer
 
 
 def begin_totp(visit: Visit) -> Response:
-    """Show a new secret; nothing asks for its codes before one of them was entered."""
+    """Show a new secret; it takes effect once a code was entered."""
     secret = base64.b32encode(secrets.token_bytes(_SECRET_BYTES)).decode()
     return show_security(visit, secret)
 
 
 def confirm_totp(visit: Visit) -> str | Response:
-    """Ask for codes from now on, if somebody's authenticator shows the right ones."""
+    """Turn two-factor authentication on if the code of the authenticator is right."""
     secret = visit.sent.text("totp_secret")
     step = find_step(secret, visit.sent.text("code"), last_step=0, now=visit.real_now)
     if step is None or len(secret) != len(base64.b32encode(bytes(_SECRET_BYTES))):
-        raise BadInput("That code does not belong to the picture. Begin again with a new one.")
-    set_totp(visit.db, visit.person.id, secret, step=step)
-    visit.note("begin-totp")
+        raise BadInput("That code is wrong. Start again and scan the new QR code.")
+    security.begin_totp(visit.own_work, visit.person.id, secret, step=step)
     return visit.path
 
 
 def end_totp(visit: Visit) -> str:
-    """Ask for no code any more."""
-    set_totp(visit.db, visit.person.id, None, step=0)
-    visit.note("end-totp")
+    """Turn two-factor authentication off."""
+    security.end_totp(visit.own_work, visit.person.id)
     return visit.path
 
 
 def end_one(visit: Visit) -> str:
-    """Sign one browser out."""
-    end_session(visit.db, visit.person.id, visit.sent.text("session"))
-    visit.note("end-session")
+    """End one session."""
+    security.sign_out(visit.own_work, visit.person.id, visit.sent.text("session"))
     return visit.path
 
 
 def sign_out_everywhere(visit: Visit) -> Response:
-    """Sign every browser out, this one too."""
-    end_sessions(visit.db, visit.person.id)
-    visit.note("sign-out-everywhere")
+    """End all sessions, this one too."""
+    security.sign_out_everywhere(visit.own_work, visit.person.id)
     answer = send_on(SIGN_IN_PATHS[visit.person.realm])
-    take_cookie(answer, visit.person.realm)
+    delete_session_cookie(answer, visit.person.realm)
     return answer
 
 

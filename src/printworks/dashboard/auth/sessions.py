@@ -1,4 +1,4 @@
-"""The cookie by which a browser is recognised, and whom it belongs to."""
+"""Session cookies, and the people they belong to."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -22,10 +22,10 @@ SIGN_IN_PATHS: Final[Mapping[Realm, str]] = {
     Realm.MERCHANT: "/sign-in",
     Realm.OPERATOR: "/console/sign-in",
 }
-# In the address of an entrance: a form was sent by somebody whose session was over.
+# In the address of the sign-in page: a form was sent after its session had ended.
 ENDED: Final = "ended"
 HOMES: Final[Mapping[Realm, str]] = {Realm.MERCHANT: "/orders", Realm.OPERATOR: "/console"}
-# A page need not write that somebody was there if one before it has lately.
+# How often the last activity of a session is written.
 _TOUCH_EVERY: Final = timedelta(minutes=5)
 _LONGEST_TOKEN: Final = 100
 _LONGEST_AGENT: Final = 300
@@ -34,7 +34,7 @@ _LONGEST_AGENT: Final = 300
 def find_signed_in(
     services: PageServices, realm: Realm, token: str | None, *, is_there: bool = True
 ) -> SignedIn | None:
-    """Return who shows this cookie; if somebody is there, their session lasts longer."""
+    """Return the person of a session cookie; activity extends the session."""
     if not token or len(token) > _LONGEST_TOKEN:
         return None
     now = services.clock()
@@ -47,7 +47,7 @@ def find_signed_in(
 
 
 def sign_in_here(services: PageServices, request: Request, person: Person, db: Connection) -> str:
-    """Begin a session for the browser that asks, and return what its cookie holds."""
+    """Begin a session for this browser, and return the value of its cookie."""
     client = request.client
     return begin_session(
         db,
@@ -58,8 +58,8 @@ def sign_in_here(services: PageServices, request: Request, person: Person, db: C
     )
 
 
-def give_cookie(response: Response, realm: Realm, token: str) -> None:
-    """Let a browser show who it belongs to from now on."""
+def set_session_cookie(response: Response, realm: Realm, token: str) -> None:
+    """Set the session cookie."""
     response.set_cookie(
         COOKIES[realm],
         token,
@@ -71,13 +71,13 @@ def give_cookie(response: Response, realm: Realm, token: str) -> None:
     )
 
 
-def take_cookie(response: Response, realm: Realm) -> None:
-    """Let a browser forget."""
+def delete_session_cookie(response: Response, realm: Realm) -> None:
+    """Delete the session cookie."""
     response.delete_cookie(COOKIES[realm], path="/", secure=True, httponly=True, samesite="lax")
 
 
-def way_on(request: Request, realm: Realm) -> str:
-    """Return where somebody wanted to go before the door, if that is one of our own pages."""
+def find_next_page(request: Request, realm: Realm) -> str:
+    """Return the page that was asked for before signing in, if it is one of this area."""
     wanted = request.query_params.get("next", "")
     is_ours = wanted.startswith("/") and not wanted.startswith(("//", "/\\"))
     path = wanted.partition("?")[0].partition("#")[0]

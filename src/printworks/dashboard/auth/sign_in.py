@@ -1,4 +1,4 @@
-"""The doors: sign up, sign in, accept an invitation, sign out."""
+"""Sign up, sign in, accept an invitation, sign out."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -15,66 +15,69 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from printworks.actions.accounts.people import accept_invitation, sign_up
+from printworks.actions.accounts.people import accept_invitation, sign_up, work_for_person
+from printworks.actions.work import Actor
 from printworks.catalogue.products import Currency
-from printworks.dashboard.auth.authentication import Authentication
+from printworks.dashboard.auth.authentication import Authentication, CodeNeeded
 from printworks.dashboard.auth.devices import Devices
 from printworks.dashboard.auth.sessions import (
     COOKIES,
     ENDED,
     HOMES,
     SIGN_IN_PATHS,
+    delete_session_cookie,
+    find_next_page,
     find_signed_in,
-    give_cookie,
+    set_session_cookie,
     sign_in_here,
-    take_cookie,
-    way_on,
 )
-from printworks.dashboard.site.forms import FORM_TOKEN, Sent, read_sent, refuse_form
+from printworks.dashboard.site.forms import FORM_TOKEN, Sent, read_choice, read_sent, refuse_form
 from printworks.dashboard.site.limits import RateLimiter, network_of
-from printworks.dashboard.site.rate_limits import refuse_haste
-from printworks.dashboard.site.rendering import Link, Message, render, render_message, send_on
+from printworks.dashboard.site.rate_limits import refuse_too_many
+from printworks.dashboard.site.rendering import Link, Message, Tone, render, render_message, send_on
 from printworks.dashboard.site.services import PageServices
 from printworks.errors import BadInput, ServiceError
 from printworks.rules.people import Realm, check_password, read_email
-from printworks.store.accounts.audit import record
 from printworks.store.accounts.invitations import Invitation, find_invitation
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.accounts.people import Person
 from printworks.store.accounts.sessions import end_session, end_session_of, hash_token
 
-# Before somebody is known, a cookie ties a form to the browser that asked for it.
-DOOR: Final = "__Host-printworks-door"
-_DOOR_BYTES: Final = 16
-_GIVEN: Final = re.compile(f"[0-9a-f]{{{2 * _DOOR_BYTES}}}")
-# Tries from one address, whoever they are for.
-_TRIES: Final = 20
-_TRY_EVERY: Final = timedelta(seconds=5)
+# Before a session begins, this cookie ties a form to the browser that asked for it.
+SIGN_IN_COOKIE: Final = "__Host-printworks-sign-in"
+_COOKIE_BYTES: Final = 16
+_GIVEN: Final = re.compile(f"[0-9a-f]{{{2 * _COOKIE_BYTES}}}")
+# Attempts from one network address, for any account.
+_ATTEMPTS_AT_ONCE: Final = 20
+_ATTEMPT_EVERY: Final = timedelta(seconds=5)
 _AT_ONCE: Final = 8
 
 
-class _Try(msgspec.Struct, frozen=True):
-    """Somebody at a door: what was sent, and what was wrong with it."""
+class _SignInAttempt(msgspec.Struct, frozen=True):
+    """An attempt to sign in: what was sent, and what was wrong with it."""
 
     request: Request
     sent: Sent = Sent()
     problem: str = ""
+    tone: Tone = "error"
     status: int = 200
 
 
 class SignInPages:
-    """Lets people in and out."""
+    """Serves the pages on which people sign in and out."""
 
     def __init__(self, services: PageServices) -> None:
         self._services = services
         self._devices = Devices(services)
         self._authentication = Authentication(services, self._devices)
-        self._tries = RateLimiter(burst=_TRIES, every=_TRY_EVERY)
+        self._attempts = RateLimiter(burst=_ATTEMPTS_AT_ONCE, every=_ATTEMPT_EVERY)
         self._threads: anyio.CapacityLimiter | None = None
 
     def routes(self) -> Sequence[BaseRoute]:
-        """Return the pages; only a sandbox lets everybody sign up."""
-        doors: list[tuple[str, Callable[[_Try], Response], Callable[[_Try], Response]]] = [
+        """Return the pages; only a sandbox lets anyone sign up."""
+        pages: list[
+            tuple[str, Callable[[_SignInAttempt], Response], Callable[[_SignInAttempt], Response]]
+        ] = [
             ("/sign-in", self._sign_in_page(Realm.MERCHANT), self._signing_in(Realm.MERCHANT)),
             (
                 "/console/sign-in",
@@ -87,20 +90,23 @@ class SignInPages:
         outs = [("/sign-out", Realm.MERCHANT), ("/console/sign-out", Realm.OPERATOR)]
         return [
             *(
-                Route(path, self._door(show, take), methods=["GET", "POST"])
-                for path, show, take in doors
+                Route(path, self._sign_in_endpoint(show, take), methods=["GET", "POST"])
+                for path, show, take in pages
             ),
-            *(Route(path, self._way_out(realm), methods=["POST"]) for path, realm in outs),
+            *(
+                Route(path, self._sign_out_endpoint(realm), methods=["POST"])
+                for path, realm in outs
+            ),
         ]
 
-    def _door(
-        self, show: Callable[[_Try], Response], take: Callable[[_Try], Response]
+    def _sign_in_endpoint(
+        self, show: Callable[[_SignInAttempt], Response], take: Callable[[_SignInAttempt], Response]
     ) -> Callable[[Request], Any]:
         async def answer(request: Request) -> Response:
             if request.method != "POST":
-                return await self._run(show, _Try(request))
+                return await self._run(show, _SignInAttempt(request))
             with closing(await read_sent(request)) as sent:
-                return await self._run(self._take, show, take, _Try(request, sent))
+                return await self._run(self._take, show, take, _SignInAttempt(request, sent))
 
         return answer
 
@@ -111,46 +117,53 @@ class SignInPages:
 
     def _take(
         self,
-        show: Callable[[_Try], Response],
-        take: Callable[[_Try], Response],
-        attempt: _Try,
+        show: Callable[[_SignInAttempt], Response],
+        take: Callable[[_SignInAttempt], Response],
+        attempt: _SignInAttempt,
     ) -> Response:
         request = attempt.request
         page = request.scope["path"]
-        door = _find_door(request)
+        cookie = _find_form_cookie(request)
         token = attempt.sent.text(FORM_TOKEN)
-        if not door or not self._services.forms.is_from(f"door {door}", request, token):
+        if not cookie or not self._services.forms.is_from(f"sign-in {cookie}", request, token):
             return refuse_form(page)
-        wait = self._tries.take(network_of(_address(request)), now=self._services.clock())
+        wait = self._attempts.take(network_of(_address(request)), now=self._services.clock())
         if wait is not None:
-            return refuse_haste(page, wait)
+            return refuse_too_many(page, wait)
         try:
             return take(attempt)
         except ServiceError as refusal:
             status = 400 if isinstance(refusal, BadInput) else 403
-            return show(msgspec.structs.replace(attempt, problem=refusal.message, status=status))
+            tone: Tone = "warn" if isinstance(refusal, CodeNeeded) else "error"
+            refused = msgspec.structs.replace(
+                attempt, problem=refusal.message, tone=tone, status=status
+            )
+            return show(refused)
 
-    def _page(self, attempt: _Try, template: str, **facts: Any) -> Response:
-        door = _find_door(attempt.request) or token_hex(_DOOR_BYTES)
+    def _page(self, attempt: _SignInAttempt, template: str, **facts: Any) -> Response:
+        cookie = _find_form_cookie(attempt.request) or token_hex(_COOKIE_BYTES)
         answer = render(
             template,
             status=attempt.status,
             problem=attempt.problem,
+            problem_tone=attempt.tone,
             sent=attempt.sent,
-            form_token=self._services.forms.make_token(f"door {door}"),
+            form_token=self._services.forms.make_token(f"sign-in {cookie}"),
             environment=self._services.settings.environment,
             **facts,
         )
-        answer.set_cookie(DOOR, door, path="/", secure=True, httponly=True, samesite="strict")
+        answer.set_cookie(
+            SIGN_IN_COOKIE, cookie, path="/", secure=True, httponly=True, samesite="strict"
+        )
         return answer
 
     # Signing in
 
-    def _sign_in_page(self, realm: Realm) -> Callable[[_Try], Response]:
-        def show(attempt: _Try) -> Response:
+    def _sign_in_page(self, realm: Realm) -> Callable[[_SignInAttempt], Response]:
+        def show(attempt: _SignInAttempt) -> Response:
             known = attempt.request.cookies.get(COOKIES[realm])
             if not attempt.problem and find_signed_in(self._services, realm, known) is not None:
-                return send_on(way_on(attempt.request, realm))
+                return send_on(find_next_page(attempt.request, realm))
             return self._page(
                 attempt,
                 "sign_in.html",
@@ -161,12 +174,12 @@ class SignInPages:
 
         return show
 
-    def _signing_in(self, realm: Realm) -> Callable[[_Try], Response]:
-        def take(attempt: _Try) -> Response:
-            recognised = self._authentication.recognise(realm, attempt.request, attempt.sent)
+    def _signing_in(self, realm: Realm) -> Callable[[_SignInAttempt], Response]:
+        def take(attempt: _SignInAttempt) -> Response:
+            authenticated = self._authentication.authenticate(realm, attempt.request, attempt.sent)
             with self._services.database.writing() as db:
-                self._authentication.let_in(db, recognised)
-                return self._let_in(db, attempt.request, recognised.person, "sign-in")
+                self._authentication.let_in(db, authenticated)
+                return self._let_in(db, attempt.request, authenticated.person, "sign-in")
 
         return take
 
@@ -178,35 +191,28 @@ class SignInPages:
         action: str,
         onwards: str | None = None,
     ) -> Response:
-        # Whoever was signed in with this browser before is not any more, wherever its cookie is.
+        # End the session that this browser had before, even if its cookie was copied.
         end_session_of(db, request.cookies.get(COOKIES[person.realm], ""))
         token = sign_in_here(self._services, request, person, db)
-        self._note(db, request, person, action)
-        answer = send_on(onwards or way_on(request, person.realm))
+        self._audit(db, request, person, action)
+        answer = send_on(onwards or find_next_page(request, person.realm))
         self._devices.remember(answer, person)
-        give_cookie(answer, person.realm, token)
+        set_session_cookie(answer, person.realm, token)
         return answer
 
-    def _note(self, db: Connection, request: Request, person: Person, action: str) -> None:
-        record(
-            db,
-            at=self._services.clock(),
-            merchant_id=person.merchant_id,
-            realm=person.realm,
-            who=person.email,
-            action=action,
-            address=_address(request),
-            request_id=request.state.request_id,
-        )
+    def _audit(self, db: Connection, request: Request, person: Person, action: str) -> None:
+        actor = Actor(person.realm, person.email, _address(request))
+        work = self._services.system_work(db, actor, request.state.request_id)
+        work_for_person(work, person).audit(action)
 
-    # Coming in for the first time
+    # Signing up
 
-    def _show_sign_up(self, attempt: _Try) -> Response:
+    def _show_sign_up(self, attempt: _SignInAttempt) -> Response:
         if not self._services.is_sandbox:
             return render_message(_BY_INVITATION, status=403)
         return self._page(attempt, "sign_up.html", invitation=None, currencies=list(Currency))
 
-    def _sign_up(self, attempt: _Try) -> Response:
+    def _sign_up(self, attempt: _SignInAttempt) -> Response:
         if not self._services.is_sandbox:
             raise HTTPException(404)
         sent = attempt.sent
@@ -216,22 +222,20 @@ class SignInPages:
         password_hash = self._services.passwords.hash(sent.raw("password"))
         with self._services.database.writing() as db:
             person, _ = sign_up(
-                db,
+                self._services.system_work(db),
                 email=email,
                 shop=shop,
                 password_hash=password_hash,
                 currency=currency,
-                environment=self._services.settings.environment,
-                now=self._services.clock(),
             )
             return self._let_in(db, attempt.request, person, "sign-up", "/orders")
 
-    def _find_invitation(self, attempt: _Try) -> Invitation | None:
+    def _find_invitation(self, attempt: _SignInAttempt) -> Invitation | None:
         token = attempt.request.path_params["token"]
         with self._services.database.reading() as db:
             return find_invitation(db, token, now=self._services.clock())
 
-    def _show_invitation(self, attempt: _Try) -> Response:
+    def _show_invitation(self, attempt: _SignInAttempt) -> Response:
         invitation = self._find_invitation(attempt)
         if invitation is None:
             return render_message(_NO_INVITATION, status=404)
@@ -240,14 +244,10 @@ class SignInPages:
             with self._services.database.reading() as db:
                 shop = get_merchant(db, invitation.merchant_id).name
         return self._page(
-            attempt,
-            "sign_up.html",
-            invitation=invitation,
-            shop=shop,
-            currencies=list(Currency),
+            attempt, "sign_up.html", invitation=invitation, shop=shop, currencies=list(Currency)
         )
 
-    def _accept(self, attempt: _Try) -> Response:
+    def _accept(self, attempt: _SignInAttempt) -> Response:
         invitation = self._find_invitation(attempt)
         if invitation is None:
             return render_message(_NO_INVITATION, status=404)
@@ -260,25 +260,23 @@ class SignInPages:
         password_hash = self._services.passwords.hash(sent.raw("password"))
         with self._services.database.writing() as db:
             person, _ = accept_invitation(
-                db,
+                self._services.system_work(db),
                 attempt.request.path_params["token"],
                 shop=shop,
                 password_hash=password_hash,
                 currency=currency,
-                environment=self._services.settings.environment,
-                now=self._services.clock(),
             )
             if person.has_totp:
-                # Whoever has the link need not have the telephone.
-                self._note(db, attempt.request, person, "accept-invitation")
+                # Having the link does not prove having the second factor.
+                self._audit(db, attempt.request, person, "accept-invitation")
                 return send_on(SIGN_IN_PATHS[person.realm])
             return self._let_in(
                 db, attempt.request, person, "accept-invitation", HOMES[person.realm]
             )
 
-    # Going
+    # Signing out
 
-    def _way_out(self, realm: Realm) -> Callable[[Request], Any]:
+    def _sign_out_endpoint(self, realm: Realm) -> Callable[[Request], Any]:
         async def answer(request: Request) -> Response:
             with closing(await read_sent(request)) as sent:
                 return await self._run(self._sign_out, realm, request, sent)
@@ -295,7 +293,7 @@ class SignInPages:
             with self._services.database.writing() as db:
                 end_session(db, found.person.id, found.session.hash)
         answer = send_on("/" if realm is Realm.MERCHANT else "/console/sign-in")
-        take_cookie(answer, realm)
+        delete_session_cookie(answer, realm)
         return answer
 
 
@@ -303,34 +301,29 @@ def _read_shop(sent: Sent) -> tuple[str, Currency]:
     shop = sent.text("shop")
     if not shop:
         raise BadInput("Enter the name of your shop.")
-    try:
-        return shop, Currency(sent.text("currency") or Currency.GBP)
-    except ValueError:
-        raise BadInput("Choose one of the currencies.") from None
+    currency = sent.text("currency") or Currency.GBP
+    return shop, read_choice(Currency, currency, "Choose one of the currencies.")
 
 
 def _address(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-def _find_door(request: Request) -> str:
-    """Return the cookie that a door gave to this browser; nothing for any other text."""
-    door = request.cookies.get(DOOR, "")
-    return door if _GIVEN.fullmatch(door) else ""
+def _find_form_cookie(request: Request) -> str:
+    """Return the sign-in cookie of this browser; empty if it is not one of ours."""
+    cookie = request.cookies.get(SIGN_IN_COOKIE, "")
+    return cookie if _GIVEN.fullmatch(cookie) else ""
 
 
 _BY_INVITATION: Final = Message(
     tone="warn",
-    title="By invitation",
-    sentences=("Here orders are printed and charged, so merchants are let in by the operator.",),
+    title="Invitation only",
+    sentences=("Merchants can only join by invitation from the operator.",),
     link=Link("Sign in", "/sign-in"),
 )
 _NO_INVITATION: Final = Message(
     tone="warn",
-    title="This link does not work any more",
-    sentences=(
-        "It was used before, or is older than a week.",
-        "Ask whoever sent it for another one.",
-    ),
+    title="This link no longer works",
+    sentences=("It was used before or is more than a week old.", "Ask the sender for a new one."),
     link=Link("Sign in", "/sign-in"),
 )

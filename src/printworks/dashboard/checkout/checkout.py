@@ -14,33 +14,30 @@ from printworks.actions.payments.checkout import (
     find_checkout,
     pay_as_recipient,
 )
-from printworks.dashboard.checkout.describing import describe_checkout, find_state, list_wanted
-from printworks.dashboard.checkout.payment_status import PaymentCase, PaymentStatus
-from printworks.dashboard.checkout.views import (
+from printworks.dashboard.checkout.checkout_state import describe_checkout, find_state, list_wanted
+from printworks.dashboard.checkout.checkout_view import (
     CheckoutState,
     CheckoutView,
     make_fields,
     show_checkout,
     show_unknown_checkout,
 )
-from printworks.dashboard.site.forms import Form, FormKey
+from printworks.dashboard.checkout.payment_status import PaymentCase, PaymentStatus
+from printworks.dashboard.site.forms import Form
 from printworks.dashboard.site.rate_limits import PageLimiter
 from printworks.dashboard.site.rendering import send_on
 from printworks.errors import BadInput, WrongState
 from printworks.rules.payments import OPEN_PAYMENTS
 from printworks.rules.recipients import find_problems
-from printworks.store.accounts.secrets import LINKS, get_secret
-from printworks.wire.links import Links
 
 # What the address ends in after the recipient has asked to pay.
 _LEAVING: Final = "leaving"
 
 
-def checkout_routes(payments: PaymentStatus, forms: FormKey) -> Sequence[BaseRoute]:
+def checkout_routes(payments: PaymentStatus) -> Sequence[BaseRoute]:
     """Return the page."""
-    guard = PageLimiter(forms, payments.clock)
-    pages = CheckoutPages(payments, forms)
-    endpoint = guard.page(pages.show, pages.take)
+    pages = CheckoutPages(payments)
+    endpoint = PageLimiter(payments.services).page(pages.show, pages.take)
     return [Route("/pay/{token}", endpoint, methods=["GET", "POST"])]
 
 
@@ -50,11 +47,11 @@ class _Found(msgspec.Struct, frozen=True):
 
 
 class CheckoutPages:
-    """Answers whoever has the address at which an order is paid."""
+    """Serves the page at which a recipient pays for an order."""
 
-    def __init__(self, payments: PaymentStatus, forms: FormKey) -> None:
+    def __init__(self, payments: PaymentStatus) -> None:
         self._payments = payments
-        self._forms = forms
+        self._services = payments.services
 
     def show(self, request: Request) -> Response:
         """Show what is paid for, take what is missing, or say how it stands."""
@@ -81,14 +78,13 @@ class CheckoutPages:
         problems = find_problems(checkout.missing, form)
         if problems:
             return self._refuse(found, form, errors=problems)
-        now = self._payments.tell_time(checkout.merchant)
         try:
-            with self._payments.database.writing() as db:
-                complete_recipient(db, checkout, form, now=now)
+            with self._services.database.writing() as db:
+                complete_recipient(self._services.work(db, checkout.merchant), checkout, form)
         except BadInput as refusal:
             return self._refuse(found, form, problem=refusal.message)
         except WrongState:
-            # Somebody was quicker; the page will say what holds now.
+            # Another request was quicker; the page shows the current state.
             pass
         return _show_again(view)
 
@@ -102,30 +98,22 @@ class CheckoutPages:
     ) -> Response:
         order = found.checkout.order
         fields = make_fields(
-            list_wanted(found.checkout),
-            order.destination_country or "",
-            values=form,
-            errors=errors,
+            list_wanted(found.checkout), order.destination_country or "", values=form, errors=errors
         )
         return show_checkout(msgspec.structs.replace(found.view, fields=fields, problem=problem))
 
     def _pay(self, found: _Found) -> Response:
-        checkout, cards = found.checkout, self._payments.gateway.cards
-        if cards is None:
-            return _show_again(found.view)
-        now = self._payments.tell_time(checkout.merchant)
+        checkout = found.checkout
         try:
-            with self._payments.database.writing() as db:
-                payment = pay_as_recipient(
-                    db, checkout, cards=cards, catalogue=self._payments.catalogue, now=now
-                )
+            with self._services.database.writing() as db:
+                payment = pay_as_recipient(self._services.work(db, checkout.merchant), checkout)
         except WrongState:
             return _show_again(found.view)
         if payment is None:
             return _show_again(found.view)
         case = PaymentCase(payment, checkout.merchant, checkout.order)
-        provider = self._payments.gateway.open(payment.provider)
-        self._payments.hear(case, lambda: provider.ask_payer(case.charge))
+        provider = self._services.gateway.open(payment.provider)
+        self._payments.ask(case, lambda: provider.ask_payer(case.charge))
         return _show_again(found.view, leaving=True)
 
     def _find(self, request: Request) -> _Found | None:
@@ -141,20 +129,19 @@ class CheckoutPages:
         return _Found(checkout, self._describe(checkout, page=request.scope["path"]))
 
     def _read(self, token: str) -> Checkout | None:
-        with self._payments.database.reading() as db:
-            return find_checkout(db, token, self._payments.catalogue)
+        with self._services.database.reading() as db:
+            return find_checkout(self._services.system_work(db), token)
 
     def _describe(self, checkout: Checkout, *, page: str) -> CheckoutView:
         state = find_state(
             checkout,
-            can_pay=self._payments.gateway.cards is not None,
-            now=self._payments.tell_time(checkout.merchant),
+            can_pay=self._services.gateway.cards is not None,
+            now=self._payments.find_time(checkout.merchant),
         )
-        with self._payments.database.reading() as db:
-            # Without a host: the page may have been asked for by another name of ours.
-            links = Links("", get_secret(db, LINKS))
-        view = describe_checkout(checkout, state, self._payments.catalogue, links, page=page)
-        return msgspec.structs.replace(view, form_token=self._forms.make_token(page))
+        with self._services.database.reading() as db:
+            links = self._services.links(db)
+        view = describe_checkout(checkout, state, self._services.catalogue, links, page=page)
+        return msgspec.structs.replace(view, form_token=self._services.forms.make_token(page))
 
 
 def _show_again(view: CheckoutView, *, leaving: bool = False) -> Response:

@@ -7,15 +7,15 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from printworks.dashboard.checkout.payment_status import PaymentCase, PaymentStatus
-from printworks.dashboard.checkout.payment_views import (
+from printworks.dashboard.checkout.payment_view import (
     BankView,
     PaymentView,
     show_bank,
     show_payment,
-    show_silent_bank,
     show_unknown_payment,
+    show_unreachable_bank,
 )
-from printworks.dashboard.site.forms import Form, FormKey
+from printworks.dashboard.site.forms import Form
 from printworks.dashboard.site.rate_limits import PageLimiter
 from printworks.dashboard.site.rendering import send_on
 from printworks.payments.provider import ProviderUnavailable, Unknown
@@ -24,25 +24,23 @@ from printworks.rules.payments import Payer
 _SIMULATED = "simulated"
 
 
-def payment_page_routes(
-    payments: PaymentStatus, forms: FormKey, *, is_sandbox: bool
-) -> Sequence[BaseRoute]:
+def payment_page_routes(payments: PaymentStatus) -> Sequence[BaseRoute]:
     """Return the pages; only a sandbox has the bank."""
-    guard = PageLimiter(forms, payments.clock)
-    pages = PaymentPages(payments, forms)
-    routes = [Route("/payments/{key}", guard.page(pages.show_payment))]
-    if is_sandbox:
-        bank = guard.page(pages.show_bank, pages.decide)
+    limiter = PageLimiter(payments.services)
+    pages = PaymentPages(payments)
+    routes = [Route("/payments/{key}", limiter.page(pages.show_payment))]
+    if payments.services.is_sandbox:
+        bank = limiter.page(pages.show_bank, pages.decide)
         routes.append(Route("/bank/{key}", bank, methods=["GET", "POST"]))
     return routes
 
 
 class PaymentPages:
-    """Answers whoever has the address of a payment."""
+    """Serves the pages about a payment."""
 
-    def __init__(self, payments: PaymentStatus, forms: FormKey) -> None:
+    def __init__(self, payments: PaymentStatus) -> None:
         self._payments = payments
-        self._forms = forms
+        self._services = payments.services
 
     def show_payment(self, request: Request) -> Response:
         """Send the payer on, or say what became of the payment."""
@@ -50,19 +48,19 @@ class PaymentPages:
         if case is None:
             return show_unknown_payment()
         case = self._payments.find_out(case)
-        if case.request.payer is Payer.RECIPIENT:
+        if case.payment.payer is Payer.RECIPIENT:
             return send_on(_way_back(case))
         return show_payment(self._view(case))
 
     def show_bank(self, request: Request) -> Response:
-        """Let the payer decide, or say what was decided."""
+        """Let the payer decide, or show the decision."""
         case = self._find_simulated(request)
         if case is None:
             return show_unknown_payment()
         try:
-            outcome = self._payments.gateway.bank.look_up(case.charge)
+            outcome = self._services.gateway.bank.look_up(case.charge)
         except ProviderUnavailable:
-            return show_silent_bank()
+            return show_unreachable_bank()
         if isinstance(outcome, Unknown):
             return show_unknown_payment()
         page = request.scope["path"]
@@ -70,30 +68,30 @@ class PaymentPages:
             page=page,
             merchant=case.merchant.name,
             order=name_order(case),
-            amount=case.request.amount,
-            currency=case.request.currency,
-            form_token=self._forms.make_token(page),
+            amount=case.payment.amount,
+            currency=case.payment.currency,
+            form_token=self._services.forms.make_token(page),
             outcome=outcome,
             back=_way_back(case),
         )
         return show_bank(view)
 
     def decide(self, request: Request, form: Form) -> Response:
-        """Do as the payer says, and send the payer back."""
+        """Authorise or refuse the payment, and send the payer back."""
         case = self._find_simulated(request)
         if case is None:
             return show_unknown_payment()
-        bank = self._payments.gateway.bank
+        bank = self._services.gateway.bank
         decide = bank.authorise if form.get("decision") == "authorise" else bank.refuse
-        self._payments.hear(case, lambda: decide(case.request.key))
+        self._payments.ask(case, lambda: decide(case.payment.key))
         return send_on(_way_back(case))
 
     def _find_simulated(self, request: Request) -> PaymentCase | None:
         case = self._payments.find(request.path_params["key"])
-        return case if case is not None and case.request.provider == _SIMULATED else None
+        return case if case is not None and case.payment.provider == _SIMULATED else None
 
     def _view(self, case: PaymentCase) -> PaymentView:
-        payment = case.request
+        payment = case.payment
         return PaymentView(
             page=f"/payments/{payment.key}",
             state=payment.state,
@@ -103,18 +101,18 @@ class PaymentPages:
             currency=payment.currency,
             bank_url=payment.url or "",
             reason=payment.reason or "",
-            is_expired=self._payments.tell_time(case.merchant) >= payment.expires_at,
+            is_expired=self._payments.find_time(case.merchant) >= payment.expires_at,
             order_page=f"/orders/{case.order.id}",
         )
 
 
 def name_order(case: PaymentCase) -> str:
-    """Return what a merchant calls an order, and we."""
+    """Return the number of an order, with the merchant's reference."""
     own = case.order.merchant_order_id
     return f"{case.order.id} ({own})" if own else str(case.order.id)
 
 
 def _way_back(case: PaymentCase) -> str:
-    if case.request.payer is Payer.RECIPIENT and case.order.payment_token:
+    if case.payment.payer is Payer.RECIPIENT and case.order.payment_token:
         return f"/pay/{case.order.payment_token}"
-    return f"/payments/{case.request.key}"
+    return f"/payments/{case.payment.key}"

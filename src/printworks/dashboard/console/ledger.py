@@ -1,4 +1,4 @@
-"""Money that moved, of all merchants or of one, and whether all of it adds up."""
+"""The ledger of all merchants or of one, and its verification."""
 
 import re
 import threading
@@ -9,7 +9,7 @@ import msgspec
 from starlette.responses import Response
 
 from printworks.actions.payments.ledger import LedgerCheck, verify_ledgers
-from printworks.dashboard.shared.words import ENTRY_WORDS
+from printworks.dashboard.shared.labels import ENTRY_LABELS
 from printworks.dashboard.site.router import FormAction, Page
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.errors import StillRunning
@@ -22,12 +22,12 @@ _ROWS: Final = 50
 _MOST_FAULTS: Final = 50
 _PLACE: Final = re.compile(r"([0-9]{1,17})\.([0-9]{1,18})\.([0-9]{1,18})")
 _BEGINNING: Final = datetime(1970, 1, 1, tzinfo=UTC)
-# It reads everything there is: one at a time in a process is enough.
+# It reads the whole ledger: one at a time per process is enough.
 _verifying: Final = threading.Lock()
 
 
-class LedgerVerdict(msgspec.Struct, frozen=True):
-    """What came of recomputing everything, and how long that took."""
+class LedgerResult(msgspec.Struct, frozen=True):
+    """The result of verifying the ledger, and how long that took."""
 
     verified: LedgerCheck
     seconds: float
@@ -38,8 +38,8 @@ class LedgerVerdict(msgspec.Struct, frozen=True):
         return _MOST_FAULTS
 
 
-def show_ledger(visit: ConsoleVisit, verdict: LedgerVerdict | None = None) -> Response:
-    """Show what moved, the latest first."""
+def show_ledger(visit: ConsoleVisit, verdict: LedgerResult | None = None) -> Response:
+    """Show the entries, latest first."""
     code = visit.query.get("merchant", "").strip()
     found = find_merchant_by_code(visit.db, code)
     before = read_place(visit.query.get("before", ""))
@@ -53,7 +53,7 @@ def show_ledger(visit: ConsoleVisit, verdict: LedgerVerdict | None = None) -> Re
     return visit.render(
         "console/ledger.html",
         entries=page.entries,
-        words=ENTRY_WORDS,
+        words=ENTRY_LABELS,
         code=code,
         merchant=get_merchant_line(visit.db, found.id) if found else None,
         owed=sum_balances(visit.db),
@@ -63,15 +63,15 @@ def show_ledger(visit: ConsoleVisit, verdict: LedgerVerdict | None = None) -> Re
 
 
 def verify(visit: ConsoleVisit) -> Response:
-    """Recompute everything from the beginning, and show what does not add up."""
+    """Verify the whole ledger, and show what does not add up."""
     if not _verifying.acquire(blocking=False):
-        raise StillRunning("Somebody is recomputing the ledger already. Wait for its end.")
+        raise StillRunning("The ledger is already being verified. Wait until that is done.")
     try:
         begun = visit.services.clock()
         with visit.services.database.reading() as db:
             verified = verify_ledgers(db)
             seconds = (visit.services.clock() - begun).total_seconds()
-            return show_ledger(visit.within(db), LedgerVerdict(verified, seconds))
+            return show_ledger(visit.within(db), LedgerResult(verified, seconds))
     finally:
         _verifying.release()
 
@@ -93,10 +93,8 @@ def read_place(text: str) -> EntryPlace | None:
 
 PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
     Page(
-        path="/console/ledger",
-        show=show_ledger,
-        form_actions=(
-            FormAction(name="verify-ledger", take=verify, duty=Duty.ADMINISTER, alone=True),
-        ),
+        "/console/ledger",
+        show_ledger,
+        (FormAction("verify-ledger", verify, duty=Duty.ADMINISTER, alone=True),),
     ),
 )

@@ -1,4 +1,4 @@
-"""What people read about a callback: what it told, how far it has come, and how each try went."""
+"""Callbacks and their attempts, as pages show them."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -7,9 +7,9 @@ from typing import Final
 
 import msgspec
 
-from printworks.dashboard.shared.words import CALLBACK_WORDS
+from printworks.dashboard.shared.labels import CALLBACK_LABELS
 from printworks.dashboard.site.rendering import Tone
-from printworks.rules.callbacks import ToldEvent
+from printworks.rules.callbacks import CallbackEvent
 from printworks.rules.events import CallbackState, OrderCreated, ShipmentsChanged
 from printworks.rules.orders import OrderStatus
 from printworks.store.callbacks.callbacks import Attempt, Callback
@@ -17,11 +17,11 @@ from printworks.store.callbacks.log import LoggedCallback
 
 # The only answer that acknowledges.
 _HEARD: Final = 200
-# Of an answer in a list; the last one is shown as it was kept.
+# Of an answer in a list; the last one is shown in full.
 _LONGEST_ANSWER: Final = 160
 
 _MOVED: Final[Mapping[OrderStatus, str]] = {
-    OrderStatus.NOT_YET_SUBMITTED: "Order opened again",
+    OrderStatus.NOT_YET_SUBMITTED: "Order reopened",
     OrderStatus.AWAITING_PAYMENT: "Order awaits payment",
     OrderStatus.SUBMITTED: "Order submitted",
     OrderStatus.COMPLETE: "Order complete",
@@ -30,7 +30,7 @@ _MOVED: Final[Mapping[OrderStatus, str]] = {
 
 
 class CallbackView(msgspec.Struct, frozen=True, kw_only=True):
-    """A callback as people read it."""
+    """A callback as pages show it."""
 
     id: int
     # Null for a test.
@@ -40,9 +40,9 @@ class CallbackView(msgspec.Struct, frozen=True, kw_only=True):
     state: str
     tone: Tone
     attempts: int
-    # How the last try went, in a few words, and why if no answer came; nothing if there was none.
+    # The result of the last attempt, and its error if no answer came; empty without an attempt.
     last: str
-    trouble: str
+    error: str
     at: datetime
     next_at: datetime | None
     delivered_at: datetime | None
@@ -50,25 +50,25 @@ class CallbackView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AttemptView(msgspec.Struct, frozen=True, kw_only=True):
-    """One try as people read it."""
+    """An attempt as pages show it."""
 
     number: int
     at: datetime
     url: str
     result: str
     tone: Tone
-    trouble: str
+    error: str
     milliseconds: int
     answer: str
 
 
 def view_callback(callback: Callback) -> CallbackView:
-    """Return what people read about a callback; how the last try went if that is known."""
-    state, tone = CALLBACK_WORDS[callback.state]
-    last = trouble = ""
+    """Return what pages show of a callback; with its last attempt if that is known."""
+    state, tone = CALLBACK_LABELS[callback.state]
+    last = error = ""
     if isinstance(callback, LoggedCallback):
-        trouble = callback.last_error or ""
-        last = describe_result(callback.last_status) if callback.last_status or trouble else ""
+        error = callback.last_error or ""
+        last = describe_result(callback.last_status) if callback.last_status or error else ""
     return CallbackView(
         id=callback.id,
         order_id=callback.order_id,
@@ -78,7 +78,7 @@ def view_callback(callback: Callback) -> CallbackView:
         tone=tone,
         attempts=callback.attempts,
         last=last,
-        trouble=trouble,
+        error=error,
         at=callback.created_at,
         next_at=callback.next_at,
         delivered_at=callback.delivered_at,
@@ -87,7 +87,7 @@ def view_callback(callback: Callback) -> CallbackView:
 
 
 def view_attempt(attempt: Attempt) -> AttemptView:
-    """Return what people read about one try."""
+    """Return what pages show of an attempt."""
     answer = " ".join(attempt.answer[: _LONGEST_ANSWER + 1].split())
     return AttemptView(
         number=attempt.number,
@@ -95,16 +95,16 @@ def view_attempt(attempt: Attempt) -> AttemptView:
         url=attempt.url,
         result=describe_result(attempt.status),
         tone="ok" if attempt.status == _HEARD else "error",
-        trouble=attempt.error or "",
+        error=attempt.error or "",
         milliseconds=attempt.milliseconds,
         answer=f"{answer[:_LONGEST_ANSWER]}…" if len(attempt.answer) > _LONGEST_ANSWER else answer,
     )
 
 
-def describe_event(event: ToldEvent | None) -> str:
-    """Say what happened; a test tells of nothing."""
+def describe_event(event: CallbackEvent | None) -> str:
+    """Return the label of an event; None is a test."""
     if event is None:
-        return "Test message"
+        return "Test callback"
     if isinstance(event, OrderCreated):
         return "Order created"
     if isinstance(event, ShipmentsChanged):
@@ -113,7 +113,7 @@ def describe_event(event: ToldEvent | None) -> str:
 
 
 def describe_result(status: int | None) -> str:
-    """Say how a receiver answered, as a badge would."""
+    """Return the label of a receiver's answer."""
     if status is None:
         return "No answer"
     try:

@@ -1,4 +1,4 @@
-"""Photographs of issues: how a form sends them, and how those who may see them do."""
+"""Photos of issues: received from a form, and shown."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ from printworks.actions.issues.photos import (
     SentPhoto,
     add_photos,
     begin_photos,
-    draw_photos,
+    render_photos,
 )
 from printworks.dashboard.site.file_response import StoredPicture
 from printworks.dashboard.site.visits import MerchantVisit, Visit
@@ -22,7 +22,7 @@ from printworks.store.issues.photos import NewPhoto, get_photo
 PHOTOS: Final = "photos"
 
 _HEADERS: Final = {
-    # A photograph never changes. Whoever may see it may keep it for a while, and nobody between.
+    # A photo never changes. Browsers may cache it for a while, proxies may not.
     "Cache-Control": "private, max-age=86400",
     # Even a picture that is something else as well runs nothing and loads nothing.
     "Content-Security-Policy": "default-src 'none'; sandbox",
@@ -30,30 +30,32 @@ _HEADERS: Final = {
 }
 
 
-class Photographs(msgspec.Struct, frozen=True):
-    """What came with a form, drawn and kept, and not yet part of an issue."""
+class ReceivedPhotos(msgspec.Struct, frozen=True):
+    """Photos of a form, rendered and stored, and not yet part of an issue."""
 
     batch: PhotoBatch | None = None
     drawn: tuple[NewPhoto, ...] = ()
 
     def join(self, db: Connection, visit: MerchantVisit, issue: Issue) -> None:
-        """Let them join an issue; the caller holds its order."""
+        """Add them to an issue; the caller holds its order."""
         if self.batch is not None:
-            add_photos(db, issue, self.batch, self.drawn, now=visit.now)
+            add_photos(visit.system_work_in(db), issue, self.batch, self.drawn)
 
 
-def take_photographs(visit: MerchantVisit, *, present: int) -> Photographs:
-    """Draw what came with a form, outside of any transaction; an issue has so many already."""
+def receive_photos(visit: MerchantVisit, *, present: int) -> ReceivedPhotos:
+    """Render the photos of a form, outside any transaction; `present` is how many the issue has."""
     services = visit.services
     sent = [SentPhoto(file.filename or "", file.file) for file in visit.sent.files.get(PHOTOS, ())]
     if not sent:
-        return Photographs()
+        return ReceivedPhotos()
     with services.database.writing() as db:
-        batch = begin_photos(db, present=present, added=len(sent), now=visit.real_now)
-    return Photographs(batch, tuple(draw_photos(services.processor, services.files, batch, sent)))
+        batch = begin_photos(visit.system_work_in(db), present=present, added=len(sent))
+    return ReceivedPhotos(
+        batch, tuple(render_photos(services.processor, services.files, batch, sent))
+    )
 
 
 def send_photo(visit: Visit, issue: Issue) -> Response:
-    """Return the photograph that the path names; the caller knows that the issue may be seen."""
+    """Return the photo that the path names; the caller checks that the issue may be seen."""
     photo = get_photo(visit.db, issue, visit.number("photo"))
     return StoredPicture(visit.services, photo.file, _HEADERS)

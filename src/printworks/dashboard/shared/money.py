@@ -7,7 +7,7 @@ from typing import Final
 
 from printworks.errors import BadInput
 
-# More than any amount that is kept.
+# More than any stored amount.
 _LARGEST: Final = 10**12
 # A comma before three digits is there to be read more easily; any other is a decimal point.
 _GROUPED: Final = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")

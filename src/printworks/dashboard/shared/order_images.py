@@ -7,7 +7,7 @@ import msgspec
 
 from printworks.catalogue.products import Product, choose_attributes
 from printworks.catalogue.snapshot import Catalogue
-from printworks.dashboard.shared.words import IMAGE_WORDS, SIZING_WORDS, Words, name_attribute
+from printworks.dashboard.shared.labels import IMAGE_LABELS, SIZING_LABELS, Label, name_attribute
 from printworks.errors import BadInput
 from printworks.rules.images import ImageStatus
 from printworks.rules.sizing import Placement, Sizing, mismatch, place
@@ -47,7 +47,7 @@ class ImageView(msgspec.Struct, frozen=True, kw_only=True):
     id: int
     title: str
     sku: str
-    words: Words
+    words: Label
     copies: int
     price: int
     total: int
@@ -67,7 +67,7 @@ class ImageView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def describe_image(image: Image, order: Order, catalogue: Catalogue, links: Links) -> ImageView:
-    """Return what people see of an image."""
+    """Return what pages show of an image."""
     product = catalogue.find_product(image.sku)
     preview, thumbnail = links.proofs(image.id) if image.status is ImageStatus.OK else ("", "")
     placement = _place(image, product)
@@ -75,11 +75,11 @@ def describe_image(image: Image, order: Order, catalogue: Catalogue, links: Link
         id=image.id,
         title=product.description if product else image.sku,
         sku=image.sku,
-        words=IMAGE_WORDS[image.status],
+        words=IMAGE_LABELS[image.status],
         copies=image.copies,
         price=image.price,
         total=image.price * image.copies,
-        sizing=SIZING_WORDS[image.sizing],
+        sizing=SIZING_LABELS[image.sizing],
         choices=tuple(f"{name_attribute(k)}: {v}" for k, v in image.attributes.items()),
         error=image.error_message or "",
         preview=preview,
@@ -92,7 +92,7 @@ def describe_image(image: Image, order: Order, catalogue: Catalogue, links: Link
             *_warn_of_size(image, product, placement),
             *_warn_of_product(image, order, product),
         ),
-        crop=draw_crop(placement) if placement else None,
+        crop=make_crop(placement) if placement else None,
         price_to_user=image.price_to_user,
     )
 
@@ -115,25 +115,25 @@ def _warn_of_size(
     if product is None or placement is None or image.status is not ImageStatus.OK:
         return ()
     found = find_size_warnings(image.status, placement, product.recommended_pixels)
-    return tuple(say_warning(warning, product, placement) for warning in found)
+    return tuple(write_warning(warning, product, placement) for warning in found)
 
 
-def say_warning(warning: ImageWarning, product: Product, placement: Placement) -> str:
+def write_warning(warning: ImageWarning, product: Product, placement: Placement) -> str:
     """Say with numbers what is doubtful about a picture on a product."""
     if warning is ImageWarning.CROPPING_WILL_OCCUR:
-        return _say_misfit(placement)
+        return _write_misfit(placement)
     area, recommended = product.print_area, product.recommended_pixels
     wanted = round(min(recommended.width / area.width, recommended.height / area.height))
     return (
         f"At {write_size(product)} this picture has {round(placement.effective_dpi)} dpi; "
-        f"{wanted} are recommended."
+        f"{wanted} dpi are recommended."
     )
 
 
-def _say_misfit(placement: Placement) -> str:
+def _write_misfit(placement: Placement) -> str:
     match placement.sizing:
         case Sizing.CROP:
-            return f"{write_percent(placement.percent_lost)} of the picture is cut off."
+            return f"{write_percent(placement.percent_lost)} of the picture is cropped."
         case Sizing.SHRINK_TO_FIT:
             white = _HUNDRED * (1 - placement.covers.width * placement.covers.height)
             return f"{write_percent(white)} of the paper stays white."
@@ -151,7 +151,7 @@ def write_percent(percent: Fraction) -> str:
 
 def _warn_of_product(image: Image, order: Order, product: Product | None) -> tuple[str, ...]:
     if product is None:
-        return ("This product is not in the catalogue any more.",)
+        return ("This product is no longer in the catalogue.",)
     country = order.destination_country
     if country is not None and not product.is_sold_to(country):
         return ("This product is not sold to the country of this order.",)
@@ -162,7 +162,7 @@ def _warn_of_product(image: Image, order: Order, product: Product | None) -> tup
     return ()
 
 
-def draw_crop(placement: Placement) -> Crop | None:
+def make_crop(placement: Placement) -> Crop | None:
     """Return the drawing of what is cut off; None if nothing is."""
     if placement.sizing is not Sizing.CROP or not placement.will_be_cropped:
         return None

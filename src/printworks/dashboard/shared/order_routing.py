@@ -1,6 +1,6 @@
-"""Why an order is printed where it is, in sentences for the merchant.
+"""Explain to the merchant why an order is printed where it is.
 
-What printing costs a lab's customer, which is us, is not told: only who would have been dearer.
+What labs charge us is not shown: only which of them would have cost more.
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,13 +8,13 @@ from datetime import date
 from typing import Final, NamedTuple
 
 from printworks.catalogue.snapshot import Catalogue
-from printworks.dashboard.shared.words import METHOD_WORDS, count, join, name_country
-from printworks.rules.routing.plans import LabFinding, LabVerdict, Plan, PlannedShipment, Routed
+from printworks.dashboard.shared.labels import METHOD_LABELS, count, join, name_country
+from printworks.rules.routing.model import LabFinding, LabVerdict, Plan, PlannedShipment, Routed
 from printworks.store.labs.shipments import Decision
 
 # So many images are named before the rest is only counted.
 _NAMED: Final = 4
-# An order of many products has a verdict of each lab on each of them.
+# An order of many products has a result of each lab for each of them.
 _MOST_REASONS: Final = 24
 
 
@@ -31,33 +31,33 @@ _REASONS: Final[Mapping[LabFinding, str]] = {
     LabFinding.CANNOT_MAKE: "{lab} does not make this: {reason}.",
     LabFinding.LEFT_OUT: "{lab} was asked before and declined.",
     LabFinding.PAUSED: "{lab} is paused: {reason}.",
-    LabFinding.NO_SERVICE: "{lab} has no way to send it there as you asked.",
+    LabFinding.NO_SERVICE: "{lab} has no matching shipping service to that country.",
     LabFinding.TOO_LATE: "{lab} would be too late: it would arrive by {day}.",
     LabFinding.DEARER: "{lab} would have cost more.",
 }
 
 
-def tell_choices(
+def describe_choices(
     decisions: Sequence[Decision], catalogue: Catalogue, *, usually: str = "When it was submitted"
 ) -> list[RoutingChoice]:
-    """Say of each decision which labs were chosen and why not the others, latest first.
+    """Explain which labs were chosen and why not the others, latest decision first.
 
     `usually` is when that was, unless labs had declined before.
     """
-    return [_tell(decision, catalogue, usually) for decision in reversed(decisions)]
+    return [_describe(decision, catalogue, usually) for decision in reversed(decisions)]
 
 
-def _tell(decision: Decision, catalogue: Catalogue, usually: str) -> RoutingChoice:
+def _describe(decision: Decision, catalogue: Catalogue, usually: str) -> RoutingChoice:
     refused = [name_lab(code, catalogue) for code in decision.without]
     heading = f"After {join(refused)} had declined" if refused else usually
     routing = decision.routing
     others = [verdict for verdict in routing.verdicts if verdict.finding is not LabFinding.CHOSEN]
     named = len({verdict.items for verdict in routing.verdicts}) > 1
-    reasons = _shorten([_tell_verdict(one, catalogue, is_named=named) for one in others])
+    reasons = _shorten([_describe_verdict(one, catalogue, is_named=named) for one in others])
     if not isinstance(routing, Routed):
-        return RoutingChoice(heading, ("No lab could make and send it.",), reasons)
-    packages = [_tell_package(package, catalogue) for package in routing.plan.packages]
-    chosen = (*packages, _tell_promise(routing.plan))
+        return RoutingChoice(heading, ("No lab could make and ship it.",), reasons)
+    shipments = [_describe_shipment(shipment, catalogue) for shipment in routing.plan.shipments]
+    chosen = (*shipments, _describe_promise(routing.plan))
     return RoutingChoice(heading, chosen, reasons)
 
 
@@ -73,7 +73,7 @@ def name_lab(code: str, catalogue: Catalogue) -> str:
     return code if lab is None else f"{lab.name} ({name_country(lab.country)})"
 
 
-def _tell_package(package: PlannedShipment, catalogue: Catalogue) -> str:
+def _describe_shipment(package: PlannedShipment, catalogue: Catalogue) -> str:
     return (
         f"{name_lab(package.lab, catalogue)} prints {_name(package.items)}: "
         f"{count(package.copies, 'copy', 'copies')}, sent by {write_day(package.dispatch.latest)}, "
@@ -81,17 +81,17 @@ def _tell_package(package: PlannedShipment, catalogue: Catalogue) -> str:
     )
 
 
-def _tell_promise(plan: Plan) -> str:
-    asked = f"{METHOD_WORDS[plan.method]} shipping promises {write_day(plan.promise)}"
+def _describe_promise(plan: Plan) -> str:
+    asked = f"{METHOD_LABELS[plan.method]} shipping promises {write_day(plan.promise)}"
     if plan.meets_promise:
-        return f"{asked}. Of the ways to keep that, this one costs the least."
-    return f"{asked}. No lab can keep that; this is the earliest possible."
+        return f"{asked}. This is the cheapest way to meet that."
+    return f"{asked}. No lab can meet that; this is the earliest possible."
 
 
-def _tell_verdict(verdict: LabVerdict, catalogue: Catalogue, *, is_named: bool) -> str:
+def _describe_verdict(verdict: LabVerdict, catalogue: Catalogue, *, is_named: bool) -> str:
     lab, images = name_lab(verdict.lab, catalogue), _name(verdict.items)
     if verdict.extra_cost == 0:
-        sentence = f"{lab} would have cost the same, and came second."
+        sentence = f"{lab} would have cost the same."
     else:
         sentence = _REASONS[verdict.finding].format(
             lab=lab,

@@ -1,12 +1,12 @@
-"""What happened to an order, in sentences."""
+"""The timeline of an order."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import Final, NamedTuple
 
+from printworks.dashboard.shared.labels import count, join
 from printworks.dashboard.shared.money import format_money
-from printworks.dashboard.shared.words import count, join
 from printworks.dashboard.site.rendering import Tone
 from printworks.rules.events import (
     ImageJudged,
@@ -30,7 +30,7 @@ from printworks.rules.events import (
 from printworks.rules.images import ImageStatus
 from printworks.rules.issues import IssueState
 from printworks.rules.orders import OrderStatus
-from printworks.store.orders.history import Happening
+from printworks.store.orders.history import DatedEvent
 
 
 class TimelineEntry(NamedTuple):
@@ -41,30 +41,30 @@ class TimelineEntry(NamedTuple):
     tone: Tone = ""
 
 
-class _Said(NamedTuple):
+class _TimelineText(NamedTuple):
     what: str
     tone: Tone = ""
 
 
-_MOVES: Final[Mapping[OrderStatus, _Said]] = {
-    OrderStatus.NOT_YET_SUBMITTED: _Said("Open again: it was not paid for", "warn"),
-    OrderStatus.AWAITING_PAYMENT: _Said("Waiting for the payment", "warn"),
-    OrderStatus.SUBMITTED: _Said("Submitted", "ok"),
-    OrderStatus.COMPLETE: _Said("Complete: everything is on its way", "ok"),
-    OrderStatus.CANCELLED: _Said("Cancelled"),
+_MOVES: Final[Mapping[OrderStatus, _TimelineText]] = {
+    OrderStatus.NOT_YET_SUBMITTED: _TimelineText("Reopened: it was not paid for", "warn"),
+    OrderStatus.AWAITING_PAYMENT: _TimelineText("Awaiting payment", "warn"),
+    OrderStatus.SUBMITTED: _TimelineText("Submitted", "ok"),
+    OrderStatus.COMPLETE: _TimelineText("Complete: everything was dispatched", "ok"),
+    OrderStatus.CANCELLED: _TimelineText("Cancelled"),
 }
-_JUDGED: Final[Mapping[ImageStatus, _Said]] = {
-    ImageStatus.AWAITING_URL_OR_DATA: _Said("has no file yet", "warn"),
-    ImageStatus.NOT_YET_DOWNLOADED: _Said("is on its way"),
-    ImageStatus.OK: _Said("arrived"),
-    ImageStatus.FILE_NOT_FOUND_AT_URL: _Said("was not found at its address", "error"),
-    ImageStatus.INVALID: _Said("cannot be printed", "error"),
+_JUDGED: Final[Mapping[ImageStatus, _TimelineText]] = {
+    ImageStatus.AWAITING_URL_OR_DATA: _TimelineText("has no file yet", "warn"),
+    ImageStatus.NOT_YET_DOWNLOADED: _TimelineText("is on its way"),
+    ImageStatus.OK: _TimelineText("arrived"),
+    ImageStatus.FILE_NOT_FOUND_AT_URL: _TimelineText("was not found at its address", "error"),
+    ImageStatus.INVALID: _TimelineText("cannot be printed", "error"),
 }
 _ISSUES: Final[Mapping[IssueState, str]] = {
     IssueState.OPEN: "was reported",
-    IssueState.IN_PROGRESS: "is being looked into",
+    IssueState.IN_PROGRESS: "is in progress",
     IssueState.CLOSED_RESOLVED: "was resolved",
-    IssueState.CANCELLED: "was withdrawn",
+    IssueState.CANCELLED: "was cancelled",
 }
 # How people call the fields of an order; several are one thing to them.
 _FIELDS: Final[Mapping[str, str]] = {
@@ -86,32 +86,30 @@ _MANY: Final[Mapping[type[OrderEvent], str]] = {
     ImagesAdded: "images added",
     ImageRemoved: "images removed",
     ImageJudged: "images arrived",
-    ImageRendered: "print files were made",
+    ImageRendered: "print files rendered",
 }
-# Written by the action behind the button of the merchant.
-_ASKED_FOR: Final = "The merchant asked for it."
 
 
-def tell(happenings: Sequence[Happening]) -> list[TimelineEntry]:
-    """Say what happened, newest first; what happened to many images in a row is one line."""
+def describe_timeline(happenings: Sequence[DatedEvent]) -> list[TimelineEntry]:
+    """Describe events, newest first; those of many images in a row become one line."""
     told: list[TimelineEntry] = []
-    for kind, group in groupby(happenings, key=lambda happening: _kind_of_many(happening.event)):
+    for kind, group in groupby(happenings, key=lambda happening: _find_group(happening.event)):
         lines = list(group)
         if kind is None or len(lines) == 1:
-            told += [_tell_one(line) for line in lines]
+            told += [_describe_one(line) for line in lines]
         else:
             images = sum(_count_images(line.event) for line in lines)
             told.append(TimelineEntry(f"{images} {_MANY[kind]}", lines[0].at))
     return told
 
 
-def _tell_one(happening: Happening) -> TimelineEntry:
-    said = _say(happening.event)
+def _describe_one(happening: DatedEvent) -> TimelineEntry:
+    said = _describe(happening.event)
     return TimelineEntry(said.what, happening.at, said.tone)
 
 
-def _kind_of_many(event: OrderEvent) -> type[OrderEvent] | None:
-    """Return what kind of event this is if several in a row are told as one."""
+def _find_group(event: OrderEvent) -> type[OrderEvent] | None:
+    """Return the kind of an event if several in a row become one line."""
     is_bad = isinstance(event, ImageJudged) and event.status is not ImageStatus.OK
     return type(event) if type(event) in _MANY and not is_bad else None
 
@@ -120,88 +118,88 @@ def _count_images(event: OrderEvent) -> int:
     return len(event.images) if isinstance(event, ImagesAdded) else 1
 
 
-def _say(event: OrderEvent) -> _Said:
+def _describe(event: OrderEvent) -> _TimelineText:
     match event:
         case ImagesAdded() | ImageRemoved() | ImageJudged() | ImageRendered():
-            return _say_of_images(event)
+            return _describe_images(event)
         case OrderCharged() | OrderRefunded() | OrderCompensated() | OrderReprints() | IssueMoved():
-            return _say_of_money(event)
+            return _describe_money(event)
         case OrderHeld() | OrderReleased():
-            return _say_of_hold(event)
+            return _describe_hold(event)
         case PackingSlipJudged():
             judged = _JUDGED[event.status]
-            return _Said(f"The packing slip {judged.what}", judged.tone)
+            return _TimelineText(f"The packing slip {judged.what}", judged.tone)
         case ShipmentsChanged():
-            return _say_of_shipments(event)
+            return _describe_shipments(event)
         case OrderCreated() | OrderMoved() | OrderChanged():
-            return _say_of_order(event)
+            return _describe_order(event)
 
 
-def _say_of_order(event: OrderCreated | OrderMoved | OrderChanged) -> _Said:
+def _describe_order(event: OrderCreated | OrderMoved | OrderChanged) -> _TimelineText:
     match event:
         case OrderCreated():
-            return _Said("Created")
+            return _TimelineText("Created")
         case OrderMoved():
             return _MOVES[event.status]
         case OrderChanged():
             named = [_FIELDS.get(name, name.replace("_", " ")) for name in event.fields]
-            return _Said(f"Changed {join(list(dict.fromkeys(named)))}")
+            return _TimelineText(f"Changed {join(list(dict.fromkeys(named)))}")
 
 
-def _say_of_hold(event: OrderHeld | OrderReleased) -> _Said:
+def _describe_hold(event: OrderHeld | OrderReleased) -> _TimelineText:
     match event:
         case OrderHeld(shipment=None, reason=reason):
-            return _Said(
-                "Put on hold" if reason == _ASKED_FOR else f"Put on hold: {reason}", "warn"
-            )
+            return _TimelineText(f"Put on hold: {reason}" if reason else "Put on hold", "warn")
         case OrderHeld():
-            return _Said(f"Shipment {event.shipment} is held: {event.reason}", "warn")
+            return _TimelineText(f"Shipment {event.shipment} is held: {event.reason}", "warn")
         case OrderReleased():
-            return _Said("Goes on after a hold")
+            return _TimelineText("Released from hold")
 
 
-def _say_of_images(event: ImagesAdded | ImageRemoved | ImageJudged | ImageRendered) -> _Said:
+def _describe_images(
+    event: ImagesAdded | ImageRemoved | ImageJudged | ImageRendered,
+) -> _TimelineText:
     match event:
         case ImagesAdded():
-            return _Said(f"{count(len(event.images), 'image')} added")
+            return _TimelineText(f"{count(len(event.images), 'image')} added")
         case ImageRemoved():
-            return _Said(f"Image {event.image} removed")
+            return _TimelineText(f"Image {event.image} removed")
         case ImageJudged():
-            return _Said(
+            return _TimelineText(
                 f"Image {event.image} {_JUDGED[event.status].what}", _JUDGED[event.status].tone
             )
         case ImageRendered():
-            return _Said(f"The print file of image {event.image} was made")
+            return _TimelineText(f"The print file of image {event.image} was rendered")
 
 
-def _say_of_money(
+def _describe_money(
     event: OrderCharged | OrderRefunded | OrderCompensated | OrderReprints | IssueMoved,
-) -> _Said:
+) -> _TimelineText:
     match event:
         case OrderCharged():
-            return _Said(f"{format_money(event.amount, event.currency)} charged")
+            return _TimelineText(f"{format_money(event.amount, event.currency)} charged")
         case OrderRefunded():
-            return _Said(f"{format_money(event.amount, event.currency)} given back")
+            return _TimelineText(f"{format_money(event.amount, event.currency)} refunded")
         case OrderCompensated(refund=int() as refund, currency=str() as currency):
-            return _Said(
-                f"{format_money(refund, currency)} given back for issue {event.issue}", "ok"
+            return _TimelineText(
+                f"{format_money(refund, currency)} refunded for issue {event.issue}", "ok"
             )
         case OrderCompensated():
             again = f": order {event.reprint}" if event.reprint else ""
-            return _Said(f"Printed again for issue {event.issue}{again}", "ok")
+            return _TimelineText(f"Reprinted for issue {event.issue}{again}", "ok")
         case OrderReprints():
-            return _Said(f"Prints again what order {event.order} did not get right, at no charge")
+            return _TimelineText(f"Free reprint of order {event.order}")
         case IssueMoved():
-            return _Said(f"Issue {event.issue} {_ISSUES[event.state]}", "warn")
+            return _TimelineText(f"Issue {event.issue} {_ISSUES[event.state]}", "warn")
 
 
-def _say_of_shipments(event: ShipmentsChanged) -> _Said:
+def _describe_shipments(event: ShipmentsChanged) -> _TimelineText:
     known = {shipment.id: shipment for shipment in event.shipments}
     sent = [one for one in event.changed if one in known and known[one].is_shipped]
     if sent:
-        return _Said(f"{_name(sent)} dispatched", "ok")
+        return _TimelineText(f"{_name(sent)} dispatched", "ok")
     # It may have been refused or spoiled, too: how it stands now is said beside the shipment.
-    return _Said(f"News from the lab of {_name(event.changed).lower()}")
+    return _TimelineText(f"Update from the lab about {_name(event.changed).lower()}")
 
 
 def _name(shipments: Iterable[int]) -> str:

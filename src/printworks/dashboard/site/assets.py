@@ -1,4 +1,4 @@
-"""What pages need besides themselves, at addresses that change with the content."""
+"""Static files, at addresses that change with their content."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
 
 def address_of(name: str) -> str:
-    """Return where an asset is, for as long as its content stays what it is."""
+    """Return the address of an asset, which changes with its content."""
     return _ASSETS[name].address
 
 
@@ -50,8 +50,8 @@ async def _show(request: Request) -> Response:
     asset = _ASSETS.get(f"{request.path_params['name']}.{request.path_params['ending']}")
     if asset is None:
         raise HTTPException(404)
-    # While a new version is brought in, a page of one may ask the other. What it gets will do,
-    # and is not to be remembered.
+    # During an update, a page of one version may ask the other. What it gets will do, and must
+    # not be cached.
     caching = _FOREVER if request.scope["path"] == asset.address else "no-store"
     headers = {"Cache-Control": caching, "Content-Security-Policy": _POLICY}
     return Response(asset.content, media_type=asset.media_type, headers=headers)

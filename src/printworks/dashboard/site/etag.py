@@ -1,4 +1,4 @@
-"""How a page that looks again by itself knows that there is nothing new."""
+"""Tags by which a page that refreshes itself knows that nothing has changed."""
 
 import hashlib
 
@@ -6,5 +6,5 @@ import msgspec
 
 
 def make_etag(*shown: object) -> str:
-    """Return a short text that is another one as soon as any of this is."""
+    """Return a short text that changes with any of this."""
     return hashlib.blake2s(msgspec.json.encode(shown), digest_size=8).hexdigest()

@@ -1,4 +1,4 @@
-"""Pictures of people and labs, for those who may see them."""
+"""Stored pictures as responses."""
 
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -14,7 +14,7 @@ from printworks.files.errors import FileMissing, FilesUnavailable
 
 
 class StoredPicture(Response):
-    """A picture that is fetched when the answer is sent: by then the database was let go of."""
+    """A picture that is fetched when the response is sent, after the transaction."""
 
     media_type = "image/jpeg"
 
@@ -25,7 +25,7 @@ class StoredPicture(Response):
         self._said = headers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the picture, or say that it is gone or cannot be read."""
+        """Send the picture, or an error if it is missing or unavailable."""
         with ExitStack() as stack:
             path = await anyio.to_thread.run_sync(self._fetch, stack)
             answer = FileResponse(path, media_type=self.media_type, headers=self._said)

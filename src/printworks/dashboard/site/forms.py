@@ -3,7 +3,8 @@
 import hashlib
 import hmac
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from enum import StrEnum
+from typing import Final, TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -13,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from printworks.dashboard.site.rendering import Link, Message, render_message
+from printworks.errors import BadInput
 from printworks.store.accounts.secrets import LINKS, get_secret
 from printworks.store.engine.database import Database
 
@@ -26,11 +28,12 @@ _MOST_DIGITS: Final = 18
 # Where a browser says that a form came from: our own page, or the address line.
 _OUR_OWN: Final = frozenset({"same-origin", "none"})
 
+E = TypeVar("E", bound=StrEnum)
 Form = Mapping[str, str]
 
 
 class Sent(msgspec.Struct, frozen=True):
-    """What a form of somebody who is signed in has sent: perhaps with files."""
+    """The fields and files of a form."""
 
     fields: Mapping[str, Sequence[str]] = {}
     files: Mapping[str, Sequence[UploadFile]] = {}
@@ -66,8 +69,24 @@ def read_number(text: str) -> int | None:
     return int(text) if is_number else None
 
 
+def find_choice(kind: type[E], text: str) -> E | None:
+    """Return the member of an enumeration that a text names; None for any other text."""
+    try:
+        return kind(text)
+    except ValueError:
+        return None
+
+
+def read_choice(kind: type[E], text: str, refusal: str) -> E:
+    """Return the member of an enumeration that a text names; refuse any other text."""
+    found = find_choice(kind, text)
+    if found is None:
+        raise BadInput(refusal)
+    return found
+
+
 class FormKey:
-    """Makes the hidden token of each page's forms, and recognises it."""
+    """Makes and checks the hidden tokens of forms."""
 
     def __init__(self, database: Callable[[], Database]) -> None:
         self._database = database
@@ -86,7 +105,7 @@ class FormKey:
         return token.isascii() and hmac.compare_digest(token, self.make_token(whose))
 
     def _get(self) -> bytes:
-        # Read when first needed: a start need not wait for it.
+        # Read when first needed, so that the start does not wait for it.
         if self._key is None:
             with self._database().reading() as db:
                 self._key = get_secret(db, LINKS).encode()
@@ -149,10 +168,10 @@ def refuse_form(page: str) -> Response:
         tone="error",
         title="This form could not be accepted",
         sentences=(
-            "It did not come from this page, or the page had been open for very long. "
-            "Nothing was changed and nothing was paid.",
-            "Open the page again and send the form from there.",
+            "It did not come from this page, or the page was open for too long. "
+            "Nothing was changed or paid.",
+            "Reload the page and send the form again.",
         ),
-        link=Link("Open the page again", page),
+        link=Link("Reload the page", page),
     )
     return render_message(message, status=403)

@@ -1,4 +1,4 @@
-"""How often one may ask: a bucket of tokens for each key, filled again as time passes."""
+"""Rate limits: a token bucket for each key."""
 
 import math
 import threading
@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from ipaddress import IPv4Address, IPv6Network, ip_address
 from typing import Final, NamedTuple
 
-# Whoever has one address of version 6 has as many as fit into such a network.
+# The owner of one IPv6 address has all of such a network.
 _BITS_OF_ONE: Final = 64
-# So many keys are remembered; the one that asked longest ago is forgotten first.
+# How many keys are remembered; the least recently used is dropped first.
 MOST_KEYS: Final = 10_000
 
 
@@ -19,7 +19,7 @@ class _Bucket(NamedTuple):
 
 
 class RateLimiter:
-    """Lets each key do something `burst` times at once, and once `every` so often after that.
+    """Allows each key `burst` uses together, and one more `every` so often.
 
     Each process counts for itself. Safe to use from many threads.
     """

@@ -1,4 +1,4 @@
-"""Where one can go from every page."""
+"""The menus."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -14,7 +14,7 @@ class NavigationLink(msgspec.Struct, frozen=True):
 
     text: str
     address: str
-    # The name of its sign in `signs.html`.
+    # The name of its icon in `icons.html`.
     sign: str
     is_here: bool = False
 
@@ -56,14 +56,14 @@ _MENUS: Final[Mapping[Realm, Sequence[_Line]]] = {
         _Line("Jobs", "/console/jobs", "jobs"),
         _Line("Health", "/console/health", "health"),
         _Line("People", "/console/people", "keys", duty=Duty.ADMINISTER),
-        _Line("Who did what", "/console/audit", "requests", duty=Duty.SUPPORT),
+        _Line("Audit log", "/console/audit", "requests", duty=Duty.SUPPORT),
         _Line("Settings", "/console/settings", "settings"),
     ),
 }
 
 
-def list_places(person: Person, path: str, *, is_sandbox: bool) -> list[NavigationLink]:
-    """Return the menu of somebody at a page."""
+def list_links(person: Person, path: str, *, is_sandbox: bool) -> list[NavigationLink]:
+    """Return the menu of a person at a page."""
     lines = [
         line
         for line in _MENUS[person.realm]

@@ -1,4 +1,4 @@
-"""What stands before pages that anybody with their address may use."""
+"""Rate limits and form checks of pages that need no sign-in."""
 
 import math
 from collections.abc import Awaitable, Callable
@@ -10,18 +10,18 @@ import anyio.to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 
-from printworks.clock import Clock
-from printworks.dashboard.site.forms import FORM_TOKEN, Form, FormKey, read_form, refuse_form
+from printworks.dashboard.site.forms import FORM_TOKEN, Form, read_form, refuse_form
 from printworks.dashboard.site.limits import RateLimiter, describe_wait
 from printworks.dashboard.site.rendering import Link, Message, render_message
+from printworks.dashboard.site.services import PageServices
 
 Show = Callable[[Request], Response]
 Take = Callable[[Request, Form], Response]
 Endpoint = Callable[[Request], Awaitable[Response]]
 
-# A page that looks again by itself must stay below this, in several windows at once.
-_LOOKS: Final = 60
-_LOOK_EVERY: Final = timedelta(seconds=1)
+# A page that refreshes itself must stay below this, in several windows together.
+_VIEWS: Final = 60
+_VIEW_EVERY: Final = timedelta(seconds=1)
 _SENDS: Final = 10
 # Pages that are made at the same time.
 _AT_ONCE: Final = 16
@@ -29,12 +29,11 @@ _SEND_EVERY: Final = timedelta(seconds=10)
 
 
 class PageLimiter:
-    """Lets each page be looked at and its forms be sent only so often, and only from itself."""
+    """Limits how often a page is viewed and its form sent, and takes only forms of the page itself."""
 
-    def __init__(self, forms: FormKey, clock: Clock) -> None:
-        self._forms = forms
-        self._clock = clock
-        self._looks = RateLimiter(burst=_LOOKS, every=_LOOK_EVERY)
+    def __init__(self, services: PageServices) -> None:
+        self._services = services
+        self._views = RateLimiter(burst=_VIEWS, every=_VIEW_EVERY)
         self._sends = RateLimiter(burst=_SENDS, every=_SEND_EVERY)
         self._threads: anyio.CapacityLimiter | None = None
 
@@ -61,30 +60,29 @@ class PageLimiter:
 
     def _show(self, show: Show, request: Request) -> Response:
         page = request.scope["path"]
-        wait = self._looks.take(page, now=self._clock())
-        return show(request) if wait is None else refuse_haste(page, wait)
+        wait = self._views.take(page, now=self._services.clock())
+        return show(request) if wait is None else refuse_too_many(page, wait)
 
     def _take(self, take: Take, request: Request, form: Form) -> Response:
         page = request.scope["path"]
-        # Asked first: nobody without the page can fill the limiter's memory.
-        if not self._forms.is_from(page, request, form.get(FORM_TOKEN, "")):
+        # Checked first: only the page itself can use the limiter's memory.
+        if not self._services.forms.is_from(page, request, form.get(FORM_TOKEN, "")):
             return refuse_form(page)
-        wait = self._sends.take(page, now=self._clock())
-        return take(request, form) if wait is None else refuse_haste(page, wait)
+        wait = self._sends.take(page, now=self._services.clock())
+        return take(request, form) if wait is None else refuse_too_many(page, wait)
 
 
-def refuse_haste(page: str, wait: timedelta) -> Response:
-    """Return the page for somebody who asks too often."""
+def refuse_too_many(page: str, wait: timedelta) -> Response:
+    """Return the page for too many requests."""
     seconds = max(math.ceil(wait.total_seconds()), 1)
     message = Message(
         tone="warn",
         title="Too many requests",
         sentences=(
-            "This page was asked for too often in a short time. Nothing was changed and nothing "
-            "was paid by this request.",
-            f"Wait for {describe_wait(wait)}, then try again.",
+            "There were too many requests in a short time. Nothing was changed or paid.",
+            f"Try again in {describe_wait(wait)}.",
         ),
-        link=Link("Open the page again", page),
+        link=Link("Reload the page", page),
     )
     answer = render_message(message, status=429)
     answer.headers["Retry-After"] = str(seconds)

@@ -1,4 +1,4 @@
-"""Turns facts into pages: one place for templates and for what browsers may do with them."""
+"""Render pages from templates, with their security headers."""
 
 import secrets
 from datetime import timedelta
@@ -10,6 +10,7 @@ from starlette.responses import HTMLResponse, RedirectResponse
 
 from printworks.dashboard.shared.money import format_money
 from printworks.dashboard.site.assets import address_of
+from printworks.rules.reasons import write_reasons
 
 Tone = Literal["", "ok", "warn", "error"]
 
@@ -68,6 +69,7 @@ def _open_environment() -> Environment:
         auto_reload=False,
     )
     environment.filters["money"] = format_money
+    environment.filters["explain"] = write_reasons
     environment.globals["style"] = address_of("style.css")
     environment.globals["htmx"] = address_of("htmx.js")
     environment.globals["icon"] = address_of("icon.svg")
@@ -105,7 +107,7 @@ def render_message(
 
 
 def send_on(address: str) -> RedirectResponse:
-    """Send the browser to another page, which it asks for anew."""
+    """Redirect the browser to another page, with a GET."""
     return RedirectResponse(address, status_code=303, headers=dict(_ON_EVERY_PAGE))
 
 

@@ -1,8 +1,8 @@
-"""What stands before the pages of people who are signed in.
+"""Routes requests of people who are signed in to pages and form actions.
 
-A page is a line in a table: where it is, who shows it, and the deeds that its forms ask for. A
-deed happens in one transaction and sends the browser on; when it is refused, nothing happened,
-and the same page is shown once more with the reason.
+A page is a line in a table: its path, the function that shows it, and its form actions. A form
+action runs in one transaction and redirects the browser; if it is refused, nothing is changed,
+and the same page is shown again with the reason.
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ from printworks.dashboard.auth.reauthentication import Reauthentication
 from printworks.dashboard.auth.sessions import COOKIES, ENDED, SIGN_IN_PATHS, find_signed_in
 from printworks.dashboard.site.forms import FORM_TOKEN, Sent, read_sent, refuse_form
 from printworks.dashboard.site.limits import RateLimiter
-from printworks.dashboard.site.rate_limits import refuse_haste
+from printworks.dashboard.site.rate_limits import refuse_too_many
 from printworks.dashboard.site.rendering import Link, Message, render_message, send_on
 from printworks.dashboard.site.services import PageServices
 from printworks.dashboard.site.visits import ConsoleVisit, MerchantVisit, Visit
@@ -35,40 +35,40 @@ from printworks.store.accounts.sessions import SignedIn
 
 T = TypeVar("T")
 V = TypeVar("V", bound=Visit)
-# What a deed returns: where the browser goes next, or a page.
+# What a form action returns: where the browser goes next, or a page.
 Onward = str | Response
 Show = Callable[[V], Response]
 Take = Callable[[V], Onward]
 
-# Pages that are made at the same time, and deeds that wait for something: those of one merchant
-# must not keep the pages of all others waiting.
+# Pages that are made at the same time, and form actions that wait for something: those of one
+# merchant must not block the pages of all others.
 _AT_ONCE: Final = 16
 _ALONE_AT_ONCE: Final = 8
 # Forms of one person that are received or worked on: each may have pictures, which lie on the disk.
 _FORMS_AT_ONCE: Final = 4
-_LOOKS: Final = 120
-_LOOK_EVERY: Final = timedelta(seconds=0.25)
+_VIEWS: Final = 120
+_VIEW_EVERY: Final = timedelta(seconds=0.25)
 _SENDS: Final = 30
 _SEND_EVERY: Final = timedelta(seconds=1)
 
 
-class FormAction(msgspec.Struct, Generic[V], frozen=True, kw_only=True):
-    """Something that a form of a page asks for, by the name of its button."""
+class FormAction(msgspec.Struct, Generic[V], frozen=True):
+    """What a form of a page does, by the name of its button."""
 
-    # Unlike that of any other deed.
+    # Unique among all form actions.
     name: str
     take: Take[V]
     # What the next page says.
     says: str = ""
-    # Whether the password must have been given lately.
+    # Whether the password must have been entered recently.
     needs_password: bool = False
-    # What an operator must be there for.
+    # The duty that an operator needs.
     duty: Duty = Duty.LOOK
-    # Whether it makes its own transactions, since it waits for something in between.
+    # Whether it makes its own transactions, since it waits for something between them.
     alone: bool = False
 
 
-class Page(msgspec.Struct, Generic[V], frozen=True, kw_only=True):
+class Page(msgspec.Struct, Generic[V], frozen=True):
     """One page: where it is, who shows it, and what its forms ask for."""
 
     path: str
@@ -91,7 +91,7 @@ class PageRouter(Generic[V]):
             for form_action in page.form_actions
         }
         self._reauthentication = Reauthentication(services)
-        self._looks = RateLimiter(burst=_LOOKS, every=_LOOK_EVERY)
+        self._views = RateLimiter(burst=_VIEWS, every=_VIEW_EVERY)
         self._sends = RateLimiter(burst=_SENDS, every=_SEND_EVERY)
         self._forms: Counter[int] = Counter()
         self._threads: anyio.CapacityLimiter | None = None
@@ -115,10 +115,10 @@ class PageRouter(Generic[V]):
         return answer
 
     async def _receive(self, page: Page[V], request: Request, signed_in: SignedIn) -> Response:
-        """Read a form, only now: strangers send nothing large. Then do what it asks for."""
+        """Read a form, only after authentication, and run its action."""
         person = signed_in.person.id
         if self._forms[person] >= _FORMS_AT_ONCE:
-            return refuse_haste(request.scope["path"], _SEND_EVERY)
+            return refuse_too_many(request.scope["path"], _SEND_EVERY)
         self._forms[person] += 1
         try:
             with closing(await read_sent(request)) as sent:
@@ -141,26 +141,26 @@ class PageRouter(Generic[V]):
 
     def _find(self, request: Request) -> SignedIn | None:
         token = request.cookies.get(COOKIES[self._realm])
-        # A page that looks again by itself does so also when everybody has gone home.
+        # A page that refreshes itself is no activity of a person.
         is_there = "hx-request" not in request.headers
         return find_signed_in(self._services, self._realm, token, is_there=is_there)
 
     def _send_to_sign_in(self, request: Request) -> Response:
         sign_in_path = SIGN_IN_PATHS[self._realm]
         if request.method != "GET":
-            # Nothing of it was read, and so the entrance says that it was not done.
+            # The form was not read, so the sign-in page says that nothing was changed.
             back = urlencode({"next": request.scope["path"], ENDED: "1"})
             return send_on(f"{sign_in_path}?{back}")
         address = f"{sign_in_path}?{next_parameter(request)}"
         if "hx-request" in request.headers:
-            # A page that looks again by itself would take the entrance for an empty page.
+            # A page that refreshes itself would show the sign-in page inside itself.
             return Response(status_code=204, headers={"HX-Redirect": address})
         return send_on(address)
 
     def _show(self, page: Page[V], request: Request, signed_in: SignedIn) -> Response:
-        wait = self._looks.take(signed_in.session.hash, now=self._services.clock())
+        wait = self._views.take(signed_in.session.hash, now=self._services.clock())
         if wait is not None:
-            return refuse_haste(request.scope["path"], wait)
+            return refuse_too_many(request.scope["path"], wait)
         if not self._may(signed_in, page.duty):
             return _refuse_duty(page.duty)
         done = self._says.get(request.query_params.get("done", ""), "")
@@ -205,7 +205,7 @@ class PageRouter(Generic[V]):
         if not self._services.forms.is_from(f"session {session}", request, sent.text(FORM_TOKEN)):
             return refuse_form(page)
         wait = self._sends.take(session, now=self._services.clock())
-        return None if wait is None else refuse_haste(page, wait)
+        return None if wait is None else refuse_too_many(page, wait)
 
     def _do(
         self, form_action: FormAction[V], request: Request, signed_in: SignedIn, sent: Sent
@@ -251,8 +251,8 @@ def _is_alone(page: Page[V], sent: Sent) -> bool:
 
 
 def next_parameter(request: Request) -> str:
-    """Return what tells the entrance where somebody wanted to go."""
-    # Neither how far a page had looked, nor what was said on it, concerns the one after.
+    """Return the parameter that tells the sign-in page where to continue."""
+    # Neither the tag of a refresh nor a message concerns the next page.
     lasting = [one for one in request.query_params.multi_items() if one[0] not in {"seen", "done"}]
     path = request.scope["path"]
     return urlencode({"next": f"{path}?{urlencode(lasting)}" if lasting else path})
@@ -261,10 +261,10 @@ def next_parameter(request: Request) -> str:
 def _refuse_duty(duty: Duty) -> Response:
     message = Message(
         tone="warn",
-        title="Not part of your role",
+        title="Not allowed",
         sentences=(
-            f"This needs a role that may {duty}. Nothing was changed.",
-            "Ask an admin of this console for it.",
+            f"Your role does not allow you to {duty}. Nothing was changed.",
+            "Ask an administrator for access.",
         ),
         link=Link("Back to the overview", "/console"),
     )

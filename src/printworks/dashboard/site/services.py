@@ -1,66 +1,27 @@
-"""What every page of the dashboard and the console can reach."""
+"""The services of the pages."""
 
-from collections.abc import Callable
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field
 
-import msgspec
 from sqlalchemy import Connection
 
-from printworks.catalogue.snapshot import Catalogue
-from printworks.clock import Clock
+from printworks.actions.services import Services
 from printworks.dashboard.auth.passwords import Passwords
 from printworks.dashboard.site.forms import FormKey
-from printworks.files.store import Files
-from printworks.imaging.processor import ImageProcessor
-from printworks.payments.gateway import Gateway
-from printworks.settings import Settings
 from printworks.store.accounts.secrets import LINKS, get_secret
-from printworks.store.engine.database import Database
 from printworks.wire.links import Links
 
-# Takes a merchant's number and how far to move its clock; returns its new time.
-AdvanceClock = Callable[[int, timedelta], datetime]
 
+@dataclass(frozen=True)
+class PageServices(Services):
+    """The services of the process, with connections, form tokens and passwords of the pages' own."""
 
-class PageServices(msgspec.Struct, frozen=True, kw_only=True):
-    """The tools of the pages. What must be open is asked for when a page first needs it."""
-
-    settings: Settings
-    clock: Clock
-    forms: FormKey
-    passwords: Passwords
-    processor: ImageProcessor
-    advance_clock: AdvanceClock
-    open_database: Callable[[], Database]
-    open_gateway: Callable[[], Gateway]
-    open_catalogue: Callable[[], Catalogue]
-    open_files: Callable[[], Files]
+    passwords: Passwords = field(default_factory=Passwords)
 
     @property
-    def database(self) -> Database:
-        """The database of the running service."""
-        return self.open_database()
-
-    @property
-    def gateway(self) -> Gateway:
-        """The ways of taking money."""
-        return self.open_gateway()
-
-    @property
-    def catalogue(self) -> Catalogue:
-        """What is sold."""
-        return self.open_catalogue()
-
-    @property
-    def files(self) -> Files:
-        """Where pictures are kept."""
-        return self.open_files()
+    def forms(self) -> FormKey:
+        """What makes and checks form tokens."""
+        return self._once("forms", lambda: FormKey(lambda: self.database))
 
     def links(self, db: Connection) -> Links:
         """Return what makes addresses of pictures, from wherever a page was asked for."""
         return Links("", get_secret(db, LINKS))
-
-    @property
-    def is_sandbox(self) -> bool:
-        """Whether nothing is printed and nothing charged."""
-        return self.settings.environment == "sandbox"

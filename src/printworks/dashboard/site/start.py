@@ -1,4 +1,4 @@
-"""The page at the root: where a newcomer's browser lands."""
+"""The page at the root."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -27,7 +27,7 @@ def start_routes(settings: Settings) -> Sequence[BaseRoute]:
             "start.html",
             environment=settings.environment,
             greeting=_GREETINGS[settings.environment],
-            # Whether the cookie still counts, the next page finds out: this one needs no database.
+            # The next page checks the cookie: this one needs no database.
             is_known=COOKIES[Realm.MERCHANT] in request.cookies,
             is_operator=COOKIES[Realm.OPERATOR] in request.cookies,
             may_sign_up=settings.environment == "sandbox",

@@ -1,8 +1,8 @@
-"""Somebody who is signed in, at a page: what the page gets to know, and how it answers."""
+"""A request of a person who is signed in: what the page knows, and how it answers."""
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, NamedTuple, NoReturn, Self
+from typing import Any, Final, NamedTuple, NoReturn, Self
 from urllib.parse import urlencode
 
 import msgspec
@@ -11,27 +11,29 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from printworks.actions.work import Actor, SystemWork, Work
 from printworks.dashboard.site.forms import Sent, read_number
-from printworks.dashboard.site.navigation import list_places
+from printworks.dashboard.site.navigation import list_links
 from printworks.dashboard.site.rendering import render
 from printworks.dashboard.site.services import PageServices
 from printworks.rules.people import MAY, Duty, is_proved
-from printworks.store.accounts.audit import record
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.accounts.people import Person
 from printworks.store.accounts.sessions import Session
 from printworks.wire.links import Links
 
+LONGEST_SEARCH: Final = 200
+
 
 class PageLinks(NamedTuple):
-    """Where else a list can be seen: from its beginning, and from where it goes on; else empty."""
+    """The addresses of the first and the next page of a list; empty where there is none."""
 
     first: str
     next: str
 
 
 class Visit(msgspec.Struct, frozen=True, kw_only=True):
-    """All that a page gets to know: who asks, for what, and what it may reach."""
+    """What a page knows: the person, the request and the services."""
 
     services: PageServices
     request: Request
@@ -39,20 +41,20 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
     session: Session
     # The real time. A merchant may have another one: see `MerchantVisit.now`.
     real_now: datetime
-    # None for a deed that makes its own transactions.
+    # None for a form action that makes its own transactions.
     connection: Connection | None
     sent: Sent = Sent()
-    # Why what was asked was not done, and what was done before this page.
+    # Why a form action was refused, and what was done before this page.
     problem: str = ""
     done: str = ""
-    # Whether this page is one of somebody who has just given a wrong password.
+    # Whether a wrong password was just entered on this page.
     is_proof_wrong: bool = False
 
     @property
     def db(self) -> Connection:
         """The transaction of this visit."""
         if self.connection is None:
-            message = "This deed makes its own transactions."
+            message = "This form action makes its own transactions."
             raise RuntimeError(message)
         return self.connection
 
@@ -63,39 +65,39 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def query(self) -> Mapping[str, str]:
-        """What stands behind the question mark."""
+        """The query parameters."""
         return self.request.query_params
 
     @property
     def form_token(self) -> str:
-        """What forms of this session carry."""
+        """The token of this session's forms."""
         return self.services.forms.make_token(f"session {self.session.hash}")
 
     @property
     def needs_proof(self) -> bool:
-        """Whether the password must be given once more for what asks for it."""
+        """Whether sensitive changes ask for the password again."""
         return not is_proved(self.session.proved_at, now=self.real_now)
 
     @property
     def links(self) -> Links:
-        """Addresses of pictures, from wherever the page was asked for."""
+        """Makes the addresses of pictures."""
         return self.services.links(self.db)
 
     def within(self, db: Connection) -> Self:
-        """Return this visit in a transaction that its deed has made."""
+        """Return this visit in a transaction that its form action has made."""
         return msgspec.structs.replace(self, connection=db)
 
     def number(self, name: str) -> int:
-        """Return a number from the path; what cannot be one is nobody's."""
+        """Return a number from the path; answer 404 if it is none."""
         number = read_number(str(self.request.path_params[name]))
         return refuse_unknown() if number is None else number
 
     def cursor(self, name: str = "before") -> int | None:
-        """Return where a list goes on, or None for its beginning."""
+        """Return where a page of a list begins, or None for the first page."""
         return read_number(self.query.get(name, ""))
 
     def pages(self, following: object, *, by: str = "before", **kept: object) -> PageLinks:
-        """Return where else a list can be seen, of which the next page has this parameter."""
+        """Return the links of a list, of which the next page has this parameter."""
         is_first = not self.query.get(by)
         return PageLinks(
             "" if is_first else self.here(**{by: None}),
@@ -109,30 +111,42 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
         kept = {name: value for name, value in wanted.items() if value not in {None, ""}}
         return f"{self.path}?{urlencode(kept)}" if kept else self.path
 
+    @property
+    def search_text(self) -> str:
+        """What is searched for, without what no database takes."""
+        text = self.query.get("q", "").replace("\0", "").encode("utf-8", "ignore").decode()
+        return text.strip()[:LONGEST_SEARCH]
+
     def is_unchanged(self, etag: object) -> bool:
-        """Say whether a page that looks again by itself has shown all of this already."""
+        """Say whether a refresh would show nothing new."""
         return "hx-request" in self.request.headers and self.query.get("seen") == str(etag)
 
-    def note(
-        self, action: str, subject: str = "", *, merchant_id: int | None = None, **details: Any
-    ) -> None:
-        """Write down who did this, in the same transaction; perhaps to whose affairs."""
+    @property
+    def actor(self) -> Actor:
+        """Who acts, as the audit log names them."""
         client = self.request.client
-        record(
-            self.db,
-            at=self.real_now,
-            merchant_id=merchant_id or self.person.merchant_id,
-            realm=self.person.realm,
-            who=self.person.email,
-            action=action,
-            subject=subject,
-            details=details,
-            address=client.host if client else "",
-            request_id=self.request.state.request_id,
-        )
+        return Actor(self.person.realm, self.person.email, client.host if client else "")
+
+    @property
+    def system_work(self) -> SystemWork:
+        """Work in the transaction of this visit that belongs to no merchant in particular."""
+        return self.system_work_in(self.db)
+
+    def system_work_in(self, db: Connection) -> SystemWork:
+        """Begin work that belongs to no merchant in particular, in a transaction of its own."""
+        return self.services.system_work(db, self.actor, self.request.state.request_id)
+
+    def work_for(self, merchant: Merchant) -> Work:
+        """Work in the transaction of this visit for a merchant."""
+        return self.system_work.for_merchant(merchant)
+
+    @property
+    def own_work(self) -> SystemWork:
+        """Work on this person's own settings, in the transaction of this visit."""
+        return self.system_work
 
     def may(self, duty: Duty) -> bool:
-        """Say whether it is this person's duty."""
+        """Say whether the person's role includes a duty."""
         return duty in MAY[self.person.role]
 
     def render(self, template: str, *, status: int = 200, **facts: Any) -> Response:
@@ -144,14 +158,14 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
             status=status,
             with_script=True,
             visit=self,
-            places=list_places(self.person, self.path, is_sandbox=self.services.is_sandbox),
+            places=list_links(self.person, self.path, is_sandbox=self.services.is_sandbox),
             environment=self.services.settings.environment,
             **facts,
         )
 
 
 class MerchantVisit(Visit, frozen=True, kw_only=True):
-    """Somebody at a page of a merchant."""
+    """A visit to the merchant area."""
 
     merchant: Merchant
 
@@ -160,11 +174,25 @@ class MerchantVisit(Visit, frozen=True, kw_only=True):
         """The merchant's time."""
         return self.real_now + self.merchant.clock_offset
 
+    @property
+    def work(self) -> Work:
+        """Work in the transaction of this visit."""
+        return self.work_for(self.merchant)
+
+    @property
+    def own_work(self) -> Work:
+        """Work on this person's own settings, audited for their merchant."""
+        return self.work
+
+    def work_in(self, db: Connection) -> Work:
+        """Begin work in a transaction of its own."""
+        return self.system_work_in(db).for_merchant(self.merchant)
+
 
 class ConsoleVisit(Visit, frozen=True, kw_only=True):
-    """Somebody at a page of the operator."""
+    """A visit to the operator area."""
 
 
 def refuse_unknown() -> NoReturn:
-    """Answer that there is nothing at this address, or nothing of this merchant."""
+    """Answer 404: there is nothing at this address, or nothing of this merchant."""
     raise HTTPException(404)

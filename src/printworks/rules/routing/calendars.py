@@ -1,4 +1,4 @@
-"""When an order goes into production, when it leaves the lab and when it arrives."""
+"""Working days: when production of an order starts, when it leaves the lab, when it arrives."""
 
 from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Final
@@ -8,7 +8,7 @@ import msgspec
 _DAY: Final = timedelta(days=1)
 _WEEK: Final = frozenset(range(7))
 
-# A calendar that is closed for longer is a mistake, and a search must end.
+# A calendar that is closed for longer is a mistake; without a limit the search would not end.
 LONGEST_CLOSURE: Final = timedelta(days=366)
 
 
@@ -19,13 +19,13 @@ class WorkingCalendar(msgspec.Struct, frozen=True):
     holidays: frozenset[date] = frozenset()
 
     def __post_init__(self) -> None:
-        """Refuse a week without a working day: nothing would ever be done."""
+        """Refuse a week without a working day."""
         if not self.working_days or not self.working_days <= _WEEK:
             message = "A calendar needs at least one working day, from 0 (Monday) to 6 (Sunday)."
             raise ValueError(message)
 
     def is_working(self, day: date) -> bool:
-        """Whether anything is done on this day."""
+        """Whether this is a working day."""
         return day.weekday() in self.working_days and day not in self.holidays
 
     def on_or_after(self, day: date) -> date:
@@ -42,9 +42,9 @@ class WorkingCalendar(msgspec.Struct, frozen=True):
         return found
 
     def add(self, day: date, working_days: int) -> date:
-        """Return the day so many working days later.
+        """Return the day that is this many working days later.
 
-        Counting begins on the first working day: what is handed over on a Saturday counts as
+        Counting starts on the first working day: what is handed over on a Saturday counts as
         handed over on Monday. So adding 0 gives that first working day.
         """
         if working_days < 0:
@@ -60,7 +60,7 @@ MONDAY_TO_FRIDAY: Final = WorkingCalendar()
 
 
 def find_promised_day(submitted: date, days: int) -> date:
-    """Return the last day that is in time, so many days from Monday to Friday after that one."""
+    """Return the last day that is in time: this many weekdays (Monday to Friday) later."""
     if days == 0:
         return submitted
     return MONDAY_TO_FRIDAY.add(submitted + _DAY, days - 1)
@@ -73,9 +73,9 @@ class Days(msgspec.Struct, frozen=True):
     most: int
 
     def __post_init__(self) -> None:
-        """Refuse what takes less than no time, or at least more than at most."""
+        """Refuse negative numbers, and a minimum above the maximum."""
         if not 0 <= self.fewest <= self.most:
-            message = f"From {self.fewest} to {self.most} working days is not a span."
+            message = f"From {self.fewest} to {self.most} working days is not a valid range."
             raise ValueError(message)
 
 
@@ -89,9 +89,9 @@ class Window(msgspec.Struct, frozen=True):
 def find_production_start(
     ordered_at: datetime, *, cut_off: time, zone: tzinfo, calendar: WorkingCalendar
 ) -> date:
-    """Return the lab's day on which work begins: today if ordered before the cut-off there."""
+    """Return the lab's day on which work starts: today if ordered before the cut-off there."""
     if ordered_at.tzinfo is None:
-        message = "The moment of an order must have a time zone."
+        message = "The time of an order must have a time zone."
         raise ValueError(message)
     local = ordered_at.astimezone(zone)
     today = local.date()
@@ -102,20 +102,20 @@ def find_production_start(
 def find_next_cut_off(
     now: datetime, *, cut_off: time, zone: tzinfo, calendar: WorkingCalendar
 ) -> datetime:
-    """Return until when an order still counts for the next day on which work begins."""
+    """Return the next cut-off: orders before it go into production on that day."""
     day = find_production_start(now, cut_off=cut_off, zone=zone, calendar=calendar)
     return datetime.combine(day, cut_off, zone)
 
 
 def find_dispatch(start: date, production: Days, calendar: WorkingCalendar) -> Window:
-    """Return when the lab hands the parcel over; 0 days of production is the day it starts."""
+    """Return when the lab dispatches the shipment; 0 days of production is the day it starts."""
     return Window(calendar.add(start, production.fewest), calendar.add(start, production.most))
 
 
 def find_arrival(
     dispatch: Window, transit: Days, calendar: WorkingCalendar = MONDAY_TO_FRIDAY
 ) -> Window:
-    """Return when the parcel arrives, by the calendar of the carrier."""
+    """Return when the shipment arrives, by the calendar of the carrier."""
     return Window(
         calendar.add(dispatch.earliest, transit.fewest), calendar.add(dispatch.latest, transit.most)
     )

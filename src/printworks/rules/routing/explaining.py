@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-from printworks.rules.routing.plans import (
+from printworks.rules.routing.model import (
     LabFinding,
     LabVerdict,
     Plan,
@@ -12,66 +12,67 @@ from printworks.rules.routing.plans import (
     Unroutable,
 )
 
-# So many items are named before the rest is only counted.
-NAMED: Final = 5
+# How many items are listed before the rest is only counted.
+MOST_LISTED: Final = 5
 
 Money = Callable[[int], str]
 
 
 def explain(routing: Routing, money: Money = str) -> list[str]:
-    """Tell the plan, what it costs, and why each other lab was turned down.
+    """Return the plan, what it costs, and why each other lab was not chosen.
 
-    `money` writes an amount in the currency of routing.
+    `money` formats an amount in the currency of routing.
     """
-    verdicts = [_tell_verdict(v, money) for v in routing.verdicts if v.finding != LabFinding.CHOSEN]
+    verdicts = [
+        _describe_verdict(v, money) for v in routing.verdicts if v.finding != LabFinding.CHOSEN
+    ]
     if isinstance(routing, Unroutable):
-        return [f"Nobody can make and send {_name(routing.items)}.", *verdicts]
-    return [*_tell_plan(routing.plan, money), *verdicts]
+        return [f"No lab can make and send {_name(routing.items)}.", *verdicts]
+    return [*_describe_plan(routing.plan, money), *verdicts]
 
 
-def _tell_plan(plan: Plan, money: Money) -> Iterator[str]:
-    for package in plan.packages:
-        yield _tell_package(package, money)
+def _describe_plan(plan: Plan, money: Money) -> Iterator[str]:
+    for shipment in plan.shipments:
+        yield _describe_shipment(shipment, money)
     costs = f"{money(plan.items_cost)} for printing and {money(plan.shipping_cost)} for shipping"
     yield f"Together that costs {money(plan.total)}: {costs}."
-    yield _tell_promise(plan)
+    yield _describe_promise(plan)
     if not plan.is_exact:
-        yield "There were too many ways to try them all; a cheaper one may exist."
+        yield "There were too many possibilities to try them all; a cheaper plan may exist."
 
 
-def _tell_package(package: PlannedShipment, money: Money) -> str:
-    copies = "1 copy" if package.copies == 1 else f"{package.copies} copies"
-    tracked = "tracked" if package.is_tracked else "untracked"
+def _describe_shipment(shipment: PlannedShipment, money: Money) -> str:
+    copies = "1 copy" if shipment.copies == 1 else f"{shipment.copies} copies"
+    tracked = "tracked" if shipment.is_tracked else "untracked"
     return (
-        f"{package.lab} prints {_name(package.items)} ({package.band}, {copies}), dispatches by "
-        f"{package.dispatch.latest} and sends by {package.service} ({package.method}, {tracked}) "
-        f"for {money(package.price)}, to arrive from {package.arrival.earliest} to "
-        f"{package.arrival.latest}."
+        f"{shipment.lab} prints {_name(shipment.items)} ({shipment.band}, {copies}), dispatches by "
+        f"{shipment.dispatch.latest} and sends by {shipment.service} ({shipment.method}, {tracked}) "
+        f"for {money(shipment.price)}, to arrive from {shipment.arrival.earliest} to "
+        f"{shipment.arrival.latest}."
     )
 
 
-def _tell_promise(plan: Plan) -> str:
+def _describe_promise(plan: Plan) -> str:
     promise = f"the promise of {plan.promise} by {plan.method}"
     if plan.meets_promise:
         return f"It meets {promise}."
-    if any(package.method != plan.method for package in plan.packages):
-        return f"It cannot all be sent by {plan.method}, so that {promise} is not met."
-    return f"Nothing meets {promise}; this is complete as early as can be, on {plan.arrives_by}."
+    if any(shipment.method != plan.method for shipment in plan.shipments):
+        return f"Not all of it can be sent by {plan.method}, so {promise} is not met."
+    return f"Nothing meets {promise}; this plan arrives the earliest, on {plan.arrives_by}."
 
 
-# Read a line as: "lab-a ... items 1 and 2" and what follows.
 _SENTENCES: Final[Mapping[LabFinding, str]] = {
     LabFinding.CHOSEN: "{lab} prints {items}.",
     LabFinding.CANNOT_MAKE: "{lab} cannot make {items}: {reason}.",
-    LabFinding.LEFT_OUT: "{lab} was left out for {items}: it refused before.",
-    LabFinding.PAUSED: "{lab} was passed over for {items}: paused, {reason}.",
-    LabFinding.NO_SERVICE: "{lab} has no service for {items} that may be used.",
+    LabFinding.LEFT_OUT: "{lab} was left out for {items}: it rejected the order before.",
+    LabFinding.PAUSED: "{lab} was not considered for {items}: paused, {reason}.",
+    LabFinding.NO_SERVICE: "{lab} has no suitable service for {items}.",
     LabFinding.TOO_LATE: "{lab} is too late for {items}: they would arrive by {arrives_by}.",
     LabFinding.DEARER: "{lab} would cost {extra_cost} more for {items}.",
 }
 
 
-def _tell_verdict(verdict: LabVerdict, money: Money) -> str:
+def _describe_verdict(verdict: LabVerdict, money: Money) -> str:
     items = _name(verdict.items)
     if verdict.extra_cost == 0:
         return f"{verdict.lab} would cost the same for {items}, and came second."
@@ -87,7 +88,7 @@ def _tell_verdict(verdict: LabVerdict, money: Money) -> str:
 def _name(items: Sequence[int]) -> str:
     if len(items) == 1:
         return f"item {items[0]}"
-    named = [str(item) for item in items[:NAMED]]
-    rest = len(items) - NAMED
+    named = [str(item) for item in items[:MOST_LISTED]]
+    rest = len(items) - MOST_LISTED
     last = f"{rest} more" if rest > 0 else named.pop()
     return f"items {', '.join(named)} and {last}"

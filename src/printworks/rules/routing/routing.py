@@ -1,6 +1,6 @@
 """Which lab prints what, and by which service it is sent.
 
-The cheapest plan that meets the promise; of equal ones that with fewer packages, then that whose
+The cheapest plan that meets the promise; of equal ones that with fewer shipments, then that whose
 labs, listed item by item, come first by their codes, then the services that come first. If no plan
 meets the promise, the cheapest of those that are complete earliest.
 """
@@ -12,19 +12,24 @@ from operator import and_
 from typing import Final, NamedTuple
 
 from printworks.rules.orders import ShippingMethod
-from printworks.rules.routing.assignments import MOST_STEPS, solve
 from printworks.rules.routing.calendars import Window, find_arrival
-from printworks.rules.routing.offers import Candidate, CannotMake, Offer, PrintItem, ServiceOffer
-from printworks.rules.routing.plans import (
+from printworks.rules.routing.costs import Assignment, AssignmentProblem, Costs, LabChoice
+from printworks.rules.routing.model import (
+    Candidate,
+    CannotMake,
     LabFinding,
     LabVerdict,
+    Offer,
     Plan,
     PlannedShipment,
+    PrintItem,
     Routed,
     Routing,
+    RoutingRequest,
+    ServiceOffer,
     Unroutable,
 )
-from printworks.rules.routing.sharing import Costs, LabChoice, Sharing, SharingProblem
+from printworks.rules.routing.search import solve
 
 _NOT_MADE: Final = CannotMake("not in its range")
 
@@ -32,7 +37,7 @@ _NOT_MADE: Final = CannotMake("not in its range")
 _ListArrivals = Callable[[int, str, Window], tuple[date, ...]]
 
 
-class _Way(NamedTuple):
+class _Option(NamedTuple):
     """A lab that makes an item and sends it by at least one service that may be used."""
 
     offer: Offer
@@ -49,99 +54,75 @@ class _Market(NamedTuple):
     # By lab and band.
     services: Mapping[tuple[int, str], tuple[ServiceOffer, ...]]
     # For each item, by lab.
-    ways: Sequence[Mapping[int, _Way]]
+    options: Sequence[Mapping[int, _Option]]
 
     def find_fastest(self) -> date | None:
-        """Return the first day by which everything can have arrived; None if not everything can."""
-        if not all(self.ways):
+        """Return the first day by which every item can arrive; None if some cannot be sent."""
+        if not all(self.options):
             return None
-        fastest = (min(min(way.arrivals) for way in ways.values()) for ways in self.ways)
+        fastest = (min(min(one.arrivals) for one in each.values()) for each in self.options)
         return max(fastest, default=date.min)
 
 
-class _Shared(NamedTuple):
-    """The items of one band, shared out."""
+class _AssignedBand(NamedTuple):
+    """The items of one band, each with its lab."""
 
-    # Places of the items in the order.
+    # Positions of the items in the order.
     places: Sequence[int]
-    problem: SharingProblem
+    problem: AssignmentProblem
     labs: Sequence[int]
     is_exact: bool
 
 
-def route(
-    items: Sequence[PrintItem],
-    candidates: Collection[Candidate],
-    *,
-    method: ShippingMethod,
-    promise: date,
-    needs_tracking: bool = False,
-    prefers_tracking: bool = False,
-    without: Set[str] = frozenset(),
-    most_steps: int = MOST_STEPS,
-) -> Routing:
-    """Choose labs and services for all items, so that the last day of arrival is promised.
+def route(request: RoutingRequest) -> Routing:
+    """Choose labs and services for all items of an order.
 
-    Labs in `without` have refused the order and are left out. Services of other methods than the
-    one asked for are used only if the order cannot be sent without them, and such a plan does not
-    meet the promise. Untracked services are never used where tracking is needed; where it is
-    preferred, only for bands that cannot wholly be sent with tracking.
+    Services of other methods than the one asked for are used only if the order cannot be sent
+    without them, and such a plan does not meet the promise.
     """
-    opening = _open_preferring_tracked if prefers_tracking and not needs_tracking else _open_market
-    tracked = frozenset(_list_bands(items) if needs_tracking or prefers_tracking else ())
-    open_market = partial(opening, items, candidates, tracked=tracked, without=without)
-    market = open_market(methods={method})
+    market = _open_market(request, {request.method})
     fastest = market.find_fastest()
     is_as_asked = fastest is not None
     if fastest is None:
-        market = open_market(methods=set(ShippingMethod))
+        market = _open_market(request, set(ShippingMethod))
         fastest = market.find_fastest()
     if fastest is None:
         return _refuse(market)
-    deadline, order = max(promise, fastest), [item.id for item in items]
-    shared = [_share(market, band, deadline, most_steps) for band in _list_bands(items)]
-    packages = [package for part in shared for package in _pack(market, part)]
-    packages.sort(key=lambda package: order.index(package.items[0]))
+    deadline, order = max(request.promise, fastest), [item.id for item in request.items]
+    bands = [_assign(market, band, deadline, request.most_steps) for band in request.bands]
+    shipments = [shipment for band in bands for shipment in _plan_shipments(market, band)]
+    shipments.sort(key=lambda shipment: order.index(shipment.items[0]))
     plan = Plan(
-        packages=tuple(packages),
-        items_cost=sum(_sum_items(part) for part in shared),
-        shipping_cost=sum(package.price for package in packages),
-        promise=promise,
-        method=method,
-        meets_promise=is_as_asked and fastest <= promise,
-        is_exact=all(part.is_exact for part in shared),
+        shipments=tuple(shipments),
+        items_cost=sum(_sum_items(band) for band in bands),
+        shipping_cost=sum(shipment.price for shipment in shipments),
+        promise=request.promise,
+        method=request.method,
+        meets_promise=is_as_asked and fastest <= request.promise,
+        is_exact=all(band.is_exact for band in bands),
     )
-    return Routed(plan, _judge(market, shared))
+    return Routed(plan, _explain_labs(market, bands))
 
 
-def _open_preferring_tracked(
-    items: Sequence[PrintItem],
-    candidates: Collection[Candidate],
-    *,
-    methods: Set[ShippingMethod],
-    tracked: Set[str],
-    without: Set[str],
-) -> _Market:
-    """Gather what may be chosen; bands that cannot wholly travel with tracking do without."""
-    market = _open_market(items, candidates, methods=methods, tracked=tracked, without=without)
-    lacking = {item.band for item, ways in zip(items, market.ways, strict=True) if not ways}
-    if not lacking:
+def _open_market(request: RoutingRequest, methods: Set[ShippingMethod]) -> _Market:
+    """Gather what may be chosen, with tracking where the request asks for it."""
+    if request.needs_tracking:
+        return _gather_options(request, methods, set(request.bands))
+    if not request.prefers_tracking:
+        return _gather_options(request, methods, set())
+    market = _gather_options(request, methods, set(request.bands))
+    pairs = zip(request.items, market.options, strict=True)
+    untracked = {item.band for item, options in pairs if not options}
+    if not untracked:
         return market
-    return _open_market(
-        items, candidates, methods=methods, tracked=tracked - lacking, without=without
-    )
+    return _gather_options(request, methods, set(request.bands) - untracked)
 
 
-def _open_market(
-    items: Sequence[PrintItem],
-    candidates: Collection[Candidate],
-    *,
-    methods: Set[ShippingMethod],
-    tracked: Set[str],
-    without: Set[str],
+def _gather_options(
+    request: RoutingRequest, methods: Set[ShippingMethod], tracked: Set[str]
 ) -> _Market:
     """Gather what may be chosen; bands in `tracked` travel with tracking or not at all."""
-    labs = sorted(candidates, key=lambda lab: lab.code)
+    labs = sorted(request.candidates, key=lambda lab: lab.code)
     services = {
         (n, band): tuple(
             service
@@ -151,25 +132,24 @@ def _open_market(
             and (service.is_tracked or band not in tracked)
         )
         for n, lab in enumerate(labs)
-        for band in _list_bands(items)
+        for band in request.bands
     }
-    market = _Market(items, labs, without, services, [])
+    market = _Market(request.items, labs, request.without, services, [])
     list_arrivals = cache(partial(_list_arrivals, market))
-    return market._replace(ways=[_list_ways(market, item, list_arrivals) for item in items])
+    options = [_list_options(market, item, list_arrivals) for item in request.items]
+    return market._replace(options=options)
 
 
-def _list_bands(items: Sequence[PrintItem]) -> list[str]:
-    return list(dict.fromkeys(item.band for item in items))
-
-
-def _list_ways(market: _Market, item: PrintItem, list_arrivals: _ListArrivals) -> dict[int, _Way]:
-    ways = {}
+def _list_options(
+    market: _Market, item: PrintItem, list_arrivals: _ListArrivals
+) -> dict[int, _Option]:
+    options = {}
     for n, lab in enumerate(market.labs):
         offer = lab.offers.get(item.id, _NOT_MADE)
         is_open = lab.paused is None and lab.code not in market.without
         if is_open and isinstance(offer, Offer) and market.services[n, item.band]:
-            ways[n] = _Way(offer, list_arrivals(n, item.band, offer.dispatch))
-    return ways
+            options[n] = _Option(offer, list_arrivals(n, item.band, offer.dispatch))
+    return options
 
 
 def _list_arrivals(market: _Market, lab: int, band: str, dispatch: Window) -> tuple[date, ...]:
@@ -179,9 +159,9 @@ def _list_arrivals(market: _Market, lab: int, band: str, dispatch: Window) -> tu
     )
 
 
-def _share(market: _Market, band: str, deadline: date, most_steps: int) -> _Shared:
+def _assign(market: _Market, band: str, deadline: date, most_steps: int) -> _AssignedBand:
     places = [place for place, item in enumerate(market.items) if item.band == band]
-    problem = SharingProblem(
+    problem = AssignmentProblem(
         copies=[market.items[place].copies for place in places],
         choices=[_list_choices(market, place, deadline) for place in places],
         prices=[
@@ -190,31 +170,31 @@ def _share(market: _Market, band: str, deadline: date, most_steps: int) -> _Shar
         ],
     )
     labs, is_exact = solve(problem, most_steps=most_steps)
-    return _Shared(places, problem, labs, is_exact)
+    return _AssignedBand(places, problem, labs, is_exact)
 
 
 def _list_choices(market: _Market, place: int, deadline: date) -> dict[int, LabChoice]:
     choices = {}
-    for lab, way in market.ways[place].items():
-        in_time = sum(1 << n for n, day in enumerate(way.arrivals) if day <= deadline)
+    for lab, option in market.options[place].items():
+        in_time = sum(1 << n for n, day in enumerate(option.arrivals) if day <= deadline)
         if in_time:
-            choices[lab] = LabChoice(way.offer.cost * market.items[place].copies, in_time)
+            choices[lab] = LabChoice(option.offer.cost * market.items[place].copies, in_time)
     return choices
 
 
-def _sum_items(part: _Shared) -> int:
+def _sum_items(band: _AssignedBand) -> int:
     return sum(
-        choices[lab].cost for choices, lab in zip(part.problem.choices, part.labs, strict=True)
+        choices[lab].cost for choices, lab in zip(band.problem.choices, band.labs, strict=True)
     )
 
 
-def _pack(market: _Market, part: _Shared) -> Iterator[PlannedShipment]:
-    for lab in sorted(set(part.labs)):
-        members = [n for n, chosen in enumerate(part.labs) if chosen == lab]
-        items = [market.items[part.places[n]] for n in members]
-        offers = [market.ways[part.places[n]][lab].offer for n in members]
+def _plan_shipments(market: _Market, assigned: _AssignedBand) -> Iterator[PlannedShipment]:
+    for lab in sorted(set(assigned.labs)):
+        members = [n for n, chosen in enumerate(assigned.labs) if chosen == lab]
+        items = [market.items[assigned.places[n]] for n in members]
+        offers = [market.options[assigned.places[n]][lab].offer for n in members]
         copies, band = sum(item.copies for item in items), items[0].band
-        in_time = reduce(and_, (part.problem.choices[n][lab].services for n in members))
+        in_time = reduce(and_, (assigned.problem.choices[n][lab].services for n in members))
         usable = [s for n, s in enumerate(market.services[lab, band]) if in_time >> n & 1]
         service = min(usable, key=lambda service: service.prices[band].price_for(copies))
         dispatch = Window(
@@ -235,8 +215,8 @@ def _pack(market: _Market, part: _Shared) -> Iterator[PlannedShipment]:
         )
 
 
-class _Judgement(NamedTuple):
-    """A verdict without its items, so that those with the same one can be told together."""
+class _Reason(NamedTuple):
+    """A verdict without its items, so that items with the same one can be listed together."""
 
     finding: LabFinding
     reason: str | None = None
@@ -244,72 +224,72 @@ class _Judgement(NamedTuple):
     extra_cost: int | None = None
 
 
-_Judge = Callable[[int, int], _Judgement]
+_FindReason = Callable[[int, int], _Reason]
 
 
 def _refuse(market: _Market) -> Unroutable:
-    places = [place for place, ways in enumerate(market.ways) if not ways]
+    places = [place for place, options in enumerate(market.options) if not options]
     items = tuple(market.items[place].id for place in places)
-    return Unroutable(
-        items, _gather(market, places, lambda place, lab: _exclude(market, place, lab))
-    )
+    return Unroutable(items, _group_verdicts(market, places, partial(_exclude, market)))
 
 
-def _judge(market: _Market, shared: Sequence[_Shared]) -> tuple[LabVerdict, ...]:
-    compare: dict[int, Callable[[int, int], _Judgement | None]] = {}
-    for part in shared:
-        compare |= dict.fromkeys(part.places, _compare(part))
+def _explain_labs(market: _Market, bands: Sequence[_AssignedBand]) -> tuple[LabVerdict, ...]:
+    compare: dict[int, Callable[[int, int], _Reason | None]] = {}
+    for band in bands:
+        compare |= dict.fromkeys(band.places, _compare(band))
 
-    def judge(place: int, lab: int) -> _Judgement:
-        way = market.ways[place].get(lab)
-        if way is None:
+    def find_reason(place: int, lab: int) -> _Reason:
+        option = market.options[place].get(lab)
+        if option is None:
             return _exclude(market, place, lab)
-        return compare[place](place, lab) or _Judgement(
-            LabFinding.TOO_LATE, arrives_by=min(way.arrivals)
+        return compare[place](place, lab) or _Reason(
+            LabFinding.TOO_LATE, arrives_by=min(option.arrivals)
         )
 
-    return _gather(market, range(len(market.items)), judge)
+    return _group_verdicts(market, range(len(market.items)), find_reason)
 
 
-def _exclude(market: _Market, place: int, lab: int) -> _Judgement:
-    """Say why a lab cannot be used for an item at all."""
+def _exclude(market: _Market, place: int, lab: int) -> _Reason:
+    """Return why a lab cannot be used for an item at all."""
     candidate = market.labs[lab]
     offer = candidate.offers.get(market.items[place].id, _NOT_MADE)
     if isinstance(offer, CannotMake):
-        return _Judgement(LabFinding.CANNOT_MAKE, reason=offer.reason)
+        return _Reason(LabFinding.CANNOT_MAKE, reason=offer.reason)
     if candidate.code in market.without:
-        return _Judgement(LabFinding.LEFT_OUT)
+        return _Reason(LabFinding.LEFT_OUT)
     if candidate.paused is not None:
-        return _Judgement(LabFinding.PAUSED, reason=candidate.paused)
-    return _Judgement(LabFinding.NO_SERVICE)
+        return _Reason(LabFinding.PAUSED, reason=candidate.paused)
+    return _Reason(LabFinding.NO_SERVICE)
 
 
-def _compare(part: _Shared) -> Callable[[int, int], _Judgement | None]:
-    """Say of labs that were in time whether they were chosen, or how much dearer they are."""
-    sharing = Sharing(Costs(part.problem, breaks_ties=False), part.labs)
-    index = {place: n for n, place in enumerate(part.places)}
-    together = cache(sharing.extra_together)
+def _compare(band: _AssignedBand) -> Callable[[int, int], _Reason | None]:
+    """Return a function that tells for a lab in time whether it was chosen, or its extra cost."""
+    assignment = Assignment(Costs(band.problem, breaks_ties=False), band.labs)
+    index = {place: n for n, place in enumerate(band.places)}
+    together = cache(assignment.extra_together)
 
-    def compare(place: int, lab: int) -> _Judgement | None:
+    def compare(place: int, lab: int) -> _Reason | None:
         n = index[place]
-        if lab not in part.problem.choices[n]:
+        if lab not in band.problem.choices[n]:
             return None
-        if part.labs[n] == lab:
-            return _Judgement(LabFinding.CHOSEN)
-        extra = min(sharing.extra_alone(n, lab), together(part.labs[n], lab))
-        return _Judgement(LabFinding.DEARER, extra_cost=extra)
+        if band.labs[n] == lab:
+            return _Reason(LabFinding.CHOSEN)
+        extra = min(assignment.extra_alone(n, lab), together(band.labs[n], lab))
+        return _Reason(LabFinding.DEARER, extra_cost=extra)
 
     return compare
 
 
-def _gather(market: _Market, places: Collection[int], judge: _Judge) -> tuple[LabVerdict, ...]:
+def _group_verdicts(
+    market: _Market, places: Collection[int], find_reason: _FindReason
+) -> tuple[LabVerdict, ...]:
     verdicts = []
     for lab, candidate in enumerate(market.labs):
-        alike: dict[_Judgement, list[int]] = {}
+        groups: dict[_Reason, list[int]] = {}
         for place in places:
-            alike.setdefault(judge(place, lab), []).append(market.items[place].id)
+            groups.setdefault(find_reason(place, lab), []).append(market.items[place].id)
         verdicts += [
-            LabVerdict(lab=candidate.code, items=tuple(items), **judgement._asdict())
-            for judgement, items in alike.items()
+            LabVerdict(lab=candidate.code, items=tuple(items), **reason._asdict())
+            for reason, items in groups.items()
         ]
     return tuple(verdicts)

@@ -1,4 +1,4 @@
-"""Who did what: written with what they did, and never changed."""
+"""The audit log: written in the transaction of what it is about, and never changed."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -8,63 +8,42 @@ import msgspec
 from sqlalchemy import Connection, insert, select
 
 from printworks.rules.people import Realm
+from printworks.store.engine.rows import columns_of, list_structs, newest_first
 from printworks.store.tables import audit_log
 
 
 class AuditEntry(msgspec.Struct, frozen=True):
-    """One thing that somebody did."""
+    """One action of a person, or of an operator at the command line."""
 
-    id: int
     at: datetime
+    # Whose data it was about; None if only the operator's own.
     merchant_id: int | None
     realm: Realm
     who: str
     action: str
-    subject: str
-    details: Mapping[str, Any]
-    address: str
-    request_id: str
+    subject: str = ""
+    details: Mapping[str, Any] = {}
+    address: str = ""
+    request_id: str = ""
+    # Given by the database.
+    id: int = 0
 
 
-_COLUMNS: Final = [audit_log.c[name] for name in AuditEntry.__struct_fields__]
+_COLUMNS: Final = columns_of(audit_log, AuditEntry)
 
 
-def record(
-    db: Connection,
-    *,
-    at: datetime,
-    merchant_id: int | None,
-    realm: Realm,
-    who: str,
-    action: str,
-    subject: str = "",
-    details: Mapping[str, Any] | None = None,
-    address: str = "",
-    request_id: str = "",
-) -> None:
-    """Write down what somebody does, in the transaction in which it happens."""
-    db.execute(
-        insert(audit_log).values(
-            at=at,
-            merchant_id=merchant_id,
-            realm=realm,
-            who=who,
-            action=action,
-            subject=subject,
-            details=dict(details or {}),
-            address=address,
-            request_id=request_id,
-        )
-    )
+def record(db: Connection, entry: AuditEntry) -> None:
+    """Add an entry to the audit log, in the transaction of what it is about."""
+    values: dict[str, Any] = msgspec.structs.asdict(entry)
+    del values["id"]
+    db.execute(insert(audit_log).values(**values))
 
 
 def list_audit(
     db: Connection, *, merchant_id: int | None = None, before: int | None = None, limit: int
 ) -> list[AuditEntry]:
-    """Return what was done lately, of one merchant's affairs or of all; the latest first."""
-    wanted = select(*_COLUMNS).order_by(audit_log.c.id.desc()).limit(limit)
+    """Return the newest entries, about one merchant or about all."""
+    wanted = newest_first(select(*_COLUMNS), audit_log.c.id, before=before, limit=limit)
     if merchant_id is not None:
         wanted = wanted.where(audit_log.c.merchant_id == merchant_id)
-    if before is not None:
-        wanted = wanted.where(audit_log.c.id < before)
-    return [AuditEntry(*row) for row in db.execute(wanted)]
+    return list_structs(db, AuditEntry, wanted)

@@ -1,4 +1,4 @@
-"""Requests that carry an Idempotency-Key, and what they were answered."""
+"""Requests that carry an Idempotency-Key, and the answers they got."""
 
 from datetime import datetime
 
@@ -6,11 +6,13 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from printworks.store.engine.purging import delete_oldest
+from printworks.store.engine.rows import columns_of, find_struct
 from printworks.store.tables import idempotency_keys as keys
 
 
-class KeptRequest(msgspec.Struct, frozen=True):
-    """What is known of the first request that came with a key."""
+class StoredRequest(msgspec.Struct, frozen=True):
+    """The first request that came with a key, and its answer."""
 
     fingerprint: str
     claimed_until: datetime
@@ -24,24 +26,21 @@ class KeyClaim(msgspec.Struct, frozen=True):
 
     merchant_id: int
     key: str
-    # Who holds it: a request that ran too long must not answer for the one that replaced it.
+    # A request that ran too long must not answer for the one that replaced it.
     claim: str
 
 
-_KEPT = [keys.c[name] for name in KeptRequest.__struct_fields__]
-
-
-def find_request(db: Connection, merchant_id: int, key: str) -> KeptRequest | None:
-    """Return what is known of the key."""
-    query = select(*_KEPT).where(keys.c.merchant_id == merchant_id, keys.c.key == key)
-    row = db.execute(query).one_or_none()
-    return None if row is None else KeptRequest(*row)
+def find_request(db: Connection, merchant_id: int, key: str) -> StoredRequest | None:
+    """Return the first request that came with this key."""
+    query = select(*columns_of(keys, StoredRequest))
+    query = query.where(keys.c.merchant_id == merchant_id, keys.c.key == key)
+    return find_struct(db, StoredRequest, query)
 
 
 def claim_key(
     db: Connection, claim: KeyClaim, *, fingerprint: str, now: datetime, until: datetime
 ) -> bool:
-    """Take a key that is new, or whose first request died; say whether that worked."""
+    """Claim a key that is new, or whose first request died; say whether that worked."""
     values = {
         "fingerprint": fingerprint,
         "claim": claim.claim,
@@ -68,10 +67,10 @@ def claim_key(
     return True
 
 
-def keep_answer(
+def store_answer(
     db: Connection, claim: KeyClaim, *, status: int, media_type: str, body: bytes
 ) -> bool:
-    """Keep the answer for as long as keys are kept; say whether the claim still held."""
+    """Store the answer; say whether the claim was still held."""
     kept = db.execute(
         update(keys)
         .where(_is_held(claim))
@@ -80,9 +79,14 @@ def keep_answer(
     return kept.rowcount == 1
 
 
-def give_up_claim(db: Connection, claim: KeyClaim) -> None:
-    """Forget the key: the request failed and may be tried again."""
+def release_key(db: Connection, claim: KeyClaim) -> None:
+    """Delete the key: the request failed and may be sent again."""
     db.execute(delete(keys).where(_is_held(claim)))
+
+
+def purge_idempotency_keys(db: Connection, *, before: datetime, limit: int) -> int:
+    """Delete the oldest keys and their answers; return how many."""
+    return delete_oldest(db, keys.c.created_at, keys.c.created_at < before, limit=limit)
 
 
 def _is_held(claim: KeyClaim) -> ColumnElement[bool]:

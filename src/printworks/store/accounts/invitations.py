@@ -1,76 +1,68 @@
-"""Links that let somebody in once."""
+"""Invitations: links that can be used once, to sign up or to choose a new password."""
 
 import secrets
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from sqlalchemy import Connection, delete, insert, select, update
 
 from printworks.rules.people import INVITATION_LASTS, Realm, Role
-from printworks.store.accounts.sessions import forget_some, hash_token
+from printworks.store.accounts.sessions import hash_token
+from printworks.store.engine.purging import delete_oldest
+from printworks.store.engine.rows import columns_of, find_struct, list_structs
 from printworks.store.tables import invitations
 
 
+class NewInvitation(msgspec.Struct, frozen=True):
+    """Who may sign in, and as what."""
+
+    realm: Realm
+    role: Role
+    email: str
+    # Whose dashboard it opens; None makes a new merchant, or is for an operator.
+    merchant_id: int | None = None
+    # Who chooses a new password with it.
+    person_id: int | None = None
+
+
 class Invitation(msgspec.Struct, frozen=True):
-    """Who may come in, and as what."""
+    """An invitation that was sent."""
 
     hash: str
     realm: Realm
     role: Role
     email: str
-    # Whose dashboard it opens; null makes a new merchant, or is for an operator.
     merchant_id: int | None
-    # Who chooses a new password with it.
     person_id: int | None
     created_at: datetime
     expires_at: datetime
 
 
-_COLUMNS: Final = [invitations.c[name] for name in Invitation.__struct_fields__]
+COLUMNS: Final = columns_of(invitations, Invitation)
 
 
-def add_invitation(
-    db: Connection,
-    *,
-    realm: Realm,
-    role: Role,
-    email: str,
-    now: datetime,
-    merchant_id: int | None = None,
-    person_id: int | None = None,
-) -> str:
-    """Invite somebody, and return what the link must hold."""
+def add_invitation(db: Connection, new: NewInvitation, *, now: datetime) -> str:
+    """Invite a person; return the token that the link must hold."""
     token = secrets.token_hex(24)
-    db.execute(
-        insert(invitations).values(
-            hash=hash_token(token),
-            realm=realm,
-            role=role,
-            email=email,
-            merchant_id=merchant_id,
-            person_id=person_id,
-            created_at=now,
-            expires_at=now + INVITATION_LASTS,
-        )
-    )
+    values: dict[str, Any] = {"created_at": now, "expires_at": now + INVITATION_LASTS}
+    values |= msgspec.structs.asdict(new)
+    db.execute(insert(invitations).values(hash=hash_token(token), **values))
     return token
 
 
 def find_invitation(db: Connection, token: str, *, now: datetime) -> Invitation | None:
-    """Return the invitation of a link, unless it was used or is too old."""
-    row = db.execute(
-        select(*_COLUMNS).where(
-            invitations.c.hash == hash_token(token),
-            invitations.c.used_at.is_(None),
-            invitations.c.expires_at > now,
-        )
-    ).one_or_none()
-    return None if row is None else Invitation(*row)
+    """Return the invitation with this token, unless it was used or has expired."""
+    query = select(*COLUMNS).where(
+        invitations.c.hash == hash_token(token),
+        invitations.c.used_at.is_(None),
+        invitations.c.expires_at > now,
+    )
+    return find_struct(db, Invitation, query)
 
 
 def use_invitation(db: Connection, invitation: Invitation, *, now: datetime) -> bool:
-    """Use an invitation up; say whether nobody has before."""
+    """Mark an invitation as used; return False if it was used before."""
     used = db.execute(
         update(invitations)
         .where(invitations.c.hash == invitation.hash, invitations.c.used_at.is_(None))
@@ -80,7 +72,7 @@ def use_invitation(db: Connection, invitation: Invitation, *, now: datetime) -> 
 
 
 def withdraw_links_of(db: Connection, person_id: int) -> None:
-    """Let no link work any more with which somebody could choose another password."""
+    """Withdraw the links with which a person could choose a new password."""
     db.execute(
         delete(invitations).where(
             invitations.c.person_id == person_id, invitations.c.used_at.is_(None)
@@ -88,6 +80,58 @@ def withdraw_links_of(db: Connection, person_id: int) -> None:
     )
 
 
-def forget_invitations(db: Connection, *, before: datetime, limit: int) -> int:
-    """Forget invitations that expired before then, used or not; return how many those are."""
-    return forget_some(db, invitations, invitations.c.expires_at < before, limit=limit)
+def purge_invitations(db: Connection, *, before: datetime, limit: int) -> int:
+    """Delete invitations that expired before then, used or not; return how many."""
+    return delete_oldest(
+        db, invitations.c.expires_at, invitations.c.expires_at < before, limit=limit
+    )
+
+
+# More than anyone reads.
+MOST_SHOWN: Final = 50
+
+
+def list_open_invitations(
+    db: Connection, realm: Realm, *, merchant_id: int | None = None, now: datetime
+) -> list[Invitation]:
+    """Return the invitations of a realm that can still be used, newest first."""
+    wanted = (
+        select(*COLUMNS)
+        .where(
+            invitations.c.realm == realm,
+            invitations.c.merchant_id.is_not_distinct_from(merchant_id),
+            invitations.c.used_at.is_(None),
+            invitations.c.expires_at > now,
+        )
+        .order_by(invitations.c.created_at.desc())
+        .limit(MOST_SHOWN)
+    )
+    return list_structs(db, Invitation, wanted)
+
+
+def withdraw_invitation(
+    db: Connection, realm: Realm, invitation_hash: str, *, merchant_id: int | None = None
+) -> Invitation | None:
+    """Withdraw an invitation and return it; None if it could not be used any more."""
+    gone = db.execute(
+        delete(invitations)
+        .where(
+            invitations.c.hash == invitation_hash,
+            invitations.c.realm == realm,
+            invitations.c.merchant_id.is_not_distinct_from(merchant_id),
+            invitations.c.used_at.is_(None),
+        )
+        .returning(*COLUMNS)
+    ).one_or_none()
+    return None if gone is None else Invitation(*gone)
+
+
+def withdraw_all(db: Connection, realm: Realm, email: str) -> None:
+    """Withdraw all invitations that were sent to an address."""
+    db.execute(
+        delete(invitations).where(
+            invitations.c.realm == realm,
+            invitations.c.email == email,
+            invitations.c.used_at.is_(None),
+        )
+    )

@@ -1,23 +1,24 @@
-"""Merchants and the keys they show."""
+"""Merchants and their API keys."""
 
 import hashlib
 import hmac
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Connection, bindparam, or_, select, update
+from sqlalchemy import Connection, bindparam, insert, or_, select, update
 
 from printworks.catalogue.products import Currency
 from printworks.errors import NotFound
 from printworks.rules.payments import Billing
 from printworks.store.engine.prepared import PreparedStatement
+from printworks.store.engine.rows import columns_of, find_struct, list_structs, possible_id
 from printworks.store.tables import api_keys, merchants
 
 
 class Merchant(msgspec.Struct, frozen=True):
-    """Whose request or job it is."""
+    """The merchant whose request or job it is."""
 
     id: int
     code: str
@@ -29,18 +30,18 @@ class Merchant(msgspec.Struct, frozen=True):
 
 
 class ApiKey(msgspec.Struct, frozen=True):
-    """What is remembered of a key: never the key itself."""
+    """What is stored about a key, which is never the key itself."""
 
     id: int
     merchant_code: str
     hint: str
     created_at: datetime
     expires_at: datetime | None
-    # Within a minute or so; null if never.
+    # To within about a minute; null if never.
     last_used_at: datetime | None
 
 
-_COLUMNS: Final = [merchants.c[name] for name in Merchant.__struct_fields__]
+_COLUMNS: Final = columns_of(merchants, Merchant)
 _is_valid = or_(api_keys.c.expires_at.is_(None), api_keys.c.expires_at > bindparam("now"))
 
 _KEYS_OF_MERCHANT: Final = PreparedStatement(
@@ -48,35 +49,26 @@ _KEYS_OF_MERCHANT: Final = PreparedStatement(
     .join_from(merchants, api_keys)
     .where(merchants.c.code == bindparam("code"), _is_valid)
 )
-# Keys of one merchant that may work at the same time.
+# Keys of one merchant that are valid at the same time.
 MOST_KEYS: Final = 5
-# What is compared when there are fewer keys, so that it takes as long as with all of them.
+# Compared when there are fewer keys, so that the time does not depend on their number.
 _NO_KEYS: Final = ("0" * 64,) * MOST_KEYS
 _LIST_KEYS: Final = (
-    select(
-        api_keys.c.id,
-        merchants.c.code,
-        api_keys.c.hint,
-        api_keys.c.created_at,
-        api_keys.c.expires_at,
-        api_keys.c.last_used_at,
-    )
+    select(*columns_of(api_keys, ApiKey, merchant_code=merchants.c.code))
     .join_from(merchants, api_keys)
     .where(_is_valid)
 )
-# No row has a higher number, and PostgreSQL refuses to compare with one that is.
-_HIGHEST_ID: Final = 2**63 - 1
 
 
 def hash_key(key: str) -> str:
-    """Return what is stored of a key."""
+    """Return the hash under which a key is stored."""
     return hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def find_merchant_by_key(db: Connection, code: str, key: str, *, now: datetime) -> Merchant | None:
     """Return the merchant with this code if the key is one of its valid ones."""
     shown = hash_key(key)
-    # Some text, a zero byte for one, is an error to PostgreSQL and not merely unknown.
+    # PostgreSQL raises an error for some text, such as a zero byte.
     code = code if code.isascii() and code.isalnum() else ""
     rows = _KEYS_OF_MERCHANT.all(db, {"code": code, "now": now})
     found = None
@@ -88,14 +80,28 @@ def find_merchant_by_key(db: Connection, code: str, key: str, *, now: datetime) 
     return found
 
 
+def insert_merchant(db: Connection, merchant: Merchant, *, now: datetime) -> Merchant:
+    """Add a merchant; the database chooses its id."""
+    values: dict[str, Any] = msgspec.structs.asdict(merchant)
+    del values["id"]
+    added = insert(merchants).values(**values, created_at=now).returning(merchants.c.id)
+    return msgspec.structs.replace(merchant, id=db.execute(added).scalar_one())
+
+
+def insert_key(db: Connection, merchant_id: int, key: str, *, now: datetime) -> None:
+    """Add a key of a merchant; only its hash and its last characters are stored."""
+    values = {"merchant_id": merchant_id, "hash": hash_key(key), "hint": key[-4:]}
+    db.execute(insert(api_keys).values(**values, created_at=now))
+
+
 def get_merchant(db: Connection, merchant_id: int) -> Merchant:
-    """Return a merchant by its number, as jobs know it."""
+    """Return a merchant by its row id."""
     row = db.execute(select(*_COLUMNS).where(merchants.c.id == merchant_id)).one()
     return Merchant(*row)
 
 
 def get_merchant_by_code(db: Connection, code: str) -> Merchant:
-    """Return a merchant by the id that it sends, as operators know it."""
+    """Return a merchant by the code that it sends as its id."""
     merchant = find_merchant_by_code(db, code)
     if merchant is None:
         raise NotFound(f"There is no merchant {code!r}.")
@@ -103,47 +109,58 @@ def get_merchant_by_code(db: Connection, code: str) -> Merchant:
 
 
 def find_merchant_by_code(db: Connection, code: str) -> Merchant | None:
-    """Return the merchant with an id that somebody typed, if there is one."""
-    # No code has other letters, and some of them are an error to PostgreSQL.
+    """Return the merchant with a code that was typed in, if there is one."""
+    # PostgreSQL raises an error for some characters, and no code has them.
     if not code.isascii() or not code.isprintable():
         return None
-    row = db.execute(select(*_COLUMNS).where(merchants.c.code == code)).one_or_none()
-    return None if row is None else Merchant(*row)
+    return find_struct(db, Merchant, select(*_COLUMNS).where(merchants.c.code == code))
 
 
 def read_clock_offsets(db: Connection, merchant_ids: Iterable[int]) -> dict[int, timedelta]:
-    """Return how far each merchant's clock is ahead."""
+    """Return how far ahead each merchant's clock is."""
     wanted = select(merchants.c.id, merchants.c.clock_offset).where(
         merchants.c.id.in_(set(merchant_ids))
     )
     return {row.id: row.clock_offset for row in db.execute(wanted)}
 
 
+def add_clock_offset(db: Connection, merchant_id: int, by: timedelta) -> timedelta:
+    """Move a merchant's clock further ahead; return how far ahead it is now."""
+    # Added, not set: two moves at the same time are two moves.
+    offset: timedelta = db.execute(
+        update(merchants)
+        .where(merchants.c.id == merchant_id)
+        .values(clock_offset=merchants.c.clock_offset + by)
+        .returning(merchants.c.clock_offset)
+    ).scalar_one()
+    return offset
+
+
 def set_billing(db: Connection, merchant_id: int, billing: Billing) -> None:
-    """Say how a merchant pays from now on."""
+    """Set how a merchant pays from now on."""
     db.execute(update(merchants).where(merchants.c.id == merchant_id).values(billing=billing))
 
 
 def list_merchants(db: Connection) -> list[Merchant]:
     """Return all merchants, oldest first."""
-    return [Merchant(*row) for row in db.execute(select(*_COLUMNS).order_by(merchants.c.id))]
+    return list_structs(db, Merchant, select(*_COLUMNS).order_by(merchants.c.id))
 
 
 def list_valid_keys(db: Connection, *, now: datetime) -> list[ApiKey]:
-    """Return every key that opens a door now, by merchant and oldest first."""
+    """Return every valid key, by merchant and oldest first."""
     query = _LIST_KEYS.order_by(merchants.c.id, api_keys.c.id)
     return [ApiKey(*row) for row in db.execute(query, {"now": now})]
 
 
 def list_keys(db: Connection, merchant_id: int, *, now: datetime) -> list[ApiKey]:
-    """Return the keys of one merchant that open a door now, newest first."""
+    """Return the valid keys of one merchant, newest first."""
     query = _LIST_KEYS.where(merchants.c.id == merchant_id).order_by(api_keys.c.id.desc())
     return [ApiKey(*row) for row in db.execute(query, {"now": now})]
 
 
 def lock_keys(db: Connection, merchant_id: int) -> None:
-    """Keep others from changing a merchant's keys until the transaction ends."""
-    # What refers to the merchant, such as a new order, need not wait.
+    """Lock a merchant's keys until the transaction ends."""
+    # Rows that refer to the merchant, such as new orders, need not wait.
     mine = select(merchants.c.id).where(merchants.c.id == merchant_id)
     db.execute(mine.with_for_update(key_share=True)).one()
 
@@ -151,10 +168,8 @@ def lock_keys(db: Connection, merchant_id: int) -> None:
 def end_key(
     db: Connection, merchant_id: int, key_id: int, *, at: datetime, now: datetime
 ) -> ApiKey | None:
-    """Let a key of a merchant end at a moment; return it as it was, or None if it works no more."""
-    if not 0 < key_id <= _HIGHEST_ID:
-        return None
-    mine = (merchants.c.id == merchant_id, api_keys.c.id == key_id)
+    """Let a key expire at this time; return it as it was, or None if it is not valid."""
+    mine = (merchants.c.id == merchant_id, api_keys.c.id == possible_id(key_id))
     row = db.execute(_LIST_KEYS.where(*mine), {"now": now}).one_or_none()
     if row is None:
         return None

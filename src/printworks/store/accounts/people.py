@@ -1,28 +1,29 @@
-"""People who sign in, and what is remembered of their mistakes."""
+"""People who sign in: merchants' staff and operators."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
-from printworks.errors import NotFound
 from printworks.rules.people import Realm, Role
-from printworks.store.tables import people
+from printworks.store.engine.rows import columns_of, find_struct, get_struct, list_structs
+from printworks.store.tables import invitations, people, sessions
 
 
 class Person(msgspec.Struct, frozen=True):
-    """Somebody who may sign in."""
+    """A person who can sign in."""
 
     id: int
     realm: Realm
     email: str
     role: Role
-    # Null for the operator's own people.
+    # Null for operators.
     merchant_id: int | None
     password_hash: str
     totp_secret: str | None
-    # The step of the last code that was used: none counts twice.
+    # The step of the last code that was used: no code can be used twice.
     totp_step: int
     failures: int
     failed_at: datetime | None
@@ -30,77 +31,64 @@ class Person(msgspec.Struct, frozen=True):
 
     @property
     def has_totp(self) -> bool:
-        """Whether a code is asked for besides the password."""
+        """Whether a code is needed besides the password."""
         return self.totp_secret is not None
 
 
-COLUMNS: Final = [people.c[name] for name in Person.__struct_fields__]
+class NewPerson(msgspec.Struct, frozen=True, kw_only=True):
+    """A person who has just chosen a password."""
+
+    realm: Realm
+    email: str
+    role: Role
+    merchant_id: int | None
+    password_hash: str
 
 
-def insert_person(
-    db: Connection,
-    *,
-    realm: Realm,
-    email: str,
-    role: Role,
-    merchant_id: int | None,
-    password_hash: str,
-    now: datetime,
-) -> Person:
-    """Add somebody; there must be nobody with this address at the same door."""
-    values: dict[str, Any] = {
-        "realm": realm,
-        "email": email,
-        "role": role,
-        "merchant_id": merchant_id,
-        "password_hash": password_hash,
-        "totp_secret": None,
-        "totp_step": 0,
-        "failures": 0,
-        "failed_at": None,
-        "created_at": now,
-    }
-    number = db.execute(insert(people).values(**values).returning(people.c.id)).scalar_one()
-    return Person(number, **values)
+COLUMNS: Final = columns_of(people, Person)
+
+
+def insert_person(db: Connection, new: NewPerson, *, now: datetime) -> Person:
+    """Add a person; no other in the same realm may have this address."""
+    values = msgspec.structs.asdict(new)
+    added = insert(people).values(**values, created_at=now).returning(*COLUMNS)
+    return Person(*db.execute(added).one())
 
 
 def find_person(db: Connection, realm: Realm, email: str) -> Person | None:
-    """Return who has this address at this door."""
+    """Return the person with this address in a realm."""
     wanted = select(*COLUMNS).where(people.c.realm == realm, people.c.email == email)
-    row = db.execute(wanted).one_or_none()
-    return None if row is None else Person(*row)
+    return find_struct(db, Person, wanted)
 
 
 def get_person(db: Connection, person_id: int) -> Person:
-    """Return somebody by number."""
-    row = db.execute(select(*COLUMNS).where(people.c.id == person_id)).one_or_none()
-    if row is None:
-        raise NotFound("There is nobody with this number.")
-    return Person(*row)
+    """Return a person by id."""
+    wanted = select(*COLUMNS).where(people.c.id == person_id)
+    return get_struct(db, Person, wanted, missing="There is no person with this id.")
 
 
 def list_people(db: Connection, realm: Realm, *, merchant_id: int | None = None) -> list[Person]:
-    """Return who may come in at a door, for one merchant or for the operator."""
+    """Return the people of one merchant, or the operators."""
     wanted = (
         select(*COLUMNS)
         .where(people.c.realm == realm, people.c.merchant_id.is_not_distinct_from(merchant_id))
         .order_by(people.c.email)
     )
-    return [Person(*row) for row in db.execute(wanted)]
+    return list_structs(db, Person, wanted)
 
 
 def set_password(db: Connection, person_id: int, password_hash: str) -> None:
-    """Remember another password, and forget the mistakes made with the old one."""
+    """Set a new password, and reset the count of failures."""
     _change(db, person_id, password_hash=password_hash, failures=0, failed_at=None)
 
 
 def set_totp(db: Connection, person_id: int, secret: str | None, *, step: int) -> None:
-    """Ask for codes of this secret from now on, or for none."""
+    """Require codes of this secret from now on, or none."""
     _change(db, person_id, totp_secret=secret, totp_step=step)
 
 
 def set_role(db: Connection, person_id: int, role: Role) -> None:
-    """Let somebody do more, or less."""
+    """Give a person another role."""
     _change(db, person_id, role=role)
 
 
@@ -109,13 +97,13 @@ def note_failure(db: Connection, person_id: int, *, now: datetime) -> None:
     _change(db, person_id, failures=people.c.failures + 1, failed_at=now)
 
 
-def forget_failures(db: Connection, person_id: int) -> None:
-    """Begin anew after the right password."""
+def reset_failures(db: Connection, person_id: int) -> None:
+    """Reset the count of failures after the right password."""
     _change(db, person_id, failures=0, failed_at=None)
 
 
 def use_step(db: Connection, person_id: int, step: int) -> bool:
-    """Use up a code; say whether nobody has before."""
+    """Mark a code as used; return False if it was used before."""
     used = db.execute(
         update(people)
         .where(people.c.id == person_id, people.c.totp_step < step)
@@ -126,3 +114,39 @@ def use_step(db: Connection, person_id: int, step: int) -> bool:
 
 def _change(db: Connection, person_id: int, **values: Any) -> None:
     db.execute(update(people).where(people.c.id == person_id).values(**values))
+
+
+def lock_admins(db: Connection) -> frozenset[int]:
+    """Return the ids of all admins; they stay admins until the transaction ends."""
+    locked = (
+        select(people.c.id)
+        .where(people.c.realm == Realm.OPERATOR, people.c.role == Role.ADMIN)
+        # Always in the same order: two transactions that change each other must not deadlock.
+        .order_by(people.c.id)
+        .with_for_update()
+    )
+    return frozenset(db.execute(locked).scalars())
+
+
+def has_operators(db: Connection) -> bool:
+    """Say whether there is an operator."""
+    operators = select(people.c.id).where(people.c.realm == Realm.OPERATOR).limit(1)
+    return db.execute(operators).first() is not None
+
+
+def delete_person(db: Connection, person_id: int) -> None:
+    """Delete a person, with all sessions and invitations."""
+    db.execute(delete(sessions).where(sessions.c.person_id == person_id))
+    db.execute(delete(invitations).where(invitations.c.person_id == person_id))
+    db.execute(delete(people).where(people.c.id == person_id))
+
+
+def find_last_visits(db: Connection, realm: Realm) -> Mapping[int, datetime]:
+    """Return when each person of a realm who is signed in was last seen, by id."""
+    seen = (
+        select(sessions.c.person_id, func.max(sessions.c.seen_at))
+        .join_from(sessions, people)
+        .where(people.c.realm == realm)
+        .group_by(sessions.c.person_id)
+    )
+    return {row.person_id: row[1] for row in db.execute(seen)}

@@ -1,60 +1,51 @@
-"""What programs asked lately, and when each key was last shown."""
+"""The latest API requests, and when each key was last used."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 import msgspec
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    bindparam,
-    delete,
-    or_,
-    select,
-    text,
-    update,
-)
+from sqlalchemy import ColumnElement, Connection, bindparam, or_, select, text, update
 
 from printworks.store.engine.columns import Timestamp
 from printworks.store.engine.prepared import PreparedStatement
+from printworks.store.engine.purging import delete_oldest
+from printworks.store.engine.rows import LARGEST_ID, columns_of, cut_page, list_structs
 from printworks.store.tables import api_keys, api_requests
 
 LONGEST_PATH: Final = 500
-# Among so many requests a filter looks at once: a merchant may have made millions.
-LOOKED_THROUGH: Final = 20_000
-# The last use of a key is noted no more often than this.
+# A filter reads this many requests at once: a merchant may have made millions.
+MOST_FILTERED: Final = 20_000
+# The last use of a key is stored no more often than this.
 KEY_USES_APART: Final = timedelta(minutes=1)
-# No row has a higher number, and PostgreSQL refuses to compare with one that is.
-_HIGHEST_ID: Final = 2**63 - 1
 
 
-class NewRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a program asked and how it was answered, to be written down."""
+class NewRequest(msgspec.Struct, frozen=True):
+    """A request and its outcome, to be stored."""
 
     merchant_id: int
     at: datetime
     method: str
-    # As it was asked for, without the query string, which may hold anything.
+    # Without the query string, which may contain anything.
     path: str
     status: int
     milliseconds: int
-    # Chosen by the program if it likes, and so perhaps not the only one.
+    # The client may choose it, so it need not be unique.
     request_id: str
 
 
-class ApiRequest(NewRequest, frozen=True, kw_only=True):
-    """A request that was written down."""
+class ApiRequest(NewRequest, frozen=True):
+    """A stored request."""
 
     id: int
 
 
 class RequestFilter(msgspec.Struct, frozen=True, kw_only=True):
-    """Which requests to show; what is left out does not matter."""
+    """Which requests to list; what is not set does not matter."""
 
     # The first digit of the status.
     status_class: int | None = None
-    # Whatever was refused or failed.
+    # Requests that were refused or failed.
     only_errors: bool = False
     method: str | None = None
     # Part of the path, in any case, or a whole request id.
@@ -62,18 +53,18 @@ class RequestFilter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RequestPage(msgspec.Struct, frozen=True):
-    """Some requests, newest first."""
+    """A page of requests, newest first."""
 
     requests: list[ApiRequest]
-    # From where to go on with `before`; null if there is nothing older. A page with a filter may
-    # be short, or empty, and still have older ones.
+    # Where the next page begins (`before`); null if there is none. A page with a filter may be
+    # short, or empty, and still not be the last.
     older: int | None
 
 
-_COLUMNS: Final = [api_requests.c[name] for name in ApiRequest.__struct_fields__]
-_MOMENT: Final = Timestamp()
-# One statement for many rows, which come as one JSON text: after each row of several statements
-# the thread would have to wait for the interpreter, and whoever wants to write for the thread.
+_COLUMNS: Final = columns_of(api_requests, ApiRequest)
+_TIMESTAMP: Final = Timestamp()
+# One statement for many rows, passed as one JSON text: between several statements the thread
+# would wait for the interpreter, and other writers for the thread.
 _WRITE: Final = {
     "sqlite": PreparedStatement(
         text("""
@@ -92,7 +83,7 @@ _WRITE: Final = {
     """)
     ),
 }
-# Somebody who changes the keys meanwhile must wait for nobody: those are left for the next time.
+# A transaction that changes keys must not wait for this: its keys are skipped until next time.
 _KEYS_SHOWN: Final = (
     select(api_keys.c.id, api_keys.c.hash, api_keys.c.last_used_at)
     .where(
@@ -112,7 +103,7 @@ _NOTE_USE: Final = (
 
 
 def make_storable(words: str) -> str:
-    """Return a text with what no database can hold, such as a zero byte, replaced."""
+    """Replace what no database can store, such as a zero byte."""
     words = words.replace("\x00", "\N{REPLACEMENT CHARACTER}")
     if words.isascii():
         return words
@@ -120,13 +111,13 @@ def make_storable(words: str) -> str:
 
 
 def write_requests(db: Connection, requests: Sequence[NewRequest]) -> None:
-    """Write down what was asked, oldest first."""
+    """Store requests, oldest first."""
     if not requests:
         return
     rows = [
         (
             request.merchant_id,
-            _MOMENT.process_bind_param(request.at, db.dialect),
+            _TIMESTAMP.process_bind_param(request.at, db.dialect),
             request.method,
             make_storable(request.path[:LONGEST_PATH]),
             request.status,
@@ -139,7 +130,7 @@ def write_requests(db: Connection, requests: Sequence[NewRequest]) -> None:
 
 
 def note_key_uses(db: Connection, uses: Mapping[str, datetime]) -> None:
-    """Note when keys, by their hashes, were last shown; not those noted within a minute."""
+    """Store when keys, by hash, were last used, unless that was stored within the last minute."""
     if not uses:
         return
     latest = max(uses.values()) - KEY_USES_APART
@@ -161,28 +152,31 @@ def list_requests(
     before: int | None = None,
     wanted: RequestFilter | None = None,
 ) -> RequestPage:
-    """Return what a merchant's programs asked, newest first, from below the number `before` on.
+    """Return a merchant's requests, newest first, beginning below the id `before`.
 
-    A filter looks through so many requests and no more; the page says where to go on.
+    A filter reads a limited number of requests; the page says where to continue.
     """
-    below = _HIGHEST_ID if before is None else min(max(before, 0), _HIGHEST_ID)
+    below = LARGEST_ID if before is None else min(max(before, 0), LARGEST_ID)
     conditions = [] if wanted is None else _list_conditions(wanted)
     floor = _find_floor(db, merchant_id, below) if conditions else None
-    rows = _look(db, merchant_id, below, floor, conditions, limit=limit + 1)
-    if len(rows) > limit:
-        return RequestPage(rows[:limit], rows[limit - 1].id)
-    return RequestPage(rows, None if floor is None else floor + 1)
-
-
-def forget_requests(db: Connection, *, before: datetime, limit: int) -> int:
-    """Forget the oldest requests, and return how many those are."""
-    oldest = (
-        select(api_requests.c.id)
-        .where(api_requests.c.at < before)
-        .order_by(api_requests.c.at)
-        .limit(limit)
+    query = (
+        select(*_COLUMNS)
+        .where(
+            api_requests.c.merchant_id == merchant_id,
+            api_requests.c.id < below,
+            api_requests.c.id > (floor or 0),
+            *conditions,
+        )
+        .order_by(api_requests.c.id.desc())
+        .limit(limit + 1)
     )
-    return db.execute(delete(api_requests).where(api_requests.c.id.in_(oldest))).rowcount
+    shown, older = cut_page(list_structs(db, ApiRequest, query), limit, lambda one: one.id)
+    return RequestPage(shown, older or (floor and floor + 1))
+
+
+def purge_requests(db: Connection, *, before: datetime, limit: int) -> int:
+    """Delete the oldest requests; return how many."""
+    return delete_oldest(db, api_requests.c.at, api_requests.c.at < before, limit=limit)
 
 
 def _list_conditions(wanted: RequestFilter) -> list[ColumnElement[bool]]:
@@ -202,32 +196,11 @@ def _list_conditions(wanted: RequestFilter) -> list[ColumnElement[bool]]:
 
 
 def _find_floor(db: Connection, merchant_id: int, below: int) -> int | None:
-    """Return the number of the first request that is too far down to be looked at."""
+    """Return the id of the first request that a filter does not reach."""
     return db.execute(
         select(api_requests.c.id)
         .where(api_requests.c.merchant_id == merchant_id, api_requests.c.id < below)
         .order_by(api_requests.c.id.desc())
-        .offset(LOOKED_THROUGH)
+        .offset(MOST_FILTERED)
         .limit(1)
     ).scalar()
-
-
-def _look(
-    db: Connection,
-    merchant_id: int,
-    below: int,
-    floor: int | None,
-    conditions: Sequence[ColumnElement[bool]],
-    *,
-    limit: int,
-) -> list[ApiRequest]:
-    query = (
-        select(*_COLUMNS)
-        .where(api_requests.c.merchant_id == merchant_id, api_requests.c.id < below, *conditions)
-        .order_by(api_requests.c.id.desc())
-        .limit(limit)
-    )
-    if floor is not None:
-        query = query.where(api_requests.c.id > floor)
-    rows: Sequence[Any] = db.execute(query).all()
-    return [ApiRequest(**row._mapping) for row in rows]

@@ -1,29 +1,29 @@
-"""What the processes of one deployment share and nobody else may know."""
+"""Secrets that the processes of one deployment share."""
 
 from sqlalchemy import Connection, select
 
 from printworks.store.engine.upsert import insert_unless_there
 from printworks.store.tables import secrets
 
-# Signs the addresses of proofs.
+# Signs the URLs of proofs.
 LINKS = "links"
 # Not secret, but shared: whether this is a sandbox or live.
 ENVIRONMENT = "environment"
 
 
 def claim_environment(db: Connection, environment: str) -> str:
-    """Note to which environment the database belongs, if nobody has; return that."""
-    # Several processes may start at once, none of which finds anything there.
+    """Set the environment of the database, unless it is set; return the one that is set."""
+    # Several processes may start at once and find none.
     if find_secret(db, ENVIRONMENT) is None:
         insert_unless_there(db, secrets, name=ENVIRONMENT, value=environment)
     return get_secret(db, ENVIRONMENT)
 
 
 def get_secret(db: Connection, name: str) -> str:
-    """Return a secret; there is one of this name."""
+    """Return the secret with this name, which exists."""
     return str(db.execute(select(secrets.c.value).where(secrets.c.name == name)).scalar_one())
 
 
 def find_secret(db: Connection, name: str) -> str | None:
-    """Return a secret, or None if there is none of this name."""
+    """Return the secret with this name, or None."""
     return db.execute(select(secrets.c.value).where(secrets.c.name == name)).scalar()

@@ -1,4 +1,4 @@
-"""Who is signed in: rows here, and a random text in a cookie there."""
+"""Sessions: a row here, and a random token in a cookie."""
 
 import hashlib
 import secrets
@@ -6,37 +6,39 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from printworks.rules.people import Realm, end_of_session
 from printworks.store.accounts.people import COLUMNS as OF_PERSON
 from printworks.store.accounts.people import Person
 from printworks.store.engine.prepared import PreparedStatement
+from printworks.store.engine.purging import delete_oldest
+from printworks.store.engine.rows import columns_of, list_structs
 from printworks.store.tables import people, sessions
 
 
 class Session(msgspec.Struct, frozen=True):
-    """One browser in which somebody is signed in."""
+    """A browser in which a person is signed in."""
 
     hash: str
     person_id: int
     created_at: datetime
     seen_at: datetime
     expires_at: datetime
-    # When the password was last given.
+    # When the password was last entered.
     proved_at: datetime
     address: str
     user_agent: str
 
 
 class SignedIn(NamedTuple):
-    """Who is at the door, and in which browser."""
+    """A person, and the session in which the request was made."""
 
     person: Person
     session: Session
 
 
-_COLUMNS: Final = [sessions.c[name] for name in Session.__struct_fields__]
+_COLUMNS: Final = columns_of(sessions, Session)
 _FIND: Final = PreparedStatement(
     select(*OF_PERSON, *_COLUMNS)
     .join_from(sessions, people)
@@ -49,14 +51,14 @@ _FIND: Final = PreparedStatement(
 
 
 def hash_token(token: str) -> str:
-    """Return what is stored of a random text that only a browser or a link has."""
+    """Return the hash under which a token of a cookie or a link is stored."""
     return hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def begin_session(
     db: Connection, person: Person, *, address: str, user_agent: str, now: datetime
 ) -> str:
-    """Sign somebody in and return what their browser must show from now on."""
+    """Sign a person in; return the token for the cookie."""
     token = secrets.token_hex(32)
     db.execute(
         insert(sessions).values(
@@ -74,7 +76,7 @@ def begin_session(
 
 
 def find_session(db: Connection, realm: Realm, token: str, *, now: datetime) -> SignedIn | None:
-    """Return who shows this at this door, if it still counts."""
+    """Return the person and session of a token, if the session is still valid."""
     row = _FIND.first(db, {"hash": hash_token(token), "now": now, "realm": realm})
     if row is None:
         return None
@@ -82,55 +84,49 @@ def find_session(db: Connection, realm: Realm, token: str, *, now: datetime) -> 
 
 
 def touch_session(db: Connection, signed_in: SignedIn, *, now: datetime) -> None:
-    """Note that somebody was there, and let the session last longer."""
+    """Extend a session because it was used."""
     person, session = signed_in
     until = end_of_session(person.realm, session.created_at, now=now)
     _change(db, session.hash, seen_at=now, expires_at=until)
 
 
-def prove_session(db: Connection, session_hash: str, *, now: datetime) -> None:
-    """Note that the password was given once more."""
+def mark_reauthenticated(db: Connection, session_hash: str, *, now: datetime) -> None:
+    """Store that the password was entered again."""
     _change(db, session_hash, proved_at=now)
 
 
 def end_session(db: Connection, person_id: int, session_hash: str) -> None:
-    """Sign one browser of somebody out."""
+    """Sign a person out of one browser."""
     db.execute(
         delete(sessions).where(sessions.c.person_id == person_id, sessions.c.hash == session_hash)
     )
 
 
 def end_session_of(db: Connection, token: str) -> None:
-    """Sign out the browser that shows this, whoever it belongs to."""
+    """End the session with this token, if there is one."""
     db.execute(delete(sessions).where(sessions.c.hash == hash_token(token)))
 
 
 def end_sessions(db: Connection, person_id: int, *, but: str = "") -> int:
-    """Sign somebody out everywhere, perhaps but for one browser; return how many those were."""
+    """Sign a person out everywhere, except perhaps in one browser; return how many."""
     gone = delete(sessions).where(sessions.c.person_id == person_id, sessions.c.hash != but)
     return db.execute(gone).rowcount
 
 
 def list_sessions(db: Connection, person_id: int, *, now: datetime) -> list[Session]:
-    """Return where somebody is signed in, the latest first."""
+    """Return a person's sessions, the latest first."""
     wanted = (
         select(*_COLUMNS)
         .where(sessions.c.person_id == person_id, sessions.c.expires_at > now)
         .order_by(sessions.c.seen_at.desc())
         .limit(100)
     )
-    return [Session(*row) for row in db.execute(wanted)]
+    return list_structs(db, Session, wanted)
 
 
-def forget_sessions(db: Connection, *, now: datetime, limit: int) -> int:
-    """Forget sessions that have expired, the oldest first; return how many those are."""
-    return forget_some(db, sessions, sessions.c.expires_at <= now, limit=limit)
-
-
-def forget_some(db: Connection, table: Table, is_old: ColumnElement[bool], *, limit: int) -> int:
-    """Forget rows that are known by a hash, the oldest first; return how many those are."""
-    oldest = select(table.c.hash).where(is_old).order_by(table.c.expires_at).limit(limit)
-    return db.execute(delete(table).where(table.c.hash.in_(oldest))).rowcount
+def purge_sessions(db: Connection, *, before: datetime, limit: int) -> int:
+    """Delete sessions that expire then or earlier, the oldest first; return how many."""
+    return delete_oldest(db, sessions.c.expires_at, sessions.c.expires_at <= before, limit=limit)
 
 
 def _change(db: Connection, session_hash: str, **values: datetime) -> None:

@@ -1,6 +1,6 @@
-"""Sending callbacks: what a worker must know of them, and what it writes down afterwards.
+"""Delivering callbacks: what a worker needs to know, and what it stores afterwards.
 
-Both for many callbacks at once: a thousand a second leave no time for one query each.
+Both in batches: a thousand callbacks a second leave no time for one query each.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,25 +10,25 @@ from typing import Any, Final
 import msgspec
 from sqlalchemy import Connection, bindparam, select, text, tuple_
 
-from printworks.rules.callbacks import ToldEvent
+from printworks.rules.callbacks import CallbackEvent
 from printworks.rules.events import CallbackState
-from printworks.rules.jobs import JobKind
 from printworks.store.callbacks.callbacks import (
     Attempt,
-    Due,
-    enqueue_callbacks,
-    is_untried,
-    read_advancing,
-    read_told,
+    delivery_job,
+    enqueue_deliveries,
+    is_unattempted,
+    read_callback_event,
 )
 from printworks.store.callbacks.settings import Secret, read_secrets
 from printworks.store.engine.columns import Timestamp
 from printworks.store.engine.prepared import PreparedStatement
+from printworks.store.engine.rows import columns_of
+from printworks.store.queue.jobs import NewJob
 from printworks.store.tables import callbacks, merchants, order_events, orders
 
 
 class Delivery(msgspec.Struct, frozen=True, kw_only=True):
-    """A callback as a worker must know it."""
+    """A callback as a worker needs it."""
 
     id: int
     merchant_id: int
@@ -39,7 +39,7 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     round: int
     failures: int
     attempts: int
-    # Null, as the rest of the event, if it is only a test.
+    # Null, like the rest of the event, for a test.
     facts: Any
     event_at: datetime | None
     order_format: str | None
@@ -49,56 +49,51 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     clock_offset: timedelta
 
     @property
-    def event(self) -> ToldEvent | None:
+    def event(self) -> CallbackEvent | None:
         """What happened."""
-        return None if self.facts is None else read_told(self.facts)
+        return None if self.facts is None else read_callback_event(self.facts)
 
 
-class Tried(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a callback that a worker took up."""
+class DeliveryOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """The outcome of a callback that a worker took up."""
 
     delivery: Delivery
     state: CallbackState
     # Null if nothing was sent.
     attempt: Attempt | None = None
-    # How long to wait for the next try, if there is one.
+    # How long to wait for the next attempt, if there is one.
     retry_in: timedelta | None = None
 
 
-_MOMENT: Final = Timestamp()
+_TIMESTAMP: Final = Timestamp()
 _LOAD: Final = (
     select(
-        callbacks.c.id,
-        callbacks.c.merchant_id,
-        callbacks.c.number,
-        callbacks.c.order_id,
-        callbacks.c.sequence,
-        callbacks.c.state,
-        callbacks.c.round,
-        callbacks.c.failures,
-        callbacks.c.attempts,
-        order_events.c.facts,
-        order_events.c.created_at.label("event_at"),
-        orders.c.callback_format.label("order_format"),
-        merchants.c.callback_url.label("url"),
-        merchants.c.callback_format.label("chosen_format"),
-        merchants.c.callback_secrets.label("secrets"),
-        merchants.c.clock_offset,
+        *columns_of(
+            callbacks,
+            Delivery,
+            facts=order_events.c.facts,
+            event_at=order_events.c.created_at,
+            order_format=orders.c.callback_format,
+            url=merchants.c.callback_url,
+            chosen_format=merchants.c.callback_format,
+            secrets=merchants.c.callback_secrets,
+            clock_offset=merchants.c.clock_offset,
+        )
     )
     .join_from(callbacks, merchants)
     .join(order_events, order_events.c.id == callbacks.c.event_id, isouter=True)
     .join(orders, orders.c.id == callbacks.c.order_id, isouter=True)
     .where(callbacks.c.id.in_(bindparam("ids", expanding=True)))
 )
-# In one order everywhere: two who write about the same callbacks must not wait in a circle.
+# Always in the same order: two transactions about the same callbacks must not deadlock.
 _LOCK: Final = (
     select(callbacks.c.id, callbacks.c.state, callbacks.c.round, callbacks.c.failures)
     .where(callbacks.c.id.in_(bindparam("ids", expanding=True)))
     .order_by(callbacks.c.id)
     .with_for_update()
 )
-# One statement for many rows, which come as one JSON text: to send many small statements
-# takes several times as long.
+# One statement for many rows, passed as one JSON text: many small statements take several
+# times as long.
 _UPDATE: Final = {
     "sqlite": PreparedStatement(
         text("""
@@ -110,8 +105,8 @@ _UPDATE: Final = {
         WHERE callbacks.id = new.value ->> 'id'
     """)
     ),
-    # The array makes PostgreSQL use the index, even with a plan that it made while there were
-    # few callbacks.
+    # The array makes PostgreSQL use the index even with a plan from when there were few
+    # callbacks.
     "postgresql": PreparedStatement(
         text("""
         WITH new AS (SELECT * FROM json_to_recordset(CAST(:rows AS json)) AS row (
@@ -158,32 +153,31 @@ _NEXT: Final = select(
 
 
 def load_deliveries(db: Connection, ids: Iterable[int]) -> dict[int, Delivery]:
-    """Return what must be known to send these callbacks."""
+    """Return what is needed to send these callbacks."""
     rows = db.execute(_LOAD, {"ids": list(ids)})
     return {
         row.id: Delivery(**{**row._mapping, "secrets": read_secrets(row.secrets)}) for row in rows
     }
 
 
-def write_tried(db: Connection, tried: Sequence[Tried], *, now: datetime) -> None:
-    """Write down what became of callbacks, and promise what follows: all in one transaction.
+def write_outcomes(db: Connection, tried: Sequence[DeliveryOutcome], *, now: datetime) -> None:
+    """Store the outcome of callbacks and enqueue what follows, all in one transaction.
 
-    What somebody else has written meanwhile about one of them stands. `now` is the real time.
+    An outcome that another worker stored in the meantime stands. `now` is the real time.
     """
     fresh = _leave_out_old(db, tried)
     if not fresh:
         return
-    _write_rows(db, _UPDATE, [_change(one) for one in fresh], moments=("next_at", "delivered_at"))
+    _write_rows(
+        db, _UPDATE, [_change(one) for one in fresh], timestamps=("next_at", "delivered_at")
+    )
     attempts = [
         {"callback_id": one.delivery.id, **msgspec.structs.asdict(one.attempt)}
         for one in fresh
         if one.attempt is not None
     ]
-    _write_rows(db, _ADD_ATTEMPTS, attempts, moments=("at",))
-    due = [*_list_next(db, fresh), *_list_again(fresh)]
-    if due:
-        advancing = read_advancing(db, (one.merchant_id for one in due))
-        enqueue_callbacks(db, due, advancing, now=now)
+    _write_rows(db, _ADD_ATTEMPTS, attempts, timestamps=("at",))
+    enqueue_deliveries(db, [*_list_next(db, fresh), *_list_again(fresh)], now=now)
 
 
 def _write_rows(
@@ -191,29 +185,31 @@ def _write_rows(
     statements: Mapping[str, PreparedStatement],
     rows: Sequence[dict[str, Any]],
     *,
-    moments: Sequence[str],
+    timestamps: Sequence[str],
 ) -> None:
     if not rows:
         return
     for row in rows:
-        row.update({name: _MOMENT.process_bind_param(row[name], db.dialect) for name in moments})
+        row.update(
+            {name: _TIMESTAMP.process_bind_param(row[name], db.dialect) for name in timestamps}
+        )
     statements[db.dialect.name].run(db, {"rows": msgspec.json.encode(rows).decode()})
 
 
-def _leave_out_old(db: Connection, tried: Sequence[Tried]) -> list[Tried]:
+def _leave_out_old(db: Connection, tried: Sequence[DeliveryOutcome]) -> list[DeliveryOutcome]:
     rows = db.execute(_LOCK, {"ids": [one.delivery.id for one in tried]})
     current = {row.id: (row.state, row.round, row.failures) for row in rows}
     fresh = []
     for one in sorted(tried, key=lambda one: one.delivery.id):
         known = one.delivery
-        # Taken out, so that of two tries at the same time one counts.
+        # Removed, so that one of two attempts at the same time counts.
         is_so = current.pop(known.id, None)
         if is_so == (known.state, known.round, known.failures):
             fresh.append(one)
     return fresh
 
 
-def _change(tried: Tried) -> dict[str, Any]:
+def _change(tried: DeliveryOutcome) -> dict[str, Any]:
     delivery, attempt = tried.delivery, tried.attempt
     is_delivered = tried.state is CallbackState.DELIVERED
     return {
@@ -226,8 +222,8 @@ def _change(tried: Tried) -> dict[str, Any]:
     }
 
 
-def _list_next(db: Connection, tried: Sequence[Tried]) -> list[Due]:
-    """Return the callbacks that have waited for these to be tried."""
+def _list_next(db: Connection, tried: Sequence[DeliveryOutcome]) -> list[NewJob]:
+    """Return jobs for the callbacks that have waited for these attempts."""
     places = [
         (one.delivery.order_id, one.delivery.sequence + 1)
         for one in tried
@@ -238,21 +234,16 @@ def _list_next(db: Connection, tried: Sequence[Tried]) -> list[Due]:
     if not places:
         return []
     return [
-        Due(row.merchant_id, row.id, row.round)
+        delivery_job(row.merchant_id, row.id, row.round)
         for row in db.execute(_NEXT, {"places": places})
-        if is_untried(row.state, row.failures)
+        if is_unattempted(row.state, row.failures)
     ]
 
 
-def _list_again(tried: Sequence[Tried]) -> list[Due]:
+def _list_again(tried: Sequence[DeliveryOutcome]) -> list[NewJob]:
     return [
-        Due(
-            one.delivery.merchant_id,
-            one.delivery.id,
-            one.delivery.round,
-            JobKind.RETRY_CALLBACK,
-            one.retry_in,
-        )
+        delivery_job(known.merchant_id, known.id, known.round, one.retry_in)
         for one in tried
+        for known in [one.delivery]
         if one.retry_in is not None
     ]

@@ -1,44 +1,46 @@
-"""What people read about a merchant's callbacks: a page of them, and how each try of one went."""
+"""The log of a merchant's callbacks, for pages: a list, and the attempts of each."""
 
-from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from sqlalchemy import Connection, and_, select
 
 from printworks.rules.events import CallbackState
-from printworks.store.callbacks.callbacks import Attempt, Callback, count_events, read_callback
+from printworks.store.callbacks.callbacks import Attempt, Callback, count_events, read_callbacks
 from printworks.store.engine.columns import spelled_out
+from printworks.store.engine.rows import columns_of, cut_page, list_structs
 from printworks.store.tables import callback_attempts, callbacks, order_events
 
-# Among so many callbacks a filter looks at once: a merchant may have had millions.
-LOOKED_THROUGH: Final = 20_000
+# A filter reads this many callbacks at once: a merchant may have millions.
+MOST_FILTERED: Final = 20_000
 
 
-class LoggedCallback(Callback, frozen=True, kw_only=True):
-    """A callback, and how its last try went."""
+class LoggedCallback(Callback, frozen=True):
+    """A callback and its last attempt."""
 
-    # Both null if it was not tried, or so long ago that nobody remembers.
+    # Both null if there was no attempt, or it was deleted.
     last_status: int | None
     last_error: str | None
 
 
 class CallbackPage(msgspec.Struct, frozen=True):
-    """Some callbacks, newest first."""
+    """A page of callbacks, newest first."""
 
     callbacks: list[LoggedCallback]
-    # From where to go on with `before`; null if there is nothing older. A page with a filter may
-    # be short, or empty, and still have older ones.
+    # Where the next page begins (`before`); null if there is none. A page with a filter may be
+    # short, or empty, and still not be the last.
     older: int | None
 
 
-_COLUMNS: Final = [callbacks.c[name] for name in Callback.__struct_fields__ if name != "event"]
-_LOOK: Final = (
+_CALLBACKS: Final = (
     select(
-        *_COLUMNS,
-        order_events.c.facts,
-        callback_attempts.c.status.label("last_status"),
-        callback_attempts.c.error.label("last_error"),
+        *columns_of(
+            callbacks,
+            LoggedCallback,
+            event=order_events.c.facts,
+            last_status=callback_attempts.c.status,
+            last_error=callback_attempts.c.error,
+        )
     )
     .join_from(callbacks, order_events, isouter=True)
     .join(
@@ -60,48 +62,44 @@ def list_callback_log(
     state: CallbackState | None = None,
     before: int | None = None,
 ) -> CallbackPage:
-    """Return a merchant's callbacks, newest first, from below the number `before` on.
+    """Return a merchant's callbacks, newest first, beginning below the number `before`.
 
-    A filter looks through so many of them and no more; the page says where to go on.
+    A filter reads a limited number of callbacks; the page says where to continue.
     """
     last = count_events(db, merchant_id)
     below = last + 1 if before is None else min(max(before, 0), last + 1)
-    wanted = _LOOK.where(callbacks.c.merchant_id == merchant_id, callbacks.c.number < below)
+    wanted = _CALLBACKS.where(callbacks.c.merchant_id == merchant_id, callbacks.c.number < below)
     floor = 0
     if state is not None:
         wanted = wanted.where(callbacks.c.state == spelled_out(state))
         if state is not CallbackState.FAILED:
-            floor = max(below - 1 - LOOKED_THROUGH, 0)
+            floor = max(below - 1 - MOST_FILTERED, 0)
             wanted = wanted.where(callbacks.c.number > floor)
-    rows = db.execute(wanted.order_by(callbacks.c.number.desc()).limit(limit + 1)).all()
-    if len(rows) > limit:
-        return CallbackPage(_show(rows[:limit]), rows[limit - 1].number)
-    return CallbackPage(_show(rows), floor + 1 if floor else None)
+    newest = wanted.order_by(callbacks.c.number.desc()).limit(limit + 1)
+    found = read_callbacks(db, LoggedCallback, newest)
+    shown, older = cut_page(found, limit, lambda one: one.number)
+    return CallbackPage(shown, older or (floor + 1 if floor else None))
 
 
 def find_latest_test(db: Connection, merchant_id: int) -> LoggedCallback | None:
     """Return the last test that a merchant asked for."""
     wanted = (
-        _LOOK.where(callbacks.c.merchant_id == merchant_id, callbacks.c.number.is_(None))
+        _CALLBACKS.where(callbacks.c.merchant_id == merchant_id, callbacks.c.number.is_(None))
         .order_by(callbacks.c.id.desc())
         .limit(1)
     )
-    return next(iter(_show(db.execute(wanted))), None)
+    return next(iter(read_callbacks(db, LoggedCallback, wanted)), None)
 
 
 def list_latest_attempts(
     db: Connection, merchant_id: int, callback_id: int, *, limit: int
 ) -> list[Attempt]:
-    """Return how the latest tries of a merchant's callback went, newest first."""
+    """Return the latest attempts of a merchant's callback, newest first."""
     wanted = (
-        select(*[callback_attempts.c[name] for name in Attempt.__struct_fields__])
+        select(*columns_of(callback_attempts, Attempt))
         .join_from(callback_attempts, callbacks)
         .where(callbacks.c.merchant_id == merchant_id, callbacks.c.id == callback_id)
         .order_by(callback_attempts.c.number.desc())
         .limit(limit)
     )
-    return [Attempt(**row._mapping) for row in db.execute(wanted)]
-
-
-def _show(rows: Iterable[Any]) -> list[LoggedCallback]:
-    return [read_callback(LoggedCallback, row) for row in rows]
+    return list_structs(db, Attempt, wanted)

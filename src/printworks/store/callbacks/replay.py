@@ -1,4 +1,4 @@
-"""Sending callbacks again: each begins a new round, and the events of an order stay in order."""
+"""Sending callbacks again: each begins a new round, and an order's events stay in order."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
@@ -7,13 +7,8 @@ from typing import Any, Final
 from sqlalchemy import Connection, bindparam, select, tuple_, update
 
 from printworks.rules.events import CallbackState
-from printworks.store.callbacks.callbacks import (
-    LARGEST_NUMBER,
-    Due,
-    enqueue_callbacks,
-    is_untried,
-    read_advancing,
-)
+from printworks.store.callbacks.callbacks import delivery_job, enqueue_deliveries, is_unattempted
+from printworks.store.engine.rows import LARGEST_ID
 from printworks.store.tables import callbacks
 
 _KNOWN: Final = (
@@ -30,10 +25,10 @@ _KNOWN: Final = (
 def send_callbacks_again(
     db: Connection, ids: Sequence[int], *, now: datetime, real_now: datetime
 ) -> int:
-    """Begin a new round for callbacks of one merchant, and return how many there are.
+    """Begin a new round for callbacks of one merchant; return how many.
 
-    Of an order's callbacks the first is promised, and each of the others once the one before it
-    was tried. `now` is the merchant's time.
+    The first of an order's callbacks is enqueued, and each of the others after the attempt of the
+    one before it. `now` is the merchant's time.
     """
     found = {row.id: row for row in _lock_with_those_before(db, ids)}
     again = [found[one] for one in sorted(ids) if one in found]
@@ -53,20 +48,19 @@ def send_callbacks_again(
     waited_for = {
         (row.order_id, row.sequence)
         for row in found.values()
-        if row.id in set(ids) or is_untried(row.state, row.failures)
+        if row.id in set(ids) or is_unattempted(row.state, row.failures)
     }
     due = [
-        Due(row.merchant_id, row.id, row.round + 1)
+        delivery_job(row.merchant_id, row.id, row.round + 1)
         for row in again
         if row.sequence is None or (row.order_id, row.sequence - 1) not in waited_for
     ]
-    advancing = read_advancing(db, (one.merchant_id for one in due))
-    enqueue_callbacks(db, due, advancing, now=real_now)
+    enqueue_deliveries(db, due, now=real_now)
     return len(again)
 
 
 def _lock_with_those_before(db: Connection, ids: Collection[int]) -> Sequence[Any]:
-    """Return callbacks and the ones before them, as they stay until the transaction ends."""
+    """Lock callbacks, and the ones before them, and return them."""
     places = db.execute(
         select(callbacks.c.order_id, callbacks.c.sequence).where(
             callbacks.c.id.in_(ids), callbacks.c.sequence > 1
@@ -77,15 +71,15 @@ def _lock_with_those_before(db: Connection, ids: Collection[int]) -> Sequence[An
     if before:
         place = tuple_(callbacks.c.order_id, callbacks.c.sequence)
         wanted |= set(db.execute(select(callbacks.c.id).where(place.in_(before))).scalars())
-    # In one order everywhere: two who write about the same callbacks must not wait in a circle.
+    # Always in the same order: two transactions about the same callbacks must not deadlock.
     locked = (
         select(*_KNOWN).where(callbacks.c.id.in_(wanted)).order_by(callbacks.c.id).with_for_update()
     )
     return db.execute(locked).all()
 
 
-# By how much an event with a lower number may be later than one with a higher: as long as whoever
-# writes it down may have waited for others.
+# An event with a lower number may be later than one with a higher number by as much as its
+# transaction may have waited for others.
 AT_ONCE: Final = timedelta(minutes=5)
 _AT: Final = select(callbacks.c.created_at).where(
     callbacks.c.merchant_id == bindparam("merchant_id"), callbacks.c.number == bindparam("number")
@@ -93,10 +87,10 @@ _AT: Final = select(callbacks.c.created_at).where(
 
 
 def find_number_since(db: Connection, merchant_id: int, *, count: int, since: datetime) -> int:
-    """Return the number of a merchant's first event at or after a moment, of so many events.
+    """Return the number of a merchant's first event at or after a time; it has `count` events.
 
-    Events are numbered in the order of time, but for what happened at once. So a few looks find
-    where that may begin, without an index, and from there on each is looked at.
+    Events are numbered almost in the order of time. So a binary search without an index finds
+    where the first one may be, and from there on each event is compared.
     """
     early = _find_about(db, merchant_id, count=count, since=since - AT_ONCE)
     first = (
@@ -128,12 +122,12 @@ def _find_about(db: Connection, merchant_id: int, *, count: int, since: datetime
 def list_page(
     db: Connection, merchant_id: int, *, first: int, last: int, limit: int
 ) -> Sequence[Any]:
-    """Return ids and numbers of a merchant's callbacks in a range of numbers, a page of them."""
+    """Return ids and numbers of a merchant's callbacks in a range of numbers, up to a limit."""
     return db.execute(
         select(callbacks.c.id, callbacks.c.number)
         .where(
             callbacks.c.merchant_id == merchant_id,
-            callbacks.c.number.between(first, min(last, LARGEST_NUMBER)),
+            callbacks.c.number.between(first, min(last, LARGEST_ID)),
         )
         .order_by(callbacks.c.number)
         .limit(limit)

@@ -1,4 +1,4 @@
-"""Where a merchant wants to be told of events, in which words, and how it knows that it is us."""
+"""A merchant's callback settings: the URL, the format and the signing secrets."""
 
 from datetime import datetime
 from typing import Any, Final
@@ -11,40 +11,40 @@ from printworks.store.tables import merchants
 
 
 class Secret(msgspec.Struct, frozen=True):
-    """What callbacks are signed with, and until when; null is until further notice."""
+    """A signing secret, and when it expires; null is never."""
 
     text: str
     until: datetime | None = None
 
 
-# The secrets of a merchant, as they are kept.
+# Reads a merchant's secrets as they are stored.
 read_secrets: Final = reader_of(list[Secret])
 
 
 class CallbackSettings(msgspec.Struct, frozen=True):
-    """What a merchant said about its callbacks."""
+    """The callback settings of a merchant."""
 
     url: str | None
-    # Null is the format of the version that made the order.
+    # Null is the format of the API version that created the order.
     format: str | None
     # Newest first: at most two.
     secrets: list[Secret]
 
 
 def read_callback_settings(db: Connection, merchant_id: int) -> CallbackSettings:
-    """Return what a merchant said about its callbacks."""
-    row = db.execute(_look(merchant_id)).one()
+    """Return a merchant's callback settings."""
+    row = db.execute(_select(merchant_id)).one()
     return _show(row)
 
 
 def lock_callback_settings(db: Connection, merchant_id: int) -> CallbackSettings:
-    """Return what a merchant said about its callbacks, as it stays until the transaction ends."""
-    row = db.execute(_look(merchant_id).with_for_update(key_share=True)).one()
+    """Lock and return a merchant's callback settings."""
+    row = db.execute(_select(merchant_id).with_for_update(key_share=True)).one()
     return _show(row)
 
 
 def write_callback_settings(db: Connection, merchant_id: int, settings: CallbackSettings) -> None:
-    """Remember what a merchant says about its callbacks."""
+    """Store a merchant's callback settings."""
     db.execute(
         update(merchants)
         .where(merchants.c.id == merchant_id)
@@ -56,7 +56,7 @@ def write_callback_settings(db: Connection, merchant_id: int, settings: Callback
     )
 
 
-def _look(merchant_id: int) -> Any:
+def _select(merchant_id: int) -> Any:
     return select(
         merchants.c.callback_url, merchants.c.callback_format, merchants.c.callback_secrets
     ).where(merchants.c.id == merchant_id)

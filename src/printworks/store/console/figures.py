@@ -1,7 +1,7 @@
-"""How the business goes, day by day: what was ordered, how long it took, who was told.
+"""Figures by day: orders and revenue, production times, callbacks delivered.
 
-Days are those of UTC. Each figure reads the index of the moments that it is about, and of that
-only the days that are shown; days on which nothing happened are there all the same.
+Days are in UTC. Each query reads only the days that are shown, along the index of its
+timestamps; days without any event are included.
 """
 
 from collections import Counter, defaultdict
@@ -35,12 +35,12 @@ from printworks.store.tables import callback_attempts, ledger_entries, shipments
 DAYS: Final = 30
 
 _DAY: Final = timedelta(days=1)
-# What a receiver says that has heard.
+# The status with which a receiver acknowledges a callback.
 _HEARD: Final = 200
 
 
 class DayOfOrders(msgspec.Struct, frozen=True):
-    """What was submitted on a day, and what was charged for it."""
+    """What was submitted and charged on a day."""
 
     day: date
     orders: int
@@ -49,19 +49,19 @@ class DayOfOrders(msgspec.Struct, frozen=True):
 
 
 class DayOfProduction(msgspec.Struct, frozen=True):
-    """What labs sent on a day, and how long they took."""
+    """What labs shipped on a day, and how long they took."""
 
     day: date
     shipped: int
-    # So many left early enough to arrive as promised.
+    # How many left early enough to arrive by the promised day.
     in_time: int
-    # From the offer to the lab, at submission or after another lab's refusal, to its door: the
-    # hours in the middle, to a tenth; None if nothing was sent.
+    # From the offer to the lab, at submission or after another lab rejected it, until shipping:
+    # the median in hours, to a tenth; None if nothing was shipped.
     median_hours: float | None
 
 
 class DayOfCallbacks(msgspec.Struct, frozen=True):
-    """How often merchants were told of something on a day, and how often they heard."""
+    """How many callbacks were attempted on a day, and how many delivered."""
 
     day: date
     attempts: int
@@ -91,9 +91,9 @@ def count_orders(db: Connection, *, now: datetime, days: int = DAYS) -> list[Day
 def count_production(
     db: Connection, *, transit_days: Mapping[str, int], now: datetime, days: int = DAYS
 ) -> list[DayOfProduction]:
-    """Return what labs sent on each of the last days, today included, oldest first.
+    """Return what labs shipped on each of the last days, today included, oldest first.
 
-    `transit_days` says of each shipping service how long it takes at most.
+    `transit_days` has the longest transit time of each shipping service.
     """
 
     @cache
@@ -113,27 +113,27 @@ def count_production(
 
 
 class _Made:
-    """What was made on a day, while it is counted."""
+    """The shipments of a day, while they are counted."""
 
     def __init__(self) -> None:
         self.shipped = 0
         self.in_time = 0
-        # How many took so many tenths of an hour.
+        # Shipments by their production time in tenths of an hour.
         self._took = Counter[int]()
 
     def add(self, count: int, *, is_in_time: bool, tenths: int) -> None:
-        """Count some more."""
+        """Count more shipments."""
         self.shipped += count
         self.in_time += count if is_in_time else 0
         self._took[tenths] += count
 
     def find_median(self) -> float | None:
-        """Return the hours in the middle."""
+        """Return the median in hours."""
         return median(self._took.elements()) / 10 if self._took else None
 
 
 def _group_shipments(db: Connection, now: datetime, days: int) -> Iterable[Any]:
-    """Return the shipments of each day in groups that are alike."""
+    """Return the shipments of each day, counted in groups that are alike."""
     alike = (
         _day_of(db, shipments.c.shipped_at),
         shipments.c.service,
@@ -149,9 +149,9 @@ def _group_shipments(db: Connection, now: datetime, days: int) -> Iterable[Any]:
 
 
 def count_callbacks(db: Connection, *, now: datetime, days: int = DAYS) -> list[DayOfCallbacks]:
-    """Return how often callbacks were tried on each of the last days, oldest first.
+    """Return the callbacks attempted on each of the last days, oldest first.
 
-    Tries are forgotten after a while.
+    Attempts are deleted after a while.
     """
     day = _day_of(db, callback_attempts.c.at)
     is_heard = case((callback_attempts.c.status == _HEARD, 1), else_=0)
@@ -170,13 +170,13 @@ def _list_days(now: datetime, days: int) -> list[date]:
 
 
 def _are_shown(column: Column[Any], now: datetime, days: int) -> list[ColumnElement[bool]]:
-    """Say that a moment is on one of the days; later ones are of merchants who are ahead."""
+    """Limit a timestamp to the days; merchants whose clocks are ahead have later ones."""
     tomorrow = datetime.combine(now.astimezone(UTC).date(), time(), UTC) + _DAY
     return [column >= tomorrow - _DAY * days, column < tomorrow]
 
 
 def _day_of(db: Connection, column: Column[Any]) -> ColumnElement[str]:
-    """Return the day of a moment, as ISO 8601 writes it."""
+    """Return the day of a timestamp in ISO 8601."""
     if db.dialect.name == "sqlite":
         return func.substr(column, 1, 10, type_=Text)
     in_utc = func.timezone(literal_column("'UTC'"), column)
@@ -186,7 +186,7 @@ def _day_of(db: Connection, column: Column[Any]) -> ColumnElement[str]:
 def _tenths_of_hours_between(
     db: Connection, first: Column[Any], last: Column[Any]
 ) -> ColumnElement[Any]:
-    # Spelled out: PostgreSQL must see that what it groups by is what it shows.
+    # Spelled out: PostgreSQL must see that it groups by what it selects.
     if db.dialect.name == "sqlite":
         apart = func.julianday(last, type_=Float) - func.julianday(first, type_=Float)
         return func.round(apart * literal_column("240.0"), type_=Float)

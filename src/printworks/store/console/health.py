@@ -1,4 +1,4 @@
-"""How the database and the queue are, as somebody sees it who looks in."""
+"""The health of the database and the queue, for operators."""
 
 from datetime import datetime
 from typing import Any, Final
@@ -10,14 +10,14 @@ from printworks.rules.jobs import JobState
 from printworks.store.engine.columns import spelled_out
 from printworks.store.tables import jobs
 
-# So many jobs of one state are counted, and so many finished ones looked at.
+# At most this many jobs of one state are counted, and this many finished ones read.
 MOST_COUNTED: Final = 10_000
 _WAITING: Final = (JobState.DUE, JobState.RUNNING, JobState.SCHEDULED)
 _FINISHED: Final = (JobState.FAILED, JobState.CANCELLED, JobState.DONE)
 
 
 class DatabaseFacts(msgspec.Struct, frozen=True):
-    """Which database it is, and how large."""
+    """The database and its size."""
 
     name: str
     version: str
@@ -25,7 +25,7 @@ class DatabaseFacts(msgspec.Struct, frozen=True):
 
 
 class WorkerHealth(msgspec.Struct, frozen=True):
-    """A worker that holds jobs, and until when it does unless it says more."""
+    """A worker that holds jobs, and when its last lease ends."""
 
     name: str
     jobs: int
@@ -33,7 +33,7 @@ class WorkerHealth(msgspec.Struct, frozen=True):
 
 
 class QueueFacts(msgspec.Struct, frozen=True):
-    """What waits, since when, and who works on it."""
+    """What is due, since when, and which workers are busy."""
 
     due: int
     oldest_due_at: datetime | None
@@ -50,7 +50,7 @@ class JobCount(msgspec.Struct, frozen=True):
 
 
 def describe_database(db: Connection) -> DatabaseFacts:
-    """Return which database this is."""
+    """Return the database and its size."""
 
     def ask(question: str) -> str:
         return str(db.execute(text(question)).scalar_one())
@@ -63,7 +63,7 @@ def describe_database(db: Connection) -> DatabaseFacts:
 
 
 def describe_queue(db: Connection) -> QueueFacts:
-    """Return what waits, since when, and who works on it."""
+    """Return what is due, since when, and which workers are busy."""
     due = db.execute(
         select(func.count(), func.min(jobs.c.due_at)).where(_is_in(JobState.DUE))
     ).one()
@@ -83,14 +83,14 @@ def describe_queue(db: Connection) -> QueueFacts:
 
 
 def count_jobs(db: Connection) -> list[JobCount]:
-    """Count jobs by kind and state, of the finished ones those among the newest jobs."""
+    """Count jobs by kind and state; finished ones only among the newest jobs."""
     found = [count for state in _WAITING for count in _count_waiting(db, state)]
     newest = select(jobs.c.kind, jobs.c.state).order_by(jobs.c.id.desc()).limit(MOST_COUNTED)
-    looked_at = newest.subquery()
+    recent = newest.subquery()
     finished = (
-        select(looked_at.c.kind, looked_at.c.state, func.count())
-        .where(looked_at.c.state.in_(_FINISHED))
-        .group_by(looked_at.c.kind, looked_at.c.state)
+        select(recent.c.kind, recent.c.state, func.count())
+        .where(recent.c.state.in_(_FINISHED))
+        .group_by(recent.c.kind, recent.c.state)
     )
     return [*found, *_read(db, finished)]
 

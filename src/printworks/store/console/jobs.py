@@ -1,33 +1,39 @@
-"""Jobs as whoever runs the business lists them, a page at a time, newest first."""
+"""Jobs for operators: lists, a page at a time, and what can be done with a job."""
 
-from typing import Final
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final, TypeAlias
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, select
+from sqlalchemy import ColumnElement, Connection, Row, select, update
 
-from printworks.rules.jobs import JobState
+from printworks.errors import NotFound, WrongState
+from printworks.rules.jobs import MAY_CANCEL, MAY_RETRY, JobState
 from printworks.store.engine.columns import beside_index, spelled_out
-from printworks.store.orders.orders import LARGEST_ID
-from printworks.store.queue.jobs import JobRow
+from printworks.store.engine.rows import LARGEST_ID, cut_page, possible_id
+from printworks.store.queue.jobs import wake_workers
 from printworks.store.tables import jobs, merchants
 
-# So many jobs are looked at for one page; the next page goes on from there.
-JOBS_LOOKED_AT: Final = 5000
+# This many jobs are read for one page; the next page continues from there.
+JOBS_READ: Final = 5000
+
+
+JobRow: TypeAlias = Row[Any]
 
 
 class JobPage(msgspec.Struct, frozen=True):
-    """Some jobs."""
+    """A page of jobs."""
 
     jobs: list[JobRow]
-    # Before which number the next page begins; None if there are no older ones. A page can be
-    # short, or empty, although there are.
+    # The id below which the next page begins; None if there is none. A page can be short, or
+    # empty, and still not be the last.
     next: int | None
 
 
 _JOBS: Final = select(jobs, merchants.c.code.label("merchant")).join_from(
     jobs, merchants, isouter=True
 )
-# Few compared with the others, among which somebody looks a part at a time.
+# Few compared with the others, which are read a part at a time.
 _FEW: Final = frozenset({JobState.SCHEDULED, JobState.DUE, JobState.RUNNING, JobState.FAILED})
 
 
@@ -41,18 +47,18 @@ def search_jobs(
 ) -> JobPage:
     """Return jobs in this state and of this kind, newest first.
 
-    `before` is what the page before this one named as its `next`.
+    `before` is the `next` of the previous page.
     """
     last = min(before or LARGEST_ID, LARGEST_ID)
     fits: list[ColumnElement[bool]] = []
     if state is not None:
         fits.append(jobs.c.state == spelled_out(state))
     if kind is not None:
-        # A kind with a zero byte is nobody's, and an error to PostgreSQL.
+        # PostgreSQL raises an error for a zero byte, and no kind has one.
         fits.append(jobs.c.kind == kind.replace("\0", ""))
     if state in _FEW:
         return _list_few_jobs(db, state, fits, last=last, limit=limit)
-    return _look_through_jobs(db, fits, last=last, limit=limit)
+    return _filter_jobs(db, fits, last=last, limit=limit)
 
 
 def _list_few_jobs(
@@ -65,27 +71,80 @@ def _list_few_jobs(
 ) -> JobPage:
     number: ColumnElement[int] = jobs.c.id
     if state is not JobState.FAILED:
-        # SQLite would walk through all jobs in their order, although the state has an index.
+        # SQLite would read all jobs by id, although the state has an index.
         number = beside_index(jobs.c.id)
     few = _JOBS.where(*fits, number < last).order_by(number.desc())
-    rows = list(db.execute(few.limit(limit + 1)).all())
-    return JobPage(rows[:limit], rows[limit - 1].id if len(rows) > limit else None)
+    rows = db.execute(few.limit(limit + 1)).all()
+    return JobPage(*cut_page(rows, limit, lambda job: job.id))
 
 
-def _look_through_jobs(
+def _filter_jobs(
     db: Connection, fits: list[ColumnElement[bool]], *, last: int, limit: int
 ) -> JobPage:
-    """Look for jobs that fit among the newest before one, and say where to go on."""
-    looked_at = (
+    """Read jobs below an id until a page is full or enough were read."""
+    limit_of_page = (
         select(jobs.c.id)
         .where(jobs.c.id < last)
         .order_by(jobs.c.id.desc())
         .limit(1)
-        .offset(JOBS_LOOKED_AT)
+        .offset(JOBS_READ)
     )
-    end = db.execute(looked_at).scalar() or 0
+    end = db.execute(limit_of_page).scalar() or 0
     newest = _JOBS.where(jobs.c.id < last, jobs.c.id > end, *fits).order_by(jobs.c.id.desc())
-    rows = list(db.execute(newest.limit(limit + 1)).all())
-    if len(rows) > limit:
-        return JobPage(rows[:limit], rows[limit - 1].id)
-    return JobPage(rows, end + 1 if end else None)
+    rows = db.execute(newest.limit(limit + 1)).all()
+    shown, older = cut_page(rows, limit, lambda job: job.id)
+    return JobPage(shown, older or (end + 1 if end else None))
+
+
+def get_job(db: Connection, job_id: int) -> JobRow:
+    """Return everything about a job; `merchant` is the merchant's code."""
+    row = db.execute(_JOBS.where(jobs.c.id == possible_id(job_id))).one_or_none()
+    if row is None:
+        message = f"There is no job {job_id}."
+        raise NotFound(message)
+    return row
+
+
+def list_jobs(
+    db: Connection,
+    *,
+    state: JobState | None = None,
+    kind: str | None = None,
+    merchant: str | None = None,
+    limit: int,
+) -> Sequence[JobRow]:
+    """Return the newest jobs, newest first; `merchant` is a merchant's code."""
+    wanted = _JOBS.order_by(jobs.c.id.desc()).limit(limit)
+    if state is not None:
+        wanted = wanted.where(jobs.c.state == spelled_out(state))
+    if kind is not None:
+        wanted = wanted.where(jobs.c.kind == kind)
+    if merchant is not None:
+        wanted = wanted.where(merchants.c.code == merchant)
+    return db.execute(wanted).all()
+
+
+def retry_job(db: Connection, job_id: int, *, now: datetime) -> None:
+    """Let a job that failed, was cancelled or is scheduled run now, with all its attempts."""
+    _change(db, job_id, MAY_RETRY, to=JobState.DUE, due_at=now, attempts=0, finished_at=None)
+    wake_workers(db)
+
+
+def cancel_job(db: Connection, job_id: int, *, now: datetime) -> None:
+    """Cancel a job that has not begun, or that failed."""
+    _change(db, job_id, MAY_CANCEL, to=JobState.CANCELLED, finished_at=now)
+
+
+def _change(
+    db: Connection, job_id: int, allowed: frozenset[JobState], *, to: JobState, **changes: Any
+) -> None:
+    # Raises if there is no such job.
+    get_job(db, job_id)
+    changed = db.execute(
+        update(jobs)
+        .where(jobs.c.id == job_id, jobs.c.state.in_(allowed))
+        .values(state=to, **changes)
+    )
+    if changed.rowcount == 0:
+        message = f"A job that is {get_job(db, job_id).state} cannot become {to}."
+        raise WrongState(message)

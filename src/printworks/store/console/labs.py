@@ -1,4 +1,4 @@
-"""What labs still have before them, for whoever runs the business."""
+"""The open jobs of labs, for operators."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,16 +9,17 @@ from sqlalchemy import Connection, func, select
 
 from printworks.rules.production import LabState
 from printworks.store.engine.columns import beside_index
+from printworks.store.engine.rows import columns_of, cut_page
 from printworks.store.labs.shipments import IS_OPEN
 from printworks.store.tables import merchants, orders, shipments
 
-# What is open lies in a small index: to read all shipments one after the other only because they
-# are numbered would take longer than to sort what is found there.
+# Open shipments have a small index: sorting what is found there is faster than reading all
+# shipments by id.
 _number = beside_index(shipments.c.id)
 
 
 class QueuedShipment(msgspec.Struct, frozen=True):
-    """A package that a lab has to make, or could not."""
+    """A shipment that a lab has to make, or could not."""
 
     id: int
     order_id: int
@@ -28,7 +29,7 @@ class QueuedShipment(msgspec.Struct, frozen=True):
     lab: str
     service: str
     copies: int
-    # Days, as ISO 8601 writes them.
+    # Days in ISO 8601.
     earliest_arrival: str
     latest_arrival: str
     sent_at: datetime | None
@@ -39,15 +40,15 @@ class QueuedShipment(msgspec.Struct, frozen=True):
 
 
 class QueuePage(msgspec.Struct, frozen=True):
-    """Some of what is open."""
+    """A page of open shipments."""
 
     shipments: list[QueuedShipment]
-    # After which number the next page begins; None if this is the last.
+    # The id after which the next page begins; None if this is the last.
     next: int | None
 
 
 class QueueCount(msgspec.Struct, frozen=True):
-    """How much of one state a lab has."""
+    """How many shipments in one state a lab has."""
 
     lab: str
     state: LabState
@@ -55,13 +56,9 @@ class QueueCount(msgspec.Struct, frozen=True):
     copies: int
 
 
-_COLUMNS: Final = [
-    shipments.c.id,
-    shipments.c.order_id,
-    orders.c.merchant_id,
-    merchants.c.name.label("merchant"),
-    *(shipments.c[name] for name in QueuedShipment.__struct_fields__[4:]),
-]
+_COLUMNS: Final = columns_of(
+    shipments, QueuedShipment, merchant_id=orders.c.merchant_id, merchant=merchants.c.name
+)
 
 
 def list_queue(
@@ -72,15 +69,13 @@ def list_queue(
     after: int = 0,
     limit: int,
 ) -> QueuePage:
-    """Return what is open, oldest first; `after` is what the page before named as its `next`."""
+    """Return open shipments, oldest first; `after` is the `next` of the previous page."""
     wanted = select(shipments.c.id).where(IS_OPEN, _number > after)
-    if lab is not None:
-        wanted = wanted.where(shipments.c.lab == lab)
-    if state is not None:
-        wanted = wanted.where(shipments.c.state == state)
+    wanted = wanted if lab is None else wanted.where(shipments.c.lab == lab)
+    wanted = wanted if state is None else wanted.where(shipments.c.state == state)
     ids = db.execute(wanted.order_by(_number).limit(limit + 1)).scalars().all()
-    shown = ids[:limit]
-    return QueuePage(read_queued(db, shown), shown[-1] if len(ids) > limit else None)
+    shown, last = cut_page(ids, limit, int)
+    return QueuePage(read_queued(db, shown), last)
 
 
 def read_queued(db: Connection, ids: Sequence[int]) -> list[QueuedShipment]:
@@ -98,7 +93,7 @@ def read_queued(db: Connection, ids: Sequence[int]) -> list[QueuedShipment]:
 
 
 def count_queue(db: Connection) -> list[QueueCount]:
-    """Return how much each lab has, by state."""
+    """Return how many shipments each lab has, by state."""
     rows = db.execute(
         select(shipments.c.lab, shipments.c.state, func.count(), func.sum(shipments.c.copies))
         .where(IS_OPEN)

@@ -1,4 +1,4 @@
-"""Money as whoever runs the business lists it: a page at a time, newest first, and in all."""
+"""The ledger for operators: entries, a page at a time, newest first, and totals."""
 
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -8,13 +8,13 @@ from sqlalchemy import ColumnElement, Connection, and_, case, func, or_, select,
 
 from printworks.catalogue.products import Currency
 from printworks.rules.ledger import LedgerEntry
-from printworks.store.money.ledger import read_lines
-from printworks.store.orders.orders import LARGEST_ID
+from printworks.store.engine.rows import LARGEST_ID, cut_page
+from printworks.store.money.ledger import COLUMNS, read_entry
 from printworks.store.tables import ledger_entries, merchants
 
 
 class EntryLine(msgspec.Struct, frozen=True):
-    """Money that moved, and whose it is."""
+    """An entry and its merchant."""
 
     entry: LedgerEntry
     merchant_code: str
@@ -22,7 +22,7 @@ class EntryLine(msgspec.Struct, frozen=True):
 
 
 class EntryPlace(msgspec.Struct, frozen=True):
-    """Where an entry is among those of all merchants."""
+    """The position of an entry among those of all merchants."""
 
     created_at: datetime
     merchant_id: int
@@ -30,28 +30,26 @@ class EntryPlace(msgspec.Struct, frozen=True):
 
 
 class EntryPage(msgspec.Struct, frozen=True):
-    """Some of what moved."""
+    """A page of entries."""
 
     entries: list[EntryLine]
-    # Before which place the next page begins; None if this is the last.
+    # The position before which the next page begins; None if this is the last.
     next: EntryPlace | None
 
 
-# Everything has a merchant; but an outer join is read from its left side, in the order of the
-# page, and not merchant by merchant.
+# Every entry has a merchant, but an outer join is read from its left side, in the order of the
+# page, instead of merchant by merchant.
 _ENTRIES: Final = select(
-    merchants.c.code.label("merchant_code"),
-    merchants.c.name.label("merchant"),
-    *(ledger_entries.c[name] for name in LedgerEntry.__struct_fields__),
+    merchants.c.code.label("merchant_code"), merchants.c.name.label("merchant"), *COLUMNS
 ).join_from(ledger_entries, merchants, isouter=True)
 
 
 def list_money(
     db: Connection, *, merchant_id: int | None = None, before: EntryPlace | None = None, limit: int
 ) -> EntryPage:
-    """Return what moved, of one merchant or of all, newest first.
+    """Return the entries of one merchant, or of all, newest first.
 
-    `before` is what the page before this one named as its `next`.
+    `before` is the `next` of the previous page.
     """
     table = ledger_entries.c
     if merchant_id is not None:
@@ -60,23 +58,23 @@ def list_money(
         wanted = wanted.order_by(table.number.desc())
     else:
         place = before or _END
-        # The moments say no more than the place does, but an index can find them.
-        moments = table.created_at.between(_find_end_of_page(db, place, limit), place.created_at)
-        wanted = _ENTRIES.where(moments, _is_before(place)).order_by(
+        # The timestamps say no more than the position does, but they have an index.
+        period = table.created_at.between(_find_end_of_page(db, place, limit), place.created_at)
+        wanted = _ENTRIES.where(period, _is_before(place)).order_by(
             table.created_at.desc(), table.merchant_id.desc(), table.number.desc()
         )
     rows = db.execute(wanted.limit(limit + 1)).all()
-    lines = [_read_entry(dict(row._mapping)) for row in rows[:limit]]
-    return EntryPage(lines, _place(lines[-1].entry) if len(rows) > limit else None)
+    lines = [_read_line(dict(row._mapping)) for row in rows]
+    return EntryPage(*cut_page(lines, limit, lambda line: _place(line.entry)))
 
 
-# After everything, whatever clock a merchant has.
+# After every entry, also those of merchants whose clocks are ahead.
 _END: Final = EntryPlace(datetime(9000, 1, 1, tzinfo=UTC), LARGEST_ID, LARGEST_ID)
 _BEGINNING: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def _find_end_of_page(db: Connection, place: EntryPlace, limit: int) -> datetime:
-    """Return a moment since which there are enough entries for a page, and hardly more."""
+    """Return a time since which there are just enough entries for a page."""
     created_at = ledger_entries.c.created_at
     older = select(created_at).where(created_at < place.created_at).order_by(created_at.desc())
     return db.execute(older.limit(1).offset(limit)).scalar() or _BEGINNING
@@ -97,14 +95,13 @@ def _place(entry: LedgerEntry) -> EntryPlace:
     return EntryPlace(entry.created_at, entry.merchant_id, entry.number)
 
 
-def _read_entry(values: dict[str, Any]) -> EntryLine:
+def _read_line(values: dict[str, Any]) -> EntryLine:
     code, name = values.pop("merchant_code"), values.pop("merchant")
-    values["lines"] = read_lines(values["lines"])
-    return EntryLine(LedgerEntry(**values), code, name)
+    return EntryLine(read_entry(values), code, name)
 
 
 class Owed(msgspec.Struct, frozen=True):
-    """What merchants owe in one currency, and what others have paid ahead, in minor units."""
+    """What merchants owe in one currency, and what they have paid ahead, in minor units."""
 
     currency: Currency
     owed: int

@@ -1,21 +1,21 @@
-"""Merchants as whoever runs the business lists them, a page at a time, newest first."""
+"""Merchants for operators, a page at a time, newest first."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
 import msgspec
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, literal_column, select
 
 from printworks.catalogue.products import Currency
 from printworks.errors import NotFound
 from printworks.rules.payments import Billing
 from printworks.rules.search import simplify
 from printworks.store.console.problems import count_failed
-from printworks.store.orders.orders import LARGEST_ID
+from printworks.store.engine.rows import LARGEST_ID, columns_of, cut_page, possible_id
 from printworks.store.tables import merchants
 
-# So many merchants are looked at with one statement for a part of a name.
+# Merchants that one statement reads when a part of a name is searched for.
 MERCHANTS_AT_ONCE: Final = 1000
 
 
@@ -27,26 +27,26 @@ class MerchantLine(msgspec.Struct, frozen=True):
     name: str
     billing: Billing
     currency: Currency
-    # What the merchant owes, in minor units, and how much it may; None is without a limit.
+    # What the merchant owes, in minor units, and the most it may owe; None is no limit.
     balance: int
     credit_limit: int | None
     order_count: int
     # How far its clock is ahead.
     clock_offset: timedelta
     created_at: datetime
-    # Callbacks that were given up, counted up to a thousand.
+    # Callbacks that failed for good, counted up to a thousand.
     given_up: int
 
 
 class MerchantPage(msgspec.Struct, frozen=True):
-    """Some merchants."""
+    """A page of merchants."""
 
     merchants: list[MerchantLine]
-    # Before which number the next page begins; None if this is the last.
+    # The id below which the next page begins; None if this is the last.
     next: int | None
 
 
-_SHOWN: Final = [merchants.c[name] for name in MerchantLine.__struct_fields__ if name != "given_up"]
+_SHOWN: Final = columns_of(merchants, MerchantLine, given_up=literal_column("0"))
 
 
 def search_merchants(
@@ -54,7 +54,7 @@ def search_merchants(
 ) -> MerchantPage:
     """Return the merchants with this text in their name or code, newest first.
 
-    `before` is what the page before this one named as its `next`.
+    `before` is the `next` of the previous page.
     """
     wanted = simplify(text)
     ids: list[int] = []
@@ -63,13 +63,13 @@ def search_merchants(
             ids.append(merchant_id)
         if len(ids) > limit:
             break
-    shown = ids[:limit]
-    return MerchantPage(_read_merchants(db, shown), shown[-1] if len(ids) > limit else None)
+    shown, last = cut_page(ids, limit, int)
+    return MerchantPage(_read_merchants(db, shown), last)
 
 
 def get_merchant_line(db: Connection, merchant_id: int) -> MerchantLine:
     """Return what a list shows of one merchant."""
-    found = _read_merchants(db, [merchant_id]) if 0 < merchant_id <= LARGEST_ID else []
+    found = _read_merchants(db, [possible_id(merchant_id)])
     if not found:
         raise NotFound(f"There is no merchant {merchant_id}.")
     return found[0]
@@ -96,18 +96,18 @@ def _read_merchants(db: Connection, ids: list[int]) -> list[MerchantLine]:
     rows = db.execute(
         select(*_SHOWN).where(merchants.c.id.in_(ids)).order_by(merchants.c.id.desc())
     )
-    return [MerchantLine(**row._mapping, given_up=given_up[row.id]) for row in rows]
+    return [MerchantLine(**{**row._mapping, "given_up": given_up[row.id]}) for row in rows]
 
 
 class MerchantName(msgspec.Struct, frozen=True):
-    """By what people know a merchant."""
+    """A merchant's code and name."""
 
     code: str
     name: str
 
 
 def name_merchants(db: Connection, ids: Iterable[int | None]) -> Mapping[int, MerchantName]:
-    """Return the names of some merchants, by number."""
+    """Return the names of merchants, by id."""
     wanted = {merchant_id for merchant_id in ids if merchant_id is not None}
     if not wanted:
         return {}

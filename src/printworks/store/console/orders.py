@@ -1,69 +1,60 @@
-"""Orders of all merchants, for whoever runs the business. Merchants never reach these."""
+"""Orders of all merchants, for operators only."""
 
 from typing import Any, Final
 
 from sqlalchemy import Connection, Select, and_, select, text
 
-from printworks.errors import NotFound
 from printworks.rules.orders import ENDED, OrderStatus
 from printworks.store.engine.columns import beside_index
-from printworks.store.orders.orders import LARGEST_ID, Order
+from printworks.store.engine.rows import columns_of, get_struct, newest_first, possible_id
+from printworks.store.orders.orders import COLUMNS, Order
 from printworks.store.orders.search import OrderLine
 from printworks.store.tables import merchants, orders
 
 
 class AnyOrder(OrderLine, frozen=True):
-    """What a list of everybody's orders shows of one."""
+    """What a list of all merchants' orders shows of one."""
 
     merchant_id: int
     merchant: str
     merchant_code: str
 
 
-_ORDER: Final = [orders.c[name] for name in Order.__struct_fields__]
-_MERCHANTS: Final = {"merchant": merchants.c.name, "merchant_code": merchants.c.code}
-_LINE: Final = [
-    _MERCHANTS[name] if name in _MERCHANTS else orders.c[name]
-    for name in AnyOrder.__struct_fields__
-]
-# So many that are held or stuck are looked through for those of one kind.
-_MOST_TROUBLED: Final = 5000
-# To go through all orders one after the other only because they are numbered would take longer
-# than to sort the few that are found otherwise.
-_NUMBER: Final = beside_index(orders.c.id)
-# Spelled as in the index of what is troubled.
-IS_TROUBLED: Final = text(
-    "(held_at IS NOT NULL OR (error_message IS NOT NULL AND status = 'Submitted'))"
+_LINE: Final = columns_of(
+    orders, AnyOrder, merchant=merchants.c.name, merchant_code=merchants.c.code
 )
+# At most this many orders that are held or stuck are filtered.
+_MOST_PROBLEMS: Final = 5000
+# Sorting the few orders that are found in another way is faster than reading all orders
+# by id.
+_NUMBER: Final = beside_index(orders.c.id)
+# Spelled as in the index of orders with problems.
+HAS_PROBLEM: Final = text("(held_at IS NOT NULL OR (reasons IS NOT NULL AND status = 'Submitted'))")
 
 
 def get_any_order(db: Connection, order_id: int) -> Order:
-    """Return an order by its number alone."""
-    row = None
-    if 0 < order_id <= LARGEST_ID:
-        row = db.execute(select(*_ORDER).where(orders.c.id == order_id)).one_or_none()
-    if row is None:
-        raise NotFound(f"There is no order {order_id}.")
-    return Order(*row)
+    """Return an order by id alone."""
+    query = select(*COLUMNS).where(orders.c.id == possible_id(order_id))
+    return get_struct(db, Order, query, missing=f"There is no order {order_id}.")
 
 
 def list_any_orders(db: Connection, *, before: int | None, limit: int) -> list[AnyOrder]:
-    """Return the newest orders of all merchants; `before` is the id to go on from."""
+    """Return the newest orders of all merchants, below the id `before`."""
     return _read(db, _newest(before, limit))
 
 
-def list_troubled_orders(
+def list_problem_orders(
     db: Connection, *, is_held: bool, before: int | None, limit: int
 ) -> list[AnyOrder]:
-    """Return orders that are held, or else those that cannot go on, newest first."""
+    """Return orders that are held, or those that are stuck, newest first."""
     held = and_(orders.c.held_at.is_not(None), orders.c.status.not_in(ENDED))
-    stuck = and_(orders.c.error_message.is_not(None), orders.c.status == OrderStatus.SUBMITTED)
-    # Few at first, from their small index: whatever else is asked would tempt both databases
-    # to go through all orders.
-    troubled = _newest(before, _MOST_TROUBLED).where(IS_TROUBLED)
+    stuck = and_(orders.c.reasons.is_not(None), orders.c.status == OrderStatus.SUBMITTED)
+    # At first a few from their small index: with more conditions both databases would read
+    # all orders.
+    with_problems = _newest(before, _MOST_PROBLEMS).where(HAS_PROBLEM)
     wanted = (
         select(orders.c.id)
-        .where(orders.c.id.in_(troubled), held if is_held else stuck)
+        .where(orders.c.id.in_(with_problems), held if is_held else stuck)
         .order_by(_NUMBER.desc())
         .limit(limit)
     )
@@ -71,9 +62,9 @@ def list_troubled_orders(
 
 
 def find_orders_by_reference(db: Connection, reference: str, *, limit: int) -> list[AnyOrder]:
-    """Return the newest orders with exactly this reference, whoever's they are.
+    """Return the newest orders of any merchant with exactly this reference.
 
-    One index entry is looked up for each merchant.
+    One index entry is read for each merchant.
     """
     if "\0" in reference:
         return []
@@ -88,19 +79,16 @@ def find_orders_by_reference(db: Connection, reference: str, *, limit: int) -> l
 
 
 def find_orders_by_id(db: Connection, order_id: int) -> list[AnyOrder]:
-    """Return the order with this number, if there is one."""
-    if not 0 < order_id <= LARGEST_ID:
-        return []
-    return _read(db, _newest(None, 1).where(orders.c.id == order_id))
+    """Return the order with this id, if there is one."""
+    return _read(db, select(orders.c.id).where(orders.c.id == possible_id(order_id)))
 
 
 def _newest(before: int | None, limit: int) -> Select[Any]:
-    wanted = select(orders.c.id).order_by(orders.c.id.desc()).limit(limit)
-    return wanted if before is None else wanted.where(orders.c.id < before)
+    return newest_first(select(orders.c.id), orders.c.id, before=before, limit=limit)
 
 
 def _read(db: Connection, wanted: Select[Any]) -> list[AnyOrder]:
-    """Read the orders with these numbers, newest first."""
+    """Read the orders with these ids, newest first."""
     ids = db.execute(wanted).scalars().all()
     rows = db.execute(
         select(*_LINE)

@@ -1,11 +1,11 @@
-"""What somebody has to look into, the most urgent first: for whoever runs the business.
+"""Open problems for operators, the most urgent first.
 
-Of each kind of trouble a bounded number is looked at. Where there is more, that is said.
+At most a fixed number of each kind is counted; `is_more` says that there are more.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
-from typing import Any, Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 import msgspec
 from sqlalchemy import ColumnElement, Connection, func, or_, select, text
@@ -16,13 +16,16 @@ from printworks.rules.jobs import JobState
 from printworks.rules.orders import ENDED, OrderStatus
 from printworks.rules.payments import Payer, PaymentState
 from printworks.rules.production import OPEN, LabState
+from printworks.rules.reasons import StoredReasons
 from printworks.rules.routing.calendars import MONDAY_TO_FRIDAY
+from printworks.store.console.jobs import JobRow, list_jobs
 from printworks.store.console.labs import QueuedShipment, read_queued
-from printworks.store.console.orders import IS_TROUBLED
+from printworks.store.console.orders import HAS_PROBLEM
 from printworks.store.engine.columns import beside_index, spelled_out
-from printworks.store.issues.issues import Issue
+from printworks.store.engine.rows import columns_of, list_structs
+from printworks.store.issues.issues import COLUMNS, Issue
+from printworks.store.issues.lists import IS_UNSETTLED
 from printworks.store.labs.shipments import IS_OPEN
-from printworks.store.queue.jobs import JobRow, list_jobs
 from printworks.store.tables import (
     callbacks,
     issues,
@@ -32,25 +35,25 @@ from printworks.store.tables import (
     shipments,
 )
 
-# So many of each kind are looked at and counted.
+# At most this many of each kind are counted.
 MOST: Final = 1000
-# A payment without an end for so long needs somebody.
+# A payment that is pending for longer is a problem.
 PENDING_FOR: Final = timedelta(hours=1)
 
 T = TypeVar("T")
 
 
 class Finds(msgspec.Struct, Generic[T], frozen=True):
-    """One kind of trouble: how much there is of it, and the first of it."""
+    """One kind of problem: how many there are, and the first of them."""
 
     count: int
-    # Whether there may be more than was counted.
+    # Whether there may be more than were counted.
     is_more: bool
     rows: list[T]
 
 
-class TroubledOrder(msgspec.Struct, frozen=True):
-    """An order that is held, or cannot go on."""
+class ProblemOrder(msgspec.Struct, frozen=True):
+    """An order that is held or stuck."""
 
     id: int
     merchant_id: int
@@ -59,22 +62,22 @@ class TroubledOrder(msgspec.Struct, frozen=True):
     merchant_order_id: str | None
     recipient_name: str | None
     held_at: datetime | None
-    error_message: str | None
+    reasons: StoredReasons
     updated_at: datetime
 
 
-class DeafMerchant(msgspec.Struct, frozen=True):
-    """A merchant that was not told of some events."""
+class UnnotifiedMerchant(msgspec.Struct, frozen=True):
+    """A merchant with callbacks that failed for good."""
 
     id: int
     code: str
     name: str
-    # Callbacks that were given up, at most as many as are counted.
+    # Callbacks that failed for good, counted up to `MOST`.
     count: int
 
 
 class StuckPayment(msgspec.Struct, frozen=True):
-    """A payment of which nobody knows the end."""
+    """A payment whose outcome is unknown."""
 
     id: int
     order_id: int
@@ -89,44 +92,44 @@ class StuckPayment(msgspec.Struct, frozen=True):
 
 
 class OpenProblems(msgspec.Struct, frozen=True, kw_only=True):
-    """All that somebody has to look into."""
+    """All open problems."""
 
-    # Those that wait because somebody asked for it, newest first.
-    held: Finds[TroubledOrder]
-    # Those that are submitted and cannot go on, newest first.
-    stuck: Finds[TroubledOrder]
-    # Those that would arrive late if they left today, the latest first.
+    # Orders held on request, newest first.
+    held: Finds[ProblemOrder]
+    # Orders that are submitted and stuck, newest first.
+    stuck: Finds[ProblemOrder]
+    # Shipments that would arrive late if they left today, the latest first.
     late: Finds[QueuedShipment]
-    # Those that a lab could not make or made wrongly, oldest first.
+    # Shipments that a lab could not make or made wrongly, oldest first.
     failed: Finds[QueuedShipment]
-    given_up: Finds[DeafMerchant]
-    # Those without an end for more than an hour, oldest first.
+    given_up: Finds[UnnotifiedMerchant]
+    # Payments pending for more than an hour, oldest first.
     payments: Finds[StuckPayment]
     jobs: Finds[JobRow]
-    # Those that are not settled, oldest first.
+    # Issues that are not settled, oldest first.
     issues: Finds[Issue]
 
 
 def find_problems(
     db: Connection, *, transit_days: Mapping[str, int], now: datetime, limit: int
 ) -> OpenProblems:
-    """Return what somebody has to look into, with the first rows of each kind.
+    """Return the open problems, with the first rows of each kind.
 
-    `transit_days` says of each shipping service how long it takes at most. `now` is the real
-    time; a merchant whose clock is ahead is judged by that clock.
+    `transit_days` has the longest transit time of each shipping service. `now` is the real time;
+    for a merchant whose clock is ahead, that clock counts.
     """
-    troubled = _list_troubled(db)
-    held = [order for order in troubled if order.held_at and order.status not in ENDED]
+    with_problems = _list_problem_orders(db)
+    held = [order for order in with_problems if order.held_at and order.status not in ENDED]
     stuck = [
-        order for order in troubled if order.error_message and order.status is OrderStatus.SUBMITTED
+        order for order in with_problems if order.reasons and order.status is OrderStatus.SUBMITTED
     ]
-    is_more = len(troubled) > MOST
+    is_more = len(with_problems) > MOST
     return OpenProblems(
         held=Finds(len(held), is_more, held[:limit]),
         stuck=Finds(len(stuck), is_more, stuck[:limit]),
         late=find_late(db, transit_days=transit_days, now=now, limit=limit),
         failed=find_failed(db, limit=limit),
-        given_up=_find_deaf(db, limit=limit),
+        given_up=_find_unnotified(db, limit=limit),
         payments=_find_pending(db, now=now, limit=limit),
         jobs=_cut(list_jobs(db, state=JobState.FAILED, limit=MOST + 1), limit),
         issues=_find_unsettled(db, limit=limit),
@@ -134,25 +137,24 @@ def find_problems(
 
 
 def _cut(found: Sequence[T], limit: int) -> Finds[T]:
-    """Count what was found, of which there may be one more than is counted."""
+    """Count what was found, of which one more than `MOST` was read."""
     return Finds(min(len(found), MOST), len(found) > MOST, list(found[: min(limit, MOST)]))
 
 
-def _list_troubled(db: Connection) -> list[TroubledOrder]:
-    names = TroubledOrder.__struct_fields__
+def _list_problem_orders(db: Connection) -> list[ProblemOrder]:
     newest = (
         select(orders.c.id)
-        .where(IS_TROUBLED)
+        .where(HAS_PROBLEM)
         .order_by(orders.c.id.desc())
         .limit(MOST + 1)
         .subquery("newest")
     )
     rows = db.execute(
-        select(*(merchants.c.name if name == "merchant" else orders.c[name] for name in names))
+        select(*columns_of(orders, ProblemOrder, merchant=merchants.c.name))
         .join_from(newest, orders, newest.c.id == orders.c.id)
         .join(merchants, orders.c.merchant_id == merchants.c.id)
     )
-    return sorted((TroubledOrder(*row) for row in rows), key=lambda order: -order.id)
+    return sorted((ProblemOrder(*row) for row in rows), key=lambda order: -order.id)
 
 
 def find_late(
@@ -165,7 +167,7 @@ def find_late(
 ) -> Finds[QueuedShipment]:
     """Return what would arrive late if it left today, perhaps of one lab; the latest first."""
     ahead = db.execute(select(func.max(merchants.c.clock_offset))).scalar() or timedelta(0)
-    # Whatever arrives later than this is in time for everybody.
+    # What may arrive later than this is in time for every merchant.
     furthest = _arrive(now + ahead, max(transit_days.values(), default=0))
     rows = db.execute(
         select(
@@ -174,7 +176,7 @@ def find_late(
             shipments.c.latest_arrival,
             merchants.c.clock_offset,
         )
-        # Everything has a merchant; but an outer join is read from its left side, and not
+        # Every shipment has a merchant, but an outer join is read from its left side, instead of
         # merchant by merchant.
         .join_from(shipments, orders, shipments.c.order_id == orders.c.id, isouter=True)
         .join(merchants, orders.c.merchant_id == merchants.c.id, isouter=True)
@@ -197,7 +199,7 @@ def find_late(
 
 
 def _arrive(timestamp: datetime, transit_days: int) -> date:
-    """Return when a parcel arrives at the latest that leaves on this day."""
+    """Return the latest day on which a shipment arrives that leaves on this day."""
     return MONDAY_TO_FRIDAY.add(timestamp.date(), transit_days)
 
 
@@ -221,35 +223,35 @@ def _at(lab: str | None) -> list[ColumnElement[bool]]:
     return [] if lab is None else [shipments.c.lab == lab]
 
 
-# From each merchant to the next one that has any: its others are passed over, not read. Tests,
-# which have no number, are the merchant's own affair.
-_DEAF: Final = text("""
-    WITH RECURSIVE deaf(id) AS (
+# From each merchant with failed callbacks to the next, without reading the others. Tests, which
+# have no number, are left out.
+_UNNOTIFIED: Final = text("""
+    WITH RECURSIVE unnotified(id) AS (
         SELECT min(merchant_id) FROM callbacks
             WHERE state = 'given-up' AND number IS NOT NULL
         UNION ALL
         SELECT (SELECT min(merchant_id) FROM callbacks
-            WHERE state = 'given-up' AND number IS NOT NULL AND merchant_id > deaf.id)
-        FROM deaf WHERE deaf.id IS NOT NULL
+            WHERE state = 'given-up' AND number IS NOT NULL AND merchant_id > unnotified.id)
+        FROM unnotified WHERE unnotified.id IS NOT NULL
     )
-    SELECT id FROM deaf WHERE id IS NOT NULL LIMIT :most
+    SELECT id FROM unnotified WHERE id IS NOT NULL LIMIT :most
 """)
 
 
-def _find_deaf(db: Connection, *, limit: int) -> Finds[DeafMerchant]:
-    found = _cut(db.execute(_DEAF, {"most": MOST + 1}).scalars().all(), limit)
+def _find_unnotified(db: Connection, *, limit: int) -> Finds[UnnotifiedMerchant]:
+    found = _cut(db.execute(_UNNOTIFIED, {"most": MOST + 1}).scalars().all(), limit)
     counts = count_failed(db, found.rows)
     rows = db.execute(
         select(merchants.c.id, merchants.c.code, merchants.c.name)
         .where(merchants.c.id.in_(found.rows))
         .order_by(merchants.c.id)
     )
-    deaf = [DeafMerchant(*row, count=counts[row.id]) for row in rows]
-    return Finds(found.count, found.is_more, deaf)
+    unnotified = [UnnotifiedMerchant(*row, count=counts[row.id]) for row in rows]
+    return Finds(found.count, found.is_more, unnotified)
 
 
 def count_failed(db: Connection, merchant_ids: Iterable[int]) -> dict[int, int]:
-    """Return how many callbacks of each merchant were given up, counting no further than `MOST`."""
+    """Return how many callbacks of each merchant failed for good, counted up to `MOST`."""
     counts = {}
     for merchant_id in merchant_ids:
         given_up = (
@@ -267,10 +269,7 @@ def count_failed(db: Connection, merchant_ids: Iterable[int]) -> dict[int, int]:
 
 
 def _find_pending(db: Connection, *, now: datetime, limit: int) -> Finds[StuckPayment]:
-    names = StuckPayment.__struct_fields__
-    columns = [
-        merchants.c.name if name == "merchant" else payment_requests.c[name] for name in names
-    ]
+    columns = columns_of(payment_requests, StuckPayment, merchant=merchants.c.name)
     rows = db.execute(
         select(*columns, merchants.c.clock_offset)
         .join_from(payment_requests, merchants, isouter=True)
@@ -287,11 +286,5 @@ def _find_pending(db: Connection, *, now: datetime, limit: int) -> Finds[StuckPa
 
 
 def _find_unsettled(db: Connection, *, limit: int) -> Finds[Issue]:
-    columns: list[Any] = [issues.c[name] for name in Issue.__struct_fields__]
-    rows = db.execute(
-        select(*columns)
-        .where(text("issues.state IN ('Open', 'InProgress')"))
-        .order_by(issues.c.id)
-        .limit(MOST + 1)
-    )
-    return _cut([Issue(*row) for row in rows], limit)
+    oldest = select(*COLUMNS).where(IS_UNSETTLED).order_by(issues.c.id).limit(MOST + 1)
+    return _cut(list_structs(db, Issue, oldest), limit)

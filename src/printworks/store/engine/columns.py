@@ -18,27 +18,27 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-# SQLite numbers rows by itself only in a column declared INTEGER.
+# SQLite assigns ids only in a column declared INTEGER.
 RowId = BigInteger().with_variant(Integer(), "sqlite")
 
-# Text that is sorted by its bytes on both, so that what begins alike lies together.
+# Text that both databases sort by its bytes, so that equal beginnings are adjacent.
 ByteText = Text().with_variant(Text(collation="C"), "postgresql")
 
 Json = JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
 
 
 class Timestamp(TypeDecorator[datetime]):
-    """An aware datetime in UTC; SQLite keeps it as readable text without a zone."""
+    """An aware datetime in UTC; SQLite stores it as readable text without a zone."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        """Keep text on SQLite: Python reads and writes it five times as fast as the driver."""
+        """Use text on SQLite: Python reads and writes it five times as fast as the driver."""
         return dialect.type_descriptor(Text() if dialect.name == "sqlite" else self.impl)
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
-        """Store UTC, whatever zone the value came in."""
+        """Store UTC, whatever the zone of the value."""
         if value is None or dialect.name != "sqlite":
             return value
         utc = value.astimezone(UTC).replace(tzinfo=None)
@@ -88,10 +88,10 @@ class EnumText(TypeDecorator[StrEnum]):
 
 
 def beside_index(column: Column[int]) -> ColumnElement[int]:
-    """Return a column of numbers as no index has it: one on others is to be used."""
+    """Return a column in a form that no index has, so that another index is used."""
     return column + literal_column("0")
 
 
 def spelled_out(value: StrEnum) -> ColumnElement[Any]:
-    """Return a value as part of the statement: an index of only some rows is found by nothing else."""
+    """Return a value as a literal: a partial index is not used for a bound parameter."""
     return literal_column(f"'{value.value}'")

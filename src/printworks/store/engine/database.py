@@ -1,4 +1,4 @@
-"""The one door to the database: a snapshot to read from, a transaction to write in.
+"""The one way to the database: a snapshot to read from, a transaction to write in.
 
 SQLite (through pysqlite3, for a release without the WAL-reset bug) and PostgreSQL behave
 alike behind it: `reading()` sees committed rows, `writing()` commits when the block ends
@@ -17,7 +17,7 @@ from typing import Any, Final, Self, TypeVar
 
 import msgspec
 import psycopg
-from sqlalchemy import Connection, Engine, create_engine, event, exc, make_url
+from sqlalchemy import Connection, Engine, create_engine, event, exc, make_url, text
 from sqlalchemy.engine import URL
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -27,17 +27,17 @@ T = TypeVar("T")
 
 _OPTIONS: Final[dict[str, Any]] = {
     "max_overflow": 0,
-    # A statement that fails is logged, and its values may be personal.
+    # A statement that fails is logged, and its values may be personal data.
     "hide_parameters": True,
     "json_serializer": lambda value: msgspec.json.encode(value).decode(),
     "json_deserializer": msgspec.json.decode,
 }
 
-# A connection that was idle for longer is tried before it is used.
+# A connection that was idle for longer is tested before it is used.
 SECONDS_OF_TRUST: Final = 1.0
 
-# What is raised when the database is away, full or locked for too long: nobody's mistake, and
-# over some time later.
+# Raised when the database is unreachable, full or locked for too long: temporary, and not a
+# bug.
 OUTAGES: Final = (
     exc.OperationalError,
     exc.TimeoutError,
@@ -51,7 +51,7 @@ class DatabaseUnusable(Exception):
 
 
 class WriterQueue:
-    """Lets writers of all processes wait in line for SQLite's single writer's place.
+    """Lets the writers of all processes queue for SQLite's single write lock.
 
     SQLite itself only polls, with sleeps of up to 100 ms: under load some writers starve.
     The kernel's file lock wakes the next one at once.
@@ -71,7 +71,7 @@ class WriterQueue:
         self._threads.release()
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the file."""
         os.close(self._file)
 
 
@@ -91,7 +91,7 @@ class Database:
                 address,
                 pool_size=connections,
                 pool_timeout=10,
-                # A server that does not answer must not hold up a start for minutes.
+                # A server that does not answer must not delay a start for minutes.
                 connect_args={"connect_timeout": 10},
                 **_OPTIONS,
             )
@@ -118,7 +118,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Read what is committed; each statement sees what is so when it runs."""
+        """Read what is committed; each statement sees the state when it runs."""
         with self._readers.connect() as connection:
             yield connection
 
@@ -129,9 +129,9 @@ class Database:
             yield connection
 
     def write_together(self, works: Sequence[Callable[[Connection], T]]) -> list[T | Exception]:
-        """Do several pieces of work in one transaction; each happens wholly or not at all.
+        """Do several pieces of work in one transaction; each happens completely or not at all.
 
-        Return what each returned, or the exception that undid it. When this raises, none of
+        Return what each returned, or the exception that undid it. If this raises, none of
         them happened.
         """
         if not works:
@@ -145,7 +145,7 @@ class Database:
         try:
             result = work(db)
         except Exception as error:
-            # A full disk, for one, ends the whole transaction and not only this part of it.
+            # A full disk, for example, ends the whole transaction and not only this part of it.
             if self.is_sqlite and not driver.in_transaction:
                 raise
             driver.execute("ROLLBACK TO SAVEPOINT alone")
@@ -163,9 +163,9 @@ class Database:
 
 
 def _check_before_use(engine: Engine) -> None:
-    """See to it that a server that was restarted does not cost each old connection a request.
+    """Keep a restarted server from failing one request for each old connection.
 
-    A ping before every transaction would do so too, for one more round trip each.
+    A ping before every transaction would do so too, at the price of a round trip each.
     """
 
     def note_use(_driver: object, entry: ConnectionPoolEntry) -> None:
@@ -190,3 +190,23 @@ def _has_news(driver: psycopg.Connection) -> bool:
     poll = select.poll()
     poll.register(driver.fileno(), select.POLLIN)
     return bool(poll.poll(0))
+
+
+_BEGIN: Final = {
+    "sqlite": "BEGIN DEFERRED",
+    "postgresql": "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+}
+
+
+@contextmanager
+def consistent_snapshot(db: Connection) -> Iterator[None]:
+    """Let every statement of the block see the same state.
+
+    For a connection of `Database.reading()`, whose statements otherwise each see the state when
+    they run.
+    """
+    db.execute(text(_BEGIN[db.dialect.name]))
+    try:
+        yield
+    finally:
+        db.execute(text("ROLLBACK"))

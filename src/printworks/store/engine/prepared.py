@@ -1,8 +1,8 @@
-"""Statements on the path of every request, handed to the driver without detours.
+"""Statements of every request, passed to the driver directly.
 
 SQLAlchemy writes the SQL and converts the values, as everywhere; but its way of executing
-costs several times what the statement itself does, so here it is asked only once, and after
-that the driver runs the text it wrote.
+costs several times as much as the statement itself. So it is asked only once, and after that
+the driver runs the text it wrote.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,13 +25,13 @@ Convert = Callable[[Any], Any]
 
 
 class _CompiledText(NamedTuple):
-    """A statement in the words of one database."""
+    """A statement compiled for one database."""
 
     sql: str
-    # The values that the statement brings itself, such as the offset of a limit.
+    # The values that are part of the statement, such as a constant limit.
     given: Mapping[str, Any]
     conversions: tuple[tuple[str, Convert], ...]
-    # The names of the values one after the other, for a driver that counts instead.
+    # The names of the values in order, for a driver with positional parameters.
     order: tuple[str, ...] | None
     columns: tuple[tuple[int, Convert], ...]
 
@@ -51,7 +51,7 @@ class PreparedStatement:
         return None if row is None else _convert(written, row)
 
     def one(self, db: Connection, values: Mapping[str, Any]) -> tuple[Any, ...]:
-        """Return the first row, of which there is always one."""
+        """Return the first row, which always exists."""
         row = self.first(db, values)
         if row is None:
             raise NoResultFound
@@ -63,21 +63,38 @@ class PreparedStatement:
         return [_convert(written, row) for row in cursor.fetchall()]
 
     def run(self, db: Connection, values: Mapping[str, Any]) -> None:
-        """Run a statement that shows nothing."""
+        """Run a statement that returns no rows."""
         self._execute(db, values)
 
+    def run_each(self, db: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Run a statement that returns no rows with each of these values."""
+        if len(rows) == 1:
+            self.run(db, rows[0])
+        elif rows:
+            written = self._find_text(db)
+            driver: Any = db.connection.dbapi_connection
+            driver.cursor().executemany(written.sql, [_arrange(written, row) for row in rows])
+
     def _execute(self, db: Connection, values: Mapping[str, Any]) -> tuple[_CompiledText, Any]:
+        written = self._find_text(db)
+        driver: Any = db.connection.dbapi_connection
+        return written, driver.execute(written.sql, _arrange(written, values))
+
+    def _find_text(self, db: Connection) -> _CompiledText:
         written = self._written.get(db.dialect.name)
         if written is None:
             written = self._written[db.dialect.name] = _write(self._statement, db.dialect)
-        given = values
-        if written.given or written.conversions:
-            given = {**written.given, **values}
-            for name, convert in written.conversions:
-                given[name] = convert(given[name])
-        driver: Any = db.connection.dbapi_connection
-        arguments = given if written.order is None else [given[name] for name in written.order]
-        return written, driver.execute(written.sql, arguments)
+        return written
+
+
+def _arrange(written: _CompiledText, values: Mapping[str, Any]) -> Mapping[str, Any] | list[Any]:
+    """Return the values as the driver wants them."""
+    if written.given or written.conversions:
+        converted = {**written.given, **values}
+        for name, convert in written.conversions:
+            converted[name] = convert(converted[name])
+        values = converted
+    return values if written.order is None else [values[name] for name in written.order]
 
 
 def _write(statement: ClauseElement, dialect: Dialect) -> _CompiledText:
@@ -100,7 +117,7 @@ def _write(statement: ClauseElement, dialect: Dialect) -> _CompiledText:
 
 
 def _find_reader(kind: TypeEngine[Any], dialect: Dialect) -> Convert | None:
-    """Return what reads values of a type; for the most frequent ones a shorter way."""
+    """Return the converter for values of a type; a faster one for the most frequent types."""
     if isinstance(kind, EnumText):
         choices: dict[str, StrEnum] = {choice.value: choice for choice in kind.choices}
         return lambda value: None if value is None else choices[value]
@@ -112,7 +129,7 @@ def _find_reader(kind: TypeEngine[Any], dialect: Dialect) -> Convert | None:
 
 
 def _read_timestamp(text: str | None) -> datetime | None:
-    # To name the zone in the text is many times faster than to give it to what was read.
+    # Adding the zone to the text is many times faster than adding it to the datetime.
     return None if text is None else datetime.fromisoformat(f"{text}+00:00")
 
 
@@ -124,7 +141,7 @@ def _convert(written: _CompiledText, row: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 class _Structs(TypeDecorator[list[Any]]):
-    """Rows of a table as one JSON text, and as structs once they are read, lowest id first."""
+    """Rows of a table as one JSON text, read as structs, lowest id first."""
 
     impl = Text
     cache_ok = True
@@ -137,7 +154,7 @@ class _Structs(TypeDecorator[list[Any]]):
         self._decode = msgspec.json.Decoder(list[row]).decode
 
     def read(self, text: str | None) -> list[Any]:
-        """Return the structs; there are none where nobody looked for them."""
+        """Return the structs; none if there is no text."""
         return [] if text is None else [self.kind(*row) for row in sorted(self._decode(text))]
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> list[Any]:  # noqa: ARG002
@@ -146,10 +163,10 @@ class _Structs(TypeDecorator[list[Any]]):
 
 
 class structs_of(FunctionElement[list[Any]]):  # noqa: N801  (used like a function)
-    """All rows that a query finds, in one value: the columns are the fields of the struct.
+    """All rows of a query in one value: the columns are the fields of the struct.
 
-    Every row that a driver fetches costs more than writing and reading it as JSON does, and
-    every statement much more. The first field must be the id.
+    Fetching a row costs more than writing and reading it as JSON, and another statement much
+    more. The first field must be the id.
     """
 
     inherit_cache = True
@@ -186,5 +203,5 @@ def _write_for_postgresql(rows: structs_of, compiler: SQLCompiler, **how: Any) -
             return f"to_char({sql} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
         return sql
 
-    # As text: the driver would read JSON by itself, more slowly.
+    # As text: the driver would parse JSON by itself, more slowly.
     return f"CAST(json_agg(json_build_array({', '.join(map(write, rows.clauses))})) AS text)"

@@ -1,7 +1,7 @@
-"""SQLite as we use it: safe settings on every connection, and transactions that say what they are.
+"""SQLite as we use it: safe settings on every connection, and explicit transactions.
 
-Two dialects, because the kind of transaction must be known when it begins, and because an
-engine event in its place would slow down every statement.
+There are two dialects, because the kind of transaction must be known when it begins, and an
+engine event would slow down every statement.
 """
 
 from collections.abc import Callable
@@ -10,18 +10,18 @@ from typing import Any, Final
 from sqlalchemy.dialects import registry
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 
-# The same driver under two names, each with an SQLite of its own inside: the second is published
-# ready-made for ARM, the first is not. No database is ever encrypted with it.
+# The same driver under two names, each with an SQLite of its own: wheels for ARM exist only for
+# the second. No database is ever encrypted with it.
 try:
     from pysqlite3 import dbapi2 as dbapi2
 except ImportError:
     from sqlcipher3 import dbapi2 as dbapi2
 
-# Below this, two connections that write and checkpoint at once can corrupt a WAL database.
+# Below this, two connections that write and checkpoint at the same time can corrupt a WAL database.
 OLDEST: Final = (3, 51, 3)
 VERSION: Final[tuple[int, ...]] = dbapi2.sqlite_version_info
 
-# FULL is a promise: NORMAL loses acknowledged orders when the power goes.
+# FULL is needed: NORMAL loses acknowledged orders in a power failure.
 PRAGMAS: Final = (
     "busy_timeout=30000",
     "journal_mode=WAL",
@@ -32,10 +32,10 @@ PRAGMAS: Final = (
 
 
 class ReadingDialect(SQLiteDialect_pysqlite):
-    """Each statement sees what is committed when it runs, and needs no transaction around it.
+    """Each statement sees what is committed when it runs, without a transaction around it.
 
-    Every call into SQLite gives the interpreter away and takes it back, and `BEGIN` and
-    `ROLLBACK` would be two calls more than the one query that most reads are.
+    Every call into SQLite releases and takes the interpreter lock, and `BEGIN` and `ROLLBACK`
+    would be two calls more than the one query that most reads are.
     """
 
     supports_statement_cache = True
@@ -68,17 +68,17 @@ class ReadingDialect(SQLiteDialect_pysqlite):
 
 
 class WritingDialect(ReadingDialect):
-    """Takes the writer's place at once: no transaction fails half-way because another writes."""
+    """Takes the write lock at once: no transaction fails half-way because another one writes."""
 
     supports_statement_cache = True
     more_pragmas = ()
 
     def do_begin(self, dbapi_connection: Any) -> None:
-        """Wait for the writer's place, and take it."""
+        """Wait for the write lock and take it."""
         dbapi_connection.execute("BEGIN IMMEDIATE")
 
     def do_rollback(self, dbapi_connection: Any) -> None:
-        """Give everything up."""
+        """Roll everything back."""
         dbapi_connection.rollback()
 
 

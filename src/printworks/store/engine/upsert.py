@@ -1,37 +1,32 @@
-"""INSERT that knows what to do when the row is already there, for either database."""
+"""INSERT that knows what to do when the row already exists, for either database."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Column, Connection, Table
+from sqlalchemy import Connection, Table
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.sql.dml import ReturningInsert
 
 
 def insert_or_update(
     db: Connection,
     table: Table,
-    *,
     key: Mapping[str, object],
     values: Mapping[str, object],
     only_new: Mapping[str, object] | None = None,
-    returning: Sequence[Column[Any]] = (),
 ) -> Any:
-    """Add a row, or give the one with this key these values; return the result.
+    """Return the statement that adds a row, or gives the row with this key these values.
 
-    What is in `only_new` is written with a new row and left alone in an old one.
+    `only_new` has values that are written with a new row only.
     """
-    statement = (
+    return (
         _insert(db, table)
         .values(**key, **values, **(only_new or {}))
         .on_conflict_do_update(index_elements=list(key), set_=dict(values))
     )
-    wanted: ReturningInsert[Any] | Any = statement.returning(*returning) if returning else statement
-    return db.execute(wanted)
 
 
 def insert_unless_there(db: Connection, table: Table, **values: object) -> None:
-    """Add a row, unless there is one with its key; whoever adds that one is waited for."""
+    """Add a row unless there is one with its key; wait for another process that adds it now."""
     db.execute(_insert(db, table).values(**values).on_conflict_do_nothing())
 
 

@@ -1,4 +1,4 @@
-"""Images as they are remembered. Merchants reach them through their orders only."""
+"""Images of orders. Merchants reach them through their orders only."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -11,12 +11,13 @@ from printworks.errors import NotFound
 from printworks.rules.images import AcceptedFiles, ImageStatus
 from printworks.rules.sizing import Pixels, Sizing
 from printworks.store.engine.prepared import PreparedStatement, structs_of
-from printworks.store.orders.orders import IDS_OF_PAGE, LARGEST_ID
+from printworks.store.engine.rows import columns_of, find_struct, group_by, possible_id
+from printworks.store.orders.orders import IDS_OF_PAGE
 from printworks.store.tables import images, orders
 
 
 class Image(msgspec.Struct, frozen=True):
-    """A picture to print on a product, in the words of the core."""
+    """A picture to print on a product."""
 
     id: int
     order_id: int
@@ -30,7 +31,7 @@ class Image(msgspec.Struct, frozen=True):
     price: int
     expected_md5: str | None
     md5: str | None
-    # What kinds of files it may be; None is every kind that can be printed.
+    # Which kinds of files are accepted; None is every kind that can be printed.
     formats: AcceptedFiles | None
     width: int | None
     height: int | None
@@ -42,14 +43,14 @@ class Image(msgspec.Struct, frozen=True):
 
     @property
     def pixels(self) -> Pixels | None:
-        """Its size as a person sees it, once that is known."""
+        """Its size in pixels, once that is known."""
         if self.width is None or self.height is None:
             return None
         return Pixels(self.width, self.height)
 
 
 class NewImage(msgspec.Struct, frozen=True, kw_only=True):
-    """What a merchant says of an image when adding it."""
+    """An image as a merchant adds it."""
 
     sku: str
     url: str | None
@@ -59,22 +60,22 @@ class NewImage(msgspec.Struct, frozen=True, kw_only=True):
     expected_md5: str | None = None
     attributes: dict[str, str] = {}
     price: int = 0
-    # What kinds of files it may be; None is every kind that can be printed.
+    # Which kinds of files are accepted; None is every kind that can be printed.
     formats: AcceptedFiles | None = None
 
 
 Images: TypeAlias = Sequence[Image]
 
-_COLUMNS: Final = [images.c[name] for name in Image.__struct_fields__]
+_COLUMNS: Final = columns_of(images, Image)
 _OF_ORDER: Final = PreparedStatement(
     select(*_COLUMNS).where(images.c.order_id == bindparam("order_id")).order_by(images.c.id)
 )
-# What is shown of images, which is all but how they were printed.
+# All but the manifest, which is long and not shown.
 _SHOWN: Final = [null().label("manifest") if c.name == "manifest" else c for c in _COLUMNS]
 _SHOWN_OF_ORDER: Final = PreparedStatement(
     select(*_SHOWN).where(images.c.order_id == bindparam("order_id")).order_by(images.c.id)
 )
-# For whoever shows an order with all that belongs to it.
+# A part of the statement that reads a whole order.
 IMAGES_OF_ORDER: Final = (
     select(structs_of(Image, _SHOWN)).where(images.c.order_id == orders.c.id).scalar_subquery()
 )
@@ -98,45 +99,38 @@ def list_images_of_page(
     db: Connection, merchant_id: int, *, newest: int, limit: int
 ) -> dict[int, list[Image]]:
     """Return the images of a page of orders without their manifests, by order."""
-    by_order: dict[int, list[Image]] = {}
     page = {"merchant_id": merchant_id, "newest": newest, "limit": limit}
-    for row in _SHOWN_OF_PAGE.all(db, page):
-        image = Image(*row)
-        by_order.setdefault(image.order_id, []).append(image)
-    return by_order
+    found = (Image(*row) for row in _SHOWN_OF_PAGE.all(db, page))
+    return group_by(found, lambda image: image.order_id)
 
 
 def list_images_of_orders(db: Connection, order_ids: Sequence[int]) -> dict[int, list[Image]]:
     """Return the images of some orders without their manifests, by order."""
-    by_order: dict[int, list[Image]] = {}
     wanted = select(*_SHOWN).where(images.c.order_id.in_(order_ids)).order_by(images.c.id)
-    for row in db.execute(wanted):
-        image = Image(*row)
-        by_order.setdefault(image.order_id, []).append(image)
-    return by_order
+    found = (Image(*row) for row in db.execute(wanted))
+    return group_by(found, lambda image: image.order_id)
 
 
 def get_image(db: Connection, image_id: int) -> Image:
-    """Return an image by its number, as jobs know it."""
+    """Return an image by id; it exists."""
     return Image(*db.execute(select(*_COLUMNS).where(images.c.id == image_id)).one())
 
 
 def find_image(db: Connection, image_id: int) -> Image | None:
-    """Return an image by its number, or None if it has been removed."""
-    row = db.execute(select(*_COLUMNS).where(images.c.id == image_id)).one_or_none()
-    return None if row is None else Image(*row)
+    """Return an image by id, or None if it has been removed."""
+    return find_struct(db, Image, select(*_COLUMNS).where(images.c.id == image_id))
 
 
 def get_image_of_order(db: Connection, order_id: int, image_id: int) -> Image:
     """Return an image of this order, which the caller knows to be the merchant's."""
-    image = find_image(db, image_id) if 0 < image_id <= LARGEST_ID else None
+    image = find_image(db, possible_id(image_id))
     if image is None or image.order_id != order_id:
         raise NotFound("The image with the specified id was not found")
     return image
 
 
 def delete_image(db: Connection, image: Image) -> None:
-    """Forget an image; what was received for it is forgotten later, with others."""
+    """Delete an image; its picture is purged later."""
     db.execute(delete(images).where(images.c.id == image.id))
 
 
@@ -162,42 +156,43 @@ def insert_images(
     return [Image(*row) for row in db.execute(statement, rows)]
 
 
-def reserve_image_id(db: Connection, order_id: int, new: NewImage, *, now: datetime) -> int:
-    """Return a number that no other image will ever have, for one that does not exist yet."""
-    # Either database counts on from a row that is gone.
-    [image] = insert_images(db, order_id, [new], now=now)
-    delete_image(db, image)
-    return image.id
+def reserve_image_ids(db: Connection, order_id: int, count: int, *, now: datetime) -> list[int]:
+    """Reserve ids for images that do not exist yet: files are named after them."""
+    blank = NewImage(sku="", url=None, copies=0)
+    ids = [image.id for image in insert_images(db, order_id, [blank] * count, now=now)]
+    # Neither database uses the id of a deleted row again.
+    db.execute(delete(images).where(images.c.id.in_(ids)))
+    return ids
 
 
 def insert_received_image(
-    db: Connection,
-    order_id: int,
-    image_id: int,
-    new: NewImage,
-    facts: Mapping[str, object],
-    *,
-    now: datetime,
+    db: Connection, order_id: int, new: NewImage, facts: Mapping[str, object], *, now: datetime
 ) -> Image:
-    """Add an image whose file is here, under the number that was reserved for it."""
-    values = {
-        **msgspec.structs.asdict(new),
-        **facts,
-        "id": image_id,
-        "order_id": order_id,
-        "created_at": now,
-        "updated_at": now,
-    }
+    """Add an image whose file is stored; its facts include the id that was reserved for it."""
+    values = {**msgspec.structs.asdict(new), **facts, "order_id": order_id}
+    values |= {"created_at": now, "updated_at": now}
     return Image(*db.execute(insert(images).values(values).returning(*_COLUMNS)).one())
 
 
 def clear_prices_to_user(db: Connection, order_id: int) -> None:
-    """Forget what the recipient would have paid for the images of an order."""
+    """Delete what the recipient would have paid for the images of an order."""
     db.execute(update(images).where(images.c.order_id == order_id).values(price_to_user=None))
 
 
+def update_prices(db: Connection, quoted: Images, prices: Mapping[int, int]) -> None:
+    """Set what one copy of each image costs, by image; those that stay the same are not written."""
+    changed = [
+        {"image": image.id, "new_price": prices[image.id]}
+        for image in quoted
+        if image.price != prices[image.id]
+    ]
+    if changed:
+        of_image = update(images).where(images.c.id == bindparam("image"))
+        db.execute(of_image.values(price=bindparam("new_price")), changed)
+
+
 def update_image(db: Connection, image: Image, values: Mapping[str, object]) -> Image | None:
-    """Change an image if it is still in the status in which it was read; else return None."""
+    """Change an image if its status is still the one that was read; else return None."""
     changed = db.execute(
         update(images)
         .where(images.c.id == image.id, images.c.status == image.status)

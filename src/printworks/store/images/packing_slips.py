@@ -1,4 +1,4 @@
-"""The packing slips of orders, which travel with the parcel."""
+"""The packing slips of orders, which travel with a shipment."""
 
 from datetime import datetime
 from typing import Any, Final
@@ -8,6 +8,7 @@ from sqlalchemy import Connection, delete, select, update
 
 from printworks.rules.images import ImageStatus
 from printworks.rules.orders import ENDED
+from printworks.store.engine.rows import columns_of, find_struct
 from printworks.store.engine.upsert import insert_or_update
 from printworks.store.tables import orders, packing_slips
 
@@ -25,25 +26,25 @@ class PackingSlip(msgspec.Struct, frozen=True):
     error_message: str | None
 
 
-_COLUMNS: Final = [packing_slips.c[name] for name in PackingSlip.__struct_fields__]
+_COLUMNS: Final = columns_of(packing_slips, PackingSlip)
 
 
 def find_packing_slip(db: Connection, order_id: int) -> PackingSlip | None:
-    """Return the packing slip of an order, if it wants one."""
-    row = db.execute(select(*_COLUMNS).where(packing_slips.c.order_id == order_id)).one_or_none()
-    return None if row is None else PackingSlip(*row)
+    """Return the packing slip of an order, if there is one."""
+    query = select(*_COLUMNS).where(packing_slips.c.order_id == order_id)
+    return find_struct(db, PackingSlip, query)
 
 
-def want_packing_slip(db: Connection, order_id: int, url: str, *, now: datetime) -> None:
-    """Remember that an order wants the file at this address, in place of any other."""
+def set_packing_slip(db: Connection, order_id: int, url: str, *, now: datetime) -> None:
+    """Set the URL of an order's packing slip, in place of any other."""
     wanted: dict[str, Any] = dict.fromkeys((column.name for column in _COLUMNS), None)
     wanted |= {"url": url, "status": ImageStatus.NOT_YET_DOWNLOADED, "updated_at": now}
     del wanted["order_id"]
-    insert_or_update(db, packing_slips, key={"order_id": order_id}, values=wanted)
+    db.execute(insert_or_update(db, packing_slips, {"order_id": order_id}, wanted))
 
 
 def drop_packing_slip(db: Connection, order_id: int) -> str | None:
-    """Forget that an order wanted a packing slip; return its file, if it was received."""
+    """Delete the packing slip of an order; return its file, if it was received."""
     return db.execute(
         delete(packing_slips)
         .where(packing_slips.c.order_id == order_id)
@@ -51,8 +52,8 @@ def drop_packing_slip(db: Connection, order_id: int) -> str | None:
     ).scalar()
 
 
-def forget_packing_slips(db: Connection, *, before: datetime, limit: int) -> list[str]:
-    """Forget the packing slips of orders that ended before that; return their files."""
+def purge_packing_slips(db: Connection, *, before: datetime, limit: int) -> list[str]:
+    """Delete the packing slips of orders that ended before then; return their files."""
     ended = (
         select(packing_slips.c.order_id)
         .join_from(packing_slips, orders)
@@ -72,7 +73,7 @@ def forget_packing_slips(db: Connection, *, before: datetime, limit: int) -> lis
 
 
 def update_packing_slip(db: Connection, slip: PackingSlip, **values: object) -> bool:
-    """Note what became of a packing slip, unless another one is wanted by now."""
+    """Store the outcome of a packing slip, unless another one is wanted by now."""
     changed = db.execute(
         update(packing_slips)
         .where(

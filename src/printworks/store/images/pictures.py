@@ -1,4 +1,4 @@
-"""What was received: once for each content, and where it came from."""
+"""Received files: one for each content, and the URLs they came from."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -10,6 +10,7 @@ from sqlalchemy import Connection, delete, exists, func, select, update
 
 from printworks.rules.jobs import JobState
 from printworks.rules.orders import OrderStatus
+from printworks.store.engine.rows import columns_of, find_struct
 from printworks.store.engine.upsert import insert_or_update
 from printworks.store.tables import downloads, images, jobs, orders, pictures
 
@@ -28,7 +29,7 @@ class Picture(msgspec.Struct, frozen=True):
 
 
 class NewPicture(msgspec.Struct, frozen=True, kw_only=True):
-    """A file that has just been received and judged."""
+    """A file that has just been received and validated."""
 
     sha256: str
     md5: str
@@ -39,56 +40,45 @@ class NewPicture(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Download(NamedTuple):
-    """What an address held when it was last asked."""
+    """What a URL held when it was last fetched."""
 
     etag: str
     last_modified: str
     picture: Picture
 
 
-class Forgotten(NamedTuple):
-    """A picture that is no longer known, and the files that are of no more use."""
+class PurgedPicture(NamedTuple):
+    """A picture that was deleted, and the files that are not needed any more."""
 
     sha256: str
     files: list[str]
 
 
-_COLUMNS: Final = [pictures.c[name] for name in Picture.__struct_fields__]
+_COLUMNS: Final = columns_of(pictures, Picture)
 # While an order is in one of these, its pictures may still be needed.
-_OPEN: Final = (
-    OrderStatus.NOT_YET_SUBMITTED,
-    OrderStatus.AWAITING_PAYMENT,
-    OrderStatus.SUBMITTED,
-)
+_OPEN: Final = (OrderStatus.NOT_YET_SUBMITTED, OrderStatus.AWAITING_PAYMENT, OrderStatus.SUBMITTED)
 
 
 def find_picture(db: Connection, sha256: str) -> Picture | None:
-    """Return what is known about this content."""
-    row = db.execute(select(*_COLUMNS).where(pictures.c.sha256 == sha256)).one_or_none()
-    return None if row is None else Picture(*row)
+    """Return the picture with this content."""
+    return find_struct(db, Picture, select(*_COLUMNS).where(pictures.c.sha256 == sha256))
 
 
 def get_picture(db: Connection, picture_id: int) -> Picture:
-    """Return a picture by its number."""
+    """Return a picture by id; it exists."""
     return Picture(*db.execute(select(*_COLUMNS).where(pictures.c.id == picture_id)).one())
 
 
-def keep_picture(db: Connection, new: NewPicture, *, now: datetime) -> Picture:
-    """Remember a picture, or return the one with the same content that came first."""
+def store_picture(db: Connection, new: NewPicture, *, now: datetime) -> Picture:
+    """Store a picture, or return the one with the same content that came first."""
     facts = msgspec.structs.asdict(new)
-    kept = insert_or_update(
-        db,
-        pictures,
-        key={"sha256": facts.pop("sha256")},
-        values={"used_at": now},
-        only_new={**facts, "created_at": now},
-        returning=_COLUMNS,
-    )
-    return Picture(*kept.one())
+    key = {"sha256": facts.pop("sha256")}
+    stored = insert_or_update(db, pictures, key, {"used_at": now}, {**facts, "created_at": now})
+    return Picture(*db.execute(stored.returning(*_COLUMNS)).one())
 
 
 def use_picture(db: Connection, picture: Picture, *, now: datetime) -> Picture | None:
-    """Note that a picture is needed, and its proxy if none is known; None if it is forgotten."""
+    """Mark a picture as used, and store its proxy if it has none; None if it was deleted."""
     used = db.execute(
         update(pictures)
         .where(pictures.c.id == picture.id)
@@ -99,7 +89,7 @@ def use_picture(db: Connection, picture: Picture, *, now: datetime) -> Picture |
 
 
 def find_download(db: Connection, merchant_id: int, url: str) -> Download | None:
-    """Return what this merchant's address held when it was last asked."""
+    """Return what this merchant's URL held when it was last fetched."""
     row = db.execute(
         select(downloads.c.etag, downloads.c.last_modified, *_COLUMNS)
         .join_from(downloads, pictures)
@@ -108,26 +98,22 @@ def find_download(db: Connection, merchant_id: int, url: str) -> Download | None
     return None if row is None else Download(row[0], row[1], Picture(*row[2:]))
 
 
-def remember_download(
-    db: Connection, merchant_id: int, url: str, picture_id: int, *, etag: str, last_modified: str
-) -> None:
-    """Remember what an address held, so that it can be asked whether that is still so."""
-    insert_or_update(
-        db,
-        downloads,
-        key={"merchant_id": merchant_id, "url_hash": _hash(url)},
-        values={"etag": etag, "last_modified": last_modified, "picture_id": picture_id},
-    )
+def remember_download(db: Connection, merchant_id: int, url: str, download: Download) -> None:
+    """Store what a URL held, so that its server can be asked whether that has changed."""
+    etag, last_modified, picture = download
+    key = {"merchant_id": merchant_id, "url_hash": _hash(url)}
+    values = {"etag": etag, "last_modified": last_modified, "picture_id": picture.id}
+    db.execute(insert_or_update(db, downloads, key, values))
 
 
 def _hash(url: str) -> str:
     return hashlib.sha256(url.encode()).hexdigest()
 
 
-def forget_pictures(db: Connection, *, before: datetime, limit: int) -> list[Forgotten]:
-    """Forget pictures that only orders need which ended before that; return their files.
+def purge_pictures(db: Connection, *, before: datetime, limit: int) -> list[PurgedPicture]:
+    """Delete pictures that are only used by orders that ended before then; return their files.
 
-    What orders show of them stays: the size, the hash and the small proofs.
+    What orders show of them stays: the size, the hash and the proofs.
     """
     still_needed = exists().where(
         images.c.picture_id == pictures.c.id,
@@ -146,22 +132,21 @@ def forget_pictures(db: Connection, *, before: datetime, limit: int) -> list[For
     db.execute(delete(downloads).where(downloads.c.picture_id.in_(ids)))
     db.execute(delete(pictures).where(pictures.c.id.in_(ids)))
     return [
-        Forgotten(
-            row.sha256,
-            [key for key in (row.original, row.proxy, *printed.get(row.id, ())) if key],
+        PurgedPicture(
+            row.sha256, [key for key in (row.original, row.proxy, *printed.get(row.id, ())) if key]
         )
         for row in found
     ]
 
 
 def cancel_removal(db: Connection, job_id: int) -> bool:
-    """Take back that files go, for good: also an operator cannot retry it; False if they do."""
-    called_off = delete(jobs).where(jobs.c.id == job_id, jobs.c.state == JobState.SCHEDULED)
-    return db.execute(called_off).rowcount == 1
+    """Delete the job that removes files, so that it cannot be retried; False if it has begun."""
+    cancelled = delete(jobs).where(jobs.c.id == job_id, jobs.c.state == JobState.SCHEDULED)
+    return db.execute(cancelled).rowcount == 1
 
 
 def _unlink_images(db: Connection, picture_ids: Sequence[int]) -> Mapping[int, list[str]]:
-    """Take pictures away from their images; return the print files that were drawn of each."""
+    """Detach pictures from their images; return the print files that were made of each."""
     rows = db.execute(
         select(images.c.id, images.c.picture_id, images.c.manifest).where(
             images.c.picture_id.in_(picture_ids)
@@ -176,34 +161,34 @@ def _unlink_images(db: Connection, picture_ids: Sequence[int]) -> Mapping[int, l
 
 
 def print_key(image_id: int) -> str:
-    """Name the print file of an image."""
+    """Return the key of the print file of an image."""
     return f"prints/{image_id}.jpg"
 
 
 def proof_key(image_id: int, name: str) -> str:
-    """Name a proof of an image: its `preview` or its `thumbnail`."""
+    """Return the key of a proof of an image: its `preview` or its `thumbnail`."""
     return f"proofs/{image_id}/{name}.jpg"
 
 
 def proof_keys(image_id: int) -> tuple[str, str]:
-    """Name all proofs of an image."""
+    """Return the keys of all proofs of an image."""
     return proof_key(image_id, "preview"), proof_key(image_id, "thumbnail")
 
 
 def original_key(sha256: str, image_id: int) -> str:
-    """Name the file of a picture that an image brought.
+    """Return the key of the file of a picture that came with an image.
 
-    The image is part of it so that a file which comes again, just while it is being removed,
-    is another file.
+    The image is part of it, so that a file that comes again while it is being removed is
+    another file.
     """
     return f"originals/{sha256}-{image_id}"
 
 
 def uploaded_key(image_id: int) -> str:
-    """Name the file of a picture that was sent with its image, before anybody has looked at it."""
+    """Return the key of an uploaded file that has not been validated yet."""
     return f"originals/upload-{image_id}"
 
 
 def proxy_key(sha256: str, image_id: int) -> str:
-    """Name the smaller picture from which further proofs are drawn, once one was needed."""
+    """Return the key of the smaller picture from which further proofs are rendered."""
     return f"proxies/{sha256}-{image_id}.jpg"

@@ -1,4 +1,4 @@
-"""Photographs that show what an issue is about. Merchants reach them through their issues only."""
+"""Photos of issues. Merchants reach them through their issues only."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -7,24 +7,23 @@ from typing import Final
 import msgspec
 from sqlalchemy import Connection, delete, func, insert, select
 
-from printworks.errors import NotFound
 from printworks.rules.issues import UNSETTLED
+from printworks.store.engine.rows import columns_of, get_struct, list_structs, possible_id
 from printworks.store.issues.issues import Issue
-from printworks.store.orders.orders import LARGEST_ID
 from printworks.store.tables import issue_photos, issues
 
 
 class NewPhoto(msgspec.Struct, frozen=True):
-    """A photograph that was drawn anew and is kept."""
+    """A photo that was re-encoded and stored."""
 
     file: str
-    # As it came; what is kept is smaller, and of the same shape.
+    # As received; what is stored is smaller, with the same aspect ratio.
     width: int
     height: int
 
 
 class IssuePhoto(msgspec.Struct, frozen=True):
-    """A photograph of an issue."""
+    """A photo of an issue."""
 
     id: int
     issue_id: int
@@ -34,13 +33,13 @@ class IssuePhoto(msgspec.Struct, frozen=True):
     created_at: datetime
 
 
-_COLUMNS: Final = [issue_photos.c[name] for name in IssuePhoto.__struct_fields__]
+_COLUMNS: Final = columns_of(issue_photos, IssuePhoto)
 
 
 def insert_photos(
     db: Connection, issue: Issue, photos: Sequence[NewPhoto], *, now: datetime
 ) -> None:
-    """Add photographs to an issue; the caller holds its order."""
+    """Add photos to an issue; the caller has locked its order."""
     rows = [
         {**msgspec.structs.asdict(photo), "issue_id": issue.id, "created_at": now}
         for photo in photos
@@ -50,32 +49,28 @@ def insert_photos(
 
 
 def count_photos(db: Connection, issue: Issue) -> int:
-    """Return how many photographs an issue has."""
+    """Return how many photos an issue has."""
     query = select(func.count()).where(issue_photos.c.issue_id == issue.id)
     return int(db.execute(query).scalar_one())
 
 
 def list_photos(db: Connection, issue: Issue) -> list[IssuePhoto]:
-    """Return the photographs of an issue, in the order in which they came."""
+    """Return the photos of an issue, in the order in which they came."""
     query = select(*_COLUMNS).where(issue_photos.c.issue_id == issue.id)
-    return [IssuePhoto(*row) for row in db.execute(query.order_by(issue_photos.c.id))]
+    return list_structs(db, IssuePhoto, query.order_by(issue_photos.c.id))
 
 
 def get_photo(db: Connection, issue: Issue, photo_id: int) -> IssuePhoto:
-    """Return a photograph of this issue, which the caller knows to be the merchant's."""
-    found = None
-    if 0 < photo_id <= LARGEST_ID:
-        query = select(*_COLUMNS).where(
-            issue_photos.c.id == photo_id, issue_photos.c.issue_id == issue.id
-        )
-        found = db.execute(query).one_or_none()
-    if found is None:
-        raise NotFound("The photograph with the specified id was not found")
-    return IssuePhoto(*found)
+    """Return a photo of this issue, which the caller knows to be the merchant's."""
+    query = select(*_COLUMNS).where(
+        issue_photos.c.id == possible_id(photo_id), issue_photos.c.issue_id == issue.id
+    )
+    missing = "The photograph with the specified id was not found"
+    return get_struct(db, IssuePhoto, query, missing=missing)
 
 
-def forget_photos(db: Connection, *, before: datetime, limit: int) -> list[str]:
-    """Forget photographs of issues that were settled before that; return their files."""
+def purge_photos(db: Connection, *, before: datetime, limit: int) -> list[str]:
+    """Delete the photos of issues that were settled before then; return their files."""
     old = (
         select(issue_photos.c.id)
         .join_from(issue_photos, issues)
@@ -83,5 +78,5 @@ def forget_photos(db: Connection, *, before: datetime, limit: int) -> list[str]:
         .order_by(issue_photos.c.id)
         .limit(limit)
     )
-    forgotten = delete(issue_photos).where(issue_photos.c.id.in_(old))
-    return list(db.execute(forgotten.returning(issue_photos.c.file)).scalars())
+    deleted = delete(issue_photos).where(issue_photos.c.id.in_(old))
+    return list(db.execute(deleted.returning(issue_photos.c.file)).scalars())

@@ -1,19 +1,19 @@
-"""Copies of images that were received once, for orders that are printed again."""
+"""Copies of received images, for orders that are printed again."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import msgspec
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, insert, select, update
 
 from printworks.rules.images import ImageStatus
-from printworks.store.images.images import Image
+from printworks.store.images.images import Image, reserve_image_ids
 from printworks.store.tables import images, orders, pictures
 
 
 class Copy(NamedTuple):
-    """An image that is printed again, and the number that the copy will have."""
+    """An image that is printed again, and the id that the copy will have."""
 
     original: Image
     number: int
@@ -21,34 +21,21 @@ class Copy(NamedTuple):
 
 Copies: TypeAlias = Sequence[Copy]
 
-# What a copy of an image does not share with its original.
-_OWN: Final = frozenset({"id", "order_id", "manifest", "created_at", "updated_at"})
-
 
 def find_callback_format(db: Connection, order_id: int) -> str:
-    """Return in which words the callbacks of an order are written."""
+    """Return the format in which the callbacks of an order are written."""
     query = select(orders.c.callback_format).where(orders.c.id == order_id)
     return str(db.execute(query).scalar_one())
 
 
 def take_numbers(db: Connection, originals: Sequence[Image], *, now: datetime) -> list[Copy]:
-    """Take numbers for copies of images: no other image will ever have them.
-
-    Files are named after images, so the number is needed before there is an image.
-    """
-    rows = [
-        {**_shared(original), "order_id": original.order_id, "created_at": now, "updated_at": now}
-        for original in originals
-    ]
-    statement = insert(images).returning(images.c.id, sort_by_parameter_order=True)
-    taken = list(db.execute(statement, rows).scalars())
-    # Neither database gives a number twice, also not that of a row which is gone.
-    db.execute(delete(images).where(images.c.id.in_(taken)))
-    return [Copy(*pair) for pair in zip(originals, taken, strict=True)]
+    """Reserve ids for copies of images of one order."""
+    ids = reserve_image_ids(db, originals[0].order_id, len(originals), now=now)
+    return [Copy(*pair) for pair in zip(originals, ids, strict=True)]
 
 
 def insert_copies(db: Connection, order_id: int, copies: Copies, *, now: datetime) -> list[Image]:
-    """Add copies of images, received as they were, to another order."""
+    """Add copies of images, already received, to another order."""
     added = [
         msgspec.structs.replace(
             copy.original,
@@ -67,13 +54,8 @@ def insert_copies(db: Connection, order_id: int, copies: Copies, *, now: datetim
     return added
 
 
-def _shared(image: Image) -> dict[str, Any]:
-    values: dict[str, Any] = msgspec.structs.asdict(image)
-    return {name: value for name, value in values.items() if name not in _OWN}
-
-
-def keep_pictures(db: Connection, picture_ids: Iterable[int], *, now: datetime) -> bool:
-    """Note that pictures are needed; False if one of them has been forgotten."""
+def use_pictures(db: Connection, picture_ids: Iterable[int], *, now: datetime) -> bool:
+    """Mark pictures as used; False if one of them has been deleted."""
     wanted = set(picture_ids)
     used = db.execute(update(pictures).where(pictures.c.id.in_(wanted)).values(used_at=now))
     return used.rowcount == len(wanted)

@@ -1,4 +1,4 @@
-"""Shipments as they are remembered: planned, then at their labs, then on their way."""
+"""Shipments: planned, then at their labs, then on their way."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -20,19 +20,19 @@ from sqlalchemy import (
 
 from printworks.catalogue.services import Carrier
 from printworks.conversion import reader_of
-from printworks.errors import NotFound
 from printworks.rules.production import DROPPED, LabState
-from printworks.rules.routing.plans import Routing
+from printworks.rules.routing.model import Routing
 from printworks.store.engine.prepared import PreparedStatement, structs_of
+from printworks.store.engine.rows import columns_of, get_struct, group_by, list_structs, possible_id
 from printworks.store.images.images import IMAGES_OF_ORDER, Image
-from printworks.store.orders.orders import IDS_OF_PAGE, LARGEST_ID, Order
+from printworks.store.orders.orders import IDS_OF_PAGE, Order, read_of_order
 from printworks.store.tables import orders, plans, shipments
 
 _read_routing: Final = reader_of(Routing)
 
 
 class Shipment(msgspec.Struct, frozen=True):
-    """What one lab prints and sends in one package."""
+    """What one lab prints and sends together."""
 
     id: int
     order_id: int
@@ -58,7 +58,7 @@ class Shipment(msgspec.Struct, frozen=True):
 
 
 class NewShipment(msgspec.Struct, frozen=True, kw_only=True):
-    """A package that was decided on; without a state it is only planned."""
+    """A shipment to be added; without a state it is only planned."""
 
     state: LabState | None
     lab: str
@@ -74,12 +74,12 @@ class NewShipment(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WholeOrder(NamedTuple):
-    """An order and what belongs to it, as all of that was at one moment."""
+    """An order with its images and shipments, all from the same snapshot."""
 
     order: Order
     # Without their manifests, which are long.
     images: list[Image]
-    # Without those that others have replaced.
+    # Without those that were replaced.
     shipments: list[Shipment]
 
 
@@ -93,15 +93,15 @@ class Decision(msgspec.Struct, frozen=True):
 
 Shipments: TypeAlias = Sequence[Shipment]
 
-_COLUMNS: Final = [shipments.c[name] for name in Shipment.__struct_fields__]
+COLUMNS: Final = columns_of(shipments, Shipment)
 _OF_ORDER: Final = PreparedStatement(
-    select(*_COLUMNS).where(shipments.c.order_id == bindparam("order_id")).order_by(shipments.c.id)
+    select(*COLUMNS).where(shipments.c.order_id == bindparam("order_id")).order_by(shipments.c.id)
 )
 _OF_PAGE: Final = PreparedStatement(
-    select(*_COLUMNS).where(shipments.c.order_id.in_(IDS_OF_PAGE)).order_by(shipments.c.id)
+    select(*COLUMNS).where(shipments.c.order_id.in_(IDS_OF_PAGE)).order_by(shipments.c.id)
 )
 _SHIPMENTS_OF_ORDER: Final = (
-    select(structs_of(Shipment, _COLUMNS))
+    select(structs_of(Shipment, COLUMNS))
     .where(shipments.c.order_id == orders.c.id)
     .scalar_subquery()
 )
@@ -111,33 +111,28 @@ _WHOLE: Final = PreparedStatement(
         case((_HAS_IMAGES, IMAGES_OF_ORDER)),
         # What has no images has no shipments either.
         case((_HAS_IMAGES, _SHIPMENTS_OF_ORDER)),
-        *(orders.c[name] for name in Order.__struct_fields__),
+        *columns_of(orders, Order),
     ).where(orders.c.id == bindparam("id"), orders.c.merchant_id == bindparam("merchant_id"))
 )
-# Spelled as in the index, without which all shipments there ever were would be read.
+# Spelled as in the index, without which all shipments would be read.
 IS_OPEN: Final = text("shipments.state IN ('offered', 'accepted', 'in-production', 'failed')")
 
 
 def get_whole_order(db: Connection, merchant_id: int, order_id: int) -> WholeOrder:
     """Return an order of this merchant with its images and shipments, in one statement."""
-    row = None
-    if 0 < order_id <= LARGEST_ID:
-        row = _WHOLE.first(db, {"id": order_id, "merchant_id": merchant_id})
-    if row is None:
-        raise NotFound("The order with the specified id was not found")
-    images, found, *columns = row
+    images, found, *columns = read_of_order(_WHOLE, db, merchant_id, order_id)
     kept = [shipment for shipment in found if shipment.state not in DROPPED]
     return WholeOrder(Order(*columns), images, kept)
 
 
 def list_shipments(db: Connection, order_id: int) -> list[Shipment]:
-    """Return the shipments of an order without those that others have replaced."""
+    """Return the shipments of an order without those that were replaced."""
     rows = _OF_ORDER.all(db, {"order_id": order_id})
     return [one for row in rows if (one := Shipment(*row)).state not in DROPPED]
 
 
 def list_every_shipment(db: Connection, order_id: int) -> list[Shipment]:
-    """Return the shipments of an order, those that others have replaced included."""
+    """Return all shipments of an order, including those that were replaced."""
     return [Shipment(*row) for row in _OF_ORDER.all(db, {"order_id": order_id})]
 
 
@@ -145,31 +140,24 @@ def list_shipments_of_page(
     db: Connection, merchant_id: int, *, newest: int, limit: int
 ) -> dict[int, list[Shipment]]:
     """Return the shipments of a page of orders, by order."""
-    by_order: dict[int, list[Shipment]] = {}
     page = {"merchant_id": merchant_id, "newest": newest, "limit": limit}
-    for row in _OF_PAGE.all(db, page):
-        shipment = Shipment(*row)
-        if shipment.state not in DROPPED:
-            by_order.setdefault(shipment.order_id, []).append(shipment)
-    return by_order
+    found = (Shipment(*row) for row in _OF_PAGE.all(db, page))
+    kept = (shipment for shipment in found if shipment.state not in DROPPED)
+    return group_by(kept, lambda shipment: shipment.order_id)
 
 
 def get_shipment(db: Connection, shipment_id: int) -> Shipment:
-    """Return a shipment by its number, as labs and jobs know it."""
-    row = None
-    if 0 < shipment_id < 2**63:
-        row = db.execute(select(*_COLUMNS).where(shipments.c.id == shipment_id)).one_or_none()
-    if row is None:
-        raise NotFound(f"There is no shipment {shipment_id}.")
-    return Shipment(*row)
+    """Return a shipment by id, as labs and jobs know it."""
+    query = select(*COLUMNS).where(shipments.c.id == possible_id(shipment_id))
+    return get_struct(db, Shipment, query, missing=f"There is no shipment {shipment_id}.")
 
 
 def list_open_shipments(db: Connection, *, lab: str | None = None, limit: int) -> list[Shipment]:
-    """Return what labs still have before them or failed to make, oldest first."""
-    wanted = select(*_COLUMNS).where(IS_OPEN).order_by(shipments.c.id).limit(limit)
+    """Return shipments that labs still have to make or failed to make, oldest first."""
+    wanted = select(*COLUMNS).where(IS_OPEN).order_by(shipments.c.id).limit(limit)
     if lab is not None:
         wanted = wanted.where(shipments.c.lab == lab)
-    return [Shipment(*row) for row in db.execute(wanted)]
+    return list_structs(db, Shipment, wanted)
 
 
 def count_backlog(db: Connection) -> dict[str, int]:
@@ -197,12 +185,12 @@ def insert_shipments(
     ]
     if not rows:
         return []
-    statement = insert(shipments).returning(*_COLUMNS, sort_by_parameter_order=True)
+    statement = insert(shipments).returning(*COLUMNS, sort_by_parameter_order=True)
     return [Shipment(*row) for row in db.execute(statement, rows)]
 
 
 def drop_planned(db: Connection, order_id: int) -> None:
-    """Forget the shipments that were only planned."""
+    """Delete the shipments that were only planned."""
     db.execute(
         delete(shipments).where(shipments.c.order_id == order_id, shipments.c.state.is_(None))
     )
@@ -211,7 +199,7 @@ def drop_planned(db: Connection, order_id: int) -> None:
 def update_shipment(
     db: Connection, shipment: Shipment, values: Mapping[str, object]
 ) -> Shipment | None:
-    """Change a shipment if it is still in the state in which it was read; else return None."""
+    """Change a shipment if its state is still the one that was read; else return None."""
     changed = db.execute(
         update(shipments)
         .where(shipments.c.id == shipment.id, shipments.c.state == shipment.state)
@@ -220,10 +208,10 @@ def update_shipment(
     return msgspec.structs.replace(shipment, **values) if changed.rowcount else None
 
 
-def keep_decision(
+def store_decision(
     db: Connection, order_id: int, routing: Routing, *, without: Iterable[str], now: datetime
 ) -> None:
-    """Remember why labs were chosen for an order, or for a part of it."""
+    """Store why labs were chosen for an order, or for a part of it."""
     db.execute(
         insert(plans).values(
             order_id=order_id,

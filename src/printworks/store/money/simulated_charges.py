@@ -1,4 +1,4 @@
-"""What the sandbox's own bank remembers, shared by all processes."""
+"""The memory of the sandbox's simulated bank, shared by all processes."""
 
 from sqlalchemy import insert, select, update
 from sqlalchemy.exc import IntegrityError
@@ -8,19 +8,19 @@ from printworks.store.tables import simulated_charges
 
 
 class BankMemory:
-    """Texts by their keys; each call is a transaction of its own."""
+    """A table of texts by key; each call is a transaction of its own."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def get(self, key: str) -> str | None:
-        """Return what was put last, or None."""
+        """Return the text with this key, or None."""
         query = select(simulated_charges.c.state).where(simulated_charges.c.key == key)
         with self._database.reading() as db:
             return db.execute(query).scalar()
 
     def put(self, key: str, value: str, *, instead_of: str | None) -> bool:
-        """Put a text if the present one is still `instead_of`; say whether that was so."""
+        """Set a text if the present one is still `instead_of`; say whether that was so."""
         if instead_of is None:
             return self._add(key, value)
         statement = (

@@ -1,4 +1,4 @@
-"""What a merchant reads of its money: the ledger by month, and payments without an end."""
+"""A merchant's statements by month, and its pending payments."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
@@ -10,29 +10,27 @@ from sqlalchemy import BigInteger, Connection, Select, case, cast, func, select,
 from printworks.rules.ledger import ACCOUNTS, Account, EntryKind
 from printworks.rules.payments import Payer, PaymentState
 from printworks.store.engine.columns import beside_index
+from printworks.store.engine.rows import columns_of, list_structs, newest_first, read_all
 from printworks.store.tables import ledger_entries, merchants, orders, payment_requests
-
-# Rows that are read at once, however many there are.
-PAGE: Final = 1000
 
 
 class StatementLine(msgspec.Struct, frozen=True):
-    """Money that moved, as the merchant sees it."""
+    """A ledger entry as the merchant sees it."""
 
     number: int
     kind: EntryKind
     order_id: int | None
-    # What the merchant calls that order.
+    # The merchant's reference of that order.
     merchant_order_id: str | None
     currency: str
-    # By how much the merchant owes more, or less.
+    # The change in what the merchant owes.
     owed: int
     memo: str
     created_at: datetime
 
 
 class PendingPayment(msgspec.Struct, frozen=True):
-    """Money that somebody is asked for."""
+    """A payment without an outcome yet."""
 
     key: str
     order_id: int
@@ -45,7 +43,7 @@ class PendingPayment(msgspec.Struct, frozen=True):
 
 
 class Span(NamedTuple):
-    """From one moment on, and before another."""
+    """A period: from `since` on, and before `until`."""
 
     since: datetime
     until: datetime
@@ -53,42 +51,27 @@ class Span(NamedTuple):
 
 _debit = cast(ledger_entries.c.lines[(0, 1)].as_string(), BigInteger)
 _GROWS: Final = [kind for kind, (debit, _) in ACCOUNTS.items() if debit is Account.RECEIVABLE]
-# Either the debit is what the merchant owes more, or the credit, which is as much below zero.
+# The amount that is owed grows by the debit, or shrinks by the credit, which is its negative.
 _owed = case((ledger_entries.c.kind.in_(_GROWS), _debit), else_=-_debit)
-_LINE: Final = (
-    ledger_entries.c.number,
-    ledger_entries.c.kind,
-    ledger_entries.c.order_id,
-    orders.c.merchant_order_id,
-    ledger_entries.c.currency,
-    _owed.label("owed"),
-    ledger_entries.c.memo,
-    ledger_entries.c.created_at,
+_LINE: Final = columns_of(
+    ledger_entries, StatementLine, merchant_order_id=orders.c.merchant_order_id, owed=_owed
 )
-_PENDING: Final = [payment_requests.c[name] for name in PendingPayment.__struct_fields__]
+_PENDING: Final = columns_of(payment_requests, PendingPayment)
 
 
 def list_statement(
     db: Connection, merchant_id: int, span: Span, *, before: int | None, limit: int
 ) -> list[StatementLine]:
-    """Return what moved in a span, newest first; `before` is the last of the page before this."""
-    query = _select(merchant_id, span).order_by(ledger_entries.c.number.desc()).limit(limit)
-    if before is not None:
-        query = query.where(ledger_entries.c.number < before)
-    return [StatementLine(*row) for row in db.execute(query)]
+    """Return the entries of a period, newest first; `before` is the last of the previous page."""
+    query = _select(merchant_id, span)
+    page = newest_first(query, ledger_entries.c.number, before=before, limit=limit)
+    return list_structs(db, StatementLine, page)
 
 
 def list_whole_statement(db: Connection, merchant_id: int, span: Span) -> Iterator[StatementLine]:
-    """Return all that moved in a span, oldest first, a page at a time."""
-    last = 0
-    query = _select(merchant_id, span).order_by(ledger_entries.c.number).limit(PAGE)
-    while True:
-        rows = db.execute(query.where(ledger_entries.c.number > last)).all()
-        for row in rows:
-            last = row.number
-            yield StatementLine(*row)
-        if len(rows) < PAGE:
-            return
+    """Yield all entries of a period, oldest first."""
+    for row in read_all(db, _select(merchant_id, span), ledger_entries.c.number):
+        yield StatementLine(*row)
 
 
 def _select(merchant_id: int, span: Span) -> Select[Any]:
@@ -104,16 +87,16 @@ def _select(merchant_id: int, span: Span) -> Select[Any]:
 
 
 def read_owed_after(db: Connection, merchant_id: int, number: int) -> int:
-    """Return what a merchant owed once this entry was written."""
+    """Return what a merchant owed after this entry."""
     of_merchant = ledger_entries.c.merchant_id == merchant_id
     total = select(func.coalesce(func.sum(_owed), 0))
     count = select(merchants.c.ledger_count).where(merchants.c.id == merchant_id)
-    # From whichever end is nearer; what was written stays as it was.
+    # From whichever end is nearer: entries never change.
     if 2 * number < db.execute(count).scalar_one():
         until = total.where(of_merchant, ledger_entries.c.number <= number)
         return int(db.execute(until).scalar_one())
     later = total.where(of_merchant, ledger_entries.c.number > number).scalar_subquery()
-    # In one statement: an entry that is written just now is in both, or in neither.
+    # In one statement: an entry that is posted now is in both sums or in neither.
     query = select(merchants.c.balance - later).where(merchants.c.id == merchant_id)
     return int(db.execute(query).scalar_one())
 
@@ -121,7 +104,7 @@ def read_owed_after(db: Connection, merchant_id: int, number: int) -> int:
 def add_balances(
     db: Connection, merchant_id: int, lines: Iterable[StatementLine]
 ) -> Iterator[tuple[StatementLine, int]]:
-    """Return lines, which are in either order, with what was owed after each of them."""
+    """Yield lines, in either order, with what was owed after each of them."""
     last: StatementLine | None = None
     owed = 0
     for line in lines:
@@ -131,15 +114,15 @@ def add_balances(
         elif last is not None and step == -1:
             owed -= last.owed
         else:
-            # The first; or one of another month is in between, since entries are numbered as
-            # they are written, and two that are made at once may change places.
+            # The first line; or an entry of another month is in between, since two transactions at
+            # the same time may number their entries against the order of their timestamps.
             owed = read_owed_after(db, merchant_id, line.number)
         last = line
         yield line, owed
 
 
 def sum_statement(db: Connection, merchant_id: int, span: Span) -> Mapping[EntryKind, int]:
-    """Return how much moved in a span, by what it was; of what did not move nothing is said."""
+    """Return the totals of a period by kind of entry, without kinds that do not occur."""
     query = (
         select(ledger_entries.c.kind, func.sum(_debit))
         .where(
@@ -153,7 +136,7 @@ def sum_statement(db: Connection, merchant_id: int, span: Span) -> Mapping[Entry
 
 
 def find_first_and_last(db: Connection, merchant_id: int) -> tuple[datetime, datetime] | None:
-    """Return when the first and the last entry were written; None if there are none."""
+    """Return when the first and the last entry were posted; None if there are none."""
     of_merchant = select(ledger_entries.c.created_at).where(
         ledger_entries.c.merchant_id == merchant_id
     )
@@ -163,11 +146,11 @@ def find_first_and_last(db: Connection, merchant_id: int) -> tuple[datetime, dat
 
 
 def list_pending_payments(db: Connection, merchant_id: int, *, limit: int) -> list[PendingPayment]:
-    """Return payments for a merchant's orders that have come to no end, oldest first."""
+    """Return the pending payments for a merchant's orders, oldest first."""
     query = (
         select(*_PENDING)
-        # Spelled as in the index of all that are pending, which are few; and the merchant so
-        # that the index of all its payments, which may be many, is of no use.
+        # Spelled as in the index of all pending payments, which are few; and the merchant so that
+        # the index of all its payments, which may be many, is not used.
         .where(
             text("state IN ('asked', 'waiting')"),
             beside_index(payment_requests.c.merchant_id) == merchant_id,
@@ -175,4 +158,4 @@ def list_pending_payments(db: Connection, merchant_id: int, *, limit: int) -> li
         .order_by(payment_requests.c.id)
         .limit(limit)
     )
-    return [PendingPayment(*row) for row in db.execute(query)]
+    return list_structs(db, PendingPayment, query)

@@ -1,4 +1,4 @@
-"""What happened to orders, in the order in which it happened."""
+"""The events of orders."""
 
 from datetime import datetime
 from typing import Final
@@ -8,7 +8,7 @@ from sqlalchemy import Connection, bindparam, insert, select
 
 from printworks.conversion import reader_of
 from printworks.rules.callbacks import is_told
-from printworks.rules.events import OrderEvent
+from printworks.rules.events import OrderCreated, OrderEvent, OrderMoved
 from printworks.store.callbacks.callbacks import FeedPosition, add_callback
 from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.tables import order_events
@@ -17,14 +17,12 @@ _ADD = insert(order_events).values(
     {name: bindparam(name) for name in ("order_id", "kind", "facts", "created_at")}
 )
 _INSERT: Final = PreparedStatement(_ADD.inline())
-_INSERT_TOLD: Final = PreparedStatement(_ADD.returning(order_events.c.id))
+_INSERT_WITH_ID: Final = PreparedStatement(_ADD.returning(order_events.c.id))
 _OF_ORDER = (
     select(order_events.c.facts)
     .where(order_events.c.order_id == bindparam("order_id"))
     .order_by(order_events.c.id)
 )
-
-
 _read_event: Final = reader_of(OrderEvent)
 
 
@@ -36,20 +34,35 @@ def record_event(
     now: datetime,
     place: FeedPosition | None = None,
 ) -> None:
-    """Remember that something happened to an order, and let its merchant be told if it wants to.
+    """Record an event of an order, and add its callback if merchants are notified of such events.
 
-    The caller holds the order. Whoever has just made it gives the place that it took.
+    The caller has locked the order, or has just created it and passes its position in the feed.
     """
     facts = msgspec.to_builtins(event)
     values = {"order_id": order_id, "kind": facts["type"], "facts": facts, "created_at": now}
     if is_told(event):
-        (event_id,) = _INSERT_TOLD.one(db, values)
+        (event_id,) = _INSERT_WITH_ID.one(db, values)
         add_callback(db, order_id, event_id, now=now, place=place)
     else:
         _INSERT.run(db, values)
 
 
 def list_events(db: Connection, order_id: int) -> list[OrderEvent]:
-    """Return all that happened to an order, oldest first."""
+    """Return all events of an order, oldest first."""
     rows = db.execute(_OF_ORDER, {"order_id": order_id}).scalars()
     return [_read_event(facts) for facts in rows]
+
+
+Move = OrderCreated | OrderMoved
+_KINDS: Final = tuple(str(kind.__struct_config__.tag) for kind in (OrderCreated, OrderMoved))
+_read_move: Final = reader_of(Move)
+
+
+def list_moves(db: Connection, order_id: int) -> list[tuple[datetime, Move]]:
+    """Return when the order was created and each time that its status changed, oldest first."""
+    rows = db.execute(
+        select(order_events.c.created_at, order_events.c.facts)
+        .where(order_events.c.order_id == order_id, order_events.c.kind.in_(_KINDS))
+        .order_by(order_events.c.id)
+    )
+    return [(at, _read_move(facts)) for at, facts in rows]

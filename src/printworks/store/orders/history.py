@@ -1,4 +1,4 @@
-"""What became of one order: its events, tries of its callbacks, its money, and whether it is news."""
+"""The history of one order: events, attempts of callbacks, money, and an etag of all that."""
 
 from datetime import datetime
 from typing import Final
@@ -7,14 +7,14 @@ import msgspec
 from sqlalchemy import Connection, bindparam, func, select
 
 from printworks.conversion import reader_of
-from printworks.errors import NotFound
 from printworks.rules.events import OrderEvent
 from printworks.rules.ledger import LedgerEntry
 from printworks.store.callbacks.callbacks import Attempt
 from printworks.store.engine.columns import beside_index
 from printworks.store.engine.prepared import PreparedStatement
-from printworks.store.money.ledger import read_lines
-from printworks.store.orders.orders import LARGEST_ID
+from printworks.store.engine.rows import columns_of, group_by
+from printworks.store.money.ledger import COLUMNS, read_entry
+from printworks.store.orders.orders import read_of_order
 from printworks.store.tables import (
     callback_attempts,
     callbacks,
@@ -26,18 +26,16 @@ from printworks.store.tables import (
 )
 
 
-class Happening(msgspec.Struct, frozen=True):
-    """Something that happened to an order, and when."""
+class DatedEvent(msgspec.Struct, frozen=True):
+    """An event of an order, and when it happened."""
 
     at: datetime
     event: OrderEvent
 
 
 _read_events: Final = reader_of(list[OrderEvent])
-_ENTRY: Final = [ledger_entries.c[name] for name in LedgerEntry.__struct_fields__]
-_ATTEMPT: Final = [callback_attempts.c[name] for name in Attempt.__struct_fields__]
 _calls = callbacks.c.order_id == orders.c.id
-# Each of these changes with something that is told of an order; together they never stay the same.
+# Each of these changes with something that a page shows of an order; together they cover all of it.
 _STAMP: Final = PreparedStatement(
     select(
         orders.c.updated_at,
@@ -59,12 +57,8 @@ _STAMP: Final = PreparedStatement(
 
 
 def read_etag(db: Connection, merchant_id: int, order_id: int) -> str:
-    """Return a text that is another one as soon as anything is new about a merchant's order."""
-    row = None
-    if 0 < order_id <= LARGEST_ID:
-        row = _STAMP.first(db, {"id": order_id, "merchant_id": merchant_id})
-    if row is None:
-        raise NotFound("The order with the specified id was not found")
+    """Return a text that changes whenever a merchant's order does."""
+    row = read_of_order(_STAMP, db, merchant_id, order_id)
     return "-".join(_write(value) for value in row)
 
 
@@ -74,10 +68,10 @@ def _write(value: object) -> str:
     return "0" if value is None else str(value)
 
 
-def list_happenings(
+def list_latest_events(
     db: Connection, merchant_id: int, order_id: int, *, limit: int
-) -> list[Happening]:
-    """Return the latest that happened to a merchant's order, newest first."""
+) -> list[DatedEvent]:
+    """Return the latest events of a merchant's order, newest first."""
     wanted = (
         select(order_events.c.created_at, order_events.c.facts)
         .join_from(order_events, orders)
@@ -86,36 +80,33 @@ def list_happenings(
         .limit(limit)
     )
     rows = db.execute(wanted).all()
-    # All at once: to find out what an event can be takes longer than to read one.
+    # All at once: choosing the type of an event takes longer than reading it.
     events = _read_events([row.facts for row in rows])
-    return [Happening(row.created_at, event) for row, event in zip(rows, events, strict=True)]
+    return [DatedEvent(row.created_at, event) for row, event in zip(rows, events, strict=True)]
 
 
 def list_attempts_of_order(
     db: Connection, merchant_id: int, order_id: int, *, limit: int
 ) -> dict[int, list[Attempt]]:
-    """Return how the latest tries of an order's callbacks went, by callback, newest first."""
+    """Return the latest attempts of an order's callbacks, by callback, newest first."""
     wanted = (
-        select(callback_attempts.c.callback_id, *_ATTEMPT)
+        select(callback_attempts.c.callback_id, *columns_of(callback_attempts, Attempt))
         .join_from(callback_attempts, callbacks)
         .where(callbacks.c.order_id == order_id, callbacks.c.merchant_id == merchant_id)
         .order_by(callback_attempts.c.at.desc(), callback_attempts.c.number.desc())
         .limit(limit)
     )
-    by_callback: dict[int, list[Attempt]] = {}
-    for row in db.execute(wanted):
-        values = dict(row._mapping)
-        by_callback.setdefault(values.pop("callback_id"), []).append(Attempt(**values))
-    return by_callback
+    rows = group_by(db.execute(wanted), lambda row: int(row.callback_id))
+    return {callback: [Attempt(*row[1:]) for row in found] for callback, found in rows.items()}
 
 
 def list_entries_of_order(
     db: Connection, merchant_id: int, order_id: int, *, limit: int
 ) -> list[LedgerEntry]:
-    """Return the money that moved for a merchant's order, newest first."""
+    """Return the ledger entries of a merchant's order, newest first."""
     wanted = (
-        select(*_ENTRY)
-        # SQLite would walk through the merchant's whole ledger.
+        select(*COLUMNS)
+        # SQLite would read the merchant's whole ledger.
         .where(
             ledger_entries.c.order_id == order_id,
             beside_index(ledger_entries.c.merchant_id) == merchant_id,
@@ -123,7 +114,4 @@ def list_entries_of_order(
         .order_by(beside_index(ledger_entries.c.number).desc())
         .limit(limit)
     )
-    return [
-        LedgerEntry(**{**row._mapping, "lines": read_lines(row.lines)})
-        for row in db.execute(wanted)
-    ]
+    return [read_entry(row._mapping) for row in db.execute(wanted)]

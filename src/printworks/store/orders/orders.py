@@ -1,4 +1,4 @@
-"""Orders as they are remembered. Every query takes the merchant: others' orders do not exist."""
+"""Orders. Queries for merchants take the merchant: other merchants' orders do not exist."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -6,7 +6,6 @@ from typing import Any, Final, NamedTuple, cast
 
 import msgspec
 from sqlalchemy import (
-    Column,
     ColumnElement,
     Connection,
     Select,
@@ -22,20 +21,23 @@ from sqlalchemy import (
 from printworks.catalogue.products import Currency, QualityLevel
 from printworks.errors import NotFound
 from printworks.rules.orders import OrderStatus, Payment, ShippingMethod
+from printworks.rules.reasons import StoredReasons
 from printworks.rules.search import make_recipient_key
 from printworks.store.callbacks.callbacks import PLACE, FeedPosition
 from printworks.store.engine.columns import EnumText
 from printworks.store.engine.prepared import PreparedStatement
+from printworks.store.engine.rows import (
+    ROWS_AT_ONCE,
+    columns_of,
+    find_struct,
+    get_struct,
+    possible_id,
+)
 from printworks.store.tables import merchants, orders
-
-# SQLite's and PostgreSQL's largest row number; a larger id is nobody's.
-LARGEST_ID: Final = 2**63 - 1
-# So many are read at once by who wants all of them.
-ROWS_AT_ONCE: Final = 500
 
 
 class Order(msgspec.Struct, frozen=True):
-    """An order, in the words of the core."""
+    """An order."""
 
     id: int
     merchant_id: int
@@ -67,17 +69,17 @@ class Order(msgspec.Struct, frozen=True):
     price: int
     shipping_price: int
     held_at: datetime | None
-    # The payment that is under way; nobody may change the order until its end.
+    # The payment under way; the order cannot be changed until it has an outcome.
     payment_request_id: int | None
     # Until when the recipient may pay.
     pay_until: datetime | None
-    error_message: str | None
+    reasons: StoredReasons
     created_at: datetime
     updated_at: datetime
 
 
 class NewOrder(msgspec.Struct, frozen=True, kw_only=True):
-    """What a merchant says of an order when making it."""
+    """An order as a merchant creates it."""
 
     recipient_name: str | None
     destination_country: str | None
@@ -100,12 +102,22 @@ class NewOrder(msgspec.Struct, frozen=True, kw_only=True):
     is_tracked: bool = False
     quality_level: QualityLevel | None = None
     print_country: str | None = None
-    # In which words its callbacks are written, unless the merchant chose others.
+    # The format of its callbacks, unless the merchant chose one.
     callback_format: str = "3.0"
 
 
+class OrderFilter(NamedTuple):
+    """Which orders are listed: those with a status, with a reference, or both."""
+
+    status: OrderStatus | None = None
+    merchant_order_id: str | None = None
+
+
+EVERY_ORDER: Final = OrderFilter()
+
+
 class OrderPage(NamedTuple):
-    """Some of a merchant's orders, and how many the merchant has in all, listed or not."""
+    """Some of a merchant's orders, and the total of all its orders, listed or not."""
 
     orders: list[Order]
     total: int
@@ -116,19 +128,19 @@ class OrderPage(NamedTuple):
         return any(order.image_count for order in self.orders)
 
 
-_COLUMNS: Final = [orders.c[name] for name in Order.__struct_fields__]
-_THIS = select(*_COLUMNS).where(
+COLUMNS: Final = columns_of(orders, Order)
+_THIS = select(*COLUMNS).where(
     orders.c.id == bindparam("id"), orders.c.merchant_id == bindparam("merchant_id")
 )
 _ONE: Final = PreparedStatement(_THIS)
-# Without the key: whoever adds an event or a job meanwhile need not wait.
+# Without the key: a transaction that adds an event or a job need not wait.
 _ONE_TO_CHANGE: Final = PreparedStatement(_THIS.with_for_update(key_share=True))
 _TOTAL: Final = PreparedStatement(
     select(merchants.c.order_count).where(merchants.c.id == bindparam("merchant_id"))
 )
 
 
-def _of_page(*columns: Column[Any]) -> Select[Any]:
+def _of_page(*columns: ColumnElement[Any]) -> Select[Any]:
     return (
         select(*columns)
         .where(
@@ -140,20 +152,20 @@ def _of_page(*columns: Column[Any]) -> Select[Any]:
     )
 
 
-_PAGE: Final = PreparedStatement(_of_page(*_COLUMNS))
+_PAGE: Final = PreparedStatement(_of_page(*COLUMNS))
 
 _listed = orders.alias("listed")
 _HAS_STATUS: Final = _listed.c.status == bindparam("status")
 _HAS_REFERENCE: Final = _listed.c.merchant_order_id == bindparam("merchant_order_id")
-# Not spelled as in the index of statuses: there are few orders with one reference, and many with
-# one status, and SQLite cannot know that.
+# Not spelled as in the index of statuses: few orders have the same reference, and many the same
+# status, and SQLite cannot know that.
 _HAS_STATUS_TOO: Final = type_coerce(_listed.c.status, Text).concat(
     literal_column("''")
 ) == bindparam("status", type_=EnumText(OrderStatus))
 
 
 def _of_some(*conditions: ColumnElement[bool]) -> PreparedStatement:
-    # What is skipped is only counted in an index, and never read.
+    # Orders that are skipped are only counted in an index, and never read.
     wanted = (
         select(_listed.c.ordinal)
         .where(
@@ -166,7 +178,7 @@ def _of_some(*conditions: ColumnElement[bool]) -> PreparedStatement:
         .offset(bindparam("start"))
     )
     return PreparedStatement(
-        select(*_COLUMNS)
+        select(*COLUMNS)
         .where(orders.c.merchant_id == bindparam("merchant_id"), orders.c.ordinal.in_(wanted))
         .order_by(orders.c.ordinal.desc())
     )
@@ -175,12 +187,12 @@ def _of_some(*conditions: ColumnElement[bool]) -> PreparedStatement:
 _OF_STATUS: Final = _of_some(_HAS_STATUS)
 _OF_REFERENCE: Final = _of_some(_HAS_REFERENCE)
 _OF_BOTH: Final = _of_some(_HAS_REFERENCE, _HAS_STATUS_TOO)
-# For whoever wants what belongs to the orders of a page.
+# Selects what belongs to the orders of a page.
 IDS_OF_PAGE: Final = _of_page(orders.c.id)
 _NEXT_ORDINAL: Final = PreparedStatement(
     update(merchants)
     .where(merchants.c.id == bindparam("merchant"))
-    # The order's first event takes its place in the feed along the way.
+    # The order's first event takes its position in the feed at the same time.
     .values(order_count=merchants.c.order_count + 1, event_count=merchants.c.event_count + 1)
     .returning(merchants.c.order_count, *PLACE)
 )
@@ -193,46 +205,41 @@ _INSERT: Final = PreparedStatement(
 
 def get_order(db: Connection, merchant_id: int, order_id: int) -> Order:
     """Return an order of this merchant."""
-    return _find(_ONE, db, merchant_id, order_id)
+    return Order(*read_of_order(_ONE, db, merchant_id, order_id))
 
 
 def get_order_to_change(db: Connection, merchant_id: int, order_id: int) -> Order:
-    """Return an order of this merchant as it stays until the transaction ends.
+    """Lock an order of this merchant and return it.
 
-    Others who want to change it wait, so that nobody changes what somebody else has just
-    changed without having seen it. SQLite has one writer at a time anyway.
+    Other transactions that want to change it wait, so that none of them changes what it has not
+    seen. SQLite has one writer at a time anyway.
     """
-    return _find(_ONE_TO_CHANGE, db, merchant_id, order_id)
+    return Order(*read_of_order(_ONE_TO_CHANGE, db, merchant_id, order_id))
 
 
 def get_any_order_to_change(db: Connection, order_id: int) -> Order:
-    """Return an order by its number alone, for labs and operators, as it stays for now."""
-    row = None
-    if 0 < order_id <= LARGEST_ID:
-        row = db.execute(
-            select(*_COLUMNS).where(orders.c.id == order_id).with_for_update(key_share=True)
-        ).one_or_none()
-    if row is None:
-        raise NotFound(f"There is no order {order_id}.")
-    return Order(*row)
+    """Lock an order by id alone and return it, for labs and operators."""
+    query = select(*COLUMNS).where(orders.c.id == possible_id(order_id))
+    query = query.with_for_update(key_share=True)
+    return get_struct(db, Order, query, missing=f"There is no order {order_id}.")
 
 
 def find_order_by_token(db: Connection, token: str) -> Order | None:
     """Return the order whose recipient pays at the address with this token."""
-    # Some text, a zero byte for one, is an error to PostgreSQL and not merely unknown.
+    # PostgreSQL raises an error for some text, such as a zero byte.
     if not token.isascii() or not token.isprintable():
         return None
-    row = db.execute(select(*_COLUMNS).where(orders.c.payment_token == token)).one_or_none()
-    return None if row is None else Order(*row)
+    return find_struct(db, Order, select(*COLUMNS).where(orders.c.payment_token == token))
 
 
-def _find(statement: PreparedStatement, db: Connection, merchant_id: int, order_id: int) -> Order:
-    row = None
-    if 0 < order_id <= LARGEST_ID:
-        row = statement.first(db, {"id": order_id, "merchant_id": merchant_id})
+def read_of_order(
+    statement: PreparedStatement, db: Connection, merchant_id: int, order_id: int
+) -> tuple[Any, ...]:
+    """Return what a statement reads of one order of this merchant."""
+    row = statement.first(db, {"id": possible_id(order_id), "merchant_id": merchant_id})
     if row is None:
         raise NotFound("The order with the specified id was not found")
-    return Order(*row)
+    return row
 
 
 def list_orders(
@@ -241,18 +248,18 @@ def list_orders(
     *,
     limit: int | None,
     start: int,
-    status: OrderStatus | None = None,
-    merchant_order_id: str | None = None,
+    wanted: OrderFilter = EVERY_ORDER,
 ) -> OrderPage:
     """Return the merchant's orders, newest first, after skipping `start` of them.
 
-    Only those with this status and this reference, if any are given; all of them without a limit.
+    Without a limit, return all of them.
     """
+    status, merchant_order_id = wanted
     (total,) = _TOTAL.one(db, {"merchant_id": merchant_id})
     if status is None and merchant_order_id is None:
         rows = _read_newest(db, merchant_id, newest=total - start, limit=limit)
         return OrderPage([Order(*row) for row in rows], total)
-    # PostgreSQL has no text with a zero byte in it, and does not even look for one.
+    # PostgreSQL raises an error for a zero byte, and no reference has one.
     if limit == 0 or "\0" in (merchant_order_id or ""):
         return OrderPage([], total)
     values = {
@@ -276,7 +283,7 @@ def _choose(status: OrderStatus | None, merchant_order_id: str | None) -> Prepar
 def _read_newest(
     db: Connection, merchant_id: int, *, newest: int, limit: int | None
 ) -> list[tuple[Any, ...]]:
-    """Read orders from this ordinal downwards, a bounded number with each statement."""
+    """Read orders from this ordinal downwards, a limited number with each statement."""
     rows: list[tuple[Any, ...]] = []
     left = newest if limit is None else min(newest, limit)
     while left > 0:
@@ -288,21 +295,15 @@ def _read_newest(
 
 
 def insert_order(
-    db: Connection,
-    merchant_id: int,
-    new: NewOrder,
-    *,
-    status: OrderStatus,
-    payment_token: str | None,
-    now: datetime,
+    db: Connection, merchant_id: int, new: NewOrder, *, payment_token: str | None, now: datetime
 ) -> tuple[Order, FeedPosition]:
-    """Add an order as the merchant's newest; its creation has a place in the feed."""
+    """Add an order as the merchant's newest; return it with the feed position of its creation."""
     ordinal, *place = _NEXT_ORDINAL.one(db, {"merchant": merchant_id})
     values: dict[str, Any] = {
         **msgspec.structs.asdict(new),
         "recipient_key": make_recipient_key(new.recipient_name),
         "merchant_id": merchant_id,
-        "status": status,
+        "status": OrderStatus.NOT_YET_SUBMITTED,
         "payment_token": payment_token,
         "image_count": 0,
         "currency": None,
@@ -311,7 +312,7 @@ def insert_order(
         "held_at": None,
         "payment_request_id": None,
         "pay_until": None,
-        "error_message": None,
+        "reasons": None,
         "created_at": now,
         "updated_at": now,
     }
@@ -321,7 +322,7 @@ def insert_order(
 
 
 def update_order(db: Connection, order: Order, values: Mapping[str, object]) -> Order | None:
-    """Change an order if it is still in the status in which it was read; else return None."""
+    """Change an order if its status is still the one that was read; else return None."""
     also: dict[str, object] = {}
     if values.get("recipient_name", order.recipient_name) != order.recipient_name:
         also["recipient_key"] = make_recipient_key(cast("str | None", values["recipient_name"]))

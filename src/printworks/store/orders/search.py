@@ -1,8 +1,8 @@
-"""Finding a merchant's orders, newest first: by what is written on them, by status and by day.
+"""Finding a merchant's orders, newest first: by text, by status and by day.
 
-Whatever is asked for, a bounded number of rows is read, and no more in a large shop than in a
-small one. What a text begins with is looked up in an index; any part of a name is looked for
-among the newest orders only.
+Every search reads a limited number of rows, and no more in a large shop than in a small one.
+The beginning of a text is found in an index; any other part of a name is searched for only
+among the newest orders.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,27 +31,28 @@ from sqlalchemy import (
 
 from printworks.catalogue.products import Currency
 from printworks.rules.orders import OrderStatus
+from printworks.rules.reasons import StoredReasons
 from printworks.rules.search import make_recipient_key, simplify
 from printworks.store.engine.columns import EnumText, Timestamp
 from printworks.store.engine.prepared import PreparedStatement
-from printworks.store.orders.orders import LARGEST_ID
+from printworks.store.engine.rows import LARGEST_ID, columns_of, cut_page
 from printworks.store.tables import merchants, orders
 
-# So many of the newest orders are looked through for a part of a name.
+# A part of a name is searched for in this many of the newest orders.
 NEWEST: Final = 2000
-# A text with which more orders begin is too common: only the newest of them are found.
+# If more orders begin with a text, only the newest of them are found.
 MOST_ALIKE: Final = 1000
-# Words of a name beyond these are not looked for among its parts.
+# More words of a name are ignored when parts of names are searched for.
 MOST_WORDS: Final = 8
-# Orders are numbered in the order in which they were created, up to this: requests take their
+# Orders are numbered in the order of their creation, give or take this much: requests take
 # time, and the clocks of two machines differ.
 DISORDER: Final = timedelta(minutes=10)
 
-# Most of those with another status are passed over: so many are looked at with one statement.
+# With a status most orders are skipped: this many are read with one statement.
 _AT_ONCE: Final = 500
 _FIRST_DAY: Final = date(1970, 1, 1)
 _LAST_DAY: Final = date(9990, 1, 1)
-# A text with more letters is not looked for: no name or reference has as many.
+# A longer text is not searched for: no name or reference is as long.
 _LONGEST: Final = 500
 _DIGITS_OF_AN_ID: Final = 19
 _SURROGATES: Final = range(0xD800, 0xE000)
@@ -59,7 +60,7 @@ _LAST_LETTER: Final = 0x10FFFF
 
 
 class OrderSearch(msgspec.Struct, frozen=True, kw_only=True):
-    """What somebody looks for; all that is given must fit."""
+    """What to search for; an order must match all that is given."""
 
     # An order's id, the beginning of its reference, or its recipient.
     text: str = ""
@@ -82,50 +83,48 @@ class OrderLine(msgspec.Struct, frozen=True):
     currency: Currency | None
     price: int
     held_at: datetime | None
-    error_message: str | None
+    reasons: StoredReasons
     created_at: datetime
 
     @property
     def is_held(self) -> bool:
-        """Whether it must wait."""
+        """Whether it is held."""
         return self.held_at is not None
 
 
 class FoundOrders(msgspec.Struct, frozen=True):
-    """A page of what was found."""
+    """A page of orders that were found."""
 
     orders: list[OrderLine]
-    # Before which ordinal the next page begins; None if this is the last.
+    # The ordinal before which the next page begins; None if this is the last.
     next: int | None
-    # Whether so many orders begin with the text that only the newest were looked through.
+    # Whether so many orders begin with the text that only the newest were searched.
     is_too_common: bool = False
 
 
 class _Span(NamedTuple):
-    """Ordinals among which everything lies that is looked for, both included."""
+    """A range of ordinals that contains everything that is searched for, both ends included."""
 
     oldest: int
     newest: int
 
 
 _IS_MERCHANTS: Final = orders.c.merchant_id == bindparam("merchant_id")
-_COLUMNS: Final = [orders.c[name] for name in OrderLine.__struct_fields__]
+_COLUMNS: Final = columns_of(orders, OrderLine)
 _IS_IN_SPAN: Final = and_(
     orders.c.ordinal >= bindparam("oldest"), orders.c.ordinal <= bindparam("newest")
 )
 
 
 def _is_true(condition: ColumnElement[bool]) -> ColumnElement[bool]:
-    """Spell a condition as no index has it, and as most rows meet it.
+    """Write a condition so that no index fits and most rows seem to meet it.
 
-    It is asked of rows that were found by something better, and neither database knows that.
+    It filters rows that were found in a better way, which neither database can know.
     """
     return case((condition, literal_column("1")), else_=literal_column("0")) != literal_column("0")
 
 
-_HAS_STATUS: Final = _is_true(
-    orders.c.status == bindparam("status", type_=EnumText(OrderStatus)),
-)
+_HAS_STATUS: Final = _is_true(orders.c.status == bindparam("status", type_=EnumText(OrderStatus)))
 _IS_OF_DAYS: Final = _is_true(
     and_(
         orders.c.created_at >= bindparam("since", type_=Timestamp),
@@ -137,9 +136,9 @@ _IS_OF_DAYS: Final = _is_true(
 def _newest_with(
     column: Column[Any], columns: Sequence[ColumnElement[Any]], *conditions: ColumnElement[bool]
 ) -> Select[Any]:
-    """Read the orders of a span that have this in this column, newest first."""
-    # Two columns at once, so that only the index with both of them can give the order: with
-    # most orders in one status, PostgreSQL would walk through all the others to find it.
+    """Select the orders of a span with this value in this column, newest first."""
+    # Two columns at once, so that only the index with both of them gives the order: with most
+    # orders in one status, PostgreSQL would read all the others to find it.
     place = tuple_(column, orders.c.ordinal)
     value = bindparam(column.name, type_=column.type)
     return (
@@ -163,16 +162,16 @@ _PAGE: Final = PreparedStatement(
 )
 _PAGE_OF_STATUS: Final = PreparedStatement(_newest_with(orders.c.status, _COLUMNS, _IS_OF_DAYS))
 
-# The order after, or before, which everything of some days comes.
+# The orders next to those of a range of days.
 _LAST_BEFORE: Final = PreparedStatement(
     select(orders.c.ordinal)
-    .where(_IS_MERCHANTS, orders.c.created_at < bindparam("moment"))
+    .where(_IS_MERCHANTS, orders.c.created_at < bindparam("at"))
     .order_by(orders.c.created_at.desc())
     .limit(literal_column("1"))
 )
 _FIRST_SINCE: Final = PreparedStatement(
     select(orders.c.ordinal)
-    .where(_IS_MERCHANTS, orders.c.created_at >= bindparam("moment"))
+    .where(_IS_MERCHANTS, orders.c.created_at >= bindparam("at"))
     .order_by(orders.c.created_at)
     .limit(literal_column("1"))
 )
@@ -182,9 +181,9 @@ _COUNT: Final = PreparedStatement(
 
 
 class _Ordinals:
-    """A statement that finds ordinals, all of them in one value.
+    """A statement that finds ordinals and returns them in one value.
 
-    Every row that a driver fetches costs more than finding it does.
+    Fetching a row costs more than finding it.
     """
 
     def __init__(self, statement: Select[Any]) -> None:
@@ -210,7 +209,7 @@ _reference, _recipient = orders.c.merchant_order_id, orders.c.recipient_key
 
 
 class _Written(NamedTuple):
-    """Something that is written on orders, and how it is looked up."""
+    """A text column of orders, and how it is searched."""
 
     name: str
     beginning: _Ordinals
@@ -232,14 +231,14 @@ def _begins(column: Column[Any]) -> ColumnElement[bool]:
     return and_(column >= bindparam("text"), column < bindparam("after"))
 
 
-# Spelled as in the indexes, which leave out what is not there.
+# Spelled as in the indexes, which leave out empty values.
 _BY_REFERENCE: Final = _written(_reference, _reference.is_not(None))
 _BY_RECIPIENT: Final = _written(_recipient, _recipient != literal_column("''"))
 
 
 @cache
 def _with_parts(count: int, *, has_status: bool) -> _Ordinals:
-    """Look through a span for names with so many parts in them, and for a reference."""
+    """Search a span for names with this many parts in them, and for a reference."""
     parts = [_recipient.like(bindparam(f"part{place}"), escape="\\") for place in range(count)]
     is_named = and_(*parts) if parts else false()
     # No limit: it would tempt PostgreSQL to read the rows in another order than they lie in.
@@ -252,9 +251,9 @@ def _with_parts(count: int, *, has_status: bool) -> _Ordinals:
 def search_orders(
     db: Connection, merchant_id: int, wanted: OrderSearch, *, before: int | None, limit: int
 ) -> FoundOrders:
-    """Return a merchant's orders that fit, newest first.
+    """Return a merchant's orders that match, newest first.
 
-    `before` is what the page before this one named as its `next`. It stays right while orders
+    `before` is the `next` of the previous page. It stays right while orders
     are added.
     """
     text = _clean(wanted.text)
@@ -273,12 +272,11 @@ def search_orders(
 
 
 def _cut(lines: list[OrderLine], limit: int, *, is_too_common: bool = False) -> FoundOrders:
-    shown = lines[:limit]
-    return FoundOrders(shown, shown[-1].ordinal if len(lines) > limit else None, is_too_common)
+    return FoundOrders(*cut_page(lines, limit, lambda line: line.ordinal), is_too_common)
 
 
 def _clean(text: str) -> str:
-    """Return a text without what neither database can keep, and so no order has."""
+    """Remove what neither database can store, and so no order has."""
     return "".join(
         letter for letter in text if letter != "\0" and ord(letter) not in _SURROGATES
     ).strip()
@@ -294,14 +292,14 @@ def _read_days(wanted: OrderSearch) -> dict[str, datetime]:
 
 
 def _find_span(db: Connection, wanted: OrderSearch, values: Mapping[str, Any]) -> _Span:
-    """Return the ordinals of some days, and at each end a few more."""
+    """Return the ordinals of some days, and a few more at each end."""
     merchant = {"merchant_id": values["merchant_id"]}
     oldest, newest = 1, LARGEST_ID
     if wanted.from_day is not None:
-        row = _LAST_BEFORE.first(db, {**merchant, "moment": values["since"] - DISORDER})
+        row = _LAST_BEFORE.first(db, {**merchant, "at": values["since"] - DISORDER})
         oldest = row[0] + 1 if row else 1
     if wanted.to_day is not None:
-        row = _FIRST_SINCE.first(db, {**merchant, "moment": values["until"] + DISORDER})
+        row = _FIRST_SINCE.first(db, {**merchant, "at": values["until"] + DISORDER})
         newest = row[0] - 1 if row else LARGEST_ID
     return _Span(oldest, newest)
 
@@ -309,9 +307,9 @@ def _find_span(db: Connection, wanted: OrderSearch, values: Mapping[str, Any]) -
 def _find_ordinals(
     db: Connection, values: Mapping[str, Any], text: str, span: _Span, page: _Span
 ) -> tuple[list[int], bool]:
-    """Return the ordinals of orders on which a text is written, newest first.
+    """Return the ordinals of orders with this text, newest first.
 
-    Also says whether there are more that were not looked for.
+    Also say whether there are more that were not searched.
     """
     found: set[int] = set()
     is_too_common = False
@@ -327,13 +325,13 @@ def _find_ordinals(
             is_too_common = True
             alike = written.equal.find(db, {**sought, written.name: key, **page._asdict()})
         found.update(alike)
-    found.update(_look_through(db, values, text, span))
+    found.update(_search_names(db, values, text, span))
     wanted = (ordinal for ordinal in found if page.oldest <= ordinal <= page.newest)
     return sorted(wanted, reverse=True), is_too_common
 
 
 def _find_end(beginning: str) -> str:
-    """Return the first text after all those that begin so, as bytes are sorted."""
+    """Return the first text after all those with this beginning, in the order of bytes."""
     letters = beginning.rstrip(chr(_LAST_LETTER))
     if not letters:
         return chr(_LAST_LETTER) * _LONGEST
@@ -341,32 +339,30 @@ def _find_end(beginning: str) -> str:
     return letters[:-1] + chr(_SURROGATES.stop if last in _SURROGATES else last)
 
 
-def _look_through(
+def _search_names(
     db: Connection, values: Mapping[str, Any], text: str, span: _Span
 ) -> Iterable[int]:
-    """Look for words anywhere in the names of the newest orders of some days."""
+    """Search for words anywhere in the names of the newest orders of some days."""
     words = simplify(text).split()
     if any(len(word) > _LONGEST for word in words):
         return []
     (count,) = _COUNT.one(db, {"merchant_id": values["merchant_id"]})
     newest = min(count, span.newest)
-    looked_at = {"oldest": max(span.oldest, newest - NEWEST + 1), "newest": newest}
+    searched = {"oldest": max(span.oldest, newest - NEWEST + 1), "newest": newest}
     parts = {f"part{place}": _spell(word) for place, word in enumerate(words[:MOST_WORDS])}
-    sought = {**values, **looked_at, **parts, "text": text, "after": _find_end(text)}
+    sought = {**values, **searched, **parts, "text": text, "after": _find_end(text)}
     statement = _with_parts(len(parts), has_status=values["status"] is not None)
     return statement.find(db, sought)
 
 
 def _spell(word: str) -> str:
-    """Return the pattern of everything that a word is a part of."""
+    """Return the pattern that matches a word anywhere."""
     escaped = word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     return f"%{escaped}%"
 
 
 _LINES: Final = select(*_COLUMNS).where(
-    _IS_MERCHANTS,
-    orders.c.ordinal.in_(bindparam("ordinals", expanding=True)),
-    _IS_OF_DAYS,
+    _IS_MERCHANTS, orders.c.ordinal.in_(bindparam("ordinals", expanding=True)), _IS_OF_DAYS
 )
 
 
@@ -377,7 +373,7 @@ def _read_lines(
     values: Mapping[str, Any],
     limit: int,
 ) -> list[OrderLine]:
-    """Read the first orders of these that fit, up to one more than the limit."""
+    """Read the first of these orders that match, up to one more than the limit."""
     statement = _LINES if wanted.status is None else _LINES.where(_HAS_STATUS)
     at_once = limit + 1 if wanted.status is None else _AT_ONCE
     lines: list[OrderLine] = []

@@ -1,24 +1,36 @@
-"""Moving one merchant's clock step by step, each to the next thing that happens."""
+"""Moving one merchant's clock step by step, each to its next scheduled job."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from sqlalchemy import Connection, and_, func, literal_column, or_, select, update
+from sqlalchemy import (
+    Connection,
+    Interval,
+    and_,
+    func,
+    literal,
+    literal_column,
+    or_,
+    select,
+    type_coerce,
+    update,
+)
 
 from printworks.rules.jobs import JobKind, JobState
-from printworks.store.queue.jobs import Claim, Job, lane_of
+from printworks.store.engine.columns import Timestamp
+from printworks.store.queue.jobs import CLAIMED, Job, lane_of, read_claimed, wake_workers
 from printworks.store.tables import jobs, merchants
 
 
 class ScheduledJob(NamedTuple):
-    """The job of a merchant that wakes next."""
+    """A merchant's next scheduled job."""
 
     id: int
     due_at: datetime
 
 
 def begin_advancing(db: Connection, merchant_id: int, *, now: datetime, until: datetime) -> bool:
-    """Take a merchant's jobs out of the workers' hands for a while; False if somebody else has."""
+    """Reserve a merchant's jobs for this process for a while; False if another process has them."""
     begun = db.execute(
         update(merchants)
         .where(
@@ -30,11 +42,11 @@ def begin_advancing(db: Connection, merchant_id: int, *, now: datetime, until: d
     return begun.rowcount == 1
 
 
-def go_on_advancing(db: Connection, merchant_id: int, *, worker: str, until: datetime) -> None:
-    """Keep a merchant's jobs, and the one in hand, out of the workers' hands for longer."""
+def extend_advancing(db: Connection, merchant_id: int, *, worker: str, until: datetime) -> None:
+    """Extend the reservation of a merchant's jobs, and the lease of the job that is running."""
     db.execute(
         update(merchants)
-        # Whoever comes to this after the end must not begin again.
+        # A late call, after the end, must not begin again.
         .where(merchants.c.id == merchant_id, merchants.c.advancing_until.is_not(None))
         .values(advancing_until=until)
     )
@@ -49,10 +61,10 @@ def go_on_advancing(db: Connection, merchant_id: int, *, worker: str, until: dat
     )
 
 
-def put_to_sleep(db: Connection, merchant_id: int, *, now: datetime) -> None:
+def take_back_jobs(db: Connection, merchant_id: int, *, now: datetime) -> None:
     """Take back what workers could begin: jobs that are due, and those whose worker has died.
 
-    They become due meanwhile too: by a request that began before, or a worker that stops.
+    New ones become due in the meantime: by a request that began before, or a worker that stops.
     """
     for is_free in (
         jobs.c.state == literal_column("'due'"),
@@ -66,17 +78,17 @@ def put_to_sleep(db: Connection, merchant_id: int, *, now: datetime) -> None:
 
 
 def _lanes_of(merchant_id: int) -> list[str]:
-    # The indexes of what is due and what runs go by lane.
+    # The indexes of due and of running jobs begin with the lane.
     return [lane_of(kind, merchant_id) for kind in JobKind]
 
 
 def end_advancing(db: Connection, merchant_id: int) -> None:
-    """Give a merchant's jobs back to the workers."""
+    """Return a merchant's jobs to the workers."""
     db.execute(update(merchants).where(merchants.c.id == merchant_id).values(advancing_until=None))
 
 
 def count_running(db: Connection, merchant_id: int, *, now: datetime) -> int:
-    """Return how many of a merchant's jobs are in the hands of workers that live."""
+    """Return how many of a merchant's jobs are running in workers that are alive."""
     return db.execute(
         select(func.count()).where(
             jobs.c.state == literal_column("'running'"),
@@ -87,7 +99,7 @@ def count_running(db: Connection, merchant_id: int, *, now: datetime) -> int:
 
 
 def find_scheduled_job(db: Connection, merchant_id: int) -> ScheduledJob | None:
-    """Return the job of a merchant that wakes next."""
+    """Return a merchant's next scheduled job."""
     row = db.execute(
         select(jobs.c.id, jobs.c.due_at)
         .where(jobs.c.merchant_id == merchant_id, jobs.c.state == literal_column("'scheduled'"))
@@ -100,7 +112,7 @@ def find_scheduled_job(db: Connection, merchant_id: int) -> ScheduledJob | None:
 def claim_scheduled_job(
     db: Connection, job_id: int, *, worker: str, lease_until: datetime
 ) -> Job | None:
-    """Claim one job for this worker; None if somebody else has it."""
+    """Claim one job for this worker; None if another worker has it."""
     row = db.execute(
         update(jobs)
         .where(jobs.c.id == job_id, jobs.c.state == literal_column("'scheduled'"))
@@ -111,14 +123,27 @@ def claim_scheduled_job(
             attempts=jobs.c.attempts + 1,
             fence=jobs.c.fence + 1,
         )
-        .returning(
-            jobs.c.fence,
-            jobs.c.kind,
-            jobs.c.merchant_id,
-            jobs.c.args,
-            jobs.c.attempts,
-            jobs.c.due_at,
-            jobs.c.request_id,
-        )
+        .returning(*CLAIMED)
     ).one_or_none()
-    return None if row is None else Job(Claim(job_id, row.fence, worker), *row[1:])
+    return None if row is None else read_claimed(row, worker)
+
+
+def bring_forward(db: Connection, merchant_id: int, by: timedelta) -> int:
+    """Bring a merchant's scheduled jobs forward; return how many there are."""
+    due_at = jobs.c.due_at - literal(by, Interval)
+    if db.dialect.name == "sqlite":
+        # SQLite calculates in milliseconds: the last three digits stay as they are.
+        seconds, milliseconds = divmod(by // timedelta(milliseconds=1), 1000)
+        to_milliseconds = func.strftime(
+            "%Y-%m-%d %H:%M:%f",
+            func.substr(jobs.c.due_at, 1, 23),
+            f"-{seconds}.{milliseconds:03d} seconds",
+        )
+        due_at = type_coerce(to_milliseconds.concat(func.substr(jobs.c.due_at, 24)), Timestamp)
+    moved = db.execute(
+        update(jobs)
+        .where(jobs.c.merchant_id == merchant_id, jobs.c.state == literal_column("'scheduled'"))
+        .values(due_at=due_at)
+    ).rowcount
+    wake_workers(db)
+    return moved

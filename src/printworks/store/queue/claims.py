@@ -1,12 +1,12 @@
-"""Taking jobs out of the queue: in turn, a few of each lane, never more than a lane allows.
+"""Claiming jobs: in turn, a few of each lane, never more than a lane allows.
 
 A claim is one short transaction, and the claims of all workers happen one after the other:
-the limit in flight can only hold across workers if nobody counts while somebody else takes.
-What a claim costs follows what it takes, not what sleeps or waits in the queue:
+the limit in flight holds across workers only if no worker counts while another one claims.
+What a claim costs depends on what it takes, not on what is scheduled or waits in the queue:
 
-1. wake sleepers whose time has come, and return jobs whose worker died;
+1. make scheduled jobs due whose time has come, and return jobs whose worker died;
 2. count what runs in each lane;
-3. hop from lane to lane along the index of due jobs, beginning behind the last lane served;
+3. hop from lane to lane along the index of due jobs, beginning after the last lane served;
 4. take the oldest jobs of the lanes that have room.
 """
 
@@ -17,73 +17,69 @@ from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import (
-    Connection,
-    bindparam,
-    exists,
-    func,
-    literal_column,
-    select,
-    text,
-    update,
-)
+from sqlalchemy import Connection, bindparam, exists, func, literal_column, select, text, update
 
 from printworks.rules.jobs import JobState, Policy
 from printworks.store.engine.columns import Timestamp
 from printworks.store.engine.prepared import PreparedStatement
-from printworks.store.queue.jobs import Claim, Exhausted, Job, exhaust
+from printworks.store.queue.jobs import CLAIMED, Claim, Exhausted, Job, exhaust, read_claimed
 from printworks.store.tables import jobs, merchants
 
-# The most jobs that one claim takes: SQLite reads at most 500 selects in one statement.
+# The most jobs that one claim takes: SQLite allows at most 500 selects in one statement.
 LARGEST_CLAIM: Final = 100
-# Sleepers that one claim wakes; the rest follow with the next.
+# Scheduled jobs that one claim makes due; the rest follow with the next claim.
 WAKE_AT_ONCE: Final = 500
-# Lanes that a claim looks at beyond those it needs, in case it meets kinds it does not know.
+# Lanes that a claim reads beyond those it needs, in case some have kinds it does not know.
 SPARE_LANES: Final = 16
 
 
+class Claimant(msgspec.Struct, frozen=True, kw_only=True):
+    """The worker that claims jobs."""
+
+    worker: str
+    # The most jobs that it can take now.
+    slots: int
+    # The last lane that it was served from.
+    cursor: str
+    # How long it holds each job unless it renews the lease.
+    lease: timedelta
+
+
 class Claimed(msgspec.Struct, frozen=True):
-    """What a claim brought, and how to go on."""
+    """The result of a claim, and how to continue."""
 
     jobs: list[Job]
-    # The lane served last: the next claim begins behind it.
+    # The last lane served: the next claim begins after it.
     cursor: str
     # Whether another claim could bring more right away.
     has_more: bool
-    # When the next sleeper wakes.
+    # When the next scheduled job is due.
     next_due_at: datetime | None
 
 
 def claim(
-    db: Connection,
-    policies: Mapping[str, Policy],
-    *,
-    worker: str,
-    slots: int,
-    cursor: str,
-    lease: timedelta,
-    now: datetime,
+    db: Connection, policies: Mapping[str, Policy], claimant: Claimant, *, now: datetime
 ) -> Claimed:
-    """Take up to so many due jobs for a worker; call it in a transaction of its own.
+    """Take due jobs for a worker; call it in a transaction of its own.
 
-    A job that has used up its attempts is not handed out but marked as failed. Kinds without
-    a policy stay where they are, for a worker that knows them.
+    A job that has used up its attempts is marked as failed instead. Jobs of a kind without a policy
+    stay in the queue, for a worker that knows them.
     """
-    slots = min(slots, LARGEST_CLAIM)
+    slots, cursor = min(claimant.slots, LARGEST_CLAIM), claimant.cursor
     _take_turn(db)
     woken = _wake(db, now=now)
     _return_expired(db, now=now)
     running: dict[str, int] = dict(_COUNT_RUNNING.all(db, {}))
 
-    looked_at = slots + len(running) + SPARE_LANES
-    lanes = _list_due_lanes(db, after=cursor, limit=looked_at)
+    lanes_read = slots + len(running) + SPARE_LANES
+    lanes = _list_due_lanes(db, after=cursor, limit=lanes_read)
     room = _find_room(lanes, running, policies)
     shares = share_out(slots, room)
-    taken = _take(db, shares, worker=worker, lease_until=now + lease)
+    taken = _take(db, shares, worker=claimant.worker, lease_until=now + claimant.lease)
     spent = [job for job in taken if job.attempts > policies[job.kind].attempts]
     _fail_spent(db, spent, now=now)
 
-    saw_all = len(lanes) < looked_at
+    saw_all = len(lanes) < lanes_read
     next_due = _NEXT_DUE.first(db, {})
     return Claimed(
         jobs=[job for job in taken if job not in spent],
@@ -97,8 +93,8 @@ def claim(
 
 
 def _take_turn(db: Connection) -> None:
-    # On SQLite whoever writes is alone anyway. On PostgreSQL a lock makes it so; and a claim
-    # need not survive a crash, for what it took is then simply claimed again.
+    # SQLite has one writer at a time anyway, PostgreSQL needs a lock. A claim need not survive a
+    # crash: the jobs are simply claimed again.
     if db.dialect.name == "postgresql":
         _TAKE_TURN.run(db, {})
 
@@ -151,7 +147,7 @@ def _left_some(taken: Sequence[Job], shares: Mapping[str, int], room: Mapping[st
 
 
 def _list_due_lanes(db: Connection, *, after: str, limit: int) -> list[str]:
-    """Return the lanes in which something is due, in a circle that begins behind `after`."""
+    """Return the lanes in which jobs are due, in a circle that begins after `after`."""
     lanes = [lane for (lane,) in _HOP.all(db, {"after": after, "limit": limit})]
     if after and len(lanes) < limit:
         first = _HOP.all(db, {"after": "", "limit": limit - len(lanes)})
@@ -170,8 +166,7 @@ def _take(
         named[f"lane_{number}"] = lane
         named[f"share_{number}"] = share
     rows = _take_from(len(shares), db.dialect.name).all(db, named)
-    taken = [Job(Claim(job_id, fence, worker), *rest) for job_id, fence, *rest in rows]
-    return sorted(taken, key=lambda job: (job.due_at, job.id))
+    return sorted((read_claimed(row, worker) for row in rows), key=lambda job: (job.due_at, job.id))
 
 
 def _fail_spent(db: Connection, spent: Sequence[Job], *, now: datetime) -> None:
@@ -189,8 +184,22 @@ def _fail_spent(db: Connection, spent: Sequence[Job], *, now: datetime) -> None:
     )
 
 
-# The planner may use nothing but the indexes made for this: plans that it makes while the
-# queue is empty live on in the connection, and were seen to cost 300 ms once it was full.
+def find_held(db: Connection, claims: Sequence[Claim]) -> frozenset[Claim]:
+    """Lock the jobs of these claims; return the claims that are still held."""
+    if not claims:
+        return frozenset()
+    # In the order of all reports: two late ones on the same jobs must not deadlock.
+    rows = db.execute(
+        select(jobs.c.id, jobs.c.fence, jobs.c.worker)
+        .where(jobs.c.id.in_([claim.id for claim in claims]))
+        .order_by(jobs.c.id)
+        .with_for_update()
+    )
+    return frozenset(claims) & {Claim(*row) for row in rows}
+
+
+# The planner may use only the indexes made for this: plans from when the queue was empty stay
+# in the connection, and were seen to cost 300 ms once it was full.
 _TAKE_TURN: Final = PreparedStatement(
     text("""
     SELECT pg_advisory_xact_lock(hashtext('printworks.claim')), set_config(name, 'off', true)
@@ -201,17 +210,16 @@ _TAKE_TURN: Final = PreparedStatement(
 """)
 )
 
-# A row that somebody else is changing is left for the next claim: a claim waits for nobody,
-# so it can be part of no deadlock.
+# A row that another transaction is changing is left for the next claim: a claim waits for no
+# lock, so it cannot be part of a deadlock.
 _RIPE: Final = (
     select(jobs.c.id)
     .where(
         jobs.c.state == literal_column("'scheduled'"),
         jobs.c.due_at <= bindparam("now"),
-        # Whoever moves a merchant's clock wakes its sleepers one by one.
+        # While a merchant's clock is being moved, its scheduled jobs run one by one.
         ~exists().where(
-            merchants.c.id == jobs.c.merchant_id,
-            merchants.c.advancing_until > bindparam("now"),
+            merchants.c.id == jobs.c.merchant_id, merchants.c.advancing_until > bindparam("now")
         ),
     )
     .order_by(jobs.c.due_at)
@@ -259,12 +267,12 @@ _NEXT_DUE: Final = PreparedStatement(
 
 @lru_cache(maxsize=2 * LARGEST_CLAIM)
 def _take_from(lanes: int, dialect: str) -> PreparedStatement:
-    """Return the statement that takes jobs from so many lanes."""
+    """Return the statement that takes jobs from this many lanes."""
     is_postgresql = dialect == "postgresql"
     skip_locked = "FOR UPDATE SKIP LOCKED" if is_postgresql else ""
-    # The array keeps PostgreSQL from reading all jobs and asking of each whether it is taken.
+    # The array keeps PostgreSQL from reading all jobs to see whether each is taken.
     is_taken = "id = ANY(ARRAY(SELECT id FROM taken))" if is_postgresql else "id IN taken"
-    # Nothing but these words and numbers is put into the text.
+    # Nothing but these constants and numbers becomes part of the SQL.
     from_each = " UNION ALL ".join(
         f"SELECT id FROM (SELECT id FROM jobs WHERE state = 'due' AND lane = :lane_{number}"  # noqa: S608
         f" ORDER BY due_at, id LIMIT :share_{number} {skip_locked}) AS lane_{number}"
@@ -279,14 +287,5 @@ def _take_from(lanes: int, dialect: str) -> PreparedStatement:
             RETURNING id, fence, kind, merchant_id, args, attempts, due_at, request_id
         """)  # noqa: S608
         .bindparams(bindparam("lease_until", type_=Timestamp))
-        .columns(
-            jobs.c.id,
-            jobs.c.fence,
-            jobs.c.kind,
-            jobs.c.merchant_id,
-            jobs.c.args,
-            jobs.c.attempts,
-            jobs.c.due_at,
-            jobs.c.request_id,
-        )
+        .columns(*CLAIMED)
     )

@@ -1,6 +1,6 @@
-"""Noticing at once that somebody has promised something.
+"""Noticing at once that a job was enqueued.
 
-A worker also looks by itself now and then: what is missed here comes late, but it comes.
+A worker also polls now and then: what is missed here is late, but not lost.
 """
 
 import asyncio
@@ -14,8 +14,8 @@ from printworks.store.engine.database import Database
 from printworks.store.engine.sqlite import dbapi2
 from printworks.store.queue.jobs import CHANNEL
 
-# A look takes a few microseconds, so looking fifty times a second is next to nothing.
-SECONDS_BETWEEN_LOOKS: Final = 0.02
+# A query takes a few microseconds, so polling fifty times a second costs next to nothing.
+SECONDS_BETWEEN_POLLS: Final = 0.02
 SECONDS_TO_RECOVER: Final = 1.0
 
 log = structlog.get_logger()
@@ -35,23 +35,23 @@ async def _watch_sqlite(database: Database, wake: Callable[[], object]) -> None:
         version = seen = None
         while True:
             try:
-                # Changes when another connection has committed, whichever process it is in.
+                # Changes when another connection, in any process, has committed.
                 found = connection.execute("PRAGMA data_version").fetchone()
                 if found != version:
-                    # Most commits promise nothing, and a claim would hold up other writers.
-                    is_due, next_due_at = _look(connection)
+                    # Most commits enqueue nothing, and a claim would delay other writers.
+                    is_due, next_due_at = _read_due(connection)
                     if is_due or next_due_at != seen:
                         wake()
                     version, seen = found, next_due_at
             except dbapi2.Error as error:
                 log.warning("database cannot be read", error=str(error))
                 await asyncio.sleep(SECONDS_TO_RECOVER)
-            await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
+            await asyncio.sleep(SECONDS_BETWEEN_POLLS)
     finally:
         connection.close()
 
 
-def _look(connection: Any) -> Any:
+def _read_due(connection: Any) -> Any:
     return connection.execute("""
         SELECT EXISTS (SELECT 1 FROM jobs WHERE state = 'due'), (
             SELECT due_at FROM jobs WHERE state = 'scheduled' ORDER BY due_at LIMIT 1
@@ -67,7 +67,7 @@ async def _watch_postgresql(database: Database, wake: Callable[[], object]) -> N
                 address, autocommit=True
             ) as connection:
                 await connection.execute(f"LISTEN {CHANNEL}".encode())
-                # For what was promised while nobody listened.
+                # For what was enqueued before this listened.
                 wake()
                 async for _ in connection.notifies():
                     wake()

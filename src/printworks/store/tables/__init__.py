@@ -1,4 +1,4 @@
-"""Everything that is remembered: a file for each noun, with the reason for each index."""
+"""All tables: a file for each noun, with the reason for each index."""
 
 from printworks.store.tables.base import metadata
 from printworks.store.tables.callbacks import callback_attempts, callbacks

@@ -1,6 +1,8 @@
-"""What all tables belong to."""
+"""The metadata of all tables, and indexes of only some rows."""
 
-from sqlalchemy import MetaData
+from typing import Any
+
+from sqlalchemy import Column, Index, MetaData, text
 
 metadata = MetaData(
     naming_convention={
@@ -11,3 +13,9 @@ metadata = MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
+
+
+def partial_index(name: str, *columns: Column[Any], where: str, unique: bool = False) -> Index:
+    """Index the rows that meet a condition; a query must spell the condition in the same way."""
+    only: Any = {"sqlite_where": text(where), "postgresql_where": text(where)}
+    return Index(name, *columns, unique=unique, **only)

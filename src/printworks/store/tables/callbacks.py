@@ -1,41 +1,31 @@
-"""What merchants are told, and how that went."""
+"""Callbacks and their attempts."""
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    ForeignKey,
-    Index,
-    Integer,
-    Table,
-    Text,
-    UniqueConstraint,
-    text,
-)
+from sqlalchemy import BigInteger, Column, ForeignKey, Integer, Table, Text, UniqueConstraint, text
 
 from printworks.rules.events import CallbackState
 from printworks.store.engine.columns import EnumText, RowId, Timestamp
-from printworks.store.tables.base import metadata
+from printworks.store.tables.base import metadata, partial_index
 
-# One row for each event that merchants are told of, with an address or without: together they
-# are the merchant's feed, and what is told again later.
+# One row for each event that merchants are notified of, whether they have a URL or not: together
+# they are the merchant's feed, and can be sent again later.
 callbacks = Table(
     "callbacks",
     metadata,
     Column("id", RowId, primary_key=True),
     Column("merchant_id", ForeignKey("merchants.id"), nullable=False),
-    # The merchant's first, second, third ... event, without gaps; null if it is only a test.
+    # The merchant's first, second, third ... event, without gaps; null for a test.
     Column("number", BigInteger),
     Column("order_id", ForeignKey("orders.id")),
     # The order's first, second, third ... event, without gaps.
     Column("sequence", Integer),
     Column("event_id", ForeignKey("order_events.id")),
     Column("state", EnumText(CallbackState), nullable=False),
-    # Grows when somebody asks for it again: jobs of an earlier round have nothing to do any more.
+    # Grows when it is sent again: jobs of an earlier round do nothing.
     Column("round", Integer, nullable=False, server_default=text("1")),
-    # How often it failed in this round, and how often it was sent in all.
+    # Failures in this round, and attempts in all.
     Column("failures", Integer, nullable=False, server_default=text("0")),
     Column("attempts", Integer, nullable=False, server_default=text("0")),
-    # In the merchant's time, as everything here.
+    # In the merchant's time, like every timestamp here.
     Column("next_at", Timestamp),
     Column("delivered_at", Timestamp),
     Column("created_at", Timestamp, nullable=False),
@@ -44,13 +34,9 @@ callbacks = Table(
     sqlite_autoincrement=True,
 )
 
-# What somebody may want to look into, and send again.
-Index(
-    "ix_callbacks_given_up",
-    callbacks.c.merchant_id,
-    callbacks.c.number,
-    sqlite_where=text("state = 'given-up'"),
-    postgresql_where=text("state = 'given-up'"),
+# Callbacks that failed for good, which can be sent again.
+partial_index(
+    "ix_callbacks_given_up", callbacks.c.merchant_id, callbacks.c.number, where="state = 'given-up'"
 )
 
 callback_attempts = Table(
@@ -58,10 +44,10 @@ callback_attempts = Table(
     metadata,
     Column("callback_id", ForeignKey("callbacks.id"), primary_key=True),
     Column("number", Integer, primary_key=True, autoincrement=False),
-    # For the sweep that forgets old attempts.
+    # For the sweep that deletes old attempts.
     Column("at", Timestamp, nullable=False, index=True),
     Column("url", Text, nullable=False),
-    # What the receiver said; null if no answer came, and `error` says why.
+    # The response of the receiver; null if there was none, and `error` says why.
     Column("status", Integer),
     Column("milliseconds", Integer, nullable=False),
     Column("answer", Text, nullable=False),

@@ -1,4 +1,4 @@
-"""Answers that are given again."""
+"""Idempotency keys and the answers to their requests."""
 
 from sqlalchemy import Column, ForeignKey, Integer, LargeBinary, Table, Text
 
@@ -11,13 +11,13 @@ idempotency_keys = Table(
     Column("merchant_id", ForeignKey("merchants.id"), primary_key=True),
     Column("key", Text, primary_key=True),
     Column("fingerprint", Text, nullable=False),
-    # Until then the first request may still be running; afterwards, without an answer,
-    # its process died before it did anything, and the next request takes its place.
+    # Until then the first request may still be running; after that, if there is no answer, its
+    # process died before it did anything, and the next request takes its place.
     Column("claimed_until", Timestamp, nullable=False),
     Column("claim", Text, nullable=False),
     Column("answer_status", Integer),
     Column("answer_media_type", Text),
     Column("answer_body", LargeBinary),
-    # For the sweep that forgets old keys.
+    # For the sweep that deletes old keys.
     Column("created_at", Timestamp, nullable=False, index=True),
 )

@@ -1,4 +1,4 @@
-"""Pictures, what they are for, and where they came from."""
+"""Images of orders, the pictures received for them, and packing slips."""
 
 from sqlalchemy import BigInteger, Column, ForeignKey, Integer, Table, Text, text
 
@@ -7,7 +7,7 @@ from printworks.rules.sizing import Sizing
 from printworks.store.engine.columns import EnumText, Json, RowId, Timestamp
 from printworks.store.tables.base import metadata
 
-# What was received, once for each content, whoever sent it and however often.
+# Received files: one row for each content, however often and by whom it was sent.
 pictures = Table(
     "pictures",
     metadata,
@@ -15,14 +15,14 @@ pictures = Table(
     Column("sha256", Text, nullable=False, unique=True),
     Column("md5", Text, nullable=False),
     Column("size", BigInteger, nullable=False),
-    # What it is; null when it is nothing that can be printed, and `refusal` says why not.
+    # What it is; null if it cannot be printed, and `refusal` says why.
     Column("facts", Json),
     Column("refusal", Text),
-    # Where the file is kept, and the smaller one from which proofs are drawn.
+    # The stored file, and the smaller one from which proofs are rendered.
     Column("original", Text),
     Column("proxy", Text),
     Column("created_at", Timestamp, nullable=False),
-    # For the sweep that forgets old pictures.
+    # For the sweep that deletes old pictures.
     Column("used_at", Timestamp, nullable=False, index=True),
     sqlite_autoincrement=True,
 )
@@ -41,12 +41,12 @@ images = Table(
     Column("attributes", Json, nullable=False),
     # What one copy costs the merchant, as quoted.
     Column("price", BigInteger, nullable=False, server_default=text("0")),
-    # What the merchant said that it would be, then what it is.
+    # What the merchant expects, then what was received.
     Column("expected_md5", Text),
     Column("md5", Text),
-    # What kinds of files it may be; null is every kind that can be printed.
+    # Which kinds of files are accepted; null is every kind that can be printed.
     Column("formats", EnumText(AcceptedFiles)),
-    # As a person sees it. Kept here too, since the picture is forgotten before the order is.
+    # As displayed. Stored here too, since the picture is deleted before the order is.
     Column("width", Integer),
     Column("height", Integer),
     # Null until it is received, and again once the original has been removed.
@@ -59,13 +59,13 @@ images = Table(
     sqlite_autoincrement=True,
 )
 
-# What a merchant's address held when it was last asked, so that it can be asked whether that
-# is still so.
+# What a merchant's URL held when it was last fetched, so that its server can be asked whether
+# that has changed.
 downloads = Table(
     "downloads",
     metadata,
     Column("merchant_id", ForeignKey("merchants.id"), primary_key=True),
-    # SHA-256: an address may be longer than an index allows.
+    # SHA-256: a URL may be longer than an index allows.
     Column("url_hash", Text, primary_key=True),
     Column("etag", Text, nullable=False),
     Column("last_modified", Text, nullable=False),

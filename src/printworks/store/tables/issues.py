@@ -1,10 +1,10 @@
-"""Complaints, and what was said and done about them."""
+"""Issues, with their remarks and photos."""
 
-from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, Table, Text, text
+from sqlalchemy import BigInteger, Column, ForeignKey, Integer, Table, Text
 
 from printworks.rules.issues import Author, IssueAction, IssueKind, IssueState, Resolution
 from printworks.store.engine.columns import EnumText, Json, RowId, Timestamp
-from printworks.store.tables.base import metadata
+from printworks.store.tables.base import metadata, partial_index
 
 # Complaints about orders.
 issues = Table(
@@ -15,13 +15,13 @@ issues = Table(
     Column("order_id", ForeignKey("orders.id"), nullable=False, index=True),
     Column("kind", EnumText(IssueKind), nullable=False),
     Column("detail", Text),
-    # What the merchant wants.
+    # What the merchant asks for.
     Column("action", EnumText(IssueAction), nullable=False),
     Column("action_detail", Text),
-    # The images that it is about; none is all of them.
+    # The images that it is about; empty is all of them.
     Column("image_ids", Json, nullable=False),
     Column("state", EnumText(IssueState), nullable=False),
-    # What the merchant got: money back, in minor units, or another order.
+    # What the merchant got: a refund, in minor units, or another order.
     Column("resolution", EnumText(Resolution)),
     Column("refund", BigInteger),
     Column("reprint_order_id", ForeignKey("orders.id"), index=True),
@@ -30,17 +30,10 @@ issues = Table(
     sqlite_autoincrement=True,
 )
 
-_is_unsettled = text("state IN ('Open', 'InProgress')")
+# What operators have to settle, the oldest first.
+partial_index("ix_issues_unsettled", issues.c.id, where="state IN ('Open', 'InProgress')")
 
-# What an operator has to look into, the oldest first.
-Index(
-    "ix_issues_unsettled",
-    issues.c.id,
-    sqlite_where=_is_unsettled,
-    postgresql_where=_is_unsettled,
-)
-
-# What was said and done about an issue, one after the other.
+# Comments on an issue and changes of its state, in order.
 issue_remarks = Table(
     "issue_remarks",
     metadata,
@@ -48,19 +41,19 @@ issue_remarks = Table(
     Column("number", Integer, primary_key=True, autoincrement=False),
     Column("at", Timestamp, nullable=False),
     Column("author", EnumText(Author), nullable=False),
-    # Where the issue went from and to; both are null if somebody only said something.
+    # The change of state; both are null for a comment alone.
     Column("was", EnumText(IssueState)),
     Column("state", EnumText(IssueState)),
     Column("comment", Text),
 )
 
-# Photographs that show what an issue is about.
+# Photos that show what an issue is about.
 issue_photos = Table(
     "issue_photos",
     metadata,
     Column("id", RowId, primary_key=True),
     Column("issue_id", ForeignKey("issues.id"), nullable=False, index=True),
-    # Where it is kept: drawn anew by us, never the file that came.
+    # The stored file: re-encoded, never the file that was uploaded.
     Column("file", Text, nullable=False),
     Column("width", Integer, nullable=False),
     Column("height", Integer, nullable=False),

@@ -1,4 +1,4 @@
-"""Money that moved."""
+"""The ledger."""
 
 from sqlalchemy import BigInteger, Column, ForeignKey, Index, Table, Text, UniqueConstraint
 
@@ -6,7 +6,7 @@ from printworks.rules.ledger import EntryKind
 from printworks.store.engine.columns import EnumText, Json, Timestamp
 from printworks.store.tables.base import metadata
 
-# Money that moved, one entry after the other for each merchant. Nothing here is ever changed.
+# One entry after the other for each merchant. Entries are never changed.
 ledger_entries = Table(
     "ledger_entries",
     metadata,
@@ -18,11 +18,11 @@ ledger_entries = Table(
     Column("currency", Text, nullable=False),
     Column("lines", Json, nullable=False),
     Column("memo", Text, nullable=False),
-    # For what was earned on which day.
+    # For revenue by day.
     Column("created_at", Timestamp, nullable=False, index=True),
     Column("previous", Text, nullable=False),
     Column("hash", Text, nullable=False),
     UniqueConstraint("merchant_id", "key"),
-    # For a merchant's statement of a month.
+    # For statements by month.
     Index(None, "merchant_id", "created_at"),
 )

@@ -1,4 +1,4 @@
-"""Who looks at the dashboard and the console, and what they did there."""
+"""People who sign in, their sessions and invitations, and the audit log."""
 
 from sqlalchemy import (
     BigInteger,
@@ -21,18 +21,18 @@ people = Table(
     metadata,
     Column("id", RowId, primary_key=True),
     Column("realm", EnumText(Realm), nullable=False),
-    # In small letters.
+    # In lower case.
     Column("email", Text, nullable=False),
     Column("role", EnumText(Role), nullable=False),
-    # Null for the operator's own people.
+    # Null for operators.
     Column("merchant_id", ForeignKey("merchants.id"), index=True),
     # Argon2id, with its parameters.
     Column("password_hash", Text, nullable=False),
-    # The secret of the telephone's codes, in base32, and the step of the last code: none counts
-    # twice.
+    # The secret of the authenticator app, in base32, and the step of the last code: no code can be
+    # used twice.
     Column("totp_secret", Text),
     Column("totp_step", BigInteger, nullable=False, server_default=text("0")),
-    # Wrong passwords and codes in a row, and when the last one came.
+    # Wrong passwords and codes in a row, and when the last one was entered.
     Column("failures", Integer, nullable=False, server_default=text("0")),
     Column("failed_at", Timestamp),
     Column("created_at", Timestamp, nullable=False),
@@ -43,26 +43,26 @@ people = Table(
 sessions = Table(
     "sessions",
     metadata,
-    # SHA-256 of what the cookie holds.
+    # SHA-256 of the token in the cookie.
     Column("hash", Text, primary_key=True),
     Column("person_id", ForeignKey("people.id"), nullable=False, index=True),
     Column("created_at", Timestamp, nullable=False),
     Column("seen_at", Timestamp, nullable=False),
-    # For the sweep that forgets old ones.
+    # For the sweep that deletes old sessions.
     Column("expires_at", Timestamp, nullable=False, index=True),
-    # When the password was last given.
+    # When the password was last entered.
     Column("proved_at", Timestamp, nullable=False),
-    # From where and with what, so that somebody recognises their own.
+    # The IP address and browser, so that people recognise their own sessions.
     Column("address", Text, nullable=False),
     Column("user_agent", Text, nullable=False),
 )
 
-# Links that let somebody in who cannot get in alone: a new merchant where there is no open
-# sign-up, a colleague, an operator, or somebody who forgot a password.
+# Links for people who cannot sign in yet: a new merchant where sign-up is not open, a colleague,
+# an operator, or a person who has lost the password.
 invitations = Table(
     "invitations",
     metadata,
-    # SHA-256 of what the link holds.
+    # SHA-256 of the token in the link.
     Column("hash", Text, primary_key=True),
     Column("realm", EnumText(Realm), nullable=False),
     Column("role", EnumText(Role), nullable=False),
@@ -76,16 +76,16 @@ invitations = Table(
     Column("used_at", Timestamp),
 )
 
-# Who did what. Nothing here is ever changed.
+# Rows are never changed.
 audit_log = Table(
     "audit_log",
     metadata,
     Column("id", RowId, primary_key=True),
     Column("at", Timestamp, nullable=False),
-    # Whose affairs it was; null if only the operator's own.
+    # Whose data it was about; null if only the operator's own.
     Column("merchant_id", ForeignKey("merchants.id")),
     Column("realm", EnumText(Realm), nullable=False),
-    # The e-mail address, which stays when the person goes.
+    # The e-mail address, which stays when the person is deleted.
     Column("who", Text, nullable=False),
     Column("action", Text, nullable=False),
     Column("subject", Text, nullable=False),

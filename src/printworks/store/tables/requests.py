@@ -1,4 +1,4 @@
-"""What programs asked lately, so that their authors can see what came of it."""
+"""The latest API requests, for the merchant's developers."""
 
 from sqlalchemy import Column, ForeignKey, Index, Integer, Table, Text
 
@@ -10,7 +10,7 @@ api_requests = Table(
     metadata,
     Column("id", RowId, primary_key=True),
     Column("merchant_id", ForeignKey("merchants.id"), nullable=False),
-    # For the sweep that forgets old ones.
+    # For the sweep that deletes old requests.
     Column("at", Timestamp, nullable=False, index=True),
     Column("method", Text, nullable=False),
     Column("path", Text, nullable=False),

@@ -1,4 +1,4 @@
-"""Is the database at the version that this program needs, and how to bring it there."""
+"""The version of the database, and how to bring it up to date."""
 
 from pathlib import Path
 from typing import Final
@@ -7,13 +7,13 @@ from sqlalchemy import inspect, text
 
 from printworks.store.engine.database import Database
 
-# The newest file in `migrations/versions`; a test compares the two. Kept here because
-# asking Alembic would cost every start a fifth of a second.
-LATEST: Final = "0008"
+# The newest file in `migrations/versions`; a test compares the two. It is here because asking
+# Alembic would cost every start a fifth of a second.
+LATEST: Final = "0001"
 
 
 def find_revision(database: Database) -> str | None:
-    """Return the revision the database is at, or None while it is empty."""
+    """Return the revision of the database, or None while it is empty."""
     with database.reading() as db:
         if not inspect(db).has_table("alembic_version"):
             return None
@@ -22,12 +22,12 @@ def find_revision(database: Database) -> str | None:
 
 
 def is_current(database: Database) -> bool:
-    """Say whether the tables are those of this program."""
+    """Say whether the database has the version that this program needs."""
     return find_revision(database) == LATEST
 
 
-def migrate(database: Database, to: str = "head") -> None:
-    """Bring the tables to the newest version, or to another; all of it or nothing."""
+def migrate(database: Database) -> None:
+    """Bring the database to the newest version, completely or not at all."""
     from alembic import command
     from alembic.config import Config
 
@@ -35,4 +35,4 @@ def migrate(database: Database, to: str = "head") -> None:
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     with database.writing() as db:
         config.attributes["connection"] = db
-        command.upgrade(config, to)
+        command.upgrade(config, "head")

@@ -1,10 +1,9 @@
-"""What the processes of one deployment share and nobody else may know."""
+"""Secrets that the processes of one deployment share."""
 
 from sqlalchemy import Column, Table, Text
 
 from printworks.store.tables.base import metadata
 
-# What the processes of one deployment share and nobody else may know.
 secrets = Table(
     "secrets",
     metadata,

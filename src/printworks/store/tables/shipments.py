@@ -1,14 +1,14 @@
-"""What labs make and send, and why they were chosen."""
+"""Shipments, and why their labs were chosen."""
 
-from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, Table, Text, text
+from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Integer, Table, Text
 
 from printworks.catalogue.services import Carrier
 from printworks.rules.production import LabState
 from printworks.store.engine.columns import EnumText, Json, RowId, Timestamp
-from printworks.store.tables.base import metadata
+from printworks.store.tables.base import metadata, partial_index
 
-# What one lab prints and sends in one package: planned while the order is open, fixed and
-# offered to the lab at submission.
+# What one lab prints and sends together: planned while the order is open, fixed and offered
+# to the lab at submission.
 shipments = Table(
     "shipments",
     metadata,
@@ -24,35 +24,32 @@ shipments = Table(
     Column("price", BigInteger, nullable=False),
     Column("image_ids", Json, nullable=False),
     Column("copies", Integer, nullable=False),
-    # Days, as ISO 8601 writes them.
+    # Days in ISO 8601.
     Column("earliest_arrival", Text, nullable=False),
     Column("latest_arrival", Text, nullable=False),
-    # When the lab got it, and why it must wait although it has.
+    # When the lab got it, and why it is held there.
     Column("sent_at", Timestamp),
     Column("held_because", Text),
     # Why the lab did not make it.
     Column("reason", Text),
     Column("tracking_number", Text),
     Column("tracking_url", Text),
-    # For how long labs took, by day.
+    # For production times by day.
     Column("shipped_at", Timestamp, index=True),
     Column("created_at", Timestamp, nullable=False),
     Column("updated_at", Timestamp, nullable=False),
     sqlite_autoincrement=True,
 )
 
-_is_open = text("state IN ('offered', 'accepted', 'in-production', 'failed')")
-
-# What labs still have before them, and what an operator has to decide about.
-Index(
+# What labs still have to make, and what operators have to decide about.
+partial_index(
     "ix_shipments_open",
     shipments.c.lab,
     shipments.c.copies,
-    sqlite_where=_is_open,
-    postgresql_where=_is_open,
+    where="state IN ('offered', 'accepted', 'in-production', 'failed')",
 )
 
-# Why the labs of an order were chosen, and the others not; one more for each time that a lab
+# Why the labs of an order were chosen, and the others not; one more row each time that a lab
 # rejected a part of it.
 plans = Table(
     "plans",

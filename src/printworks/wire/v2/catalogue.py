@@ -125,7 +125,7 @@ class CatalogueOut(msgspec.Struct, frozen=True, kw_only=True):
     ) -> Self:
         """Show a catalogue."""
         return cls(
-            country=country.name.upper(),
+            country=country.name,
             countryCode=country.code,
             qualityLevel=quality,
             items=items,

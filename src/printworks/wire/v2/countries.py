@@ -18,4 +18,4 @@ class CountryOut(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, country: Country, *, has_products: bool) -> Self:
         """Show a country."""
-        return cls(country.code, has_products, country.name.upper())
+        return cls(country.code, has_products, country.name)

@@ -5,7 +5,6 @@ goes; to 3.0 `countryCode` is the latter.
 """
 
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import Annotated, Any, Final, Self
 
 import msgspec
@@ -14,21 +13,14 @@ from msgspec import UNSET, Meta, UnsetType
 from printworks.catalogue.products import QualityLevel
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import BadInput
-from printworks.rules.orders import OrderStatus, Payment, Permissions, ShippingMethod
-from printworks.store.images.images import Images
-from printworks.store.labs.shipments import Shipments
+from printworks.rules.orders import OrderStatus, Payment, ShippingMethod
 from printworks.store.orders.orders import NewOrder, Order
 from printworks.wire.links import Links
+from printworks.wire.orders import ShownOrder, show_shared_members
 from printworks.wire.reading import Amount, CountryCode, CurrencyCode, Reader, text
-from printworks.wire.shipments import ShipmentOut, ShippingInfoOut
-from printworks.wire.timestamps import show_timestamp
+from printworks.wire.shipments import ShippingInfoOut
 from printworks.wire.v2.photos import PhotoOut, show_photos
-from printworks.wire.v2.shipping import (
-    METHOD_MEANT,
-    METHOD_SHOWN,
-    PreferredMethod,
-    choose_method,
-)
+from printworks.wire.v2.shipping import METHOD_MEANT, METHOD_SHOWN, PreferredMethod, choose_method
 from printworks.wire.v2.versions import V2_5, V2_6, since
 
 _YES_OR_NO: Final = {
@@ -174,20 +166,6 @@ def _say_changes(given: UpdateOrder | ChangeShipping, order: Order) -> dict[str,
     return changes
 
 
-class WantedStatus(StrEnum):
-    """The statuses that a merchant may ask for."""
-
-    CANCELLED = OrderStatus.CANCELLED.value
-    AWAITING_PAYMENT = OrderStatus.AWAITING_PAYMENT.value
-    SUBMITTED = OrderStatus.SUBMITTED.value
-
-
-class SetStatus(msgspec.Struct, frozen=True):
-    """The status that an order should have."""
-
-    status: WantedStatus
-
-
 class OrderOut(msgspec.Struct, frozen=True, kw_only=True):
     """An order with every member that the contract names."""
 
@@ -222,54 +200,15 @@ class OrderOut(msgspec.Struct, frozen=True, kw_only=True):
     errorMessage: str | None
 
     @classmethod
-    def of(
-        cls,
-        order: Order,
-        images: Images,
-        shipments: Shipments,
-        permissions: Permissions,
-        catalogue: Catalogue,
-        links: Links,
-    ) -> Self:
+    def of(cls, shown: ShownOrder, catalogue: Catalogue, links: Links) -> Self:
         """Show an order."""
-        is_cancelled = order.status is OrderStatus.CANCELLED
+        order = shown.order
         return cls(
-            id=order.id,
-            recipientName=order.recipient_name,
-            address1=order.address1,
-            address2=order.address2,
-            addressTownOrCity=order.town_or_city,
-            stateOrCounty=order.state_or_county,
-            postalOrZipCode=order.postal_code,
+            **show_shared_members(shown, links),
             destinationCountryCode=order.destination_country,
             countryCode=order.print_country,
-            mobileTelephone=order.mobile_telephone,
-            price=0 if is_cancelled else order.price,
-            shippingInfo=ShippingInfoOut(
-                price=0 if is_cancelled else order.shipping_price,
-                shipments=[ShipmentOut.of(shipment) for shipment in shipments],
-            ),
-            status=order.status,
-            payment=order.payment,
-            paymentUrl=_payment_url(order, links),
             qualityLevel=order.quality_level,
-            photos=show_photos(images, catalogue, links),
+            photos=show_photos(shown.images, catalogue, links),
             preferredShippingMethod=METHOD_SHOWN[order.shipping_method],
-            merchantOrderId=order.merchant_order_id,
-            created=show_timestamp(order.created_at),
-            lastUpdated=show_timestamp(order.updated_at),
-            invoiceAmountNet=order.invoice_amount_net,
-            invoiceTax=order.invoice_tax,
-            invoiceCurrency=order.invoice_currency,
-            canCancel=permissions.cancel,
-            canHold=permissions.hold,
-            canUpdateShipping=permissions.update_shipping,
-            canUpdateImages=permissions.remove_images,
-            errorMessage=order.error_message,
+            canUpdateImages=shown.permissions.remove_images,
         )
-
-
-def _payment_url(order: Order, links: Links) -> str | None:
-    if order.payment is not Payment.INVOICE_RECIPIENT or order.payment_token is None:
-        return None
-    return links.payment(order.payment_token)

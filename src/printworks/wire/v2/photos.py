@@ -13,16 +13,9 @@ from printworks.rules.orders import Payment
 from printworks.rules.sizing import Sizing
 from printworks.store.images.images import Image, Images, NewImage
 from printworks.store.orders.orders import Order
+from printworks.wire.images import show_shared_members
 from printworks.wire.links import Links
-from printworks.wire.reading import (
-    Amount,
-    Attributes,
-    Md5,
-    Reader,
-    Url,
-    read_integer,
-    text,
-)
+from printworks.wire.reading import Amount, Attributes, Md5, Reader, Url, read_integer, text
 
 
 def _read_copies(name: str, value: object) -> int:
@@ -106,23 +99,8 @@ class PhotoOut(msgspec.Struct, frozen=True):
     def of(cls, image: Image, catalogue: Catalogue, links: Links) -> Self:
         """Show a photo; what the catalogue does not have any more is shown by its sku."""
         product = catalogue.find_product(image.sku)
-        has_proofs = image.status is ImageStatus.OK
-        preview, thumbnail = links.proofs(image.id) if has_proofs else (None, None)
-        return cls(
-            id=image.id,
-            type=image.sku if product is None else product.type_name,
-            url=image.url,
-            status=image.status,
-            copies=image.copies,
-            sizing=image.sizing,
-            price=image.price,
-            priceToUser=image.price_to_user,
-            md5Hash=image.md5 or image.expected_md5,
-            previewUrl=preview,
-            thumbnailUrl=thumbnail,
-            attributes=image.attributes,
-            errorMessage=image.error_message,
-        )
+        name = image.sku if product is None else product.type_name
+        return cls(**show_shared_members(image, links), type=name)
 
 
 class BatchOut(msgspec.Struct, frozen=True):

@@ -57,12 +57,7 @@ class SubmissionStatusOut(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(
-        cls,
-        order_id: int,
-        errors: list[GeneralError],
-        findings: list[Findings],
-        *,
-        is_valid: bool,
+        cls, order_id: int, errors: list[GeneralError], findings: list[Findings], *, is_valid: bool
     ) -> Self:
         """Show what was found; photos without findings are left out."""
         return cls(

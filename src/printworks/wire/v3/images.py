@@ -9,6 +9,7 @@ from msgspec import Meta
 from printworks.rules.images import ImageStatus
 from printworks.rules.sizing import Sizing
 from printworks.store.images.images import Image, NewImage
+from printworks.wire.images import show_shared_members
 from printworks.wire.links import Links
 from printworks.wire.reading import Amount, Attributes, Copies, Md5, Url, text
 
@@ -59,23 +60,7 @@ class ImageOut(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, image: Image, links: Links) -> Self:
         """Show an image."""
-        has_proofs = image.status is ImageStatus.OK
-        preview, thumbnail = links.proofs(image.id) if has_proofs else (None, None)
-        return cls(
-            id=image.id,
-            sku=image.sku,
-            url=image.url,
-            status=image.status,
-            copies=image.copies,
-            sizing=image.sizing,
-            price=image.price,
-            priceToUser=image.price_to_user,
-            md5Hash=image.md5 or image.expected_md5,
-            previewUrl=preview,
-            thumbnailUrl=thumbnail,
-            attributes=image.attributes,
-            errorMessage=image.error_message,
-        )
+        return cls(**show_shared_members(image, links), sku=image.sku)
 
 
 class ImageListOut(msgspec.Struct, frozen=True):

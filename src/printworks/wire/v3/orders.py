@@ -1,20 +1,17 @@
 """Orders as 3.0 shows and takes them. Here `countryCode` is where the parcel goes."""
 
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import Annotated, Final, Self
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from printworks.rules.orders import OrderStatus, Payment, Permissions, ShippingMethod
-from printworks.store.images.images import Images
-from printworks.store.labs.shipments import Shipments
-from printworks.store.orders.orders import NewOrder, Order
+from printworks.rules.orders import OrderStatus, Payment, ShippingMethod
+from printworks.store.orders.orders import NewOrder
 from printworks.wire.links import Links
+from printworks.wire.orders import ShownOrder, show_shared_members
 from printworks.wire.reading import Amount, CountryCode, CurrencyCode, Url, text
-from printworks.wire.shipments import ShipmentOut, ShippingInfoOut
-from printworks.wire.timestamps import show_timestamp
+from printworks.wire.shipments import ShippingInfoOut
 from printworks.wire.v3.images import ImageOut
 
 Line = Annotated[str, Meta(max_length=255), text(255)]
@@ -109,20 +106,6 @@ WHEN_CLEARED: Final[Mapping[str, object]] = {
 }
 
 
-class WantedStatus(StrEnum):
-    """The statuses that a merchant may ask for."""
-
-    CANCELLED = OrderStatus.CANCELLED.value
-    AWAITING_PAYMENT = OrderStatus.AWAITING_PAYMENT.value
-    SUBMITTED = OrderStatus.SUBMITTED.value
-
-
-class SetStatus(msgspec.Struct, frozen=True):
-    """The status that an order should have."""
-
-    status: WantedStatus
-
-
 class OrderOut(msgspec.Struct, frozen=True):
     """An order with every member that the contract names."""
 
@@ -157,57 +140,19 @@ class OrderOut(msgspec.Struct, frozen=True):
     tag: str | None
 
     @classmethod
-    def of(
-        cls,
-        order: Order,
-        images: Images,
-        shipments: Shipments,
-        permissions: Permissions,
-        links: Links,
-    ) -> Self:
+    def of(cls, shown: ShownOrder, links: Links) -> Self:
         """Show an order."""
-        is_cancelled = order.status is OrderStatus.CANCELLED
+        order = shown.order
         return cls(
-            id=order.id,
-            merchantOrderId=order.merchant_order_id,
-            recipientName=order.recipient_name,
-            address1=order.address1,
-            address2=order.address2,
-            addressTownOrCity=order.town_or_city,
-            stateOrCounty=order.state_or_county,
-            postalOrZipCode=order.postal_code,
+            **show_shared_members(shown, links),
             countryCode=order.destination_country,
-            mobileTelephone=order.mobile_telephone,
-            price=0 if is_cancelled else order.price,
-            status=order.status,
-            shippingInfo=ShippingInfoOut(
-                price=0 if is_cancelled else order.shipping_price,
-                shipments=[ShipmentOut.of(shipment) for shipment in shipments],
-            ),
-            payment=order.payment,
-            paymentUrl=_payment_url(order, links),
-            images=[ImageOut.of(image, links) for image in images],
+            images=[ImageOut.of(image, links) for image in shown.images],
             preferredShippingMethod=order.shipping_method,
-            created=show_timestamp(order.created_at),
-            lastUpdated=show_timestamp(order.updated_at),
-            canCancel=permissions.cancel,
-            canHold=permissions.hold,
-            canUpdateShipping=permissions.update_shipping,
-            # Images can be added, but 3.0 has no way to remove them again.
+            # Images can be added, but 3.0 cannot remove them again.
             canUpdateImages=False,
-            errorMessage=order.error_message,
-            invoiceAmountNet=order.invoice_amount_net,
-            invoiceTax=order.invoice_tax,
-            invoiceCurrency=order.invoice_currency,
             packingSlipUrl=order.packing_slip_url,
             tag=None,
         )
-
-
-def _payment_url(order: Order, links: Links) -> str | None:
-    if order.payment is not Payment.INVOICE_RECIPIENT or order.payment_token is None:
-        return None
-    return links.payment(order.payment_token)
 
 
 class SummaryLine(msgspec.Struct, frozen=True):

@@ -7,11 +7,10 @@ from typing import Annotated, Final, Self
 import msgspec
 from msgspec import Meta
 
+from printworks.clock import LONGEST_ADVANCE
 from printworks.errors import BadInput
 from printworks.wire.reading import text
 from printworks.wire.timestamps import show_timestamp
-
-LONGEST: Final = timedelta(days=366)
 
 _DURATION: Final = re.compile(
     r"P(?=.)(?:(?P<weeks>\d{1,4})W)?(?:(?P<days>\d{1,4})D)?"
@@ -33,8 +32,8 @@ class AdvanceClock(msgspec.Struct, frozen=True):
             raise BadInput(message)
         parts = {name: int(digits) for name, digits in found.groupdict().items() if digits}
         duration = timedelta(**parts)
-        if duration > LONGEST:
-            raise BadInput(f"`advance` must be at most {LONGEST.days} days.")
+        if duration > LONGEST_ADVANCE:
+            raise BadInput(f"`advance` must be at most {LONGEST_ADVANCE.days} days.")
         return duration
 
 

@@ -1,0 +1,133 @@
+"""A merchant's callbacks: where they are sent, how they are signed, and sending them again."""
+
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from printworks.actions.work import Work
+from printworks.errors import BadInput, WrongState
+from printworks.net.errors import BadAddress
+from printworks.net.urls import read_url
+from printworks.rules.callbacks import CallbackFormat
+from printworks.store.callbacks import callbacks as store
+from printworks.store.callbacks.replay import find_number_since, list_page, send_callbacks_again
+from printworks.store.callbacks.settings import (
+    CallbackSettings,
+    Secret,
+    lock_callback_settings,
+    read_callback_settings,
+    write_callback_settings,
+)
+from printworks.wire.signatures import make_secret
+
+# How long the previous secret is used too: time to update every receiver.
+OLD_SECRET_FOR: Final = timedelta(hours=24)
+# The most that one transaction sends again; the caller asks again for more.
+REPLAY_PAGE: Final = 500
+
+# How many characters of a secret are shown.
+_HINT: Final = 4
+
+NO_ADDRESS: Final = "There is no callback address; set one first."
+
+
+class Replayed(NamedTuple):
+    """How many are sent again, and the number to continue with; None at the end."""
+
+    sent: int
+    next_number: int | None
+
+
+def set_callback(
+    work: Work,
+    url: str | None,
+    format: CallbackFormat | None = None,  # noqa: A002  (what it is called everywhere)
+) -> CallbackSettings:
+    """Send the merchant's callbacks to this address from now on; None stops them.
+
+    Without a format, each callback has the format of the API version that made its order.
+    Callbacks that wait to be sent go to the new address too.
+    """
+    if url is not None:
+        _check_address(url)
+    known = lock_callback_settings(work.db, work.merchant.id)
+    secrets = known.secrets or ([Secret(make_secret())] if url else [])
+    settings = CallbackSettings(url, format, secrets)
+    write_callback_settings(work.db, work.merchant.id, settings)
+    if url is None:
+        work.audit("clear-callback", _without_query(known.url or ""))
+    else:
+        work.audit("set-callback", _without_query(url), format=format)
+    return settings
+
+
+def _without_query(url: str) -> str:
+    """Return what may be shown of an address: its query may hold a secret."""
+    return url.partition("?")[0].partition("#")[0]
+
+
+def _check_address(url: str) -> None:
+    try:
+        read_url(url)
+    except BadAddress as error:
+        raise BadInput(error.message) from error
+
+
+def rotate_secret(work: Work) -> CallbackSettings:
+    """Sign callbacks with a new secret, and for a day with the previous one too."""
+    known = lock_callback_settings(work.db, work.merchant.id)
+    old = [Secret(one.text, work.real_now + OLD_SECRET_FOR) for one in known.secrets[:1]]
+    settings = CallbackSettings(known.url, known.format, [Secret(make_secret()), *old])
+    write_callback_settings(work.db, work.merchant.id, settings)
+    work.audit("rotate-callback-secret", f"…{settings.secrets[0].text[-_HINT:]}")
+    return settings
+
+
+def send_again(work: Work, callback_id: int) -> None:
+    """Send a callback now, whatever its state, with all its attempts."""
+    store.get_callback(work.db, work.merchant.id, callback_id)
+    _require_address(work)
+    _send(work, [callback_id])
+    work.audit("send-callback-again", f"callback {callback_id}")
+
+
+def resend_failed(work: Work) -> int:
+    """Send the newest failed callbacks again; return how many."""
+    _require_address(work)
+    failed = store.list_callbacks(work.db, work.merchant.id, is_failed=True, limit=REPLAY_PAGE)
+    sent = _send(work, [callback.id for callback in failed])
+    work.audit("resend-failed-callbacks", work.merchant.code, callbacks=sent)
+    return sent
+
+
+def replay(work: Work, *, since: datetime | int) -> Replayed:
+    """Send one page of the callbacks since a time, or from a number on, again.
+
+    Call it again with the number it returns, in another transaction, until that is None.
+    """
+    _require_address(work)
+    last = store.count_events(work.db, work.merchant.id)
+    first = since
+    if isinstance(first, datetime):
+        first = find_number_since(work.db, work.merchant.id, count=last, since=first)
+    page = list_page(work.db, work.merchant.id, first=first, last=last, limit=REPLAY_PAGE)
+    sent = _send(work, [row.id for row in page])
+    work.audit("replay-callbacks", str(since), sent=sent)
+    is_end = len(page) < REPLAY_PAGE or page[-1].number == last
+    return Replayed(sent, None if is_end else page[-1].number + 1)
+
+
+def send_test(work: Work) -> int:
+    """Send an example to the merchant's address once; return the id of that callback."""
+    _require_address(work)
+    callback_id = store.add_test(work.db, work.merchant, now=work.now)
+    work.audit("test-callback", f"callback {callback_id}")
+    return callback_id
+
+
+def _require_address(work: Work) -> None:
+    if read_callback_settings(work.db, work.merchant.id).url is None:
+        raise WrongState(NO_ADDRESS)
+
+
+def _send(work: Work, ids: list[int]) -> int:
+    return send_callbacks_again(work.db, ids, now=work.now, real_now=work.real_now)

@@ -1,0 +1,199 @@
+"""Reports of labs about their jobs, and of operators on behalf of labs."""
+
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import Connection
+
+from printworks.actions.orders.moves import move_order
+from printworks.actions.production.release import enqueue_sending, print_name, record_shipments
+from printworks.actions.production.routing import RoutingTerms, make_shipments, route_order
+from printworks.actions.work import SystemWork, Work
+from printworks.catalogue.services import Carrier
+from printworks.errors import WrongState
+from printworks.labs.documents import LabReport
+from printworks.rules.events import OrderHeld
+from printworks.rules.jobs import JobKind
+from printworks.rules.orders import OrderStatus
+from printworks.rules.production import LabState, is_news
+from printworks.rules.reasons import Reason, ReasonCode, add_reason, drop_reasons
+from printworks.rules.routing.model import Routed
+from printworks.store.images.images import list_images
+from printworks.store.labs.shipments import (
+    Shipment,
+    Shipments,
+    count_backlog,
+    get_shipment,
+    insert_shipments,
+    list_decisions,
+    list_shipments,
+    store_decision,
+    update_shipment,
+)
+from printworks.store.orders.orders import Order, update_order
+
+# No longer true of a shipment that is dispatched or offered again.
+_AT_LABS: Final = frozenset({ReasonCode.SHIPMENT_FAILED, ReasonCode.SHIPMENT_HELD})
+# After these the job must not stay in the lab's inbox: it would be made twice.
+_ENDS_AT_LAB: Final = frozenset({LabState.DISPATCHED, LabState.REJECTED, LabState.FAILED})
+
+
+def apply_lab_report(system: SystemWork, report: LabReport) -> bool:
+    """Apply a lab report; return False, and change nothing, if it is not news."""
+    work, order, shipment = _lock_shipment(system, report.job)
+    if shipment.state is None or not is_news(shipment.state, report.state):
+        return False
+    if report.state is LabState.DISPATCHED and _is_misprint(work.db, order, shipment, report):
+        reason = "The lab printed another file than the one that it was sent."
+        return _hold_shipment(work, order, shipment, reason)
+    if report.state is LabState.REJECTED:
+        return _route_again(work, order, shipment, report)
+    if update_shipment(work.db, shipment, _reported_values(report, work.now)) is None:
+        return False
+    values: dict[str, object] = {"updated_at": work.now}
+    if report.state is LabState.FAILED:
+        failed = Reason(ReasonCode.SHIPMENT_FAILED, shipment.id)
+        values["reasons"] = add_reason(order.reasons, failed)
+    elif report.state is LabState.DISPATCHED:
+        values["reasons"] = drop_reasons(order.reasons, _AT_LABS, subject=shipment.id)
+    if order.status is OrderStatus.SUBMITTED:
+        order = update_order(work.db, order, values) or order
+    shipments = list_shipments(work.db, order.id)
+    record_shipments(work, order, shipments, [shipment.id])
+    _complete_if_all_sent(work, order, shipments)
+    return True
+
+
+def _reported_values(report: LabReport, now: datetime) -> dict[str, object]:
+    values: dict[str, object] = {"state": report.state, "reason": report.reason, "updated_at": now}
+    if report.carrier is not None:
+        known = {carrier.value.lower(): carrier for carrier in Carrier}
+        values["carrier"] = known.get(report.carrier.lower(), Carrier.NOT_KNOWN)
+    if report.state is LabState.DISPATCHED:
+        values |= {
+            "tracking_number": report.tracking_number,
+            "tracking_url": _read_tracking_url(report.tracking_url),
+            "shipped_at": now,
+            "held_because": None,
+        }
+    return values
+
+
+def _read_tracking_url(url: str | None) -> str | None:
+    """Return a tracking address if it is safe to show as a link."""
+    if url is None or not url.lower().startswith(("https://", "http://")):
+        return None
+    return url if url.isprintable() else None
+
+
+def _is_misprint(db: Connection, order: Order, shipment: Shipment, report: LabReport) -> bool:
+    """Whether the lab reports the hash of a file that it was not sent."""
+    if not report.printed:
+        return False
+    sent = {
+        print_name(image.id): (image.manifest or {}).get("output_sha256")
+        for image in list_images(db, order.id)
+        if image.id in shipment.image_ids
+    }
+    return any(sent.get(name) != sha256 for name, sha256 in report.printed.items())
+
+
+def _hold_shipment(work: Work, order: Order, shipment: Shipment, reason: str) -> bool:
+    if shipment.held_because is not None:
+        # The lab has only repeated its report.
+        return False
+    held = update_shipment(work.db, shipment, {"held_because": reason, "updated_at": work.now})
+    if held is None:
+        return False
+    reasons = add_reason(order.reasons, Reason(ReasonCode.SHIPMENT_HELD, shipment.id))
+    update_order(work.db, order, {"reasons": reasons, "updated_at": work.now})
+    work.record(order.id, OrderHeld(shipment=shipment.id, reason=reason))
+    return True
+
+
+def _route_again(work: Work, order: Order, shipment: Shipment, report: LabReport) -> bool:
+    """Find other labs for a shipment that one rejected; hold it if there are none."""
+    if shipment.held_because is not None:
+        return False
+    refused = {lab for decision in list_decisions(work.db, order.id) for lab in decision.without}
+    try:
+        _reroute(work, order, shipment, report, without=refused | {shipment.lab})
+    except WrongState:
+        why = report.reason or "without a reason"
+        reason = f"The lab rejected it ({why}), and no other can make it."
+        return _hold_shipment(work, order, shipment, reason)
+    return True
+
+
+def _reroute(
+    work: Work, order: Order, shipment: Shipment, report: LabReport, *, without: set[str]
+) -> list[Shipment]:
+    """Offer the images of a shipment to other labs; raise `WrongState` if none can make them."""
+    images = list_images(work.db, order.id)
+    theirs = [image for image in images if image.id in shipment.image_ids]
+    terms = RoutingTerms.of(work, backlog=count_backlog(work.db), without=without)
+    routing = route_order(order, theirs, terms)
+    if not isinstance(routing, Routed):
+        raise WrongState("No other lab can make it.")
+    values = {**_reported_values(report, work.now), "held_because": None}
+    update_shipment(work.db, shipment, values)
+    store_decision(work.db, order.id, routing, without=without, now=work.now)
+    planned = make_shipments(routing.plan.shipments, work.catalogue, LabState.OFFERED)
+    added = insert_shipments(work.db, order.id, planned, now=work.now)
+    shipments = list_shipments(work.db, order.id)
+    record_shipments(work, order, shipments, [one.id for one in added])
+    enqueue_sending(work, order, added, images)
+    return added
+
+
+def reoffer_shipment(system: SystemWork, shipment_id: int) -> list[Shipment]:
+    """Offer what failed or is held to labs again, and withdraw the old job from its lab."""
+    work, order, shipment = _lock_shipment(system, shipment_id)
+    if order.status is not OrderStatus.SUBMITTED:
+        raise WrongState(f"The order of shipment {shipment_id} is {order.status}.")
+    if shipment.state is not LabState.FAILED and shipment.held_because is None:
+        raise WrongState(f"Shipment {shipment_id} is {shipment.state}, and not held.")
+    left = drop_reasons(order.reasons, _AT_LABS, subject=shipment_id)
+    order = update_order(work.db, order, {"reasons": left, "updated_at": work.now}) or order
+    report = LabReport(job=shipment_id, state=LabState.CANCELLED, reason="Offered again.")
+    offered = _reroute(work, order, shipment, report, without=set())
+    _withdraw_from_lab(work, shipment)
+    work.audit("offer-again", f"shipment {shipment_id}")
+    return offered
+
+
+def _complete_if_all_sent(work: Work, order: Order, shipments: Shipments) -> None:
+    is_sent = all(shipment.state is LabState.DISPATCHED for shipment in shipments)
+    if order.status is OrderStatus.SUBMITTED and shipments and is_sent:
+        # A lab may have had it before it was held.
+        move_order(work, order, OrderStatus.COMPLETE, shipments, held_at=None)
+
+
+def report_for_lab(system: SystemWork, report: LabReport) -> Shipment:
+    """Apply an operator's report on behalf of a lab, and withdraw the job from the lab.
+
+    Raise `WrongState` if it is not news.
+    """
+    work, _, before = _lock_shipment(system, report.job)
+    if not apply_lab_report(system, report):
+        state = get_shipment(work.db, report.job).state
+        message = f"Shipment {report.job} is {state}, so it cannot become {report.state}."
+        raise WrongState(message)
+    if report.state in _ENDS_AT_LAB:
+        _withdraw_from_lab(work, before)
+    given = {"carrier": report.carrier, "tracking": report.tracking_number, "reason": report.reason}
+    details = {name: value for name, value in given.items() if value}
+    work.audit("report-for-lab", f"shipment {report.job}", state=report.state, **details)
+    return get_shipment(work.db, report.job)
+
+
+def _lock_shipment(system: SystemWork, shipment_id: int) -> tuple[Work, Order, Shipment]:
+    """Lock a shipment's order: a worker may be sending the shipment to its lab."""
+    work, order = system.lock_order(get_shipment(system.db, shipment_id).order_id)
+    return work, order, get_shipment(work.db, shipment_id)
+
+
+def _withdraw_from_lab(work: Work, shipment: Shipment) -> None:
+    """Cancel a job at its lab, if it was sent; a worker that is still sending it cancels it."""
+    if shipment.sent_at is not None:
+        work.enqueue(JobKind.CANCEL_AT_LAB, {"shipment": shipment.id})

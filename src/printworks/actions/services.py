@@ -1,0 +1,130 @@
+"""What all parts of a process share: opened when first needed, closed together."""
+
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection
+
+from printworks.actions.work import SYSTEM, Actor, SystemWork, Work
+from printworks.catalogue.opening import open_catalogue
+from printworks.catalogue.snapshot import Catalogue
+from printworks.clock import Clock, system_clock
+from printworks.files import open_files
+from printworks.files.store import Files
+from printworks.imaging.processor import ImageProcessor
+from printworks.payments.gateway import Gateway
+from printworks.rules.payments import Cards
+from printworks.settings import Settings
+from printworks.store.accounts.merchants import Merchant
+from printworks.store.engine.database import Database
+
+T = TypeVar("T")
+
+# Takes a merchant's id and how far to move its clock; returns its new time.
+AdvanceClock = Callable[[int, timedelta], datetime]
+
+
+def _cannot_advance(_merchant_id: int, _by: timedelta) -> datetime:
+    message = "This process does not move clocks."
+    raise RuntimeError(message)
+
+
+@dataclass(frozen=True)
+class Services:
+    """The services of one process; safe to use from many threads.
+
+    `given` holds what is open already, by the name of its property. Everything but the database
+    is shared with the parent, if there is one.
+    """
+
+    settings: Settings
+    clock: Clock = system_clock
+    connections: int = 8
+    processor_slots: int = 1
+    advance_clock: AdvanceClock = _cannot_advance
+    given: Mapping[str, Any] = field(default_factory=dict)
+    parent: "Services | None" = None
+    _opened: dict[str, Any] = field(default_factory=dict)
+    _opening: threading.RLock = field(default_factory=threading.RLock)
+
+    @property
+    def database(self) -> Database:
+        """The database."""
+        url, connections = self.settings.database_url, self.connections
+        return self._once("database", lambda: Database(url, connections=connections))
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """What is sold."""
+        return self._once("catalogue", lambda: open_catalogue(self.settings.catalogue))
+
+    @property
+    def gateway(self) -> Gateway:
+        """The payment providers."""
+        return self._once("gateway", lambda: Gateway(self.settings, self.database))
+
+    @property
+    def files(self) -> Files:
+        """Where pictures are stored."""
+        return self._once("files", lambda: open_files(self.settings))
+
+    @property
+    def processor(self) -> ImageProcessor:
+        """Reads and renders pictures, in child processes."""
+        return self._once("processor", lambda: ImageProcessor(slots=self.processor_slots))
+
+    @property
+    def cards(self) -> Cards | None:
+        """How cards are charged; None where every merchant pays on account."""
+        return self.gateway.cards
+
+    @property
+    def environment(self) -> str:
+        """Either sandbox or live."""
+        return self.settings.environment
+
+    @property
+    def is_sandbox(self) -> bool:
+        """Whether nothing is printed and nothing is charged."""
+        return self.settings.environment == "sandbox"
+
+    def system_work(
+        self, db: Connection, actor: Actor = SYSTEM, request_id: str | None = None
+    ) -> SystemWork:
+        """Begin work that belongs to no merchant, in the caller's transaction."""
+        return SystemWork(
+            db=db, real_now=self.clock(), backing=self, actor=actor, request_id=request_id
+        )
+
+    def work(
+        self,
+        db: Connection,
+        merchant: Merchant,
+        actor: Actor = SYSTEM,
+        request_id: str | None = None,
+    ) -> Work:
+        """Begin work for a merchant, in the caller's transaction."""
+        return self.system_work(db, actor, request_id).for_merchant(merchant)
+
+    def close(self) -> None:
+        """Close what was opened here; what was given belongs to its owner."""
+        with self._opening:
+            for name in ("processor", "database"):
+                with suppress(KeyError):
+                    self._opened.pop(name).close()
+
+    def _once(self, name: str, open_it: Callable[[], T]) -> T:
+        if self.parent is not None and name not in {"database", "forms"}:
+            return self.parent._once(name, open_it)
+        found = self.given.get(name) or self._opened.get(name)
+        if found is None:
+            with self._opening:
+                found = self._opened.get(name)
+                if found is None:
+                    found = self._opened[name] = open_it()
+        opened: T = found
+        return opened

@@ -1,0 +1,70 @@
+"""Submitting an order, or letting its recipient pay for it."""
+
+from printworks.actions.orders.moves import move_order
+from printworks.actions.payments.charges import ON_ACCOUNT
+from printworks.actions.payments.payments import request_payment, resume_payment
+from printworks.actions.production.release import release_to_production
+from printworks.actions.submission.check import require_payable, require_valid
+from printworks.actions.work import Work
+from printworks.errors import BadInput, WrongState
+from printworks.rules.jobs import JobKind
+from printworks.rules.orders import OrderStatus, Payment, check_move
+from printworks.rules.payments import is_on_account
+from printworks.rules.reasons import UNPAID, drop_reasons
+from printworks.store.money.ledger import lock_books
+from printworks.store.money.payments import PaymentRequest, get_card
+from printworks.store.orders.orders import Order
+
+
+def submit_order(
+    work: Work, order: Order, *, needs_recipient: bool = True
+) -> Order | PaymentRequest:
+    """Release a valid order to production, if the merchant's credit covers it.
+
+    If a card must be charged, return a payment instead: the caller calls the provider, outside any
+    transaction, and settles its answer. A payment that is under way is returned again.
+    """
+    check_move(order.status, OrderStatus.SUBMITTED)
+    if order.payment is Payment.INVOICE_RECIPIENT:
+        raise BadInput(
+            "`status` cannot be Submitted for an order with payment InvoiceRecipient; "
+            "set it to AwaitingPayment and send the recipient to `paymentUrl`."
+        )
+    if order.payment_request_id is not None:
+        return resume_payment(work, order.payment_request_id)
+    on_account = is_on_account(work.merchant.billing, work.cards)
+    if on_account:
+        # Locked, so that two orders at once cannot exceed the same limit.
+        lock_books(work.db, work.merchant.id)
+    images = require_valid(work, order, needs_recipient=needs_recipient).images
+    work.audit_routine(
+        "submit-order", f"order {order.id}", price=order.price, currency=order.currency
+    )
+    # Nothing is charged for a free order.
+    if work.cards is None or on_account or order.price == 0:
+        return release_to_production(work, order, images, provider=ON_ACCOUNT)
+    card = get_card(work.db, work.merchant.id)
+    return request_payment(work, order, work.cards, amount=order.price, card=card)
+
+
+def await_payment(work: Work, order: Order) -> Order:
+    """Let the recipient pay for an order and complete its address."""
+    check_move(order.status, OrderStatus.AWAITING_PAYMENT)
+    if order.payment is Payment.INVOICE_ME:
+        raise WrongState(
+            "An order with payment InvoiceMe that is NotYetSubmitted cannot become "
+            "AwaitingPayment; set its status to Submitted."
+        )
+    if work.cards is None:
+        raise WrongState("Recipients cannot pay here; set `payment` to InvoiceMe.")
+    require_payable(work, order)
+    work.audit_routine("await-payment", f"order {order.id}")
+    pay_until = work.now + work.cards.checkout_within
+    work.enqueue(JobKind.END_CHECKOUT, {"order": order.id}, wait=work.cards.checkout_within)
+    return move_order(
+        work,
+        order,
+        OrderStatus.AWAITING_PAYMENT,
+        pay_until=pay_until,
+        reasons=drop_reasons(order.reasons, UNPAID),
+    )

@@ -1,0 +1,180 @@
+"""Work: what every action needs, as its first argument."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Protocol, TypedDict, Unpack
+
+import msgspec
+from sqlalchemy import Connection
+
+from printworks.catalogue.snapshot import Catalogue
+from printworks.rules.events import OrderEvent
+from printworks.rules.jobs import JobKind
+from printworks.rules.payments import Cards
+from printworks.rules.people import Realm
+from printworks.store.accounts import audit
+from printworks.store.accounts.merchants import Merchant, get_merchant
+from printworks.store.callbacks.callbacks import FeedPosition
+from printworks.store.orders.events import record_event
+from printworks.store.orders.orders import Order, get_any_order_to_change
+from printworks.store.queue import jobs
+
+
+class Actor(msgspec.Struct, frozen=True):
+    """Who acts, as the audit log names them."""
+
+    realm: Realm
+    # An e-mail address, an API key's hint, or the command line.
+    who: str
+    # The IP address of a person's browser.
+    address: str = ""
+    is_program: bool = False
+
+
+# What the service does by itself is not written to the audit log.
+SYSTEM = Actor(Realm.OPERATOR, "")
+
+
+class JobOptions(TypedDict, total=False):
+    """When a job is due, and a key that only one job can have."""
+
+    wait: timedelta
+    dedupe_key: str | None
+
+
+class Backing(Protocol):
+    """What actions may use of the running program's services."""
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """What is sold."""
+
+    @property
+    def cards(self) -> Cards | None:
+        """How cards are charged; None where every merchant pays on account."""
+
+    @property
+    def environment(self) -> str:
+        """Either sandbox or live."""
+
+
+class SystemWork(msgspec.Struct, frozen=True, kw_only=True):
+    """Work in one transaction that belongs to no merchant, or to one that is not known yet."""
+
+    db: Connection
+    real_now: datetime
+    backing: Backing
+    actor: Actor = SYSTEM
+    request_id: str | None = None
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """What is sold."""
+        return self.backing.catalogue
+
+    @property
+    def cards(self) -> Cards | None:
+        """How cards are charged; None where every merchant pays on account."""
+        return self.backing.cards
+
+    @property
+    def environment(self) -> str:
+        """Either sandbox or live."""
+        return self.backing.environment
+
+    def for_merchant(self, merchant: Merchant) -> "Work":
+        """Continue for a merchant, in the same transaction."""
+        return Work(
+            db=self.db,
+            real_now=self.real_now,
+            backing=self.backing,
+            actor=self.actor,
+            request_id=self.request_id,
+            merchant=merchant,
+        )
+
+    def lock_order(self, order_id: int) -> "tuple[Work, Order]":
+        """Lock an order until the transaction ends, and continue for its merchant."""
+        order = get_any_order_to_change(self.db, order_id)
+        return self.for_merchant(get_merchant(self.db, order.merchant_id)), order
+
+    def enqueue_unowned(
+        self, kind: JobKind, args: Mapping[str, Any], **options: Unpack[JobOptions]
+    ) -> int | None:
+        """Enqueue a job of no merchant; return its id, or None if its dedupe key is taken."""
+        return self._enqueue(kind, args, None, options)
+
+    def _enqueue(
+        self, kind: JobKind, args: Mapping[str, Any], merchant: Merchant | None, options: JobOptions
+    ) -> int | None:
+        now = self.real_now + (merchant.clock_offset if merchant else timedelta(0))
+        return jobs.enqueue(
+            self.db, kind, args, merchant=merchant, now=now, request_id=self.request_id, **options
+        )
+
+    def audit(self, action: str, subject: str = "", **details: object) -> None:
+        """Write to the audit log what the actor does, in the transaction that does it."""
+        self._audit(None, action, subject, details)
+
+    def _audit(
+        self, merchant_id: int | None, action: str, subject: str, details: Mapping[str, object]
+    ) -> None:
+        if self.actor is SYSTEM:
+            return
+        entry = audit.AuditEntry(
+            at=self.real_now,
+            merchant_id=merchant_id,
+            realm=self.actor.realm,
+            who=self.actor.who,
+            action=action,
+            subject=subject,
+            details=details,
+            address=self.actor.address,
+            request_id=self.request_id or "",
+        )
+        audit.record(self.db, entry)
+
+
+class Work(SystemWork, frozen=True, kw_only=True):
+    """Work for one merchant, in one transaction."""
+
+    merchant: Merchant
+
+    @property
+    def now(self) -> datetime:
+        """The merchant's time: in a sandbox its clock may be ahead of the real one."""
+        return self.real_now + self.merchant.clock_offset
+
+    def record(
+        self, order_id: int, event: OrderEvent, *, position: FeedPosition | None = None
+    ) -> None:
+        """Record what happened to an order; the merchant is sent a callback if it wants one.
+
+        The caller that has just created the order passes the feed position it took.
+        """
+        record_event(self.db, order_id, event, now=self.now, place=position)
+
+    def enqueue(
+        self, kind: JobKind, args: Mapping[str, Any], **options: Unpack[JobOptions]
+    ) -> int | None:
+        """Enqueue a job of this merchant; return its id, or None if its dedupe key is taken."""
+        return self._enqueue(kind, args, self.merchant, options)
+
+    def enqueue_each(self, kind: JobKind, each: Sequence[Mapping[str, Any]]) -> None:
+        """Enqueue a job of the same kind for each of these arguments, all due now."""
+        whose, now = self.merchant, self.now
+        jobs.enqueue_each(self.db, kind, each, merchant=whose, now=now, request_id=self.request_id)
+
+    def audit(self, action: str, subject: str = "", **details: object) -> None:
+        """Write to the audit log what the actor does, in the transaction that does it."""
+        self._audit(self.merchant.id, action, subject, details)
+
+    @property
+    def unaudited(self) -> "Work":
+        """The same work, for steps of an action that is in the audit log already."""
+        return msgspec.structs.replace(self, actor=SYSTEM)
+
+    def audit_routine(self, action: str, subject: str = "", **details: object) -> None:
+        """Like `audit`, but skip what programs do: the request log has that already."""
+        if not self.actor.is_program:
+            self.audit(action, subject, **details)

@@ -1,0 +1,45 @@
+"""Complete requests and responses, as the synchronous core sees them."""
+
+from datetime import datetime
+from typing import IO, NamedTuple
+
+import msgspec
+
+
+class Identity(NamedTuple):
+    """The merchant of a request, its API key, and when that was verified."""
+
+    merchant_id: int
+    key_hash: str
+    at: datetime
+
+
+class Caller(msgspec.Struct):
+    """The caller of a request; unknown until the credentials are verified."""
+
+    identity: Identity | None = None
+
+
+class Request(msgspec.Struct, frozen=True):
+    """A request whose body has arrived completely."""
+
+    method: str
+    path: str
+    query: str
+    # By lower-case name; of a repeated header, the last value.
+    headers: dict[str, str]
+    body: bytes
+    request_id: str
+    # A large body, on disk; `body` is then empty.
+    upload: IO[bytes] | None = None
+    # Filled in when the request is authenticated; the request log reads it.
+    caller: Caller = msgspec.field(default_factory=Caller)
+
+
+class Response(msgspec.Struct, frozen=True):
+    """A response that is ready to be sent."""
+
+    status: int
+    media_type: str
+    body: bytes
+    headers: tuple[tuple[str, str], ...] = ()

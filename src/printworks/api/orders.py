@@ -1,0 +1,102 @@
+"""What the 2.x and 3.0 APIs share about orders."""
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from printworks.actions.orders.orders import cancel_order
+from printworks.actions.production.release import permissions_of
+from printworks.actions.production.routing import re_estimate
+from printworks.actions.submission.submit import await_payment, submit_order
+from printworks.api.endpoints import Call, WithStatus
+from printworks.api.payments import pay
+from printworks.rules.images import check_adding
+from printworks.rules.orders import OrderStatus
+from printworks.rules.payments import PaymentState
+from printworks.store.images.images import Images, list_images_to_show
+from printworks.store.labs.shipments import Shipments, get_whole_order, list_shipments
+from printworks.store.money.payments import PaymentRequest
+from printworks.store.orders.orders import Order, get_order_to_change
+from printworks.wire.orders import ShownOrder
+from printworks.wire.reading import read_integer
+
+MOST_ON_A_PAGE: Final = 250
+USUALLY_ON_A_PAGE: Final = 100
+LAST_START: Final = 2**62
+
+
+def get_shown_order(call: Call) -> ShownOrder:
+    """Return the order that the path names."""
+    return complete_order(call, *get_whole_order(call.db, call.merchant.id, call.number("id")))
+
+
+def show_order(call: Call, order: Order) -> ShownOrder:
+    """Return an order that was just created or changed, with its images and shipments."""
+    if not order.image_count:
+        return complete_order(call, order, (), ())
+    images = list_images_to_show(call.db, order.id)
+    return complete_order(call, order, images, list_shipments(call.db, order.id))
+
+
+def complete_order(call: Call, order: Order, images: Images, shipments: Shipments) -> ShownOrder:
+    """Add to an order what the merchant may still do, and its present arrival dates."""
+    now, catalogue = call.work.now, call.work.catalogue
+    # A plan of an earlier day may have dates that have passed.
+    fresh = [
+        re_estimate(shipment, images, catalogue, now=now)
+        if shipment.state is None and shipment.created_at.date() != now.date()
+        else shipment
+        for shipment in shipments
+    ]
+    return ShownOrder(order, images, fresh, permissions_of(order, shipments, catalogue))
+
+
+def find_order_to_change(call: Call) -> Order:
+    """Return the order that the path names, locked, if it is the merchant's."""
+    return get_order_to_change(call.db, call.merchant.id, call.number("id"))
+
+
+def find_open_order(call: Call) -> Order:
+    """Return the order that images are added to, locked, if it is still open."""
+    order = get_order_to_change(call.db, call.merchant.id, call.number("orderId"))
+    # Before the body is read: its errors do not matter any more.
+    check_adding(order.status, present=order.image_count, added=0)
+    return order
+
+
+def read_paging(call: Call, names: tuple[str, ...], usual: int, highest: int) -> int:
+    """Return a number from the query string by one of its names, within its bounds."""
+    for name in names:
+        given = call.query.get(name, "")
+        if given != "":
+            return read_integer(name, given, lowest=0, highest=highest)
+    return usual
+
+
+class Moves(NamedTuple):
+    """How a version answers a change of status."""
+
+    done: Callable[[], Any]
+    payment_required: Callable[[PaymentRequest, str], Any]
+    # Whether an order must name its recipient.
+    needs_recipient: bool
+
+
+def move_order(call: Call, order: Order, wanted: OrderStatus, moves: Moves) -> Any:
+    """Submit or cancel an order, or let its recipient pay."""
+    match wanted:
+        case OrderStatus.CANCELLED:
+            cancel_order(call.work, order)
+        case OrderStatus.AWAITING_PAYMENT:
+            await_payment(call.work, order)
+        case _:
+            submitted = submit_order(call.work, order, needs_recipient=moves.needs_recipient)
+            if isinstance(submitted, PaymentRequest):
+                return pay(call, order, submitted, lambda payment: _show(call, payment, moves))
+    return moves.done()
+
+
+def _show(call: Call, payment: PaymentRequest, moves: Moves) -> Any:
+    if payment.state is not PaymentState.WAITING:
+        return moves.done()
+    page = call.services.gateway.page_of(payment.key)
+    return WithStatus(402, moves.payment_required(payment, page))

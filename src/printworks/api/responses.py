@@ -1,0 +1,80 @@
+"""Responses: JSON, or XML for clients that prefer it."""
+
+import re
+from typing import Any, Final
+from xml.sax.saxutils import escape, quoteattr
+
+import msgspec
+
+from printworks.api.messages import Response
+
+JSON: Final = "application/json; charset=utf-8"
+XML: Final = "application/xml; charset=utf-8"
+
+_XML_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+_NOT_IN_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def render(
+    status: int, shape: Any, accept: str, headers: tuple[tuple[str, str], ...] = ()
+) -> Response:
+    """Write a response in the format that the client prefers."""
+    if prefers_xml(accept):
+        return Response(status, XML, to_xml(msgspec.to_builtins(shape)), headers)
+    return Response(status, JSON, msgspec.json.encode(shape), headers)
+
+
+def prefers_xml(accept: str) -> bool:
+    """Whether an Accept header ranks XML above JSON."""
+    accept = accept.lower()
+    if "xml" not in accept:
+        return False
+    ranks = dict(_rank(part) for part in accept.split(","))
+    xml = max(ranks.get("application/xml", 0.0), ranks.get("text/xml", 0.0))
+    any_type = max(ranks.get("*/*", 0.0), ranks.get("application/*", 0.0))
+    json = ranks.get("application/json")
+    # A client that names XML and a wildcard wants XML.
+    return xml >= any_type and xml > 0 if json is None else xml > json
+
+
+def _rank(part: str) -> tuple[str, float]:
+    media_type, *parameters = (piece.strip() for piece in part.split(";"))
+    for parameter in parameters:
+        if parameter.startswith("q="):
+            try:
+                return media_type, float(parameter[2:])
+            except ValueError:
+                return media_type, 0.0
+    return media_type, 1.0
+
+
+def to_xml(value: Any) -> bytes:
+    """Write plain values as XML; its schema may change."""
+    pieces = ['<?xml version="1.0" encoding="utf-8"?>']
+    _write_element(pieces, "response", "<response", value)
+    return "".join(pieces).encode()
+
+
+def _write_element(pieces: list[str], name: str, opening: str, value: Any) -> None:
+    if value is None:
+        pieces.append(f'{opening} nil="true"/>')
+        return
+    pieces.append(f"{opening}>")
+    if isinstance(value, dict):
+        for key, member in value.items():
+            if _XML_NAME.fullmatch(key):
+                _write_element(pieces, key, f"<{key}", member)
+            else:
+                _write_element(pieces, "member", f"<member name={quoteattr(_clean(key))}", member)
+    elif isinstance(value, list):
+        for item in value:
+            _write_element(pieces, "item", "<item", item)
+    elif isinstance(value, bool):
+        pieces.append("true" if value else "false")
+    else:
+        pieces.append(escape(_clean(str(value))))
+    pieces.append(f"</{name}>")
+
+
+def _clean(text: str) -> str:
+    return _NOT_IN_XML.sub("", text)

@@ -1,0 +1,73 @@
+"""Opens the database for a command: with the tables of this version, in its own environment."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from printworks.actions.services import Services
+from printworks.settings import Settings
+from printworks.store.accounts.secrets import ENVIRONMENT, claim_environment, find_secret
+from printworks.store.engine.database import Database, DatabaseUnusable
+from printworks.store.tables import schema
+
+
+def make_data_folder(settings: Settings) -> None:
+    """Make the data folder, for its owner alone, if it does not exist."""
+    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+@contextmanager
+def open_services(settings: Settings) -> Iterator[Services]:
+    """Open the services, and a database with the tables of this version, for the block.
+
+    SQLite is brought up to date on the way; PostgreSQL, which other processes may be using, only
+    by `printworks migrate`.
+    """
+    make_data_folder(settings)
+    services = Services(settings, connections=2)
+    try:
+        prepare_schema(services.database)
+        _check_environment(services.database, settings.environment)
+        yield services
+    finally:
+        services.close()
+
+
+def _check_environment(database: Database, environment: str) -> None:
+    """Refuse a database that was begun in the other environment: nothing may leak between them."""
+    with database.reading() as db:
+        found = find_secret(db, ENVIRONMENT)
+    if found is None:
+        with database.writing() as db:
+            found = claim_environment(db, environment)
+    if found != environment:
+        message = (
+            f"This database was begun as {found}, and the setting `environment` is {environment}; "
+            "use another database."
+        )
+        raise DatabaseUnusable(message)
+
+
+def prepare_schema(database: Database) -> None:
+    """Bring SQLite up to date; raise `DatabaseUnusable` if PostgreSQL is not."""
+    found = find_usable_revision(database)
+    if found == schema.LATEST:
+        return
+    if not database.is_sqlite:
+        message = (
+            f"The database is {'empty' if found is None else f'at revision {found}'}, "
+            f"and this program needs revision {schema.LATEST}; run `printworks migrate`."
+        )
+        raise DatabaseUnusable(message)
+    schema.migrate(database)
+
+
+def find_usable_revision(database: Database) -> str | None:
+    """Return the database's revision; raise `DatabaseUnusable` if it is newer than the program."""
+    found = schema.find_revision(database)
+    if found is not None and found > schema.LATEST:
+        message = (
+            f"The database is at revision {found}, which is newer than this program's "
+            f"{schema.LATEST}; install the newer program."
+        )
+        raise DatabaseUnusable(message)
+    return found

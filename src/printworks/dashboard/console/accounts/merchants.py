@@ -1,0 +1,214 @@
+"""The merchants: who they are, what they owe, and who may sign in for them."""
+
+import re
+from typing import Final
+
+import msgspec
+from starlette.responses import Response
+
+from printworks.actions.accounts import merchants as actions
+from printworks.actions.accounts.people import (
+    invite_colleague,
+    invite_merchant,
+    invite_to_choose_password,
+    withdraw,
+)
+from printworks.actions.callbacks import resend_failed
+from printworks.catalogue.products import Currency
+from printworks.dashboard.console.accounts.invitations import FreshLink, make_link
+from printworks.dashboard.console.labels import name_state
+from printworks.dashboard.shared.callbacks import view_callback
+from printworks.dashboard.shared.labels import ENTRY_LABELS
+from printworks.dashboard.shared.money import read_money
+from printworks.dashboard.site.forms import read_choice
+from printworks.dashboard.site.router import FormAction, Page
+from printworks.dashboard.site.visits import ConsoleVisit
+from printworks.errors import BadInput, NotFound, WrongState
+from printworks.rules.payments import Billing
+from printworks.rules.people import Duty, Realm
+from printworks.store.accounts.audit import list_audit
+from printworks.store.accounts.invitations import Invitation, list_open_invitations
+from printworks.store.accounts.merchants import Merchant, get_merchant_by_code, list_keys
+from printworks.store.accounts.people import Person, get_person, list_people
+from printworks.store.callbacks.callbacks import list_callbacks
+from printworks.store.callbacks.settings import read_callback_settings
+from printworks.store.console.ledger import list_money
+from printworks.store.console.merchants import get_merchant_line, search_merchants
+from printworks.store.money.payments import SavedCard, get_card
+from printworks.store.orders.search import OrderSearch, search_orders
+
+_MERCHANTS: Final = "/console/merchants"
+_ROWS: Final = 50
+# Of each list on the page of one merchant.
+_FEW: Final = 10
+_CARD_WORD: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
+
+
+def show_merchants(visit: ConsoleVisit, link: FreshLink | None = None) -> Response:
+    """Show the merchants, the newest first."""
+    text = visit.search_text
+    page = search_merchants(visit.db, text=text, before=visit.cursor(), limit=_ROWS)
+    return visit.render(
+        "console/merchants.html",
+        merchants=page.merchants,
+        text=text,
+        link=link,
+        invitations=_list_invitations(visit, None),
+        may_invite=not visit.services.is_sandbox and visit.may(Duty.ADMINISTER),
+        pages=visit.pages(page.next),
+    )
+
+
+def invite_one(visit: ConsoleVisit) -> Response:
+    """Invite a merchant, and show the link once."""
+    email = visit.sent.text("email")
+    token = invite_merchant(visit.system_work, email)
+    return show_merchants(visit, make_link(visit, email, token))
+
+
+def withdraw_one(visit: ConsoleVisit) -> str:
+    """Withdraw the invitation of a merchant."""
+    withdraw(visit.system_work, Realm.MERCHANT, visit.sent.text("invitation"))
+    return _MERCHANTS
+
+
+def show_merchant(visit: ConsoleVisit, link: FreshLink | None = None) -> Response:
+    """Show everything about one merchant."""
+    merchant = _get(visit)
+    orders = search_orders(visit.db, merchant.id, OrderSearch(), before=None, limit=_FEW)
+    return visit.render(
+        "console/merchant.html",
+        merchant=get_merchant_line(visit.db, merchant.id),
+        keys=list_keys(visit.db, merchant.id, now=visit.real_now),
+        callbacks=read_callback_settings(visit.db, merchant.id),
+        given_up=[
+            view_callback(one)
+            for one in list_callbacks(visit.db, merchant.id, is_failed=True, limit=_FEW)
+        ],
+        card=get_card(visit.db, merchant.id),
+        billings=list(Billing),
+        people=list_people(visit.db, Realm.MERCHANT, merchant_id=merchant.id),
+        invitations=_list_invitations(visit, merchant.id),
+        orders=[(order, name_state(order.status)) for order in orders.orders],
+        entries=list_money(visit.db, merchant_id=merchant.id, limit=_FEW).entries,
+        words=ENTRY_LABELS,
+        done_lately=list_audit(visit.db, merchant_id=merchant.id, limit=_FEW)
+        if visit.may(Duty.SUPPORT)
+        else [],
+        may_support=visit.may(Duty.SUPPORT),
+        is_mine=visit.may(Duty.ADMINISTER),
+        link=link,
+    )
+
+
+def change_billing(visit: ConsoleVisit) -> str:
+    """Change how a merchant pays, and how much it may owe."""
+    merchant = _get(visit)
+    actions.change_billing(visit.work_for(merchant), _read_terms(visit, merchant.currency))
+    return visit.path
+
+
+def send_failed_again(visit: ConsoleVisit) -> str:
+    """Resend the merchant's failed callbacks."""
+    if not resend_failed(visit.work_for(_get(visit))):
+        raise WrongState("There are no failed callbacks any more.")
+    return visit.path
+
+
+def invite_person(visit: ConsoleVisit) -> Response:
+    """Invite a colleague of a merchant, and show the link once."""
+    email = visit.sent.text("email")
+    token = invite_colleague(visit.work_for(_get(visit)), email)
+    return show_merchant(visit, make_link(visit, email, token))
+
+
+def reset_person(visit: ConsoleVisit) -> Response:
+    """Make a password reset link for one of a merchant's people."""
+    person = _get_person(visit, _get(visit))
+    token = invite_to_choose_password(visit.system_work, Realm.MERCHANT, person.email)
+    return show_merchant(visit, make_link(visit, person.email, token))
+
+
+def withdraw_colleague(visit: ConsoleVisit) -> str:
+    """Withdraw the invitation of a colleague."""
+    withdraw(visit.work_for(_get(visit)), Realm.MERCHANT, visit.sent.text("invitation"))
+    return visit.path
+
+
+def _get(visit: ConsoleVisit) -> Merchant:
+    return get_merchant_by_code(visit.db, str(visit.request.path_params["code"]))
+
+
+def _get_person(visit: ConsoleVisit, merchant: Merchant) -> Person:
+    person = get_person(visit.db, visit.sent.number("person") or 0)
+    if person.merchant_id != merchant.id:
+        raise NotFound("There is no such person.")
+    return person
+
+
+def _list_invitations(visit: ConsoleVisit, merchant_id: int | None) -> list[Invitation]:
+    if not visit.may(Duty.ADMINISTER):
+        return []
+    return list_open_invitations(
+        visit.db, Realm.MERCHANT, merchant_id=merchant_id, now=visit.real_now
+    )
+
+
+def _read_terms(visit: ConsoleVisit, currency: Currency) -> actions.BillingTerms:
+    billing = read_choice(Billing, visit.sent.text("billing"), "Choose how the merchant pays.")
+    typed = visit.sent.text("limit")
+    # Without an amount, without a limit; that of nothing is one.
+    limit = read_money(typed, currency, what="a limit", least=0) if typed else None
+    words = visit.sent.text("customer"), visit.sent.text("payment_method")
+    terms = actions.BillingTerms(billing=billing, credit_limit=limit)
+    if not any(words):
+        return terms
+    if not all(_CARD_WORD.fullmatch(word) for word in words):
+        raise BadInput("A saved card needs both ids, made of letters, digits, `_` and `-`.")
+    return msgspec.structs.replace(terms, card=SavedCard(*words))
+
+
+PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
+    Page(
+        _MERCHANTS,
+        show_merchants,
+        (
+            FormAction("invite-merchant", invite_one, duty=Duty.ADMINISTER, needs_password=True),
+            FormAction(
+                "withdraw-merchant-invitation",
+                withdraw_one,
+                "The invitation was withdrawn.",
+                duty=Duty.ADMINISTER,
+            ),
+        ),
+    ),
+    Page(
+        f"{_MERCHANTS}/{{code}}",
+        show_merchant,
+        (
+            FormAction(
+                "change-billing",
+                change_billing,
+                "The billing was changed.",
+                duty=Duty.ADMINISTER,
+                needs_password=True,
+            ),
+            FormAction(
+                "resend-given-up",
+                send_failed_again,
+                "The callbacks are being resent.",
+                duty=Duty.SUPPORT,
+            ),
+            FormAction(
+                "invite-colleague", invite_person, duty=Duty.ADMINISTER, needs_password=True
+            ),
+            FormAction("reset-colleague", reset_person, duty=Duty.ADMINISTER, needs_password=True),
+            FormAction(
+                "withdraw-colleague-invitation",
+                withdraw_colleague,
+                "The invitation was withdrawn.",
+                duty=Duty.ADMINISTER,
+            ),
+        ),
+    ),
+)

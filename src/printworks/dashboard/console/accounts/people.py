@@ -1,0 +1,127 @@
+"""The operators: invite them, change a role, reset a password, remove one."""
+
+from typing import Final
+
+from starlette.responses import Response
+
+from printworks.actions.accounts.operators import change_role, get_operator, remove_operator
+from printworks.actions.accounts.people import invite_operator, invite_to_choose_password, withdraw
+from printworks.dashboard.console.accounts.invitations import FreshLink, make_link
+from printworks.dashboard.site.forms import read_choice
+from printworks.dashboard.site.router import FormAction, Page
+from printworks.dashboard.site.visits import ConsoleVisit
+from printworks.rules.people import MAY, OPERATORS, Duty, Realm, Role
+from printworks.store.accounts.invitations import list_open_invitations
+from printworks.store.accounts.people import find_last_visits, list_people
+
+_PEOPLE: Final = "/console/people"
+# What each role is for.
+_ROLE_TEXTS: Final = {
+    Role.VIEWER: "Can view everything and change nothing.",
+    Role.PRODUCTION: "Runs the labs: accepts, dispatches and rejects jobs, and holds orders.",
+    Role.SUPPORT: "Handles issues and merchants, and reads the audit log.",
+    Role.ADMIN: "Can do everything: merchants, money, jobs and people.",
+}
+
+
+def show_people(visit: ConsoleVisit, link: FreshLink | None = None) -> Response:
+    """Show who may sign in, who was invited, and what each role may do."""
+    return visit.render(
+        "console/people.html",
+        people=list_people(visit.db, Realm.OPERATOR),
+        last_visits=find_last_visits(visit.db, Realm.OPERATOR),
+        invitations=list_open_invitations(visit.db, Realm.OPERATOR, now=visit.real_now),
+        roles=OPERATORS,
+        meanings=_ROLE_TEXTS,
+        link=link,
+    )
+
+
+def invite(visit: ConsoleVisit) -> Response:
+    """Invite an operator, and show the link once."""
+    email, role = visit.sent.text("email"), _read_role(visit)
+    token = invite_operator(visit.system_work, email, role)
+    return show_people(visit, make_link(visit, email, token))
+
+
+def withdraw_one(visit: ConsoleVisit) -> str:
+    """Withdraw an invitation."""
+    withdraw(visit.system_work, Realm.OPERATOR, visit.sent.text("invitation"))
+    return _PEOPLE
+
+
+def show_person(visit: ConsoleVisit, link: FreshLink | None = None) -> Response:
+    """Show one of the operators, and what can be changed."""
+    person = get_operator(visit.db, visit.number("id"))
+    return visit.render(
+        "console/person.html",
+        person=person,
+        last_visit=find_last_visits(visit.db, Realm.OPERATOR).get(person.id),
+        duties=[duty for duty in Duty if duty in MAY[person.role]],
+        roles=OPERATORS,
+        meanings=_ROLE_TEXTS,
+        link=link,
+    )
+
+
+def give_role(visit: ConsoleVisit) -> str:
+    """Change a role."""
+    change_role(visit.system_work, visit.number("id"), _read_role(visit))
+    return visit.path
+
+
+def reset_password(visit: ConsoleVisit) -> Response:
+    """Make a password reset link, and show it once."""
+    person = get_operator(visit.db, visit.number("id"))
+    token = invite_to_choose_password(visit.system_work, Realm.OPERATOR, person.email)
+    return show_person(visit, make_link(visit, person.email, token))
+
+
+def remove(visit: ConsoleVisit) -> str:
+    """Remove an operator."""
+    remove_operator(visit.system_work, visit.number("id"))
+    return _PEOPLE
+
+
+def _read_role(visit: ConsoleVisit) -> Role:
+    return read_choice(Role, visit.sent.text("role"), "Choose one of the roles.")
+
+
+PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
+    Page(
+        _PEOPLE,
+        show_people,
+        (
+            FormAction("invite-operator", invite, duty=Duty.ADMINISTER, needs_password=True),
+            FormAction(
+                "withdraw-operator-invitation",
+                withdraw_one,
+                "The invitation was withdrawn.",
+                duty=Duty.ADMINISTER,
+            ),
+        ),
+        duty=Duty.ADMINISTER,
+    ),
+    Page(
+        f"{_PEOPLE}/{{id}}",
+        show_person,
+        (
+            FormAction(
+                "change-role",
+                give_role,
+                "The role was changed.",
+                duty=Duty.ADMINISTER,
+                needs_password=True,
+            ),
+            FormAction("reset-operator", reset_password, duty=Duty.ADMINISTER, needs_password=True),
+            FormAction(
+                "remove-operator",
+                remove,
+                "They can no longer sign in, and were signed out everywhere.",
+                duty=Duty.ADMINISTER,
+                needs_password=True,
+            ),
+        ),
+        duty=Duty.ADMINISTER,
+    ),
+)

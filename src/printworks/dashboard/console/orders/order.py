@@ -1,0 +1,148 @@
+"""The page of any order: everything about it in one place, for support."""
+
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from printworks.actions.callbacks import send_again
+from printworks.actions.orders.orders import cancel_order
+from printworks.actions.production.holds import hold_order, release_order
+from printworks.actions.production.release import permissions_of
+from printworks.actions.production.routing import FINE
+from printworks.dashboard.console.labels import name_state
+from printworks.dashboard.console.production.shipment_actions import read_reason
+from printworks.dashboard.shared.issue_labels import KINDS
+from printworks.dashboard.shared.labels import name_country
+from printworks.dashboard.shared.money import format_money
+from printworks.dashboard.shared.order_actions import OrderAction, explain_refusal, is_ended
+from printworks.dashboard.shared.order_page import MOST_SHIPMENTS, describe_history, describe_images
+from printworks.dashboard.site.router import FormAction, Page
+from printworks.dashboard.site.visits import ConsoleVisit
+from printworks.errors import BadInput
+from printworks.rules.people import Duty
+from printworks.rules.production import DROPPED
+from printworks.rules.routing.explaining import explain
+from printworks.store.accounts.merchants import Merchant, get_merchant
+from printworks.store.callbacks.callbacks import get_callback
+from printworks.store.console.orders import get_any_order
+from printworks.store.images.images import list_images
+from printworks.store.images.packing_slips import find_packing_slip
+from printworks.store.issues.issues import list_issues
+from printworks.store.labs.shipments import list_decisions, list_every_shipment
+from printworks.store.money.payments import list_requests_of_order
+from printworks.store.orders.history import read_etag
+from printworks.store.orders.orders import Order
+
+_MOST_PAYMENTS: Final = 20
+_MOST_REASONS: Final = 30
+
+
+def show_order(visit: ConsoleVisit) -> Response:
+    """Show everything about an order."""
+    order = get_any_order(visit.db, visit.number("id"))
+    etag = read_etag(visit.db, order.merchant_id, order.id)
+    if visit.is_unchanged(etag):
+        return Response(status_code=204)
+    merchant = get_merchant(visit.db, order.merchant_id)
+    return visit.render(
+        "console/order.html",
+        etag=etag,
+        is_live=not is_ended(order),
+        order=order,
+        merchant=merchant,
+        state=name_state(order.status),
+        country=name_country(order.destination_country or ""),
+        currency=order.currency or merchant.currency,
+        may_support=visit.may(Duty.SUPPORT),
+        issues=[
+            (issue, KINDS[issue.kind], name_state(issue.state))
+            for issue in list_issues(visit.db, merchant.id, order.id)
+        ],
+        slip=find_packing_slip(visit.db, order.id) if order.packing_slip_url else None,
+        payments=[
+            (payment, name_state(payment.state))
+            for payment in list_requests_of_order(visit.db, order.id, limit=_MOST_PAYMENTS)
+        ],
+        **describe_images(visit, order, list_images(visit.db, order.id)),
+        **describe_history(visit, order),
+        **_describe_production(visit, order, merchant),
+    )
+
+
+def _describe_production(visit: ConsoleVisit, order: Order, merchant: Merchant) -> dict[str, Any]:
+    """Return which labs make an order and why, how far they are, and what may be done."""
+    catalogue = visit.services.catalogue
+    every = list_every_shipment(visit.db, order.id)
+    shipments = [one for one in every if one.state not in DROPPED]
+    permissions = permissions_of(order, shipments, catalogue)
+    cannot = {
+        doing: explain_refusal(doing, permissions, order, shipments, catalogue)
+        for doing in (OrderAction.HOLD, OrderAction.CANCEL)
+    }
+    return {
+        "shipments": [(one, name_state(one.state)) for one in every[:MOST_SHIPMENTS]],
+        "more_shipments": max(0, len(every) - MOST_SHIPMENTS),
+        "reasons": _explain_labs(visit, order, merchant)[:_MOST_REASONS],
+        "cannot_hold": cannot[OrderAction.HOLD],
+        "cannot_cancel": cannot[OrderAction.CANCEL],
+    }
+
+
+def _explain_labs(visit: ConsoleVisit, order: Order, merchant: Merchant) -> list[str]:
+    currency = order.currency or merchant.currency
+
+    def write(amount: int) -> str:
+        return format_money(round(amount / FINE), currency)
+
+    sentences = []
+    for decision in list_decisions(visit.db, order.id):
+        if decision.without:
+            sentences.append(f"After {', '.join(decision.without)} had rejected it:")
+        sentences += explain(decision.routing, write)
+    return sentences
+
+
+def hold(visit: ConsoleVisit) -> str:
+    """Put the order on hold."""
+    work, order = visit.system_work.lock_order(visit.number("id"))
+    hold_order(work, order, reason=read_reason(visit.sent.text("reason")))
+    return visit.path
+
+
+def release(visit: ConsoleVisit) -> str:
+    """Release the order from hold."""
+    release_order(*visit.system_work.lock_order(visit.number("id")))
+    return visit.path
+
+
+def cancel(visit: ConsoleVisit) -> str:
+    """Cancel the order and refund it."""
+    cancel_order(*visit.system_work.lock_order(visit.number("id")))
+    return visit.path
+
+
+def resend(visit: ConsoleVisit) -> str:
+    """Resend a callback of the order."""
+    work, order = visit.system_work.lock_order(visit.number("id"))
+    number = visit.sent.number("callback")
+    if number is None:
+        raise BadInput("Choose a callback to resend.")
+    callback = get_callback(visit.db, work.merchant.id, number)
+    if callback.order_id != order.id:
+        raise BadInput("This callback belongs to another order.")
+    send_again(work, callback.id)
+    return visit.path
+
+
+FORM_ACTIONS: Final[tuple[FormAction[ConsoleVisit], ...]] = (
+    FormAction("support-hold", hold, "The order is on hold.", duty=Duty.SUPPORT),
+    FormAction("support-release", release, "The order was released.", duty=Duty.SUPPORT),
+    FormAction(
+        "support-cancel", cancel, "The order was cancelled and refunded.", duty=Duty.SUPPORT
+    ),
+    FormAction("support-resend", resend, "The callback is being resent.", duty=Duty.SUPPORT),
+)
+
+PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
+    Page("/console/orders/{id}", show_order, FORM_ACTIONS),
+)

@@ -1,0 +1,94 @@
+"""The job sheet and the print files of a lab job."""
+
+import base64
+import hashlib
+from collections.abc import Iterator
+from typing import Final
+
+from starlette.responses import Response, StreamingResponse
+
+from printworks.actions.production.lab_documents import write_document
+from printworks.dashboard.site.file_response import StoredPicture
+from printworks.dashboard.site.visits import ConsoleVisit, refuse_unknown
+from printworks.files.errors import FileMissing, FilesUnavailable
+from printworks.files.store import Files
+from printworks.labs.documents import JobDocument
+from printworks.labs.print_paths import place_prints
+from printworks.labs.sheet import write_sheet
+from printworks.store.accounts.merchants import get_merchant
+from printworks.store.console.orders import get_any_order
+from printworks.store.images.images import list_images
+from printworks.store.images.packing_slips import find_packing_slip
+from printworks.store.images.pictures import print_key, proof_key
+from printworks.store.labs.shipments import get_shipment
+
+_PRIVATE: Final = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
+# Even a picture that is something else as well runs nothing and loads nothing.
+_PICTURE_POLICY: Final = "default-src 'none'; sandbox; frame-ancestors 'none'"
+
+
+def show_sheet(visit: ConsoleVisit) -> Response:
+    """Show the job sheet as the lab has it, ready for paper."""
+    document = _write_document(visit)
+    # The pictures are read once the database is let go.
+    content = _draw(document, visit.services.files, visit.services.settings.lab_print_path)
+    style = _draw_without_pictures(document).partition("<style>")[2].partition("</style>")[0]
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    policy = (
+        f"default-src 'none'; img-src data:; style-src 'sha256-{digest}'; "
+        "form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
+    )
+    headers = {**_PRIVATE, "Content-Security-Policy": policy}
+    return StreamingResponse(content, media_type="text/html; charset=utf-8", headers=headers)
+
+
+def _write_document(visit: ConsoleVisit) -> JobDocument:
+    shipment = get_shipment(visit.db, visit.number("id"))
+    order = get_any_order(visit.db, shipment.order_id)
+    images = list_images(visit.db, order.id)
+    theirs = [image for image in images if image.id in shipment.image_ids]
+    is_drawn = theirs and all(image.manifest is not None for image in theirs)
+    if shipment.state is None or not is_drawn:
+        # There is no sheet before there is something to print.
+        refuse_unknown()
+    work = visit.services.work(visit.db, get_merchant(visit.db, order.merchant_id))
+    return write_document(work, order, shipment, images, find_packing_slip(visit.db, order.id))
+
+
+def _draw(document: JobDocument, files: Files, print_path: str) -> Iterator[bytes]:
+    places = {name: str(place) for name, place in place_prints(document, print_path).items()}
+    yield write_sheet(document, places, _read_thumbnails(document, files)).encode()
+
+
+def _draw_without_pictures(document: JobDocument) -> str:
+    return write_sheet(document, {}, {})
+
+
+def _read_thumbnails(document: JobDocument, files: Files) -> dict[str, bytes]:
+    thumbnails = {}
+    for item in document.items:
+        try:
+            thumbnails[item.thumbnail] = files.read(proof_key(item.image, "thumbnail"))
+        except FileMissing:
+            # Its place on the sheet stays empty.
+            continue
+        except FilesUnavailable:
+            break
+    return thumbnails
+
+
+def show_print(visit: ConsoleVisit) -> Response:
+    """Show a print file."""
+    shipment = get_shipment(visit.db, visit.number("id"))
+    number = visit.number("image")
+    theirs = list_images(visit.db, shipment.order_id)
+    image = next((one for one in theirs if one.id == number), None)
+    is_kept = image is not None and image.manifest is not None and image.picture_id is not None
+    if shipment.state is None or number not in shipment.image_ids or not is_kept:
+        refuse_unknown()
+    headers = {
+        **_PRIVATE,
+        "Content-Security-Policy": _PICTURE_POLICY,
+        "Content-Disposition": f'inline; filename="{number}.jpg"',
+    }
+    return StoredPicture(visit.services, print_key(number), headers)

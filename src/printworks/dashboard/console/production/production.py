@@ -1,0 +1,196 @@
+"""The open jobs of labs, by lab and cut-off, the late ones marked."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
+from typing import Final
+from zoneinfo import ZoneInfo
+
+import msgspec
+from starlette.responses import Response
+
+from printworks.catalogue.labs import Lab
+from printworks.catalogue.snapshot import Catalogue
+from printworks.dashboard.console.labels import name_state, write_age, write_span
+from printworks.dashboard.shared.labels import Label
+from printworks.dashboard.site.etag import make_etag
+from printworks.dashboard.site.router import Page
+from printworks.dashboard.site.visits import ConsoleVisit
+from printworks.rules.production import OPEN, LabState
+from printworks.rules.routing.calendars import MONDAY_TO_FRIDAY, WorkingCalendar, find_next_cut_off
+from printworks.store.accounts.merchants import read_clock_offsets
+from printworks.store.console.labs import QueueCount, QueuedShipment, count_queue, list_queue
+from printworks.store.console.problems import find_failed, find_late
+
+ROWS: Final = 50
+# Of problems, which have no further pages.
+MOST_PROBLEMS: Final = 200
+# In the order in which a job passes through them.
+STATES: Final = (LabState.OFFERED, LabState.ACCEPTED, LabState.IN_PRODUCTION, LabState.FAILED)
+# The filters that the overview links to.
+_PROBLEMS: Final = ("late", "failed")
+
+
+class LabView(msgspec.Struct, frozen=True, kw_only=True):
+    """A lab, its open jobs, and its next cut-off."""
+
+    code: str
+    name: str
+    cut_off: str
+    time_left: str
+    is_paused: bool
+    counts: Mapping[LabState, int]
+    copies: int
+    # How many days of work that is.
+    load: str
+
+
+class JobView(msgspec.Struct, frozen=True, kw_only=True):
+    """A job in the queue."""
+
+    shipment: QueuedShipment
+    state: Label
+    is_late: bool
+    age: str
+    problem: str
+
+
+def show_production(visit: ConsoleVisit) -> Response:
+    """Show open jobs, oldest first, or only late or failed ones."""
+    problem = _read_problem(visit)
+    lab, state = _read_lab(visit), _read_state(visit.query.get("state", ""))
+    queued, following = _find(visit, lab, state, problem=problem)
+    counts = count_queue(visit.db)
+    jobs = _view_jobs(visit, queued)
+    labs = _view_labs(visit, counts)
+    etag = make_etag(jobs, labs)
+    if visit.is_unchanged(etag):
+        return Response(status_code=204)
+    return visit.render(
+        "console/production.html",
+        etag=etag,
+        jobs=jobs,
+        labs=labs,
+        states=[(one.value, name_state(one).text) for one in STATES],
+        state_words={one: name_state(one) for one in STATES},
+        choices=[(one.code, one.name) for one in labs],
+        chosen_lab=lab or "",
+        chosen_state=state.value if state else "",
+        problem=problem,
+        most_problems=MOST_PROBLEMS,
+        totals={one: sum(row.shipments for row in counts if row.state is one) for one in STATES},
+        pages=visit.pages(following, by="after"),
+    )
+
+
+def _find(
+    visit: ConsoleVisit, lab: str | None, state: LabState | None, *, problem: str
+) -> tuple[Sequence[QueuedShipment], int | None]:
+    if problem == "late":
+        transit = find_transit_days(visit.services.catalogue)
+        late = find_late(
+            visit.db, transit_days=transit, now=visit.real_now, lab=lab, limit=MOST_PROBLEMS
+        )
+        return late.rows, None
+    if problem:
+        return find_failed(visit.db, lab=lab, limit=MOST_PROBLEMS).rows, None
+    after = visit.cursor("after") or 0
+    page = list_queue(visit.db, lab=lab, state=state, after=after, limit=ROWS)
+    return page.shipments, page.next
+
+
+def find_transit_days(catalogue: Catalogue) -> dict[str, int]:
+    """Return how long each shipping service takes at most."""
+    return {service.code: service.max_transit_days for service in catalogue.services}
+
+
+def _view_jobs(visit: ConsoleVisit, queued: Sequence[QueuedShipment]) -> list[JobView]:
+    transit = find_transit_days(visit.services.catalogue)
+    ahead = read_clock_offsets(visit.db, [one.merchant_id for one in queued])
+    return [
+        JobView(
+            shipment=one,
+            state=name_state(one.state),
+            is_late=is_late(one, transit, now=visit.real_now + ahead[one.merchant_id]),
+            age=write_age(one.created_at, now=visit.real_now + ahead[one.merchant_id]),
+            problem=one.held_because or one.reason or "",
+        )
+        for one in queued
+    ]
+
+
+def is_late(shipment: QueuedShipment, transit_days: Mapping[str, int], *, now: datetime) -> bool:
+    """Say whether a job would arrive late if it left now; `now` is the merchant's time."""
+    if shipment.state not in OPEN:
+        return False
+    arrives = MONDAY_TO_FRIDAY.add(now.date(), transit_days.get(shipment.service, 0))
+    return date.fromisoformat(shipment.latest_arrival) < arrives
+
+
+def _view_labs(visit: ConsoleVisit, counts: Sequence[QueueCount]) -> list[LabView]:
+    """Return the labs, those with the next cut-off first."""
+    by_lab: dict[str, list[QueueCount]] = {}
+    for row in counts:
+        by_lab.setdefault(row.lab, []).append(row)
+    catalogue = visit.services.catalogue
+    known = [(_next_cut_off(lab, visit.real_now), lab) for lab in catalogue.labs]
+    known.sort(key=lambda pair: (pair[0], pair[1].code))
+    views = [_view_lab(lab, at, by_lab.pop(lab.code, []), visit.real_now) for at, lab in known]
+    # What is still at labs that have left the catalogue.
+    return [*views, *(_view_gone(code, rows) for code, rows in sorted(by_lab.items()))]
+
+
+def _next_cut_off(lab: Lab, now: datetime) -> datetime:
+    calendar = WorkingCalendar(lab.working_days, lab.holidays)
+    zone = ZoneInfo(lab.time_zone)
+    at = find_next_cut_off(now, cut_off=lab.cut_off, zone=zone, calendar=calendar)
+    return at.astimezone(UTC)
+
+
+def _view_lab(lab: Lab, at: datetime, rows: Sequence[QueueCount], now: datetime) -> LabView:
+    copies = sum(row.copies for row in rows if row.state in OPEN)
+    local = at.astimezone(ZoneInfo(lab.time_zone))
+    days = copies / lab.capacity if lab.capacity else 0
+    return LabView(
+        code=lab.code,
+        name=lab.name,
+        cut_off=f"{local:%a %H:%M} {local:%Z}",
+        time_left=f"in {write_span(at - now)}",
+        is_paused=lab.paused,
+        counts={row.state: row.shipments for row in rows},
+        copies=copies,
+        load=_write_load(days) if copies else "idle",
+    )
+
+
+def _write_load(days: float) -> str:
+    return f"{days:.1f} days of work" if days >= 1 else f"{days:.0%} of a day's work"
+
+
+def _view_gone(code: str, rows: Sequence[QueueCount]) -> LabView:
+    return LabView(
+        code=code,
+        name=code,
+        cut_off="",
+        time_left="",
+        is_paused=True,
+        counts={row.state: row.shipments for row in rows},
+        copies=sum(row.copies for row in rows if row.state in OPEN),
+        load="no longer in the catalogue",
+    )
+
+
+def _read_problem(visit: ConsoleVisit) -> str:
+    wanted = visit.query.get("show", "")
+    return wanted if wanted in _PROBLEMS else ""
+
+
+def _read_lab(visit: ConsoleVisit) -> str | None:
+    code = visit.query.get("lab", "")
+    return code if code.isascii() and code.isprintable() and code else None
+
+
+def _read_state(text: str) -> LabState | None:
+    return next((state for state in STATES if state.value == text), None)
+
+
+PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (Page("/console/production", show_production),)

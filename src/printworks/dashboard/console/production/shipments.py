@@ -1,0 +1,239 @@
+"""The page of a lab job: its prints, its state, and reports on behalf of the lab."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, timedelta
+from typing import Any, Final
+
+import msgspec
+from starlette.responses import Response
+
+from printworks.actions.production.lab_documents import read_manifest
+from printworks.actions.production.release import permissions_of
+from printworks.actions.production.routing import find_lab_dispatch
+from printworks.catalogue.labs import Lab
+from printworks.catalogue.services import Carrier
+from printworks.catalogue.snapshot import Catalogue
+from printworks.dashboard.console.labels import name_state
+from printworks.dashboard.console.production.job_sheet import show_print, show_sheet
+from printworks.dashboard.console.production.shipment_actions import FORM_ACTIONS
+from printworks.dashboard.shared.labels import Label
+from printworks.dashboard.shared.order_timeline import describe_timeline
+from printworks.dashboard.shared.paging import choose_page
+from printworks.dashboard.site.rendering import Tone
+from printworks.dashboard.site.router import Page
+from printworks.dashboard.site.visits import ConsoleVisit, refuse_unknown
+from printworks.rules.events import OrderHeld, OrderReleased, ShipmentsChanged
+from printworks.rules.orders import OrderStatus
+from printworks.rules.people import Duty, Realm
+from printworks.rules.production import LabState, is_news
+from printworks.store.accounts.audit import AuditEntry, list_audit
+from printworks.store.accounts.merchants import get_merchant
+from printworks.store.console.orders import get_any_order
+from printworks.store.images.images import Image, list_images
+from printworks.store.labs.shipments import Shipment, get_shipment, list_shipments
+from printworks.store.orders.history import DatedEvent, list_latest_events, read_etag
+from printworks.store.orders.orders import Order
+from printworks.wire.links import Links
+
+# Images on one page: an order may have a thousand.
+IMAGES: Final = 24
+_HAPPENINGS: Final = 200
+_ENTRIES: Final = 200
+_MM_PER_INCH: Final = 25.4
+_HASH_SHOWN: Final = 12
+# What an operator did to a job or its order, by the name of the action.
+_BY_HAND: Final[Mapping[str, Label]] = {
+    "offer-again": Label("Offered again"),
+    "hold-order": Label("Order held", "warn"),
+    "release-order": Label("Order released"),
+}
+_REPORT: Final = "report-for-lab"
+
+
+class LabPrintView(msgspec.Struct, frozen=True, kw_only=True):
+    """What a page shows of an image that is to be printed."""
+
+    id: int
+    name: str
+    sku: str
+    copies: int
+    choices: tuple[str, ...]
+    status: str
+    tone: Tone
+    proof: str
+    thumbnail: str
+    # Of the print file; empty until it is rendered.
+    size: str
+    pixels: str
+    sha256: str
+
+
+class LabJobLine(msgspec.Struct, frozen=True):
+    """A step of the job."""
+
+    at: datetime
+    what: str
+    tone: Tone = ""
+    who: str = ""
+
+
+def show_shipment(visit: ConsoleVisit) -> Response:
+    """Show a job, and what can be reported now."""
+    shipment = get_shipment(visit.db, visit.number("id"))
+    if shipment.state is None:
+        # Only planned: no lab knows it by this number.
+        refuse_unknown()
+    order = get_any_order(visit.db, shipment.order_id)
+    etag = read_etag(visit.db, order.merchant_id, order.id)
+    if visit.is_unchanged(etag):
+        return Response(status_code=204)
+    catalogue = visit.services.catalogue
+    images = [image for image in list_images(visit.db, order.id) if image.id in shipment.image_ids]
+    page = choose_page(visit, images, IMAGES)
+    lab = catalogue.find_lab(shipment.lab)
+    merchant = get_merchant(visit.db, order.merchant_id)
+    return visit.render(
+        "console/shipment.html",
+        etag=etag,
+        shipment=shipment,
+        order=order,
+        merchant=merchant,
+        lab=lab,
+        state=name_state(shipment.state),
+        order_state=name_state(order.status),
+        service=_name_service(shipment, catalogue),
+        dispatch_by=find_dispatch_day(lab, images, shipment),
+        prints=[view_print(image, catalogue, visit.links) for image in page.shown],
+        image_count=len(images),
+        first=page.first,
+        pages=page.links,
+        has_sheet=lab is not None and all(image.manifest is not None for image in images),
+        lines=_list_lines(visit, order, shipment, merchant.clock_offset),
+        others=_list_others(visit, shipment),
+        carriers=[carrier.value for carrier in Carrier],
+        may_produce=visit.may(Duty.PRODUCE),
+        **_find_possible(visit, order, shipment, shipment.state),
+    )
+
+
+def _find_possible(
+    visit: ConsoleVisit, order: Order, shipment: Shipment, state: LabState
+) -> dict[str, Any]:
+    """Return which form actions are possible now."""
+    is_failed = state is LabState.FAILED or shipment.held_because is not None
+    is_submitted = order.status is OrderStatus.SUBMITTED
+    permissions = permissions_of(
+        order, list_shipments(visit.db, order.id), visit.services.catalogue
+    )
+    return {
+        "can_accept": is_news(state, LabState.ACCEPTED),
+        "can_begin": is_news(state, LabState.IN_PRODUCTION),
+        "can_dispatch": is_news(state, LabState.DISPATCHED),
+        "can_reject": is_news(state, LabState.REJECTED) and shipment.held_because is None,
+        "can_fail": is_news(state, LabState.FAILED),
+        "can_offer_again": is_failed and is_submitted,
+        "can_hold": permissions.hold,
+        "can_release": order.held_at is not None,
+    }
+
+
+def _name_service(shipment: Shipment, catalogue: Catalogue) -> str:
+    found = (one.name for one in catalogue.services if one.code == shipment.service)
+    return next(found, shipment.service)
+
+
+def find_dispatch_day(lab: Lab | None, images: Sequence[Image], shipment: Shipment) -> date | None:
+    """Return by when the lab must send a job; None for a lab that is gone."""
+    if lab is None:
+        return None
+    days = [making.production_days for image in images if (making := lab.makes.get(image.sku))]
+    return find_lab_dispatch(lab, max(days, default=0), now=shipment.created_at).latest
+
+
+def view_print(image: Image, catalogue: Catalogue, links: Links) -> LabPrintView:
+    """Return what is shown of an image and its print file."""
+    product = catalogue.find_product(image.sku)
+    words = name_state(image.status)
+    proof, thumbnail = links.proofs(image.id) if image.picture_id is not None else ("", "")
+    size = pixels = sha256 = ""
+    if image.manifest is not None:
+        manifest = read_manifest(image)
+        canvas, dpi = manifest.plan.canvas, manifest.plan.dpi
+        width, height = (side / dpi * _MM_PER_INCH for side in (canvas.width, canvas.height))
+        size = f"{width:.0f} × {height:.0f} mm"  # noqa: RUF001  (the sign of multiplication)
+        pixels = f"{canvas.width} × {canvas.height} at {dpi} dpi"  # noqa: RUF001
+        sha256 = manifest.output_sha256[:_HASH_SHOWN]
+    return LabPrintView(
+        id=image.id,
+        name=product.description if product else image.sku,
+        sku=image.sku,
+        copies=image.copies,
+        choices=tuple(f"{name}: {value}" for name, value in image.attributes.items()),
+        status=image.error_message or words.text,
+        tone=words.tone,
+        proof=proof,
+        thumbnail=thumbnail,
+        size=size,
+        pixels=pixels,
+        sha256=sha256,
+    )
+
+
+def _list_lines(
+    visit: ConsoleVisit, order: Order, shipment: Shipment, ahead: timedelta
+) -> list[LabJobLine]:
+    """Return the history of the job, newest first, in the merchant's time."""
+    entries = list_audit(visit.db, merchant_id=order.merchant_id, limit=_ENTRIES)
+    subjects = {f"shipment {shipment.id}", f"order {order.id}"}
+    by_hand = [
+        _describe_entry(one, ahead)
+        for one in entries
+        if one.subject in subjects and one.at + ahead >= shipment.created_at
+        if one.action in {*_BY_HAND, _REPORT} and one.realm is Realm.OPERATOR
+    ]
+    happened = list_latest_events(visit.db, order.merchant_id, order.id, limit=_HAPPENINGS)
+    # What an operator reported is listed once, with the name.
+    known = {line.at for line in by_hand}
+    theirs = [one for one in happened if _is_about(one, shipment) and one.at not in known]
+    told = [
+        LabJobLine(timestamp.at, timestamp.what, timestamp.tone)
+        for timestamp in describe_timeline(theirs)
+    ]
+    steps = [LabJobLine(shipment.created_at, f"Offered to {shipment.lab}")]
+    if shipment.sent_at is not None:
+        steps.insert(0, LabJobLine(shipment.sent_at, "Sent to the lab"))
+    return sorted([*told, *by_hand, *steps], key=lambda line: line.at, reverse=True)
+
+
+def _is_about(one: DatedEvent, shipment: Shipment) -> bool:
+    match one.event:
+        case ShipmentsChanged(changed=changed):
+            # That it came into being is a step of its own.
+            return shipment.id in changed and one.at > shipment.created_at
+        case OrderHeld(shipment=held):
+            return held is None or held == shipment.id
+        case OrderReleased():
+            return True
+        case _:
+            return False
+
+
+def _describe_entry(entry: AuditEntry, ahead: timedelta) -> LabJobLine:
+    details = dict(entry.details)
+    words = _BY_HAND.get(entry.action) or name_state(LabState(str(details.pop("state"))))
+    said = ", ".join(str(value) for value in details.values() if value)
+    more = f": {said}" if said else ""
+    return LabJobLine(entry.at + ahead, f"{words.text} by hand{more}", words.tone, entry.who)
+
+
+def _list_others(visit: ConsoleVisit, shipment: Shipment) -> list[Shipment]:
+    """Return the other jobs of the same order, those that replace this one among them."""
+    others = list_shipments(visit.db, shipment.order_id)
+    return [one for one in others if one.id != shipment.id and one.state is not None]
+
+
+PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
+    Page("/console/shipments/{id}", show_shipment, FORM_ACTIONS),
+    Page("/console/shipments/{id}/sheet", show_sheet),
+    Page("/console/shipments/{id}/prints/{image}", show_print),
+)

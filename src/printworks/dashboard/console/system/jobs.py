@@ -1,0 +1,117 @@
+"""The queue of jobs: waiting, running and failed ones."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import msgspec
+from starlette.responses import Response
+
+from printworks.actions.jobs import cancel_job, retry_job
+from printworks.dashboard.site.rendering import Tone
+from printworks.dashboard.site.router import FormAction, Page
+from printworks.dashboard.site.visits import ConsoleVisit
+from printworks.rules.jobs import MAY_CANCEL, MAY_RETRY, POLICIES, JobKind, JobState
+from printworks.rules.people import Duty
+from printworks.store.console.health import MOST_COUNTED, JobCount, count_jobs
+from printworks.store.console.jobs import get_job, search_jobs
+
+_JOBS: Final = "/console/jobs"
+_ROWS: Final = 50
+TONES: Final[Mapping[str, Tone]] = {
+    JobState.DONE: "ok",
+    JobState.RUNNING: "ok",
+    JobState.FAILED: "error",
+    JobState.CANCELLED: "warn",
+}
+
+
+class KindOfJobs(msgspec.Struct, frozen=True):
+    """How many jobs of one kind there are, by state."""
+
+    kind: str
+    counts: Mapping[JobState, int]
+
+
+def show_jobs(visit: ConsoleVisit) -> Response:
+    """Show how many there are, and the newest of them."""
+    state = _read_state(visit.query.get("state", ""))
+    kind = visit.query.get("kind", "").strip()
+    page = search_jobs(visit.db, state=state, kind=kind or None, before=visit.cursor(), limit=_ROWS)
+    counts = count_jobs(visit.db)
+    return visit.render(
+        "console/jobs.html",
+        jobs=page.jobs,
+        tones=TONES,
+        states=list(JobState),
+        kinds=list(JobKind),
+        state=state or "",
+        kind=kind,
+        totals=_sum(counts),
+        by_kind=group_by_kind(counts),
+        most_counted=MOST_COUNTED,
+        pages=visit.pages(page.next),
+    )
+
+
+def show_job(visit: ConsoleVisit) -> Response:
+    """Show everything that is known about a job."""
+    job = get_job(visit.db, visit.number("id"))
+    policy = POLICIES.get(job.kind)
+    return visit.render(
+        "console/job.html",
+        job=job,
+        tone=TONES.get(job.state, ""),
+        arguments=_write(job.args),
+        attempts=policy.attempts if policy else None,
+        may_retry=job.state in MAY_RETRY,
+        may_cancel=job.state in MAY_CANCEL,
+        is_mine=visit.may(Duty.ADMINISTER),
+    )
+
+
+def retry(visit: ConsoleVisit) -> str:
+    """Run a job now, with all its attempts."""
+    retry_job(visit.system_work, visit.number("id"))
+    return visit.path
+
+
+def cancel(visit: ConsoleVisit) -> str:
+    """Cancel a job."""
+    cancel_job(visit.system_work, visit.number("id"))
+    return visit.path
+
+
+def group_by_kind(counts: Iterable[JobCount]) -> list[KindOfJobs]:
+    """Return how many there are of each kind, by its name."""
+    kinds: dict[str, dict[JobState, int]] = {}
+    for one in counts:
+        kinds.setdefault(one.kind, {})[one.state] = one.count
+    return [KindOfJobs(kind, kinds[kind]) for kind in sorted(kinds)]
+
+
+def _sum(counts: Iterable[JobCount]) -> Mapping[JobState, int]:
+    totals = dict.fromkeys(JobState, 0)
+    for one in counts:
+        totals[one.state] += one.count
+    return totals
+
+
+def _read_state(text: str) -> JobState | None:
+    return JobState(text) if text in set(JobState) else None
+
+
+def _write(value: Any) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+
+
+PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
+    Page(_JOBS, show_jobs),
+    Page(
+        f"{_JOBS}/{{id}}",
+        show_job,
+        (
+            FormAction("retry-job", retry, "The job will run again.", duty=Duty.ADMINISTER),
+            FormAction("cancel-job", cancel, "The job was cancelled.", duty=Duty.ADMINISTER),
+        ),
+    ),
+)

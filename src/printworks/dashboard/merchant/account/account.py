@@ -1,0 +1,169 @@
+"""A merchant's account: how it pays, what it owes, and its statement by month."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from tempfile import TemporaryFile
+from typing import IO, Final
+
+import msgspec
+from starlette.responses import Response, StreamingResponse
+
+from printworks.dashboard.merchant.account.months import Month, list_months
+from printworks.dashboard.merchant.account.statement_csv import write_statement
+from printworks.dashboard.shared.labels import ENTRY_LABELS
+from printworks.dashboard.shared.paging import cut
+from printworks.dashboard.site.router import Page
+from printworks.dashboard.site.visits import MerchantVisit, refuse_unknown
+from printworks.rules.ledger import EntryKind
+from printworks.rules.payments import Payer, is_on_account
+from printworks.store.money.ledger import read_books, read_credit_limit
+from printworks.store.money.payments import get_card
+from printworks.store.money.statements import (
+    StatementLine,
+    add_balances,
+    find_first_and_last,
+    list_pending_payments,
+    list_statement,
+    list_whole_statement,
+    sum_statement,
+)
+
+_LINES: Final = 25
+_MOST_MONTHS: Final = 36
+_MOST_PENDING: Final = 20
+# So many characters of a card's name are shown.
+_HINT: Final = 4
+# Bytes of a download that are sent together.
+_PIECE: Final = 65_536
+
+_PAYERS: Final[Mapping[Payer, str]] = {Payer.MERCHANT: "You", Payer.RECIPIENT: "The recipient"}
+
+
+class Means(msgspec.Struct, frozen=True, kw_only=True):
+    """How a merchant pays."""
+
+    is_on_account: bool
+    # Above zero, what the merchant owes; below, what it has in hand.
+    owed: int
+    # The most that it may owe, and how much of that is left; None is without a limit.
+    limit: int | None
+    left: int | None
+    # Who charges cards, and by which few letters the saved one is known; empty if none is saved.
+    provider: str
+    card: str
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether nothing is really charged."""
+        return self.provider == "simulated"
+
+
+class StatementRow(msgspec.Struct, frozen=True):
+    """A line of the statement as it is shown."""
+
+    line: StatementLine
+    what: str
+    memo: str
+    # What was owed after it.
+    owed: int
+
+
+def show_account(visit: MerchantVisit) -> Response:
+    """Show how the merchant pays and what it owes, and what moved in a month."""
+    written = find_first_and_last(visit.db, visit.merchant.id)
+    month = Month.read(visit.query.get("month", "")) or _find_newest(visit, written)
+    rows, older = _list_rows(visit, month)
+    return visit.render(
+        "merchant/account.html",
+        means=_find_means(visit),
+        pending=list_pending_payments(visit.db, visit.merchant.id, limit=_MOST_PENDING),
+        payers=_PAYERS,
+        is_unused=written is None,
+        month=month,
+        choices=[(str(one), one.name) for one in _list_months(visit, written, month)],
+        totals=sum_statement(visit.db, visit.merchant.id, month.span),
+        kinds=EntryKind,
+        rows=rows,
+        pages=visit.pages(older, month=month),
+    )
+
+
+def _find_means(visit: MerchantVisit) -> Means:
+    merchant, cards = visit.merchant, visit.services.gateway.cards
+    owed = read_books(visit.db, merchant.id).balance
+    limit = read_credit_limit(visit.db, merchant.id)
+    return Means(
+        is_on_account=is_on_account(merchant.billing, cards),
+        owed=owed,
+        limit=limit,
+        left=None if limit is None else max(limit - owed, 0),
+        provider="" if cards is None else cards.provider,
+        card=get_card(visit.db, merchant.id).payment_method[-_HINT:],
+    )
+
+
+def _find_newest(visit: MerchantVisit, written: tuple[datetime, datetime] | None) -> Month:
+    return Month.of(visit.now if written is None else written[1])
+
+
+def _list_months(
+    visit: MerchantVisit, written: tuple[datetime, datetime] | None, shown: Month
+) -> Sequence[Month]:
+    """Return the months in which something may have moved, and the one that is shown."""
+    # What an operator writes down has the real time; the merchant's may be ahead.
+    times = [visit.now, visit.real_now, *(written or ())]
+    months = list_months(Month.of(min(times)), Month.of(max(times)), most=_MOST_MONTHS)
+    return months if shown in months else [*months, shown]
+
+
+def _list_rows(visit: MerchantVisit, month: Month) -> tuple[list[StatementRow], int | None]:
+    merchant_id = visit.merchant.id
+    found = list_statement(
+        visit.db, merchant_id, month.span, before=visit.cursor(), limit=_LINES + 1
+    )
+    shown, last = cut(found, _LINES)
+    rows = [
+        StatementRow(line, _name(line), "" if line.order_id else line.memo, owed)
+        for line, owed in add_balances(visit.db, merchant_id, shown)
+    ]
+    return rows, last.number if last else None
+
+
+def _name(line: StatementLine) -> str:
+    is_gratis = line.kind is EntryKind.CHARGE and line.owed == 0
+    return "Order, at no charge" if is_gratis else ENTRY_LABELS[line.kind]
+
+
+def download_statement(visit: MerchantVisit) -> Response:
+    """Return what moved in a month as a table for spreadsheets, oldest first."""
+    merchant_id = visit.merchant.id
+    wanted = visit.query.get("month")
+    month = (
+        _find_newest(visit, find_first_and_last(visit.db, merchant_id))
+        if wanted is None
+        else Month.read(wanted)
+    )
+    if month is None:
+        refuse_unknown()
+    lines = list_whole_statement(visit.db, merchant_id, month.span)
+    headers = {
+        "Content-Disposition": f'attachment; filename="statement-{month}.csv"',
+        "Cache-Control": "no-store",
+    }
+    # On the disk: a month of a large shop is too much for memory.
+    file = TemporaryFile()  # noqa: SIM115  (closed when all of it was sent)
+    write_statement(add_balances(visit.db, merchant_id, lines), file)
+    return StreamingResponse(_pour(file), media_type="text/csv", headers=headers)
+
+
+def _pour(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        file.seek(0)
+        while piece := file.read(_PIECE):
+            yield piece
+
+
+PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
+    Page("/account", show_account),
+    Page("/account/statement.csv", download_statement),
+)

@@ -1,0 +1,52 @@
+"""A statement as a table for spreadsheets, which must not take its texts for formulas."""
+
+import csv
+import io
+from collections.abc import Iterable
+from typing import IO, Final
+
+from printworks.dashboard.shared.money import write_amount
+from printworks.store.money.statements import StatementLine
+
+_HEADS: Final = (
+    "number",
+    "date",
+    "what",
+    "order",
+    "reference",
+    "memo",
+    "amount",
+    "owed",
+    "currency",
+)
+# What begins so is a formula to a spreadsheet, or may become one when it is cleaned up.
+_FORMULAS: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def write_statement(lines: Iterable[tuple[StatementLine, int]], file: IO[bytes]) -> None:
+    """Write lines to a file, each with what was owed after it."""
+    written = io.TextIOWrapper(file, "utf-8", newline="")
+    table = csv.writer(written)
+    table.writerow(_HEADS)
+    for line, owed in lines:
+        table.writerow(
+            (
+                line.number,
+                f"{line.created_at:%Y-%m-%d %H:%M:%S}",
+                line.kind,
+                line.order_id or "",
+                as_text(line.merchant_order_id or ""),
+                as_text(line.memo),
+                write_amount(line.owed, line.currency),
+                write_amount(owed, line.currency),
+                line.currency,
+            )
+        )
+    # The file stays open: it belongs to the caller.
+    written.detach()
+
+
+def as_text(value: str) -> str:
+    """Return a text that a spreadsheet shows and does not calculate."""
+    # Spaces before it are cut off by some.
+    return f"'{value}" if value.lstrip().startswith(_FORMULAS) or value[:1] in _FORMULAS else value

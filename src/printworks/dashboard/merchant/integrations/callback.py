@@ -1,0 +1,72 @@
+"""The page of one callback: its body, its attempts, and sending it again."""
+
+from typing import Final
+
+import msgspec
+from starlette.responses import Response
+
+from printworks.actions.callbacks import send_again
+from printworks.dashboard.shared.callbacks import view_attempt, view_callback
+from printworks.dashboard.site.etag import make_etag
+from printworks.dashboard.site.router import FormAction, Page
+from printworks.dashboard.site.visits import MerchantVisit
+from printworks.rules.callbacks import choose_format
+from printworks.store.callbacks.callbacks import Callback, get_callback
+from printworks.store.callbacks.deliveries import load_deliveries
+from printworks.store.callbacks.log import list_latest_attempts
+from printworks.store.callbacks.settings import read_callback_settings
+from printworks.wire.callbacks import SAMPLE, SAMPLE_ORDER, message_id, render_callback
+
+# The attempts of three rounds; older ones are of no use.
+_ATTEMPTS: Final = 45
+
+
+def show_callback(visit: MerchantVisit) -> Response:
+    """Show everything about one callback of this merchant."""
+    callback = get_callback(visit.db, visit.merchant.id, visit.number("id"))
+    settings = read_callback_settings(visit.db, visit.merchant.id)
+    etag = make_etag(
+        callback.state, callback.attempts, callback.next_at, settings.url, settings.format
+    )
+    if visit.is_unchanged(etag):
+        return Response(status_code=204)
+    attempts = list_latest_attempts(visit.db, visit.merchant.id, callback.id, limit=_ATTEMPTS)
+    body = _render(visit, callback)
+    return visit.render(
+        "merchant/callback.html",
+        callback=view_callback(callback),
+        message_id=message_id(callback.id),
+        address=settings.url,
+        attempts=[view_attempt(one) for one in attempts],
+        last_answer=attempts[0].answer if attempts else "",
+        body=body.decode(),
+        indented=msgspec.json.format(body, indent=2).decode(),
+        looks_again=visit.here(seen=etag),
+    )
+
+
+def send_this_again(visit: MerchantVisit) -> str:
+    """Resend the callback."""
+    send_again(visit.work, visit.number("id"))
+    return visit.path
+
+
+PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
+    Page(
+        "/integrations/callbacks/{id}",
+        show_callback,
+        (FormAction("send-this-callback-again", send_this_again, "The callback is being resent."),),
+    ),
+)
+
+
+def _render(visit: MerchantVisit, callback: Callback) -> bytes:
+    """Return the body as the next attempt would send it."""
+    delivery = load_deliveries(visit.db, [callback.id])[callback.id]
+    return render_callback(
+        delivery.event or SAMPLE,
+        order_id=delivery.order_id or SAMPLE_ORDER,
+        environment=visit.services.settings.environment,
+        at=delivery.event_at or callback.created_at,
+        format=choose_format(delivery.chosen_format, delivery.order_format),
+    )

@@ -1,0 +1,155 @@
+"""The form with which a merchant opens an issue."""
+
+import re
+from contextlib import suppress
+from typing import Final
+
+from starlette.responses import Response
+
+from printworks.actions.issues.issues import open_issue
+from printworks.actions.issues.photos import MOST_PHOTOS
+from printworks.dashboard.merchant.issues.issue_images import make_tiles
+from printworks.dashboard.shared.issue_labels import ACTIONS, KINDS
+from printworks.dashboard.shared.issue_photos import receive_photos
+from printworks.dashboard.shared.labels import ORDER_LABELS
+from printworks.dashboard.site.forms import Sent, read_choice, read_number
+from printworks.dashboard.site.router import FormAction, Page
+from printworks.dashboard.site.visits import MerchantVisit
+from printworks.errors import BadInput, NotFound, WrongState
+from printworks.rules.images import MOST_IN_ORDER
+from printworks.rules.issues import IssueAction, IssueKind, check_opening
+from printworks.rules.orders import OrderStatus
+from printworks.store.images.images import list_images_to_show
+from printworks.store.issues.issues import NewIssue
+from printworks.store.orders.orders import get_order, get_order_to_change
+from printworks.store.orders.search import OrderSearch, search_orders
+
+# So many images have a box to tick; the others are named by their numbers. A form may not have
+# many more fields.
+_MOST_BOXES: Final = 36
+_NEWEST_ORDERS: Final = 10
+LONGEST: Final = 2000
+
+
+def show_new_issue(visit: MerchantVisit) -> Response:
+    """Show the form of a new issue, or first ask for the order."""
+    if not visit.query.get("order", "").strip():
+        return _ask_for_order(visit)
+    try:
+        order = get_order(visit.db, visit.merchant.id, _read_order(visit))
+    except NotFound:
+        return _ask_for_order(visit, "You have no order with this number.")
+    images = list_images_to_show(visit.db, order.id)
+    sent = visit.sent
+    chosen = set(sent.texts("images") or [visit.query.get("image", "")])
+    numbers = {number for text in chosen if (number := read_number(text)) is not None}
+    return visit.render(
+        "merchant/new_issue.html",
+        order=order,
+        tiles=make_tiles(
+            images[:_MOST_BOXES], visit.services.catalogue, visit.links, chosen=numbers
+        ),
+        image_count=len(images),
+        kinds=[(kind, KINDS[kind]) for kind in _list_kinds(order.status)],
+        actions=list(ACTIONS.items()),
+        chosen_action=sent.text("action") or IssueAction.REPRINT,
+        longest=LONGEST,
+        most_photos=MOST_PHOTOS,
+    )
+
+
+def _ask_for_order(visit: MerchantVisit, wrong: str = "") -> Response:
+    newest = search_orders(
+        visit.db, visit.merchant.id, OrderSearch(), before=None, limit=_NEWEST_ORDERS
+    )
+    return visit.render(
+        "merchant/new_issue_order.html",
+        status=404 if wrong else 200,
+        wrong=wrong,
+        typed=visit.query.get("order", ""),
+        orders=newest.orders,
+        words=ORDER_LABELS,
+    )
+
+
+def _read_order(visit: MerchantVisit) -> int:
+    number = read_number(visit.query.get("order", "").strip().removeprefix("#"))
+    if number is None:
+        raise NotFound("There is no such order.")
+    return number
+
+
+def _list_kinds(status: OrderStatus) -> list[IssueKind]:
+    """Return what may be wrong with an order in this status."""
+    allowed = []
+    for kind in KINDS:
+        with suppress(WrongState):
+            check_opening(kind, status, present=0)
+            allowed.append(kind)
+    return allowed
+
+
+def open_one(visit: MerchantVisit) -> str:
+    """Open an issue with its photos: all of it or nothing."""
+    database, merchant = visit.services.database, visit.merchant
+    with database.reading() as db:
+        order = get_order(db, merchant.id, _read_order(visit))
+    new = _read_issue(visit.sent)
+    # Before photos are processed.
+    check_opening(new.kind, order.status, present=0)
+    photos = receive_photos(visit, present=0)
+    with database.writing() as db:
+        order = get_order_to_change(db, merchant.id, order.id)
+        issue = open_issue(visit.work_in(db), order, new)
+        photos.join(db, visit, issue)
+    return f"/issues/{issue.id}"
+
+
+def _read_issue(sent: Sent) -> NewIssue:
+    kind = read_choice(IssueKind, sent.text("kind"), "Choose what is wrong.")
+    wanted = "Choose what should be done about it."
+    action = read_choice(IssueAction, sent.text("action"), wanted)
+    detail = read_text(sent, "detail", "What happened")
+    if kind is IssueKind.UNSPECIFIED and not detail:
+        raise BadInput("Describe what happened.")
+    action_detail = read_text(sent, "action_detail", "More about that")
+    if action is IssueAction.OTHER and not action_detail:
+        raise BadInput("Describe what should be done about it.")
+    return NewIssue(
+        kind=kind,
+        action=action,
+        detail=detail or None,
+        action_detail=action_detail or None,
+        image_ids=_read_images(sent),
+    )
+
+
+def read_text(sent: Sent, name: str, label: str) -> str:
+    """Return the text of a field; raise `BadInput` if it is too long."""
+    text = sent.text(name)
+    if len(text) > LONGEST:
+        raise BadInput(f"“{label}” can have at most {LONGEST} characters.")
+    return text
+
+
+def _read_images(sent: Sent) -> list[int]:
+    others = re.split(r"[\s,;]+", sent.text("more_images"))
+    named = [*sent.texts("images"), *(text for text in others if text)]
+    numbers = [number for text in named if (number := read_number(text)) is not None]
+    if len(named) > MOST_IN_ORDER or len(numbers) < len(named):
+        raise BadInput("Enter the numbers of images, separated by commas.")
+    # Named twice is meant once.
+    return list(dict.fromkeys(numbers))
+
+
+PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
+    Page(
+        "/issues/new",
+        show_new_issue,
+        (
+            FormAction(
+                "open-issue", open_one, "The issue was opened. We will reply here.", alone=True
+            ),
+        ),
+    ),
+)

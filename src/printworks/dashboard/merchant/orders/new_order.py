@@ -1,0 +1,148 @@
+"""The form of a new order."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from starlette.responses import Response
+
+from printworks.actions.orders.orders import create_order
+from printworks.dashboard.merchant.orders.form_values import FormValues
+from printworks.dashboard.merchant.orders.print_fields import (
+    CHOICE,
+    describe_prints,
+    read_addresses,
+    read_print,
+)
+from printworks.dashboard.merchant.orders.recipient_fields import (
+    list_methods,
+    read_country,
+    read_method,
+    read_recipient,
+    read_reference,
+)
+from printworks.dashboard.merchant.orders.uploads import (
+    PICTURES,
+    SAMPLE,
+    begin_uploads,
+    check_pictures,
+    join,
+    process_uploads,
+    receive_pictures,
+)
+from printworks.dashboard.merchant.sandbox.faults import BANK_FAULTS, LAB_FAULTS, add_words
+from printworks.dashboard.shared.labels import COUNTRY_CHOICES
+from printworks.dashboard.site.assets import address_of
+from printworks.dashboard.site.forms import read_choice
+from printworks.dashboard.site.rendering import send_on
+from printworks.dashboard.site.router import FormAction, Page
+from printworks.dashboard.site.visits import MerchantVisit
+from printworks.errors import ServiceError
+from printworks.rules.orders import Payment, ShippingMethod
+from printworks.rules.sizing import Sizing
+from printworks.store.orders.orders import NewOrder
+
+_USUAL: Final[Mapping[str, str]] = {
+    "country": "GB",
+    "shipping_method": ShippingMethod.STANDARD,
+    "copies": "1",
+    "sizing": Sizing.CROP,
+    "payment": Payment.INVOICE_ME,
+}
+# So that a first order needs no typing.
+_EXAMPLE: Final[Mapping[str, str]] = {
+    **_USUAL,
+    "recipient_name": "Mary Fox",
+    "address1": "12 Orchard Lane",
+    "town_or_city": "York",
+    "postal_code": "YO1 7HH",
+    "reference": "My first order",
+}
+# What the address of this page may say already: what a list that depends on it asks with.
+_FROM_ADDRESS: Final = frozenset({"country", "sku", "shipping_method", "copies", "sizing"})
+
+
+def show_new_order(visit: MerchantVisit) -> Response:
+    """Show the form, as it was sent if it was."""
+    services, is_sandbox = visit.services, visit.services.is_sandbox
+    usual = _EXAMPLE if is_sandbox else _USUAL
+    values = FormValues(visit, usual, _FROM_ADDRESS, beginning_with=CHOICE)
+    is_sent = bool(visit.sent.fields)
+    lost_pictures = len(visit.sent.files.get(PICTURES, ()))
+    return visit.render(
+        "merchant/new_order.html",
+        values=values,
+        countries=COUNTRY_CHOICES,
+        methods=list_methods(services.catalogue, values["country"]),
+        prints=describe_prints(
+            services.catalogue,
+            country=values["country"],
+            wanted=values["sku"],
+            currency=visit.merchant.currency,
+        ),
+        is_sandbox=is_sandbox,
+        sample=address_of("sample.jpg"),
+        # The sample must not replace their pictures, which the browser does not send again.
+        wants_sample=visit.sent.text(SAMPLE) != "" and not lost_pictures if is_sent else is_sandbox,
+        lost_pictures=lost_pictures,
+        lab_faults=LAB_FAULTS if is_sandbox else (),
+        bank_faults=BANK_FAULTS if is_sandbox else (),
+        chosen_faults=visit.sent.texts("fault") if is_sent else [visit.query.get("fault", "")],
+    )
+
+
+def create(visit: MerchantVisit) -> str | Response:
+    """Create an order with its pictures; refuse it if one cannot be printed."""
+    new = _read_order(visit)
+    wanted = read_print(
+        visit.sent,
+        visit.services.catalogue,
+        country=new.destination_country,
+        payment=new.payment,
+        currency=visit.merchant.currency,
+    )
+    addressed = read_addresses(visit.sent, wanted)
+    with receive_pictures(visit, addressed) as pictures:
+        check_pictures(visit, pictures, wanted)
+        with visit.services.database.writing() as db:
+            order = create_order(visit.work_in(db), new)
+            uploads = begin_uploads(visit.within(db), order, pictures, wanted)
+        try:
+            judged = process_uploads(visit, uploads, pictures)
+            with visit.services.database.writing() as db:
+                join(visit.within(db), order.id, uploads, judged, addressed)
+        except ServiceError:
+            # The disk is full, or the file store is unavailable. The order exists, and its
+            # pictures can be uploaded again.
+            return send_on(f"/orders/{order.id}/images?lost=pictures")
+    return f"/orders/{order.id}"
+
+
+def _read_order(visit: MerchantVisit) -> NewOrder:
+    sent = visit.sent
+    chosen = sent.texts("fault") if visit.services.is_sandbox else ()
+    reference = add_words(sent.text("reference"), chosen)
+    return NewOrder(
+        **read_recipient(sent),
+        destination_country=read_country(sent),
+        shipping_method=read_method(sent),
+        payment=read_choice(Payment, sent.text("payment"), "Choose who pays."),
+        merchant_order_id=read_reference(reference),
+    )
+
+
+PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
+    Page(
+        "/orders/new",
+        show_new_order,
+        (
+            FormAction(
+                "create-order",
+                create,
+                "The order was created. Check it, then submit it.",
+                alone=True,
+            ),
+            # For browsers that do not ask for it by themselves.
+            FormAction("show-product-for-new-order", show_new_order),
+        ),
+    ),
+)

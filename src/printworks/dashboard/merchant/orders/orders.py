@@ -1,0 +1,84 @@
+"""The list of a merchant's orders: searched, filtered, paged and refreshed."""
+
+from datetime import date
+from typing import Any, Final
+
+import msgspec
+from starlette.responses import Response
+
+from printworks.dashboard.shared.labels import ORDER_LABELS, Label, name_country
+from printworks.dashboard.site.etag import make_etag
+from printworks.dashboard.site.forms import find_choice
+from printworks.dashboard.site.router import Page
+from printworks.dashboard.site.visits import LONGEST_SEARCH, MerchantVisit
+from printworks.rules.orders import OrderStatus
+from printworks.store.orders.orders import list_orders
+from printworks.store.orders.search import OrderLine, OrderSearch, search_orders
+
+_ON_A_PAGE: Final = 50
+# What a filter is called in the address.
+_FILTERS: Final = ("q", "status", "from", "to")
+
+
+class OrderLineView(msgspec.Struct, frozen=True, kw_only=True):
+    """An order in the list."""
+
+    order: OrderLine
+    words: Label
+    country: str
+
+
+def show_orders(visit: MerchantVisit) -> Response:
+    """Show a page of orders; a refresh without news gets an empty answer."""
+    wanted, before = _read_search(visit), visit.cursor()
+    merchant_id = visit.merchant.id
+    total = list_orders(visit.db, merchant_id, limit=0, start=0).total
+    found = search_orders(visit.db, merchant_id, wanted, before=before, limit=_ON_A_PAGE)
+    etag = make_etag(total, found.orders)
+    if visit.is_unchanged(etag):
+        return Response(status_code=204)
+    return visit.render(
+        "merchant/orders.html",
+        etag=etag,
+        # Searching for a name again and again would cost too much.
+        is_live=before is None and not wanted.text,
+        lines=[_describe(line) for line in found.orders],
+        total=total,
+        is_too_common=found.is_too_common,
+        is_filtered=wanted != OrderSearch(),
+        pages=visit.pages(found.next),
+        statuses=[(status.value, ORDER_LABELS[status].text) for status in OrderStatus],
+        values=_read_values(visit),
+        longest=LONGEST_SEARCH,
+    )
+
+
+def _describe(line: OrderLine) -> OrderLineView:
+    return OrderLineView(
+        order=line,
+        words=ORDER_LABELS[line.status],
+        country=name_country(line.destination_country or ""),
+    )
+
+
+def _read_search(visit: MerchantVisit) -> OrderSearch:
+    return OrderSearch(
+        text=visit.search_text,
+        status=find_choice(OrderStatus, visit.query.get("status", "")),
+        from_day=_read_day(visit.query.get("from", "")),
+        to_day=_read_day(visit.query.get("to", "")),
+    )
+
+
+def _read_values(visit: MerchantVisit) -> dict[str, Any]:
+    return {name: visit.query.get(name, "") for name in _FILTERS}
+
+
+def _read_day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+PAGES: Final[tuple[Page[MerchantVisit], ...]] = (Page("/orders", show_orders),)

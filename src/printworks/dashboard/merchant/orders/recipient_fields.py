@@ -1,0 +1,62 @@
+"""The fields of a form about a recipient and the shipping."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from printworks.catalogue.countries import COUNTRIES
+from printworks.catalogue.snapshot import Catalogue
+from printworks.dashboard.shared.labels import METHOD_LABELS, count
+from printworks.dashboard.site.forms import Sent, read_choice
+from printworks.errors import BadInput
+from printworks.rules.orders import ShippingMethod
+from printworks.rules.recipients import NEEDED, OPTIONAL, find_problems, tidy
+
+# What must be known to send anything; an e-mail address need not be.
+_REQUIRED: Final = tuple(name for name in NEEDED if name != "email")
+_LONGEST_TELEPHONE: Final = 50
+LONGEST_REFERENCE: Final = 255
+
+
+def read_recipient(sent: Sent) -> dict[str, Any]:
+    """Read the fields of a recipient, by the names of the core; refuse with all that is wrong."""
+    typed = {name: tidy(sent.text(name)) for name in {**NEEDED, **OPTIONAL, "telephone": 0}}
+    problems = [*find_problems(_REQUIRED, typed).values()]
+    if len(typed["telephone"]) > _LONGEST_TELEPHONE or not typed["telephone"].isprintable():
+        problems.append("Enter a valid phone number.")
+    if problems:
+        raise BadInput(" ".join(problems))
+    return {name: value or None for name, value in typed.items()}
+
+
+def read_country(sent: Sent) -> str:
+    """Read the destination country."""
+    code = sent.text("country").upper()
+    if code not in COUNTRIES:
+        raise BadInput("Choose a country.")
+    return code
+
+
+def read_method(sent: Sent) -> ShippingMethod:
+    """Read the shipping method."""
+    return read_choice(ShippingMethod, sent.text("shipping_method"), "Choose a shipping method.")
+
+
+def read_reference(reference: str) -> str | None:
+    """Read the merchant's own number of an order."""
+    if len(reference) > LONGEST_REFERENCE:
+        raise BadInput(f"The reference can have at most {LONGEST_REFERENCE} characters.")
+    if not reference.isprintable():
+        raise BadInput("The reference contains a character that cannot be printed.")
+    return reference or None
+
+
+def list_methods(catalogue: Catalogue, country: str) -> list[tuple[str, str]]:
+    """Return the shipping methods to a country, with their delivery promise."""
+    promises: Mapping[ShippingMethod, str] = {
+        method: f": delivered within {count(promise.days, 'working day')}"
+        for method in ShippingMethod
+        if (promise := catalogue.find_promise(method, country)) is not None
+    }
+    return [
+        (method, f"{words}{promises.get(method, '')}") for method, words in METHOD_LABELS.items()
+    ]

@@ -1,0 +1,182 @@
+"""What it costs to assign the items of one band to labs."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from itertools import permutations
+from operator import and_
+from typing import NamedTuple
+
+from printworks.rules.routing.model import ShipmentPrice
+
+
+class LabChoice(NamedTuple):
+    """One lab for one item."""
+
+    # Of all copies.
+    cost: int
+    # Bit n is set if service n of the lab would be in time; at least one is.
+    services: int
+
+
+class AssignmentProblem(NamedTuple):
+    """Items in the order of the order, labs and services in the order of their codes."""
+
+    copies: Sequence[int]
+    # For each item, by lab; never empty.
+    choices: Sequence[Mapping[int, LabChoice]]
+    # For each lab, by service.
+    prices: Sequence[Sequence[ShipmentPrice]]
+
+
+class Costs:
+    """Every cost of a problem.
+
+    With ties broken, a cost is one long number: the money, then the number of shipments, then a
+    digit for the lab of each item. The smallest number is the answer, and there is only one.
+    """
+
+    def __init__(self, problem: AssignmentProblem, *, breaks_ties: bool) -> None:
+        self.problem = problem
+        self.labs = sorted({lab for choices in problem.choices for lab in choices})
+        self._copies = sum(problem.copies)
+        self._known_prices: dict[tuple[int, int, int], int] = {}
+        self._known_slopes: dict[tuple[int, int, int], int] = {}
+        count = len(problem.copies)
+        places = [len(problem.prices) ** (count - n - 1) * breaks_ties for n in range(count)]
+        self._shipment = len(problem.prices) ** count * breaks_ties
+        self._money = self._shipment * (count + 1) if breaks_ties else 1
+        self.items: list[dict[int, int]] = [
+            {lab: choice.cost * self._money + lab * place for lab, choice in choices.items()}
+            for choices, place in zip(problem.choices, places, strict=True)
+        ]
+        # What a lab could use at best.
+        self.services = dict.fromkeys(self.labs, 0)
+        for choices in problem.choices:
+            for lab, choice in choices.items():
+                self.services[lab] |= choice.services
+
+    def shipment(self, lab: int, copies: int, services: int) -> int:
+        """Return what the shipment of a lab costs by the cheapest of these services."""
+        key = (lab, copies, services)
+        if key not in self._known_prices:
+            prices = self._list_prices(lab, services)
+            cheapest = min(price.price_for(copies) for price in prices)
+            self._known_prices[key] = cheapest * self._money + self._shipment
+        return self._known_prices[key]
+
+    def slope(self, lab: int, copies: int, services: int) -> int:
+        """Return the least that each further copy adds to a shipment.
+
+        It holds for any number of copies, whichever of the services they rule out.
+        """
+        key = (lab, copies, services)
+        if key not in self._known_slopes:
+            prices = self._list_prices(lab, services)
+            now = min(price.price_for(copies) for price in prices)
+            self._known_slopes[key] = min(
+                ((price.price_for(then) - now) * self._money // (then - copies))
+                for price in prices
+                for then in self._list_breakpoints(price, copies)
+            )
+        return self._known_slopes[key]
+
+    def _list_prices(self, lab: int, services: int) -> list[ShipmentPrice]:
+        return [price for n, price in enumerate(self.problem.prices[lab]) if services >> n & 1]
+
+    def _list_breakpoints(self, price: ShipmentPrice, copies: int) -> set[int]:
+        # Between these numbers of copies the average price of a further one only falls or only
+        # rises, so the minimum is at one of them.
+        last = max(self._copies, copies + 1)
+        end = price.end_of_step(copies + 1)
+        whole_steps = end + max(0, last - end) // price.step * price.step
+        return {min(end, last), min(whole_steps, last), last}
+
+    def list_corners(self, lab: int) -> list[tuple[int, int]]:
+        """Return numbers of copies, each with the lowest price of such a shipment.
+
+        A line that is below all of these is below the price for any number of copies.
+        """
+        services = self.services[lab]
+        prices = self._list_prices(lab, services)
+        counts = {0}.union(*(self._list_breakpoints(price, 0) for price in prices))
+        return [(copies, self.shipment(lab, copies, services)) for copies in sorted(counts)]
+
+
+class Assignment:
+    """A lab for each item, and the shipments that result."""
+
+    def __init__(self, costs: Costs, labs: Sequence[int]) -> None:
+        self._costs = costs
+        self.labs = list(labs)
+        self._copies = dict.fromkeys(costs.labs, 0)
+        # By lab: how many of its items have which services in time.
+        self._services: dict[int, Counter[int]] = {lab: Counter() for lab in costs.labs}
+        for item, lab in enumerate(labs):
+            self._put(item, lab)
+
+    def total(self) -> int:
+        """Return the cost of all items and shipments."""
+        items = sum(self._costs.items[item][lab] for item, lab in enumerate(self.labs))
+        return items + sum(self._price(lab) for lab in set(self.labs))
+
+    def extra_alone(self, item: int, lab: int) -> int:
+        """Return the extra cost of moving an item to another lab."""
+        return self._extra([item], self.labs[item], lab)
+
+    def extra_together(self, home: int, lab: int) -> int:
+        """Return the extra cost of moving all items of a shipment that the other lab can make."""
+        return self._extra(self._list_movable(home, lab), home, lab)
+
+    def improve(self) -> None:
+        """Move items and whole shipments as long as that makes it cheaper."""
+        while self._move_items() or self._move_shipments():
+            pass
+
+    def _move_items(self) -> bool:
+        is_better = False
+        for item, choices in enumerate(self._costs.items):
+            others = [lab for lab in choices if lab != self.labs[item]]
+            extra, lab = min(((self.extra_alone(item, lab), lab) for lab in others), default=(0, 0))
+            if extra < 0:
+                self._move([item], self.labs[item], lab)
+                is_better = True
+        return is_better
+
+    def _move_shipments(self) -> bool:
+        is_better = False
+        for home, lab in permutations(self._costs.labs, 2):
+            moved = self._list_movable(home, lab)
+            if moved and self._extra(moved, home, lab) < 0:
+                self._move(moved, home, lab)
+                is_better = True
+        return is_better
+
+    def _list_movable(self, home: int, lab: int) -> list[int]:
+        choices = self._costs.items
+        return [item for item, at in enumerate(self.labs) if at == home and lab in choices[item]]
+
+    def _extra(self, moved: Sequence[int], home: int, lab: int) -> int:
+        before = self._price(home) + self._price(lab)
+        self._move(moved, home, lab)
+        after = self._price(home) + self._price(lab)
+        self._move(moved, lab, home)
+        costs = self._costs.items
+        return after - before + sum(costs[item][lab] - costs[item][home] for item in moved)
+
+    def _move(self, items: Sequence[int], home: int, lab: int) -> None:
+        for item in items:
+            self._copies[home] -= self._costs.problem.copies[item]
+            self._services[home][self._costs.problem.choices[item][home].services] -= 1
+            self._put(item, lab)
+
+    def _put(self, item: int, lab: int) -> None:
+        self.labs[item] = lab
+        self._copies[lab] += self._costs.problem.copies[item]
+        self._services[lab][self._costs.problem.choices[item][lab].services] += 1
+
+    def _price(self, lab: int) -> int:
+        in_time = [services for services, count in self._services[lab].items() if count]
+        if not in_time:
+            return 0
+        return self._costs.shipment(lab, self._copies[lab], reduce(and_, in_time))

@@ -1,0 +1,399 @@
+"""Create every table of the first release.
+
+A copy that stays as it is: it imports nothing of the program, whose tables go on changing.
+"""
+
+import secrets
+from collections.abc import Iterator
+from typing import Any
+
+import sqlalchemy as sa
+from alembic import op
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.schema import SchemaItem
+from sqlalchemy.types import TypeEngine
+
+revision = "0001"
+down_revision = None
+
+ROW_ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+TEXT = sa.Text()
+BYTE_TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
+INTEGER, BIGINT = sa.Integer(), sa.BigInteger()
+BOOLEAN, BINARY = sa.Boolean(), sa.LargeBinary()
+JSON = sa.JSON().with_variant(JSONB(), "postgresql")
+TIMESTAMP = sa.DateTime(timezone=True).with_variant(sa.Text(), "sqlite")
+
+metadata = sa.MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+def upgrade() -> None:
+    """Create the tables, and the key that signs addresses."""
+    metadata.create_all(op.get_bind(), checkfirst=False)
+    # Made here, so that it exists before any process needs it, and is the same for all.
+    key = {"name": "links", "value": secrets.token_hex(32)}
+    op.bulk_insert(metadata.tables["secrets"], [key])
+
+
+def table(name: str, *parts: SchemaItem, **options: Any) -> None:
+    """Add a table."""
+    sa.Table(name, metadata, *parts, **options)
+
+
+def numbered_table(name: str, *parts: SchemaItem) -> None:
+    """Add a table whose rows have ids of their own; no id is ever used twice."""
+    table(name, sa.Column("id", ROW_ID, primary_key=True), *parts, sqlite_autoincrement=True)
+
+
+def link(name: str, to: str, *, nullable: bool = False, index: bool = False) -> sa.Column[Any]:
+    """Describe a reference to a row of another table."""
+    return sa.Column(name, sa.ForeignKey(f"{to}.id"), nullable=nullable, index=index)
+
+
+def required(
+    kind: TypeEngine[Any], *names: str, default: str | None = None, index: bool = False
+) -> Iterator[sa.Column[Any]]:
+    """Describe columns that always have a value."""
+    options: Any = {"nullable": False, "index": index}
+    if default is not None:
+        options["server_default"] = sa.false() if kind is BOOLEAN else sa.text(default)
+    return (sa.Column(name, kind, **options) for name in names)
+
+
+def optional(kind: TypeEngine[Any], *names: str, index: bool = False) -> Iterator[sa.Column[Any]]:
+    """Describe columns that may be null."""
+    return (sa.Column(name, kind, index=index) for name in names)
+
+
+def partial_index(name: str, columns: str, where: str, *, unique: bool = False) -> sa.Index:
+    """Describe an index of the rows that meet a condition."""
+    only: Any = {"sqlite_where": sa.text(where), "postgresql_where": sa.text(where)}
+    return sa.Index(name, *columns.split(", "), unique=unique, **only)
+
+
+numbered_table(
+    "merchants",
+    sa.Column("code", TEXT, nullable=False, unique=True),
+    *required(TEXT, "name"),
+    *required(TEXT, "currency", default="'GBP'"),
+    *required(BIGINT, "order_count", "event_count", default="0"),
+    *optional(TEXT, "callback_url", "callback_format"),
+    *required(JSON, "callback_secrets", default="'[]'"),
+    *required(BIGINT, "ledger_count", default="0"),
+    *required(TEXT, "ledger_head", default="''"),
+    *required(BIGINT, "balance", default="0"),
+    *optional(BIGINT, "credit_limit"),
+    *required(TEXT, "billing", default="'card'"),
+    *required(TEXT, "customer", "payment_method", default="''"),
+    *required(BIGINT, "clock_offset", default="0"),
+    *optional(TIMESTAMP, "advancing_until"),
+    *required(TIMESTAMP, "created_at"),
+)
+numbered_table(
+    "pictures",
+    sa.Column("sha256", TEXT, nullable=False, unique=True),
+    *required(TEXT, "md5"),
+    *required(BIGINT, "size"),
+    *optional(JSON, "facts"),
+    *optional(TEXT, "refusal", "original", "proxy"),
+    *required(TIMESTAMP, "created_at"),
+    *required(TIMESTAMP, "used_at", index=True),
+)
+table("secrets", sa.Column("name", TEXT, primary_key=True), *required(TEXT, "value"))
+table("simulated_charges", sa.Column("key", TEXT, primary_key=True), *required(TEXT, "state"))
+numbered_table(
+    "api_keys",
+    link("merchant_id", "merchants", index=True),
+    sa.Column("hash", TEXT, nullable=False, unique=True),
+    *required(TEXT, "hint"),
+    *required(TIMESTAMP, "created_at"),
+    *optional(TIMESTAMP, "expires_at", "last_used_at"),
+)
+numbered_table(
+    "api_requests",
+    link("merchant_id", "merchants"),
+    *required(TIMESTAMP, "at", index=True),
+    *required(TEXT, "method", "path"),
+    *required(INTEGER, "status", "milliseconds"),
+    *required(TEXT, "request_id"),
+    sa.Index(None, "merchant_id", "id"),
+)
+numbered_table(
+    "audit_log",
+    *required(TIMESTAMP, "at"),
+    link("merchant_id", "merchants", nullable=True),
+    *required(TEXT, "realm", "who", "action", "subject"),
+    *required(JSON, "details"),
+    *required(TEXT, "address", "request_id"),
+    sa.Index(None, "merchant_id", "id"),
+)
+table(
+    "downloads",
+    sa.Column("merchant_id", sa.ForeignKey("merchants.id"), primary_key=True),
+    sa.Column("url_hash", TEXT, primary_key=True),
+    *required(TEXT, "etag", "last_modified"),
+    link("picture_id", "pictures", index=True),
+)
+table(
+    "idempotency_keys",
+    sa.Column("merchant_id", sa.ForeignKey("merchants.id"), primary_key=True),
+    sa.Column("key", TEXT, primary_key=True),
+    *required(TEXT, "fingerprint", "claim"),
+    *required(TIMESTAMP, "claimed_until"),
+    *optional(INTEGER, "answer_status"),
+    *optional(TEXT, "answer_media_type"),
+    *optional(BINARY, "answer_body"),
+    *required(TIMESTAMP, "created_at", index=True),
+)
+numbered_table(
+    "jobs",
+    *required(TEXT, "kind"),
+    link("merchant_id", "merchants", nullable=True),
+    *required(TEXT, "lane"),
+    *required(JSON, "args"),
+    *required(TEXT, "state"),
+    *required(TIMESTAMP, "due_at"),
+    *required(INTEGER, "attempts", default="0"),
+    *required(BIGINT, "fence", default="0"),
+    *optional(TEXT, "worker"),
+    *optional(TIMESTAMP, "lease_until"),
+    sa.Column("dedupe_key", TEXT, unique=True),
+    *optional(TEXT, "request_id", "last_error"),
+    *required(TIMESTAMP, "created_at"),
+    *optional(TIMESTAMP, "finished_at"),
+    sa.CheckConstraint(
+        "state IN ('scheduled', 'due', 'running', 'done', 'failed', 'cancelled')", name="state"
+    ),
+    partial_index("ix_jobs_due", "lane, due_at, id", "state = 'due'"),
+    partial_index("ix_jobs_failed", "id", "state = 'failed'"),
+    partial_index("ix_jobs_finished", "finished_at", "finished_at IS NOT NULL"),
+    partial_index("ix_jobs_merchant_scheduled", "merchant_id", "state = 'scheduled'"),
+    partial_index("ix_jobs_running", "lane", "state = 'running'"),
+    partial_index("ix_jobs_scheduled", "due_at", "state = 'scheduled'"),
+)
+numbered_table(
+    "orders",
+    link("merchant_id", "merchants"),
+    *required(BIGINT, "ordinal"),
+    *required(TEXT, "status"),
+    *optional(BYTE_TEXT, "merchant_order_id"),
+    *optional(TEXT, "recipient_name"),
+    *required(BYTE_TEXT, "recipient_key", default="''"),
+    *optional(TEXT, "address1", "address2", "town_or_city", "state_or_county", "postal_code"),
+    *optional(TEXT, "destination_country", "mobile_telephone", "telephone", "email"),
+    *required(TEXT, "shipping_method"),
+    *required(BOOLEAN, "is_tracked", default="false"),
+    *optional(TEXT, "quality_level", "print_country"),
+    *required(TEXT, "payment"),
+    sa.Column("payment_token", TEXT, unique=True),
+    *required(TEXT, "callback_format", default="'3.0'"),
+    *optional(TEXT, "packing_slip_url"),
+    *required(BIGINT, "invoice_amount_net", "invoice_tax"),
+    *optional(TEXT, "invoice_currency"),
+    *required(INTEGER, "image_count", default="0"),
+    *optional(TEXT, "currency"),
+    *required(BIGINT, "price", "shipping_price", default="0"),
+    *optional(TIMESTAMP, "held_at"),
+    *optional(BIGINT, "payment_request_id"),
+    *optional(TIMESTAMP, "pay_until"),
+    *optional(JSON, "reasons"),
+    *required(TIMESTAMP, "created_at", "updated_at"),
+    sa.UniqueConstraint("merchant_id", "ordinal"),
+    sa.Index(None, "merchant_id", "created_at"),
+    sa.Index(None, "merchant_id", "status", "ordinal"),
+    partial_index(
+        "ix_orders_recipient", "merchant_id, recipient_key, ordinal", "recipient_key != ''"
+    ),
+    partial_index(
+        "ix_orders_reference",
+        "merchant_id, merchant_order_id, ordinal",
+        "merchant_order_id IS NOT NULL",
+    ),
+    partial_index(
+        "ix_orders_troubled",
+        "id",
+        "held_at IS NOT NULL OR (reasons IS NOT NULL AND status = 'Submitted')",
+    ),
+)
+numbered_table(
+    "people",
+    *required(TEXT, "realm", "email", "role"),
+    link("merchant_id", "merchants", nullable=True, index=True),
+    *required(TEXT, "password_hash"),
+    *optional(TEXT, "totp_secret"),
+    *required(BIGINT, "totp_step", default="0"),
+    *required(INTEGER, "failures", default="0"),
+    *optional(TIMESTAMP, "failed_at"),
+    *required(TIMESTAMP, "created_at"),
+    sa.UniqueConstraint("realm", "email"),
+)
+numbered_table(
+    "images",
+    link("order_id", "orders", index=True),
+    *required(TEXT, "sku", "status", "sizing"),
+    *optional(TEXT, "url"),
+    *required(INTEGER, "copies"),
+    *optional(BIGINT, "price_to_user"),
+    *required(JSON, "attributes"),
+    *required(BIGINT, "price", default="0"),
+    *optional(TEXT, "expected_md5", "md5", "formats"),
+    *optional(INTEGER, "width", "height"),
+    link("picture_id", "pictures", nullable=True, index=True),
+    *optional(JSON, "manifest"),
+    *optional(TEXT, "error_message"),
+    *required(TIMESTAMP, "created_at", "updated_at"),
+)
+table(
+    "invitations",
+    sa.Column("hash", TEXT, primary_key=True),
+    *required(TEXT, "realm", "role", "email"),
+    link("merchant_id", "merchants", nullable=True),
+    link("person_id", "people", nullable=True),
+    *required(TIMESTAMP, "created_at", "expires_at"),
+    *optional(TIMESTAMP, "used_at"),
+)
+numbered_table(
+    "issues",
+    link("merchant_id", "merchants", index=True),
+    link("order_id", "orders", index=True),
+    *required(TEXT, "kind", "action", "state"),
+    *optional(TEXT, "detail", "action_detail", "resolution"),
+    *required(JSON, "image_ids"),
+    *optional(BIGINT, "refund"),
+    link("reprint_order_id", "orders", nullable=True, index=True),
+    *required(TIMESTAMP, "created_at", "updated_at"),
+    partial_index("ix_issues_unsettled", "id", "state IN ('Open', 'InProgress')"),
+)
+table(
+    "ledger_entries",
+    sa.Column("merchant_id", sa.ForeignKey("merchants.id"), primary_key=True),
+    sa.Column("number", BIGINT, primary_key=True, autoincrement=False),
+    *required(TEXT, "key", "kind"),
+    link("order_id", "orders", nullable=True, index=True),
+    *required(TEXT, "currency"),
+    *required(JSON, "lines"),
+    *required(TEXT, "memo"),
+    *required(TIMESTAMP, "created_at", index=True),
+    *required(TEXT, "previous", "hash"),
+    sa.UniqueConstraint("merchant_id", "key"),
+    sa.Index(None, "merchant_id", "created_at"),
+)
+numbered_table(
+    "order_events",
+    link("order_id", "orders", index=True),
+    *required(TEXT, "kind"),
+    *required(JSON, "facts"),
+    *required(TIMESTAMP, "created_at"),
+)
+table(
+    "packing_slips",
+    sa.Column("order_id", sa.ForeignKey("orders.id"), primary_key=True),
+    *required(TEXT, "url", "status"),
+    *optional(TEXT, "file", "sha256"),
+    *optional(INTEGER, "width", "height"),
+    *optional(TEXT, "error_message"),
+    *required(TIMESTAMP, "updated_at"),
+)
+numbered_table(
+    "payment_requests",
+    link("merchant_id", "merchants", index=True),
+    link("order_id", "orders", index=True),
+    sa.Column("key", TEXT, nullable=False, unique=True),
+    *required(TEXT, "payer", "provider", "state"),
+    *required(BIGINT, "amount"),
+    *required(TEXT, "currency", "customer", "payment_method"),
+    *required(TEXT, "reference", default="''"),
+    *optional(TEXT, "url", "reason"),
+    *required(TIMESTAMP, "expires_at", "created_at", "updated_at"),
+    partial_index("ix_payment_requests_pending", "id", "state IN ('asked', 'waiting')"),
+    partial_index(
+        "uq_payment_requests_paying",
+        "order_id",
+        "state IN ('asked', 'waiting', 'paid')",
+        unique=True,
+    ),
+)
+numbered_table(
+    "plans",
+    link("order_id", "orders", index=True),
+    *required(JSON, "routing", "without"),
+    *required(TIMESTAMP, "created_at"),
+)
+table(
+    "sessions",
+    sa.Column("hash", TEXT, primary_key=True),
+    link("person_id", "people", index=True),
+    *required(TIMESTAMP, "created_at", "seen_at", "expires_at", "proved_at"),
+    *required(TEXT, "address", "user_agent"),
+    sa.Index(None, "expires_at"),
+)
+numbered_table(
+    "shipments",
+    link("order_id", "orders", index=True),
+    *optional(TEXT, "state"),
+    *required(TEXT, "lab", "band", "service", "carrier"),
+    *required(BOOLEAN, "is_tracked"),
+    *required(BIGINT, "price"),
+    *required(JSON, "image_ids"),
+    *required(INTEGER, "copies"),
+    *required(TEXT, "earliest_arrival", "latest_arrival"),
+    *optional(TIMESTAMP, "sent_at"),
+    *optional(TEXT, "held_because", "reason", "tracking_number", "tracking_url"),
+    *optional(TIMESTAMP, "shipped_at", index=True),
+    *required(TIMESTAMP, "created_at", "updated_at"),
+    partial_index(
+        "ix_shipments_open",
+        "lab, copies",
+        "state IN ('offered', 'accepted', 'in-production', 'failed')",
+    ),
+)
+numbered_table(
+    "callbacks",
+    link("merchant_id", "merchants"),
+    *optional(BIGINT, "number"),
+    link("order_id", "orders", nullable=True),
+    *optional(INTEGER, "sequence"),
+    link("event_id", "order_events", nullable=True),
+    *required(TEXT, "state"),
+    *required(INTEGER, "round", default="1"),
+    *required(INTEGER, "failures", "attempts", default="0"),
+    *optional(TIMESTAMP, "next_at", "delivered_at"),
+    *required(TIMESTAMP, "created_at"),
+    sa.UniqueConstraint("merchant_id", "number"),
+    sa.UniqueConstraint("order_id", "sequence"),
+    partial_index("ix_callbacks_given_up", "merchant_id, number", "state = 'given-up'"),
+)
+numbered_table(
+    "issue_photos",
+    link("issue_id", "issues", index=True),
+    *required(TEXT, "file"),
+    *required(INTEGER, "width", "height"),
+    *required(TIMESTAMP, "created_at"),
+)
+table(
+    "issue_remarks",
+    sa.Column("issue_id", sa.ForeignKey("issues.id"), primary_key=True),
+    sa.Column("number", INTEGER, primary_key=True, autoincrement=False),
+    *required(TIMESTAMP, "at"),
+    *required(TEXT, "author"),
+    *optional(TEXT, "was", "state", "comment"),
+)
+table(
+    "callback_attempts",
+    sa.Column("callback_id", sa.ForeignKey("callbacks.id"), primary_key=True),
+    sa.Column("number", INTEGER, primary_key=True, autoincrement=False),
+    *required(TIMESTAMP, "at", index=True),
+    *required(TEXT, "url"),
+    *optional(INTEGER, "status"),
+    *required(INTEGER, "milliseconds"),
+    *required(TEXT, "answer"),
+    *optional(TEXT, "error"),
+)

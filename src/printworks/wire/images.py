@@ -1,0 +1,27 @@
+"""What every version shows of an image in the same way."""
+
+from typing import Any
+
+from printworks.rules.images import ImageStatus
+from printworks.store.images.images import Image
+from printworks.wire.links import Links
+
+
+def show_shared_members(image: Image, links: Links) -> dict[str, Any]:
+    """Return the members that have the same name and meaning in every version."""
+    has_proofs = image.status is ImageStatus.OK
+    preview, thumbnail = links.proofs(image.id) if has_proofs else (None, None)
+    return {
+        "id": image.id,
+        "url": image.url,
+        "status": image.status,
+        "copies": image.copies,
+        "sizing": image.sizing,
+        "price": image.price,
+        "priceToUser": image.price_to_user,
+        "md5Hash": image.md5 or image.expected_md5,
+        "previewUrl": preview,
+        "thumbnailUrl": thumbnail,
+        "attributes": image.attributes,
+        "errorMessage": image.error_message,
+    }

@@ -1,0 +1,78 @@
+"""What every version shows of an order in the same way."""
+
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+import msgspec
+
+from printworks.rules.orders import OrderStatus, Payment, Permissions
+from printworks.rules.reasons import write_reasons
+from printworks.store.images.images import Images
+from printworks.store.labs.shipments import Shipments
+from printworks.store.orders.orders import Order
+from printworks.wire.links import Links
+from printworks.wire.shipments import ShipmentOut, ShippingInfoOut
+from printworks.wire.timestamps import show_timestamp
+
+
+class ShownOrder(NamedTuple):
+    """All that a response shows of an order."""
+
+    order: Order
+    images: Images
+    shipments: Shipments
+    permissions: Permissions
+
+
+class WantedStatus(StrEnum):
+    """The statuses that a merchant may ask for."""
+
+    CANCELLED = OrderStatus.CANCELLED.value
+    AWAITING_PAYMENT = OrderStatus.AWAITING_PAYMENT.value
+    SUBMITTED = OrderStatus.SUBMITTED.value
+
+
+class SetStatus(msgspec.Struct, frozen=True):
+    """The status that an order should have."""
+
+    status: WantedStatus
+
+
+def show_shared_members(shown: ShownOrder, links: Links) -> dict[str, Any]:
+    """Return the members that have the same name and meaning in every version."""
+    order, _, shipments, permissions = shown
+    is_cancelled = order.status is OrderStatus.CANCELLED
+    return {
+        "id": order.id,
+        "merchantOrderId": order.merchant_order_id,
+        "recipientName": order.recipient_name,
+        "address1": order.address1,
+        "address2": order.address2,
+        "addressTownOrCity": order.town_or_city,
+        "stateOrCounty": order.state_or_county,
+        "postalOrZipCode": order.postal_code,
+        "mobileTelephone": order.mobile_telephone,
+        "price": 0 if is_cancelled else order.price,
+        "status": order.status,
+        "shippingInfo": ShippingInfoOut(
+            price=0 if is_cancelled else order.shipping_price,
+            shipments=[ShipmentOut.of(shipment) for shipment in shipments],
+        ),
+        "payment": order.payment,
+        "paymentUrl": _find_payment_url(order, links),
+        "created": show_timestamp(order.created_at),
+        "lastUpdated": show_timestamp(order.updated_at),
+        "canCancel": permissions.cancel,
+        "canHold": permissions.hold,
+        "canUpdateShipping": permissions.update_shipping,
+        "errorMessage": write_reasons(order.reasons),
+        "invoiceAmountNet": order.invoice_amount_net,
+        "invoiceTax": order.invoice_tax,
+        "invoiceCurrency": order.invoice_currency,
+    }
+
+
+def _find_payment_url(order: Order, links: Links) -> str | None:
+    if order.payment is not Payment.INVOICE_RECIPIENT or order.payment_token is None:
+        return None
+    return links.payment(order.payment_token)

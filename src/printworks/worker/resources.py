@@ -1,0 +1,189 @@
+"""What handlers use beyond the database: network, files, image processor and thread pools."""
+
+import errno
+import shutil
+import tempfile
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import cache, partial
+from pathlib import Path
+from typing import Final, TypeVar
+from urllib.parse import urlsplit
+
+from printworks.actions.images.pictures import RenderingUnavailable, render_reliably
+from printworks.actions.services import Services
+from printworks.catalogue.labs import Lab
+from printworks.catalogue.snapshot import Catalogue
+from printworks.files.errors import FilesUnavailable
+from printworks.files.store import Files
+from printworks.imaging.processor import CannotBeProcessed, ImageProcessor, Invalid
+from printworks.labs import open_connector
+from printworks.labs.connector import LabConnector
+from printworks.net.client import POST_WITHIN, USUAL, FetchLimits, Outbound
+from printworks.net.guard import Guard
+from printworks.payments.gateway import Gateway
+from printworks.rules.jobs import RetryLater
+from printworks.store.engine.database import OUTAGES
+from printworks.worker.receivers import Receivers
+
+# Downloads from one host at the same time, by one worker: no server is flooded, and a slow one
+# does not take every slot.
+MOST_FROM_HOST: Final = 6
+# Payments that a worker checks at the same time.
+PAYMENT_THREADS: Final = 4
+# How long to wait for a host that has as many downloads as it may.
+BUSY_WAIT: Final = timedelta(seconds=2)
+# How long to wait after an infrastructure error, such as a full disk.
+OUTAGE_WAIT: Final = timedelta(minutes=1)
+# A working folder this old belongs to a worker that was killed.
+ABANDONED: Final = timedelta(hours=6)
+
+Rendered = TypeVar("Rendered")
+
+_INFRASTRUCTURE_ERRORS: Final = frozenset(
+    {
+        errno.ENOSPC,
+        errno.EDQUOT,
+        errno.EROFS,
+        errno.EIO,
+        errno.EMFILE,
+        errno.ENFILE,
+        errno.ENOMEM,
+        errno.EACCES,
+        errno.EPERM,
+        # The disk is not mounted, or its server has been replaced.
+        errno.ENOENT,
+        errno.ESTALE,
+    }
+)
+
+
+@dataclass(frozen=True)
+class Resources:
+    """The resources of a worker, made by `open_resources`."""
+
+    services: Services
+    outbound: Outbound
+    # Opens the connector of a lab.
+    connect: Callable[[Lab], LabConnector]
+    # Threads for rendering and for copying files.
+    cpu_pool: ThreadPoolExecutor
+    # Threads that wait for payment providers, so that rendering does not.
+    payment_pool: ThreadPoolExecutor
+    # The folder for temporary files.
+    scratch: Path
+    # Limits of downloads.
+    fetch_limits: FetchLimits = USUAL
+    # How long to wait for receivers of callbacks, and which of them are slow.
+    callback_timeout: timedelta = POST_WITHIN
+    receivers: Receivers = field(default_factory=Receivers)
+    _busy: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def processor(self) -> ImageProcessor:
+        """Reads and renders pictures, in child processes."""
+        return self.services.processor
+
+    @property
+    def files(self) -> Files:
+        """Where pictures are stored."""
+        return self.services.files
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """What is sold."""
+        return self.services.catalogue
+
+    @property
+    def gateway(self) -> Gateway:
+        """The payment providers."""
+        return self.services.gateway
+
+    @contextmanager
+    def host_slot(self, url: str) -> Iterator[None]:
+        """Take one of a host's download slots; raise `RetryLater` while all are taken."""
+        host = urlsplit(url).hostname or ""
+        if self._busy[host] >= MOST_FROM_HOST:
+            raise RetryLater(
+                f"{MOST_FROM_HOST} downloads from {host} are under way.", wait=BUSY_WAIT
+            )
+        self._busy[host] += 1
+        try:
+            yield
+        finally:
+            self._busy[host] -= 1
+            if not self._busy[host]:
+                del self._busy[host]
+
+    @contextmanager
+    def folder(self) -> Iterator[Path]:
+        """Make a temporary folder, which is deleted afterwards."""
+        with tempfile.TemporaryDirectory(dir=self.scratch, ignore_cleanup_errors=True) as name:
+            yield Path(name)
+
+    def render(
+        self, render: Callable[[], Rendered | Invalid | CannotBeProcessed]
+    ) -> Rendered | Invalid:
+        """Render a picture; raise `RetryLater` if that is impossible now."""
+        try:
+            return render_reliably(render, self.scratch)
+        except RenderingUnavailable as error:
+            raise RetryLater(str(error), wait=OUTAGE_WAIT) from error
+
+
+@asynccontextmanager
+async def open_resources(services: Services) -> AsyncIterator[Resources]:
+    """Open the resources of a worker, in the event loop that will use them."""
+    settings = services.settings
+    # What cannot be opened is reported at the start, and not by the first job that needs it.
+    _ = services.files, services.catalogue
+    scratch = settings.data / "tmp"
+    scratch.mkdir(mode=0o700, exist_ok=True)
+    _clear(scratch)
+    with (
+        ThreadPoolExecutor(2 * services.processor_slots) as cpu_pool,
+        ThreadPoolExecutor(PAYMENT_THREADS) as payment_pool,
+    ):
+        async with Outbound(Guard.of(settings)) as outbound:
+            yield Resources(
+                services=services,
+                outbound=outbound,
+                connect=cache(partial(open_connector, settings=settings)),
+                cpu_pool=cpu_pool,
+                payment_pool=payment_pool,
+                scratch=scratch,
+            )
+
+
+def _clear(scratch: Path) -> None:
+    """Delete the folders that killed workers left behind."""
+    old = time.time() - ABANDONED.total_seconds()
+    # Other temporary files are stored here too.
+    for left in scratch.glob(f"{tempfile.gettempprefix()}*"):
+        # Another worker may delete it at the same time.
+        with suppress(FileNotFoundError):
+            if left.stat().st_mtime < old:
+                shutil.rmtree(left, ignore_errors=True)
+
+
+@contextmanager
+def infrastructure_errors() -> Iterator[None]:
+    """Turn infrastructure errors, such as a full disk, into retries that cost no attempt."""
+    try:
+        yield
+    except FilesUnavailable as error:
+        raise RetryLater(str(error), wait=OUTAGE_WAIT) from error
+    except OUTAGES as error:
+        raise RetryLater(
+            f"The database is unavailable: {type(error).__name__}.", wait=OUTAGE_WAIT
+        ) from error
+    except OSError as error:
+        if error.errno in _INFRASTRUCTURE_ERRORS:
+            place = f": {error.filename}" if error.filename else ""
+            raise RetryLater(f"{error.strerror}{place}.", wait=OUTAGE_WAIT) from error
+        raise

@@ -1,0 +1,74 @@
+"""Commands as processes of their own: what the process of the tests cannot prove of them.
+
+`test_serve.py` and `test_listen.py` have those that run until they are stopped.
+"""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import run, run_process
+from tests.commands import make_environment
+from tests.running import PROGRAM
+
+
+@pytest.mark.parametrize(
+    ("words", "settings", "code"),
+    [
+        (["--version"], {}, 0),
+        (["merchant", "--help"], {}, 0),
+        (["merchant", "list"], {}, 0),
+        (["merchant", "list", "--json"], {}, 0),
+        (["merchant", "list"], {"port": "many"}, 1),
+        (["merchant", "people", "nobody"], {}, 1),
+        (["catalogue", "check"], {"catalogue": "nowhere"}, 1),
+        (["doctor"], {"environment": "test"}, 1),
+        (["merchant", "lst"], {}, 2),
+        (["merchant", "add"], {}, 2),
+        (["ledger", "payment", "1", "lots"], {}, 2),
+    ],
+)
+def test_a_process_says_and_ends_as_the_same_command_in_a_test(
+    words: list[str], settings: dict[str, str], code: int, tmp_path: Path
+) -> None:
+    settings = {"data": str(tmp_path / "data"), **settings}
+    run("migrate", data=settings["data"])
+
+    ended = run_process(*words, **settings)
+
+    assert ended.code == code, ended
+    assert ended == run(*words, **settings)
+
+
+def test_a_process_changes_what_the_next_one_reads(tmp_path: Path) -> None:
+    added = run_process("merchant", "add", "Alice", "--json", "--data", tmp_path)
+    listed = run_process("merchant", "list", "--json", "--data", tmp_path)
+
+    assert (added.code, added.complained) == (0, "")
+    assert json.loads(added.said)["merchantId"] in listed.said
+
+
+def test_what_a_process_makes_is_for_its_owner_alone(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+
+    assert run_process("merchant", "add", "Alice", "--data", data).code == 0
+
+    made = [data, *data.rglob("*")]
+    assert {path.stat().st_mode & 0o077 for path in made} == {0}
+    assert (data / "printworks.db").exists()
+
+
+def test_help_does_not_wait_for_the_database_library() -> None:
+    ended = subprocess.run(
+        [PROGRAM, "--help"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**make_environment({}), "PYTHONPROFILEIMPORTTIME": "1"},
+    )
+
+    assert ended.returncode == 0
+    assert "printworks.cli" in ended.stderr
+    assert "sqlalchemy" not in ended.stderr
