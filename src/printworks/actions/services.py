@@ -119,7 +119,9 @@ class Services:
 
     def _once(self, name: str, open_it: Callable[[], T]) -> T:
         if self.parent is not None and name not in {"database", "forms"}:
-            return self.parent._once(name, open_it)
+            # By its property, so that it is opened with what is the parent's own.
+            shared: T = getattr(self.parent, name)
+            return shared
         found = self.given.get(name) or self._opened.get(name)
         if found is None:
             with self._opening:
