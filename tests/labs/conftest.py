@@ -3,6 +3,7 @@
 from datetime import time
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -12,6 +13,7 @@ from printworks.catalogue.products import Currency
 from printworks.labs import open_connector
 from printworks.labs.connector import LabConnector
 from printworks.labs.folder import FolderLab
+from printworks.rules.routing.calendars import LabHours
 from printworks.settings import Settings
 
 
@@ -26,6 +28,7 @@ def a_lab(**values: Any) -> Lab:
         "cut_off": time(14),
         "capacity": 500,
         "makes": {},
+        "hours": LabHours(time(14), ZoneInfo("Europe/London")),
         **values,
     }
     return Lab(**given)

@@ -6,6 +6,7 @@ from typing import Any
 
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.routing.calendars import Days, Window, WorkingCalendar
+from printworks.rules.routing.costs import ShipmentPrice
 from printworks.rules.routing.model import (
     Candidate,
     CannotMake,
@@ -17,7 +18,6 @@ from printworks.rules.routing.model import (
     Routing,
     RoutingRequest,
     ServiceOffer,
-    ShipmentPrice,
 )
 from printworks.rules.routing.routing import route
 

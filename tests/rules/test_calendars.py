@@ -12,12 +12,10 @@ from printworks.rules.routing.calendars import (
     LONGEST_CLOSURE,
     MONDAY_TO_FRIDAY,
     Days,
+    LabHours,
     Window,
     WorkingCalendar,
     find_arrival,
-    find_dispatch,
-    find_next_cut_off,
-    find_production_start,
     find_promised_day,
 )
 
@@ -35,6 +33,11 @@ calendars = st.builds(
     st.frozensets(st.dates(date(2026, 1, 1), date(2026, 2, 28)), max_size=20),
 )
 spans = st.tuples(st.integers(0, 15), st.integers(0, 15)).map(lambda pair: Days(*sorted(pair)))
+
+
+def at_midnight(day: date) -> datetime:
+    """Return when a day begins."""
+    return datetime.combine(day, time(0), UTC)
 
 
 class TestWorkingCalendar:
@@ -138,17 +141,13 @@ class TestFindProductionStart:
     def test_the_clock_on_the_wall_of_the_lab_decides(
         self, ordered_at: datetime, zone: ZoneInfo, start: date
     ) -> None:
-        found = find_production_start(
-            ordered_at, cut_off=time(14), zone=zone, calendar=MONDAY_TO_FRIDAY
-        )
-
-        assert found == start
+        assert LabHours(time(14), zone).find_start(ordered_at) == start
 
     def test_a_moment_without_a_zone_is_refused(self) -> None:
         naive = datetime(2026, 3, 2, 12, 0)  # noqa: DTZ001 - what must not be
 
         with pytest.raises(ValueError, match="time zone"):
-            find_production_start(naive, cut_off=time(14), zone=UTC, calendar=MONDAY_TO_FRIDAY)
+            LabHours(time(14), UTC).find_start(naive)
 
     @given(
         st.datetimes(
@@ -163,7 +162,7 @@ class TestFindProductionStart:
     def test_work_begins_on_a_working_day_and_not_before_the_order(
         self, ordered_at: datetime, cut_off: time, zone: ZoneInfo, calendar: WorkingCalendar
     ) -> None:
-        start = find_production_start(ordered_at, cut_off=cut_off, zone=zone, calendar=calendar)
+        start = LabHours(cut_off, zone, calendar).find_start(ordered_at)
 
         local = ordered_at.astimezone(zone)
         assert calendar.is_working(start)
@@ -172,13 +171,16 @@ class TestFindProductionStart:
 
 
 def test_a_lab_that_needs_no_days_dispatches_on_the_day_it_starts() -> None:
-    assert find_dispatch(MONDAY, Days(0, 2), MONDAY_TO_FRIDAY) == Window(MONDAY, WEDNESDAY)
+    lab = LabHours(time(14), UTC)
+
+    assert lab.find_dispatch(at_midnight(MONDAY), 0) == Window(MONDAY, MONDAY)
+    assert lab.find_dispatch(at_midnight(MONDAY), 2) == Window(WEDNESDAY, WEDNESDAY)
 
 
 def test_a_carrier_that_rests_on_weekends_begins_to_count_on_monday() -> None:
-    lab = WorkingCalendar(frozenset(range(6)))
+    lab = LabHours(time(14), UTC, WorkingCalendar(frozenset(range(6))))
 
-    dispatch = find_dispatch(FRIDAY, Days(1, 1), lab)
+    dispatch = lab.find_dispatch(at_midnight(FRIDAY), 1)
     arrival = find_arrival(dispatch, Days(1, 2))
 
     assert dispatch == Window(SATURDAY, SATURDAY)
@@ -191,11 +193,11 @@ def test_a_span_that_cannot_be_is_refused(fewest: int, most: int) -> None:
         Days(fewest, most)
 
 
-@given(days, spans, spans, calendars, calendars)
+@given(days, st.integers(0, 15), spans, calendars, calendars)
 def test_nothing_arrives_before_it_is_dispatched_nor_latest_before_earliest(
-    start: date, production: Days, transit: Days, lab: WorkingCalendar, carrier: WorkingCalendar
+    start: date, production: int, transit: Days, lab: WorkingCalendar, carrier: WorkingCalendar
 ) -> None:
-    dispatch = find_dispatch(start, production, lab)
+    dispatch = LabHours(time(14), UTC, lab).find_dispatch(at_midnight(start), production)
     arrival = find_arrival(dispatch, transit, carrier)
 
     assert start <= dispatch.earliest <= dispatch.latest
@@ -232,6 +234,4 @@ def test_promised_days_begin_after_the_day_of_submission(
 def test_the_next_cut_off_is_that_of_the_next_day_on_which_work_begins(
     now: datetime, cut_off: datetime
 ) -> None:
-    zone = ZoneInfo("Europe/London")
-    found = find_next_cut_off(now, cut_off=time(14), zone=zone, calendar=WorkingCalendar())
-    assert found == cut_off
+    assert LabHours(time(14), LONDON).find_next_cut_off(now) == cut_off

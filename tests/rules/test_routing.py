@@ -6,13 +6,13 @@ import msgspec
 import pytest
 
 from printworks.rules.routing.calendars import Window
+from printworks.rules.routing.costs import ShipmentPrice
 from printworks.rules.routing.explaining import explain
 from printworks.rules.routing.model import (
     LabFinding,
     LabVerdict,
     Offer,
     ServiceOffer,
-    ShipmentPrice,
     Unroutable,
 )
 from tests.rules.labs import (

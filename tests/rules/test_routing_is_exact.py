@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.routing.calendars import Window
+from printworks.rules.routing.costs import ShipmentPrice
 from printworks.rules.routing.model import (
     Candidate,
     CannotMake,
@@ -21,7 +22,6 @@ from printworks.rules.routing.model import (
     Routing,
     RoutingRequest,
     ServiceOffer,
-    ShipmentPrice,
     Unroutable,
 )
 from printworks.rules.routing.routing import route

@@ -1,6 +1,7 @@
 """Who prefers tracking gets it wherever it is to be had, and is never left without a parcel."""
 
-from printworks.rules.routing.model import ShipmentPrice, Unroutable
+from printworks.rules.routing.costs import ShipmentPrice
+from printworks.rules.routing.model import Unroutable
 from tests.rules.labs import BUDGET, EXPRESS, a_lab, a_service, an_item, ask, plan_of
 
 POST = a_service("post", price=100)

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
 from printworks.catalogue.countries import COUNTRIES
 from printworks.catalogue.forms import CatalogueForm, LabForm, PromiseForm, ServiceForm
@@ -15,6 +16,7 @@ from printworks.catalogue.services import Service
 from printworks.catalogue.sources import CatalogueFiles, Place
 from printworks.catalogue.values import EVERYWHERE
 from printworks.rules.orders import ShippingMethod
+from printworks.rules.routing.calendars import LabHours, WorkingCalendar
 
 
 def build_labs(
@@ -40,7 +42,9 @@ def build_labs(
                 days = form.production_days if line.days is None else line.days
                 makes[product.sku] = Making(line.find_cost(price or 0), days)
         terms = {name: getattr(form, name) for name in LabTerms.__struct_fields__}
-        yield Lab(**terms, makes=MappingProxyType(makes))
+        calendar = WorkingCalendar(form.working_days, form.holidays)
+        hours = LabHours(form.cut_off, ZoneInfo(form.time_zone), calendar)
+        yield Lab(**terms, makes=MappingProxyType(makes), hours=hours)
 
 
 def build_service(form: ServiceForm) -> Service:

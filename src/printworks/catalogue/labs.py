@@ -1,6 +1,7 @@
 """What a lab is: what it makes and at what cost, when it works, what it still lets change."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from datetime import datetime
 from enum import StrEnum
 from typing import ClassVar, Final
 
@@ -9,6 +10,7 @@ import msgspec
 from printworks.catalogue import values
 from printworks.catalogue.form_reading import BlockForm
 from printworks.catalogue.products import Product
+from printworks.rules.routing.calendars import LabHours, Window
 
 MONDAY_TO_FRIDAY: Final = frozenset(range(5))
 
@@ -70,6 +72,12 @@ class Lab(LabTerms, frozen=True, kw_only=True, eq=False):
 
     # By sku.
     makes: Mapping[str, Making]
+    hours: LabHours
+
+    def find_dispatch(self, skus: Iterable[str], *, ordered_at: datetime) -> Window:
+        """Return when products that are sent together are dispatched."""
+        made = [self.makes[sku].production_days for sku in skus if sku in self.makes]
+        return self.hours.find_dispatch(ordered_at, max(made, default=0))
 
     def can_make(self, product: Product) -> bool:
         """Say whether the lab makes this product, paused or not."""

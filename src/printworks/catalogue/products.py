@@ -120,3 +120,12 @@ def choose_attributes(product: Product, wanted: Mapping[str, str]) -> dict[str, 
             raise BadInput(message)
         chosen[attribute.name] = valid[value.casefold()]
     return chosen
+
+
+def offers_attributes(product: Product, chosen: Mapping[str, str]) -> bool:
+    """Say whether a product still offers what was chosen."""
+    try:
+        choose_attributes(product, chosen)
+    except BadInput:
+        return False
+    return True

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Final
+from typing import Final, TypedDict, Unpack
 
 import msgspec
 
@@ -66,6 +66,44 @@ def find_image_errors(status: ImageStatus, copies: int) -> list[ImageError]:
     return [*errors, ImageError.ZERO_COPIES] if copies == 0 else errors
 
 
+class ProductFit(msgspec.Struct, frozen=True, kw_only=True):
+    """How an image suits the product on which it will be printed."""
+
+    # None while its size is unknown.
+    placement: Placement | None
+    recommended: Pixels
+    # Whether it is sold to the destination.
+    is_sold: bool
+    has_valid_attributes: bool
+
+
+class ImageFacts(msgspec.Struct, frozen=True):
+    """What is known of an image before submission."""
+
+    id: int
+    status: ImageStatus
+    copies: int
+    # None if its product is no longer in the catalogue.
+    fit: ProductFit | None
+
+
+def examine_image(image: ImageFacts) -> Findings:
+    """Find the errors and warnings of one image."""
+    fit = image.fit
+    if fit is None:
+        warnings = []
+    else:
+        warnings = find_size_warnings(image.status, fit.placement, fit.recommended)
+    if fit is None or not fit.is_sold or not fit.has_valid_attributes:
+        warnings.append(ImageWarning.ATTRIBUTE_NOT_VALID)
+    return Findings(
+        image_id=image.id,
+        errors=find_image_errors(image.status, image.copies),
+        warnings=warnings,
+        is_sold=fit is not None and fit.is_sold,
+    )
+
+
 def find_size_warnings(
     status: ImageStatus, placement: Placement | None, recommended: Pixels
 ) -> list[ImageWarning]:
@@ -98,22 +136,34 @@ class PostalAddress(msgspec.Struct, frozen=True, kw_only=True):
         return all(place) and bool(self.recipient_name or not needs_recipient)
 
 
+class SubmissionTerms(TypedDict, total=False):
+    """What else decides about a submission; everything is in order if it is left out."""
+
+    # Whether a shipment needs the recipient's name.
+    needs_recipient: bool
+    is_routable: bool
+    is_balance_sufficient: bool
+
+
 def find_general_errors(
-    address: PostalAddress,
-    images: Sequence[Findings],
-    *,
-    needs_recipient: bool = True,
-    is_routable: bool = True,
-    is_balance_sufficient: bool = True,
+    address: PostalAddress, images: Sequence[Findings], **terms: Unpack[SubmissionTerms]
 ) -> list[GeneralError]:
     """List the errors that prevent submission."""
     errors = []
-    if not is_balance_sufficient:
+    if not terms.get("is_balance_sufficient", True):
         errors.append(GeneralError.ACCOUNT_BALANCE_INSUFFICIENT)
-    if any(image.is_wrong for image in images) or not is_routable:
+    if any(image.is_wrong for image in images) or not terms.get("is_routable", True):
         errors.append(GeneralError.ITEMS_CONTAINING_ERRORS)
     if not images:
         errors.append(GeneralError.NO_ITEMS_IN_ORDER)
-    if not address.is_complete(needs_recipient=needs_recipient):
+    if not address.is_complete(needs_recipient=terms.get("needs_recipient", True)):
         errors.append(GeneralError.POSTAL_ADDRESS_NOT_SET)
     return errors
+
+
+def examine_order(
+    address: PostalAddress, images: Sequence[ImageFacts], **terms: Unpack[SubmissionTerms]
+) -> tuple[list[GeneralError], list[Findings]]:
+    """List the errors that prevent submission, and the findings on each image."""
+    findings = [examine_image(image) for image in images]
+    return find_general_errors(address, findings, **terms), findings

@@ -5,7 +5,6 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from printworks.actions.production.release import print_name
-from printworks.actions.production.routing import find_lab_dispatch
 from printworks.actions.work import Work
 from printworks.catalogue.labs import Lab
 from printworks.catalogue.snapshot import Catalogue
@@ -88,8 +87,8 @@ def read_manifest(image: Image) -> Manifest:
 
 
 def _find_dispatch_day(lab: Lab, images: Images, shipment: Shipment) -> date:
-    days = [making.production_days for i in images if (making := lab.makes.get(i.sku))]
-    return find_lab_dispatch(lab, max(days, default=0), now=shipment.created_at).latest
+    skus = {image.sku for image in images}
+    return lab.find_dispatch(skus, ordered_at=shipment.created_at).latest
 
 
 def _write_address(order: Order) -> Address:

@@ -20,14 +20,14 @@ from printworks.rules.reasons import Reason, ReasonCode, add_reason, drop_reason
 from printworks.rules.routing.model import Routed
 from printworks.store.images.images import list_images
 from printworks.store.labs.shipments import (
+    Decision,
     Shipment,
     Shipments,
     count_backlog,
     get_shipment,
-    insert_shipments,
     list_decisions,
     list_shipments,
-    store_decision,
+    offer_shipments,
     update_shipment,
 )
 from printworks.store.orders.orders import Order, update_order
@@ -137,9 +137,9 @@ def _reroute(
         raise WrongState("No other lab can make it.")
     values = {**_reported_values(report, work.now), "held_because": None}
     update_shipment(work.db, shipment, values)
-    store_decision(work.db, order.id, routing, without=without, now=work.now)
-    planned = make_shipments(routing.plan.shipments, work.catalogue, LabState.OFFERED)
-    added = insert_shipments(work.db, order.id, planned, now=work.now)
+    offered = make_shipments(routing.plan.shipments, work.catalogue, LabState.OFFERED)
+    decision = Decision(routing, list(without), work.now)
+    added = offer_shipments(work.db, order.id, offered, decision)
     shipments = list_shipments(work.db, order.id)
     record_shipments(work, order, shipments, [one.id for one in added])
     enqueue_sending(work, order, added, images)

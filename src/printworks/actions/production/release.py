@@ -25,14 +25,14 @@ from printworks.rules.routing.model import Routed
 from printworks.store.images.images import Image, Images
 from printworks.store.images.packing_slips import find_packing_slip
 from printworks.store.labs.shipments import (
+    Decision,
     Shipment,
     Shipments,
     count_backlog,
     drop_planned,
     get_shipment,
-    insert_shipments,
     list_shipments,
-    store_decision,
+    offer_shipments,
     update_shipment,
 )
 from printworks.store.orders.orders import Order, get_any_order_to_change
@@ -84,10 +84,9 @@ def offer_to_labs(work: Work, order: Order, images: Images) -> list[Shipment]:
     routing = route_order(order, images, RoutingTerms.of(work, backlog=count_backlog(work.db)))
     if not isinstance(routing, Routed):
         raise WrongState("No lab can make and send this order now; try again later.")
-    store_decision(work.db, order.id, routing, without=(), now=work.now)
-    drop_planned(work.db, order.id)
     offered = make_shipments(routing.plan.shipments, work.catalogue, LabState.OFFERED)
-    return insert_shipments(work.db, order.id, offered, now=work.now)
+    drop_planned(work.db, order.id)
+    return offer_shipments(work.db, order.id, offered, Decision(routing, [], work.now))
 
 
 def enqueue_prints(work: Work, images: Sequence[Image]) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence, Set
 from datetime import datetime
 from functools import cache
 from typing import Final, NamedTuple, Self
-from zoneinfo import ZoneInfo
 
 import msgspec
 
@@ -15,15 +14,8 @@ from printworks.catalogue.services import Service
 from printworks.catalogue.snapshot import Catalogue
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.production import LabRules, LabState
-from printworks.rules.routing.calendars import (
-    Days,
-    Window,
-    WorkingCalendar,
-    find_arrival,
-    find_dispatch,
-    find_production_start,
-    find_promised_day,
-)
+from printworks.rules.routing.calendars import Days, Window, find_arrival, find_promised_day
+from printworks.rules.routing.costs import ShipmentPrice
 from printworks.rules.routing.model import (
     Candidate,
     CannotMake,
@@ -33,7 +25,6 @@ from printworks.rules.routing.model import (
     Routing,
     RoutingRequest,
     ServiceOffer,
-    ShipmentPrice,
 )
 from printworks.rules.routing.routing import route
 from printworks.store.images.images import Images
@@ -77,9 +68,12 @@ class RoutingTerms(msgspec.Struct, frozen=True, kw_only=True):
         cls, work: Work, *, backlog: Mapping[str, int] = {}, without: Set[str] = frozenset()
     ) -> Self:
         """Return the terms of a merchant at its present time."""
-        currency, now = work.merchant.currency, work.now
         return cls(
-            catalogue=work.catalogue, currency=currency, now=now, backlog=backlog, without=without
+            catalogue=work.catalogue,
+            currency=work.merchant.currency,
+            now=work.now,
+            backlog=backlog,
+            without=without,
         )
 
 
@@ -149,7 +143,7 @@ def _make_candidate(
 
     @cache
     def dispatch(production_days: int) -> Window:
-        return find_lab_dispatch(lab, production_days + queue, now=terms.now)
+        return lab.hours.find_dispatch(terms.now, production_days + queue)
 
     def offer(product: Product) -> Offer | CannotMake:
         making = lab.makes.get(product.sku)
@@ -169,19 +163,6 @@ def _make_candidate(
         ),
         paused="it takes no orders now" if lab.paused else None,
     )
-
-
-# Python itself caches eight zones, and there may be more labs than that.
-_open_zone: Final = cache(ZoneInfo)
-
-
-def find_lab_dispatch(lab: Lab, production_days: int, *, now: datetime) -> Window:
-    """Return when a lab dispatches what it receives now."""
-    calendar = WorkingCalendar(lab.working_days, lab.holidays)
-    start = find_production_start(
-        now, cut_off=lab.cut_off, zone=_open_zone(lab.time_zone), calendar=calendar
-    )
-    return find_dispatch(start, Days(production_days, production_days), calendar)
 
 
 def _make_service_offer(
@@ -238,9 +219,8 @@ def re_estimate(
     if lab is None or service is None:
         return shipment
     skus = {image.sku for image in images if image.id in shipment.image_ids}
-    days = [making.production_days for sku in skus if (making := lab.makes.get(sku))]
     transit = Days(service.min_transit_days, service.max_transit_days)
-    arrival = find_arrival(find_lab_dispatch(lab, max(days, default=0), now=now), transit)
+    arrival = find_arrival(lab.find_dispatch(skus, ordered_at=now), transit)
     return msgspec.structs.replace(
         shipment,
         earliest_arrival=arrival.earliest.isoformat(),

@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 
 import msgspec
-from sqlalchemy import Connection
 
 from printworks.actions.payments.totals import MOST_TO_PAY, total_for_recipient
 from printworks.actions.work import Work
-from printworks.catalogue.products import choose_attributes
+from printworks.catalogue.products import offers_attributes
 from printworks.catalogue.snapshot import Catalogue
-from printworks.errors import BadInput, WrongState
+from printworks.errors import WrongState
 from printworks.rules.orders import OrderStatus, Payment
 from printworks.rules.payments import is_on_account
 from printworks.rules.sizing import place
@@ -17,11 +16,11 @@ from printworks.rules.submission import (
     Findings,
     GeneralError,
     ImageError,
+    ImageFacts,
     ImageWarning,
     PostalAddress,
-    find_general_errors,
-    find_image_errors,
-    find_size_warnings,
+    ProductFit,
+    examine_order,
 )
 from printworks.store.images.images import Image, list_images
 from printworks.store.labs.shipments import list_shipments
@@ -36,6 +35,8 @@ class SubmissionStatus(msgspec.Struct, frozen=True):
     images: Sequence[Image]
     errors: list[GeneralError]
     findings: list[Findings]
+    # Whether labs were found for it.
+    is_routable: bool
 
     @property
     def is_valid(self) -> bool:
@@ -54,8 +55,11 @@ def check_submission(work: Work, order: Order, *, needs_recipient: bool = True) 
     The caller decides whether a shipment needs the recipient's name.
     """
     images = list_images(work.db, order.id) if order.image_count else []
-    findings = [_examine(image, order, work.catalogue) for image in images]
-    errors = find_general_errors(
+    is_open = order.status is OrderStatus.NOT_YET_SUBMITTED
+    is_routable = not images or not is_open or bool(list_shipments(work.db, order.id))
+    # A submitted order is paid for.
+    is_balance_sufficient = not is_open or _is_within_limit(work, order, images)
+    errors, findings = examine_order(
         PostalAddress(
             recipient_name=order.recipient_name,
             address1=order.address1,
@@ -63,18 +67,16 @@ def check_submission(work: Work, order: Order, *, needs_recipient: bool = True) 
             postal_code=order.postal_code,
             destination_country=order.destination_country,
         ),
-        findings,
+        [_gather_facts(image, order, work.catalogue) for image in images],
         needs_recipient=needs_recipient,
-        is_routable=_is_routable(work.db, order, findings),
-        is_balance_sufficient=_is_within_limit(work, order, images),
+        is_routable=is_routable,
+        is_balance_sufficient=is_balance_sufficient,
     )
-    return SubmissionStatus(order, images, errors, findings)
+    return SubmissionStatus(order, images, errors, findings, is_routable)
 
 
 def _is_within_limit(work: Work, order: Order, images: Sequence[Image]) -> bool:
-    """Whether the merchant's credit covers the order; a submitted one is paid for."""
-    if order.status is not OrderStatus.NOT_YET_SUBMITTED:
-        return True
+    """Whether the merchant's credit covers the order."""
     limit = read_credit_limit(work.db, order.merchant_id)
     on_account = is_on_account(work.merchant.billing, work.cards)
     # A card payment is not owed, but debts must be within the limit.
@@ -87,19 +89,13 @@ def _is_within_limit(work: Work, order: Order, images: Sequence[Image]) -> bool:
     return limit is None or read_books(work.db, order.merchant_id).balance + added <= limit
 
 
-def _is_routable(db: Connection, order: Order, findings: Sequence[Findings]) -> bool:
-    """Whether labs were found; images that cannot be ordered have errors of their own."""
-    is_open = order.status is OrderStatus.NOT_YET_SUBMITTED
-    if not is_open or not findings or any(found.is_wrong for found in findings):
-        return True
-    return bool(list_shipments(db, order.id))
-
-
 def require_valid(work: Work, order: Order, *, needs_recipient: bool = True) -> SubmissionStatus:
     """Return the status of an order that can be submitted; otherwise raise with every code."""
     status = check_submission(work, order, needs_recipient=needs_recipient)
     if not status.is_valid:
-        raise WrongState(f"The order cannot be submitted: {_list_codes(status.errors, status)}.")
+        raise WrongState(
+            f"The order cannot be submitted: {_list_codes(status.errors, status.findings)}."
+        )
     return status
 
 
@@ -109,26 +105,23 @@ def require_payable(work: Work, order: Order) -> None:
     The recipient can still give an address, and images may be uploaded after the payment.
     """
     status = check_submission(work, order)
-    later = [_ignore_missing_file(found) for found in status.findings]
     ignored = {GeneralError.POSTAL_ADDRESS_NOT_SET} if order.destination_country else set()
-    if not any(found.is_wrong for found in later) and _is_routable(work.db, order, later):
+    if status.is_printable and status.is_routable:
         ignored.add(GeneralError.ITEMS_CONTAINING_ERRORS)
     errors = [error for error in status.errors if error not in ignored]
     if total_for_recipient(order, status.images).total > MOST_TO_PAY:
         raise WrongState("The order is too expensive to be paid for at once.")
     if errors:
-        found_now = msgspec.structs.replace(status, findings=later)
-        raise WrongState(f"The order cannot be submitted: {_list_codes(errors, found_now)}.")
+        later = [_ignore_missing_file(found) for found in status.findings]
+        raise WrongState(f"The order cannot be submitted: {_list_codes(errors, later)}.")
 
 
 def require_printable(work: Work, order: Order) -> None:
     """Refuse an order with an image that is invalid or no longer sold."""
     status = check_submission(work, order)
     if not status.is_printable:
-        found_now = msgspec.structs.replace(
-            status, findings=[_ignore_missing_file(found) for found in status.findings]
-        )
-        raise WrongState(f"The order cannot be printed: {_list_codes([], found_now)}.")
+        later = [_ignore_missing_file(found) for found in status.findings]
+        raise WrongState(f"The order cannot be printed: {_list_codes([], later)}.")
 
 
 def _ignore_missing_file(found: Findings) -> Findings:
@@ -136,9 +129,9 @@ def _ignore_missing_file(found: Findings) -> Findings:
     return msgspec.structs.replace(found, errors=errors)
 
 
-def _list_codes(errors: Sequence[GeneralError], status: SubmissionStatus) -> str:
+def _list_codes(errors: Sequence[GeneralError], findings: Sequence[Findings]) -> str:
     codes: list[str] = [*errors]
-    for found in status.findings:
+    for found in findings:
         reasons: list[str] = [*found.errors]
         if not found.is_sold:
             reasons.append(ImageWarning.ATTRIBUTE_NOT_VALID)
@@ -146,25 +139,15 @@ def _list_codes(errors: Sequence[GeneralError], status: SubmissionStatus) -> str
     return ", ".join(codes)
 
 
-def _examine(image: Image, order: Order, catalogue: Catalogue) -> Findings:
+def _gather_facts(image: Image, order: Order, catalogue: Catalogue) -> ImageFacts:
     product = catalogue.find_product(image.sku)
-    errors = find_image_errors(image.status, image.copies)
     if product is None:
-        return Findings(
-            image_id=image.id,
-            errors=errors,
-            warnings=[ImageWarning.ATTRIBUTE_NOT_VALID],
-            is_sold=False,
-        )
-    pixels = image.pixels
-    placement = None if pixels is None else place(pixels, product.print_area, image.sizing)
-    warnings = find_size_warnings(image.status, placement, product.recommended_pixels)
-    is_sold = order.destination_country is None or product.is_sold_to(order.destination_country)
-    try:
-        choose_attributes(product, image.attributes)
-        fits = is_sold
-    except BadInput:
-        fits = False
-    if not fits:
-        warnings.append(ImageWarning.ATTRIBUTE_NOT_VALID)
-    return Findings(image_id=image.id, errors=errors, warnings=warnings, is_sold=is_sold)
+        return ImageFacts(image.id, image.status, image.copies, None)
+    country, pixels = order.destination_country, image.pixels
+    fit = ProductFit(
+        placement=pixels and place(pixels, product.print_area, image.sizing),
+        recommended=product.recommended_pixels,
+        is_sold=country is None or product.is_sold_to(country),
+        has_valid_attributes=offers_attributes(product, image.attributes),
+    )
+    return ImageFacts(image.id, image.status, image.copies, fit)

@@ -86,30 +86,31 @@ class Window(msgspec.Struct, frozen=True):
     latest: date
 
 
-def find_production_start(
-    ordered_at: datetime, *, cut_off: time, zone: tzinfo, calendar: WorkingCalendar
-) -> date:
-    """Return the lab's day on which work starts: today if ordered before the cut-off there."""
-    if ordered_at.tzinfo is None:
-        message = "The time of an order must have a time zone."
-        raise ValueError(message)
-    local = ordered_at.astimezone(zone)
-    today = local.date()
-    is_in_time = local.time() < cut_off
-    return calendar.on_or_after(today if is_in_time else today + _DAY)
+class LabHours(msgspec.Struct, frozen=True):
+    """When a lab works: orders before the cut-off go into production on the same working day."""
 
+    cut_off: time
+    zone: tzinfo
+    calendar: WorkingCalendar = MONDAY_TO_FRIDAY
 
-def find_next_cut_off(
-    now: datetime, *, cut_off: time, zone: tzinfo, calendar: WorkingCalendar
-) -> datetime:
-    """Return the next cut-off: orders before it go into production on that day."""
-    day = find_production_start(now, cut_off=cut_off, zone=zone, calendar=calendar)
-    return datetime.combine(day, cut_off, zone)
+    def find_start(self, ordered_at: datetime) -> date:
+        """Return the lab's day on which work on an order starts."""
+        if ordered_at.tzinfo is None:
+            message = "The time of an order must have a time zone."
+            raise ValueError(message)
+        local = ordered_at.astimezone(self.zone)
+        today = local.date()
+        is_in_time = local.time() < self.cut_off
+        return self.calendar.on_or_after(today if is_in_time else today + _DAY)
 
+    def find_next_cut_off(self, now: datetime) -> datetime:
+        """Return the next cut-off: orders before it go into production on that day."""
+        return datetime.combine(self.find_start(now), self.cut_off, self.zone)
 
-def find_dispatch(start: date, production: Days, calendar: WorkingCalendar) -> Window:
-    """Return when the lab dispatches the shipment; 0 days of production is the day it starts."""
-    return Window(calendar.add(start, production.fewest), calendar.add(start, production.most))
+    def find_dispatch(self, ordered_at: datetime, production_days: int) -> Window:
+        """Return when an order is dispatched; 0 days of production is the day work starts."""
+        day = self.calendar.add(self.find_start(ordered_at), production_days)
+        return Window(day, day)
 
 
 def find_arrival(

@@ -1,13 +1,39 @@
-"""What it costs to assign the items of one band to labs."""
+"""What it costs to assign the items of one band to labs, and a good assignment to start from."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from itertools import permutations
 from operator import and_
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
-from printworks.rules.routing.model import ShipmentPrice
+import msgspec
+
+
+class ShipmentPrice(msgspec.Struct, frozen=True):
+    """What a shipment costs: one price for the first copies, then one for each further step."""
+
+    first: int
+    # How many copies the first price pays for, and how many each further step.
+    items: int = 1
+    each_further: int = 0
+    step: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse prices that fall with the number of copies: the search relies on it."""
+        if min(self.first, self.each_further, self.items) < 0 or self.step < 1:
+            message = "A price cannot be negative, nor a step smaller than one copy."
+            raise ValueError(message)
+
+    def price_for(self, copies: int) -> int:
+        """Return the price of a shipment with this many copies."""
+        further = max(0, copies - self.items)
+        return self.first + self.each_further * -(-further // self.step)
+
+    def end_of_step(self, copies: int) -> int:
+        """Return the largest number of copies that costs the same as this many."""
+        further = max(0, copies - self.items)
+        return self.items + self.step * -(-further // self.step)
 
 
 class LabChoice(NamedTuple):
@@ -107,7 +133,7 @@ class Assignment:
     """A lab for each item, and the shipments that result."""
 
     def __init__(self, costs: Costs, labs: Sequence[int]) -> None:
-        self._costs = costs
+        self.costs = costs
         self.labs = list(labs)
         self._copies = dict.fromkeys(costs.labs, 0)
         # By lab: how many of its items have which services in time.
@@ -115,9 +141,22 @@ class Assignment:
         for item, lab in enumerate(labs):
             self._put(item, lab)
 
+    @classmethod
+    def find_good(cls, problem: AssignmentProblem) -> Self:
+        """Start with each item where it is cheapest, or as many as possible at one lab; improve."""
+        costs = Costs(problem, breaks_ties=True)
+        cheapest = [min(choices, key=choices.__getitem__) for choices in costs.items]
+        starts = [cls(costs, cheapest)]
+        for lab in costs.labs:
+            choices = zip(costs.items, cheapest, strict=True)
+            starts.append(cls(costs, [lab if lab in known else best for known, best in choices]))
+        good = min(starts, key=cls.total)
+        good.improve()
+        return good
+
     def total(self) -> int:
         """Return the cost of all items and shipments."""
-        items = sum(self._costs.items[item][lab] for item, lab in enumerate(self.labs))
+        items = sum(self.costs.items[item][lab] for item, lab in enumerate(self.labs))
         return items + sum(self._price(lab) for lab in set(self.labs))
 
     def extra_alone(self, item: int, lab: int) -> int:
@@ -135,7 +174,7 @@ class Assignment:
 
     def _move_items(self) -> bool:
         is_better = False
-        for item, choices in enumerate(self._costs.items):
+        for item, choices in enumerate(self.costs.items):
             others = [lab for lab in choices if lab != self.labs[item]]
             extra, lab = min(((self.extra_alone(item, lab), lab) for lab in others), default=(0, 0))
             if extra < 0:
@@ -145,7 +184,7 @@ class Assignment:
 
     def _move_shipments(self) -> bool:
         is_better = False
-        for home, lab in permutations(self._costs.labs, 2):
+        for home, lab in permutations(self.costs.labs, 2):
             moved = self._list_movable(home, lab)
             if moved and self._extra(moved, home, lab) < 0:
                 self._move(moved, home, lab)
@@ -153,7 +192,7 @@ class Assignment:
         return is_better
 
     def _list_movable(self, home: int, lab: int) -> list[int]:
-        choices = self._costs.items
+        choices = self.costs.items
         return [item for item, at in enumerate(self.labs) if at == home and lab in choices[item]]
 
     def _extra(self, moved: Sequence[int], home: int, lab: int) -> int:
@@ -161,22 +200,22 @@ class Assignment:
         self._move(moved, home, lab)
         after = self._price(home) + self._price(lab)
         self._move(moved, lab, home)
-        costs = self._costs.items
+        costs = self.costs.items
         return after - before + sum(costs[item][lab] - costs[item][home] for item in moved)
 
     def _move(self, items: Sequence[int], home: int, lab: int) -> None:
         for item in items:
-            self._copies[home] -= self._costs.problem.copies[item]
-            self._services[home][self._costs.problem.choices[item][home].services] -= 1
+            self._copies[home] -= self.costs.problem.copies[item]
+            self._services[home][self.costs.problem.choices[item][home].services] -= 1
             self._put(item, lab)
 
     def _put(self, item: int, lab: int) -> None:
         self.labs[item] = lab
-        self._copies[lab] += self._costs.problem.copies[item]
-        self._services[lab][self._costs.problem.choices[item][lab].services] += 1
+        self._copies[lab] += self.costs.problem.copies[item]
+        self._services[lab][self.costs.problem.choices[item][lab].services] += 1
 
     def _price(self, lab: int) -> int:
         in_time = [services for services, count in self._services[lab].items() if count]
         if not in_time:
             return 0
-        return self._costs.shipment(lab, self._copies[lab], reduce(and_, in_time))
+        return self.costs.shipment(lab, self._copies[lab], reduce(and_, in_time))

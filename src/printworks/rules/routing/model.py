@@ -9,6 +9,7 @@ import msgspec
 
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.routing.calendars import MONDAY_TO_FRIDAY, Days, Window, WorkingCalendar
+from printworks.rules.routing.costs import ShipmentPrice
 
 # A search that takes more steps (one item compared with one lab) ends with the best so far.
 MOST_STEPS: Final = 200_000
@@ -35,32 +36,6 @@ class CannotMake(msgspec.Struct, frozen=True):
     """A lab cannot make an item; the reason follows a colon, such as "no frames in gold"."""
 
     reason: str
-
-
-class ShipmentPrice(msgspec.Struct, frozen=True):
-    """What a shipment costs: one price for the first copies, then one for each further step."""
-
-    first: int
-    # How many copies the first price pays for, and how many each further step.
-    items: int = 1
-    each_further: int = 0
-    step: int = 1
-
-    def __post_init__(self) -> None:
-        """Refuse prices that fall with the number of copies: the search relies on it."""
-        if min(self.first, self.each_further, self.items) < 0 or self.step < 1:
-            message = "A price cannot be negative, nor a step smaller than one copy."
-            raise ValueError(message)
-
-    def price_for(self, copies: int) -> int:
-        """Return the price of a shipment with this many copies."""
-        further = max(0, copies - self.items)
-        return self.first + self.each_further * -(-further // self.step)
-
-    def end_of_step(self, copies: int) -> int:
-        """Return the largest number of copies that costs the same as this many."""
-        further = max(0, copies - self.items)
-        return self.items + self.step * -(-further // self.step)
 
 
 class ServiceOffer(msgspec.Struct, frozen=True, kw_only=True):

@@ -40,25 +40,12 @@ def solve(problem: AssignmentProblem, *, most_steps: int = MOST_STEPS) -> Soluti
 
     The first labs are those of the list that comes first when labs are listed item by item.
     """
-    costs = Costs(problem, breaks_ties=True)
-    search = _LabSearch(costs, _find_good(costs), most_steps)
+    search = _LabSearch(Assignment.find_good(problem), most_steps)
     is_exact = search.run()
-    best = Assignment(costs, search.best)
+    best = Assignment(search.costs, search.best)
     if not is_exact:
         best.improve()
     return Solution(tuple(best.labs), is_exact)
-
-
-def _find_good(costs: Costs) -> Assignment:
-    """Start with each item where it is cheapest, or with as many as possible at one lab."""
-    cheapest = [min(choices, key=choices.__getitem__) for choices in costs.items]
-    starts = [Assignment(costs, cheapest)]
-    for lab in costs.labs:
-        choices = zip(costs.items, cheapest, strict=True)
-        starts.append(Assignment(costs, [lab if lab in known else best for known, best in choices]))
-    good = min(starts, key=Assignment.total)
-    good.improve()
-    return good
 
 
 class _OutOfSteps(Exception):
@@ -68,12 +55,12 @@ class _OutOfSteps(Exception):
 class _LabSearch:
     """Tries all sets of labs except those that cannot be better than the best so far."""
 
-    def __init__(self, costs: Costs, good: Assignment, most_steps: int) -> None:
+    def __init__(self, good: Assignment, most_steps: int) -> None:
         self.best = good.labs
         self.least = good.total()
-        self.costs = costs
-        self._lab_bounds = _LabBounds(costs, good.labs)
-        self._item_bounds = _ItemBounds(costs)
+        self.costs = good.costs
+        self._lab_bounds = _LabBounds(good.costs, good.labs)
+        self._item_bounds = _ItemBounds(good.costs)
         self._steps = most_steps
 
     def run(self) -> bool:

@@ -44,9 +44,7 @@ class Image(msgspec.Struct, frozen=True):
     @property
     def pixels(self) -> Pixels | None:
         """Its size in pixels, once that is known."""
-        if self.width is None or self.height is None:
-            return None
-        return Pixels(self.width, self.height)
+        return Pixels(self.width, self.height) if self.width and self.height else None
 
 
 class NewImage(msgspec.Struct, frozen=True, kw_only=True):

@@ -170,6 +170,19 @@ def count_backlog(db: Connection) -> dict[str, int]:
     return {lab: int(copies) for lab, copies in rows}
 
 
+def offer_shipments(
+    db: Connection, order_id: int, new: Iterable[NewShipment], why: Decision
+) -> list[Shipment]:
+    """Add shipments that are offered to labs, with the decision for these labs."""
+    routing, without = msgspec.to_builtins(why.routing), sorted(why.without)
+    db.execute(
+        insert(plans).values(
+            order_id=order_id, routing=routing, without=without, created_at=why.created_at
+        )
+    )
+    return insert_shipments(db, order_id, new, now=why.created_at)
+
+
 def insert_shipments(
     db: Connection, order_id: int, new: Iterable[NewShipment], *, now: datetime
 ) -> list[Shipment]:
@@ -206,20 +219,6 @@ def update_shipment(
         .values(**values)
     )
     return msgspec.structs.replace(shipment, **values) if changed.rowcount else None
-
-
-def store_decision(
-    db: Connection, order_id: int, routing: Routing, *, without: Iterable[str], now: datetime
-) -> None:
-    """Store why labs were chosen for an order, or for a part of it."""
-    db.execute(
-        insert(plans).values(
-            order_id=order_id,
-            routing=msgspec.to_builtins(routing),
-            without=sorted(without),
-            created_at=now,
-        )
-    )
 
 
 def list_decisions(db: Connection, order_id: int) -> list[Decision]:

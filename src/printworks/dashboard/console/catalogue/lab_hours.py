@@ -7,7 +7,6 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from printworks.catalogue.labs import Lab
-from printworks.rules.routing.calendars import WorkingCalendar, find_production_start
 
 _DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 # So far ahead holidays are shown.
@@ -27,14 +26,12 @@ class Hours(msgspec.Struct, frozen=True):
 
 def describe_hours(lab: Lab, *, now: datetime) -> Hours:
     """Return when a lab works, and when it would begin what comes now."""
-    zone = ZoneInfo(lab.time_zone)
-    calendar = WorkingCalendar(lab.working_days, lab.holidays)
-    there = now.astimezone(zone)
+    there = now.astimezone(lab.hours.zone)
     return Hours(
         days=write_days(lab.working_days),
         now=there,
-        is_open_today=calendar.is_working(there.date()),
-        begins=find_production_start(now, cut_off=lab.cut_off, zone=zone, calendar=calendar),
+        is_open_today=lab.hours.calendar.is_working(there.date()),
+        begins=lab.hours.find_start(now),
     )
 
 

@@ -16,7 +16,7 @@ from printworks.dashboard.site.etag import make_etag
 from printworks.dashboard.site.router import Page
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.production import OPEN, LabState
-from printworks.rules.routing.calendars import MONDAY_TO_FRIDAY, WorkingCalendar, find_next_cut_off
+from printworks.rules.routing.calendars import MONDAY_TO_FRIDAY
 from printworks.store.accounts.merchants import read_clock_offsets
 from printworks.store.console.labs import QueueCount, QueuedShipment, count_queue, list_queue
 from printworks.store.console.problems import find_failed, find_late
@@ -132,18 +132,13 @@ def _view_labs(visit: ConsoleVisit, counts: Sequence[QueueCount]) -> list[LabVie
     for row in counts:
         by_lab.setdefault(row.lab, []).append(row)
     catalogue = visit.services.catalogue
-    known = [(_next_cut_off(lab, visit.real_now), lab) for lab in catalogue.labs]
+    known = [
+        (lab.hours.find_next_cut_off(visit.real_now).astimezone(UTC), lab) for lab in catalogue.labs
+    ]
     known.sort(key=lambda pair: (pair[0], pair[1].code))
     views = [_view_lab(lab, at, by_lab.pop(lab.code, []), visit.real_now) for at, lab in known]
     # What is still at labs that have left the catalogue.
     return [*views, *(_view_gone(code, rows) for code, rows in sorted(by_lab.items()))]
-
-
-def _next_cut_off(lab: Lab, now: datetime) -> datetime:
-    calendar = WorkingCalendar(lab.working_days, lab.holidays)
-    zone = ZoneInfo(lab.time_zone)
-    at = find_next_cut_off(now, cut_off=lab.cut_off, zone=zone, calendar=calendar)
-    return at.astimezone(UTC)
 
 
 def _view_lab(lab: Lab, at: datetime, rows: Sequence[QueueCount], now: datetime) -> LabView:

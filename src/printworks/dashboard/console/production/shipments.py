@@ -9,7 +9,6 @@ from starlette.responses import Response
 
 from printworks.actions.production.lab_documents import read_manifest
 from printworks.actions.production.release import permissions_of
-from printworks.actions.production.routing import find_lab_dispatch
 from printworks.catalogue.labs import Lab
 from printworks.catalogue.services import Carrier
 from printworks.catalogue.snapshot import Catalogue
@@ -146,8 +145,8 @@ def find_dispatch_day(lab: Lab | None, images: Sequence[Image], shipment: Shipme
     """Return by when the lab must send a job; None for a lab that is gone."""
     if lab is None:
         return None
-    days = [making.production_days for image in images if (making := lab.makes.get(image.sku))]
-    return find_lab_dispatch(lab, max(days, default=0), now=shipment.created_at).latest
+    skus = {image.sku for image in images}
+    return lab.find_dispatch(skus, ordered_at=shipment.created_at).latest
 
 
 def view_print(image: Image, catalogue: Catalogue, links: Links) -> LabPrintView:
