@@ -91,5 +91,5 @@ def test_what_happens_every_hour_has_one_key_for_each_hour_and_kind() -> None:
         hourly_key(kind, begins + timedelta(minutes=30 * n)) for n in range(4) for kind in HOURLY
     ]
 
-    assert hourly_key(JobKind.PURGE_JOBS, begins) == "forget-jobs:2026-11-15T01"
+    assert hourly_key(JobKind.PURGE_JOBS, begins) == "purge-jobs:2026-11-15T01"
     assert len(set(keys)) == 2 * len(HOURLY)

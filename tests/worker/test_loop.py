@@ -292,7 +292,7 @@ class TestEveryHour:
 
         with database.reading() as db:
             keys = db.execute(select(jobs.c.dedupe_key)).scalars().all()
-        assert keys == ["forget-jobs:2026-11-15T12"]
+        assert keys == ["purge-jobs:2026-11-15T12"]
         assert list_states(database) == ["done"]
 
     def test_the_next_hour_has_a_promise_of_its_own(self, database: Database) -> None:

@@ -4,12 +4,14 @@ import json
 import os
 import signal
 import subprocess
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from printworks.rules.jobs import HOURLY
 from printworks.store.engine.database import Database
+from printworks.worker.sweeps import SWEEPS
 from tests.running import PROGRAM
 from tests.worker.queues import list_states
 
@@ -19,16 +21,21 @@ def test_a_worker_does_its_sweeps_and_stops_cleanly(
     database_url: str, tmp_path: Path, number: signal.Signals
 ) -> None:
     environment = {"PATH": os.environ["PATH"], "PRINTWORKS_DATABASE_URL": database_url}
-    with subprocess.Popen(
-        [PROGRAM, "work", "--data", tmp_path], stderr=subprocess.PIPE, env=environment
-    ) as process:
+    with (
+        subprocess.Popen(
+            [PROGRAM, "work", "--data", tmp_path], stderr=subprocess.PIPE, env=environment
+        ) as process,
+        ExitStack() as ending,
+    ):
+        # If it does not say what is expected, it must not outlive the test.
+        ending.callback(process.kill)
         assert process.stderr is not None
         said: list[str] = []
-        sweeps = [kind for kind in HOURLY if kind.startswith("forget-")]
-        while sum("forgotten" in line for line in said) < len(sweeps):
+        while said.count("swept") < len(SWEEPS):
             said.append(json.loads(process.stderr.readline())["event"])
         process.send_signal(number)
         said += [json.loads(line)["event"] for line in process.stderr]
+        process.wait()
 
     database = Database(database_url)
     states = list_states(database)

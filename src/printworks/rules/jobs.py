@@ -33,16 +33,16 @@ class JobKind(StrEnum):
     POLL_LABS = "poll-labs"
     DELIVER_CALLBACK = "deliver-callback"
     RETRY_CALLBACK = "retry-callback"
-    PURGE_CALLBACK_ATTEMPTS = "forget-callback-attempts"
+    PURGE_CALLBACK_ATTEMPTS = "purge-callback-attempts"
     CHECK_PAYMENT = "check-payment"
     REFUND_PAYMENT = "refund-payment"
     END_CHECKOUT = "end-checkout"
     REMOVE_FILES = "remove-files"
-    PURGE_PICTURES = "forget-pictures"
-    PURGE_JOBS = "forget-jobs"
-    PURGE_IDEMPOTENCY_KEYS = "forget-idempotency-keys"
-    PURGE_REQUESTS = "forget-requests"
-    PURGE_SESSIONS = "forget-sessions"
+    PURGE_PICTURES = "purge-pictures"
+    PURGE_JOBS = "purge-jobs"
+    PURGE_IDEMPOTENCY_KEYS = "purge-idempotency-keys"
+    PURGE_REQUESTS = "purge-requests"
+    PURGE_SESSIONS = "purge-sessions"
 
 
 # The states in which an operator may retry or cancel a job. A running job can be neither.
