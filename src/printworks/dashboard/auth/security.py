@@ -17,7 +17,7 @@ from printworks.dashboard.auth.sessions import (
     sign_in_here,
 )
 from printworks.dashboard.site.rendering import send_on
-from printworks.dashboard.site.router import FormAction, Page
+from printworks.dashboard.site.router import Page, page_at
 from printworks.dashboard.site.visits import Visit
 from printworks.errors import BadInput
 from printworks.rules.people import check_password
@@ -30,36 +30,8 @@ _SECRET_BYTES: Final = 20
 _ENTRIES: Final = 20
 
 
-def security_page(path: str) -> Page[Any]:
-    """Return the page for one realm."""
-    return Page(
-        path,
-        show_security,
-        (
-            FormAction(
-                name="change-password",
-                take=change_password,
-                says="Your password was changed. Other sessions were signed out.",
-                needs_password=True,
-                # A hash takes longer than others should wait for the database.
-                alone=True,
-            ),
-            FormAction("begin-totp", begin_totp, needs_password=True),
-            FormAction(
-                "confirm-totp",
-                confirm_totp,
-                "Two-factor authentication is on.",
-                needs_password=True,
-            ),
-            FormAction(
-                "end-totp", end_totp, "Two-factor authentication is off.", needs_password=True
-            ),
-            FormAction("end-session", end_one, "That session was signed out."),
-            FormAction("sign-out-everywhere", sign_out_everywhere),
-        ),
-    )
-
-
+# Each area has it at a path of its own.
+@page_at("")
 def show_security(visit: Visit, totp_secret: str = "") -> Response:
     """Show the security settings, the sessions and the latest audit entries."""
     merchant_id = visit.person.merchant_id
@@ -76,6 +48,13 @@ def show_security(visit: Visit, totp_secret: str = "") -> Response:
     )
 
 
+@show_security.action(
+    "change-password",
+    "Your password was changed. Other sessions were signed out.",
+    needs_password=True,
+    # A hash takes longer than others should wait for the database.
+    alone=True,
+)
 def change_password(visit: Visit) -> Response:
     """Set a new password and end all other sessions.
 
@@ -95,40 +74,47 @@ def change_password(visit: Visit) -> Response:
     return answer
 
 
+@show_security.action("begin-totp", needs_password=True)
 def begin_totp(visit: Visit) -> Response:
     """Show a new secret; it takes effect once a code was entered."""
     secret = base64.b32encode(secrets.token_bytes(_SECRET_BYTES)).decode()
     return show_security(visit, secret)
 
 
-def confirm_totp(visit: Visit) -> str | Response:
+@show_security.action("confirm-totp", "Two-factor authentication is on.", needs_password=True)
+def confirm_totp(visit: Visit) -> None:
     """Turn two-factor authentication on if the code of the authenticator is right."""
     secret = visit.sent.text("totp_secret")
     step = find_step(secret, visit.sent.text("code"), last_step=0, now=visit.real_now)
     if step is None or len(secret) != len(base64.b32encode(bytes(_SECRET_BYTES))):
         raise BadInput("That code is wrong. Start again and scan the new QR code.")
     security.begin_totp(visit.own_work, visit.person.id, secret, step=step)
-    return visit.path
 
 
-def end_totp(visit: Visit) -> str:
+@show_security.action("end-totp", "Two-factor authentication is off.", needs_password=True)
+def end_totp(visit: Visit) -> None:
     """Turn two-factor authentication off."""
     security.end_totp(visit.own_work, visit.person.id)
-    return visit.path
 
 
-def end_one(visit: Visit) -> str:
+@show_security.action("end-session", "That session was signed out.")
+def end_one(visit: Visit) -> None:
     """End one session."""
     security.sign_out(visit.own_work, visit.person.id, visit.sent.text("session"))
-    return visit.path
 
 
+@show_security.action("sign-out-everywhere")
 def sign_out_everywhere(visit: Visit) -> Response:
     """End all sessions, this one too."""
     security.sign_out_everywhere(visit.own_work, visit.person.id)
     answer = send_on(SIGN_IN_PATHS[visit.person.realm])
     delete_session_cookie(answer, visit.person.realm)
     return answer
+
+
+def security_page(path: str) -> Page[Any]:
+    """Return the page for one realm."""
+    return msgspec.structs.replace(show_security, path=path)
 
 
 def _draw(visit: Visit, secret: str) -> str:

@@ -9,25 +9,35 @@ from printworks.dashboard.console.catalogue import catalogue, routing
 from printworks.dashboard.console.issues import issues
 from printworks.dashboard.console.orders import order, orders
 from printworks.dashboard.console.overview import overview
-from printworks.dashboard.console.production import production, shipments
+from printworks.dashboard.console.production import job_sheet, production, shipments
 from printworks.dashboard.console.system import health, jobs
 from printworks.dashboard.site.router import Page
 from printworks.dashboard.site.visits import ConsoleVisit
 
 PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
-    *overview.PAGES,
-    *production.PAGES,
-    *shipments.PAGES,
-    *orders.PAGES,
-    *order.PAGES,
-    *issues.PAGES,
-    *merchants.PAGES,
-    *catalogue.PAGES,
-    *routing.PAGES,
-    *ledger.PAGES,
-    *jobs.PAGES,
-    *health.PAGES,
-    *people.PAGES,
-    *audit.PAGES,
+    overview.show_overview,
+    production.show_production,
+    shipments.show_shipment,
+    job_sheet.show_sheet,
+    job_sheet.show_print,
+    orders.show_orders,
+    order.show_order,
+    issues.show_queue,
+    issues.show_issue,
+    issues.show_photo,
+    merchants.show_merchants,
+    merchants.show_merchant,
+    catalogue.show_catalogue,
+    catalogue.show_product,
+    catalogue.show_labs,
+    catalogue.show_lab,
+    routing.show_routing,
+    ledger.show_ledger,
+    jobs.show_jobs,
+    jobs.show_job,
+    health.show_health,
+    people.show_people,
+    people.show_person,
+    audit.show_audit,
     security_page("/console/settings"),
 )

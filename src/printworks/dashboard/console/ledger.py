@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from printworks.actions.payments.ledger import LedgerCheck, verify_ledgers
 from printworks.dashboard.shared.labels import ENTRY_LABELS
-from printworks.dashboard.site.router import FormAction, Page
+from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.errors import StillRunning
 from printworks.rules.people import Duty
@@ -38,6 +38,7 @@ class LedgerResult(msgspec.Struct, frozen=True):
         return _MOST_FAULTS
 
 
+@page_at("/console/ledger")
 def show_ledger(visit: ConsoleVisit, verdict: LedgerResult | None = None) -> Response:
     """Show the entries, latest first."""
     code = visit.query.get("merchant", "").strip()
@@ -62,6 +63,7 @@ def show_ledger(visit: ConsoleVisit, verdict: LedgerResult | None = None) -> Res
     )
 
 
+@show_ledger.action("verify-ledger", duty=Duty.ADMINISTER, alone=True)
 def verify(visit: ConsoleVisit) -> Response:
     """Verify the whole ledger, and show what does not add up."""
     if not _verifying.acquire(blocking=False):
@@ -89,12 +91,3 @@ def read_place(text: str) -> EntryPlace | None:
         return None
     timestamp, merchant_id, number = map(int, found.groups())
     return EntryPlace(_BEGINNING + timedelta(microseconds=timestamp), merchant_id, number)
-
-
-PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
-    Page(
-        "/console/ledger",
-        show_ledger,
-        (FormAction("verify-ledger", verify, duty=Duty.ADMINISTER, alone=True),),
-    ),
-)

@@ -5,7 +5,7 @@ from typing import Final
 from printworks.dashboard.auth.security import security_page
 from printworks.dashboard.merchant.account import account
 from printworks.dashboard.merchant.integrations import callback, integrations, keys, requests
-from printworks.dashboard.merchant.issues import issues
+from printworks.dashboard.merchant.issues import issues, new_issue
 from printworks.dashboard.merchant.orders import address, images, new_order, order, orders
 from printworks.dashboard.merchant.sandbox import sandbox
 from printworks.dashboard.site.router import Page
@@ -13,17 +13,21 @@ from printworks.dashboard.site.visits import MerchantVisit
 
 PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
     # Before those of an order, which would take `new` for a number.
-    *new_order.PAGES,
-    *images.PAGES,
-    *orders.PAGES,
-    *order.PAGES,
-    *address.PAGES,
-    *sandbox.PAGES,
-    *integrations.PAGES,
-    *callback.PAGES,
-    *keys.PAGES,
-    *requests.PAGES,
-    *account.PAGES,
-    *issues.PAGES,
+    new_order.show_new_order,
+    images.show_images,
+    orders.show_orders,
+    order.show_order,
+    address.show_address,
+    sandbox.show_sandbox,
+    integrations.show_integrations,
+    callback.show_callback,
+    keys.show_keys,
+    requests.show_requests,
+    account.show_account,
+    account.download_statement,
+    issues.show_issues,
+    new_issue.show_new_issue,
+    issues.show_issue,
+    issues.show_photo,
     security_page("/settings"),
 )

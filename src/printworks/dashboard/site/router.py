@@ -1,7 +1,7 @@
 """Routes requests of people who are signed in to pages and form actions.
 
-A page is a line in a table: its path, the function that shows it, and its form actions. A form
-action runs in one transaction and redirects the browser; if it is refused, nothing is changed,
+A page is a function with a path, and its form actions are functions with the name of a button. A
+form action runs in one transaction and redirects the browser; if it is refused, nothing is changed,
 and the same page is shown again with the reason.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import timedelta
 from functools import partial
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Concatenate, Final, Generic, TypeVar
 from urllib.parse import urlencode
 
 import anyio.to_thread
@@ -35,9 +35,10 @@ from printworks.store.accounts.sessions import SignedIn
 
 T = TypeVar("T")
 V = TypeVar("V", bound=Visit)
-# What a form action returns: where the browser goes next, or a page.
-Onward = str | Response
-Show = Callable[[V], Response]
+# What a form action returns: where the browser goes next, a page, or None to stay where it is.
+Onward = str | Response | None
+# It may take more than the visit when form actions show the page, such as a key to be shown once.
+Show = Callable[Concatenate[V, ...], Response]
 Take = Callable[[V], Onward]
 
 # Pages that are made at the same time, and form actions that wait for something: those of one
@@ -73,9 +74,42 @@ class Page(msgspec.Struct, Generic[V], frozen=True):
 
     path: str
     show: Show[V]
-    form_actions: tuple[FormAction[V], ...] = ()
+    form_actions: list[FormAction[V]] = []
     duty: Duty = Duty.LOOK
     sandbox_only: bool = False
+
+    def __call__(self, visit: V, *more: object) -> Response:
+        """Show the page."""
+        return self.show(visit, *more)
+
+    def action(
+        self,
+        name: str,
+        says: str = "",
+        *,
+        needs_password: bool = False,
+        duty: Duty | None = None,
+        alone: bool = False,
+    ) -> Callable[[Take[V]], Take[V]]:
+        """Make a function a form action of this page; unless said otherwise, the page's duty is its duty."""
+
+        def register(take: Take[V]) -> Take[V]:
+            action = FormAction(name, take, says, needs_password, duty or self.duty, alone)
+            self.form_actions.append(action)
+            return take
+
+        return register
+
+    def find_action(self, name: str) -> FormAction[V] | None:
+        """Return the form action of this name."""
+        return next((action for action in self.form_actions if action.name == name), None)
+
+
+def page_at(
+    path: str, *, duty: Duty = Duty.LOOK, sandbox_only: bool = False
+) -> Callable[[Show[V]], Page[V]]:
+    """Make a function the page at a path, which is served once it is in the table of its area."""
+    return lambda show: Page(path, show, duty=duty, sandbox_only=sandbox_only)
 
 
 class PageRouter(Generic[V]):
@@ -122,7 +156,8 @@ class PageRouter(Generic[V]):
         self._forms[person] += 1
         try:
             with closing(await read_sent(request)) as sent:
-                run = self._run_waiting if _is_alone(page, sent) else self._run
+                action = page.find_action(sent.text("do"))
+                run = self._run_waiting if action and action.alone else self._run
                 return await run(self._take, page, request, signed_in, sent)
         finally:
             self._forms[person] -= 1
@@ -180,9 +215,7 @@ class PageRouter(Generic[V]):
         refused = self._refuse(request, signed_in, sent)
         if refused is not None:
             return refused
-        form_action = {form_action.name: form_action for form_action in page.form_actions}.get(
-            sent.text("do")
-        )
+        form_action = page.find_action(sent.text("do"))
         if form_action is None:
             raise HTTPException(400)
         if not self._may(signed_in, page.duty) or not self._may(signed_in, form_action.duty):
@@ -198,7 +231,7 @@ class PageRouter(Generic[V]):
             raise HTTPException(404) from None
         except ServiceError as refusal:
             return show_again(signed_in, problem=refusal.message)
-        return self._send_on(form_action, onward)
+        return _send_on(form_action, onward, request.scope["path"])
 
     def _refuse(self, request: Request, signed_in: SignedIn, sent: Sent) -> Response | None:
         session, page = signed_in.session.hash, request.scope["path"]
@@ -216,13 +249,6 @@ class PageRouter(Generic[V]):
         with self._services.database.reading() as db:
             visit = self._visit(db, request, signed_in, sent=sent)
         return form_action.take(msgspec.structs.replace(visit, connection=None))
-
-    def _send_on(self, form_action: FormAction[V], onward: Onward) -> Response:
-        if isinstance(onward, Response):
-            return onward
-        if not form_action.says:
-            return send_on(onward)
-        return send_on(f"{onward}{'&' if '?' in onward else '?'}done={form_action.name}")
 
     def _may(self, signed_in: SignedIn, duty: Duty) -> bool:
         return self._realm is Realm.MERCHANT or duty in MAY[signed_in.person.role]
@@ -242,12 +268,13 @@ class PageRouter(Generic[V]):
         return MerchantVisit(merchant=get_merchant(db, signed_in.person.merchant_id), **known)
 
 
-def _is_alone(page: Page[V], sent: Sent) -> bool:
-    return any(
-        form_action.alone
-        for form_action in page.form_actions
-        if form_action.name == sent.text("do")
-    )
+def _send_on(form_action: FormAction[V], onward: Onward, page: str) -> Response:
+    if isinstance(onward, Response):
+        return onward
+    address = onward or page
+    if not form_action.says:
+        return send_on(address)
+    return send_on(f"{address}{'&' if '?' in address else '?'}done={form_action.name}")
 
 
 def next_parameter(request: Request) -> str:

@@ -5,7 +5,7 @@ from typing import Final
 from starlette.responses import Response
 
 from printworks.dashboard.shared.paging import cut
-from printworks.dashboard.site.router import Page
+from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.people import Duty
 from printworks.store.accounts.audit import list_audit
@@ -15,6 +15,7 @@ from printworks.store.console.merchants import name_merchants
 _ROWS: Final = 50
 
 
+@page_at("/console/audit", duty=Duty.SUPPORT)
 def show_audit(visit: ConsoleVisit) -> Response:
     """Show the latest entries, of all merchants or of one."""
     code = visit.query.get("merchant", "").strip()
@@ -38,8 +39,3 @@ def show_audit(visit: ConsoleVisit) -> Response:
         merchant=merchant,
         pages=visit.pages(last.id if last else None),
     )
-
-
-PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
-    Page("/console/audit", show_audit, duty=Duty.SUPPORT),
-)

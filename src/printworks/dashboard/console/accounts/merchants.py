@@ -21,7 +21,7 @@ from printworks.dashboard.shared.callbacks import view_callback
 from printworks.dashboard.shared.labels import ENTRY_LABELS
 from printworks.dashboard.shared.money import read_money
 from printworks.dashboard.site.forms import read_choice
-from printworks.dashboard.site.router import FormAction, Page
+from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.errors import BadInput, NotFound, WrongState
 from printworks.rules.payments import Billing
@@ -37,13 +37,13 @@ from printworks.store.console.merchants import get_merchant_line, search_merchan
 from printworks.store.money.payments import SavedCard, get_card
 from printworks.store.orders.search import OrderSearch, search_orders
 
-_MERCHANTS: Final = "/console/merchants"
 _ROWS: Final = 50
 # Of each list on the page of one merchant.
 _FEW: Final = 10
 _CARD_WORD: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
 
+@page_at("/console/merchants")
 def show_merchants(visit: ConsoleVisit, link: FreshLink | None = None) -> Response:
     """Show the merchants, the newest first."""
     text = visit.search_text
@@ -59,6 +59,7 @@ def show_merchants(visit: ConsoleVisit, link: FreshLink | None = None) -> Respon
     )
 
 
+@show_merchants.action("invite-merchant", duty=Duty.ADMINISTER, needs_password=True)
 def invite_one(visit: ConsoleVisit) -> Response:
     """Invite a merchant, and show the link once."""
     email = visit.sent.text("email")
@@ -66,12 +67,15 @@ def invite_one(visit: ConsoleVisit) -> Response:
     return show_merchants(visit, make_link(visit, email, token))
 
 
-def withdraw_one(visit: ConsoleVisit) -> str:
+@show_merchants.action(
+    "withdraw-merchant-invitation", "The invitation was withdrawn.", duty=Duty.ADMINISTER
+)
+def withdraw_one(visit: ConsoleVisit) -> None:
     """Withdraw the invitation of a merchant."""
     withdraw(visit.system_work, Realm.MERCHANT, visit.sent.text("invitation"))
-    return _MERCHANTS
 
 
+@page_at("/console/merchants/{code}")
 def show_merchant(visit: ConsoleVisit, link: FreshLink | None = None) -> Response:
     """Show everything about one merchant."""
     merchant = _get(visit)
@@ -101,20 +105,23 @@ def show_merchant(visit: ConsoleVisit, link: FreshLink | None = None) -> Respons
     )
 
 
-def change_billing(visit: ConsoleVisit) -> str:
+@show_merchant.action(
+    "change-billing", "The billing was changed.", duty=Duty.ADMINISTER, needs_password=True
+)
+def change_billing(visit: ConsoleVisit) -> None:
     """Change how a merchant pays, and how much it may owe."""
     merchant = _get(visit)
     actions.change_billing(visit.work_for(merchant), _read_terms(visit, merchant.currency))
-    return visit.path
 
 
-def send_failed_again(visit: ConsoleVisit) -> str:
+@show_merchant.action("resend-given-up", "The callbacks are being resent.", duty=Duty.SUPPORT)
+def send_failed_again(visit: ConsoleVisit) -> None:
     """Resend the merchant's failed callbacks."""
     if not resend_failed(visit.work_for(_get(visit))):
         raise WrongState("There are no failed callbacks any more.")
-    return visit.path
 
 
+@show_merchant.action("invite-colleague", duty=Duty.ADMINISTER, needs_password=True)
 def invite_person(visit: ConsoleVisit) -> Response:
     """Invite a colleague of a merchant, and show the link once."""
     email = visit.sent.text("email")
@@ -122,6 +129,7 @@ def invite_person(visit: ConsoleVisit) -> Response:
     return show_merchant(visit, make_link(visit, email, token))
 
 
+@show_merchant.action("reset-colleague", duty=Duty.ADMINISTER, needs_password=True)
 def reset_person(visit: ConsoleVisit) -> Response:
     """Make a password reset link for one of a merchant's people."""
     person = _get_person(visit, _get(visit))
@@ -129,10 +137,12 @@ def reset_person(visit: ConsoleVisit) -> Response:
     return show_merchant(visit, make_link(visit, person.email, token))
 
 
-def withdraw_colleague(visit: ConsoleVisit) -> str:
+@show_merchant.action(
+    "withdraw-colleague-invitation", "The invitation was withdrawn.", duty=Duty.ADMINISTER
+)
+def withdraw_colleague(visit: ConsoleVisit) -> None:
     """Withdraw the invitation of a colleague."""
     withdraw(visit.work_for(_get(visit)), Realm.MERCHANT, visit.sent.text("invitation"))
-    return visit.path
 
 
 def _get(visit: ConsoleVisit) -> Merchant:
@@ -166,49 +176,3 @@ def _read_terms(visit: ConsoleVisit, currency: Currency) -> actions.BillingTerms
     if not all(_CARD_WORD.fullmatch(word) for word in words):
         raise BadInput("A saved card needs both ids, made of letters, digits, `_` and `-`.")
     return msgspec.structs.replace(terms, card=SavedCard(*words))
-
-
-PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
-    Page(
-        _MERCHANTS,
-        show_merchants,
-        (
-            FormAction("invite-merchant", invite_one, duty=Duty.ADMINISTER, needs_password=True),
-            FormAction(
-                "withdraw-merchant-invitation",
-                withdraw_one,
-                "The invitation was withdrawn.",
-                duty=Duty.ADMINISTER,
-            ),
-        ),
-    ),
-    Page(
-        f"{_MERCHANTS}/{{code}}",
-        show_merchant,
-        (
-            FormAction(
-                "change-billing",
-                change_billing,
-                "The billing was changed.",
-                duty=Duty.ADMINISTER,
-                needs_password=True,
-            ),
-            FormAction(
-                "resend-given-up",
-                send_failed_again,
-                "The callbacks are being resent.",
-                duty=Duty.SUPPORT,
-            ),
-            FormAction(
-                "invite-colleague", invite_person, duty=Duty.ADMINISTER, needs_password=True
-            ),
-            FormAction("reset-colleague", reset_person, duty=Duty.ADMINISTER, needs_password=True),
-            FormAction(
-                "withdraw-colleague-invitation",
-                withdraw_colleague,
-                "The invitation was withdrawn.",
-                duty=Duty.ADMINISTER,
-            ),
-        ),
-    ),
-)

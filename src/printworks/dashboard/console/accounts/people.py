@@ -8,13 +8,12 @@ from printworks.actions.accounts.operators import change_role, get_operator, rem
 from printworks.actions.accounts.people import invite_operator, invite_to_choose_password, withdraw
 from printworks.dashboard.console.accounts.invitations import FreshLink, make_link
 from printworks.dashboard.site.forms import read_choice
-from printworks.dashboard.site.router import FormAction, Page
+from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.people import MAY, OPERATORS, Duty, Realm, Role
 from printworks.store.accounts.invitations import list_open_invitations
 from printworks.store.accounts.people import find_last_visits, list_people
 
-_PEOPLE: Final = "/console/people"
 # What each role is for.
 _ROLE_TEXTS: Final = {
     Role.VIEWER: "Can view everything and change nothing.",
@@ -24,6 +23,7 @@ _ROLE_TEXTS: Final = {
 }
 
 
+@page_at("/console/people", duty=Duty.ADMINISTER)
 def show_people(visit: ConsoleVisit, link: FreshLink | None = None) -> Response:
     """Show who may sign in, who was invited, and what each role may do."""
     return visit.render(
@@ -37,6 +37,7 @@ def show_people(visit: ConsoleVisit, link: FreshLink | None = None) -> Response:
     )
 
 
+@show_people.action("invite-operator", needs_password=True)
 def invite(visit: ConsoleVisit) -> Response:
     """Invite an operator, and show the link once."""
     email, role = visit.sent.text("email"), _read_role(visit)
@@ -44,12 +45,13 @@ def invite(visit: ConsoleVisit) -> Response:
     return show_people(visit, make_link(visit, email, token))
 
 
-def withdraw_one(visit: ConsoleVisit) -> str:
+@show_people.action("withdraw-operator-invitation", "The invitation was withdrawn.")
+def withdraw_one(visit: ConsoleVisit) -> None:
     """Withdraw an invitation."""
     withdraw(visit.system_work, Realm.OPERATOR, visit.sent.text("invitation"))
-    return _PEOPLE
 
 
+@page_at("/console/people/{id}", duty=Duty.ADMINISTER)
 def show_person(visit: ConsoleVisit, link: FreshLink | None = None) -> Response:
     """Show one of the operators, and what can be changed."""
     person = get_operator(visit.db, visit.number("id"))
@@ -64,12 +66,13 @@ def show_person(visit: ConsoleVisit, link: FreshLink | None = None) -> Response:
     )
 
 
-def give_role(visit: ConsoleVisit) -> str:
+@show_person.action("change-role", "The role was changed.", needs_password=True)
+def give_role(visit: ConsoleVisit) -> None:
     """Change a role."""
     change_role(visit.system_work, visit.number("id"), _read_role(visit))
-    return visit.path
 
 
+@show_person.action("reset-operator", needs_password=True)
 def reset_password(visit: ConsoleVisit) -> Response:
     """Make a password reset link, and show it once."""
     person = get_operator(visit.db, visit.number("id"))
@@ -77,51 +80,16 @@ def reset_password(visit: ConsoleVisit) -> Response:
     return show_person(visit, make_link(visit, person.email, token))
 
 
+@show_person.action(
+    "remove-operator",
+    "They can no longer sign in, and were signed out everywhere.",
+    needs_password=True,
+)
 def remove(visit: ConsoleVisit) -> str:
     """Remove an operator."""
     remove_operator(visit.system_work, visit.number("id"))
-    return _PEOPLE
+    return "/console/people"
 
 
 def _read_role(visit: ConsoleVisit) -> Role:
     return read_choice(Role, visit.sent.text("role"), "Choose one of the roles.")
-
-
-PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
-    Page(
-        _PEOPLE,
-        show_people,
-        (
-            FormAction("invite-operator", invite, duty=Duty.ADMINISTER, needs_password=True),
-            FormAction(
-                "withdraw-operator-invitation",
-                withdraw_one,
-                "The invitation was withdrawn.",
-                duty=Duty.ADMINISTER,
-            ),
-        ),
-        duty=Duty.ADMINISTER,
-    ),
-    Page(
-        f"{_PEOPLE}/{{id}}",
-        show_person,
-        (
-            FormAction(
-                "change-role",
-                give_role,
-                "The role was changed.",
-                duty=Duty.ADMINISTER,
-                needs_password=True,
-            ),
-            FormAction("reset-operator", reset_password, duty=Duty.ADMINISTER, needs_password=True),
-            FormAction(
-                "remove-operator",
-                remove,
-                "They can no longer sign in, and were signed out everywhere.",
-                duty=Duty.ADMINISTER,
-                needs_password=True,
-            ),
-        ),
-        duty=Duty.ADMINISTER,
-    ),
-)

@@ -13,14 +13,12 @@ from printworks.catalogue.services import Service
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.console.catalogue.lab_hours import describe_hours, list_holidays
 from printworks.dashboard.shared.labels import COUNTRY_CHOICES, name_country
-from printworks.dashboard.site.router import Page
+from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.errors import NotFound
 from printworks.rules.search import simplify
 from printworks.store.labs.shipments import count_backlog
 
-_CATALOGUE: Final = "/console/catalogue"
-_LABS: Final = "/console/labs"
 _ROWS: Final = 25
 
 
@@ -45,6 +43,7 @@ class LabLine(msgspec.Struct, frozen=True):
     backlog: int
 
 
+@page_at("/console/catalogue")
 def show_catalogue(visit: ConsoleVisit) -> Response:
     """Show what is sold, a page at a time."""
     catalogue = visit.services.catalogue
@@ -88,6 +87,7 @@ def _has_words(product: Product, words: list[str]) -> bool:
     return all(word in written for word in words)
 
 
+@page_at("/console/catalogue/{sku}")
 def show_product(visit: ConsoleVisit) -> Response:
     """Show everything about a product, and who makes it."""
     catalogue = visit.services.catalogue
@@ -111,6 +111,7 @@ def _list_exceptions(product: Product) -> list[tuple[str, Currency, int]]:
     return sorted(named)
 
 
+@page_at("/console/labs")
 def show_labs(visit: ConsoleVisit) -> Response:
     """Show the labs: where they are, what they make and when they work."""
     catalogue = visit.services.catalogue
@@ -131,6 +132,7 @@ def _describe(lab: Lab, catalogue: Catalogue, backlog: Mapping[str, int]) -> Lab
     )
 
 
+@page_at("/console/labs/{code}")
 def show_lab(visit: ConsoleVisit) -> Response:
     """Show everything about a lab: its hours, what it makes, and how that leaves."""
     catalogue = visit.services.catalogue
@@ -179,11 +181,3 @@ def _list_destinations(service: Service) -> list[str]:
 def _read_currency(visit: ConsoleVisit, catalogue: Catalogue) -> Currency:
     wanted = visit.query.get("currency", "")
     return next((one for one in catalogue.currencies if one == wanted), catalogue.currencies[0])
-
-
-PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
-    Page(_CATALOGUE, show_catalogue),
-    Page(f"{_CATALOGUE}/{{sku}}", show_product),
-    Page(_LABS, show_labs),
-    Page(f"{_LABS}/{{code}}", show_lab),
-)

@@ -17,7 +17,7 @@ from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.shared.labels import COUNTRY_CHOICES, name_country
 from printworks.dashboard.shared.money import format_money
 from printworks.dashboard.site.forms import read_number
-from printworks.dashboard.site.router import Page
+from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.routing.explaining import explain
@@ -84,6 +84,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     meets_promise: bool
 
 
+@page_at("/console/routing")
 def show_routing(visit: ConsoleVisit) -> Response:
     """Show the question and, if there is one, the answer."""
     catalogue = visit.services.catalogue
@@ -201,6 +202,3 @@ def describe_answer(question: Question, routing: Routing) -> Answer:
         is_routed=plan is not None,
         meets_promise=plan is not None and plan.meets_promise,
     )
-
-
-PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (Page("/console/routing", show_routing),)

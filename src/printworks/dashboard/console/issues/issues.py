@@ -5,16 +5,27 @@ from typing import Any, Final
 import msgspec
 from starlette.responses import Response
 
-from printworks.dashboard.console.issues.issue_actions import FORM_ACTIONS
+from printworks.actions.issues.issues import (
+    answer_issue,
+    dismiss_issue,
+    refund_issue,
+    reprint_issue,
+    take_issue,
+)
+from printworks.actions.issues.reprints import copy_proofs, delete_proofs, plan_reprint
 from printworks.dashboard.console.labels import OUTCOMES, name_state, write_age
 from printworks.dashboard.console.production.shipments import LabPrintView, view_print
 from printworks.dashboard.shared.issue_labels import ACTIONS, KINDS
 from printworks.dashboard.shared.issue_photos import send_photo
 from printworks.dashboard.shared.labels import Label
+from printworks.dashboard.shared.money import read_money
 from printworks.dashboard.shared.paging import cut
 from printworks.dashboard.site.etag import make_etag
-from printworks.dashboard.site.router import Page
+from printworks.dashboard.site.forms import read_number
+from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
+from printworks.errors import BadInput, ServiceError, ServiceUnavailable
+from printworks.files.errors import FileMissing, FilesUnavailable
 from printworks.rules.issues import (
     ACTION_DESCRIPTIONS,
     CHARGED,
@@ -29,11 +40,13 @@ from printworks.store.images.images import list_images
 from printworks.store.issues.issues import Issue, get_any_issue, list_remarks, sum_refunds
 from printworks.store.issues.lists import QueuedIssue, list_issue_queue
 from printworks.store.issues.photos import list_photos
+from printworks.store.issues.reprints import Copies
 from printworks.store.orders.orders import Order
 
 ROWS: Final = 50
 # Images that can be chosen from on one page; of more, those that the issue is about come first.
 IMAGES: Final = 48
+LONGEST_COMMENT: Final = 5000
 
 
 class IssueListLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,6 +63,7 @@ class IssueListLine(msgspec.Struct, frozen=True, kw_only=True):
     age: str
 
 
+@page_at("/console/issues")
 def show_queue(visit: ConsoleVisit) -> Response:
     """Show open issues, oldest first, or closed ones, newest first."""
     is_settled = visit.query.get("show") == "settled"
@@ -83,6 +97,7 @@ def _view_line(visit: ConsoleVisit, one: QueuedIssue) -> IssueListLine:
     )
 
 
+@page_at("/console/issues/{id}")
 def show_issue(visit: ConsoleVisit) -> Response:
     """Show one issue with its remarks, and the ways to resolve it."""
     issue = get_any_issue(visit.db, visit.number("id"))
@@ -140,13 +155,93 @@ def _list_images(
     return [(view_print(image, catalogue, links), image.id in ticked) for image in images[:IMAGES]]
 
 
+@page_at("/console/issues/{id}/photos/{photo}")
 def show_photo(visit: ConsoleVisit) -> Response:
     """Show a photograph of an issue."""
     return send_photo(visit, get_any_issue(visit.db, visit.number("id")))
 
 
-PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
-    Page("/console/issues", show_queue),
-    Page("/console/issues/{id}", show_issue, FORM_ACTIONS),
-    Page("/console/issues/{id}/photos/{photo}", show_photo),
+@show_issue.action("issue-take", "The issue is in progress.", duty=Duty.SUPPORT)
+def take(visit: ConsoleVisit) -> None:
+    """Start working on an issue."""
+    comment = _read_comment(visit) or None
+    take_issue(visit.system_work, visit.number("id"), comment=comment)
+
+
+@show_issue.action("issue-answer", "Your reply was sent to the merchant.", duty=Duty.SUPPORT)
+def answer(visit: ConsoleVisit) -> None:
+    """Reply to the merchant."""
+    answer_issue(visit.system_work, visit.number("id"), _read_comment(visit))
+
+
+@show_issue.action("issue-dismiss", "The issue was closed.", duty=Duty.SUPPORT)
+def dismiss(visit: ConsoleVisit) -> None:
+    """Close an issue without action, with a reason."""
+    dismiss_issue(visit.system_work, visit.number("id"), comment=_read_comment(visit))
+
+
+@show_issue.action(
+    "issue-refund", "The refund was credited to the merchant's balance.", duty=Duty.SUPPORT
 )
+def refund(visit: ConsoleVisit) -> None:
+    """Refund an amount to the merchant's balance."""
+    number = visit.number("id")
+    order = get_any_order(visit.db, get_any_issue(visit.db, number).order_id)
+    currency = order.currency or get_merchant(visit.db, order.merchant_id).currency
+    amount = read_money(visit.sent.text("amount"), currency)
+    refund_issue(visit.system_work, number, amount, comment=_read_comment(visit))
+
+
+@show_issue.action("issue-reprint", "A free reprint was ordered.", duty=Duty.SUPPORT, alone=True)
+def reprint(visit: ConsoleVisit) -> None:
+    """Reprint images at no charge.
+
+    The proofs are copied between two transactions; those of a reprint that does not come about
+    are removed again.
+    """
+    database, number = visit.services.database, visit.number("id")
+    chosen = _read_images(visit)
+    comment = _read_comment(visit)
+    if not comment:
+        raise BadInput("Give a comment: a sentence for the merchant.")
+    with database.writing() as db:
+        copies = plan_reprint(visit.system_work_in(db), number, only=chosen)
+    try:
+        copy_proofs(visit.services.files, copies)
+        with database.writing() as db:
+            reprint_issue(visit.system_work_in(db), number, copies, comment=comment)
+    except ServiceError:
+        _drop(visit, copies)
+        raise
+    except (FileMissing, FilesUnavailable) as error:
+        _drop(visit, copies)
+        message = "The pictures are temporarily unavailable. Try again, or refund instead."
+        raise ServiceUnavailable(message) from error
+
+
+def _drop(visit: ConsoleVisit, copies: Copies) -> None:
+    try:
+        delete_proofs(visit.services.files, copies)
+    except FilesUnavailable:
+        # Files that nothing names are swept later.
+        return
+
+
+def _read_images(visit: ConsoleVisit) -> list[int]:
+    chosen = visit.sent.texts("image")
+    numbers = [number for text in chosen if (number := read_number(text)) is not None]
+    if not numbers:
+        raise BadInput("Choose at least one image to reprint.")
+    with visit.services.database.reading() as db:
+        issue = get_any_issue(db, visit.number("id"))
+        theirs = {image.id for image in list_images(db, issue.order_id)}
+    if not theirs.issuperset(numbers):
+        raise BadInput("Choose images of this order only.")
+    return numbers
+
+
+def _read_comment(visit: ConsoleVisit) -> str:
+    comment = visit.sent.text("comment")
+    if len(comment) > LONGEST_COMMENT:
+        raise BadInput(f"A comment can have at most {LONGEST_COMMENT} characters.")
+    return comment

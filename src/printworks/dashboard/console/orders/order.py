@@ -10,13 +10,13 @@ from printworks.actions.production.holds import hold_order, release_order
 from printworks.actions.production.release import permissions_of
 from printworks.actions.production.routing import FINE
 from printworks.dashboard.console.labels import name_state
-from printworks.dashboard.console.production.shipment_actions import read_reason
+from printworks.dashboard.console.production.shipments import read_reason
 from printworks.dashboard.shared.issue_labels import KINDS
 from printworks.dashboard.shared.labels import name_country
 from printworks.dashboard.shared.money import format_money
 from printworks.dashboard.shared.order_actions import OrderAction, explain_refusal, is_ended
 from printworks.dashboard.shared.order_page import MOST_SHIPMENTS, describe_history, describe_images
-from printworks.dashboard.site.router import FormAction, Page
+from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.errors import BadInput
 from printworks.rules.people import Duty
@@ -37,6 +37,7 @@ _MOST_PAYMENTS: Final = 20
 _MOST_REASONS: Final = 30
 
 
+@page_at("/console/orders/{id}")
 def show_order(visit: ConsoleVisit) -> Response:
     """Show everything about an order."""
     order = get_any_order(visit.db, visit.number("id"))
@@ -102,26 +103,27 @@ def _explain_labs(visit: ConsoleVisit, order: Order, merchant: Merchant) -> list
     return sentences
 
 
-def hold(visit: ConsoleVisit) -> str:
+@show_order.action("support-hold", "The order is on hold.", duty=Duty.SUPPORT)
+def hold(visit: ConsoleVisit) -> None:
     """Put the order on hold."""
     work, order = visit.system_work.lock_order(visit.number("id"))
     hold_order(work, order, reason=read_reason(visit.sent.text("reason")))
-    return visit.path
 
 
-def release(visit: ConsoleVisit) -> str:
+@show_order.action("support-release", "The order was released.", duty=Duty.SUPPORT)
+def release(visit: ConsoleVisit) -> None:
     """Release the order from hold."""
     release_order(*visit.system_work.lock_order(visit.number("id")))
-    return visit.path
 
 
-def cancel(visit: ConsoleVisit) -> str:
+@show_order.action("support-cancel", "The order was cancelled and refunded.", duty=Duty.SUPPORT)
+def cancel(visit: ConsoleVisit) -> None:
     """Cancel the order and refund it."""
     cancel_order(*visit.system_work.lock_order(visit.number("id")))
-    return visit.path
 
 
-def resend(visit: ConsoleVisit) -> str:
+@show_order.action("support-resend", "The callback is being resent.", duty=Duty.SUPPORT)
+def resend(visit: ConsoleVisit) -> None:
     """Resend a callback of the order."""
     work, order = visit.system_work.lock_order(visit.number("id"))
     number = visit.sent.number("callback")
@@ -131,18 +133,3 @@ def resend(visit: ConsoleVisit) -> str:
     if callback.order_id != order.id:
         raise BadInput("This callback belongs to another order.")
     send_again(work, callback.id)
-    return visit.path
-
-
-FORM_ACTIONS: Final[tuple[FormAction[ConsoleVisit], ...]] = (
-    FormAction("support-hold", hold, "The order is on hold.", duty=Duty.SUPPORT),
-    FormAction("support-release", release, "The order was released.", duty=Duty.SUPPORT),
-    FormAction(
-        "support-cancel", cancel, "The order was cancelled and refunded.", duty=Duty.SUPPORT
-    ),
-    FormAction("support-resend", resend, "The callback is being resent.", duty=Duty.SUPPORT),
-)
-
-PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
-    Page("/console/orders/{id}", show_order, FORM_ACTIONS),
-)

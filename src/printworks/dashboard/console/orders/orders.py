@@ -11,7 +11,7 @@ from printworks.dashboard.shared.labels import Label
 from printworks.dashboard.shared.paging import cut
 from printworks.dashboard.site.etag import make_etag
 from printworks.dashboard.site.forms import find_choice, read_number
-from printworks.dashboard.site.router import Page
+from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.orders import OrderStatus
 from printworks.store.accounts.merchants import Merchant, find_merchant_by_code
@@ -46,6 +46,7 @@ class OrderListPage(msgspec.Struct, frozen=True):
     refusal: str = ""
 
 
+@page_at("/console/orders")
 def show_orders(visit: ConsoleVisit) -> Response:
     """Show the newest orders, or those that match a search."""
     found = _find(visit)
@@ -122,6 +123,3 @@ def _name_merchant(line: OrderLine, merchant: Merchant) -> AnyOrder:
 def _read_problem(visit: ConsoleVisit) -> str:
     problem = visit.query.get("problem", "")
     return problem if problem in PROBLEMS else ""
-
-
-PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (Page("/console/orders", show_orders),)

@@ -16,7 +16,7 @@ from printworks.dashboard.shared.labels import count, shorten
 from printworks.dashboard.shared.money import format_money
 from printworks.dashboard.site.etag import make_etag
 from printworks.dashboard.site.rendering import Tone
-from printworks.dashboard.site.router import Page
+from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.reasons import write_reasons
 from printworks.store.console.figures import (
@@ -71,6 +71,7 @@ class OverviewProblem(msgspec.Struct, frozen=True, kw_only=True):
     items: tuple[OverviewItem, ...]
 
 
+@page_at("/console")
 def show_overview(visit: ConsoleVisit) -> Response:
     """Show open problems, and charts of the last days."""
     now = visit.real_now
@@ -279,6 +280,3 @@ def chart_callbacks(days: Sequence[DayOfCallbacks]) -> Chart:
             tone="" if share >= _GOOD else "warn",
         ),
     )
-
-
-PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (Page("/console", show_overview),)

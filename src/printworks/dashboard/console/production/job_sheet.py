@@ -9,6 +9,7 @@ from starlette.responses import Response, StreamingResponse
 
 from printworks.actions.production.lab_documents import write_document
 from printworks.dashboard.site.file_response import StoredPicture
+from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit, refuse_unknown
 from printworks.files.errors import FileMissing, FilesUnavailable
 from printworks.files.store import Files
@@ -27,6 +28,7 @@ _PRIVATE: Final = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"
 _PICTURE_POLICY: Final = "default-src 'none'; sandbox; frame-ancestors 'none'"
 
 
+@page_at("/console/shipments/{id}/sheet")
 def show_sheet(visit: ConsoleVisit) -> Response:
     """Show the job sheet as the lab has it, ready for paper."""
     document = _write_document(visit)
@@ -77,6 +79,7 @@ def _read_thumbnails(document: JobDocument, files: Files) -> dict[str, bytes]:
     return thumbnails
 
 
+@page_at("/console/shipments/{id}/prints/{image}")
 def show_print(visit: ConsoleVisit) -> Response:
     """Show a print file."""
     shipment = get_shipment(visit.db, visit.number("id"))

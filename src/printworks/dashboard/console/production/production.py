@@ -13,7 +13,7 @@ from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.console.labels import name_state, write_age, write_span
 from printworks.dashboard.shared.labels import Label
 from printworks.dashboard.site.etag import make_etag
-from printworks.dashboard.site.router import Page
+from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.production import OPEN, LabState
 from printworks.rules.routing.calendars import MONDAY_TO_FRIDAY
@@ -54,6 +54,7 @@ class JobView(msgspec.Struct, frozen=True, kw_only=True):
     problem: str
 
 
+@page_at("/console/production")
 def show_production(visit: ConsoleVisit) -> Response:
     """Show open jobs, oldest first, or only late or failed ones."""
     problem = _read_problem(visit)
@@ -186,6 +187,3 @@ def _read_lab(visit: ConsoleVisit) -> str | None:
 
 def _read_state(text: str) -> LabState | None:
     return next((state for state in STATES if state.value == text), None)
-
-
-PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (Page("/console/production", show_production),)

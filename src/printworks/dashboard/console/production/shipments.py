@@ -1,5 +1,6 @@
 """The page of a lab job: its prints, its state, and reports on behalf of the lab."""
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any, Final
@@ -7,20 +8,23 @@ from typing import Any, Final
 import msgspec
 from starlette.responses import Response
 
+from printworks.actions.production.holds import hold_order, release_order
 from printworks.actions.production.lab_documents import read_manifest
+from printworks.actions.production.lab_reports import reoffer_shipment, report_for_lab
 from printworks.actions.production.release import permissions_of
+from printworks.actions.work import Work
 from printworks.catalogue.labs import Lab
 from printworks.catalogue.services import Carrier
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.console.labels import name_state
-from printworks.dashboard.console.production.job_sheet import show_print, show_sheet
-from printworks.dashboard.console.production.shipment_actions import FORM_ACTIONS
 from printworks.dashboard.shared.labels import Label
 from printworks.dashboard.shared.order_timeline import describe_timeline
 from printworks.dashboard.shared.paging import choose_page
 from printworks.dashboard.site.rendering import Tone
-from printworks.dashboard.site.router import Page
+from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit, refuse_unknown
+from printworks.errors import BadInput
+from printworks.labs.documents import LabReport
 from printworks.rules.events import OrderHeld, OrderReleased, ShipmentsChanged
 from printworks.rules.orders import OrderStatus
 from printworks.rules.people import Duty, Realm
@@ -47,6 +51,9 @@ _BY_HAND: Final[Mapping[str, Label]] = {
     "release-order": Label("Order released"),
 }
 _REPORT: Final = "report-for-lab"
+LONGEST_REASON: Final = 500
+_TRACKING_NUMBER: Final = re.compile(r"(?=.*[0-9])[A-Za-z0-9][A-Za-z0-9 ./_-]{2,63}")
+_TRACKING_URL: Final = re.compile(r"https?://[!-~]{1,500}", re.IGNORECASE)
 
 
 class LabPrintView(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,6 +83,7 @@ class LabJobLine(msgspec.Struct, frozen=True):
     who: str = ""
 
 
+@page_at("/console/shipments/{id}")
 def show_shipment(visit: ConsoleVisit) -> Response:
     """Show a job, and what can be reported now."""
     shipment = get_shipment(visit.db, visit.number("id"))
@@ -231,8 +239,105 @@ def _list_others(visit: ConsoleVisit, shipment: Shipment) -> list[Shipment]:
     return [one for one in others if one.id != shipment.id and one.state is not None]
 
 
-PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
-    Page("/console/shipments/{id}", show_shipment, FORM_ACTIONS),
-    Page("/console/shipments/{id}/sheet", show_sheet),
-    Page("/console/shipments/{id}/prints/{image}", show_print),
+@show_shipment.action("lab-accept", "The job was accepted.", duty=Duty.PRODUCE)
+def accept(visit: ConsoleVisit) -> None:
+    """Report that the lab accepts the job."""
+    _report(visit, LabState.ACCEPTED)
+
+
+@show_shipment.action("lab-begin", "The job is in production.", duty=Duty.PRODUCE)
+def begin(visit: ConsoleVisit) -> None:
+    """Report that the lab has started printing."""
+    _report(visit, LabState.IN_PRODUCTION)
+
+
+@show_shipment.action(
+    "lab-dispatch", "The job was dispatched and the merchant notified.", duty=Duty.PRODUCE
 )
+def dispatch(visit: ConsoleVisit) -> None:
+    """Report that the job was dispatched, with its tracking."""
+    _report(
+        visit,
+        LabState.DISPATCHED,
+        carrier=_read_carrier(visit.sent.text("carrier")),
+        tracking_number=_read_number(visit.sent.text("tracking_number")),
+        tracking_url=_read_url(visit.sent.text("tracking_url")),
+    )
+
+
+@show_shipment.action(
+    "lab-reject", "The job was rejected and offered to other labs.", duty=Duty.PRODUCE
+)
+def reject(visit: ConsoleVisit) -> None:
+    """Report that the lab rejects the job; it is offered to others."""
+    _report(visit, LabState.REJECTED, reason=read_reason(visit.sent.text("reason")))
+
+
+@show_shipment.action(
+    "lab-fail",
+    "The job was marked as failed. Offer it again once the cause is known.",
+    duty=Duty.PRODUCE,
+)
+def fail(visit: ConsoleVisit) -> None:
+    """Report that the job failed at the lab."""
+    _report(visit, LabState.FAILED, reason=read_reason(visit.sent.text("reason")))
+
+
+@show_shipment.action("lab-offer-again", "This job replaces the old one.", duty=Duty.PRODUCE)
+def offer_again(visit: ConsoleVisit) -> str | None:
+    """Offer a failed or held job to labs again, and open the one that replaces it."""
+    offered = reoffer_shipment(visit.system_work, visit.number("id"))
+    return f"/console/shipments/{offered[0].id}" if offered else None
+
+
+@show_shipment.action("lab-hold", "The order is on hold.", duty=Duty.PRODUCE)
+def hold(visit: ConsoleVisit) -> None:
+    """Put the order of the job on hold."""
+    work, order = _take_order(visit)
+    hold_order(work, order, reason=read_reason(visit.sent.text("reason")))
+
+
+@show_shipment.action("lab-release", "The order was released.", duty=Duty.PRODUCE)
+def release(visit: ConsoleVisit) -> None:
+    """Release the order of the job from hold."""
+    release_order(*_take_order(visit))
+
+
+def _take_order(visit: ConsoleVisit) -> tuple[Work, Order]:
+    shipment = get_shipment(visit.db, visit.number("id"))
+    return visit.system_work.lock_order(shipment.order_id)
+
+
+def read_reason(text: str) -> str:
+    """Return a reason in one line; refuse an empty one."""
+    reason = " ".join(text.split())[:LONGEST_REASON]
+    if not reason:
+        raise BadInput("Enter a reason, as a sentence for others to read.")
+    return reason
+
+
+def _report(visit: ConsoleVisit, state: LabState, **details: Any) -> None:
+    report = LabReport(job=visit.number("id"), state=state, **details)
+    report_for_lab(visit.system_work, report)
+
+
+def _read_carrier(text: str) -> str | None:
+    if text and text not in set(Carrier):
+        raise BadInput("Choose a carrier from the list.")
+    return text or None
+
+
+def _read_number(text: str) -> str | None:
+    if text and not _TRACKING_NUMBER.fullmatch(text):
+        message = (
+            "A tracking number has 3 to 64 letters, digits, spaces or . / _ - "
+            "and at least one digit."
+        )
+        raise BadInput(message)
+    return text or None
+
+
+def _read_url(text: str) -> str | None:
+    if text and not _TRACKING_URL.fullmatch(text):
+        raise BadInput("The tracking address must start with https:// or http://.")
+    return text or None

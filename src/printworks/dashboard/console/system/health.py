@@ -15,7 +15,7 @@ from starlette.responses import Response
 from printworks import __version__
 from printworks.dashboard.console.labels import write_span
 from printworks.dashboard.site.rendering import Tone
-from printworks.dashboard.site.router import FormAction, Page
+from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.services import PageServices
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.files.errors import FilesError
@@ -47,6 +47,7 @@ class Check(msgspec.Struct, frozen=True):
     text: str
 
 
+@page_at("/console/health")
 def show_health(visit: ConsoleVisit, tried: Check | None = None) -> Response:
     """Show the results of all checks."""
     queue = describe_queue(visit.db)
@@ -63,6 +64,7 @@ def show_health(visit: ConsoleVisit, tried: Check | None = None) -> Response:
     )
 
 
+@show_health.action("try-files", duty=Duty.ADMINISTER, alone=True)
 def try_files(visit: ConsoleVisit) -> Response:
     """Store a file, read it and delete it again."""
     tried = check_files(visit.services)
@@ -201,12 +203,3 @@ def _list_facts(services: PageServices, now: datetime) -> list[tuple[str, str]]:
         ("Catalogue", "Your own folder" if settings.catalogue else "Built in"),
         ("Time here", f"{now:%-d %b %Y, %H:%M:%S} UTC"),
     ]
-
-
-PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
-    Page(
-        "/console/health",
-        show_health,
-        (FormAction("try-files", try_files, duty=Duty.ADMINISTER, alone=True),),
-    ),
-)

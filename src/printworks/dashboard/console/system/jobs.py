@@ -8,14 +8,13 @@ from starlette.responses import Response
 
 from printworks.actions.jobs import cancel_job, retry_job
 from printworks.dashboard.site.rendering import Tone
-from printworks.dashboard.site.router import FormAction, Page
+from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.jobs import MAY_CANCEL, MAY_RETRY, POLICIES, JobKind, JobState
 from printworks.rules.people import Duty
 from printworks.store.console.health import MOST_COUNTED, JobCount, count_jobs
 from printworks.store.console.jobs import get_job, search_jobs
 
-_JOBS: Final = "/console/jobs"
 _ROWS: Final = 50
 TONES: Final[Mapping[str, Tone]] = {
     JobState.DONE: "ok",
@@ -32,6 +31,7 @@ class KindOfJobs(msgspec.Struct, frozen=True):
     counts: Mapping[JobState, int]
 
 
+@page_at("/console/jobs")
 def show_jobs(visit: ConsoleVisit) -> Response:
     """Show how many there are, and the newest of them."""
     state = _read_state(visit.query.get("state", ""))
@@ -53,6 +53,7 @@ def show_jobs(visit: ConsoleVisit) -> Response:
     )
 
 
+@page_at("/console/jobs/{id}")
 def show_job(visit: ConsoleVisit) -> Response:
     """Show everything that is known about a job."""
     job = get_job(visit.db, visit.number("id"))
@@ -69,16 +70,16 @@ def show_job(visit: ConsoleVisit) -> Response:
     )
 
 
-def retry(visit: ConsoleVisit) -> str:
+@show_job.action("retry-job", "The job will run again.", duty=Duty.ADMINISTER)
+def retry(visit: ConsoleVisit) -> None:
     """Run a job now, with all its attempts."""
     retry_job(visit.system_work, visit.number("id"))
-    return visit.path
 
 
-def cancel(visit: ConsoleVisit) -> str:
+@show_job.action("cancel-job", "The job was cancelled.", duty=Duty.ADMINISTER)
+def cancel(visit: ConsoleVisit) -> None:
     """Cancel a job."""
     cancel_job(visit.system_work, visit.number("id"))
-    return visit.path
 
 
 def group_by_kind(counts: Iterable[JobCount]) -> list[KindOfJobs]:
@@ -102,16 +103,3 @@ def _read_state(text: str) -> JobState | None:
 
 def _write(value: Any) -> str:
     return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
-
-
-PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
-    Page(_JOBS, show_jobs),
-    Page(
-        f"{_JOBS}/{{id}}",
-        show_job,
-        (
-            FormAction("retry-job", retry, "The job will run again.", duty=Duty.ADMINISTER),
-            FormAction("cancel-job", cancel, "The job was cancelled.", duty=Duty.ADMINISTER),
-        ),
-    ),
-)

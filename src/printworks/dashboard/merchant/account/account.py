@@ -12,7 +12,7 @@ from printworks.dashboard.merchant.account.months import Month, list_months
 from printworks.dashboard.merchant.account.statement_csv import write_statement
 from printworks.dashboard.shared.labels import ENTRY_LABELS
 from printworks.dashboard.shared.paging import cut
-from printworks.dashboard.site.router import Page
+from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit, refuse_unknown
 from printworks.rules.ledger import EntryKind
 from printworks.rules.payments import Payer, is_on_account
@@ -68,6 +68,7 @@ class StatementRow(msgspec.Struct, frozen=True):
     owed: int
 
 
+@page_at("/account")
 def show_account(visit: MerchantVisit) -> Response:
     """Show how the merchant pays and what it owes, and what moved in a month."""
     written = find_first_and_last(visit.db, visit.merchant.id)
@@ -134,6 +135,7 @@ def _name(line: StatementLine) -> str:
     return "Order, at no charge" if is_gratis else ENTRY_LABELS[line.kind]
 
 
+@page_at("/account/statement.csv")
 def download_statement(visit: MerchantVisit) -> Response:
     """Return what moved in a month as a table for spreadsheets, oldest first."""
     merchant_id = visit.merchant.id
@@ -161,9 +163,3 @@ def _pour(file: IO[bytes]) -> Iterator[bytes]:
         file.seek(0)
         while piece := file.read(_PIECE):
             yield piece
-
-
-PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
-    Page("/account", show_account),
-    Page("/account/statement.csv", download_statement),
-)

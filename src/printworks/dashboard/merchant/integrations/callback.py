@@ -8,7 +8,7 @@ from starlette.responses import Response
 from printworks.actions.callbacks import send_again
 from printworks.dashboard.shared.callbacks import view_attempt, view_callback
 from printworks.dashboard.site.etag import make_etag
-from printworks.dashboard.site.router import FormAction, Page
+from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.rules.callbacks import choose_format
 from printworks.store.callbacks.callbacks import Callback, get_callback
@@ -21,6 +21,7 @@ from printworks.wire.callbacks import SAMPLE, SAMPLE_ORDER, message_id, render_c
 _ATTEMPTS: Final = 45
 
 
+@page_at("/integrations/callbacks/{id}")
 def show_callback(visit: MerchantVisit) -> Response:
     """Show everything about one callback of this merchant."""
     callback = get_callback(visit.db, visit.merchant.id, visit.number("id"))
@@ -45,19 +46,10 @@ def show_callback(visit: MerchantVisit) -> Response:
     )
 
 
-def send_this_again(visit: MerchantVisit) -> str:
+@show_callback.action("send-this-callback-again", "The callback is being resent.")
+def send_this_again(visit: MerchantVisit) -> None:
     """Resend the callback."""
     send_again(visit.work, visit.number("id"))
-    return visit.path
-
-
-PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
-    Page(
-        "/integrations/callbacks/{id}",
-        show_callback,
-        (FormAction("send-this-callback-again", send_this_again, "The callback is being resent."),),
-    ),
-)
 
 
 def _render(visit: MerchantVisit, callback: Callback) -> bytes:

@@ -13,7 +13,7 @@ from printworks.dashboard.shared.callbacks import view_callback
 from printworks.dashboard.site.etag import make_etag
 from printworks.dashboard.site.forms import read_choice
 from printworks.dashboard.site.rendering import Link
-from printworks.dashboard.site.router import FormAction, Page
+from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit, PageLinks
 from printworks.errors import BadInput
 from printworks.rules.callbacks import CallbackFormat
@@ -69,6 +69,7 @@ class SecretView(msgspec.Struct, frozen=True):
     until: datetime | None
 
 
+@page_at("/integrations")
 def show_integrations(visit: MerchantVisit, fresh_secret: str = "") -> Response:
     """Show the callback settings and the latest callbacks."""
     wanted = visit.query.get("state", "")
@@ -106,7 +107,10 @@ def show_integrations(visit: MerchantVisit, fresh_secret: str = "") -> Response:
     )
 
 
-def set_address(visit: MerchantVisit) -> str | Response:
+@show_integrations.action(
+    "set-callback", "From now on, callbacks go to this address.", needs_password=True
+)
+def set_address(visit: MerchantVisit) -> Response | None:
     """Send callbacks to this address from now on; the first one gets a secret."""
     url = visit.sent.text("url")
     if not url:
@@ -115,34 +119,39 @@ def set_address(visit: MerchantVisit) -> str | Response:
     had_secret = bool(read_callback_settings(visit.db, visit.merchant.id).secrets)
     settings = actions.set_callback(visit.work, url, _read_format(visit))
     if had_secret:
-        return visit.path
+        return None
     return show_integrations(visit, settings.secrets[0].text)
 
 
-def clear_address(visit: MerchantVisit) -> str:
+@show_integrations.action(
+    "clear-callback", "Callbacks are off. Your events stay in the feed.", needs_password=True
+)
+def clear_address(visit: MerchantVisit) -> None:
     """Turn callbacks off; events stay in the feed, and the secret stays the same."""
     actions.set_callback(visit.work, None)
-    return visit.path
 
 
+@show_integrations.action("rotate-callback-secret", needs_password=True)
 def rotate_secret(visit: MerchantVisit) -> Response:
     """Rotate the secret, and show the new one once; the old one is used for another day."""
     settings = actions.rotate_secret(visit.work)
     return show_integrations(visit, settings.secrets[0].text)
 
 
-def send_test(visit: MerchantVisit) -> str:
+@show_integrations.action("test-callback", "The test callback is being sent.")
+def send_test(visit: MerchantVisit) -> None:
     """Send a test callback, once."""
     actions.send_test(visit.work)
-    return visit.path
 
 
+@show_integrations.action("send-callback-again", "The callback is being resent.")
 def send_again(visit: MerchantVisit) -> str:
     """Resend a callback of the list."""
     actions.send_again(visit.work, visit.sent.number("callback") or 0)
     return _address(visit)
 
 
+@show_integrations.action("replay-callbacks", alone=True)
 def replay(visit: MerchantVisit) -> str:
     """Resend everything since a timestamp, and show how much that was.
 
@@ -158,32 +167,6 @@ def replay(visit: MerchantVisit) -> str:
         sent += done.sent
         first = done.next_number
     return visit.here(replayed=sent, next_number=first)
-
-
-PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
-    Page(
-        "/integrations",
-        show_integrations,
-        (
-            FormAction(
-                "set-callback",
-                set_address,
-                "From now on, callbacks go to this address.",
-                needs_password=True,
-            ),
-            FormAction(
-                "clear-callback",
-                clear_address,
-                "Callbacks are off. Your events stay in the feed.",
-                needs_password=True,
-            ),
-            FormAction("rotate-callback-secret", rotate_secret, needs_password=True),
-            FormAction("test-callback", send_test, "The test callback is being sent."),
-            FormAction("send-callback-again", send_again, "The callback is being resent."),
-            FormAction("replay-callbacks", replay, alone=True),
-        ),
-    ),
-)
 
 
 def _read_format(visit: MerchantVisit) -> CallbackFormat | None:

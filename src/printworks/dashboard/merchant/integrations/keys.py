@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from printworks.actions.accounts.merchants import add_key, revoke_key, rotate_key
 from printworks.dashboard.merchant.integrations.api_access import KEY_GOES_HERE, describe_access
-from printworks.dashboard.site.router import FormAction, Page
+from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit, refuse_unknown
 from printworks.errors import BadInput
 from printworks.store.accounts.merchants import MOST_KEYS, list_keys
@@ -22,6 +22,7 @@ _WAITS: Final[Mapping[str, tuple[str, timedelta]]] = {
 _USUAL_WAIT: Final = "day"
 
 
+@page_at("/keys")
 def show_keys(visit: MerchantVisit, new_key: str = "") -> Response:
     """Show the active keys, and how to use one."""
     keys = list_keys(visit.db, visit.merchant.id, now=visit.real_now)
@@ -39,11 +40,13 @@ def show_keys(visit: MerchantVisit, new_key: str = "") -> Response:
     )
 
 
+@show_keys.action("add-key", needs_password=True)
 def make_key(visit: MerchantVisit) -> Response:
     """Add a key, and show it once."""
     return show_keys(visit, add_key(visit.work))
 
 
+@show_keys.action("rotate-keys", needs_password=True)
 def rotate_keys(visit: MerchantVisit) -> Response:
     """Replace all keys by a new one, and show it once."""
     chosen = visit.sent.text("old_keys")
@@ -52,7 +55,10 @@ def rotate_keys(visit: MerchantVisit) -> Response:
     return show_keys(visit, rotate_key(visit.work, old_key_valid_for=_WAITS[chosen][1]))
 
 
-def end_key(visit: MerchantVisit) -> str:
+@show_keys.action(
+    "revoke-key", "The key was revoked. Programs that use it are now refused.", needs_password=True
+)
+def end_key(visit: MerchantVisit) -> None:
     """Revoke a key; the last one only after a confirmation."""
     key_id = visit.sent.number("key")
     if key_id is None:
@@ -64,22 +70,3 @@ def end_key(visit: MerchantVisit) -> str:
             "box to confirm, or add a new key first."
         )
     revoke_key(visit.work, key_id)
-    return visit.path
-
-
-PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
-    Page(
-        "/keys",
-        show_keys,
-        (
-            FormAction("add-key", make_key, needs_password=True),
-            FormAction("rotate-keys", rotate_keys, needs_password=True),
-            FormAction(
-                "revoke-key",
-                end_key,
-                "The key was revoked. Programs that use it are now refused.",
-                needs_password=True,
-            ),
-        ),
-    ),
-)

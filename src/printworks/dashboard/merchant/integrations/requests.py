@@ -9,7 +9,7 @@ from starlette.responses import Response
 from printworks.dashboard.merchant.integrations.api_access import describe_access
 from printworks.dashboard.shared.callbacks import describe_result
 from printworks.dashboard.site.rendering import Tone
-from printworks.dashboard.site.router import Page
+from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.store.accounts.requests import ApiRequest, RequestFilter, list_requests
 
@@ -32,6 +32,7 @@ class RequestView(msgspec.Struct, frozen=True):
     tone: Tone
 
 
+@page_at("/requests")
 def show_requests(visit: MerchantVisit) -> Response:
     """Show the requests, newest first, refreshed as they come."""
     wanted = visit.query.get("answer", "")
@@ -65,9 +66,6 @@ def show_requests(visit: MerchantVisit) -> Response:
         days=visit.services.settings.keep_requests.days,
         access=describe_access(visit),
     )
-
-
-PAGES: Final[tuple[Page[MerchantVisit], ...]] = (Page("/requests", show_requests),)
 
 
 def _view(asked: ApiRequest) -> RequestView:

@@ -23,7 +23,7 @@ from printworks.dashboard.shared.issue_labels import (
 from printworks.dashboard.shared.issue_photos import receive_photos, send_photo
 from printworks.dashboard.shared.paging import cut
 from printworks.dashboard.site.etag import make_etag
-from printworks.dashboard.site.router import FormAction, Page
+from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import BadInput
 from printworks.rules.issues import DESCRIPTIONS, UNSETTLED, Author, IssueState, Remark
@@ -49,6 +49,7 @@ class RemarkView(msgspec.Struct, frozen=True):
     is_ours: bool
 
 
+@page_at("/issues")
 def show_issues(visit: MerchantVisit) -> Response:
     """Show open issues, and closed ones."""
     waiting, older = _list_lines(visit, "before", is_settled=False)
@@ -88,6 +89,7 @@ def _find_thumbnails(visit: MerchantVisit, lines: Sequence[IssueLine]) -> Mappin
     return {issue: links.proofs(image)[1] for issue, image in firsts.items() if image}
 
 
+@page_at("/issues/{id}")
 def show_issue(visit: MerchantVisit) -> Response:
     """Show an issue with its images, remarks and outcome."""
     issue = get_issue(visit.db, visit.merchant.id, visit.number("id"))
@@ -137,12 +139,14 @@ def _describe(remark: Remark) -> RemarkView:
     )
 
 
+@page_at("/issues/{id}/photos/{photo}")
 def show_photo(visit: MerchantVisit) -> Response:
     """Show a photograph of an issue."""
     return send_photo(visit, get_issue(visit.db, visit.merchant.id, visit.number("id")))
 
 
-def answer_issue(visit: MerchantVisit) -> str:
+@show_issue.action("answer-issue", "Your reply was added.", alone=True)
+def answer_issue(visit: MerchantVisit) -> None:
     """Reply to an issue, perhaps with photos."""
     database, merchant = visit.services.database, visit.merchant
     with database.reading() as db:
@@ -161,10 +165,10 @@ def answer_issue(visit: MerchantVisit) -> str:
         issue = get_issue(db, merchant.id, issue.id)
         update_issue(visit.work_in(db), issue, comment=comment)
         photos.join(db, visit, issue)
-    return visit.path
 
 
-def cancel_issue(visit: MerchantVisit) -> str:
+@show_issue.action("cancel-issue", "The issue was cancelled.")
+def cancel_issue(visit: MerchantVisit) -> None:
     """Cancel an issue."""
     issue = get_issue(visit.db, visit.merchant.id, visit.number("id"))
     get_order_to_change(visit.db, visit.merchant.id, issue.order_id)
@@ -172,19 +176,3 @@ def cancel_issue(visit: MerchantVisit) -> str:
     issue = get_issue(visit.db, visit.merchant.id, issue.id)
     reason = read_text(visit.sent, "reason", "Why")
     update_issue(visit.work, issue, wanted=IssueState.CANCELLED, comment=reason or None)
-    return visit.path
-
-
-PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
-    Page("/issues", show_issues),
-    *new_issue.PAGES,
-    Page(
-        "/issues/{id}",
-        show_issue,
-        (
-            FormAction("answer-issue", answer_issue, "Your reply was added.", alone=True),
-            FormAction("cancel-issue", cancel_issue, "The issue was cancelled."),
-        ),
-    ),
-    Page("/issues/{id}/photos/{photo}", show_photo),
-)

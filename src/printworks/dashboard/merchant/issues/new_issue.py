@@ -13,7 +13,7 @@ from printworks.dashboard.shared.issue_labels import ACTIONS, KINDS
 from printworks.dashboard.shared.issue_photos import receive_photos
 from printworks.dashboard.shared.labels import ORDER_LABELS
 from printworks.dashboard.site.forms import Sent, read_choice, read_number
-from printworks.dashboard.site.router import FormAction, Page
+from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import BadInput, NotFound, WrongState
 from printworks.rules.images import MOST_IN_ORDER
@@ -31,6 +31,7 @@ _NEWEST_ORDERS: Final = 10
 LONGEST: Final = 2000
 
 
+@page_at("/issues/new")
 def show_new_issue(visit: MerchantVisit) -> Response:
     """Show the form of a new issue, or first ask for the order."""
     if not visit.query.get("order", "").strip():
@@ -89,6 +90,7 @@ def _list_kinds(status: OrderStatus) -> list[IssueKind]:
     return allowed
 
 
+@show_new_issue.action("open-issue", "The issue was opened. We will reply here.", alone=True)
 def open_one(visit: MerchantVisit) -> str:
     """Open an issue with its photos: all of it or nothing."""
     database, merchant = visit.services.database, visit.merchant
@@ -140,16 +142,3 @@ def _read_images(sent: Sent) -> list[int]:
         raise BadInput("Enter the numbers of images, separated by commas.")
     # Named twice is meant once.
     return list(dict.fromkeys(numbers))
-
-
-PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
-    Page(
-        "/issues/new",
-        show_new_issue,
-        (
-            FormAction(
-                "open-issue", open_one, "The issue was opened. We will reply here.", alone=True
-            ),
-        ),
-    ),
-)

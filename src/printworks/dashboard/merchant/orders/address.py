@@ -8,7 +8,6 @@ from starlette.responses import Response
 from printworks.actions.orders.orders import change_order
 from printworks.actions.orders.shipping import change_shipping
 from printworks.actions.production.release import permissions_of
-from printworks.dashboard.merchant.orders.order_actions import find_order
 from printworks.dashboard.merchant.orders.recipient_fields import (
     list_methods,
     read_country,
@@ -16,13 +15,13 @@ from printworks.dashboard.merchant.orders.recipient_fields import (
 )
 from printworks.dashboard.shared.labels import COUNTRY_CHOICES, name_country
 from printworks.dashboard.shared.order_actions import OrderAction, explain_refusal
-from printworks.dashboard.site.router import FormAction, Page
+from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import BadInput
 from printworks.rules.orders import OrderStatus
 from printworks.rules.recipients import NEEDED, OPTIONAL, find_problems, tidy
 from printworks.store.labs.shipments import get_whole_order
-from printworks.store.orders.orders import Order
+from printworks.store.orders.orders import Order, get_order_to_change
 
 
 class AddressField(NamedTuple):
@@ -45,6 +44,7 @@ FIELDS: Final = (
 )
 
 
+@page_at("/orders/{id}/address")
 def show_address(visit: MerchantVisit) -> Response:
     """Show where an order goes, to be changed while that is still possible."""
     order, _, shipments = get_whole_order(visit.db, visit.merchant.id, visit.number("id"))
@@ -77,9 +77,10 @@ def _values(visit: MerchantVisit, order: Order) -> Mapping[str, str]:
     return {**stored, "country": order.destination_country or ""}
 
 
+@show_address.action(OrderAction.CHANGE_SHIPPING, "The address and shipping were changed.")
 def take_shipping(visit: MerchantVisit) -> str:
     """Change the address or shipping method of the order."""
-    order = find_order(visit, visit.db)
+    order = get_order_to_change(visit.db, visit.merchant.id, visit.number("id"))
     values: dict[str, object] = {**_read_fields(visit), "shipping_method": read_method(visit.sent)}
     if _is_open(order):
         values["destination_country"] = read_country(visit.sent)
@@ -95,16 +96,3 @@ def _read_fields(visit: MerchantVisit) -> dict[str, object]:
     if problems:
         raise BadInput(" ".join(problems.values()))
     return {name: text or None for name, text in typed.items()}
-
-
-PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
-    Page(
-        "/orders/{id}/address",
-        show_address,
-        (
-            FormAction(
-                OrderAction.CHANGE_SHIPPING, take_shipping, "The address and shipping were changed."
-            ),
-        ),
-    ),
-)

@@ -25,7 +25,7 @@ from printworks.dashboard.shared.labels import ORDER_LABELS
 from printworks.dashboard.shared.order_images import describe_image
 from printworks.dashboard.shared.paging import cut
 from printworks.dashboard.site.etag import make_etag
-from printworks.dashboard.site.router import FormAction, Page
+from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import WrongState
 from printworks.rules.images import ImageStatus
@@ -48,6 +48,7 @@ _CLOSED: Final[Mapping[OrderStatus, str]] = {
 _BEING_PAID: Final = "The order is being paid for. Wait until that is done."
 
 
+@page_at("/orders/{id}/images")
 def show_images(visit: MerchantVisit) -> Response:
     """Show the images of an order, newest first, and the form for more."""
     order = get_order(visit.db, visit.merchant.id, visit.number("id"))
@@ -97,7 +98,8 @@ def _explain(order: Order) -> str:
     return _BEING_PAID if order.payment_request_id is not None else ""
 
 
-def add(visit: MerchantVisit) -> str:
+@show_images.action("add-images", "The images were added.", alone=True)
+def add(visit: MerchantVisit) -> None:
     """Add pictures to an order, all or none."""
     order_id = visit.number("id")
     with visit.services.database.reading() as db:
@@ -119,25 +121,14 @@ def add(visit: MerchantVisit) -> str:
         judged = process_uploads(visit, uploads, pictures)
         with visit.services.database.writing() as db:
             join(visit.within(db), order_id, uploads, judged, addressed)
-    return f"/orders/{order_id}/images"
 
 
-def remove(visit: MerchantVisit) -> str:
+@show_images.action("remove-image", "The image was removed.")
+def remove(visit: MerchantVisit) -> None:
     """Remove an image from an order."""
     order = get_order_to_change(visit.db, visit.merchant.id, visit.number("id"))
     remove_image(visit.work, order, visit.sent.number("image") or 0)
-    return f"/orders/{order.id}/images"
 
 
-PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
-    Page(
-        "/orders/{id}/images",
-        show_images,
-        (
-            FormAction("add-images", add, "The images were added.", alone=True),
-            FormAction("remove-image", remove, "The image was removed."),
-            # For browsers that do not ask for it by themselves.
-            FormAction("show-product-for-images", show_images),
-        ),
-    ),
-)
+# For browsers that do not ask for it by themselves.
+show_images.action("show-product-for-images")(show_images)

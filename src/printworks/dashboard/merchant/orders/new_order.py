@@ -34,7 +34,7 @@ from printworks.dashboard.shared.labels import COUNTRY_CHOICES
 from printworks.dashboard.site.assets import address_of
 from printworks.dashboard.site.forms import read_choice
 from printworks.dashboard.site.rendering import send_on
-from printworks.dashboard.site.router import FormAction, Page
+from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import ServiceError
 from printworks.rules.orders import Payment, ShippingMethod
@@ -61,6 +61,7 @@ _EXAMPLE: Final[Mapping[str, str]] = {
 _FROM_ADDRESS: Final = frozenset({"country", "sku", "shipping_method", "copies", "sizing"})
 
 
+@page_at("/orders/new")
 def show_new_order(visit: MerchantVisit) -> Response:
     """Show the form, as it was sent if it was."""
     services, is_sandbox = visit.services, visit.services.is_sandbox
@@ -90,6 +91,9 @@ def show_new_order(visit: MerchantVisit) -> Response:
     )
 
 
+@show_new_order.action(
+    "create-order", "The order was created. Check it, then submit it.", alone=True
+)
 def create(visit: MerchantVisit) -> str | Response:
     """Create an order with its pictures; refuse it if one cannot be printed."""
     new = _read_order(visit)
@@ -130,19 +134,5 @@ def _read_order(visit: MerchantVisit) -> NewOrder:
     )
 
 
-PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
-    Page(
-        "/orders/new",
-        show_new_order,
-        (
-            FormAction(
-                "create-order",
-                create,
-                "The order was created. Check it, then submit it.",
-                alone=True,
-            ),
-            # For browsers that do not ask for it by themselves.
-            FormAction("show-product-for-new-order", show_new_order),
-        ),
-    ),
-)
+# For browsers that do not ask for it by themselves.
+show_new_order.action("show-product-for-new-order")(show_new_order)

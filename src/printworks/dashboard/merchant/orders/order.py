@@ -1,12 +1,21 @@
 """The page of one order: its state, what can be done, and its history."""
 
+from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any, Final
 
+from sqlalchemy import Connection
 from starlette.responses import Response
 
+from printworks.actions.callbacks import send_again
+from printworks.actions.orders import orders as actions
+from printworks.actions.payments.card_charges import charge_once, refuse_unpaid
+from printworks.actions.payments.payments import describe_charge, settle
+from printworks.actions.production.holds import hold_order, release_order
 from printworks.actions.production.routing import RoutingTerms, re_estimate, route_order
+from printworks.actions.submission import submit as submission
 from printworks.actions.submission.check import check_submission
-from printworks.dashboard.merchant.orders.order_actions import CLOCK_STEPS, FORM_ACTIONS, LEAVING
+from printworks.dashboard.merchant.sandbox.sandbox import move_clock
 from printworks.dashboard.shared.labels import METHOD_LABELS, ORDER_LABELS, name_country
 from printworks.dashboard.shared.order_actions import OrderAction, is_ended, list_actions
 from printworks.dashboard.shared.order_page import (
@@ -19,10 +28,12 @@ from printworks.dashboard.shared.order_problems import count_doubtful, count_uns
 from printworks.dashboard.shared.order_routing import RoutingChoice, describe_choices
 from printworks.dashboard.shared.order_shipments import describe_shipment
 from printworks.dashboard.site.rendering import Link, Message, Onwards, render_message
-from printworks.dashboard.site.router import Page
-from printworks.dashboard.site.visits import MerchantVisit
+from printworks.dashboard.site.router import page_at
+from printworks.dashboard.site.visits import MerchantVisit, refuse_unknown
+from printworks.errors import BadInput
 from printworks.rules.orders import OrderStatus, Payment
 from printworks.rules.payments import PaymentState
+from printworks.store.callbacks.callbacks import get_callback
 from printworks.store.callbacks.settings import read_callback_settings
 from printworks.store.labs.shipments import (
     Decision,
@@ -33,9 +44,19 @@ from printworks.store.labs.shipments import (
 )
 from printworks.store.money.payments import PaymentRequest, get_request
 from printworks.store.orders.history import read_etag
-from printworks.store.orders.orders import Order
+from printworks.store.orders.orders import Order, get_order, get_order_to_change
+
+# What the address ends in while the browser is sent on to the bank.
+LEAVING: Final = "leaving"
+# How far the clock of the sandbox can be moved from here, by what the button sends.
+CLOCK_STEPS: Final[Mapping[str, tuple[str, timedelta]]] = {
+    "hour": ("1 hour", timedelta(hours=1)),
+    "day": ("1 day", timedelta(days=1)),
+    "days": ("3 days", timedelta(days=3)),
+}
 
 
+@page_at("/orders/{id}")
 def show_order(visit: MerchantVisit) -> Response:
     """Show an order; a refresh without news gets an empty answer."""
     order_id = visit.number("id")
@@ -141,4 +162,88 @@ def _estimate(visit: MerchantVisit, whole: WholeOrder, shipment: Shipment) -> Sh
     return re_estimate(shipment, whole.images, visit.services.catalogue, now=visit.now)
 
 
-PAGES: Final[tuple[Page[MerchantVisit], ...]] = (Page("/orders/{id}", show_order, FORM_ACTIONS),)
+def find_order(visit: MerchantVisit, db: Connection) -> Order:
+    """Lock the order of this page until the transaction ends."""
+    return get_order_to_change(db, visit.merchant.id, visit.number("id"))
+
+
+@show_order.action(OrderAction.SUBMIT, "The order was submitted.", alone=True)
+def submit(visit: MerchantVisit) -> str:
+    """Submit the order; a card is charged between two transactions."""
+    services = visit.services
+    with services.database.writing() as db:
+        order = find_order(visit, db)
+        submitted = submission.submit_order(visit.work_in(db), order)
+    if isinstance(submitted, Order):
+        return visit.path
+    return _pay(visit, order, submitted)
+
+
+def _pay(visit: MerchantVisit, order: Order, payment: PaymentRequest) -> str:
+    """Charge the card, outside any transaction, and settle the outcome."""
+    if payment.state is not PaymentState.WAITING:
+        charge = describe_charge(visit.merchant, order, payment)
+        is_new = order.payment_request_id is None
+        outcome = charge_once(visit.services.gateway, charge, payment, is_new=is_new)
+        with visit.services.database.writing() as db:
+            payment = settle(visit.system_work_in(db), payment.id, outcome)
+    refusal = refuse_unpaid(payment)
+    if refusal is not None:
+        raise refusal
+    return f"{visit.path}?{LEAVING}=1" if payment.state is PaymentState.WAITING else visit.path
+
+
+@show_order.action(
+    OrderAction.AWAIT_PAYMENT, "The order is awaiting payment. Send the recipient the link below."
+)
+def await_payment(visit: MerchantVisit) -> None:
+    """Ask the recipient to pay for the order."""
+    order = find_order(visit, visit.db)
+    submission.await_payment(visit.work, order)
+
+
+@show_order.action(OrderAction.CANCEL, "The order was cancelled.")
+def cancel(visit: MerchantVisit) -> None:
+    """Cancel the order."""
+    order = find_order(visit, visit.db)
+    actions.cancel_order(visit.work, order)
+
+
+@show_order.action(OrderAction.HOLD, "The order is on hold. Nothing is sent to a lab.")
+def hold(visit: MerchantVisit) -> None:
+    """Put the order on hold."""
+    order = find_order(visit, visit.db)
+    hold_order(visit.work, order)
+
+
+@show_order.action(OrderAction.RELEASE, "The order was released.")
+def release(visit: MerchantVisit) -> None:
+    """Release the order from hold."""
+    order = find_order(visit, visit.db)
+    release_order(visit.work, order)
+
+
+@show_order.action("send-order-callback-again", "The callback is being resent.")
+def send_callback_again(visit: MerchantVisit) -> None:
+    """Send one of the order's callbacks now."""
+    order = find_order(visit, visit.db)
+    callback = get_callback(visit.db, visit.merchant.id, visit.sent.number("callback") or 0)
+    if callback.order_id != order.id:
+        refuse_unknown()
+    send_again(visit.work, callback.id)
+
+
+@show_order.action(
+    "move-clock-from-order",
+    "Your clock was moved. Everything due by then has happened.",
+    alone=True,
+)
+def move_clock_from_order(visit: MerchantVisit) -> None:
+    """Move the merchant's clock, so that the order proceeds; only in a sandbox."""
+    if not visit.services.is_sandbox:
+        refuse_unknown()
+    with visit.services.database.reading() as db:
+        get_order(db, visit.merchant.id, visit.number("id"))
+    if visit.sent.text("by") not in CLOCK_STEPS:
+        raise BadInput("Choose how far to move the clock: 1 hour, 1 day or 3 days.")
+    move_clock(visit, CLOCK_STEPS[visit.sent.text("by")][1])

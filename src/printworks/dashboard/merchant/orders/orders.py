@@ -9,7 +9,7 @@ from starlette.responses import Response
 from printworks.dashboard.shared.labels import ORDER_LABELS, Label, name_country
 from printworks.dashboard.site.etag import make_etag
 from printworks.dashboard.site.forms import find_choice
-from printworks.dashboard.site.router import Page
+from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import LONGEST_SEARCH, MerchantVisit
 from printworks.rules.orders import OrderStatus
 from printworks.store.orders.orders import list_orders
@@ -28,6 +28,7 @@ class OrderLineView(msgspec.Struct, frozen=True, kw_only=True):
     country: str
 
 
+@page_at("/orders")
 def show_orders(visit: MerchantVisit) -> Response:
     """Show a page of orders; a refresh without news gets an empty answer."""
     wanted, before = _read_search(visit), visit.cursor()
@@ -79,6 +80,3 @@ def _read_day(text: str) -> date | None:
         return date.fromisoformat(text)
     except ValueError:
         return None
-
-
-PAGES: Final[tuple[Page[MerchantVisit], ...]] = (Page("/orders", show_orders),)

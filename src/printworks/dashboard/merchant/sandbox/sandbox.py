@@ -13,7 +13,7 @@ from printworks.dashboard.merchant.sandbox.faults import BANK_FAULTS, LAB_FAULTS
 from printworks.dashboard.shared.labels import count
 from printworks.dashboard.shared.order_timeline import TimelineEntry, describe_timeline
 from printworks.dashboard.site.forms import read_number
-from printworks.dashboard.site.router import FormAction, Page
+from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import BadInput
 from printworks.payments.simulated import EEA
@@ -44,6 +44,7 @@ class SandboxEvents(msgspec.Struct, frozen=True):
     total: int
 
 
+@page_at("/sandbox", sandbox_only=True)
 def show_sandbox(visit: MerchantVisit) -> Response:
     """Show the clock, what happened when it was moved, and the faults."""
     ahead = visit.merchant.clock_offset
@@ -77,6 +78,7 @@ def _describe(callback: Callback) -> SandboxEvent | None:
     return SandboxEvent(callback.order_id, entry)
 
 
+@show_sandbox.action("advance-clock", "The clock was moved.", alone=True)
 def advance(visit: MerchantVisit) -> str:
     """Move the clock; everything due by then happens before this returns."""
     by = _read_duration(visit.sent.text("number"), visit.sent.text("unit"))
@@ -115,13 +117,3 @@ def _write_duration(duration: timedelta) -> str:
     days, hours = divmod(hours, 24)
     parts = [(days, "day"), (hours, "hour"), (minutes, "minute")]
     return ", ".join(count(number, word) for number, word in parts if number)
-
-
-PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
-    Page(
-        "/sandbox",
-        show_sandbox,
-        (FormAction("advance-clock", advance, "The clock was moved.", alone=True),),
-        sandbox_only=True,
-    ),
-)
