@@ -27,7 +27,7 @@ from printworks.dashboard.site.limits import RateLimiter
 from printworks.dashboard.site.rate_limits import refuse_too_many
 from printworks.dashboard.site.rendering import Link, Message, render_message, send_on
 from printworks.dashboard.site.services import PageServices
-from printworks.dashboard.site.visits import ConsoleVisit, MerchantVisit, Visit
+from printworks.dashboard.site.visits import ConsoleVisit, MerchantVisit, NothingNew, Visit
 from printworks.errors import NotFound, ServiceError
 from printworks.rules.people import MAY, Duty, Realm
 from printworks.store.accounts.merchants import get_merchant
@@ -210,6 +210,8 @@ class PageRouter(Generic[V]):
                 return page.show(visit)
             except NotFound:
                 raise HTTPException(404) from None
+            except NothingNew:
+                return Response(status_code=204)
 
     def _take(self, page: Page[V], request: Request, signed_in: SignedIn, sent: Sent) -> Response:
         refused = self._refuse(request, signed_in, sent)

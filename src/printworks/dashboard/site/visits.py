@@ -1,5 +1,6 @@
 """A request of a person who is signed in: what the page knows, and how it answers."""
 
+import hashlib
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, NamedTuple, NoReturn, Self
@@ -23,6 +24,10 @@ from printworks.store.accounts.sessions import Session
 from printworks.wire.links import Links
 
 LONGEST_SEARCH: Final = 200
+
+
+class NothingNew(Exception):
+    """The page that refreshes itself shows everything already; the answer is empty."""
 
 
 class PageLinks(NamedTuple):
@@ -117,9 +122,13 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
         text = self.query.get("q", "").replace("\0", "").encode("utf-8", "ignore").decode()
         return text.strip()[:LONGEST_SEARCH]
 
-    def is_unchanged(self, etag: object) -> bool:
-        """Say whether a refresh would show nothing new."""
-        return "hx-request" in self.request.headers and self.query.get("seen") == str(etag)
+    def etag(self, *shown: object) -> str:
+        """Return a tag that changes with what is shown; stop a refresh that would show nothing new."""
+        etag = hashlib.blake2s(msgspec.json.encode(shown), digest_size=8).hexdigest()
+        is_refresh = self.request.method == "GET" and "hx-request" in self.request.headers
+        if is_refresh and self.query.get("seen") == etag:
+            raise NothingNew
+        return etag
 
     @property
     def actor(self) -> Actor:

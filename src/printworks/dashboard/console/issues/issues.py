@@ -20,7 +20,6 @@ from printworks.dashboard.shared.issue_photos import send_photo
 from printworks.dashboard.shared.labels import Label
 from printworks.dashboard.shared.money import read_money
 from printworks.dashboard.shared.paging import cut
-from printworks.dashboard.site.etag import make_etag
 from printworks.dashboard.site.forms import read_number
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
@@ -70,9 +69,7 @@ def show_queue(visit: ConsoleVisit) -> Response:
     after = visit.cursor("after")
     found = list_issue_queue(visit.db, is_settled=is_settled, after=after, limit=ROWS + 1)
     shown, last = cut(found, ROWS)
-    etag = make_etag(found)
-    if visit.is_unchanged(etag):
-        return Response(status_code=204)
+    etag = visit.etag(found)
     return visit.render(
         "console/issues.html",
         etag=etag,
@@ -102,9 +99,7 @@ def show_issue(visit: ConsoleVisit) -> Response:
     """Show one issue with its remarks, and the ways to resolve it."""
     issue = get_any_issue(visit.db, visit.number("id"))
     photos = list_photos(visit.db, issue)
-    etag = make_etag(issue.updated_at, len(photos))
-    if visit.is_unchanged(etag):
-        return Response(status_code=204)
+    etag = visit.etag(issue.updated_at, len(photos))
     order = get_any_order(visit.db, issue.order_id)
     merchant = get_merchant(visit.db, order.merchant_id)
     return visit.render(

@@ -41,9 +41,7 @@ _MOST_REASONS: Final = 30
 def show_order(visit: ConsoleVisit) -> Response:
     """Show everything about an order."""
     order = get_any_order(visit.db, visit.number("id"))
-    etag = read_etag(visit.db, order.merchant_id, order.id)
-    if visit.is_unchanged(etag):
-        return Response(status_code=204)
+    etag = visit.etag(read_etag(visit.db, order.merchant_id, order.id))
     merchant = get_merchant(visit.db, order.merchant_id)
     return visit.render(
         "console/order.html",

@@ -9,7 +9,6 @@ from starlette.responses import Response
 from printworks.dashboard.console.labels import name_state
 from printworks.dashboard.shared.labels import Label
 from printworks.dashboard.shared.paging import cut
-from printworks.dashboard.site.etag import make_etag
 from printworks.dashboard.site.forms import find_choice, read_number
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
@@ -50,9 +49,7 @@ class OrderListPage(msgspec.Struct, frozen=True):
 def show_orders(visit: ConsoleVisit) -> Response:
     """Show the newest orders, or those that match a search."""
     found = _find(visit)
-    etag = make_etag(found.orders)
-    if visit.is_unchanged(etag):
-        return Response(status_code=204)
+    etag = visit.etag(found.orders)
     text = visit.search_text
     return visit.render(
         "console/orders.html",

@@ -14,7 +14,6 @@ from printworks.dashboard.console.production.production import find_transit_days
 from printworks.dashboard.shared.issue_labels import KINDS
 from printworks.dashboard.shared.labels import count, shorten
 from printworks.dashboard.shared.money import format_money
-from printworks.dashboard.site.etag import make_etag
 from printworks.dashboard.site.rendering import Tone
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
@@ -79,9 +78,7 @@ def show_overview(visit: ConsoleVisit) -> Response:
     payments = _MOST_PAYMENTS if visit.query.get("payments") == "all" else _NAMED
     problems = find_problems(visit.db, transit_days=transit, now=now, limit=payments)
     listed = list_problems(problems, now=now, payments=payments)
-    etag = make_etag(listed)
-    if visit.is_unchanged(etag):
-        return Response(status_code=204)
+    etag = visit.etag(listed)
     return visit.render(
         "console/overview.html",
         etag=etag,

@@ -12,7 +12,6 @@ from printworks.catalogue.labs import Lab
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.console.labels import name_state, write_age, write_span
 from printworks.dashboard.shared.labels import Label
-from printworks.dashboard.site.etag import make_etag
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.production import OPEN, LabState
@@ -63,9 +62,7 @@ def show_production(visit: ConsoleVisit) -> Response:
     counts = count_queue(visit.db)
     jobs = _view_jobs(visit, queued)
     labs = _view_labs(visit, counts)
-    etag = make_etag(jobs, labs)
-    if visit.is_unchanged(etag):
-        return Response(status_code=204)
+    etag = visit.etag(jobs, labs)
     return visit.render(
         "console/production.html",
         etag=etag,

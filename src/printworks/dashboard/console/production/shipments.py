@@ -91,9 +91,7 @@ def show_shipment(visit: ConsoleVisit) -> Response:
         # Only planned: no lab knows it by this number.
         refuse_unknown()
     order = get_any_order(visit.db, shipment.order_id)
-    etag = read_etag(visit.db, order.merchant_id, order.id)
-    if visit.is_unchanged(etag):
-        return Response(status_code=204)
+    etag = visit.etag(read_etag(visit.db, order.merchant_id, order.id))
     catalogue = visit.services.catalogue
     images = [image for image in list_images(visit.db, order.id) if image.id in shipment.image_ids]
     page = choose_page(visit, images, IMAGES)

@@ -7,7 +7,6 @@ from starlette.responses import Response
 
 from printworks.actions.callbacks import send_again
 from printworks.dashboard.shared.callbacks import view_attempt, view_callback
-from printworks.dashboard.site.etag import make_etag
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.rules.callbacks import choose_format
@@ -26,11 +25,9 @@ def show_callback(visit: MerchantVisit) -> Response:
     """Show everything about one callback of this merchant."""
     callback = get_callback(visit.db, visit.merchant.id, visit.number("id"))
     settings = read_callback_settings(visit.db, visit.merchant.id)
-    etag = make_etag(
+    etag = visit.etag(
         callback.state, callback.attempts, callback.next_at, settings.url, settings.format
     )
-    if visit.is_unchanged(etag):
-        return Response(status_code=204)
     attempts = list_latest_attempts(visit.db, visit.merchant.id, callback.id, limit=_ATTEMPTS)
     body = _render(visit, callback)
     return visit.render(

@@ -10,7 +10,6 @@ from starlette.responses import Response
 from printworks.actions import callbacks as actions
 from printworks.dashboard.merchant.integrations.callback_address import check_reachable
 from printworks.dashboard.shared.callbacks import view_callback
-from printworks.dashboard.site.etag import make_etag
 from printworks.dashboard.site.forms import read_choice
 from printworks.dashboard.site.rendering import Link
 from printworks.dashboard.site.router import page_at
@@ -19,8 +18,6 @@ from printworks.errors import BadInput
 from printworks.rules.callbacks import CallbackFormat
 from printworks.rules.events import CallbackState
 from printworks.store.callbacks.log import (
-    CallbackPage,
-    LoggedCallback,
     find_latest_test,
     list_callback_log,
 )
@@ -79,9 +76,10 @@ def show_integrations(visit: MerchantVisit, fresh_secret: str = "") -> Response:
     )
     test = find_latest_test(visit.db, visit.merchant.id)
     settings = read_callback_settings(visit.db, visit.merchant.id)
-    etag = _etag(settings, log, test)
-    if visit.is_unchanged(etag):
-        return Response(status_code=204)
+    listed = [*log.callbacks, *([test] if test else [])]
+    etag = visit.etag(
+        settings.url, [(one.id, one.state, one.attempts, one.next_at) for one in listed]
+    )
     sent = visit.sent
     return visit.render(
         "merchant/integrations.html",
@@ -210,12 +208,3 @@ def _list_pages(visit: MerchantVisit, older: int | None) -> PageLinks:
     """Return where else the log can be seen, which is far down on its page."""
     first = "" if visit.cursor() is None else f"{_address(visit, before=None)}#log"
     return PageLinks(first, "" if older is None else f"{_address(visit, before=older)}#log")
-
-
-def _etag(settings: CallbackSettings, log: CallbackPage, test: LoggedCallback | None) -> str:
-    """Return a text that changes with what the page refreshes."""
-    shown = [
-        (one.id, one.state, one.attempts, one.next_at)
-        for one in (*log.callbacks, *([test] if test else []))
-    ]
-    return make_etag(settings.url, shown)

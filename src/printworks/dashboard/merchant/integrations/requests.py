@@ -49,9 +49,7 @@ def show_requests(visit: MerchantVisit) -> Response:
             _ANSWERS[answer][1], method=method or None, words=words.replace("\0", "")
         ),
     )
-    etag = page.requests[0].id if page.requests else 0
-    if visit.is_unchanged(etag):
-        return Response(status_code=204)
+    etag = visit.etag(page.requests[0].id if page.requests else 0)
     return visit.render(
         "merchant/requests.html",
         rows=[_view(one) for one in page.requests],

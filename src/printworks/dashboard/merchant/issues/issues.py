@@ -22,7 +22,6 @@ from printworks.dashboard.shared.issue_labels import (
 )
 from printworks.dashboard.shared.issue_photos import receive_photos, send_photo
 from printworks.dashboard.shared.paging import cut
-from printworks.dashboard.site.etag import make_etag
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import BadInput
@@ -96,9 +95,7 @@ def show_issue(visit: MerchantVisit) -> Response:
     order = get_order(visit.db, visit.merchant.id, issue.order_id)
     remarks = list_remarks(visit.db, [issue])[issue.id]
     photos = list_photos(visit.db, issue)
-    etag = make_etag(issue.state, len(remarks), len(photos))
-    if visit.is_unchanged(etag):
-        return Response(status_code=204)
+    etag = visit.etag(issue.state, len(remarks), len(photos))
     images = _choose_images(issue, list_images_to_show(visit.db, order.id))
     first = 0 if visit.query.get("all") else max(len(remarks) - _LATEST, 0)
     return visit.render(

@@ -24,7 +24,6 @@ from printworks.dashboard.merchant.orders.uploads import (
 from printworks.dashboard.shared.labels import ORDER_LABELS
 from printworks.dashboard.shared.order_images import describe_image
 from printworks.dashboard.shared.paging import cut
-from printworks.dashboard.site.etag import make_etag
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import WrongState
@@ -53,9 +52,7 @@ def show_images(visit: MerchantVisit) -> Response:
     """Show the images of an order, newest first, and the form for more."""
     order = get_order(visit.db, visit.merchant.id, visit.number("id"))
     images = list_images_to_show(visit.db, order.id)[::-1]
-    etag = make_etag(order.updated_at, [(image.id, image.updated_at) for image in images])
-    if visit.is_unchanged(etag):
-        return Response(status_code=204)
+    etag = visit.etag(order.updated_at, [(image.id, image.updated_at) for image in images])
     before = visit.cursor()
     shown, last = cut([one for one in images if before is None or one.id < before], _SHOWN)
     catalogue, links = visit.services.catalogue, visit.links

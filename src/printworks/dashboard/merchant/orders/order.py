@@ -60,9 +60,7 @@ CLOCK_STEPS: Final[Mapping[str, tuple[str, timedelta]]] = {
 def show_order(visit: MerchantVisit) -> Response:
     """Show an order; a refresh without news gets an empty answer."""
     order_id = visit.number("id")
-    etag = read_etag(visit.db, visit.merchant.id, order_id)
-    if visit.is_unchanged(etag):
-        return Response(status_code=204)
+    etag = visit.etag(read_etag(visit.db, visit.merchant.id, order_id))
     whole = get_whole_order(visit.db, visit.merchant.id, order_id)
     payment = _find_payment(visit, whole.order)
     if LEAVING in visit.query and payment is not None and payment.state is PaymentState.WAITING:

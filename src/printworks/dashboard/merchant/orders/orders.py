@@ -7,7 +7,6 @@ import msgspec
 from starlette.responses import Response
 
 from printworks.dashboard.shared.labels import ORDER_LABELS, Label, name_country
-from printworks.dashboard.site.etag import make_etag
 from printworks.dashboard.site.forms import find_choice
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import LONGEST_SEARCH, MerchantVisit
@@ -35,9 +34,7 @@ def show_orders(visit: MerchantVisit) -> Response:
     merchant_id = visit.merchant.id
     total = list_orders(visit.db, merchant_id, limit=0, start=0).total
     found = search_orders(visit.db, merchant_id, wanted, before=before, limit=_ON_A_PAGE)
-    etag = make_etag(total, found.orders)
-    if visit.is_unchanged(etag):
-        return Response(status_code=204)
+    etag = visit.etag(total, found.orders)
     return visit.render(
         "merchant/orders.html",
         etag=etag,
