@@ -15,8 +15,9 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 
 from printworks.api import messages
+from printworks.dashboard.shared.labels import Tone
 from printworks.dashboard.site.assets import asset_routes
-from printworks.dashboard.site.rendering import Message, Tone, render_message
+from printworks.dashboard.site.rendering import Message, render_message
 from printworks.store.engine.database import OUTAGES
 from printworks.web.edge import ON_EVERY_ANSWER, begin_request
 from printworks.web.receiving import (

@@ -31,10 +31,11 @@ from printworks.dashboard.auth.sessions import (
     set_session_cookie,
     sign_in_here,
 )
+from printworks.dashboard.shared.labels import Tone
 from printworks.dashboard.site.forms import FORM_TOKEN, Sent, read_choice, read_sent, refuse_form
 from printworks.dashboard.site.limits import RateLimiter, network_of
 from printworks.dashboard.site.rate_limits import refuse_too_many
-from printworks.dashboard.site.rendering import Link, Message, Tone, render, render_message, send_on
+from printworks.dashboard.site.rendering import Link, Message, render, render_message, send_on
 from printworks.dashboard.site.services import PageServices
 from printworks.errors import BadInput, ServiceError
 from printworks.rules.people import Realm, check_password, read_email

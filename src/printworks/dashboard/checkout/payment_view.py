@@ -6,13 +6,13 @@ from typing import Final
 import msgspec
 from starlette.responses import Response
 
+from printworks.dashboard.shared.labels import Tone
 from printworks.dashboard.shared.money import format_money
 from printworks.dashboard.site.rendering import (
     Fact,
     Link,
     Message,
     Onwards,
-    Tone,
     render,
     render_message,
     send_on,

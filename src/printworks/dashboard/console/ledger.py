@@ -9,7 +9,6 @@ import msgspec
 from starlette.responses import Response
 
 from printworks.actions.payments.ledger import LedgerCheck, verify_ledgers
-from printworks.dashboard.shared.labels import ENTRY_LABELS
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.errors import StillRunning
@@ -54,7 +53,6 @@ def show_ledger(visit: ConsoleVisit, verdict: LedgerResult | None = None) -> Res
     return visit.render(
         "console/ledger.html",
         entries=page.entries,
-        words=ENTRY_LABELS,
         code=code,
         merchant=get_merchant_line(visit.db, found.id) if found else None,
         owed=sum_balances(visit.db),

@@ -2,16 +2,20 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from types import NoneType
+from typing import Any, Final, Literal, NamedTuple
 
 from printworks.catalogue.countries import COUNTRIES
-from printworks.dashboard.site.rendering import Tone
 from printworks.rules.events import CallbackState
 from printworks.rules.images import ImageStatus
+from printworks.rules.issues import IssueAction, IssueKind, IssueState, Resolution
 from printworks.rules.ledger import EntryKind
-from printworks.rules.orders import OrderStatus, ShippingMethod
+from printworks.rules.orders import OrderStatus
+from printworks.rules.payments import PaymentState
 from printworks.rules.production import LabState
 from printworks.rules.sizing import Sizing
+
+Tone = Literal["", "ok", "warn", "error"]
 
 _SMALL_WORDS: Final = {"AND": "and", "OF": "of", "THE": "the"}
 
@@ -22,8 +26,11 @@ class Label(NamedTuple):
     text: str
     tone: Tone = ""
 
+    def __str__(self) -> str:
+        return self.text
 
-ORDER_LABELS: Final[Mapping[OrderStatus, Label]] = {
+
+_ORDERS: Final[Mapping[OrderStatus, Label]] = {
     OrderStatus.NOT_YET_SUBMITTED: Label("Not submitted"),
     OrderStatus.AWAITING_PAYMENT: Label("Awaiting payment", "warn"),
     OrderStatus.SUBMITTED: Label("Submitted", "ok"),
@@ -31,7 +38,7 @@ ORDER_LABELS: Final[Mapping[OrderStatus, Label]] = {
     OrderStatus.CANCELLED: Label("Cancelled"),
 }
 
-IMAGE_LABELS: Final[Mapping[ImageStatus, Label]] = {
+_IMAGES: Final[Mapping[ImageStatus, Label]] = {
     ImageStatus.AWAITING_URL_OR_DATA: Label("File missing", "warn"),
     ImageStatus.NOT_YET_DOWNLOADED: Label("On its way", ""),
     ImageStatus.OK: Label("Ready", "ok"),
@@ -40,16 +47,16 @@ IMAGE_LABELS: Final[Mapping[ImageStatus, Label]] = {
 }
 
 # Money that moved, as the merchant sees it.
-ENTRY_LABELS: Final[Mapping[EntryKind, str]] = {
-    EntryKind.CHARGE: "Charge",
-    EntryKind.REFUND: "Charge refunded",
-    EntryKind.CREDIT: "Credit",
-    EntryKind.PAYMENT: "Payment",
-    EntryKind.REPAYMENT: "Payment refunded",
+_ENTRIES: Final[Mapping[EntryKind, Label]] = {
+    EntryKind.CHARGE: Label("Charge"),
+    EntryKind.REFUND: Label("Charge refunded"),
+    EntryKind.CREDIT: Label("Credit"),
+    EntryKind.PAYMENT: Label("Payment"),
+    EntryKind.REPAYMENT: Label("Payment refunded"),
 }
 
 # None is a shipment that is only planned.
-LAB_LABELS: Final[Mapping[LabState | None, Label]] = {
+_SHIPMENTS: Final[Mapping[LabState | None, Label]] = {
     None: Label("Planned"),
     LabState.OFFERED: Label("At the lab"),
     LabState.ACCEPTED: Label("Accepted", "ok"),
@@ -60,31 +67,120 @@ LAB_LABELS: Final[Mapping[LabState | None, Label]] = {
     LabState.FAILED: Label("Failed", "error"),
 }
 
-CALLBACK_LABELS: Final[Mapping[CallbackState, Label]] = {
+_CALLBACKS: Final[Mapping[CallbackState, Label]] = {
     CallbackState.QUIET: Label("Not sent"),
     CallbackState.PENDING: Label("Waiting", "warn"),
     CallbackState.DELIVERED: Label("Delivered", "ok"),
     CallbackState.FAILED: Label("Failed", "error"),
 }
 
-SIZING_LABELS: Final[Mapping[Sizing, str]] = {
-    Sizing.CROP: "Fill the paper and crop the rest",
-    Sizing.SHRINK_TO_FIT: "Show the whole picture with white borders",
-    Sizing.SHRINK_TO_EXACT_FIT: "Stretch it to fit exactly",
+SIZINGS: Final[Mapping[Sizing, Label]] = {
+    Sizing.CROP: Label("Fill the paper and crop the rest"),
+    Sizing.SHRINK_TO_FIT: Label("Show the whole picture with white borders"),
+    Sizing.SHRINK_TO_EXACT_FIT: Label("Stretch it to fit exactly"),
 }
 
-METHOD_LABELS: Final[Mapping[ShippingMethod, str]] = {
-    ShippingMethod.BUDGET: "Budget",
-    ShippingMethod.STANDARD: "Standard",
-    ShippingMethod.EXPRESS: "Express",
-    ShippingMethod.OVERNIGHT: "Overnight",
+ISSUE_KINDS: Final[Mapping[IssueKind, Label]] = {
+    IssueKind.DAMAGED_ORDER: Label("Arrived damaged"),
+    IssueKind.WRONG_FRAME_COLOUR: Label("Wrong frame colour"),
+    IssueKind.INCOMPLETE_ORDER: Label("Incomplete order"),
+    IssueKind.LOST_IN_POST: Label("Lost in transit"),
+    IssueKind.INCORRECT_ORIENTATION: Label("Printed the wrong way round"),
+    IssueKind.INCORRECT_PRINTS: Label("Not what was ordered"),
+    IssueKind.PRINT_DEFECTS: Label("Defects in the print"),
+    IssueKind.SLOW_ARRIVAL: Label("Arrived late"),
+    IssueKind.SLOW_DISPATCH: Label("Dispatched late"),
+    IssueKind.SUBMISSION_ERRORS: Label("Could not be submitted"),
+    IssueKind.WRONG_ADDRESS: Label("Sent to the wrong address"),
+    IssueKind.UNSPECIFIED: Label("Something else"),
+}
+
+ISSUE_ACTIONS: Final[Mapping[IssueAction, Label]] = {
+    IssueAction.REPRINT: Label("A reprint"),
+    IssueAction.REFUND: Label("Refund"),
+    IssueAction.OTHER: Label("Something else"),
+    IssueAction.NO_ACTION: Label("Nothing (for your information)"),
+}
+
+_ISSUES: Final[Mapping[IssueState, Label]] = {
+    IssueState.OPEN: Label("Open", "warn"),
+    IssueState.IN_PROGRESS: Label("In progress", "warn"),
+    IssueState.CLOSED_RESOLVED: Label("Resolved", "ok"),
+    IssueState.CANCELLED: Label("Cancelled"),
+}
+
+# An operator sees jobs of labs where a merchant sees shipments.
+_JOBS: Final[Mapping[LabState | None, Label]] = {
+    None: Label("Planned"),
+    LabState.OFFERED: Label("Offered"),
+    LabState.ACCEPTED: Label("Accepted"),
+    LabState.IN_PRODUCTION: Label("In production", "warn"),
+    LabState.DISPATCHED: Label("Dispatched", "ok"),
+    LabState.REJECTED: Label("Rejected", "error"),
+    LabState.CANCELLED: Label("Cancelled"),
+    LabState.FAILED: Label("Failed", "error"),
+}
+
+_ISSUES_FOR_OPERATORS: Final[Mapping[IssueState, Label]] = {
+    IssueState.OPEN: Label("New", "error"),
+    IssueState.IN_PROGRESS: Label("In progress", "warn"),
+    IssueState.CLOSED_RESOLVED: Label("Resolved", "ok"),
+    IssueState.CANCELLED: Label("Cancelled"),
+}
+
+_PAYMENTS: Final[Mapping[PaymentState, Label]] = {
+    PaymentState.ASKED: Label("Asked", "warn"),
+    PaymentState.WAITING: Label("Waiting for the payer", "warn"),
+    PaymentState.PAID: Label("Paid", "ok"),
+    PaymentState.DECLINED: Label("Declined", "error"),
+    PaymentState.CANCELLED: Label("Cancelled"),
+    PaymentState.REFUNDING: Label("Refunding", "warn"),
+    PaymentState.REFUNDED: Label("Refunded"),
+}
+
+_OUTCOMES: Final[Mapping[Resolution, Label]] = {
+    Resolution.REPRINT: Label("Reprinted"),
+    Resolution.REFUND: Label("Refund"),
+    Resolution.NO_ACTION: Label("No action"),
+}
+
+# By the kind of what is labelled: members of different kinds may be equal as texts.
+_FOR_MERCHANTS: Final[Mapping[type, Mapping[Any, Label]]] = {
+    OrderStatus: _ORDERS,
+    ImageStatus: _IMAGES,
+    EntryKind: _ENTRIES,
+    LabState: _SHIPMENTS,
+    NoneType: _SHIPMENTS,
+    CallbackState: _CALLBACKS,
+    Sizing: SIZINGS,
+    IssueKind: ISSUE_KINDS,
+    IssueAction: ISSUE_ACTIONS,
+    IssueState: _ISSUES,
+}
+_FOR_OPERATORS: Final[Mapping[type, Mapping[Any, Label]]] = {
+    **_FOR_MERCHANTS,
+    LabState: _JOBS,
+    NoneType: _JOBS,
+    IssueState: _ISSUES_FOR_OPERATORS,
+    PaymentState: _PAYMENTS,
+    Resolution: _OUTCOMES,
 }
 
 
-def name_country(code: str) -> str:
+def label(named: object) -> Label:
+    """Return what merchants read for a state or a choice."""
+    return _FOR_MERCHANTS[type(named)][named]
+
+
+def operator_label(named: object) -> Label:
+    """Return what operators read for a state or a choice."""
+    return _FOR_OPERATORS[type(named)][named]
+
+
+def name_country(code: str | None) -> str:
     """Return `ISLE OF MAN`, as the list has it, as `Isle of Man`."""
-    if code not in COUNTRIES:
-        return code
+    if code is None or code not in COUNTRIES:
+        return code or ""
     name = COUNTRIES[code].name
     return re.sub(r"[A-Z']+", lambda word: _SMALL_WORDS.get(word[0]) or word[0].capitalize(), name)
 

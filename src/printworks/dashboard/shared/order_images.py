@@ -7,7 +7,7 @@ import msgspec
 
 from printworks.catalogue.products import Product, choose_attributes
 from printworks.catalogue.snapshot import Catalogue
-from printworks.dashboard.shared.labels import IMAGE_LABELS, SIZING_LABELS, Label, name_attribute
+from printworks.dashboard.shared.labels import name_attribute
 from printworks.errors import BadInput
 from printworks.rules.images import ImageStatus
 from printworks.rules.sizing import Placement, Sizing, mismatch, place
@@ -47,11 +47,11 @@ class ImageView(msgspec.Struct, frozen=True, kw_only=True):
     id: int
     title: str
     sku: str
-    words: Label
+    status: ImageStatus
     copies: int
     price: int
     total: int
-    sizing: str
+    sizing: Sizing
     choices: tuple[str, ...]
     error: str
     # Empty until the picture has come.
@@ -75,11 +75,11 @@ def describe_image(image: Image, order: Order, catalogue: Catalogue, links: Link
         id=image.id,
         title=product.description if product else image.sku,
         sku=image.sku,
-        words=IMAGE_LABELS[image.status],
+        status=image.status,
         copies=image.copies,
         price=image.price,
         total=image.price * image.copies,
-        sizing=SIZING_LABELS[image.sizing],
+        sizing=image.sizing,
         choices=tuple(f"{name_attribute(k)}: {v}" for k, v in image.attributes.items()),
         error=image.error_message or "",
         preview=preview,

@@ -1,22 +1,13 @@
 """What the merchant's and the operator's page of an order both show."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from printworks.dashboard.shared.callbacks import (
-    AttemptView,
-    CallbackView,
-    view_attempt,
-    view_callback,
-)
-from printworks.dashboard.shared.labels import ENTRY_LABELS
 from printworks.dashboard.shared.order_images import describe_image
 from printworks.dashboard.shared.order_timeline import describe_timeline
 from printworks.dashboard.shared.paging import choose_page
 from printworks.dashboard.site.visits import Visit
-from printworks.rules.ledger import LedgerEntry
-from printworks.store.callbacks.callbacks import list_callbacks_of_order
+from printworks.store.callbacks.callbacks import Attempt, Callback, list_callbacks_of_order
 from printworks.store.images.images import Image
 from printworks.store.orders.history import (
     list_attempts_of_order,
@@ -36,21 +27,11 @@ _MOST_ENTRIES: Final = 20
 _MOST_EVENTS: Final = 1000
 
 
-class EntryView(NamedTuple):
-    """Money that moved."""
-
-    what: str
-    at: datetime
-    # Above zero is what the merchant owes more.
-    amount: int
-    currency: str
-
-
 class SentCallback(NamedTuple):
     """A callback of an order, and how the latest attempts went."""
 
-    callback: CallbackView
-    attempts: tuple[AttemptView, ...]
+    callback: Callback
+    attempts: Sequence[Attempt]
     # How many attempts there were that are not listed.
     older: int
 
@@ -73,18 +54,12 @@ def describe_history(visit: Visit, order: Order) -> dict[str, Any]:
     db, merchant_id = visit.db, order.merchant_id
     happenings = list_latest_events(db, merchant_id, order.id, limit=_MOST_EVENTS)
     timeline = describe_timeline(happenings)
-    entries = list_entries_of_order(db, merchant_id, order.id, limit=_MOST_ENTRIES)
     return {
         "timeline": timeline[:_MOST_TIMELINE_ENTRIES],
         "is_cut": len(timeline) > _MOST_TIMELINE_ENTRIES or len(happenings) == _MOST_EVENTS,
-        "entries": [describe_entry(entry) for entry in entries],
+        "entries": list_entries_of_order(db, merchant_id, order.id, limit=_MOST_ENTRIES),
         "told": list_sent_callbacks(visit, order),
     }
-
-
-def describe_entry(entry: LedgerEntry) -> EntryView:
-    """Return what pages show of an entry of the ledger."""
-    return EntryView(ENTRY_LABELS[entry.kind], entry.created_at, entry.owed, entry.currency)
 
 
 def list_sent_callbacks(visit: Visit, order: Order) -> list[SentCallback]:
@@ -93,8 +68,8 @@ def list_sent_callbacks(visit: Visit, order: Order) -> list[SentCallback]:
     attempts = list_attempts_of_order(db, merchant_id, order.id, limit=_MOST_ATTEMPTS)
     return [
         SentCallback(
-            view_callback(callback),
-            tuple(view_attempt(attempt) for attempt in attempts.get(callback.id, ())),
+            callback,
+            attempts.get(callback.id, ()),
             max(0, callback.attempts - len(attempts.get(callback.id, ()))),
         )
         for callback in list_callbacks_of_order(db, merchant_id, order.id, limit=_MOST_CALLBACKS)

@@ -8,7 +8,7 @@ from datetime import date
 from typing import Final, NamedTuple
 
 from printworks.catalogue.snapshot import Catalogue
-from printworks.dashboard.shared.labels import METHOD_LABELS, count, join, name_country
+from printworks.dashboard.shared.labels import count, join, name_country
 from printworks.rules.routing.model import LabFinding, LabVerdict, Plan, PlannedShipment, Routed
 from printworks.store.labs.shipments import Decision
 
@@ -82,7 +82,7 @@ def _describe_shipment(package: PlannedShipment, catalogue: Catalogue) -> str:
 
 
 def _describe_promise(plan: Plan) -> str:
-    asked = f"{METHOD_LABELS[plan.method]} shipping promises {write_day(plan.promise)}"
+    asked = f"{plan.method} shipping promises {write_day(plan.promise)}"
     if plan.meets_promise:
         return f"{asked}. This is the cheapest way to meet that."
     return f"{asked}. No lab can meet that; this is the earliest possible."

@@ -5,8 +5,9 @@ from datetime import date, datetime
 import msgspec
 
 from printworks.catalogue.snapshot import Catalogue
-from printworks.dashboard.shared.labels import LAB_LABELS, Label, count
+from printworks.dashboard.shared.labels import count
 from printworks.dashboard.shared.order_routing import name_lab, write_day
+from printworks.rules.production import LabState
 from printworks.store.labs.shipments import Shipment
 
 
@@ -14,7 +15,7 @@ class ShipmentView(msgspec.Struct, frozen=True, kw_only=True):
     """A shipment, planned or dispatched."""
 
     id: int
-    words: Label
+    state: LabState | None
     lab: str
     what: str
     how: str
@@ -37,7 +38,7 @@ def describe_shipment(shipment: Shipment, catalogue: Catalogue) -> ShipmentView:
     images = count(len(shipment.image_ids), "image")
     return ShipmentView(
         id=shipment.id,
-        words=LAB_LABELS[shipment.state],
+        state=shipment.state,
         lab=name_lab(shipment.lab, catalogue),
         what=f"{images}, {count(shipment.copies, 'copy', 'copies')}",
         how=f"{service or shipment.service}, {tracked}",

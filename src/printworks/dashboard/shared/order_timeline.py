@@ -5,9 +5,8 @@ from datetime import datetime
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from printworks.dashboard.shared.labels import count, join
+from printworks.dashboard.shared.labels import Tone, count, join
 from printworks.dashboard.shared.money import format_money
-from printworks.dashboard.site.rendering import Tone
 from printworks.rules.events import (
     ImageJudged,
     ImageRemoved,

@@ -2,17 +2,18 @@
 
 import secrets
 from datetime import timedelta
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, RedirectResponse
 
+from printworks.dashboard.shared.ages import write_age
+from printworks.dashboard.shared.callbacks import describe_event, describe_result, excerpt
+from printworks.dashboard.shared.labels import Tone, label, name_country, operator_label
 from printworks.dashboard.shared.money import format_money
 from printworks.dashboard.site.assets import address_of
 from printworks.rules.reasons import write_reasons
-
-Tone = Literal["", "ok", "warn", "error"]
 
 _POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:; {scripts}"
@@ -68,8 +69,17 @@ def _open_environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.filters["money"] = format_money
-    environment.filters["explain"] = write_reasons
+    environment.filters |= {
+        "age": write_age,
+        "country": name_country,
+        "event": describe_event,
+        "excerpt": excerpt,
+        "explain": write_reasons,
+        "label": label,
+        "money": format_money,
+        "operator_label": operator_label,
+        "response": describe_result,
+    }
     environment.globals["style"] = address_of("style.css")
     environment.globals["htmx"] = address_of("htmx.js")
     environment.globals["icon"] = address_of("icon.svg")

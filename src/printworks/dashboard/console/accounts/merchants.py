@@ -16,9 +16,6 @@ from printworks.actions.accounts.people import (
 from printworks.actions.callbacks import resend_failed
 from printworks.catalogue.products import Currency
 from printworks.dashboard.console.accounts.invitations import FreshLink, make_link
-from printworks.dashboard.console.labels import name_state
-from printworks.dashboard.shared.callbacks import view_callback
-from printworks.dashboard.shared.labels import ENTRY_LABELS
 from printworks.dashboard.shared.money import read_money
 from printworks.dashboard.site.forms import read_choice
 from printworks.dashboard.site.router import page_at
@@ -85,17 +82,13 @@ def show_merchant(visit: ConsoleVisit, link: FreshLink | None = None) -> Respons
         merchant=get_merchant_line(visit.db, merchant.id),
         keys=list_keys(visit.db, merchant.id, now=visit.real_now),
         callbacks=read_callback_settings(visit.db, merchant.id),
-        given_up=[
-            view_callback(one)
-            for one in list_callbacks(visit.db, merchant.id, is_failed=True, limit=_FEW)
-        ],
+        given_up=list_callbacks(visit.db, merchant.id, is_failed=True, limit=_FEW),
         card=get_card(visit.db, merchant.id),
         billings=list(Billing),
         people=list_people(visit.db, Realm.MERCHANT, merchant_id=merchant.id),
         invitations=_list_invitations(visit, merchant.id),
-        orders=[(order, name_state(order.status)) for order in orders.orders],
+        orders=orders.orders,
         entries=list_money(visit.db, merchant_id=merchant.id, limit=_FEW).entries,
-        words=ENTRY_LABELS,
         done_lately=list_audit(visit.db, merchant_id=merchant.id, limit=_FEW)
         if visit.may(Duty.SUPPORT)
         else [],

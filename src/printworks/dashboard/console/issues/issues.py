@@ -2,7 +2,6 @@
 
 from typing import Any, Final
 
-import msgspec
 from starlette.responses import Response
 
 from printworks.actions.issues.issues import (
@@ -13,11 +12,8 @@ from printworks.actions.issues.issues import (
     take_issue,
 )
 from printworks.actions.issues.reprints import copy_proofs, delete_proofs, plan_reprint
-from printworks.dashboard.console.labels import OUTCOMES, name_state, write_age
 from printworks.dashboard.console.production.shipments import LabPrintView, view_print
-from printworks.dashboard.shared.issue_labels import ACTIONS, KINDS
 from printworks.dashboard.shared.issue_photos import send_photo
-from printworks.dashboard.shared.labels import Label
 from printworks.dashboard.shared.money import read_money
 from printworks.dashboard.shared.paging import cut
 from printworks.dashboard.site.forms import read_number
@@ -37,7 +33,7 @@ from printworks.store.accounts.merchants import get_merchant
 from printworks.store.console.orders import get_any_order
 from printworks.store.images.images import list_images
 from printworks.store.issues.issues import Issue, get_any_issue, list_remarks, sum_refunds
-from printworks.store.issues.lists import QueuedIssue, list_issue_queue
+from printworks.store.issues.lists import list_issue_queue
 from printworks.store.issues.photos import list_photos
 from printworks.store.issues.reprints import Copies
 from printworks.store.orders.orders import Order
@@ -46,20 +42,6 @@ ROWS: Final = 50
 # Images that can be chosen from on one page; of more, those that the issue is about come first.
 IMAGES: Final = 48
 LONGEST_COMMENT: Final = 5000
-
-
-class IssueListLine(msgspec.Struct, frozen=True, kw_only=True):
-    """A line of the queue."""
-
-    id: int
-    order_id: int
-    merchant: str
-    merchant_code: str
-    kind: str
-    wanted: str
-    state: Label
-    outcome: str
-    age: str
 
 
 @page_at("/console/issues")
@@ -74,23 +56,8 @@ def show_queue(visit: ConsoleVisit) -> Response:
         "console/issues.html",
         etag=etag,
         is_settled=is_settled,
-        lines=[_view_line(visit, one) for one in shown],
+        queued=shown,
         pages=visit.pages(last.issue.id if last else None, by="after"),
-    )
-
-
-def _view_line(visit: ConsoleVisit, one: QueuedIssue) -> IssueListLine:
-    issue = one.issue
-    return IssueListLine(
-        id=issue.id,
-        order_id=issue.order_id,
-        merchant=one.merchant,
-        merchant_code=one.merchant_code,
-        kind=KINDS[issue.kind],
-        wanted=ACTIONS[issue.action],
-        state=name_state(issue.state),
-        outcome=OUTCOMES[issue.resolution] if issue.resolution else "",
-        age=write_age(issue.created_at, now=visit.real_now),
     )
 
 
@@ -106,15 +73,10 @@ def show_issue(visit: ConsoleVisit) -> Response:
         "console/issue.html",
         etag=etag,
         issue=issue,
-        state=name_state(issue.state),
         order=order,
-        order_state=name_state(order.status),
         merchant=merchant,
-        kind=KINDS[issue.kind],
         described=issue.detail or DESCRIPTIONS[issue.kind],
-        wanted=ACTIONS[issue.action],
         wanted_more=issue.action_detail or ACTION_DESCRIPTIONS[issue.action],
-        outcome=OUTCOMES[issue.resolution] if issue.resolution else "",
         images=_list_images(visit, order, issue),
         photos=photos,
         remarks=list_remarks(visit.db, [issue])[issue.id],

@@ -9,10 +9,7 @@ from printworks.actions.orders.orders import cancel_order
 from printworks.actions.production.holds import hold_order, release_order
 from printworks.actions.production.release import permissions_of
 from printworks.actions.production.routing import FINE
-from printworks.dashboard.console.labels import name_state
 from printworks.dashboard.console.production.shipments import read_reason
-from printworks.dashboard.shared.issue_labels import KINDS
-from printworks.dashboard.shared.labels import name_country
 from printworks.dashboard.shared.money import format_money
 from printworks.dashboard.shared.order_actions import OrderAction, explain_refusal, is_ended
 from printworks.dashboard.shared.order_page import MOST_SHIPMENTS, describe_history, describe_images
@@ -49,19 +46,11 @@ def show_order(visit: ConsoleVisit) -> Response:
         is_live=not is_ended(order),
         order=order,
         merchant=merchant,
-        state=name_state(order.status),
-        country=name_country(order.destination_country or ""),
         currency=order.currency or merchant.currency,
         may_support=visit.may(Duty.SUPPORT),
-        issues=[
-            (issue, KINDS[issue.kind], name_state(issue.state))
-            for issue in list_issues(visit.db, merchant.id, order.id)
-        ],
+        issues=list_issues(visit.db, merchant.id, order.id),
         slip=find_packing_slip(visit.db, order.id) if order.packing_slip_url else None,
-        payments=[
-            (payment, name_state(payment.state))
-            for payment in list_requests_of_order(visit.db, order.id, limit=_MOST_PAYMENTS)
-        ],
+        payments=list_requests_of_order(visit.db, order.id, limit=_MOST_PAYMENTS),
         **describe_images(visit, order, list_images(visit.db, order.id)),
         **describe_history(visit, order),
         **_describe_production(visit, order, merchant),
@@ -79,7 +68,7 @@ def _describe_production(visit: ConsoleVisit, order: Order, merchant: Merchant) 
         for doing in (OrderAction.HOLD, OrderAction.CANCEL)
     }
     return {
-        "shipments": [(one, name_state(one.state)) for one in every[:MOST_SHIPMENTS]],
+        "shipments": every[:MOST_SHIPMENTS],
         "more_shipments": max(0, len(every) - MOST_SHIPMENTS),
         "reasons": _explain_labs(visit, order, merchant)[:_MOST_REASONS],
         "cannot_hold": cannot[OrderAction.HOLD],

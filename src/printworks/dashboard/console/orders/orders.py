@@ -6,8 +6,7 @@ from typing import Final
 import msgspec
 from starlette.responses import Response
 
-from printworks.dashboard.console.labels import name_state
-from printworks.dashboard.shared.labels import Label
+from printworks.dashboard.shared.labels import operator_label
 from printworks.dashboard.shared.paging import cut
 from printworks.dashboard.site.forms import find_choice, read_number
 from printworks.dashboard.site.router import page_at
@@ -26,13 +25,6 @@ from printworks.store.orders.search import OrderLine, OrderSearch, search_orders
 ROWS: Final = 50
 # The filters that the overview links to.
 PROBLEMS: Final = {"held": True, "stuck": False}
-
-
-class OrderListLine(msgspec.Struct, frozen=True):
-    """A line of the list."""
-
-    order: AnyOrder
-    state: Label
 
 
 class OrderListPage(msgspec.Struct, frozen=True):
@@ -56,12 +48,12 @@ def show_orders(visit: ConsoleVisit) -> Response:
         etag=etag,
         # Searching for a name again and again would cost too much.
         is_live=visit.cursor() is None and not text,
-        lines=[OrderListLine(order, name_state(order.status)) for order in found.orders],
+        orders=found.orders,
         text=text,
         code=visit.query.get("merchant", ""),
         chosen=visit.query.get("status", ""),
         problem=_read_problem(visit),
-        statuses=[(status.value, name_state(status).text) for status in OrderStatus],
+        statuses=[(status.value, operator_label(status)) for status in OrderStatus],
         is_filtered=any(visit.query.get(name) for name in ("q", "merchant", "status", "problem")),
         is_too_common=found.is_too_common,
         unknown=found.refusal,

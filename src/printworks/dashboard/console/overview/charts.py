@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from printworks.dashboard.site.rendering import Tone
+from printworks.dashboard.shared.labels import Tone
 
 # In the units of the chart, which scales with the page.
 WIDTH: Final = 480

@@ -8,13 +8,11 @@ from typing import Final, NamedTuple, TypeVar
 import msgspec
 from starlette.responses import Response
 
-from printworks.dashboard.console.labels import write_age
 from printworks.dashboard.console.overview.charts import Chart, ChartOptions, Series, make_chart
 from printworks.dashboard.console.production.production import find_transit_days
-from printworks.dashboard.shared.issue_labels import KINDS
-from printworks.dashboard.shared.labels import count, shorten
+from printworks.dashboard.shared.ages import write_age
+from printworks.dashboard.shared.labels import Tone, count, label, shorten
 from printworks.dashboard.shared.money import format_money
-from printworks.dashboard.site.rendering import Tone
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.reasons import write_reasons
@@ -177,7 +175,7 @@ def _name_job(one: QueuedShipment) -> OverviewItem:
 
 
 def _name_issue(one: Issue, *, now: datetime) -> OverviewItem:
-    more = f"{KINDS[one.kind]}, {write_age(one.created_at, now=now)}"
+    more = f"{label(one.kind)}, {write_age(one.created_at, now=now)}"
     return OverviewItem(f"Issue {one.id}", f"/console/issues/{one.id}", more)
 
 

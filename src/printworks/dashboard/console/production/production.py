@@ -10,8 +10,8 @@ from starlette.responses import Response
 
 from printworks.catalogue.labs import Lab
 from printworks.catalogue.snapshot import Catalogue
-from printworks.dashboard.console.labels import name_state, write_age, write_span
-from printworks.dashboard.shared.labels import Label
+from printworks.dashboard.shared.ages import write_age, write_span
+from printworks.dashboard.shared.labels import operator_label
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.production import OPEN, LabState
@@ -47,10 +47,8 @@ class JobView(msgspec.Struct, frozen=True, kw_only=True):
     """A job in the queue."""
 
     shipment: QueuedShipment
-    state: Label
     is_late: bool
     age: str
-    problem: str
 
 
 @page_at("/console/production")
@@ -68,8 +66,7 @@ def show_production(visit: ConsoleVisit) -> Response:
         etag=etag,
         jobs=jobs,
         labs=labs,
-        states=[(one.value, name_state(one).text) for one in STATES],
-        state_words={one: name_state(one) for one in STATES},
+        states=[(one.value, operator_label(one)) for one in STATES],
         choices=[(one.code, one.name) for one in labs],
         chosen_lab=lab or "",
         chosen_state=state.value if state else "",
@@ -107,10 +104,8 @@ def _view_jobs(visit: ConsoleVisit, queued: Sequence[QueuedShipment]) -> list[Jo
     return [
         JobView(
             shipment=one,
-            state=name_state(one.state),
             is_late=is_late(one, transit, now=visit.real_now + ahead[one.merchant_id]),
             age=write_age(one.created_at, now=visit.real_now + ahead[one.merchant_id]),
-            problem=one.held_because or one.reason or "",
         )
         for one in queued
     ]

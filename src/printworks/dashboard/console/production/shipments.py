@@ -16,11 +16,9 @@ from printworks.actions.work import Work
 from printworks.catalogue.labs import Lab
 from printworks.catalogue.services import Carrier
 from printworks.catalogue.snapshot import Catalogue
-from printworks.dashboard.console.labels import name_state
-from printworks.dashboard.shared.labels import Label
+from printworks.dashboard.shared.labels import Label, Tone, operator_label
 from printworks.dashboard.shared.order_timeline import describe_timeline
 from printworks.dashboard.shared.paging import choose_page
-from printworks.dashboard.site.rendering import Tone
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit, refuse_unknown
 from printworks.errors import BadInput
@@ -104,8 +102,6 @@ def show_shipment(visit: ConsoleVisit) -> Response:
         order=order,
         merchant=merchant,
         lab=lab,
-        state=name_state(shipment.state),
-        order_state=name_state(order.status),
         service=_name_service(shipment, catalogue),
         dispatch_by=find_dispatch_day(lab, images, shipment),
         prints=[view_print(image, catalogue, visit.links) for image in page.shown],
@@ -158,7 +154,7 @@ def find_dispatch_day(lab: Lab | None, images: Sequence[Image], shipment: Shipme
 def view_print(image: Image, catalogue: Catalogue, links: Links) -> LabPrintView:
     """Return what is shown of an image and its print file."""
     product = catalogue.find_product(image.sku)
-    words = name_state(image.status)
+    words = operator_label(image.status)
     proof, thumbnail = links.proofs(image.id) if image.picture_id is not None else ("", "")
     size = pixels = sha256 = ""
     if image.manifest is not None:
@@ -225,7 +221,7 @@ def _is_about(one: DatedEvent, shipment: Shipment) -> bool:
 
 def _describe_entry(entry: AuditEntry, ahead: timedelta) -> LabJobLine:
     details = dict(entry.details)
-    words = _BY_HAND.get(entry.action) or name_state(LabState(str(details.pop("state"))))
+    words = _BY_HAND.get(entry.action) or operator_label(LabState(str(details.pop("state"))))
     said = ", ".join(str(value) for value in details.values() if value)
     more = f": {said}" if said else ""
     return LabJobLine(entry.at + ahead, f"{words.text} by hand{more}", words.tone, entry.who)

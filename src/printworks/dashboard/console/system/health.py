@@ -13,8 +13,8 @@ from cryptography import x509
 from starlette.responses import Response
 
 from printworks import __version__
-from printworks.dashboard.console.labels import write_span
-from printworks.dashboard.site.rendering import Tone
+from printworks.dashboard.shared.ages import write_span
+from printworks.dashboard.shared.labels import Tone
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.services import PageServices
 from printworks.dashboard.site.visits import ConsoleVisit

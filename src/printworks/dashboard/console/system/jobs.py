@@ -7,7 +7,7 @@ import msgspec
 from starlette.responses import Response
 
 from printworks.actions.jobs import cancel_job, retry_job
-from printworks.dashboard.site.rendering import Tone
+from printworks.dashboard.shared.labels import Tone
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.jobs import MAY_CANCEL, MAY_RETRY, POLICIES, JobKind, JobState

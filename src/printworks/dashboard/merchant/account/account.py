@@ -10,7 +10,7 @@ from starlette.responses import Response, StreamingResponse
 
 from printworks.dashboard.merchant.account.months import Month, list_months
 from printworks.dashboard.merchant.account.statement_csv import write_statement
-from printworks.dashboard.shared.labels import ENTRY_LABELS
+from printworks.dashboard.shared.labels import label
 from printworks.dashboard.shared.paging import cut
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit, refuse_unknown
@@ -132,7 +132,7 @@ def _list_rows(visit: MerchantVisit, month: Month) -> tuple[list[StatementRow], 
 
 def _name(line: StatementLine) -> str:
     is_gratis = line.kind is EntryKind.CHARGE and line.owed == 0
-    return "Order, at no charge" if is_gratis else ENTRY_LABELS[line.kind]
+    return "Order, at no charge" if is_gratis else str(label(line.kind))
 
 
 @page_at("/account/statement.csv")

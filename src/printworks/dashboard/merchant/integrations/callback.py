@@ -6,7 +6,6 @@ import msgspec
 from starlette.responses import Response
 
 from printworks.actions.callbacks import send_again
-from printworks.dashboard.shared.callbacks import view_attempt, view_callback
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.rules.callbacks import choose_format
@@ -32,10 +31,10 @@ def show_callback(visit: MerchantVisit) -> Response:
     body = _render(visit, callback)
     return visit.render(
         "merchant/callback.html",
-        callback=view_callback(callback),
+        callback=callback,
         message_id=message_id(callback.id),
         address=settings.url,
-        attempts=[view_attempt(one) for one in attempts],
+        attempts=attempts,
         last_answer=attempts[0].answer if attempts else "",
         body=body.decode(),
         indented=msgspec.json.format(body, indent=2).decode(),

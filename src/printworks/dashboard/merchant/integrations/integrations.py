@@ -4,12 +4,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final
 
-import msgspec
 from starlette.responses import Response
 
 from printworks.actions import callbacks as actions
 from printworks.dashboard.merchant.integrations.callback_address import check_reachable
-from printworks.dashboard.shared.callbacks import view_callback
 from printworks.dashboard.site.forms import read_choice
 from printworks.dashboard.site.rendering import Link
 from printworks.dashboard.site.router import page_at
@@ -21,7 +19,7 @@ from printworks.store.callbacks.log import (
     find_latest_test,
     list_callback_log,
 )
-from printworks.store.callbacks.settings import CallbackSettings, read_callback_settings
+from printworks.store.callbacks.settings import read_callback_settings
 
 _ROWS: Final = 25
 # What one click sends again at most, in transactions of `REPLAY_PAGE` each.
@@ -59,13 +57,6 @@ def is_genuine(secret, headers, body):
 """
 
 
-class SecretView(msgspec.Struct, frozen=True):
-    """What is shown of a secret later."""
-
-    hint: str
-    until: datetime | None
-
-
 @page_at("/integrations")
 def show_integrations(visit: MerchantVisit, fresh_secret: str = "") -> Response:
     """Show the callback settings and the latest callbacks."""
@@ -87,11 +78,15 @@ def show_integrations(visit: MerchantVisit, fresh_secret: str = "") -> Response:
         url=sent.text("url") if "url" in sent.fields else settings.url or "",
         format=sent.text("format") if "format" in sent.fields else settings.format or "",
         formats=_FORMATS,
-        secrets=_view_secrets(visit, settings),
+        secrets=[
+            (one.text[-_HINT:], one.until)
+            for one in settings.secrets
+            if one.until is None or one.until > visit.real_now
+        ],
         fresh_secret=fresh_secret,
         verify=VERIFY,
-        test=test and view_callback(test),
-        rows=[view_callback(one) for one in log.callbacks],
+        test=test,
+        rows=log.callbacks,
         chosen=chosen,
         tabs=[
             (name == chosen, Link(text, _address(visit, state=name, before=None)))
@@ -189,14 +184,6 @@ def _read_first(visit: MerchantVisit) -> datetime | int:
 def _read_replay(visit: MerchantVisit) -> actions.Replayed | None:
     sent = visit.cursor("replayed")
     return None if sent is None else actions.Replayed(sent, visit.cursor("next_number"))
-
-
-def _view_secrets(visit: MerchantVisit, settings: CallbackSettings) -> list[SecretView]:
-    return [
-        SecretView(one.text[-_HINT:], one.until)
-        for one in settings.secrets
-        if one.until is None or one.until > visit.real_now
-    ]
 
 
 def _address(visit: MerchantVisit, **changes: object) -> str:

@@ -7,11 +7,9 @@ import msgspec
 from starlette.responses import Response
 
 from printworks.dashboard.merchant.integrations.api_access import describe_access
-from printworks.dashboard.shared.callbacks import describe_result
-from printworks.dashboard.site.rendering import Tone
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
-from printworks.store.accounts.requests import ApiRequest, RequestFilter, list_requests
+from printworks.store.accounts.requests import RequestFilter, list_requests
 
 _ROWS: Final = 50
 _METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -22,14 +20,6 @@ _ANSWERS: Final[Mapping[str, tuple[str, RequestFilter]]] = {
     "refused": ("Refused (4xx)", RequestFilter(status_class=4)),
     "failed": ("Failed (5xx)", RequestFilter(status_class=5)),
 }
-
-
-class RequestView(msgspec.Struct, frozen=True):
-    """A request, and the label of its answer."""
-
-    asked: ApiRequest
-    answer: str
-    tone: Tone
 
 
 @page_at("/requests")
@@ -52,7 +42,7 @@ def show_requests(visit: MerchantVisit) -> Response:
     etag = visit.etag(page.requests[0].id if page.requests else 0)
     return visit.render(
         "merchant/requests.html",
-        rows=[_view(one) for one in page.requests],
+        requests=page.requests,
         answers=[(name, text) for name, (text, _) in _ANSWERS.items() if name],
         methods=_METHODS,
         answer=answer,
@@ -64,8 +54,3 @@ def show_requests(visit: MerchantVisit) -> Response:
         days=visit.services.settings.keep_requests.days,
         access=describe_access(visit),
     )
-
-
-def _view(asked: ApiRequest) -> RequestView:
-    tone: Tone = "error" if asked.status >= 500 else "warn" if asked.status >= 400 else "ok"
-    return RequestView(asked, describe_result(asked.status), tone)

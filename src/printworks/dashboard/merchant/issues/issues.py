@@ -1,10 +1,8 @@
 """The issues of a merchant: the list, one issue, and its form actions."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Final
 
-import msgspec
 from starlette.responses import Response
 
 from printworks.actions.issues.issues import update_issue
@@ -13,19 +11,13 @@ from printworks.dashboard.merchant.account.months import Month
 from printworks.dashboard.merchant.issues import new_issue
 from printworks.dashboard.merchant.issues.issue_images import make_tiles
 from printworks.dashboard.merchant.issues.new_issue import read_text
-from printworks.dashboard.shared.issue_labels import (
-    ACTIONS,
-    KINDS,
-    STATES,
-    describe_age,
-    describe_remark,
-)
+from printworks.dashboard.shared.ages import describe_age
 from printworks.dashboard.shared.issue_photos import receive_photos, send_photo
 from printworks.dashboard.shared.paging import cut
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import BadInput
-from printworks.rules.issues import DESCRIPTIONS, UNSETTLED, Author, IssueState, Remark
+from printworks.rules.issues import DESCRIPTIONS, UNSETTLED, IssueState
 from printworks.store.images.images import Image, list_images_to_show
 from printworks.store.issues.issues import Issue, get_issue, list_remarks
 from printworks.store.issues.lists import IssueLine, list_issue_lines
@@ -36,16 +28,6 @@ _LINES: Final = 25
 # So many of its images are shown with an issue, and so many of the remarks at first.
 _MOST_TILES: Final = 24
 _LATEST: Final = 25
-_NAMES: Final[Mapping[Author, str]] = {Author.MERCHANT: "You", Author.SERVICE: "We"}
-
-
-class RemarkView(msgspec.Struct, frozen=True):
-    """A remark as it is shown."""
-
-    at: datetime
-    what: str
-    comment: str
-    is_ours: bool
 
 
 @page_at("/issues")
@@ -61,9 +43,6 @@ def show_issues(visit: MerchantVisit) -> Response:
         settled_pages=visit.pages(older_settled, by="settled"),
         ages={line.issue.id: describe_age(visit.now - line.issue.created_at) for line in waiting},
         thumbnails=_find_thumbnails(visit, [*waiting, *settled]),
-        kinds=KINDS,
-        actions=ACTIONS,
-        states=STATES,
     )
 
 
@@ -103,12 +82,9 @@ def show_issue(visit: MerchantVisit) -> Response:
         issue=issue,
         order=order,
         etag=etag,
-        kind=KINDS[issue.kind],
         description=DESCRIPTIONS[issue.kind],
-        action=ACTIONS[issue.action],
-        state=STATES[issue.state],
         is_unsettled=issue.state in UNSETTLED,
-        said=[_describe(remark) for remark in remarks[first:]],
+        remarks=remarks[first:],
         left_out=first,
         photos=photos,
         room=MOST_PHOTOS - len(photos),
@@ -125,15 +101,6 @@ def _choose_images(issue: Issue, images: Sequence[Image]) -> Sequence[Image]:
         return images
     named = set(issue.image_ids)
     return [image for image in images if image.id in named]
-
-
-def _describe(remark: Remark) -> RemarkView:
-    return RemarkView(
-        at=remark.at,
-        what=describe_remark(remark, names=_NAMES),
-        comment=remark.comment or "",
-        is_ours=remark.author is Author.SERVICE,
-    )
 
 
 @page_at("/issues/{id}/photos/{photo}")

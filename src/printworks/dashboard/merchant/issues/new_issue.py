@@ -9,9 +9,8 @@ from starlette.responses import Response
 from printworks.actions.issues.issues import open_issue
 from printworks.actions.issues.photos import MOST_PHOTOS
 from printworks.dashboard.merchant.issues.issue_images import make_tiles
-from printworks.dashboard.shared.issue_labels import ACTIONS, KINDS
 from printworks.dashboard.shared.issue_photos import receive_photos
-from printworks.dashboard.shared.labels import ORDER_LABELS
+from printworks.dashboard.shared.labels import ISSUE_ACTIONS, ISSUE_KINDS, label
 from printworks.dashboard.site.forms import Sent, read_choice, read_number
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
@@ -51,8 +50,8 @@ def show_new_issue(visit: MerchantVisit) -> Response:
             images[:_MOST_BOXES], visit.services.catalogue, visit.links, chosen=numbers
         ),
         image_count=len(images),
-        kinds=[(kind, KINDS[kind]) for kind in _list_kinds(order.status)],
-        actions=list(ACTIONS.items()),
+        kinds=[(kind, label(kind)) for kind in _list_kinds(order.status)],
+        actions=list(ISSUE_ACTIONS.items()),
         chosen_action=sent.text("action") or IssueAction.REPRINT,
         longest=LONGEST,
         most_photos=MOST_PHOTOS,
@@ -69,7 +68,6 @@ def _ask_for_order(visit: MerchantVisit, wrong: str = "") -> Response:
         wrong=wrong,
         typed=visit.query.get("order", ""),
         orders=newest.orders,
-        words=ORDER_LABELS,
     )
 
 
@@ -83,7 +81,7 @@ def _read_order(visit: MerchantVisit) -> int:
 def _list_kinds(status: OrderStatus) -> list[IssueKind]:
     """Return what may be wrong with an order in this status."""
     allowed = []
-    for kind in KINDS:
+    for kind in ISSUE_KINDS:
         with suppress(WrongState):
             check_opening(kind, status, present=0)
             allowed.append(kind)

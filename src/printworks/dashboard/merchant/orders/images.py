@@ -21,7 +21,6 @@ from printworks.dashboard.merchant.orders.uploads import (
     process_uploads,
     receive_pictures,
 )
-from printworks.dashboard.shared.labels import ORDER_LABELS
 from printworks.dashboard.shared.order_images import describe_image
 from printworks.dashboard.shared.paging import cut
 from printworks.dashboard.site.router import page_at
@@ -59,7 +58,6 @@ def show_images(visit: MerchantVisit) -> Response:
     return visit.render(
         "merchant/adding_images.html",
         order=order,
-        words=ORDER_LABELS[order.status],
         currency=order.currency or visit.merchant.currency,
         images=[describe_image(image, order, catalogue, links) for image in shown],
         pages=visit.pages(last.id if last else None),

@@ -16,7 +16,6 @@ from printworks.actions.production.routing import RoutingTerms, re_estimate, rou
 from printworks.actions.submission import submit as submission
 from printworks.actions.submission.check import check_submission
 from printworks.dashboard.merchant.sandbox.sandbox import move_clock
-from printworks.dashboard.shared.labels import METHOD_LABELS, ORDER_LABELS, name_country
 from printworks.dashboard.shared.order_actions import OrderAction, is_ended, list_actions
 from printworks.dashboard.shared.order_page import (
     IMAGES_ON_A_PAGE,
@@ -31,6 +30,7 @@ from printworks.dashboard.site.rendering import Link, Message, Onwards, render_m
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit, refuse_unknown
 from printworks.errors import BadInput
+from printworks.rules.events import CallbackState
 from printworks.rules.orders import OrderStatus, Payment
 from printworks.rules.payments import PaymentState
 from printworks.store.callbacks.callbacks import get_callback
@@ -66,7 +66,7 @@ def show_order(visit: MerchantVisit) -> Response:
     if LEAVING in visit.query and payment is not None and payment.state is PaymentState.WAITING:
         return _send_to_bank(payment)
     history = describe_history(visit, whole.order)
-    is_waiting = any(one.callback.is_waiting for one in history["told"])
+    is_waiting = any(one.callback.state is CallbackState.PENDING for one in history["told"])
     return visit.render(
         "merchant/order.html",
         etag=etag,
@@ -107,9 +107,6 @@ def _describe_order(visit: MerchantVisit, whole: WholeOrder) -> dict[str, Any]:
     pay_page = f"{visit.services.settings.public_url}/pay/{order.payment_token}"
     return {
         "order": order,
-        "words": ORDER_LABELS[order.status],
-        "country": name_country(order.destination_country or ""),
-        "method": METHOD_LABELS[order.shipping_method],
         "is_ended": is_ended(order),
         "actions": list_actions(
             order, whole.shipments, visit.services.catalogue, is_valid=is_valid

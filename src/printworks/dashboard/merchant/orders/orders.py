@@ -3,28 +3,19 @@
 from datetime import date
 from typing import Any, Final
 
-import msgspec
 from starlette.responses import Response
 
-from printworks.dashboard.shared.labels import ORDER_LABELS, Label, name_country
+from printworks.dashboard.shared.labels import label
 from printworks.dashboard.site.forms import find_choice
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import LONGEST_SEARCH, MerchantVisit
 from printworks.rules.orders import OrderStatus
 from printworks.store.orders.orders import list_orders
-from printworks.store.orders.search import OrderLine, OrderSearch, search_orders
+from printworks.store.orders.search import OrderSearch, search_orders
 
 _ON_A_PAGE: Final = 50
 # What a filter is called in the address.
 _FILTERS: Final = ("q", "status", "from", "to")
-
-
-class OrderLineView(msgspec.Struct, frozen=True, kw_only=True):
-    """An order in the list."""
-
-    order: OrderLine
-    words: Label
-    country: str
 
 
 @page_at("/orders")
@@ -40,22 +31,14 @@ def show_orders(visit: MerchantVisit) -> Response:
         etag=etag,
         # Searching for a name again and again would cost too much.
         is_live=before is None and not wanted.text,
-        lines=[_describe(line) for line in found.orders],
+        orders=found.orders,
         total=total,
         is_too_common=found.is_too_common,
         is_filtered=wanted != OrderSearch(),
         pages=visit.pages(found.next),
-        statuses=[(status.value, ORDER_LABELS[status].text) for status in OrderStatus],
+        statuses=[(status.value, label(status)) for status in OrderStatus],
         values=_read_values(visit),
         longest=LONGEST_SEARCH,
-    )
-
-
-def _describe(line: OrderLine) -> OrderLineView:
-    return OrderLineView(
-        order=line,
-        words=ORDER_LABELS[line.status],
-        country=name_country(line.destination_country or ""),
     )
 
 

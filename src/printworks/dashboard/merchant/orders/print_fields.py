@@ -7,7 +7,7 @@ import msgspec
 
 from printworks.catalogue.products import Currency, Product
 from printworks.catalogue.snapshot import Catalogue
-from printworks.dashboard.shared.labels import SIZING_LABELS, name_attribute, name_country, shorten
+from printworks.dashboard.shared.labels import SIZINGS, name_attribute, name_country, shorten
 from printworks.dashboard.shared.money import format_money, read_money
 from printworks.dashboard.shared.order_images import write_size
 from printworks.dashboard.site.forms import Sent, read_choice, read_number
@@ -49,7 +49,9 @@ class PrintFieldsView(msgspec.Struct, frozen=True, kw_only=True):
     choices: Sequence[FieldChoice]
     # Why another product is shown than the one that was asked for.
     instead: str = ""
-    sizings: Sequence[tuple[str, str]] = tuple(SIZING_LABELS.items())
+    sizings: Sequence[tuple[str, str]] = tuple(
+        (sizing, str(name)) for sizing, name in SIZINGS.items()
+    )
 
 
 def describe_prints(

@@ -1,11 +1,10 @@
 """The fields of a form about a recipient and the shipping."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from printworks.catalogue.countries import COUNTRIES
 from printworks.catalogue.snapshot import Catalogue
-from printworks.dashboard.shared.labels import METHOD_LABELS, count
+from printworks.dashboard.shared.labels import count
 from printworks.dashboard.site.forms import Sent, read_choice
 from printworks.errors import BadInput
 from printworks.rules.orders import ShippingMethod
@@ -52,11 +51,12 @@ def read_reference(reference: str) -> str | None:
 
 def list_methods(catalogue: Catalogue, country: str) -> list[tuple[str, str]]:
     """Return the shipping methods to a country, with their delivery promise."""
-    promises: Mapping[ShippingMethod, str] = {
-        method: f": delivered within {count(promise.days, 'working day')}"
-        for method in ShippingMethod
-        if (promise := catalogue.find_promise(method, country)) is not None
-    }
     return [
-        (method, f"{words}{promises.get(method, '')}") for method, words in METHOD_LABELS.items()
+        (method, f"{method}{_describe_promise(catalogue, method, country)}")
+        for method in ShippingMethod
     ]
+
+
+def _describe_promise(catalogue: Catalogue, method: ShippingMethod, country: str) -> str:
+    promise = catalogue.find_promise(method, country)
+    return f": delivered within {count(promise.days, 'working day')}" if promise else ""
