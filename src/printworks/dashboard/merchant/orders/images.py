@@ -6,6 +6,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from printworks.actions.images.images import remove_image
+from printworks.actions.images.uploads import begin_upload
 from printworks.dashboard.merchant.orders.form_values import FormValues
 from printworks.dashboard.merchant.orders.print_fields import (
     CHOICE,
@@ -16,9 +17,7 @@ from printworks.dashboard.merchant.orders.print_fields import (
 from printworks.dashboard.merchant.orders.uploads import (
     PICTURES,
     SAMPLE,
-    begin_uploads,
-    join,
-    process_uploads,
+    add_pictures,
     receive_pictures,
 )
 from printworks.dashboard.shared.order_images import describe_image
@@ -72,12 +71,7 @@ def _describe_form(visit: MerchantVisit, order: Order) -> dict[str, Any]:
     values = FormValues(visit, _USUAL, _FROM_ADDRESS, beginning_with=CHOICE)
     return {
         "values": values,
-        "prints": describe_prints(
-            visit.services.catalogue,
-            country=order.destination_country or _ANYWHERE,
-            wanted=values["sku"],
-            currency=visit.merchant.currency,
-        ),
+        "prints": describe_prints(visit, values["sku"], order.destination_country or _ANYWHERE),
         "is_sandbox": visit.services.is_sandbox,
         "wants_sample": visit.sent.text(SAMPLE) != "",
         # Files that the browser does not send again, or that could not be stored.
@@ -101,21 +95,13 @@ def add(visit: MerchantVisit) -> None:
         order = get_order(db, visit.merchant.id, order_id)
     if why_not := _explain(order):
         raise WrongState(why_not)
-    wanted = read_print(
-        visit.sent,
-        visit.services.catalogue,
-        country=order.destination_country,
-        payment=order.payment,
-        currency=visit.merchant.currency,
-    )
+    wanted = read_print(visit, country=order.destination_country, payment=order.payment)
     addressed = read_addresses(visit.sent, wanted)
     with receive_pictures(visit, addressed) as pictures:
         with visit.services.database.writing() as db:
             order = get_order_to_change(db, visit.merchant.id, order_id)
-            uploads = begin_uploads(visit.within(db), order, pictures, wanted)
-        judged = process_uploads(visit, uploads, pictures)
-        with visit.services.database.writing() as db:
-            join(visit.within(db), order_id, uploads, judged, addressed)
+            uploads = [begin_upload(visit.work_in(db), order, wanted) for _ in pictures]
+        add_pictures(visit, order_id, uploads, pictures, addressed)
 
 
 @show_images.action("remove-image", "The image was removed.")

@@ -5,6 +5,7 @@ from typing import Final
 
 from starlette.responses import Response
 
+from printworks.actions.images.uploads import begin_upload
 from printworks.actions.orders.orders import create_order
 from printworks.dashboard.merchant.orders.form_values import FormValues
 from printworks.dashboard.merchant.orders.print_fields import (
@@ -23,10 +24,8 @@ from printworks.dashboard.merchant.orders.recipient_fields import (
 from printworks.dashboard.merchant.orders.uploads import (
     PICTURES,
     SAMPLE,
-    begin_uploads,
+    add_pictures,
     check_pictures,
-    join,
-    process_uploads,
     receive_pictures,
 )
 from printworks.dashboard.merchant.sandbox.faults import BANK_FAULTS, LAB_FAULTS, add_words
@@ -74,12 +73,7 @@ def show_new_order(visit: MerchantVisit) -> Response:
         values=values,
         countries=COUNTRY_CHOICES,
         methods=list_methods(services.catalogue, values["country"]),
-        prints=describe_prints(
-            services.catalogue,
-            country=values["country"],
-            wanted=values["sku"],
-            currency=visit.merchant.currency,
-        ),
+        prints=describe_prints(visit, values["sku"], values["country"]),
         is_sandbox=is_sandbox,
         sample=address_of("sample.jpg"),
         # The sample must not replace their pictures, which the browser does not send again.
@@ -97,23 +91,15 @@ def show_new_order(visit: MerchantVisit) -> Response:
 def create(visit: MerchantVisit) -> str | Response:
     """Create an order with its pictures; refuse it if one cannot be printed."""
     new = _read_order(visit)
-    wanted = read_print(
-        visit.sent,
-        visit.services.catalogue,
-        country=new.destination_country,
-        payment=new.payment,
-        currency=visit.merchant.currency,
-    )
+    wanted = read_print(visit, country=new.destination_country, payment=new.payment)
     addressed = read_addresses(visit.sent, wanted)
     with receive_pictures(visit, addressed) as pictures:
         check_pictures(visit, pictures, wanted)
         with visit.services.database.writing() as db:
             order = create_order(visit.work_in(db), new)
-            uploads = begin_uploads(visit.within(db), order, pictures, wanted)
+            uploads = [begin_upload(visit.work_in(db), order, wanted) for _ in pictures]
         try:
-            judged = process_uploads(visit, uploads, pictures)
-            with visit.services.database.writing() as db:
-                join(visit.within(db), order.id, uploads, judged, addressed)
+            add_pictures(visit, order.id, uploads, pictures, addressed)
         except ServiceError:
             # The disk is full, or the file store is unavailable. The order exists, and its
             # pictures can be uploaded again.

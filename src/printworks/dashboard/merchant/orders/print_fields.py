@@ -11,6 +11,7 @@ from printworks.dashboard.shared.labels import SIZINGS, name_attribute, name_cou
 from printworks.dashboard.shared.money import format_money, read_money
 from printworks.dashboard.shared.order_images import write_size
 from printworks.dashboard.site.forms import Sent, read_choice, read_number
+from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import BadInput
 from printworks.rules.images import MOST_COPIES, MOST_IN_BATCH
 from printworks.rules.orders import Payment
@@ -54,10 +55,9 @@ class PrintFieldsView(msgspec.Struct, frozen=True, kw_only=True):
     )
 
 
-def describe_prints(
-    catalogue: Catalogue, *, country: str, wanted: str, currency: Currency
-) -> PrintFieldsView:
+def describe_prints(visit: MerchantVisit, wanted: str, country: str) -> PrintFieldsView:
     """Return what can be printed for a country, and all about the product that is wanted."""
+    catalogue, currency = visit.services.catalogue, visit.merchant.currency
     products = catalogue.list_sold_to(country)
     product = catalogue.find_product(wanted)
     instead = ""
@@ -97,11 +97,10 @@ def explain_not_sold(product: Product, country: str) -> str:
     return f"{product.description} ({product.sku}) is not sold to {name_country(country)}."
 
 
-def read_print(
-    sent: Sent, catalogue: Catalogue, *, country: str | None, payment: Payment, currency: Currency
-) -> NewImage:
+def read_print(visit: MerchantVisit, *, country: str | None, payment: Payment) -> NewImage:
     """Read how pictures should be printed; refuse a product that is not sold there."""
-    product = catalogue.find_product(sent.text("sku"))
+    sent = visit.sent
+    product = visit.services.catalogue.find_product(sent.text("sku"))
     if product is None:
         raise BadInput("Choose a product.")
     if country is not None and not product.is_sold_to(country):
@@ -112,7 +111,7 @@ def read_print(
         copies=_read_copies(sent.text("copies")),
         sizing=read_choice(Sizing, sent.text("sizing"), _NO_SIZING),
         attributes=_read_choices(sent, product),
-        price_to_user=_read_price(sent.text("price_to_user"), payment, currency),
+        price_to_user=_read_price(sent.text("price_to_user"), payment, visit.merchant.currency),
     )
 
 

@@ -15,7 +15,6 @@ from printworks.actions.images.uploads import (
     Upload,
     UploadResult,
     add_images_together,
-    begin_upload,
     validate_upload,
 )
 from printworks.dashboard.shared.labels import shorten
@@ -24,7 +23,6 @@ from printworks.errors import BadInput, ServiceUnavailable
 from printworks.files.errors import FilesUnavailable
 from printworks.rules.images import ImageStatus
 from printworks.store.images.images import NewImage
-from printworks.store.orders.orders import Order
 
 # The names of the fields: uploads, and whether to use the sample.
 PICTURES: Final = "pictures"
@@ -87,44 +85,38 @@ def check_pictures(
             _refuse(picture, verdict.reason)
 
 
-def begin_uploads(
-    visit: MerchantVisit, order: Order, pictures: Sequence[UploadedPicture], wanted: NewImage
-) -> list[Upload]:
-    """Begin the uploads of pictures to an order, in the transaction of the visit."""
-    return [begin_upload(visit.work, order, wanted) for _ in pictures]
+def add_pictures(
+    visit: MerchantVisit,
+    order_id: int,
+    uploads: Sequence[Upload],
+    pictures: Sequence[UploadedPicture],
+    addressed: Sequence[NewImage],
+) -> None:
+    """Process and store pictures, then add them to their order; refuse all if one is invalid.
+
+    Processing takes long and is outside any transaction.
+    """
+    processed = _process(visit, uploads, pictures) if uploads else []
+    with visit.services.database.writing() as db:
+        add_images_together(visit.work_in(db), order_id, addressed, processed)
 
 
-def process_uploads(
+def _process(
     visit: MerchantVisit, uploads: Sequence[Upload], pictures: Sequence[UploadedPicture]
-) -> list[UploadResult]:
-    """Process and store the pictures, outside any transaction; refuse all if one is invalid."""
-    if not uploads:
-        return []
+) -> list[tuple[Upload, UploadResult]]:
     try:
         files = visit.services.files
     except FilesUnavailable as error:
         raise ServiceUnavailable(_UNAVAILABLE) from error
-    judged = []
+    processed = []
     for upload, picture in zip(uploads, pictures, strict=True):
-        verdict = validate_upload(
+        result = validate_upload(
             visit.services.processor, files, upload, picture.path, picture.path.parent
         )
-        if verdict.status is not ImageStatus.OK:
-            _refuse(picture, verdict.error_message or "This file cannot be printed.")
-        judged.append(verdict)
-    return judged
-
-
-def join(
-    visit: MerchantVisit,
-    order_id: int,
-    uploads: Sequence[Upload],
-    judged: Sequence[UploadResult],
-    addressed: Sequence[NewImage],
-) -> None:
-    """Add all pictures to their order, in the transaction of the visit."""
-    uploaded = list(zip(uploads, judged, strict=True))
-    add_images_together(visit.work, order_id, addressed, uploaded)
+        if result.status is not ImageStatus.OK:
+            _refuse(picture, result.error_message or "This file cannot be printed.")
+        processed.append((upload, result))
+    return processed
 
 
 def _refuse(picture: UploadedPicture, reason: str) -> NoReturn:
