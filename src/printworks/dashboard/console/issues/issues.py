@@ -77,7 +77,7 @@ def show_issue(visit: ConsoleVisit) -> Response:
         merchant=merchant,
         described=issue.detail or DESCRIPTIONS[issue.kind],
         wanted_more=issue.action_detail or ACTION_DESCRIPTIONS[issue.action],
-        images=_list_images(visit, order, issue),
+        prints=_list_prints(visit, order, issue),
         photos=photos,
         remarks=list_remarks(visit.db, [issue])[issue.id],
         currency=order.currency or merchant.currency,
@@ -98,7 +98,7 @@ def _find_possible(visit: ConsoleVisit, order: Order, issue: Issue) -> dict[str,
     }
 
 
-def _list_images(
+def _list_prints(
     visit: ConsoleVisit, order: Order, issue: Issue
 ) -> list[tuple[LabPrintView, bool]]:
     """Return images of the order, each with whether it is ticked; those of the issue first."""

@@ -57,13 +57,8 @@ _TRACKING_URL: Final = re.compile(r"https?://[!-~]{1,500}", re.IGNORECASE)
 class LabPrintView(msgspec.Struct, frozen=True, kw_only=True):
     """What a page shows of an image that is to be printed."""
 
-    id: int
+    image: Image
     name: str
-    sku: str
-    copies: int
-    choices: tuple[str, ...]
-    status: str
-    tone: Tone
     proof: str
     thumbnail: str
     # Of the print file; empty until it is rendered.
@@ -154,7 +149,6 @@ def find_dispatch_day(lab: Lab | None, images: Sequence[Image], shipment: Shipme
 def view_print(image: Image, catalogue: Catalogue, links: Links) -> LabPrintView:
     """Return what is shown of an image and its print file."""
     product = catalogue.find_product(image.sku)
-    words = operator_label(image.status)
     proof, thumbnail = links.proofs(image.id) if image.picture_id is not None else ("", "")
     size = pixels = sha256 = ""
     if image.manifest is not None:
@@ -165,13 +159,8 @@ def view_print(image: Image, catalogue: Catalogue, links: Links) -> LabPrintView
         pixels = f"{canvas.width} × {canvas.height} at {dpi} dpi"  # noqa: RUF001
         sha256 = manifest.output_sha256[:_HASH_SHOWN]
     return LabPrintView(
-        id=image.id,
+        image=image,
         name=product.description if product else image.sku,
-        sku=image.sku,
-        copies=image.copies,
-        choices=tuple(f"{name}: {value}" for name, value in image.attributes.items()),
-        status=image.error_message or words.text,
-        tone=words.tone,
         proof=proof,
         thumbnail=thumbnail,
         size=size,

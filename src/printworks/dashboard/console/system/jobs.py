@@ -24,13 +24,6 @@ TONES: Final[Mapping[str, Tone]] = {
 }
 
 
-class KindOfJobs(msgspec.Struct, frozen=True):
-    """How many jobs of one kind there are, by state."""
-
-    kind: str
-    counts: Mapping[JobState, int]
-
-
 @page_at("/console/jobs")
 def show_jobs(visit: ConsoleVisit) -> Response:
     """Show how many there are, and the newest of them."""
@@ -82,12 +75,12 @@ def cancel(visit: ConsoleVisit) -> None:
     cancel_job(visit.system_work, visit.number("id"))
 
 
-def group_by_kind(counts: Iterable[JobCount]) -> list[KindOfJobs]:
-    """Return how many there are of each kind, by its name."""
+def group_by_kind(counts: Iterable[JobCount]) -> Mapping[str, Mapping[JobState, int]]:
+    """Return how many there are of each kind in each state, ordered by the name of the kind."""
     kinds: dict[str, dict[JobState, int]] = {}
     for one in counts:
         kinds.setdefault(one.kind, {})[one.state] = one.count
-    return [KindOfJobs(kind, kinds[kind]) for kind in sorted(kinds)]
+    return dict(sorted(kinds.items()))
 
 
 def _sum(counts: Iterable[JobCount]) -> Mapping[JobState, int]:

@@ -10,7 +10,6 @@ from starlette.responses import Response, StreamingResponse
 
 from printworks.dashboard.merchant.account.months import Month, list_months
 from printworks.dashboard.merchant.account.statement_csv import write_statement
-from printworks.dashboard.shared.labels import label
 from printworks.dashboard.shared.paging import cut
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit, refuse_unknown
@@ -56,16 +55,6 @@ class Means(msgspec.Struct, frozen=True, kw_only=True):
     def is_simulated(self) -> bool:
         """Whether nothing is really charged."""
         return self.provider == "simulated"
-
-
-class StatementRow(msgspec.Struct, frozen=True):
-    """A line of the statement as it is shown."""
-
-    line: StatementLine
-    what: str
-    memo: str
-    # What was owed after it.
-    owed: int
 
 
 @page_at("/account")
@@ -117,22 +106,16 @@ def _list_months(
     return months if shown in months else [*months, shown]
 
 
-def _list_rows(visit: MerchantVisit, month: Month) -> tuple[list[StatementRow], int | None]:
+def _list_rows(
+    visit: MerchantVisit, month: Month
+) -> tuple[list[tuple[StatementLine, int]], int | None]:
+    """Return a page of lines, each with what was owed after it, and where the next page begins."""
     merchant_id = visit.merchant.id
     found = list_statement(
         visit.db, merchant_id, month.span, before=visit.cursor(), limit=_LINES + 1
     )
     shown, last = cut(found, _LINES)
-    rows = [
-        StatementRow(line, _name(line), "" if line.order_id else line.memo, owed)
-        for line, owed in add_balances(visit.db, merchant_id, shown)
-    ]
-    return rows, last.number if last else None
-
-
-def _name(line: StatementLine) -> str:
-    is_gratis = line.kind is EntryKind.CHARGE and line.owed == 0
-    return "Order, at no charge" if is_gratis else str(label(line.kind))
+    return list(add_balances(visit.db, merchant_id, shown)), last.number if last else None
 
 
 @page_at("/account/statement.csv")

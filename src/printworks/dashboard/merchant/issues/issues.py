@@ -9,10 +9,10 @@ from printworks.actions.issues.issues import update_issue
 from printworks.actions.issues.photos import MOST_PHOTOS
 from printworks.dashboard.merchant.account.months import Month
 from printworks.dashboard.merchant.issues import new_issue
-from printworks.dashboard.merchant.issues.issue_images import make_tiles
 from printworks.dashboard.merchant.issues.new_issue import read_text
 from printworks.dashboard.shared.ages import describe_age
 from printworks.dashboard.shared.issue_photos import receive_photos, send_photo
+from printworks.dashboard.shared.order_images import describe_image
 from printworks.dashboard.shared.paging import cut
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
@@ -88,7 +88,10 @@ def show_issue(visit: MerchantVisit) -> Response:
         left_out=first,
         photos=photos,
         room=MOST_PHOTOS - len(photos),
-        tiles=make_tiles(images[:_MOST_TILES], visit.services.catalogue, visit.links),
+        images=[
+            describe_image(image, order, visit.services.catalogue, visit.links)
+            for image in images[:_MOST_TILES]
+        ],
         more_images=max(len(images) - _MOST_TILES, 0),
         statement=f"/account?month={Month.of(issue.updated_at)}",
         currency=order.currency or visit.merchant.currency,

@@ -8,9 +8,9 @@ from starlette.responses import Response
 
 from printworks.actions.issues.issues import open_issue
 from printworks.actions.issues.photos import MOST_PHOTOS
-from printworks.dashboard.merchant.issues.issue_images import make_tiles
 from printworks.dashboard.shared.issue_photos import receive_photos
 from printworks.dashboard.shared.labels import ISSUE_ACTIONS, ISSUE_KINDS, label
+from printworks.dashboard.shared.order_images import describe_image
 from printworks.dashboard.site.forms import Sent, read_choice, read_number
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
@@ -41,14 +41,16 @@ def show_new_issue(visit: MerchantVisit) -> Response:
         return _ask_for_order(visit, "You have no order with this number.")
     images = list_images_to_show(visit.db, order.id)
     sent = visit.sent
-    chosen = set(sent.texts("images") or [visit.query.get("image", "")])
-    numbers = {number for text in chosen if (number := read_number(text)) is not None}
     return visit.render(
         "merchant/new_issue.html",
         order=order,
-        tiles=make_tiles(
-            images[:_MOST_BOXES], visit.services.catalogue, visit.links, chosen=numbers
-        ),
+        images=[
+            describe_image(image, order, visit.services.catalogue, visit.links)
+            for image in images[:_MOST_BOXES]
+        ],
+        chosen_images={
+            read_number(text) for text in sent.texts("images") or [visit.query.get("image", "")]
+        },
         image_count=len(images),
         kinds=[(kind, label(kind)) for kind in _list_kinds(order.status)],
         actions=list(ISSUE_ACTIONS.items()),

@@ -18,7 +18,7 @@ from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import BadInput
 from printworks.payments.simulated import EEA
 from printworks.store.accounts.merchants import get_merchant
-from printworks.store.callbacks.callbacks import Callback, count_events, list_feed
+from printworks.store.callbacks.callbacks import count_events, list_feed
 from printworks.store.orders.history import DatedEvent
 
 _UNITS: Final[Mapping[str, timedelta]] = {
@@ -30,17 +30,11 @@ _QUICK: Final = (("1", "hours", "1 hour"), ("1", "days", "1 day"), ("7", "days",
 _SHOWN: Final = 30
 
 
-class SandboxEvent(msgspec.Struct, frozen=True):
-    """An event of one of the merchant's orders."""
-
-    order_id: int
-    entry: TimelineEntry
-
-
 class SandboxEvents(msgspec.Struct, frozen=True):
     """The events while the clock was moved: the first, and how many there were."""
 
-    events: list[SandboxEvent]
+    # Each with the number of its order.
+    events: list[tuple[int, TimelineEntry]]
     total: int
 
 
@@ -68,14 +62,13 @@ def _list_events_since(visit: MerchantVisit) -> SandboxEvents | None:
         return None
     feed = list_feed(visit.db, visit.merchant.id, after=since, limit=_SHOWN)
     total = count_events(visit.db, visit.merchant.id) - since
-    return SandboxEvents([one for callback in feed if (one := _describe(callback))], max(total, 0))
-
-
-def _describe(callback: Callback) -> SandboxEvent | None:
-    if callback.event is None or callback.order_id is None:
-        return None
-    [entry] = describe_timeline([DatedEvent(callback.created_at, callback.event)])
-    return SandboxEvent(callback.order_id, entry)
+    events = [
+        (callback.order_id, entry)
+        for callback in feed
+        if callback.event is not None and callback.order_id is not None
+        for entry in describe_timeline([DatedEvent(callback.created_at, callback.event)])
+    ]
+    return SandboxEvents(events, max(total, 0))
 
 
 @show_sandbox.action("advance-clock", "The clock was moved.", alone=True)
