@@ -4,10 +4,10 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import timedelta
+from functools import partial
 from secrets import token_hex
 from typing import Any, Final
 
-import anyio.to_thread
 import msgspec
 from sqlalchemy import Connection
 from starlette.exceptions import HTTPException
@@ -37,6 +37,7 @@ from printworks.dashboard.site.limits import RateLimiter, network_of
 from printworks.dashboard.site.rate_limits import refuse_too_many
 from printworks.dashboard.site.rendering import Link, Message, render, render_message, send_on
 from printworks.dashboard.site.services import PageServices
+from printworks.dashboard.site.threads import Threads
 from printworks.errors import BadInput, ServiceError
 from printworks.rules.people import Realm, check_password, read_email
 from printworks.store.accounts.invitations import Invitation, find_invitation
@@ -64,6 +65,9 @@ class _SignInAttempt(msgspec.Struct, frozen=True):
     status: int = 200
 
 
+_Answer = Callable[[_SignInAttempt], Response]
+
+
 class SignInPages:
     """Serves the pages on which people sign in and out."""
 
@@ -72,18 +76,14 @@ class SignInPages:
         self._devices = Devices(services)
         self._authentication = Authentication(services, self._devices)
         self._attempts = RateLimiter(burst=_ATTEMPTS_AT_ONCE, every=_ATTEMPT_EVERY)
-        self._threads: anyio.CapacityLimiter | None = None
+        self._threads = Threads(_AT_ONCE)
 
     def routes(self) -> Sequence[BaseRoute]:
         """Return the pages; only a sandbox lets anyone sign up."""
-        pages: list[
-            tuple[str, Callable[[_SignInAttempt], Response], Callable[[_SignInAttempt], Response]]
-        ] = [
-            ("/sign-in", self._sign_in_page(Realm.MERCHANT), self._signing_in(Realm.MERCHANT)),
-            (
-                "/console/sign-in",
-                self._sign_in_page(Realm.OPERATOR),
-                self._signing_in(Realm.OPERATOR),
+        pages: list[tuple[str, _Answer, _Answer]] = [
+            *(
+                (path, partial(self._show_sign_in, realm), partial(self._sign_in, realm))
+                for realm, path in SIGN_IN_PATHS.items()
             ),
             ("/invitations/{token}", self._show_invitation, self._accept),
             ("/sign-up", self._show_sign_up, self._sign_up),
@@ -100,28 +100,17 @@ class SignInPages:
             ),
         ]
 
-    def _sign_in_endpoint(
-        self, show: Callable[[_SignInAttempt], Response], take: Callable[[_SignInAttempt], Response]
-    ) -> Callable[[Request], Any]:
+    def _sign_in_endpoint(self, show: _Answer, take: _Answer) -> Callable[[Request], Any]:
         async def answer(request: Request) -> Response:
             if request.method != "POST":
-                return await self._run(show, _SignInAttempt(request))
+                return await self._threads.run(show, _SignInAttempt(request))
             with closing(await read_sent(request)) as sent:
-                return await self._run(self._take, show, take, _SignInAttempt(request, sent))
+                attempt = _SignInAttempt(request, sent)
+                return await self._threads.run(self._take, show, take, attempt)
 
         return answer
 
-    async def _run(self, call: Callable[..., Response], *args: object) -> Response:
-        if self._threads is None:
-            self._threads = anyio.CapacityLimiter(_AT_ONCE)
-        return await anyio.to_thread.run_sync(lambda: call(*args), limiter=self._threads)
-
-    def _take(
-        self,
-        show: Callable[[_SignInAttempt], Response],
-        take: Callable[[_SignInAttempt], Response],
-        attempt: _SignInAttempt,
-    ) -> Response:
+    def _take(self, show: _Answer, take: _Answer, attempt: _SignInAttempt) -> Response:
         request = attempt.request
         page = request.scope["path"]
         cookie = _find_form_cookie(request)
@@ -158,31 +147,23 @@ class SignInPages:
         )
         return answer
 
-    # Signing in
+    def _show_sign_in(self, realm: Realm, attempt: _SignInAttempt) -> Response:
+        known = attempt.request.cookies.get(COOKIES[realm])
+        if not attempt.problem and find_signed_in(self._services, realm, known) is not None:
+            return send_on(find_next_page(attempt.request, realm))
+        return self._page(
+            attempt,
+            "sign_in.html",
+            is_console=realm is Realm.OPERATOR,
+            may_sign_up=self._services.is_sandbox and realm is Realm.MERCHANT,
+            was_ended=ENDED in attempt.request.query_params,
+        )
 
-    def _sign_in_page(self, realm: Realm) -> Callable[[_SignInAttempt], Response]:
-        def show(attempt: _SignInAttempt) -> Response:
-            known = attempt.request.cookies.get(COOKIES[realm])
-            if not attempt.problem and find_signed_in(self._services, realm, known) is not None:
-                return send_on(find_next_page(attempt.request, realm))
-            return self._page(
-                attempt,
-                "sign_in.html",
-                is_console=realm is Realm.OPERATOR,
-                may_sign_up=self._services.is_sandbox and realm is Realm.MERCHANT,
-                was_ended=ENDED in attempt.request.query_params,
-            )
-
-        return show
-
-    def _signing_in(self, realm: Realm) -> Callable[[_SignInAttempt], Response]:
-        def take(attempt: _SignInAttempt) -> Response:
-            authenticated = self._authentication.authenticate(realm, attempt.request, attempt.sent)
-            with self._services.database.writing() as db:
-                self._authentication.let_in(db, authenticated)
-                return self._let_in(db, attempt.request, authenticated.person, "sign-in")
-
-        return take
+    def _sign_in(self, realm: Realm, attempt: _SignInAttempt) -> Response:
+        authenticated = self._authentication.authenticate(realm, attempt.request, attempt.sent)
+        with self._services.database.writing() as db:
+            self._authentication.let_in(db, authenticated)
+            return self._let_in(db, attempt.request, authenticated.person, "sign-in")
 
     def _let_in(
         self,
@@ -205,8 +186,6 @@ class SignInPages:
         actor = Actor(person.realm, person.email, _address(request))
         work = self._services.system_work(db, actor, request.state.request_id)
         work_for_person(work, person).audit(action)
-
-    # Signing up
 
     def _show_sign_up(self, attempt: _SignInAttempt) -> Response:
         if not self._services.is_sandbox:
@@ -275,12 +254,10 @@ class SignInPages:
                 db, attempt.request, person, "accept-invitation", HOMES[person.realm]
             )
 
-    # Signing out
-
     def _sign_out_endpoint(self, realm: Realm) -> Callable[[Request], Any]:
         async def answer(request: Request) -> Response:
             with closing(await read_sent(request)) as sent:
-                return await self._run(self._sign_out, realm, request, sent)
+                return await self._threads.run(self._sign_out, realm, request, sent)
 
         return answer
 

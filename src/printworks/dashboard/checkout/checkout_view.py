@@ -8,6 +8,7 @@ import msgspec
 from starlette.responses import Response
 
 from printworks.dashboard.checkout.payment_view import REFRESH_AFTER
+from printworks.dashboard.shared.labels import Tone
 from printworks.dashboard.site.rendering import Fact, Link, Message, Onwards, render, render_message
 
 
@@ -162,93 +163,58 @@ def _list_fields(country: str) -> tuple[Field, ...]:
 
 def show_checkout(view: CheckoutView) -> Response:
     """Show what is paid for and take what is missing, or say why there is nothing to pay."""
+    refresh = Link("Refresh", view.page)
+    refund = (
+        ("Your payment is refunded to the original payment method.",) if view.is_refunded else ()
+    )
     match view.state:
         case CheckoutState.INCOMPLETE | CheckoutState.PAYABLE | CheckoutState.PAID:
             status = 400 if view.has_errors or view.problem else 200
             return render("checkout.html", status=status, view=view)
         case CheckoutState.AT_BANK:
-            onwards = Onwards(to=view.bank_url) if view.is_leaving else None
-            return render_message(_describe_bank(view), onwards=onwards)
+            return _send_to_bank(view)
         case CheckoutState.FINDING_OUT:
-            return render_message(_describe_wait(view), onwards=Onwards(REFRESH_AFTER))
+            title = "We are checking whether the payment went through"
+            sentence = (
+                "This page refreshes automatically. Please do not pay again; "
+                "you will not be charged twice."
+            )
+            message = _say(view, title, sentence, link=refresh)
+            return render_message(message, onwards=Onwards(REFRESH_AFTER))
         case CheckoutState.NOT_READY:
-            return render_message(_describe_not_ready(view))
+            come_back = (
+                f"{view.merchant} is still preparing it. Keep this link and come back later."
+            )
+            title = "This order is not ready for payment"
+            return render_message(_say(view, title, *refund, come_back, link=refresh))
         case CheckoutState.CANCELLED:
-            return render_message(_describe_cancelled(view))
+            sentences = (
+                "There is nothing to pay.",
+                *refund,
+                f"If you have questions, ask {view.merchant}.",
+            )
+            return render_message(_say(view, "This order was cancelled", *sentences, tone="warn"))
         case CheckoutState.EXPIRED:
-            return render_message(_describe_expired(view), status=410)
+            title = "The time to pay for this order has expired"
+            sentence = f"Nothing was charged. Ask {view.merchant} for a new link."
+            return render_message(_say(view, title, sentence, tone="warn"), status=410)
 
 
-def _facts(view: CheckoutView) -> tuple[Fact, ...]:
-    return (Fact("Shop", view.merchant), Fact("Order", view.order))
-
-
-def _describe_bank(view: CheckoutView) -> Message:
+def _send_to_bank(view: CheckoutView) -> Response:
     title = (
         "You are being taken to your bank" if view.is_leaving else "Your bank is waiting for you"
     )
+    sentence = "Nothing is paid until you confirm it there."
+    message = _say(view, title, sentence, link=Link("Continue to the bank", view.bank_url))
+    return render_message(message, onwards=Onwards(to=view.bank_url) if view.is_leaving else None)
+
+
+def _say(
+    view: CheckoutView, title: str, *sentences: str, tone: Tone = "", link: Link | None = None
+) -> Message:
+    facts = (Fact("Shop", view.merchant), Fact("Order", view.order))
     return Message(
-        heading=view.merchant,
-        title=title,
-        sentences=("Nothing is paid until you confirm it there.",),
-        facts=_facts(view),
-        link=Link("Continue to the bank", view.bank_url),
-    )
-
-
-def _describe_wait(view: CheckoutView) -> Message:
-    return Message(
-        heading=view.merchant,
-        title="We are checking whether the payment went through",
-        sentences=(
-            "This page refreshes automatically. Please do not pay again; "
-            "you will not be charged twice.",
-        ),
-        facts=_facts(view),
-        link=Link("Refresh", view.page),
-    )
-
-
-def _describe_not_ready(view: CheckoutView) -> Message:
-    refund = (
-        ("Your payment is refunded to the original payment method.",) if view.is_refunded else ()
-    )
-    return Message(
-        heading=view.merchant,
-        title="This order is not ready for payment",
-        sentences=(
-            *refund,
-            f"{view.merchant} is still preparing it. Keep this link and come back later.",
-        ),
-        facts=_facts(view),
-        link=Link("Refresh", view.page),
-    )
-
-
-def _describe_cancelled(view: CheckoutView) -> Message:
-    refund = (
-        ("Your payment is refunded to the original payment method.",) if view.is_refunded else ()
-    )
-    return Message(
-        heading=view.merchant,
-        tone="warn",
-        title="This order was cancelled",
-        sentences=(
-            "There is nothing to pay.",
-            *refund,
-            f"If you have questions, ask {view.merchant}.",
-        ),
-        facts=_facts(view),
-    )
-
-
-def _describe_expired(view: CheckoutView) -> Message:
-    return Message(
-        heading=view.merchant,
-        tone="warn",
-        title="The time to pay for this order has expired",
-        sentences=(f"Nothing was charged. Ask {view.merchant} for a new link.",),
-        facts=_facts(view),
+        heading=view.merchant, title=title, sentences=sentences, tone=tone, facts=facts, link=link
     )
 
 

@@ -3,10 +3,8 @@
 import math
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from functools import partial
 from typing import Final
 
-import anyio.to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -14,6 +12,7 @@ from printworks.dashboard.site.forms import FORM_TOKEN, Form, read_form, refuse_
 from printworks.dashboard.site.limits import RateLimiter, describe_wait
 from printworks.dashboard.site.rendering import Link, Message, render_message
 from printworks.dashboard.site.services import PageServices
+from printworks.dashboard.site.threads import Threads
 
 Show = Callable[[Request], Response]
 Take = Callable[[Request, Form], Response]
@@ -35,7 +34,9 @@ class PageLimiter:
         self._services = services
         self._views = RateLimiter(burst=_VIEWS, every=_VIEW_EVERY)
         self._sends = RateLimiter(burst=_SENDS, every=_SEND_EVERY)
-        self._threads: anyio.CapacityLimiter | None = None
+        # Of their own: such a page may wait for a payment provider, and other pages must not wait
+        # for that.
+        self._threads = Threads(_AT_ONCE)
 
     def page(self, show: Show, take: Take | None = None) -> Endpoint:
         """Return an endpoint that shows a page, and takes its form if it has one.
@@ -46,17 +47,10 @@ class PageLimiter:
         async def answer(request: Request) -> Response:
             if request.method == "POST" and take is not None:
                 form = await read_form(request)
-                return await self._run(self._take, take, request, form)
-            return await self._run(self._show, show, request)
+                return await self._threads.run(self._take, take, request, form)
+            return await self._threads.run(self._show, show, request)
 
         return answer
-
-    async def _run(self, call: Callable[..., Response], *args: object) -> Response:
-        # In threads of their own: such a page may wait for a payment provider, and other pages
-        # must not wait for that.
-        if self._threads is None:
-            self._threads = anyio.CapacityLimiter(_AT_ONCE)
-        return await anyio.to_thread.run_sync(partial(call, *args), limiter=self._threads)
 
     def _show(self, show: Show, request: Request) -> Response:
         page = request.scope["path"]

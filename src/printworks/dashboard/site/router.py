@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any, Concatenate, Final, Generic, TypeVar
 from urllib.parse import urlencode
 
-import anyio.to_thread
 import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -27,13 +26,13 @@ from printworks.dashboard.site.limits import RateLimiter
 from printworks.dashboard.site.rate_limits import refuse_too_many
 from printworks.dashboard.site.rendering import Link, Message, render_message, send_on
 from printworks.dashboard.site.services import PageServices
+from printworks.dashboard.site.threads import Threads
 from printworks.dashboard.site.visits import ConsoleVisit, MerchantVisit, NothingNew, Visit
 from printworks.errors import NotFound, ServiceError
 from printworks.rules.people import MAY, Duty, Realm
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.accounts.sessions import SignedIn
 
-T = TypeVar("T")
 V = TypeVar("V", bound=Visit)
 # What a form action returns: where the browser goes next, a page, or None to stay where it is.
 Onward = str | Response | None
@@ -128,8 +127,8 @@ class PageRouter(Generic[V]):
         self._views = RateLimiter(burst=_VIEWS, every=_VIEW_EVERY)
         self._sends = RateLimiter(burst=_SENDS, every=_SEND_EVERY)
         self._forms: Counter[int] = Counter()
-        self._threads: anyio.CapacityLimiter | None = None
-        self._waiting: anyio.CapacityLimiter | None = None
+        self._threads = Threads(_AT_ONCE)
+        self._waiting = Threads(_ALONE_AT_ONCE)
 
     def routes(self) -> Sequence[BaseRoute]:
         """Return the pages."""
@@ -139,11 +138,11 @@ class PageRouter(Generic[V]):
 
     def _answering(self, page: Page[V]) -> Callable[[Request], Any]:
         async def answer(request: Request) -> Response:
-            signed_in: SignedIn | None = await self._run(self._find, request)
+            signed_in: SignedIn | None = await self._threads.run(self._find, request)
             if signed_in is None:
                 return self._send_to_sign_in(request)
             if request.method != "POST":
-                return await self._run(self._show, page, request, signed_in)
+                return await self._threads.run(self._show, page, request, signed_in)
             return await self._receive(page, request, signed_in)
 
         return answer
@@ -157,22 +156,12 @@ class PageRouter(Generic[V]):
         try:
             with closing(await read_sent(request)) as sent:
                 action = page.find_action(sent.text("do"))
-                run = self._run_waiting if action and action.alone else self._run
-                return await run(self._take, page, request, signed_in, sent)
+                threads = self._waiting if action and action.alone else self._threads
+                return await threads.run(self._take, page, request, signed_in, sent)
         finally:
             self._forms[person] -= 1
             if not self._forms[person]:
                 del self._forms[person]
-
-    async def _run(self, call: Callable[..., T], *args: object) -> T:
-        if self._threads is None:
-            self._threads = anyio.CapacityLimiter(_AT_ONCE)
-        return await anyio.to_thread.run_sync(partial(call, *args), limiter=self._threads)
-
-    async def _run_waiting(self, call: Callable[..., T], *args: object) -> T:
-        if self._waiting is None:
-            self._waiting = anyio.CapacityLimiter(_ALONE_AT_ONCE)
-        return await anyio.to_thread.run_sync(partial(call, *args), limiter=self._waiting)
 
     def _find(self, request: Request) -> SignedIn | None:
         token = request.cookies.get(COOKIES[self._realm])
