@@ -19,7 +19,6 @@ class Passwords:
         self._placeholder: str | None = None
 
     def hash(self, password: str) -> str:
-        """Return the hash of a password."""
         with self._room:
             return self._hasher.hash(_encode(password))
 

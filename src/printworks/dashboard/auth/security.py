@@ -93,13 +93,11 @@ def confirm_totp(visit: Visit) -> None:
 
 @show_security.action("end-totp", "Two-factor authentication is off.", needs_password=True)
 def end_totp(visit: Visit) -> None:
-    """Turn two-factor authentication off."""
     security.end_totp(visit.own_work, visit.person.id)
 
 
 @show_security.action("end-session", "That session was signed out.")
 def end_one(visit: Visit) -> None:
-    """End one session."""
     security.sign_out(visit.own_work, visit.person.id, visit.sent.text("session"))
 
 

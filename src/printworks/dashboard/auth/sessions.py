@@ -59,7 +59,6 @@ def sign_in_here(services: PageServices, request: Request, person: Person, db: C
 
 
 def set_session_cookie(response: Response, realm: Realm, token: str) -> None:
-    """Set the session cookie."""
     response.set_cookie(
         COOKIES[realm],
         token,
@@ -72,7 +71,6 @@ def set_session_cookie(response: Response, realm: Realm, token: str) -> None:
 
 
 def delete_session_cookie(response: Response, realm: Realm) -> None:
-    """Delete the session cookie."""
     response.delete_cookie(COOKIES[realm], path="/", secure=True, httponly=True, samesite="lax")
 
 

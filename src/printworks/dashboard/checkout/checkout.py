@@ -35,7 +35,6 @@ _LEAVING: Final = "leaving"
 
 
 def checkout_routes(payments: PaymentStatus) -> Sequence[BaseRoute]:
-    """Return the page."""
     pages = CheckoutPages(payments)
     endpoint = PageLimiter(payments.services).page(pages.show, pages.take)
     return [Route("/pay/{token}", endpoint, methods=["GET", "POST"])]

@@ -219,7 +219,6 @@ def _say(
 
 
 def show_unknown_checkout() -> Response:
-    """Say that there is nothing to pay at this address."""
     message = Message(
         tone="warn",
         title="Order not found",

@@ -162,7 +162,6 @@ def _show_decision(view: BankView, tone: Tone, title: str, sentence: str) -> Res
 
 
 def show_unreachable_bank() -> Response:
-    """Show that the simulated bank is not responding."""
     message = Message(
         heading=_BANK,
         tone="warn",
@@ -173,7 +172,6 @@ def show_unreachable_bank() -> Response:
 
 
 def show_unknown_payment() -> Response:
-    """Say that there is no such payment."""
     message = Message(
         tone="warn",
         title="Payment not found",

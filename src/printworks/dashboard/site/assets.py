@@ -42,7 +42,6 @@ def address_of(name: str) -> str:
 
 
 def asset_routes() -> Sequence[BaseRoute]:
-    """Return the assets."""
     return [Route("/assets/{name}-{digest}.{ending}", _show)]
 
 

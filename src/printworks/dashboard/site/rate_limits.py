@@ -67,7 +67,6 @@ class PageLimiter:
 
 
 def refuse_too_many(page: str, wait: timedelta) -> Response:
-    """Return the page for too many requests."""
     seconds = max(math.ceil(wait.total_seconds()), 1)
     message = Message(
         tone="warn",

@@ -78,7 +78,6 @@ class Page(msgspec.Struct, Generic[V], frozen=True):
     sandbox_only: bool = False
 
     def __call__(self, visit: V, *more: object) -> Response:
-        """Show the page."""
         return self.show(visit, *more)
 
     def action(
@@ -90,7 +89,7 @@ class Page(msgspec.Struct, Generic[V], frozen=True):
         duty: Duty | None = None,
         alone: bool = False,
     ) -> Callable[[Take[V]], Take[V]]:
-        """Make a function a form action of this page; unless said otherwise, the page's duty is its duty."""
+        """Make a function a form action of this page, with the duty of the page unless it has one."""
 
         def register(take: Take[V]) -> Take[V]:
             action = FormAction(name, take, says, needs_password, duty or self.duty, alone)
@@ -100,7 +99,6 @@ class Page(msgspec.Struct, Generic[V], frozen=True):
         return register
 
     def find_action(self, name: str) -> FormAction[V] | None:
-        """Return the form action of this name."""
         return next((action for action in self.form_actions if action.name == name), None)
 
 
@@ -131,7 +129,6 @@ class PageRouter(Generic[V]):
         self._waiting = Threads(_ALONE_AT_ONCE)
 
     def routes(self) -> Sequence[BaseRoute]:
-        """Return the pages."""
         return [
             Route(page.path, self._answering(page), methods=["GET", "POST"]) for page in self._pages
         ]

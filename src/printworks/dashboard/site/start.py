@@ -20,8 +20,6 @@ _GREETINGS: Final = {
 
 
 def start_routes(settings: Settings) -> Sequence[BaseRoute]:
-    """Return the page for the root."""
-
     async def show_start(request: Request) -> Response:
         return render(
             "start.html",

@@ -70,7 +70,6 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def query(self) -> Mapping[str, str]:
-        """The query parameters."""
         return self.request.query_params
 
     @property

@@ -68,7 +68,6 @@ def invite_one(visit: ConsoleVisit) -> Response:
     "withdraw-merchant-invitation", "The invitation was withdrawn.", duty=Duty.ADMINISTER
 )
 def withdraw_one(visit: ConsoleVisit) -> None:
-    """Withdraw the invitation of a merchant."""
     withdraw(visit.system_work, Realm.MERCHANT, visit.sent.text("invitation"))
 
 
@@ -109,7 +108,6 @@ def change_billing(visit: ConsoleVisit) -> None:
 
 @show_merchant.action("resend-given-up", "The callbacks are being resent.", duty=Duty.SUPPORT)
 def send_failed_again(visit: ConsoleVisit) -> None:
-    """Resend the merchant's failed callbacks."""
     if not resend_failed(visit.work_for(_get(visit))):
         raise WrongState("There are no failed callbacks any more.")
 
@@ -134,7 +132,6 @@ def reset_person(visit: ConsoleVisit) -> Response:
     "withdraw-colleague-invitation", "The invitation was withdrawn.", duty=Duty.ADMINISTER
 )
 def withdraw_colleague(visit: ConsoleVisit) -> None:
-    """Withdraw the invitation of a colleague."""
     withdraw(visit.work_for(_get(visit)), Realm.MERCHANT, visit.sent.text("invitation"))
 
 

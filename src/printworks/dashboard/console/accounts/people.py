@@ -47,7 +47,6 @@ def invite(visit: ConsoleVisit) -> Response:
 
 @show_people.action("withdraw-operator-invitation", "The invitation was withdrawn.")
 def withdraw_one(visit: ConsoleVisit) -> None:
-    """Withdraw an invitation."""
     withdraw(visit.system_work, Realm.OPERATOR, visit.sent.text("invitation"))
 
 
@@ -68,7 +67,6 @@ def show_person(visit: ConsoleVisit, link: FreshLink | None = None) -> Response:
 
 @show_person.action("change-role", "The role was changed.", needs_password=True)
 def give_role(visit: ConsoleVisit) -> None:
-    """Change a role."""
     change_role(visit.system_work, visit.number("id"), _read_role(visit))
 
 
@@ -86,7 +84,6 @@ def reset_password(visit: ConsoleVisit) -> Response:
     needs_password=True,
 )
 def remove(visit: ConsoleVisit) -> str:
-    """Remove an operator."""
     remove_operator(visit.system_work, visit.number("id"))
     return "/console/people"
 

@@ -114,20 +114,17 @@ def _list_prints(
 
 @page_at("/console/issues/{id}/photos/{photo}")
 def show_photo(visit: ConsoleVisit) -> Response:
-    """Show a photograph of an issue."""
     return send_photo(visit, get_any_issue(visit.db, visit.number("id")))
 
 
 @show_issue.action("issue-take", "The issue is in progress.", duty=Duty.SUPPORT)
 def take(visit: ConsoleVisit) -> None:
-    """Start working on an issue."""
     comment = _read_comment(visit) or None
     take_issue(visit.system_work, visit.number("id"), comment=comment)
 
 
 @show_issue.action("issue-answer", "Your reply was sent to the merchant.", duty=Duty.SUPPORT)
 def answer(visit: ConsoleVisit) -> None:
-    """Reply to the merchant."""
     answer_issue(visit.system_work, visit.number("id"), _read_comment(visit))
 
 

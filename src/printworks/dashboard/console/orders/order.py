@@ -92,14 +92,12 @@ def _explain_labs(visit: ConsoleVisit, order: Order, merchant: Merchant) -> list
 
 @show_order.action("support-hold", "The order is on hold.", duty=Duty.SUPPORT)
 def hold(visit: ConsoleVisit) -> None:
-    """Put the order on hold."""
     work, order = visit.system_work.lock_order(visit.number("id"))
     hold_order(work, order, reason=read_reason(visit.sent.text("reason")))
 
 
 @show_order.action("support-release", "The order was released.", duty=Duty.SUPPORT)
 def release(visit: ConsoleVisit) -> None:
-    """Release the order from hold."""
     release_order(*visit.system_work.lock_order(visit.number("id")))
 
 
@@ -111,7 +109,6 @@ def cancel(visit: ConsoleVisit) -> None:
 
 @show_order.action("support-resend", "The callback is being resent.", duty=Duty.SUPPORT)
 def resend(visit: ConsoleVisit) -> None:
-    """Resend a callback of the order."""
     work, order = visit.system_work.lock_order(visit.number("id"))
     number = visit.sent.number("callback")
     if number is None:

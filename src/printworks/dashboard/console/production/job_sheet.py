@@ -81,7 +81,6 @@ def _read_thumbnails(document: JobDocument, files: Files) -> dict[str, bytes]:
 
 @page_at("/console/shipments/{id}/prints/{image}")
 def show_print(visit: ConsoleVisit) -> Response:
-    """Show a print file."""
     shipment = get_shipment(visit.db, visit.number("id"))
     number = visit.number("image")
     theirs = list_images(visit.db, shipment.order_id)

@@ -224,13 +224,11 @@ def _list_others(visit: ConsoleVisit, shipment: Shipment) -> list[Shipment]:
 
 @show_shipment.action("lab-accept", "The job was accepted.", duty=Duty.PRODUCE)
 def accept(visit: ConsoleVisit) -> None:
-    """Report that the lab accepts the job."""
     _report(visit, LabState.ACCEPTED)
 
 
 @show_shipment.action("lab-begin", "The job is in production.", duty=Duty.PRODUCE)
 def begin(visit: ConsoleVisit) -> None:
-    """Report that the lab has started printing."""
     _report(visit, LabState.IN_PRODUCTION)
 
 
@@ -262,7 +260,6 @@ def reject(visit: ConsoleVisit) -> None:
     duty=Duty.PRODUCE,
 )
 def fail(visit: ConsoleVisit) -> None:
-    """Report that the job failed at the lab."""
     _report(visit, LabState.FAILED, reason=read_reason(visit.sent.text("reason")))
 
 
@@ -275,14 +272,12 @@ def offer_again(visit: ConsoleVisit) -> str | None:
 
 @show_shipment.action("lab-hold", "The order is on hold.", duty=Duty.PRODUCE)
 def hold(visit: ConsoleVisit) -> None:
-    """Put the order of the job on hold."""
     work, order = _take_order(visit)
     hold_order(work, order, reason=read_reason(visit.sent.text("reason")))
 
 
 @show_shipment.action("lab-release", "The order was released.", duty=Duty.PRODUCE)
 def release(visit: ConsoleVisit) -> None:
-    """Release the order of the job from hold."""
     release_order(*_take_order(visit))
 
 

@@ -66,7 +66,6 @@ def show_health(visit: ConsoleVisit, tried: Check | None = None) -> Response:
 
 @show_health.action("try-files", duty=Duty.ADMINISTER, alone=True)
 def try_files(visit: ConsoleVisit) -> Response:
-    """Store a file, read it and delete it again."""
     tried = check_files(visit.services)
     with visit.services.database.reading() as db:
         return show_health(visit.within(db), tried)

@@ -71,7 +71,6 @@ def retry(visit: ConsoleVisit) -> None:
 
 @show_job.action("cancel-job", "The job was cancelled.", duty=Duty.ADMINISTER)
 def cancel(visit: ConsoleVisit) -> None:
-    """Cancel a job."""
     cancel_job(visit.system_work, visit.number("id"))
 
 

@@ -17,7 +17,6 @@ class Month(NamedTuple):
 
     @classmethod
     def of(cls, timestamp: datetime) -> Self:
-        """Return the month of a timestamp."""
         utc = timestamp.astimezone(UTC)
         return cls(utc.year, utc.month)
 
@@ -32,13 +31,11 @@ class Month(NamedTuple):
 
     @property
     def before(self) -> Self:
-        """The month before this one."""
         year, month = (self.year, self.month - 1) if self.month > 1 else (self.year - 1, 12)
         return type(self)(year, month)
 
     @property
     def after(self) -> Self:
-        """The month after this one."""
         year, month = (self.year, self.month + 1) if self.month < 12 else (self.year + 1, 1)
         return type(self)(year, month)
 

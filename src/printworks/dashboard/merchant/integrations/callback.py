@@ -44,7 +44,6 @@ def show_callback(visit: MerchantVisit) -> Response:
 
 @show_callback.action("send-this-callback-again", "The callback is being resent.")
 def send_this_again(visit: MerchantVisit) -> None:
-    """Resend the callback."""
     send_again(visit.work, visit.number("id"))
 
 

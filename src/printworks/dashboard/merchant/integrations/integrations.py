@@ -139,7 +139,6 @@ def send_test(visit: MerchantVisit) -> None:
 
 @show_integrations.action("send-callback-again", "The callback is being resent.")
 def send_again(visit: MerchantVisit) -> str:
-    """Resend a callback of the list."""
     actions.send_again(visit.work, visit.sent.number("callback") or 0)
     return _address(visit)
 

@@ -108,7 +108,6 @@ def _choose_images(issue: Issue, images: Sequence[Image]) -> Sequence[Image]:
 
 @page_at("/issues/{id}/photos/{photo}")
 def show_photo(visit: MerchantVisit) -> Response:
-    """Show a photograph of an issue."""
     return send_photo(visit, get_issue(visit.db, visit.merchant.id, visit.number("id")))
 
 
@@ -136,7 +135,6 @@ def answer_issue(visit: MerchantVisit) -> None:
 
 @show_issue.action("cancel-issue", "The issue was cancelled.")
 def cancel_issue(visit: MerchantVisit) -> None:
-    """Cancel an issue."""
     issue = get_issue(visit.db, visit.merchant.id, visit.number("id"))
     get_order_to_change(visit.db, visit.merchant.id, issue.order_id)
     # Read again: another transaction may have held the order and changed it.

@@ -106,7 +106,6 @@ def add(visit: MerchantVisit) -> None:
 
 @show_images.action("remove-image", "The image was removed.")
 def remove(visit: MerchantVisit) -> None:
-    """Remove an image from an order."""
     order = get_order_to_change(visit.db, visit.merchant.id, visit.number("id"))
     remove_image(visit.work, order, visit.sent.number("image") or 0)
 

@@ -192,28 +192,24 @@ def _pay(visit: MerchantVisit, order: Order, payment: PaymentRequest) -> str:
     OrderAction.AWAIT_PAYMENT, "The order is awaiting payment. Send the recipient the link below."
 )
 def await_payment(visit: MerchantVisit) -> None:
-    """Ask the recipient to pay for the order."""
     order = find_order(visit, visit.db)
     submission.await_payment(visit.work, order)
 
 
 @show_order.action(OrderAction.CANCEL, "The order was cancelled.")
 def cancel(visit: MerchantVisit) -> None:
-    """Cancel the order."""
     order = find_order(visit, visit.db)
     actions.cancel_order(visit.work, order)
 
 
 @show_order.action(OrderAction.HOLD, "The order is on hold. Nothing is sent to a lab.")
 def hold(visit: MerchantVisit) -> None:
-    """Put the order on hold."""
     order = find_order(visit, visit.db)
     hold_order(visit.work, order)
 
 
 @show_order.action(OrderAction.RELEASE, "The order was released.")
 def release(visit: MerchantVisit) -> None:
-    """Release the order from hold."""
     order = find_order(visit, visit.db)
     release_order(visit.work, order)
 

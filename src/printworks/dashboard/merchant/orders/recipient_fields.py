@@ -28,7 +28,6 @@ def read_recipient(sent: Sent) -> dict[str, Any]:
 
 
 def read_country(sent: Sent) -> str:
-    """Read the destination country."""
     code = sent.text("country").upper()
     if code not in COUNTRIES:
         raise BadInput("Choose a country.")
@@ -36,7 +35,6 @@ def read_country(sent: Sent) -> str:
 
 
 def read_method(sent: Sent) -> ShippingMethod:
-    """Read the shipping method."""
     return read_choice(ShippingMethod, sent.text("shipping_method"), "Choose a shipping method.")
 
 
