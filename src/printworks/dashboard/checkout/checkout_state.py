@@ -58,7 +58,7 @@ def describe_checkout(
 ) -> CheckoutView:
     """Return what the page shows, except for the form token."""
     order, payment, total = checkout.order, checkout.payment, checkout.total
-    country = name_country(order.destination_country or "")
+    country = name_country(order.destination_country)
     is_incomplete = state is CheckoutState.INCOMPLETE
     wanted = list_wanted(checkout) if is_incomplete else []
     return CheckoutView(

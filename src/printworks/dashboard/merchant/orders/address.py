@@ -57,7 +57,7 @@ def show_address(visit: MerchantVisit) -> Response:
         longest={**NEEDED, **OPTIONAL},
         values=_values(visit, order),
         countries=COUNTRY_CHOICES if _is_open(order) else (),
-        country=name_country(order.destination_country or ""),
+        country=name_country(order.destination_country),
         methods=list_methods(catalogue, order.destination_country or ""),
         why_not=explain_refusal(
             OrderAction.CHANGE_SHIPPING, permissions, order, shipments, catalogue

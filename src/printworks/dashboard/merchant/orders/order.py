@@ -47,9 +47,9 @@ from printworks.store.orders.history import read_etag
 from printworks.store.orders.orders import Order, get_order, get_order_to_change
 
 # What the address ends in while the browser is sent on to the bank.
-LEAVING: Final = "leaving"
+_LEAVING: Final = "leaving"
 # How far the clock of the sandbox can be moved from here, by what the button sends.
-CLOCK_STEPS: Final[Mapping[str, tuple[str, timedelta]]] = {
+_CLOCK_STEPS: Final[Mapping[str, tuple[str, timedelta]]] = {
     "hour": ("1 hour", timedelta(hours=1)),
     "day": ("1 day", timedelta(days=1)),
     "days": ("3 days", timedelta(days=3)),
@@ -63,7 +63,7 @@ def show_order(visit: MerchantVisit) -> Response:
     etag = visit.etag(read_etag(visit.db, visit.merchant.id, order_id))
     whole = get_whole_order(visit.db, visit.merchant.id, order_id)
     payment = _find_payment(visit, whole.order)
-    if LEAVING in visit.query and payment is not None and payment.state is PaymentState.WAITING:
+    if _LEAVING in visit.query and payment is not None and payment.state is PaymentState.WAITING:
         return _send_to_bank(payment)
     history = describe_history(visit, whole.order)
     is_waiting = any(one.callback.state is CallbackState.PENDING for one in history["told"])
@@ -117,7 +117,7 @@ def _describe_order(visit: MerchantVisit, whole: WholeOrder) -> dict[str, Any]:
         "doubtful": count_doubtful(submission) if submission is not None else 0,
         "unseen": count_unseen(submission) if submission is not None else 0,
         "pay_page": pay_page if is_recipients else "",
-        "clock_steps": CLOCK_STEPS if _can_move_clock(visit, order) else {},
+        "clock_steps": _CLOCK_STEPS if _can_move_clock(visit, order) else {},
     }
 
 
@@ -157,7 +157,7 @@ def _estimate(visit: MerchantVisit, whole: WholeOrder, shipment: Shipment) -> Sh
     return re_estimate(shipment, whole.images, visit.services.catalogue, now=visit.now)
 
 
-def find_order(visit: MerchantVisit, db: Connection) -> Order:
+def _lock_order(visit: MerchantVisit, db: Connection) -> Order:
     """Lock the order of this page until the transaction ends."""
     return get_order_to_change(db, visit.merchant.id, visit.number("id"))
 
@@ -167,7 +167,7 @@ def submit(visit: MerchantVisit) -> str:
     """Submit the order; a card is charged between two transactions."""
     services = visit.services
     with services.database.writing() as db:
-        order = find_order(visit, db)
+        order = _lock_order(visit, db)
         submitted = submission.submit_order(visit.work_in(db), order)
     if isinstance(submitted, Order):
         return visit.path
@@ -185,39 +185,39 @@ def _pay(visit: MerchantVisit, order: Order, payment: PaymentRequest) -> str:
     refusal = refuse_unpaid(payment)
     if refusal is not None:
         raise refusal
-    return f"{visit.path}?{LEAVING}=1" if payment.state is PaymentState.WAITING else visit.path
+    return f"{visit.path}?{_LEAVING}=1" if payment.state is PaymentState.WAITING else visit.path
 
 
 @show_order.action(
     OrderAction.AWAIT_PAYMENT, "The order is awaiting payment. Send the recipient the link below."
 )
 def await_payment(visit: MerchantVisit) -> None:
-    order = find_order(visit, visit.db)
+    order = _lock_order(visit, visit.db)
     submission.await_payment(visit.work, order)
 
 
 @show_order.action(OrderAction.CANCEL, "The order was cancelled.")
 def cancel(visit: MerchantVisit) -> None:
-    order = find_order(visit, visit.db)
+    order = _lock_order(visit, visit.db)
     actions.cancel_order(visit.work, order)
 
 
 @show_order.action(OrderAction.HOLD, "The order is on hold. Nothing is sent to a lab.")
 def hold(visit: MerchantVisit) -> None:
-    order = find_order(visit, visit.db)
+    order = _lock_order(visit, visit.db)
     hold_order(visit.work, order)
 
 
 @show_order.action(OrderAction.RELEASE, "The order was released.")
 def release(visit: MerchantVisit) -> None:
-    order = find_order(visit, visit.db)
+    order = _lock_order(visit, visit.db)
     release_order(visit.work, order)
 
 
 @show_order.action("send-order-callback-again", "The callback is being resent.")
 def send_callback_again(visit: MerchantVisit) -> None:
     """Send one of the order's callbacks now."""
-    order = find_order(visit, visit.db)
+    order = _lock_order(visit, visit.db)
     callback = get_callback(visit.db, visit.merchant.id, visit.sent.number("callback") or 0)
     if callback.order_id != order.id:
         refuse_unknown()
@@ -235,6 +235,6 @@ def move_clock_from_order(visit: MerchantVisit) -> None:
         refuse_unknown()
     with visit.services.database.reading() as db:
         get_order(db, visit.merchant.id, visit.number("id"))
-    if visit.sent.text("by") not in CLOCK_STEPS:
+    if visit.sent.text("by") not in _CLOCK_STEPS:
         raise BadInput("Choose how far to move the clock: 1 hour, 1 day or 3 days.")
-    move_clock(visit, CLOCK_STEPS[visit.sent.text("by")][1])
+    move_clock(visit, _CLOCK_STEPS[visit.sent.text("by")][1])
