@@ -30,7 +30,8 @@ ONE: Final = BACKENDS[:1]
 ON_ONE_DATABASE: Final = frozenset({"api", "cli", "dashboard"})
 # Programs, browsers and whole journeys: they take longest.
 ALL_SLOW: Final = frozenset({"browser", "journeys"})
-# Measuring coverage doubles the time of a test. Elsewhere only the first case of each is measured.
+# Measuring coverage doubles the time of a test. Elsewhere only the first case of each is measured,
+# and never what is slow: most of that runs in other processes.
 MEASURED_WHOLLY: Final = frozenset({"actions", "rules", "store"})
 
 # A transaction that an earlier test left open would bring its rows back.
@@ -126,7 +127,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
         if _folder_of(item) in ALL_SLOW:
             item.add_marker(pytest.mark.slow)
         name = item.nodeid.partition("[")[0]
-        if name in measured and _folder_of(item) not in MEASURED_WHOLLY:
+        is_repeated = name in measured and _folder_of(item) not in MEASURED_WHOLLY
+        if is_repeated or item.get_closest_marker("slow"):
             item.add_marker(pytest.mark.no_cover)
         measured.add(name)
     yield

@@ -1,7 +1,10 @@
 """How large the largest tests are: a part of it in every run, all of it with `make test-full`."""
 
 import os
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, TypeVar
+
+T = TypeVar("T")
 
 # Everything on every database and in every version, and the largest tests at their full size.
 IS_FULL: Final = os.environ.get("FULL_TESTS") == "1"
@@ -9,6 +12,11 @@ IS_FULL: Final = os.environ.get("FULL_TESTS") == "1"
 IS_QUICK: Final = os.environ.get("QUICK_TESTS") == "1"
 
 
-def scaled(whole: int) -> int:
-    """Return a quarter of a large number, unless everything is asked for."""
-    return whole if IS_FULL else whole // 4
+def scaled(whole: int, *, part: int = 8) -> int:
+    """Return a part of a large number, unless everything is asked for."""
+    return whole if IS_FULL else whole // part
+
+
+def some_of(every: Sequence[T], backend: str) -> Sequence[T]:
+    """Return all of these on SQLite, and every eighth on PostgreSQL, unless all are asked for."""
+    return every if IS_FULL or backend == "sqlite" else every[::8]

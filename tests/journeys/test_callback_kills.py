@@ -203,7 +203,7 @@ def wait_until(is_so: Callable[[], bool], clocks: Clocks) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(240)
-def test_fifty_kills_in_ten_thousand_events_lose_none(database_url: str) -> None:
+def test_kills_lose_no_event(database_url: str) -> None:
     database = Database(database_url)
     with Receiver() as receiver:
         town = Town(receiver)

@@ -41,7 +41,7 @@ from tests.worker.shops import ADDRESS, STICKER
 
 ORDERS: Final = scaled(2000)
 # Many, so that the list of a customer's payments stays short.
-MERCHANTS: Final = scaled(40)
+MERCHANTS: Final = scaled(80)
 # What becomes of charges to the cards of ten merchants.
 CARDS_OF_TEN: Final = ["paid"] * 7 + ["waiting"] * 2 + ["declined"]
 KILLS: Final = scaled(50)
@@ -360,7 +360,7 @@ def paid_by_card(data: Path, database_url: str, line: BadLine) -> Iterator[Servi
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_fifty_kills_and_a_failing_provider_charge_no_order_twice_and_lose_no_charge(
+def test_kills_and_a_failing_provider_charge_no_order_twice_and_lose_no_charge(
     database_url: str, tmp_path: Path
 ) -> None:
     database = Database(database_url)

@@ -9,12 +9,13 @@ from typing import Final
 import pytest
 
 from printworks.store.engine.database import Database
+from tests.scale import scaled
 from tests.worker.queues import add_merchant, enqueue_many, list_states
 from tests.worker.victim import SLOTS
 
-JOBS: Final = 2000
+JOBS: Final = scaled(4000)
 MERCHANTS: Final = 20
-KILLS: Final = 20
+KILLS: Final = scaled(40)
 ROOT: Final = Path(__file__).parents[2]
 
 
@@ -40,7 +41,7 @@ def live(database_url: str, *, until: int | None) -> list[int]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(180)
-def test_twenty_kills_in_two_thousand_jobs_lose_none(database_url: str) -> None:
+def test_kills_lose_no_job(database_url: str) -> None:
     database = Database(database_url)
     promised = [
         job_id

@@ -36,7 +36,7 @@ def version(request: pytest.FixtureRequest) -> str:
     asks for `v2` speaks 2.6: the versions are one table of operations with one handler each,
     mounted three times, and differ in nothing but the members of their shapes, the operations
     they have, the list of orders and the format of callbacks. Those are tested on each version
-    (`test_shapes`, `test_differences`, `test_raw_requests`, the fuzzing, and what is marked).
+    (`test_shapes`, `test_differences`, `test_raw_requests`, and what is marked).
     `make test-full` runs every test on every version.
     """
     return str(request.param)
