@@ -105,8 +105,7 @@ def parse_duration(text: str) -> timedelta:
         return timedelta(0)
     found = re.fullmatch(r"(\d{1,6})([smhd])", text)
     if found is None:
-        message = f"{text!r} is not a duration such as 30s, 10m, 24h or 30d."
-        raise ValueError(message)
+        raise ValueError(f"{text!r} is not a duration such as 30s, 10m, 24h or 30d.")
     return timedelta(**{units[found[2]]: int(found[1])})
 
 
@@ -130,8 +129,7 @@ def _from_file(declared: Declared, data: Path) -> Iterator[Given]:
     except FileNotFoundError:
         return
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        message = f"{path} cannot be read: {error}."
-        raise BadSetting(message) from error
+        raise BadSetting(f"{path} cannot be read: {error}.") from error
     for name, value in content.items():
         if name == "data" or name not in declared:
             message = f"{path} sets `{name}`, which is not a setting{_suggest(name, declared)}."
@@ -154,16 +152,14 @@ def _from_environment(declared: Declared, environ: Mapping[str, str]) -> Iterato
                 raise BadSetting(message)
             yield Given(plain, _read_secret(variable, value), variable)
         else:
-            message = f"{variable} is not a setting{_suggest(name, declared)}."
-            raise BadSetting(message)
+            raise BadSetting(f"{variable} is not a setting{_suggest(name, declared)}.")
 
 
 def _read_secret(variable: str, path: str) -> str:
     try:
         return Path(path).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        message = f"{variable} names a file that cannot be read: {error}."
-        raise BadSetting(message) from error
+        raise BadSetting(f"{variable} names a file that cannot be read: {error}.") from error
 
 
 def _suggest(name: str, declared: Declared) -> str:
@@ -177,8 +173,7 @@ def _read(given: Given, setting: Setting, data: Path) -> Any:
         _check_form(given.name, value)
     except (msgspec.ValidationError, ValueError, TypeError) as error:
         shown = "" if setting.is_secret else f", not {given.value!r}"
-        message = f"{given.source} must be {describe_allowed(setting)}{shown}."
-        raise BadSetting(message) from error
+        raise BadSetting(f"{given.source} must be {describe_allowed(setting)}{shown}.") from error
     return data / value if isinstance(value, Path) else _tidy(given.name, value)
 
 
@@ -189,8 +184,7 @@ def _convert(value: Any, kind: Any) -> Any:
         return msgspec.convert(value, kind, strict=False, dec_hook=_path)
     duration = parse_duration(value)
     if not duration:
-        message = "A duration must be longer than 0."
-        raise ValueError(message)
+        raise ValueError("A duration must be longer than 0.")
     return duration
 
 

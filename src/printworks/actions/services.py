@@ -29,8 +29,7 @@ AdvanceClock = Callable[[int, timedelta], datetime]
 
 
 def _cannot_advance(_merchant_id: int, _by: timedelta) -> datetime:
-    message = "This process does not move clocks."
-    raise RuntimeError(message)
+    raise RuntimeError("This process does not move clocks.")
 
 
 @dataclass(frozen=True)

@@ -52,11 +52,10 @@ def parse_body(content_type: str, body: bytes, upload: IO[bytes] | None = None) 
         return _parse_json(content, charset)
     if media_type == "application/x-www-form-urlencoded":
         return parse_form(_decode(content, charset), charset)
-    message = (
+    raise UnknownMediaType(
         f"The content type {media_type} is not understood here; send application/json, "
         "application/x-www-form-urlencoded or multipart/form-data."
     )
-    raise UnknownMediaType(message)
 
 
 def close_files(body: object) -> None:

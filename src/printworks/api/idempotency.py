@@ -94,8 +94,7 @@ def release_claim(database: Database, claim: KeyClaim) -> None:
 def _read_key(request: Request) -> str:
     key = request.headers["idempotency-key"].strip()
     if not key or len(key) > LONGEST_KEY or not key.isprintable():
-        message = f"The Idempotency-Key must have 1 to {LONGEST_KEY} printable characters."
-        raise BadInput(message)
+        raise BadInput(f"The Idempotency-Key must have 1 to {LONGEST_KEY} printable characters.")
     return key
 
 

@@ -109,15 +109,13 @@ def choose_attributes(product: Product, wanted: Mapping[str, str]) -> dict[str, 
     for name, value in wanted.items():
         attribute = offered.get(name.casefold())
         if attribute is None:
-            message = f"Invalid attribute name {name}"
-            raise BadInput(message)
+            raise BadInput(f"Invalid attribute name {name}")
         valid = {text.casefold(): text for text in attribute.valid_values}
         if value.casefold() not in valid:
-            message = (
+            raise BadInput(
                 f"Value of '{value}' supplied for attribute '{attribute.name}' isn't in the list "
                 f"of supported values. Valid values are: [{','.join(attribute.valid_values)}]"
             )
-            raise BadInput(message)
         chosen[attribute.name] = valid[value.casefold()]
     return chosen
 

@@ -87,8 +87,7 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         """Return the product with this sku, or raise `BadInput`."""
         product = self.find_product(sku)
         if product is None:
-            message = "SKU not in catalogue"
-            raise BadInput(message)
+            raise BadInput("SKU not in catalogue")
         return product
 
     def find_type(self, name: str, *, quality: QualityLevel, country: str) -> Product | None:
@@ -115,8 +114,7 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         """Return the lab with this code, or raise `NotFound`."""
         lab = self.find_lab(code)
         if lab is None:
-            message = f"There is no lab {code} in the catalogue."
-            raise NotFound(message)
+            raise NotFound(f"There is no lab {code} in the catalogue.")
         return lab
 
     def list_services(self, lab_code: str, country: str) -> tuple[Service, ...]:

@@ -41,8 +41,7 @@ def advance(
 ) -> None:
     """Move a sandbox merchant's clock; everything that falls due until then happens."""
     if session.settings.environment != "sandbox":
-        message = "Only the clocks of a sandbox can be moved."
-        raise BadSetting(message)
+        raise BadSetting("Only the clocks of a sandbox can be moved.")
     duration = read_duration(by, longest=LONGEST)
     with session.reading() as db:
         merchant = get_merchant_by_code(db, merchant_id)

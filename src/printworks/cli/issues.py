@@ -99,8 +99,7 @@ def resolve(
 ) -> None:
     """Settle an issue, in one of three ways."""
     if [reprint, refund is not None, no_action].count(True) != 1:
-        message = "Give one of --reprint, --refund and --no-action."
-        raise typer.BadParameter(message)
+        raise typer.BadParameter("Give one of --reprint, --refund and --no-action.")
     if reprint:
         issue = _reprint(session, issue_id, comment)
     else:

@@ -70,8 +70,7 @@ class Feed:
         if answer.status >= 500:
             raise NotAnswering
         if answer.status == 401:
-            message = f"{self._url.geturl()} knows no merchant with this id and key."
-            raise BadCredentials(message)
+            raise BadCredentials(f"{self._url.geturl()} knows no merchant with this id and key.")
         try:
             return msgspec.json.decode(answer.body, type=_Answer).data
         except msgspec.DecodeError as error:
@@ -224,8 +223,7 @@ def _open_feed(
     wanted = (base_url or settings.public_url).rstrip("/").removesuffix(_FAMILY)
     url = _read_address("--base-url", wanted)
     if url.scheme != "https":
-        message = "`--base-url` must begin with https: a key must not be sent unencrypted."
-        raise BadInput(message)
+        raise BadInput("`--base-url` must begin with https: a key must not be sent unencrypted.")
     is_here = wanted == settings.public_url
     local_ca = ca_file(settings.data)
     tls = ssl.create_default_context(cafile=local_ca if is_here and local_ca.exists() else None)

@@ -40,11 +40,10 @@ def _check_environment(database: Database, environment: str) -> None:
         with database.writing() as db:
             found = claim_environment(db, environment)
     if found != environment:
-        message = (
+        raise DatabaseUnusable(
             f"This database was begun as {found}, and the setting `environment` is {environment}; "
             "use another database."
         )
-        raise DatabaseUnusable(message)
 
 
 def prepare_schema(database: Database) -> None:
@@ -53,11 +52,10 @@ def prepare_schema(database: Database) -> None:
     if found == schema.LATEST:
         return
     if not database.is_sqlite:
-        message = (
+        raise DatabaseUnusable(
             f"The database is {'empty' if found is None else f'at revision {found}'}, "
             f"and this program needs revision {schema.LATEST}; run `printworks migrate`."
         )
-        raise DatabaseUnusable(message)
     schema.migrate(database)
 
 
@@ -65,9 +63,8 @@ def find_usable_revision(database: Database) -> str | None:
     """Return the database's revision; raise `DatabaseUnusable` if it is newer than the program."""
     found = schema.find_revision(database)
     if found is not None and found > schema.LATEST:
-        message = (
+        raise DatabaseUnusable(
             f"The database is at revision {found}, which is newer than this program's "
             f"{schema.LATEST}; install the newer program."
         )
-        raise DatabaseUnusable(message)
     return found

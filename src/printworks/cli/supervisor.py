@@ -47,8 +47,7 @@ def lock_data_folder(data: Path) -> Iterator[None]:
         deadline = time.monotonic() + 2
         while not _try_lock(file.fileno()):
             if time.monotonic() > deadline:
-                message = f"`printworks serve` is already running on {data}."
-                raise BadSetting(message)
+                raise BadSetting(f"`printworks serve` is already running on {data}.")
             time.sleep(0.05)
         yield
 

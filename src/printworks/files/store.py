@@ -57,12 +57,10 @@ def is_key(text: str) -> bool:
 def check_key(key: str) -> None:
     """Raise `ValueError` if a key is not valid."""
     if not is_key(key):
-        message = f"{key!r} is not a key such as `proofs/42/preview.jpg`."
-        raise ValueError(message)
+        raise ValueError(f"{key!r} is not a key such as `proofs/42/preview.jpg`.")
 
 
 def check_prefix(prefix: str) -> None:
     """Raise `ValueError` if no key can start like this."""
     if not _PREFIX.fullmatch(prefix):
-        message = f"{prefix!r} is not a prefix such as `proofs/42`."
-        raise ValueError(message)
+        raise ValueError(f"{prefix!r} is not a prefix such as `proofs/42`.")

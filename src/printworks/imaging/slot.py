@@ -94,8 +94,7 @@ class Slot:
             return self._spawn()
         except (OSError, EOFError, msgspec.DecodeError) as error:
             self.stop()
-            message = f"The zygote did not start: {type(error).__name__}."
-            raise ZygoteNotStarted(message) from error
+            raise ZygoteNotStarted(f"The zygote did not start: {type(error).__name__}.") from error
         except BaseException:
             self.stop()
             raise

@@ -19,11 +19,10 @@ def open_connector(lab: Lab, settings: Settings) -> LabConnector:
     if kind is Connector.FOLDER:
         return _open_folder(lab, settings)
     if settings.environment == "live":
-        message = (
+        raise BadSetting(
             f"The lab {lab.code} is simulated, and this service is live: orders would be paid "
             'for and never printed. Set `connector = "folder"` in the catalogue, or remove it.'
         )
-        raise BadSetting(message)
     from printworks.labs.simulated import SimulatedLab
 
     return SimulatedLab(lab.code)

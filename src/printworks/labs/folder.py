@@ -317,8 +317,7 @@ class FolderLab:
             yield
         except OSError as error:
             sentence = _ADVICE.get(error.errno or 0, "{place} cannot be used: {error}.")
-            text = sentence.format(place=self._root, error=error)
-            raise LabUnavailable(text) from error
+            raise LabUnavailable(sentence.format(place=self._root, error=error)) from error
 
     def _prepare(self) -> None:
         paths = [self._root / name for name in (_DRAFTS, *FOLDERS)]
@@ -331,8 +330,7 @@ class FolderLab:
         for path in paths:
             # A missing disk must not look like an empty folder, and a link would lead elsewhere.
             if not path.is_dir() or path.is_symlink():
-                message = f"{path} is not a folder; is its disk mounted?"
-                raise LabUnavailable(message)
+                raise LabUnavailable(f"{path} is not a folder; is its disk mounted?")
 
     @contextmanager
     def _lock_job(self, job: int) -> Iterator[None]:

@@ -53,15 +53,13 @@ class Guard:
         if why is None and port not in PORTS:
             why = "port"
         if why is not None:
-            message = f"{address} port {port} is forbidden: {why}."
-            raise Forbidden(message)
+            raise Forbidden(f"{address} port {port} is forbidden: {why}.")
 
     def __call__(self, info: AddrInfoType) -> socket.socket:
         """Create a socket for an address of `getaddrinfo`; the factory for aiohttp."""
         family, kind, protocol, _, where = info
         if family not in (socket.AF_INET, socket.AF_INET6):
-            message = f"Address family {family} is forbidden."
-            raise Forbidden(message)
+            raise Forbidden(f"Address family {family} is forbidden.")
         self.check(str(where[0]), int(where[1]))
         return socket.socket(family, kind, protocol)
 

@@ -25,19 +25,16 @@ _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*", re.ASCII | re.IGNORECASE)
 def read_url(text: str) -> URL:
     """Return the address, its name in ASCII; raise `BadAddress` with a sentence otherwise."""
     if len(text) > LONGEST:
-        message = f"An address must not be longer than {LONGEST} characters."
-        raise BadAddress(message)
+        raise BadAddress(f"An address must not be longer than {LONGEST} characters.")
     if not _SCHEME.match(text):
-        message = "An address must begin with http:// or https://."
-        raise BadAddress(message)
+        raise BadAddress("An address must begin with http:// or https://.")
     _check_clear(text)
     try:
         # An address that needs no encoding is used unchanged: some are signed.
         url = URL(text, encoded=text.isascii()).with_fragment(None)
         _check_authority(url, text)
     except ValueError as error:
-        message = "The address cannot be read."
-        raise BadAddress(message) from error
+        raise BadAddress("The address cannot be read.") from error
     return url
 
 
@@ -49,29 +46,24 @@ def follow(url: URL, location: str) -> URL:
     try:
         found = str(url.join(URL(location, encoded=location.isascii())))
     except ValueError as error:
-        message = "The address cannot be read."
-        raise BadAddress(message) from error
+        raise BadAddress("The address cannot be read.") from error
     return read_url(found)
 
 
 def _check_clear(text: str) -> None:
     if _UNCLEAR.search(text):
-        message = "An address must hold no blanks, control characters or backslashes."
-        raise BadAddress(message)
+        raise BadAddress("An address must hold no blanks, control characters or backslashes.")
 
 
 def _check_authority(url: URL, text: str) -> None:
     authority = re.split(r"[/?#]", text, maxsplit=3)[2]
     if "@" in authority or url.raw_user is not None or url.raw_password is not None:
-        message = "An address must hold no user name and no password."
-        raise BadAddress(message)
+        raise BadAddress("An address must hold no user name and no password.")
     if not is_host(url.raw_host or "", in_brackets="[" in authority):
-        message = "The address names no valid host."
-        raise BadAddress(message)
+        raise BadAddress("The address names no valid host.")
     _, colon, port = authority.rpartition("]")[2].partition(":")
     if colon and not (re.fullmatch(r"[0-9]{1,5}", port, re.ASCII) and 1 <= int(port) <= 65535):
-        message = "The port of an address must be a number from 1 to 65535."
-        raise BadAddress(message)
+        raise BadAddress("The port of an address must be a number from 1 to 65535.")
 
 
 def is_host(host: str, *, in_brackets: bool) -> bool:

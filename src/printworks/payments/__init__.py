@@ -24,8 +24,7 @@ def open_provider(
         case "simulated" if settings.environment == "sandbox":
             return SimulatedProvider(memory, page)
         case name:
-            message = f"A live service cannot take payments by `{name}`."
-            raise BadSetting(message)
+            raise BadSetting(f"A live service cannot take payments by `{name}`.")
 
 
 def choose_provider(settings: Settings) -> str:
@@ -35,8 +34,7 @@ def choose_provider(settings: Settings) -> str:
 
 def _open_stripe(settings: Settings, page: Callable[[str], str]) -> PaymentProvider:
     if not settings.stripe_secret_key:
-        message = "Payments by Stripe need `stripe_secret_key`."
-        raise BadSetting(message)
+        raise BadSetting("Payments by Stripe need `stripe_secret_key`.")
     # Imported only when needed: the package takes long to load.
     from printworks.net.guard import Guard
     from printworks.payments.stripe import StripeProvider

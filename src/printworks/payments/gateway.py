@@ -45,8 +45,7 @@ class Gateway:
         """The simulated bank, for its own pages."""
         provider = self.open("simulated")
         if not isinstance(provider, SimulatedProvider):
-            message = "There is no simulated bank here."
-            raise BadSetting(message)
+            raise BadSetting("There is no simulated bank here.")
         return provider
 
     def page_of(self, key: str) -> str:

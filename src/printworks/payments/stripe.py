@@ -134,8 +134,7 @@ class StripeProvider:
                     raise
                 return
         if refund.status in {"failed", "canceled"}:
-            detail = f"the refund {refund.id} is {refund.status}"
-            raise ProviderUnavailable(detail)
+            raise ProviderUnavailable(f"the refund {refund.id} is {refund.status}")
 
     def _begin(self, charge: Charge) -> Intent | Declined:
         try:
@@ -185,8 +184,7 @@ class StripeProvider:
             return self._translate(charge, self._ask(charge, intent.id), may_ask=False)
         if intent.status == "requires_payment_method":
             return Declined(reason=explain(intent.error.decline_code, intent.error.code))
-        detail = f"the payment {intent.id} is {intent.status}"
-        raise ProviderUnavailable(detail)
+        raise ProviderUnavailable(f"the payment {intent.id} is {intent.status}")
 
     def _ask(self, charge: Charge, reference: str) -> Intent:
         """Retry the payment on-session, so that the payer can be sent to the bank."""

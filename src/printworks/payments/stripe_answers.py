@@ -118,8 +118,7 @@ def translate_failures() -> Iterator[None]:
         log_failure(error)
         raise ProviderUnavailable(_describe(error)) from error
     except msgspec.ValidationError as error:
-        detail = f"an answer that cannot be read: {error}"
-        raise ProviderUnavailable(detail) from error
+        raise ProviderUnavailable(f"an answer that cannot be read: {error}") from error
 
 
 def log_failure(error: stripe.StripeError) -> None:

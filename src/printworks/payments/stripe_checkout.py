@@ -108,8 +108,7 @@ class StripeCheckout:
             return None
         listed = self._sessions.list({"payment_intent": intent.id, "limit": 1})
         if not listed.data:
-            detail = f"the payment {intent.id} has no page"
-            raise ProviderUnavailable(detail)
+            raise ProviderUnavailable(f"the payment {intent.id} has no page")
         return listed.data[0].id
 
     def cancel(self, reference: str) -> Paid | Declined:

@@ -78,8 +78,7 @@ def read_webhook(
             return None
         subject = _read_subject(notice.data.object)
     except msgspec.MsgspecError as error:
-        message = "The notification cannot be read."
-        raise BadWebhook(message) from error
+        raise BadWebhook("The notification cannot be read.") from error
     key = (subject.metadata or {}).get(KEY)
     if not key:
         return None
@@ -96,12 +95,9 @@ def _check_signature(body: bytes, header: str, secret: str, now: datetime) -> No
         or len(timestamps) != 1
         or not re.fullmatch(r"[0-9]{1,11}", timestamps[0], re.ASCII)
     ):
-        message = "The notification is not signed."
-        raise BadWebhook(message)
+        raise BadWebhook("The notification is not signed.")
     signed = hmac.new(secret.encode(), f"{timestamps[0]}.".encode() + body, sha256).hexdigest()
     if not any(hmac.compare_digest(signed.encode(), text.encode()) for text in given):
-        message = "The signature of the notification is wrong."
-        raise BadWebhook(message)
+        raise BadWebhook("The signature of the notification is wrong.")
     if abs(now - datetime.fromtimestamp(int(timestamps[0]), UTC)) > FRESH_FOR:
-        message = "The notification is too old, or the clock of this machine is wrong."
-        raise BadWebhook(message)
+        raise BadWebhook("The notification is too old, or the clock of this machine is wrong.")

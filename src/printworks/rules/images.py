@@ -55,24 +55,21 @@ def wait_after_download(attempts: int) -> timedelta | None:
 def check_adding(order_status: OrderStatus, *, present: int, added: int) -> None:
     """Refuse images for an order that is no longer open or would have too many."""
     if order_status is not OrderStatus.NOT_YET_SUBMITTED:
-        message = (
+        raise WrongState(
             f"Images cannot be added to an order that is {order_status}; "
             "only to one that is NotYetSubmitted."
         )
-        raise WrongState(message)
     if present + added > MOST_IN_ORDER:
-        message = (
+        raise WrongState(
             f"The order has {present} images and may have {MOST_IN_ORDER} at most; "
             "create another order for the others."
         )
-        raise WrongState(message)
 
 
 def check_removing(order_status: OrderStatus) -> None:
     """Refuse to remove an image from an order that is no longer open."""
     if not PERMISSIONS[order_status].remove_images:
-        message = (
+        raise WrongState(
             f"Images cannot be removed from an order that is {order_status}; "
             "only from one that is NotYetSubmitted."
         )
-        raise WrongState(message)

@@ -124,11 +124,10 @@ def check_settling(now_at: IssueState) -> None:
 def check_opening(kind: IssueKind, status: OrderStatus, *, present: int) -> None:
     """Refuse an issue that an order in this status cannot have, or one too many."""
     if kind is not IssueKind.SUBMISSION_ERRORS and status not in _SUBMITTED:
-        message = (
+        raise WrongState(
             f"An order that is {status} can only have the issue {IssueKind.SUBMISSION_ERRORS}, "
             f"not {kind}: nothing was printed yet."
         )
-        raise WrongState(message)
     if present >= MOST_ON_ORDER:
         raise WrongState(f"The order has {present} issues already; add a comment to one of them.")
 
@@ -173,11 +172,10 @@ def _write_lines(remark: Remark) -> list[str]:
 def check_not_compensated(*, is_compensated: bool) -> None:
     """Refuse to change the charge of a compensated order: it would be refunded twice."""
     if is_compensated:
-        message = (
+        raise WrongState(
             "Money was given back for an issue of this order, or it is printed again; "
             "it can no longer be cancelled, or travel otherwise."
         )
-        raise WrongState(message)
 
 
 def check_refund(amount: int, *, left: int, currency: str) -> None:

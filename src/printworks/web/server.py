@@ -62,8 +62,7 @@ def find_address(settings: Settings) -> ListenAddress:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
-        message = f"`host` is {host!r}, which cannot be resolved: {error}."
-        raise AddressUnusable(message) from error
+        raise AddressUnusable(f"`host` is {host!r}, which cannot be resolved: {error}.") from error
     return ListenAddress(None, str(found[0][4][0]), port)
 
 
@@ -80,11 +79,10 @@ def check_address(settings: Settings) -> None:
         try:
             probe.bind((address.host, address.port))
         except OSError as error:
-            message = (
+            raise AddressUnusable(
                 f"Cannot listen on {address}: {error.strerror}. Stop the program that uses it, "
                 "or choose another address with PRINTWORKS_HOST and PRINTWORKS_PORT."
-            )
-            raise AddressUnusable(message) from error
+            ) from error
 
 
 def _clear_socket(path: Path) -> None:
@@ -93,8 +91,7 @@ def _clear_socket(path: Path) -> None:
         return
     with socket.socket(socket.AF_UNIX) as probe:
         if not stat.S_ISSOCK(path.stat().st_mode) or probe.connect_ex(str(path)) == 0:
-            message = f"Cannot listen on unix:{path}: it is in use."
-            raise AddressUnusable(message)
+            raise AddressUnusable(f"Cannot listen on unix:{path}: it is in use.")
     path.unlink()
 
 

@@ -81,8 +81,7 @@ def read_certificate(path: Path) -> x509.Certificate:
     try:
         return x509.load_pem_x509_certificates(path.read_bytes())[0]
     except (OSError, ValueError) as error:
-        message = f"{path} has no readable certificate: {error}."
-        raise TlsUnusable(message) from error
+        raise TlsUnusable(f"{path} has no readable certificate: {error}.") from error
 
 
 def list_names(settings: Settings) -> list[str]:
@@ -118,11 +117,10 @@ def _open_authority(data: Path) -> trustme.CA:
     try:
         return trustme.CA.from_pem(ca_file(data).read_bytes(), key.read_bytes())
     except (OSError, ValueError, TypeError) as error:
-        message = (
+        raise TlsUnusable(
             f"A new certificate is due, but the key of the local CA, {key}, cannot be read; put it "
             f"back, or remove {key.parent} for a new CA, which every client must then trust."
-        )
-        raise TlsUnusable(message) from error
+        ) from error
 
 
 def _is_good(path: Path, ca: x509.Certificate, names: list[str], *, now: datetime) -> bool:

@@ -208,8 +208,7 @@ def _reader_of(hint: Any) -> Callable[[str, object], object]:
         return next(part.read for part in get_args(hint) if isinstance(part, Reader))
     if isinstance(hint, type) and issubclass(hint, StrEnum):
         return functools.partial(read_choice, hint)
-    message = f"No reader for {hint}."
-    raise TypeError(message)
+    raise TypeError(f"No reader for {hint}.")
 
 
 def read(shape: type[S], sent: object) -> S:

@@ -88,8 +88,7 @@ class Context:
     def resources(self) -> Resources:
         """Network, files and pools; a worker without them only runs sweeps."""
         if self.opened is None:
-            message = "This worker has no resources."
-            raise RuntimeError(message)
+            raise RuntimeError("This worker has no resources.")
         return self.opened
 
     async def in_thread(

@@ -100,8 +100,7 @@ def get_job(db: Connection, job_id: int) -> JobRow:
     """Return everything about a job; `merchant` is the merchant's code."""
     row = db.execute(_JOBS.where(jobs.c.id == possible_id(job_id))).one_or_none()
     if row is None:
-        message = f"There is no job {job_id}."
-        raise NotFound(message)
+        raise NotFound(f"There is no job {job_id}.")
     return row
 
 
@@ -146,5 +145,4 @@ def _change(
         .values(state=to, **changes)
     )
     if changed.rowcount == 0:
-        message = f"A job that is {get_job(db, job_id).state} cannot become {to}."
-        raise WrongState(message)
+        raise WrongState(f"A job that is {get_job(db, job_id).state} cannot become {to}.")

@@ -100,11 +100,10 @@ class Database:
 
     def _open_sqlite(self, connections: int) -> None:
         if sqlite.VERSION < sqlite.OLDEST:
-            message = (
+            raise DatabaseUnusable(
                 f"SQLite {'.'.join(map(str, sqlite.VERSION))} can corrupt a database in WAL mode; "
                 "install pysqlite3 (on ARM sqlcipher3) with SQLite 3.51.3 or later."
             )
-            raise DatabaseUnusable(message)
         if not self.url.database or self.url.database == ":memory:":
             message = "The SQLite database must be a file: sqlite:////path/to/printworks.db"
             raise DatabaseUnusable(message)

@@ -23,8 +23,7 @@ def _read_timestamp(name: str, value: object) -> datetime:
         # What we show has no zone, and is UTC.
         return (timestamp if timestamp.tzinfo else timestamp.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        message = f"`{name}` must be a moment such as 2026-11-15T12:00:00."
-        raise BadInput(message) from error
+        raise BadInput(f"`{name}` must be a moment such as 2026-11-15T12:00:00.") from error
 
 
 def _read_number(name: str, value: object) -> int:
@@ -68,8 +67,7 @@ class EventOut(msgspec.Struct, frozen=True):
     def of(cls, told: Callback, *, environment: str, format: CallbackFormat) -> Self:  # noqa: A002
         """Show an event of the feed, which has all that a test lacks."""
         if told.event is None or told.number is None:
-            message = f"Callback {told.id} is a test and no event."
-            raise ValueError(message)
+            raise ValueError(f"Callback {told.id} is a test and no event.")
         order_id, at = told.order_id or 0, told.created_at
         body = render_callback(
             told.event, order_id=order_id, environment=environment, at=at, format=format

@@ -28,8 +28,7 @@ class AdvanceClock(msgspec.Struct, frozen=True):
         """Read the duration."""
         found = _DURATION.fullmatch(self.advance.strip().upper())
         if found is None:
-            message = "`advance` must be a duration such as PT30H, P5D or P1DT2H30M."
-            raise BadInput(message)
+            raise BadInput("`advance` must be a duration such as PT30H, P5D or P1DT2H30M.")
         parts = {name: int(digits) for name, digits in found.groupdict().items() if digits}
         duration = timedelta(**parts)
         if duration > LONGEST_ADVANCE:
