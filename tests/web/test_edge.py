@@ -69,7 +69,7 @@ class Doors:
                 "takes_file": True,
             },
         ]
-        endpoints = tuple(Endpoint(summary="", **line) for line in lines)
+        endpoints = tuple(Endpoint(**line) for line in lines)
         return ApiFamily(version="test", endpoints=endpoints, refuse=V3_0.refuse)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from email.utils import format_datetime
+from functools import partial
 from typing import Any, Final, Generic, NamedTuple, Self, TypeVar
 
 import msgspec
@@ -108,13 +109,12 @@ class QueryParameter(NamedTuple):
     choices: tuple[str, ...] = ()
 
 
-class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
+class Endpoint(msgspec.Struct, frozen=True):
     """One operation: its path, what it takes, what it returns and its errors."""
 
     method: str
     path: str
     handler: Callable[[Call], Any]
-    summary: str
     shows: Any
     # Other shapes of answers, by status.
     also_shows: Mapping[int, Any] = {}
@@ -138,6 +138,11 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     versions: Collection[str] = ()
 
     @property
+    def summary(self) -> str:
+        """The first line of the handler's docstring, for the reference."""
+        return (self.handler.__doc__ or "").partition("\n")[0].removesuffix(".")
+
+    @property
     def writes(self) -> bool:
         """Whether the operation may change something."""
         return self.method != "GET" and not self.outside_transaction
@@ -151,6 +156,9 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
         """Return the HTTP status that this endpoint gives to a refusal."""
         kind = type(refusal)
         return self.statuses.get(kind) or USUAL_STATUS[kind]
+
+
+GET, POST, PUT, DELETE = (partial(Endpoint, method) for method in ("GET", "POST", "PUT", "DELETE"))
 
 
 def _show_unchanged(_shape: Any, answer: Any) -> Any:

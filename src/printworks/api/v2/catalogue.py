@@ -12,7 +12,7 @@ from printworks.wire.v2.catalogue import CatalogueOut, ItemOut, ShippingRateOut
 
 
 def get_catalogue(call: Call) -> CatalogueOut:
-    """Show what is sold to a country in a quality level, and its shipping rates."""
+    """Get what is sold to a country in a quality level."""
     country = COUNTRIES.get(call.path["countryCode"].upper())
     if country is None:
         raise NotFound(f"Country with code {call.path['countryCode']} not found")

@@ -9,7 +9,7 @@ from printworks.wire.v2.countries import CountryOut
 
 
 def list_countries(call: Call) -> list[CountryOut]:
-    """Show every country, and whether anything is sold there."""
+    """List countries."""
     return _show_countries(call.work.catalogue)
 
 

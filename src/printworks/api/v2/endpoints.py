@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
-from printworks.api.endpoints import ApiFamily, Endpoint, QueryParameter
+from printworks.api.endpoints import DELETE, GET, POST, PUT, ApiFamily, Endpoint, QueryParameter
 from printworks.api.v2 import catalogue, countries, issues, logs, orders, photos
 from printworks.errors import BadInput, NotFound, ServiceError, ServiceUnavailable, WrongState
 from printworks.rules.images import MOST_IN_BATCH
@@ -49,203 +49,131 @@ _BAD_STATE: Final[Mapping[type[ServiceError], int]] = {WrongState: 400}
 
 
 ENDPOINTS: Final = (
-    Endpoint(
-        method="GET",
-        path="/Orders/{id}",
-        handler=orders.get_order,
-        summary="Get one order",
-        shows=OrderOut,
-        refuses=(NotFound,),
-    ),
-    Endpoint(
-        method="GET",
-        path="/Orders",
-        handler=orders.list_all_orders,
-        summary="List all orders, newest first",
+    GET("/Orders/{id}", orders.get_order, shows=OrderOut, refuses=(NotFound,)),
+    GET(
+        "/Orders",
+        orders.list_all_orders,
         shows=list[OrderOut],
         refuses=(NotFound,),
         versions=only(V2_3),
     ),
-    Endpoint(
-        method="GET",
-        path="/Orders",
-        handler=orders.list_orders,
-        summary="List orders, newest first",
+    GET(
+        "/Orders",
+        orders.list_orders,
         query=_PAGING,
         shows=list[OrderOut],
         refuses=(BadInput, NotFound),
         versions=since(V2_5),
     ),
-    Endpoint(
-        method="POST",
-        path="/Orders",
-        handler=orders.create_order,
-        summary="Create an order",
-        takes=CreateOrder,
-        shows=OrderOut,
-        refuses=(BadInput,),
-    ),
-    Endpoint(
-        method="PUT",
-        path="/Orders/{id}",
-        handler=orders.update_order,
-        summary="Update an order that is NotYetSubmitted",
+    POST("/Orders", orders.create_order, takes=CreateOrder, shows=OrderOut, refuses=(BadInput,)),
+    PUT(
+        "/Orders/{id}",
+        orders.update_order,
         takes=UpdateOrder,
         shows=OrderOut,
         refuses=(BadInput, WrongState, NotFound),
     ),
-    Endpoint(
-        method="GET",
-        path="/Orders/{id}/SubmissionStatus",
-        handler=orders.get_submission_status,
-        summary="Validate an order",
+    GET(
+        "/Orders/{id}/SubmissionStatus",
+        orders.get_submission_status,
         shows=SubmissionStatusOut,
         refuses=(NotFound,),
     ),
-    Endpoint(
-        method="POST",
-        path="/Orders/{id}/Status",
-        handler=orders.set_status,
-        summary="Submit or cancel an order, or let its recipient pay",
+    POST(
+        "/Orders/{id}/Status",
+        orders.set_status,
         takes=SetStatus,
         shows=DoneOut,
         also_shows={402: PaymentRequired},
         refuses=(BadInput, WrongState, NotFound, ServiceUnavailable),
     ),
-    Endpoint(
-        method="POST",
-        path="/Orders/{id}/Hold",
-        handler=orders.hold_order,
-        summary="Keep an order from being sent to a lab",
+    POST(
+        "/Orders/{id}/Hold",
+        orders.hold_order,
         shows=OrderOut,
         refuses=(WrongState, NotFound),
         statuses=_BAD_STATE,
         versions=since(V2_6),
     ),
-    Endpoint(
-        method="POST",
-        path="/Orders/{id}/Shipping",
-        handler=orders.update_shipping,
-        summary="Change where an order goes and how fast",
+    POST(
+        "/Orders/{id}/Shipping",
+        orders.update_shipping,
         takes=ChangeShipping,
         shows=OrderOut,
         refuses=(BadInput, WrongState, NotFound),
         statuses=_BAD_STATE,
         versions=since(V2_6),
     ),
-    Endpoint(
-        method="POST",
-        path="/Orders/{id}/Cancel",
-        handler=orders.cancel_order,
-        summary="Cancel an order, even one that is Submitted if its labs allow that",
+    POST(
+        "/Orders/{id}/Cancel",
+        orders.cancel_order,
         shows=OrderOut,
         refuses=(WrongState, NotFound),
         statuses=_BAD_STATE,
         versions=since(V2_6),
     ),
-    Endpoint(
-        method="GET",
-        path="/Orders/{orderId}/Photos/{photoId}",
-        handler=photos.get_photo,
-        summary="Get one photo",
-        shows=PhotoOut,
-        refuses=(NotFound,),
+    GET(
+        "/Orders/{orderId}/Photos/{photoId}", photos.get_photo, shows=PhotoOut, refuses=(NotFound,)
     ),
-    Endpoint(
-        method="GET",
-        path="/Orders/{id}/Photos",
-        handler=photos.list_photos,
-        summary="List the photos of an order",
+    GET(
+        "/Orders/{id}/Photos",
+        photos.list_photos,
         shows=list[PhotoOut],
         refuses=(BadInput, WrongState, NotFound),
     ),
-    Endpoint(
-        method="POST",
-        path="/Orders/{orderId}/Photos/",
-        handler=photos.add_photo,
-        summary="Add one photo: with its file, by its address, or for later",
+    POST(
+        "/Orders/{orderId}/Photos/",
+        photos.add_photo,
         takes=AddPhoto,
         takes_file=True,
         file_is_optional=True,
         shows=PhotoOut,
         refuses=(BadInput, WrongState, NotFound),
     ),
-    Endpoint(
-        method="POST",
-        path="/Orders/{orderId}/Photos/Batch",
-        handler=photos.add_photos,
-        summary="Add several photos by their addresses, all or none",
+    POST(
+        "/Orders/{orderId}/Photos/Batch",
+        photos.add_photos,
         takes=Annotated[list[AddPhotoByUrl], Meta(max_length=MOST_IN_BATCH)],
         shows=BatchOut,
         refuses=(BadInput, WrongState, NotFound),
     ),
-    Endpoint(
-        method="DELETE",
-        path="/Orders/{orderId}/Photos/{photoId}",
-        handler=photos.delete_photo,
-        summary="Delete a photo of an order that is NotYetSubmitted",
+    DELETE(
+        "/Orders/{orderId}/Photos/{photoId}",
+        photos.delete_photo,
         shows=DoneOut,
         refuses=(WrongState, NotFound),
     ),
-    Endpoint(
-        method="GET",
-        path="/Catalogue/{countryCode}/{qualityLevel}",
-        handler=catalogue.get_catalogue,
-        summary="Get what is sold to a country in a quality level",
+    GET(
+        "/Catalogue/{countryCode}/{qualityLevel}",
+        catalogue.get_catalogue,
         shows=CatalogueOut,
         refuses=(NotFound,),
     ),
-    Endpoint(
-        method="GET",
-        path="/Country",
-        handler=countries.list_countries,
-        summary="List countries",
-        shows=list[CountryOut],
-    ),
-    Endpoint(
-        method="GET",
-        path="/Orders/{orderId}/Issues/{issueId}",
-        handler=issues.get_issue,
-        summary="Get one issue",
+    GET("/Country", countries.list_countries, shows=list[CountryOut]),
+    GET(
+        "/Orders/{orderId}/Issues/{issueId}",
+        issues.get_issue,
         shows=IssueOut,
         refuses=(BadInput, NotFound),
     ),
-    Endpoint(
-        method="GET",
-        path="/Orders/{orderId}/Issues",
-        handler=issues.list_issues,
-        summary="List the issues of an order",
-        shows=IssueListOut,
-        refuses=(NotFound,),
-    ),
-    Endpoint(
-        method="POST",
-        path="/Orders/{orderId}/Issues",
-        handler=issues.create_issue,
-        summary="Complain about an order",
+    GET("/Orders/{orderId}/Issues", issues.list_issues, shows=IssueListOut, refuses=(NotFound,)),
+    POST(
+        "/Orders/{orderId}/Issues",
+        issues.create_issue,
         takes=CreateIssue,
         shows=IssueOut,
         refuses=(BadInput, WrongState, NotFound),
         statuses=_BAD_STATE,
     ),
-    Endpoint(
-        method="PUT",
-        path="/Orders/{orderId}/Issues/{issueId}",
-        handler=issues.update_issue,
-        summary="Comment on an issue, or drop it",
+    PUT(
+        "/Orders/{orderId}/Issues/{issueId}",
+        issues.update_issue,
         takes=UpdateIssue,
         shows=IssueOut,
         refuses=(BadInput, WrongState, NotFound),
         statuses=_BAD_STATE,
     ),
-    Endpoint(
-        method="GET",
-        path="/Orders/{orderId}/Logs",
-        handler=logs.list_logs,
-        summary="List what happened to an order",
-        shows=LogsOut,
-        refuses=(NotFound,),
-    ),
+    GET("/Orders/{orderId}/Logs", logs.list_logs, shows=LogsOut, refuses=(NotFound,)),
 )
 
 

@@ -10,27 +10,27 @@ from printworks.wire.v2.issues import CreateIssue, IssueListOut, IssueOut, Updat
 
 
 def get_issue(call: Call) -> IssueOut:
-    """Show one issue."""
+    """Get one issue."""
     order = get_order(call.db, call.merchant.id, call.number("orderId"))
     return _show(call, actions.find_issue(call.db, call.merchant, order, call.number("issueId")))
 
 
 def list_issues(call: Call) -> IssueListOut:
-    """Show the issues of an order."""
+    """List the issues of an order."""
     order = get_order(call.db, call.merchant.id, call.number("orderId"))
     issues = store.list_issues(call.db, call.merchant.id, order.id)
     return IssueListOut.of(issues, store.list_remarks(call.db, issues))
 
 
 def create_issue(call: Call) -> IssueOut:
-    """Open an issue about an order."""
+    """Complain about an order."""
     order = get_order_to_change(call.db, call.merchant.id, call.number("orderId"))
     new = read(CreateIssue, call.body).to_new_issue()
     return _show(call, actions.open_issue(call.work, order, new))
 
 
 def update_issue(call: Call) -> IssueOut:
-    """Comment on an issue, or cancel it."""
+    """Comment on an issue, or drop it."""
     order = get_order_to_change(call.db, call.merchant.id, call.number("orderId"))
     issue = actions.find_issue(call.db, call.merchant, order, call.number("issueId"))
     update = read(UpdateIssue, call.body)

@@ -7,7 +7,7 @@ from printworks.wire.v2.logs import LogLineOut, LogsOut
 
 
 def list_logs(call: Call) -> LogsOut:
-    """Show the log of an order, oldest first."""
+    """List what happened to an order."""
     order = get_order(call.db, call.merchant.id, call.number("orderId"))
     lines = list_log(call.db, order.id)
     return LogsOut([LogLineOut.of(line.title, line.message, line.created_at) for line in lines])

@@ -36,7 +36,7 @@ _MOVES: Final = Moves(DoneOut, PaymentRequired.of, needs_recipient=False)
 
 
 def get_order(call: Call) -> OrderOut:
-    """Show one order."""
+    """Get one order."""
     return _shape(call, get_shown_order(call))
 
 
@@ -45,13 +45,13 @@ def _shape(call: Call, shown: ShownOrder) -> OrderOut:
 
 
 def list_all_orders(call: Call) -> list[OrderOut]:
-    """Show every order, newest first."""
+    """List all orders, newest first."""
     whole = list_whole_orders(call.db, call.merchant.id, limit=None, start=0)
     return [_shape(call, complete_order(call, *each)) for each in whole]
 
 
 def list_orders(call: Call) -> list[OrderOut]:
-    """Show a page of orders, newest first."""
+    """List orders, newest first."""
     whole = list_whole_orders(
         call.db,
         call.merchant.id,
@@ -84,7 +84,7 @@ def create_order(call: Call) -> OrderOut:
 
 
 def update_order(call: Call) -> OrderOut:
-    """Change an order."""
+    """Update an order that is NotYetSubmitted."""
     order = find_order_to_change(call)
     check_change(order.status)
     changes = read_in(call.version, UpdateOrder, call.body).to_changes(order)
@@ -93,7 +93,7 @@ def update_order(call: Call) -> OrderOut:
 
 
 def get_submission_status(call: Call) -> SubmissionStatusOut:
-    """Show whether an order can be submitted."""
+    """Validate an order."""
     order = store.get_order(call.db, call.merchant.id, call.number("id"))
     status = check_submission(call.work, order, needs_recipient=False)
     return SubmissionStatusOut.of(
@@ -125,6 +125,6 @@ def update_shipping(call: Call) -> OrderOut:
 
 
 def cancel_order(call: Call) -> OrderOut:
-    """Cancel an order, even one that is submitted if its labs allow that."""
+    """Cancel an order, even one that is Submitted if its labs allow that."""
     cancelled = actions.cancel_order(call.work, find_order_to_change(call))
     return _shape(call, show_order(call, cancelled))

@@ -26,21 +26,21 @@ from printworks.wire.v2.photos import (
 
 
 def get_photo(call: Call) -> PhotoOut:
-    """Show one photo."""
+    """Get one photo."""
     order = orders_store.get_order(call.db, call.merchant.id, call.number("orderId"))
     image = get_image_of_order(call.db, order.id, call.number("photoId"))
     return PhotoOut.of(image, call.work.catalogue, call.links)
 
 
 def list_photos(call: Call) -> list[PhotoOut]:
-    """Show the photos of an order."""
+    """List the photos of an order."""
     order = orders_store.get_order(call.db, call.merchant.id, call.number("id"))
     images = list_images_to_show(call.db, order.id) if order.image_count else []
     return show_photos(images, call.work.catalogue, call.links)
 
 
 def add_photo(call: Call) -> Any:
-    """Add one photo to an order: with its file, by its URL, or without either for now.
+    """Add one photo: with its file, by its address, or for later.
 
     Once the order is submitted or awaits payment, only files of photos that lack them.
     """
@@ -77,7 +77,7 @@ def _complete_photo(call: Call, order: Order, waiting: Sequence[Image]) -> Any:
 
 
 def add_photos(call: Call) -> BatchOut:
-    """Add several photos to an order, all or none."""
+    """Add several photos by their addresses, all or none."""
     order = find_open_order(call)
     wanted = read_each(AddPhotoByUrl, call.body, most=MOST_IN_BATCH)
     new = _find_types(call, order, wanted)

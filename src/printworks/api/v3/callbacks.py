@@ -24,7 +24,7 @@ USUAL_EVENTS: Final = 100
 
 
 def list_events(call: Call) -> Envelope[EventListOut]:
-    """Show the events after a number, as their callbacks describe them."""
+    """List events, oldest first, whether or not their callbacks arrived."""
     after = read_integer("after", call.query.get("after", 0), lowest=0, highest=HIGHEST_NUMBER)
     limit = read_integer(
         "limit", call.query.get("limit", USUAL_EVENTS), lowest=0, highest=MOST_EVENTS
@@ -45,14 +45,14 @@ def list_events(call: Call) -> Envelope[EventListOut]:
 
 
 def resend_callback(call: Call) -> Envelope[DeliveryOut]:
-    """Send one callback again, now."""
+    """Send a callback again, now."""
     callback_id = call.number("id")
     send_again(call.work, callback_id)
     return Envelope(DeliveryOut.of(get_callback(call.db, call.merchant.id, callback_id)))
 
 
 def replay_callbacks(call: Call) -> Envelope[ReplayOut]:
-    """Send one page of callbacks again, from a time or a number on."""
+    """Send callbacks again from some moment or event on."""
     done = replay(call.work, since=read(ReplayCallbacks, call.body).to_first())
     last = None if done.next_number is None else done.next_number - 1
     return Envelope(ReplayOut(done.sent, last))

@@ -7,5 +7,5 @@ from printworks.wire.v3.envelope import Envelope
 
 
 def list_countries(_call: Call) -> Envelope[list[CountryOut]]:
-    """Show every country, by name."""
+    """List countries."""
     return Envelope([CountryOut.of(country) for country in COUNTRIES.values()])

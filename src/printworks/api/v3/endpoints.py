@@ -4,7 +4,7 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta
 
-from printworks.api.endpoints import ApiFamily, Endpoint, QueryParameter
+from printworks.api.endpoints import GET, POST, PUT, ApiFamily, Endpoint, QueryParameter
 from printworks.api.v3 import callbacks, countries, images, orders, preflight, prices, sandbox
 from printworks.errors import BadInput, NotFound, ServiceUnavailable, StillRunning, WrongState
 from printworks.rules.images import MOST_IN_BATCH
@@ -32,147 +32,101 @@ _FEED: Final = (
 )
 
 ENDPOINTS: Final = (
-    Endpoint(
-        method="GET",
-        path="/orders/{id}",
-        handler=orders.get_order,
-        summary="Get one order",
-        shows=Envelope[OrderOut],
-        refuses=(NotFound,),
-    ),
-    Endpoint(
-        method="GET",
-        path="/orders",
-        handler=orders.list_orders,
-        summary="List orders, newest first",
+    GET("/orders/{id}", orders.get_order, shows=Envelope[OrderOut], refuses=(NotFound,)),
+    GET(
+        "/orders",
+        orders.list_orders,
         query=_PAGING,
         shows=Envelope[OrderListOut],
         refuses=(BadInput, NotFound),
     ),
-    Endpoint(
-        method="POST",
-        path="/orders",
-        handler=orders.create_order,
-        summary="Create an order",
+    POST(
+        "/orders",
+        orders.create_order,
         takes=CreateOrder,
         shows=Envelope[OrderOut],
         refuses=(BadInput,),
     ),
-    Endpoint(
-        method="PUT",
-        path="/orders/{id}",
-        handler=orders.update_order,
-        summary="Update an order that is NotYetSubmitted",
+    PUT(
+        "/orders/{id}",
+        orders.update_order,
         takes=UpdateOrder,
         shows=Envelope[OrderOut],
         refuses=(BadInput, WrongState, NotFound),
     ),
-    Endpoint(
-        method="GET",
-        path="/orders/{id}/SubmissionStatus",
-        handler=orders.get_submission_status,
-        summary="Validate an order",
+    GET(
+        "/orders/{id}/SubmissionStatus",
+        orders.get_submission_status,
         shows=Envelope[SubmissionStatusOut],
         refuses=(NotFound,),
     ),
-    Endpoint(
-        method="POST",
-        path="/orders/{id}/status",
-        handler=orders.set_status,
-        summary="Submit or cancel an order, or let its recipient pay",
+    POST(
+        "/orders/{id}/status",
+        orders.set_status,
         takes=SetStatus,
         shows=Envelope[Nothing],
         also_shows={402: PaymentRequired},
         refuses=(BadInput, WrongState, NotFound, ServiceUnavailable),
     ),
-    Endpoint(
-        method="POST",
-        path="/orders/{orderId}/images",
-        handler=images.add_image,
-        summary="Add one image",
+    POST(
+        "/orders/{orderId}/images",
+        images.add_image,
         takes=AddImage,
         shows=Envelope[ImageOut],
         refuses=(BadInput, WrongState, NotFound),
     ),
-    Endpoint(
-        method="POST",
-        path="/orders/{orderId}/images/batch",
-        handler=images.add_images,
-        summary="Add several images, all or none",
+    POST(
+        "/orders/{orderId}/images/batch",
+        images.add_images,
         takes=Annotated[list[AddImage], Meta(max_length=MOST_IN_BATCH)],
         shows=BatchOut,
         refuses=(BadInput, WrongState, NotFound),
     ),
-    Endpoint(
-        method="POST",
-        path="/images/check",
-        handler=preflight.check_image,
-        summary="Look at a picture for a product; nothing is ordered or kept",
+    POST(
+        "/images/check",
+        preflight.check_image,
         takes=CheckImage,
         takes_file=True,
         outside_transaction=True,
         shows=Envelope[ImageCheckOut],
         refuses=(BadInput,),
     ),
-    Endpoint(
-        method="GET",
-        path="/events",
-        handler=callbacks.list_events,
-        summary="List events, oldest first, whether or not their callbacks arrived",
+    GET(
+        "/events",
+        callbacks.list_events,
         query=_FEED,
         shows=Envelope[EventListOut],
         refuses=(BadInput,),
     ),
-    Endpoint(
-        method="POST",
-        path="/callbacks/{id}/resend",
-        handler=callbacks.resend_callback,
-        summary="Send a callback again, now",
+    POST(
+        "/callbacks/{id}/resend",
+        callbacks.resend_callback,
         shows=Envelope[DeliveryOut],
         refuses=(WrongState, NotFound),
         alone=True,
     ),
-    Endpoint(
-        method="POST",
-        path="/callbacks/replay",
-        handler=callbacks.replay_callbacks,
-        summary="Send callbacks again from some moment or event on",
+    POST(
+        "/callbacks/replay",
+        callbacks.replay_callbacks,
         takes=ReplayCallbacks,
         shows=Envelope[ReplayOut],
         refuses=(BadInput, WrongState),
         alone=True,
     ),
-    Endpoint(
-        method="GET",
-        path="/sandbox/clock",
-        handler=sandbox.get_clock,
-        summary="Read the sandbox clock",
-        shows=Envelope[ClockOut],
-        sandbox_only=True,
-    ),
-    Endpoint(
-        method="POST",
-        path="/sandbox/clock",
-        handler=sandbox.advance_clock,
-        summary="Move the sandbox clock; whatever falls due until then happens",
+    GET("/sandbox/clock", sandbox.get_clock, shows=Envelope[ClockOut], sandbox_only=True),
+    POST(
+        "/sandbox/clock",
+        sandbox.advance_clock,
         takes=AdvanceClock,
         shows=Envelope[ClockOut],
         refuses=(BadInput, StillRunning),
         outside_transaction=True,
         sandbox_only=True,
     ),
-    Endpoint(
-        method="GET",
-        path="/countries",
-        handler=countries.list_countries,
-        summary="List countries",
-        shows=Envelope[list[CountryOut]],
-    ),
-    Endpoint(
-        method="POST",
-        path="/catalogue/service direct/destination/{countryCode}/prices",
-        handler=prices.fetch_prices,
-        summary="Fetch prices",
+    GET("/countries", countries.list_countries, shows=Envelope[list[CountryOut]]),
+    POST(
+        "/catalogue/service direct/destination/{countryCode}/prices",
+        prices.fetch_prices,
         takes=FetchPrices,
         shows=PricesOut,
         refuses=(BadInput, NotFound),

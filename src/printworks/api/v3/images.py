@@ -10,7 +10,7 @@ from printworks.wire.v3.images import AddImage, BatchOut, ImageOut
 
 
 def add_image(call: Call) -> Envelope[ImageOut]:
-    """Add one image to an order."""
+    """Add one image."""
     order = find_open_order(call)
     new = read(AddImage, call.body).to_new_image()
     [image] = actions.add_images(call.work, order, [new])
@@ -18,7 +18,7 @@ def add_image(call: Call) -> Envelope[ImageOut]:
 
 
 def add_images(call: Call) -> BatchOut:
-    """Add several images to an order, all or none."""
+    """Add several images, all or none."""
     order = find_open_order(call)
     elements = read_each(AddImage, call.body, most=MOST_IN_BATCH)
     new = [element.to_new_image() for element in elements]

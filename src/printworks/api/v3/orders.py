@@ -37,7 +37,7 @@ _MOVES: Final = Moves(_done, PaymentRequired.of, needs_recipient=True)
 
 
 def get_order(call: Call) -> Envelope[OrderOut]:
-    """Show one order."""
+    """Get one order."""
     return Envelope(_shape(call, get_shown_order(call)))
 
 
@@ -46,7 +46,7 @@ def _shape(call: Call, shown: ShownOrder) -> OrderOut:
 
 
 def list_orders(call: Call) -> Envelope[OrderListOut]:
-    """Show a page of orders, newest first."""
+    """List orders, newest first."""
     limit = read_paging(call, ("limit", "count"), USUALLY_ON_A_PAGE, MOST_ON_A_PAGE)
     start = read_paging(call, ("start", "offset"), 0, LAST_START)
     page = store.list_orders(call.db, call.merchant.id, limit=limit, start=start)
@@ -69,7 +69,7 @@ def create_order(call: Call) -> Envelope[OrderOut]:
 
 
 def update_order(call: Call) -> Envelope[OrderOut]:
-    """Change an order."""
+    """Update an order that is NotYetSubmitted."""
     order = find_order_to_change(call)
     check_change(order.status)
     changes = read(UpdateOrder, call.body).to_changes()
@@ -78,7 +78,7 @@ def update_order(call: Call) -> Envelope[OrderOut]:
 
 
 def get_submission_status(call: Call) -> Envelope[SubmissionStatusOut]:
-    """Show whether an order can be submitted."""
+    """Validate an order."""
     order = store.get_order(call.db, call.merchant.id, call.number("id"))
     status = check_submission(call.work, order)
     return Envelope(

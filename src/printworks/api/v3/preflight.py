@@ -14,7 +14,7 @@ from printworks.wire.v3.preflight import CheckImage, ImageCheckOut
 
 
 def check_image(call: Call) -> Envelope[ImageCheckOut]:
-    """Validate a picture for a product."""
+    """Look at a picture for a product; nothing is ordered or kept."""
     upload = _find_upload(call.body)
     wanted = read(CheckImage, call.body)
     product = call.work.catalogue.get_product(wanted.sku)

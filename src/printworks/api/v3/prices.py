@@ -7,7 +7,7 @@ from printworks.wire.v3.prices import PriceOut, PricesOut, read_skus
 
 
 def fetch_prices(call: Call) -> PricesOut:
-    """Show what products cost the merchant in a country; others are left out."""
+    """Fetch prices."""
     country = call.path["countryCode"].upper()
     if country not in COUNTRIES:
         raise NotFound(f"Country with code {call.path['countryCode']} not found")

@@ -8,14 +8,14 @@ from printworks.wire.v3.sandbox import AdvanceClock, ClockOut
 
 
 def get_clock(call: Call) -> Envelope[ClockOut]:
-    """Show the merchant's time."""
+    """Read the sandbox clock."""
     # The cached merchant may be two seconds old.
     ahead = get_merchant(call.db, call.merchant.id).clock_offset
     return Envelope(ClockOut.of(call.work.real_now + ahead, ahead))
 
 
 def advance_clock(call: Call) -> Envelope[ClockOut]:
-    """Move the merchant's clock, after running every job that falls due until then."""
+    """Move the sandbox clock; whatever falls due until then happens."""
     by = read(AdvanceClock, call.body).to_duration()
     now = call.services.advance_clock(call.merchant.id, by)
     return Envelope(ClockOut.of(now, now - call.work.real_now))
