@@ -19,6 +19,8 @@ from msgspec import Meta
 PREFIX: Final = "PRINTWORKS_"
 FILE_NAME: Final = "printworks.toml"
 
+# Marks a setting that is never shown, and may be given as a file.
+SECRET: Final = Meta(extra={"secret": True})
 Networks = tuple[IPv4Network | IPv6Network, ...]
 
 
@@ -81,14 +83,15 @@ _FORMS: Final[Mapping[str, tuple[str, str]]] = {
 
 
 def list_settings(declaration: type[msgspec.Struct]) -> dict[str, Setting]:
-    """Describe every field of the class that declares the settings."""
+    """Describe every field of the class that declares the settings.
+
+    The last mark of its type is its description.
+    """
     defaults = {field.name: field.default for field in msgspec.structs.fields(declaration)}
     settings = {}
     for name, hint in get_type_hints(declaration, include_extras=True).items():
-        metas = [extra for extra in hint.__metadata__ if isinstance(extra, Meta)]
-        description = next(meta.description for meta in metas if meta.description)
-        secret = any(meta.extra and meta.extra.get("secret") for meta in metas)
-        settings[name] = Setting(name, hint, defaults[name], description, secret)
+        *marks, description = hint.__metadata__
+        settings[name] = Setting(name, hint, defaults[name], description, SECRET in marks)
     return settings
 
 
@@ -220,8 +223,8 @@ def describe_allowed(setting: Setting) -> str:
         words = [f"`{word}`" for word in get_args(plain)]
         return f"{', '.join(words[:-1])} or {words[-1]}"
     if plain is int:
-        metas = [meta for meta in setting.kind.__metadata__ if meta.ge is not None]
-        return f"a whole number from {metas[0].ge} to {metas[0].le}"
+        bounds = next(mark for mark in setting.kind.__metadata__ if isinstance(mark, Meta))
+        return f"a whole number from {bounds.ge} to {bounds.le}"
     return {
         bool: "`true` or `false`",
         timedelta: "a duration such as 30s, 10m, 24h or 30d",

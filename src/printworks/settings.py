@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Meta
 
 from printworks.setting_values import (
+    SECRET,
     BadSetting,
     Networks,
     Setting,
@@ -51,205 +52,152 @@ Port = Annotated[int, Meta(ge=1, le=65535)]
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Everything an operator can change. Make one with `Settings.load`."""
 
-    data: Annotated[Path, Meta(description="The data folder (`--data`).")]
+    data: Annotated[Path, "The data folder (`--data`)."]
     environment: Annotated[
         Literal["sandbox", "live"],
-        Meta(description="`sandbox` prints nothing and charges nothing; `live` does both."),
+        "`sandbox` prints nothing and charges nothing; `live` does both.",
     ] = "sandbox"
-    host: Annotated[str, Meta(description="The address to listen on.")] = "127.0.0.1"
-    port: Annotated[Port, Meta(description="The port to listen on, HTTPS only.")] = 8443
+    host: Annotated[str, "The address to listen on."] = "127.0.0.1"
+    port: Annotated[Port, "The port to listen on, HTTPS only."] = 8443
     public_url: Annotated[
-        str,
-        Meta(description="The address that merchants use; by default `https://localhost:<port>`."),
+        str, "The address that merchants use; by default `https://localhost:<port>`."
     ] = ""
     database_url: Annotated[
         str,
-        Meta(
-            description="`sqlite:////path/to/file` or `postgresql://user:password@host/name`; "
-            "by default `printworks.db` in the data folder.",
-            extra={"secret": True},
-        ),
+        SECRET,
+        "`sqlite:////path/to/file` or `postgresql://user:password@host/name`; "
+        "by default `printworks.db` in the data folder.",
     ] = ""
     files: Annotated[
         str,
-        Meta(
-            description="Where pictures are stored: a folder, or `s3://bucket/folder`; "
-            "by default `files` in the data folder."
-        ),
+        "Where pictures are stored: a folder, or `s3://bucket/folder`; "
+        "by default `files` in the data folder.",
     ] = ""
-    s3_endpoint: Annotated[
-        str, Meta(description="Address of an S3-compatible server; by default that of AWS.")
-    ] = ""
+    s3_endpoint: Annotated[str, "Address of an S3-compatible server; by default that of AWS."] = ""
     s3_region: Annotated[
-        str, Meta(description="Region of the bucket; by default `AWS_REGION`, else `us-east-1`.")
+        str, "Region of the bucket; by default `AWS_REGION`, else `us-east-1`."
     ] = ""
     s3_access_key_id: Annotated[
         str,
-        Meta(
-            description="The access key for S3; by default the credentials that AWS gives this machine or container."
-        ),
+        "The access key for S3; by default the credentials that AWS gives this machine or container.",
     ] = ""
-    s3_secret_access_key: Annotated[
-        str, Meta(description="The secret key of `s3_access_key_id`.", extra={"secret": True})
-    ] = ""
+    s3_secret_access_key: Annotated[str, SECRET, "The secret key of `s3_access_key_id`."] = ""
     tls_cert: Annotated[
-        Path | None, Meta(description="Certificate chain (PEM); by default a local CA issues one.")
+        Path | None, "Certificate chain (PEM); by default a local CA issues one."
     ] = None
-    tls_key: Annotated[Path | None, Meta(description="Private key (PEM) of `tls_cert`.")] = None
+    tls_key: Annotated[Path | None, "Private key (PEM) of `tls_cert`."] = None
     behind_proxy: Annotated[
         str,
-        Meta(
-            description="Listen here with plain HTTP, for a proxy on this machine that terminates TLS: "
-            "`unix:/path/to.sock` or `127.0.0.1:8080`."
-        ),
+        "Listen here with plain HTTP, for a proxy on this machine that terminates TLS: "
+        "`unix:/path/to.sock` or `127.0.0.1:8080`.",
     ] = ""
-    header_prefix: Annotated[
-        str, Meta(description="The prefix of the credential headers (`...MerchantId`).")
-    ] = "X-Service-"
+    header_prefix: Annotated[str, "The prefix of the credential headers (`...MerchantId`)."] = (
+        "X-Service-"
+    )
     catalogue_name: Annotated[
-        str, Meta(min_length=1, max_length=100, description="The name of the catalogue.")
+        str, Meta(min_length=1, max_length=100), "The name of the catalogue."
     ] = "service direct"
     sunset: Annotated[
         str,
-        Meta(
-            max_length=10,
-            description="The day on which versions 2.3, 2.5 and 2.6 end, such as `2027-12-31`; "
-            "their responses announce it.",
-        ),
+        Meta(max_length=10),
+        "The day on which versions 2.3, 2.5 and 2.6 end, such as `2027-12-31`; "
+        "their responses announce it.",
     ] = ""
     versions_off: Annotated[
         str,
-        Meta(
-            max_length=100,
-            description="Versions that have ended and answer 410, with commas between them, "
-            "such as `2.3, 2.5`.",
-        ),
+        Meta(max_length=100),
+        "Versions that have ended and answer 410, with commas between them, such as `2.3, 2.5`.",
     ] = ""
     catalogue: Annotated[
-        Path | None,
-        Meta(description="The folder of your own catalogue, instead of the built-in one."),
+        Path | None, "The folder of your own catalogue, instead of the built-in one."
     ] = None
     lab_folder: Annotated[
         Path | None,
-        Meta(
-            description="The folder with the hot folders of the labs; "
-            "by default `labs` in the data folder."
-        ),
+        "The folder with the hot folders of the labs; by default `labs` in the data folder.",
     ] = None
     lab_print_path: Annotated[
         str,
-        Meta(
-            max_length=100,
-            description="The path of a print file in the folder of its job, without its extension; "
-            "see [labs](labs.md#where-the-print-files-lie).",
-        ),
+        Meta(max_length=100),
+        "The path of a print file in the folder of its job, without its extension; "
+        "see [labs](labs.md#where-the-print-files-lie).",
     ] = "prints/{image}-{copies}x"
     payments: Annotated[
         Literal["auto", "simulated", "account", "stripe"],
-        Meta(
-            description="How merchants pay; `auto` is `simulated` in a sandbox, and a live "
-            "service names one; see [payments](payments.md)."
-        ),
+        "How merchants pay; `auto` is `simulated` in a sandbox, and a live "
+        "service names one; see [payments](payments.md).",
     ] = "auto"
     stripe_secret_key: Annotated[
-        str,
-        Meta(
-            description="The API key for Stripe: a test key in a sandbox, else a live key.",
-            extra={"secret": True},
-        ),
+        str, SECRET, "The API key for Stripe: a test key in a sandbox, else a live key."
     ] = ""
     stripe_webhook_secret: Annotated[
-        str,
-        Meta(description="The signing secret of the webhook at Stripe.", extra={"secret": True}),
+        str, SECRET, "The signing secret of the webhook at Stripe."
     ] = ""
     stripe_url: Annotated[
         str,
-        Meta(
-            min_length=1,
-            max_length=100,
-            description="The address of Stripe; another one is for tests, only in a sandbox.",
-        ),
+        Meta(min_length=1, max_length=100),
+        "The address of Stripe; another one is for tests, only in a sandbox.",
     ] = "https://api.stripe.com"
-    payment_timeout: Annotated[
-        timedelta, Meta(description="How long to wait for a payment provider.")
-    ] = timedelta(seconds=30)
+    payment_timeout: Annotated[timedelta, "How long to wait for a payment provider."] = timedelta(
+        seconds=30
+    )
     authorise_within: Annotated[
-        timedelta,
-        Meta(description="How long a merchant has to authorise a payment if the bank asks for it."),
+        timedelta, "How long a merchant has to authorise a payment if the bank asks for it."
     ] = timedelta(days=1)
     checkout_within: Annotated[
-        timedelta,
-        Meta(
-            description="How long a recipient has to pay; then the order goes back to the merchant."
-        ),
+        timedelta, "How long a recipient has to pay; then the order goes back to the merchant."
     ] = timedelta(days=30)
     web_processes: Annotated[
-        Annotated[int, Meta(ge=1, le=256)],
-        Meta(description="Web processes: one continues while another restarts."),
+        Annotated[int, Meta(ge=1, le=256)], "Web processes: one continues while another restarts."
     ] = 2
     web_bind_cores: Annotated[
-        bool, Meta(description="Bind the threads of each web process to one core (Linux); faster.")
+        bool, "Bind the threads of each web process to one core (Linux); faster."
     ] = True
     web_threads: Annotated[
-        Annotated[int, Meta(ge=1, le=256)],
-        Meta(description="Concurrent requests of each web process."),
+        Annotated[int, Meta(ge=1, le=256)], "Concurrent requests of each web process."
     ] = 4
-    web_queue: Annotated[
-        Count, Meta(description="Requests that may wait for a thread; more get 503.")
-    ] = 256
+    web_queue: Annotated[Count, "Requests that may wait for a thread; more get 503."] = 256
     worker_slots: Annotated[
-        Annotated[int, Meta(ge=1, le=10_000)], Meta(description="Concurrent jobs of a worker.")
+        Annotated[int, Meta(ge=1, le=10_000)], "Concurrent jobs of a worker."
     ] = 32
     worker_lease: Annotated[
-        timedelta, Meta(description="After how long the jobs of a dead worker go to another.")
+        timedelta, "After how long the jobs of a dead worker go to another."
     ] = timedelta(seconds=30)
-    body_timeout: Annotated[
-        timedelta, Meta(description="How long a request body may stall before it gets 408.")
-    ] = timedelta(seconds=10)
-    request_timeout: Annotated[
-        timedelta, Meta(description="How long a whole request body may take.")
-    ] = timedelta(seconds=60)
-    json_limit: Annotated[Count, Meta(description="Largest JSON or form body, in bytes.")] = (
-        1_000_000
+    body_timeout: Annotated[timedelta, "How long a request body may stall before it gets 408."] = (
+        timedelta(seconds=10)
     )
-    upload_limit: Annotated[Count, Meta(description="Largest body with a file, in bytes.")] = (
-        100_000_000
+    request_timeout: Annotated[timedelta, "How long a whole request body may take."] = timedelta(
+        seconds=60
     )
-    image_limit: Annotated[Count, Meta(description="Largest image to download, in bytes.")] = (
-        100_000_000
-    )
+    json_limit: Annotated[Count, "Largest JSON or form body, in bytes."] = 1_000_000
+    upload_limit: Annotated[Count, "Largest body with a file, in bytes."] = 100_000_000
+    image_limit: Annotated[Count, "Largest image to download, in bytes."] = 100_000_000
     outbound_allow_networks: Annotated[
-        Networks, Meta(description="Private networks that images and callbacks may use.")
+        Networks, "Private networks that images and callbacks may use."
     ] = ()
-    stop_timeout: Annotated[
-        timedelta, Meta(description="How long a stop waits for running requests and jobs.")
-    ] = timedelta(seconds=20)
+    stop_timeout: Annotated[timedelta, "How long a stop waits for running requests and jobs."] = (
+        timedelta(seconds=20)
+    )
     log_level: Annotated[
-        Literal["debug", "info", "warning", "error"],
-        Meta(description="The lowest level that is logged."),
+        Literal["debug", "info", "warning", "error"], "The lowest level that is logged."
     ] = "info"
     log_format: Annotated[
         Literal["auto", "console", "json"],
-        Meta(description="`auto` is `console` on a terminal and `json` elsewhere."),
+        "`auto` is `console` on a terminal and `json` elsewhere.",
     ] = "auto"
     keep_idempotency_keys: Annotated[
-        timedelta, Meta(description="How long the response to an `Idempotency-Key` is stored.")
+        timedelta, "How long the response to an `Idempotency-Key` is stored."
     ] = timedelta(days=30)
-    keep_finished_jobs: Annotated[
-        timedelta, Meta(description="How long finished jobs are stored.")
-    ] = timedelta(days=7)
-    keep_callbacks: Annotated[
-        timedelta, Meta(description="How long the attempts of callbacks are stored.")
-    ] = timedelta(days=30)
-    keep_requests: Annotated[
-        timedelta, Meta(description="How long the request log of merchants is stored.")
-    ] = timedelta(days=7)
+    keep_finished_jobs: Annotated[timedelta, "How long finished jobs are stored."] = timedelta(
+        days=7
+    )
+    keep_callbacks: Annotated[timedelta, "How long the attempts of callbacks are stored."] = (
+        timedelta(days=30)
+    )
+    keep_requests: Annotated[timedelta, "How long the request log of merchants is stored."] = (
+        timedelta(days=7)
+    )
     keep_originals: Annotated[
-        timedelta,
-        Meta(
-            description="How long the pictures of an order are stored after it is complete "
-            "or cancelled."
-        ),
+        timedelta, "How long the pictures of an order are stored after it is complete or cancelled."
     ] = timedelta(days=90)
 
     @classmethod
