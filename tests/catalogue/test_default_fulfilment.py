@@ -53,11 +53,11 @@ def find_transit(lab: str, band: str, method: ShippingMethod, country: str) -> i
 def list_arrivals(product: Product, method: ShippingMethod, country: str) -> Iterator[int]:
     """List the days until it arrives from each lab, in a week without holidays."""
     for lab in CATALOGUE.labs:
-        made = lab.find_production_days(product)
+        making = lab.makes.get(product.sku)
         transit = find_transit(lab.code, product.shipping_band, method, country)
-        if made is not None and transit is not None:
+        if making is not None and transit is not None:
             # One more for what comes after the cut-off.
-            yield 1 + made + transit
+            yield 1 + making.production_days + transit
 
 
 def find_late(method: ShippingMethod, countries: frozenset[str]) -> set[tuple[str, str]]:
@@ -115,7 +115,7 @@ class TestChoice:
             return CATALOGUE.convert(amount, lab.currency, to=Currency.GBP)
 
         assert cost(cheap) < cost(quick)
-        assert (cheap.find_production_days(canvas), quick.find_production_days(canvas)) == (3, 2)
+        assert [lab.makes[canvas.sku].production_days for lab in (cheap, quick)] == [3, 2]
 
     def test_one_lab_makes_nothing_but_clothing(self) -> None:
         lab = CATALOGUE.get_lab("nl-utrecht")

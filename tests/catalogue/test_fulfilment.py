@@ -128,7 +128,11 @@ class TestCosts:
         [lab] = catalogue.labs
 
         assert [lab.find_cost(product, 1) for product in catalogue.products] == [10, 20, 50]
-        assert [lab.find_production_days(product) for product in catalogue.products] == [0, 2, 5]
+        assert [lab.makes[product.sku].production_days for product in catalogue.products] == [
+            0,
+            2,
+            5,
+        ]
 
     def test_what_a_lab_does_not_make_has_no_cost(self, tmp_path: Path) -> None:
         labs = a_lab('{ skus = ["PHOTO-*"], each = 5 }') + a_lab(
@@ -146,7 +150,7 @@ class TestCosts:
 
         assert not hill.can_make(other)
         assert hill.find_cost(other, 1) is None
-        assert hill.find_production_days(other) is None
+        assert other.sku not in hill.makes
 
     # Writes and reads a folder each time.
     @settings(deadline=None)

@@ -77,7 +77,7 @@ def test_the_newest_migration_is_the_one_that_the_program_asks_for(database: Dat
     newest = max(path.name for path in folder.glob("[0-9]*.py"))
 
     assert newest.startswith(f"{schema.LATEST}_")
-    assert schema.is_current(database)
+    assert schema.find_revision(database) == schema.LATEST
 
 
 def test_no_migration_imports_the_program() -> None:
@@ -92,7 +92,7 @@ def test_migrating_a_blank_database_makes_it_current(blank_database_url: str) ->
 
     schema.migrate(database)
 
-    assert schema.is_current(database)
+    assert schema.find_revision(database) == schema.LATEST
     database.close()
 
 

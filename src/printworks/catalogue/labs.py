@@ -87,8 +87,3 @@ class Lab(LabTerms, frozen=True, kw_only=True, eq=False):
         """Return what so many copies cost, in minor units, or None if it is not made here."""
         making = self.makes.get(product.sku)
         return None if making is None else making.cost * copies
-
-    def find_production_days(self, product: Product) -> int | None:
-        """Return the working days it takes to make it, or None if it is not made here."""
-        making = self.makes.get(product.sku)
-        return None if making is None else making.production_days

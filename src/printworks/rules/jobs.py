@@ -69,10 +69,10 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     in_flight: int
     # Counted when a job is claimed, so that a job that kills its worker ends too.
     attempts: int
-    timeout: timedelta
     acknowledge: Acknowledge
     # From the attempts so far to the wait before the next one; None for no more.
     wait_after: Callable[[int], timedelta | None]
+    timeout: timedelta = timedelta(minutes=10)
     # Whether it mostly waits for an external server, and frees its slot when that takes long.
     steps_aside: bool = False
     # Whether it stays in the queue while many others have freed their slots.
@@ -127,10 +127,18 @@ def doubling(first: timedelta, *, longest: timedelta) -> Callable[[int], timedel
     return wait_after
 
 
+HOURLY: Final = (
+    JobKind.POLL_LABS,
+    JobKind.PURGE_CALLBACK_ATTEMPTS,
+    JobKind.PURGE_PICTURES,
+    JobKind.PURGE_JOBS,
+    JobKind.PURGE_IDEMPOTENCY_KEYS,
+    JobKind.PURGE_REQUESTS,
+    JobKind.PURGE_SESSIONS,
+)
 _SWEEP: Final = Policy(
     in_flight=1,
     attempts=5,
-    timeout=timedelta(minutes=10),
     acknowledge=Acknowledge.GROUPED,
     wait_after=doubling(timedelta(minutes=1), longest=timedelta(minutes=10)),
 )
@@ -141,7 +149,6 @@ SPARE_ATTEMPTS: Final = 3
 _DOWNLOAD: Final = Policy(
     in_flight=8,
     attempts=DOWNLOAD_ATTEMPTS + SPARE_ATTEMPTS,
-    timeout=timedelta(minutes=10),
     acknowledge=Acknowledge.SINGLY,
     # Other failures than those that the handler counts are retried as well.
     wait_after=lambda attempts: wait_after_download(attempts) or timedelta(minutes=10),
@@ -151,14 +158,12 @@ _DOWNLOAD: Final = Policy(
 _RENDER: Final = Policy(
     in_flight=4,
     attempts=30,
-    timeout=timedelta(minutes=10),
     acknowledge=Acknowledge.SINGLY,
     wait_after=doubling(timedelta(seconds=10), longest=timedelta(minutes=10)),
 )
 _REMOVAL: Final = Policy(
     in_flight=4,
     attempts=20,
-    timeout=timedelta(minutes=10),
     acknowledge=Acknowledge.GROUPED,
     wait_after=doubling(timedelta(minutes=1), longest=timedelta(hours=6)),
 )
@@ -166,7 +171,6 @@ _REMOVAL: Final = Policy(
 _LAB: Final = Policy(
     in_flight=8,
     attempts=30,
-    timeout=timedelta(minutes=10),
     acknowledge=Acknowledge.SINGLY,
     wait_after=doubling(timedelta(seconds=10), longest=timedelta(hours=1)),
 )
@@ -203,28 +207,12 @@ POLICIES: Final[Mapping[str, Policy]] = {
     JobKind.SEND_TO_LAB: _LAB,
     JobKind.APPLY_LAB_REPORT: _LAB,
     JobKind.CANCEL_AT_LAB: _LAB,
-    JobKind.POLL_LABS: _SWEEP,
     JobKind.FETCH_IMAGE: _DOWNLOAD,
     JobKind.RENDER_IMAGE: _RENDER,
     JobKind.FETCH_PACKING_SLIP: _DOWNLOAD,
     JobKind.REMOVE_FILES: _REMOVAL,
-    JobKind.PURGE_CALLBACK_ATTEMPTS: _SWEEP,
-    JobKind.PURGE_PICTURES: _SWEEP,
-    JobKind.PURGE_JOBS: _SWEEP,
-    JobKind.PURGE_IDEMPOTENCY_KEYS: _SWEEP,
-    JobKind.PURGE_REQUESTS: _SWEEP,
-    JobKind.PURGE_SESSIONS: _SWEEP,
+    **dict.fromkeys(HOURLY, _SWEEP),
 }
-
-HOURLY: Final = (
-    JobKind.POLL_LABS,
-    JobKind.PURGE_CALLBACK_ATTEMPTS,
-    JobKind.PURGE_PICTURES,
-    JobKind.PURGE_JOBS,
-    JobKind.PURGE_IDEMPOTENCY_KEYS,
-    JobKind.PURGE_REQUESTS,
-    JobKind.PURGE_SESSIONS,
-)
 
 
 def hourly_key(kind: JobKind, now: datetime) -> str:

@@ -1,6 +1,6 @@
 """The states of a payment, its timing, and what recipients pay."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import timedelta
 from enum import StrEnum
 from typing import Final
@@ -40,21 +40,8 @@ class PaymentState(StrEnum):
     REFUNDED = "refunded"
 
 
-_S = PaymentState
-
-PAYMENT_MOVES: Final[Mapping[PaymentState, frozenset[PaymentState]]] = {
-    _S.ASKED: frozenset({_S.WAITING, _S.PAID, _S.DECLINED, _S.CANCELLED, _S.REFUNDING}),
-    _S.WAITING: frozenset({_S.PAID, _S.DECLINED, _S.CANCELLED, _S.REFUNDING}),
-    _S.PAID: frozenset({_S.REFUNDING}),
-    # Money that arrives later is refunded.
-    _S.DECLINED: frozenset({_S.REFUNDING}),
-    _S.CANCELLED: frozenset({_S.DECLINED, _S.REFUNDING}),
-    _S.REFUNDING: frozenset({_S.REFUNDED}),
-    _S.REFUNDED: frozenset(),
-}
-
 # While an order has one of these, it cannot be changed.
-OPEN_PAYMENTS: Final = frozenset({_S.ASKED, _S.WAITING})
+OPEN_PAYMENTS: Final = frozenset({PaymentState.ASKED, PaymentState.WAITING})
 
 # When a job checks a payment, in case the process that started it has died: late enough for a
 # slow provider.

@@ -21,11 +21,6 @@ def find_revision(database: Database) -> str | None:
         return None if revision is None else str(revision)
 
 
-def is_current(database: Database) -> bool:
-    """Say whether the database has the version that this program needs."""
-    return find_revision(database) == LATEST
-
-
 def migrate(database: Database) -> None:
     """Bring the database to the newest version, completely or not at all."""
     from alembic import command
