@@ -22,8 +22,6 @@ _context: ContextVar[Mapping[str, Any]] = ContextVar("facts", default=MappingPro
 
 
 class LogSettings(Protocol):
-    """The settings of the log."""
-
     @property
     def log_level(self) -> str:
         """The least important message that is still written."""
@@ -72,7 +70,6 @@ class _FromLibraries(logging.Handler):
     """Writes the logs of libraries to the same place and in the same form."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a message of a library."""
         try:
             structlog.get_logger().log(
                 record.levelno,

@@ -215,7 +215,6 @@ def _tidy(name: str, value: Any) -> Any:
 
 
 def describe_allowed(setting: Setting) -> str:
-    """Describe the allowed values of a setting."""
     if setting.name in _FORMS:
         return _FORMS[setting.name][1]
     plain = _plain(setting.kind)

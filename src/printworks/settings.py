@@ -221,7 +221,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def versions_off_list(self) -> tuple[str, ...]:
-        """The versions that have ended."""
         return tuple(part.strip() for part in self.versions_off.split(",") if part.strip())
 
     def __repr__(self) -> str:

@@ -52,18 +52,15 @@ class Services:
 
     @property
     def database(self) -> Database:
-        """The database."""
         url, connections = self.settings.database_url, self.connections
         return self._once("database", lambda: Database(url, connections=connections))
 
     @property
     def catalogue(self) -> Catalogue:
-        """What is sold."""
         return self._once("catalogue", lambda: open_catalogue(self.settings.catalogue))
 
     @property
     def gateway(self) -> Gateway:
-        """The payment providers."""
         return self._once("gateway", lambda: Gateway(self.settings, self.database))
 
     @property
@@ -78,12 +75,10 @@ class Services:
 
     @property
     def cards(self) -> Cards | None:
-        """How cards are charged; None where every merchant pays on account."""
         return self.gateway.cards
 
     @property
     def environment(self) -> str:
-        """Either sandbox or live."""
         return self.settings.environment
 
     @property

@@ -69,17 +69,14 @@ class SystemWork(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def catalogue(self) -> Catalogue:
-        """What is sold."""
         return self.backing.catalogue
 
     @property
     def cards(self) -> Cards | None:
-        """How cards are charged; None where every merchant pays on account."""
         return self.backing.cards
 
     @property
     def environment(self) -> str:
-        """Either sandbox or live."""
         return self.backing.environment
 
     def for_merchant(self, merchant: Merchant) -> "Work":
@@ -166,7 +163,6 @@ class Work(SystemWork, frozen=True, kw_only=True):
         jobs.enqueue_each(self.db, kind, each, merchant=whose, now=now, request_id=self.request_id)
 
     def audit(self, action: str, subject: str = "", **details: object) -> None:
-        """Write to the audit log what the actor does, in the transaction that does it."""
         self._audit(self.merchant.id, action, subject, details)
 
     @property

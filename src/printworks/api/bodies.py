@@ -59,13 +59,11 @@ def parse_body(content_type: str, body: bytes, upload: IO[bytes] | None = None) 
 
 
 def close_files(body: object) -> None:
-    """Close the files of a body."""
     for file in list_files(body):
         file.content.close()
 
 
 def list_files(body: object) -> list[UploadedFile]:
-    """Return the files of a body."""
     parts = body.values() if isinstance(body, dict) else ()
     return [part for part in parts if isinstance(part, UploadedFile)]
 
@@ -147,18 +145,14 @@ def _inside(value: Any) -> Iterable[Any]:
 
 
 class _Parts:
-    """Collects the parts of a multipart body."""
-
     def __init__(self, charset: str) -> None:
         self.found: list[tuple[str, object]] = []
         self._charset = charset
 
     def add_field(self, field: Field) -> None:
-        """Add a part that is text."""
         self._add(field.field_name, _decode(field.value or b"", self._charset))
 
     def add_file(self, file: File) -> None:
-        """Add a part that has a file name."""
         file.file_object.seek(0)
         name = _decode(file.file_name or b"", self._charset)
         self._add(file.field_name, UploadedFile(name, file.file_object))

@@ -149,7 +149,6 @@ class Endpoint(msgspec.Struct, frozen=True):
 
     @property
     def has_body(self) -> bool:
-        """Whether a request has a body."""
         return self.method not in {"GET", "DELETE"}
 
     def status_of(self, refusal: ServiceError) -> int:

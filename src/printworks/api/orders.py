@@ -82,7 +82,6 @@ class Moves(NamedTuple):
 
 
 def move_order(call: Call, order: Order, wanted: OrderStatus, moves: Moves) -> Any:
-    """Submit or cancel an order, or let its recipient pay."""
     match wanted:
         case OrderStatus.CANCELLED:
             cancel_order(call.work, order)

@@ -35,15 +35,12 @@ class LinkMaker:
         self._links: Links | None = None
 
     def make(self, db: Connection) -> Links:
-        """Return the links."""
         if self._links is None:
             self._links = Links(self._public_url, get_secret(db, LINKS))
         return self._links
 
 
 def proof_routes(links: LinkMaker, services: Services) -> Sequence[BaseRoute]:
-    """Return the routes of proofs."""
-
     # Not a coroutine: Starlette runs it in a thread, since it waits for disk and database.
     def show_proof(request: Request) -> Response:
         number, signature, name = (request.path_params[key] for key in _PATH)

@@ -66,7 +66,6 @@ class Router:
         return _split(path)[0].lower() in self._families
 
     def find(self, method: str, path: str) -> FoundEndpoint | NoSuchMethod | NoSuchPath:
-        """Find the endpoint for a request."""
         version, *parts = _split(path)
         version = version.lower()
         lower = [part.lower() for part in parts]

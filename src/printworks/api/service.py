@@ -49,8 +49,6 @@ Perform = Callable[[Connection], Response | Unfinished[Any]]
 
 
 class MatchedRequest(NamedTuple):
-    """A request and its endpoint."""
-
     family: ApiFamily
     endpoint: Endpoint
     path: Mapping[str, str]

@@ -61,7 +61,6 @@ class ValueType(NamedTuple):
 
     @classmethod
     def of(cls, hint: Any) -> "ValueType":
-        """Analyse a type hint."""
         args = get_args(hint)
         if NoneType in args:
             # TOML has no null: None is only the default of an optional key.
@@ -84,8 +83,6 @@ class ValueType(NamedTuple):
 
 
 class FormField(NamedTuple):
-    """A field of a form."""
-
     name: str
     type: ValueType
     is_required: bool
@@ -162,7 +159,6 @@ class FormReader(NamedTuple):
 
 @cache
 def list_fields(form: type[BlockForm]) -> Mapping[str, FormField]:
-    """Return the fields of a form by key."""
     found = {}
     for info in msgspec.structs.fields(form):
         has_factory = info.default_factory is not msgspec.NODEFAULT

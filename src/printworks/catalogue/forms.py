@@ -26,8 +26,6 @@ _BLOCKS: Final = Meta(description="written as `[[{key}]]`, with two brackets")
 
 
 class ProductForm(BlockForm, frozen=True, kw_only=True):
-    """A product."""
-
     NOUN: ClassVar[str] = "a product"
 
     sku: values.Sku
@@ -140,8 +138,6 @@ Tariffs = Annotated[
 
 
 class ServiceForm(BlockForm, frozen=True, kw_only=True, rename={"exceptions": "except"}):
-    """A shipping service."""
-
     NOUN: ClassVar[str] = "a service"
 
     code: values.Code

@@ -48,7 +48,6 @@ def build_labs(
 
 
 def build_service(form: ServiceForm) -> Service:
-    """Build a service."""
     fewest, most = form.transit_days
     tariffs = {
         (band, currency): tariff

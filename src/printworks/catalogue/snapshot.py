@@ -107,7 +107,6 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         )
 
     def find_lab(self, code: str) -> Lab | None:
-        """Return the lab with this code, or None."""
         return self._labs_by_code.get(code)
 
     def get_lab(self, code: str) -> Lab:

@@ -32,8 +32,6 @@ GIGABYTE: Final = 1_000_000_000
 
 
 class DoctorVerdict(StrEnum):
-    """The result of a check."""
-
     OK = "ok"
     WARN = "warn"
     FAIL = "FAIL"

@@ -99,7 +99,6 @@ def _camel(name: str) -> str:
 
 
 def print_json(value: Any) -> None:
-    """Print one line of JSON."""
     sys.stdout.write(msgspec.json.encode(value, enc_hook=str).decode() + "\n")
 
 

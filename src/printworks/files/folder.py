@@ -42,7 +42,6 @@ class FolderFiles:
             _sync(target.parent)
 
     def read(self, key: str) -> bytes:
-        """Return the whole content of a small file; raise `FileMissing`."""
         with self._finding(key) as path:
             return path.read_bytes()
 
@@ -54,7 +53,6 @@ class FolderFiles:
         yield path
 
     def delete(self, key: str) -> None:
-        """Delete a file. Idempotent."""
         try:
             with self._finding(key) as path:
                 path.unlink()

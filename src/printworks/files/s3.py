@@ -70,7 +70,6 @@ class S3Files:
             self._store.put(key, source, chunk_size=_PART, max_concurrency=_PARTS_AT_ONCE)
 
     def read(self, key: str) -> bytes:
-        """Return the whole content of a small file; raise `FileMissing`."""
         check_key(key)
         with self._explaining(key):
             return bytes(self._store.get(key).bytes())
@@ -89,7 +88,6 @@ class S3Files:
             yield path
 
     def delete(self, key: str) -> None:
-        """Delete a file. Idempotent."""
         check_key(key)
         try:
             with self._explaining(key):

@@ -34,8 +34,6 @@ class ProcessLimits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    """The facts of a picture."""
-
     format: Format
     # As a person sees it, after `orientation`.
     width: int

@@ -61,7 +61,6 @@ class DecodedPicture:
 
     @property
     def orientation(self) -> int:
-        """The EXIF orientation."""
         noted = self.header.get("orientation") if self.header.get_typeof("orientation") else 1
         return noted if 1 <= noted <= 8 else 1
 
@@ -84,7 +83,6 @@ class DecodedPicture:
         return image.flatten(background=[white])
 
     def facts(self, colour: Colour) -> Facts:
-        """Describe it."""
         header = self.header
         return Facts(
             format=self.format,

@@ -35,7 +35,6 @@ def copy_checked(source: Path, target: Path, expected: JobFile) -> None:
 
 
 def write_file(target: Path, content: bytes) -> None:
-    """Write a new file."""
     with target.open("xb") as file:
         file.write(content)
         file.flush()
@@ -44,7 +43,6 @@ def write_file(target: Path, content: bytes) -> None:
 
 
 def make_folders(path: Path) -> None:
-    """Create a folder and its parents."""
     if not path.parent.exists():
         make_folders(path.parent)
     make_folder(path)

@@ -110,7 +110,6 @@ class Outbound:
         )
 
     async def __aenter__(self) -> Self:
-        """Return the client."""
         return self
 
     async def __aexit__(
@@ -119,7 +118,6 @@ class Outbound:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Close every connection."""
         await self.close()
 
     async def close(self) -> None:

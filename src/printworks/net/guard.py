@@ -41,7 +41,6 @@ class Guard:
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """Return the guard for these settings."""
         return cls(settings.outbound_allow_networks, allow_loopback=is_private_sandbox(settings))
 
     def check(self, address: str, port: int) -> None:

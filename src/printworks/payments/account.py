@@ -13,7 +13,6 @@ class AccountProvider:
     name = "account"
 
     def charge(self, charge: Charge) -> Paid:
-        """Return that the merchant owes it."""
         return Paid(provider=self.name, reference=charge.key)
 
     def ask_payer(self, charge: Charge) -> Declined:  # noqa: ARG002
@@ -21,7 +20,6 @@ class AccountProvider:
         return Declined(reason=NO_CARDS)
 
     def look_up(self, charge: Charge, reference: str = "") -> Paid:  # noqa: ARG002
-        """Return that the merchant owes it."""
         return self.charge(charge)
 
     def cancel(self, charge: Charge, reference: str) -> Paid:  # noqa: ARG002

@@ -122,7 +122,6 @@ class SimulatedProvider:
         raise ProviderUnavailable("the stored state is missing")
 
     def refund(self, charge: Charge, paid: Paid) -> None:
-        """Mark the charge as refunded."""
         _find_magic_or_fail(charge)
         self._memory.put(paid.reference, State.REFUNDED, instead_of=State.PAID)
 

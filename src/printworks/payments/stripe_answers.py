@@ -122,7 +122,6 @@ def translate_failures() -> Iterator[None]:
 
 
 def log_failure(error: stripe.StripeError) -> None:
-    """Log a failure of Stripe."""
     log = structlog.get_logger()
     # A wrong key or a wrong request needs an operator.
     is_permanent = isinstance(

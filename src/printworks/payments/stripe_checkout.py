@@ -154,7 +154,6 @@ class StripeCheckout:
         return _convert(self._sessions.retrieve(reference, {"expand": ["payment_intent"]}))
 
     def _translate(self, session: StripeSession) -> Outcome:
-        """Translate Stripe's record."""
         intent = session.payment_intent
         match session.status, session.payment_status, intent:
             case "complete", "paid", Intent():

@@ -32,8 +32,6 @@ class ShipmentFact(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OrderCreated(msgspec.Struct, frozen=True, tag="order-created"):
-    """An order was created."""
-
     status: OrderStatus
     merchant_order_id: str | None
 

@@ -29,8 +29,6 @@ class EntryKind(StrEnum):
 
 
 class Account(StrEnum):
-    """The accounts."""
-
     # What the merchant owes; below zero, what it has paid ahead.
     RECEIVABLE = "receivable"
     SALES = "sales"
@@ -130,8 +128,6 @@ def entry_key(kind: EntryKind, reference: str) -> str:
 
 
 class LedgerFault(msgspec.Struct, frozen=True):
-    """An error in the ledger."""
-
     # A word for programs, and a sentence for people.
     kind: str
     sentence: str
@@ -164,7 +160,6 @@ class Audit:
         self._moved: dict[str, LedgerEntry] = {}
 
     def add_entry(self, booked: Booked) -> None:
-        """Add the next entry."""
         entry = booked.entry
         name = f"Entry {entry.number}"
         if entry.number != self._count + 1:
@@ -229,7 +224,6 @@ class Audit:
                 self._find("payment-amount", sentence)
 
     def finish(self, books: Books) -> list[LedgerFault]:
-        """Return all errors."""
         for entry in self._moved.values():
             sentence = f"Entry {entry.number} is a {entry.kind} that nobody was asked for."
             self._find("unasked", sentence)

@@ -18,15 +18,11 @@ class Billing(StrEnum):
 
 
 class Payer(StrEnum):
-    """Who pays."""
-
     MERCHANT = "merchant"
     RECIPIENT = "recipient"
 
 
 class PaymentState(StrEnum):
-    """The state of a payment."""
-
     # Sent to the provider; the outcome is not known yet.
     ASKED = "asked"
     # The payer has to authorise it.
@@ -75,7 +71,6 @@ class CheckoutTotal(msgspec.Struct, frozen=True):
 
     @property
     def total(self) -> int:
-        """The sum."""
         return self.items + self.shipping + self.tax
 
 

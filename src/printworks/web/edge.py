@@ -72,7 +72,6 @@ class Edge:
 
     @property
     def native_ids(self) -> list[int]:
-        """The native ids of the threads."""
         return [
             *self._pool.native_ids,
             *self._outside.native_ids,
@@ -214,7 +213,6 @@ def _has_file(matched: MatchedRequest) -> bool:
 
 
 def begin_request(scope: Scope) -> Request:
-    """Read the head of a request."""
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
     request_id = headers.get("x-request-id", "")
     if not _GOOD_REQUEST_ID.fullmatch(request_id):

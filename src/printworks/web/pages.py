@@ -98,12 +98,10 @@ class PageServer:
         return _replay(await read_body(receive, request.headers, _BODY), receive)
 
     def owns(self, path: str) -> bool:
-        """Return whether a page has this path."""
         scope = {"type": "http", "method": "GET", "path": path, "root_path": ""}
         return any(route.matches(scope)[0] is not Match.NONE for route in self._routes)
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
-        """Show a page."""
         request = begin_request(scope)
         request_id = request.request_id
 

@@ -52,7 +52,6 @@ class _Threads(Generic[Work]):
 
     @property
     def native_ids(self) -> list[int]:
-        """The native ids of the threads."""
         return [thread.native_id for thread in self._threads if thread.native_id is not None]
 
     def submit(self, work: Work) -> asyncio.Future[Any]:
@@ -101,7 +100,6 @@ class ThreadPool(_Threads[Callable[[], Any]]):
     """Runs functions, as many at a time as there are threads."""
 
     def run(self, work: Callable[[], T]) -> asyncio.Future[T]:
-        """Run a function in a thread."""
         return self.submit(work)
 
     def _work(self) -> None:

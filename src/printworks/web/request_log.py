@@ -60,7 +60,6 @@ class RequestLog:
 
     @property
     def native_ids(self) -> list[int]:
-        """The native ids of the threads."""
         number = self._thread.native_id
         return [] if number is None else [number]
 

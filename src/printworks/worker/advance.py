@@ -206,7 +206,6 @@ class ClockMover:
         return self._ready.result()
 
     def close(self) -> None:
-        """End the thread."""
         if self._thread is not None:
             self._loop.call_soon_threadsafe(self._stop.set)
             self._thread.join()

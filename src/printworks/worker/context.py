@@ -57,17 +57,14 @@ class Context:
 
     @property
     def database(self) -> Database:
-        """The database."""
         return self.services.database
 
     @property
     def settings(self) -> Settings:
-        """The settings of the process."""
         return self.services.settings
 
     @property
     def clock(self) -> Clock:
-        """The real time."""
         return self.services.clock
 
     def system_work(self, db: Connection, job: Job | None = None) -> SystemWork:

@@ -91,17 +91,14 @@ class Resources:
 
     @property
     def files(self) -> Files:
-        """Where pictures are stored."""
         return self.services.files
 
     @property
     def catalogue(self) -> Catalogue:
-        """What is sold."""
         return self.services.catalogue
 
     @property
     def gateway(self) -> Gateway:
-        """The payment providers."""
         return self.services.gateway
 
     @contextmanager

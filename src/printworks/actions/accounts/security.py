@@ -33,6 +33,5 @@ def sign_out(work: SystemWork, person_id: int, session: str) -> None:
 
 
 def sign_out_everywhere(work: SystemWork, person_id: int) -> None:
-    """End all sessions of a person."""
     end_sessions(work.db, person_id)
     work.audit("sign-out-everywhere")

@@ -10,8 +10,6 @@ from printworks.store.orders.events import Move, list_moves
 
 
 class LogLine(msgspec.Struct, frozen=True):
-    """One entry of the log."""
-
     title: str
     message: str
     created_at: datetime

@@ -23,12 +23,10 @@ class Quote(msgspec.Struct, frozen=True):
 
     @property
     def total(self) -> int:
-        """The price of the order."""
         return self.items + self.shipping
 
 
 def find_quote(work: Work, order: Order, images: list[Image]) -> Quote:
-    """Calculate what an order costs."""
     prices = {image.id: find_price(work, order, image.sku) for image in images}
     # Without the labs' backlog, which changes until the order is submitted.
     routing = route_order(order, images, RoutingTerms.of(work))

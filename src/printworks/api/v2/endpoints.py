@@ -198,7 +198,6 @@ def _endpoint_in(version: Version, endpoint: Endpoint) -> Endpoint:
 
 
 def make_family(version: Version) -> ApiFamily:
-    """Return the endpoints of one version."""
     endpoints = [
         _endpoint_in(version, one) for one in ENDPOINTS if version in (one.versions or Version)
     ]

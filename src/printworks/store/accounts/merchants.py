@@ -95,7 +95,6 @@ def insert_key(db: Connection, merchant_id: int, key: str, *, now: datetime) -> 
 
 
 def get_merchant(db: Connection, merchant_id: int) -> Merchant:
-    """Return a merchant by its row id."""
     row = db.execute(select(*_COLUMNS).where(merchants.c.id == merchant_id)).one()
     return Merchant(*row)
 

@@ -56,13 +56,11 @@ def insert_person(db: Connection, new: NewPerson, *, now: datetime) -> Person:
 
 
 def find_person(db: Connection, realm: Realm, email: str) -> Person | None:
-    """Return the person with this address in a realm."""
     wanted = select(*COLUMNS).where(people.c.realm == realm, people.c.email == email)
     return find_struct(db, Person, wanted)
 
 
 def get_person(db: Connection, person_id: int) -> Person:
-    """Return a person by id."""
     wanted = select(*COLUMNS).where(people.c.id == person_id)
     return get_struct(db, Person, wanted, missing="There is no person with this id.")
 
@@ -88,7 +86,6 @@ def set_totp(db: Connection, person_id: int, secret: str | None, *, step: int) -
 
 
 def set_role(db: Connection, person_id: int, role: Role) -> None:
-    """Give a person another role."""
     _change(db, person_id, role=role)
 
 
@@ -129,7 +126,6 @@ def lock_admins(db: Connection) -> frozenset[int]:
 
 
 def has_operators(db: Connection) -> bool:
-    """Say whether there is an operator."""
     operators = select(people.c.id).where(people.c.realm == Realm.OPERATOR).limit(1)
     return db.execute(operators).first() is not None
 

@@ -25,5 +25,4 @@ def get_secret(db: Connection, name: str) -> str:
 
 
 def find_secret(db: Connection, name: str) -> str | None:
-    """Return the secret with this name, or None."""
     return db.execute(select(secrets.c.value).where(secrets.c.name == name)).scalar()

@@ -180,7 +180,6 @@ def read_callbacks(db: Connection, kind: type[C], query: Select[Any]) -> list[C]
 
 
 def count_events(db: Connection, merchant_id: int) -> int:
-    """Return how many events a merchant's feed has."""
     wanted = select(merchants.c.event_count).where(merchants.c.id == merchant_id)
     return int(db.execute(wanted).scalar_one())
 
@@ -241,7 +240,6 @@ def list_tests(db: Connection, merchant_id: int, *, limit: int) -> list[Callback
 
 
 def get_callback(db: Connection, merchant_id: int, callback_id: int) -> Callback:
-    """Return a callback of this merchant."""
     mine = (callbacks.c.id == possible_id(callback_id), callbacks.c.merchant_id == merchant_id)
     found = read_callbacks(db, Callback, _CALLBACKS.where(*mine))
     if not found:

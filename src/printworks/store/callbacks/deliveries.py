@@ -50,7 +50,6 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def event(self) -> CallbackEvent | None:
-        """What happened."""
         return None if self.facts is None else read_callback_event(self.facts)
 
 

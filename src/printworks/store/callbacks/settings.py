@@ -32,19 +32,16 @@ class CallbackSettings(msgspec.Struct, frozen=True):
 
 
 def read_callback_settings(db: Connection, merchant_id: int) -> CallbackSettings:
-    """Return a merchant's callback settings."""
     row = db.execute(_select(merchant_id)).one()
     return _show(row)
 
 
 def lock_callback_settings(db: Connection, merchant_id: int) -> CallbackSettings:
-    """Lock and return a merchant's callback settings."""
     row = db.execute(_select(merchant_id).with_for_update(key_share=True)).one()
     return _show(row)
 
 
 def write_callback_settings(db: Connection, merchant_id: int, settings: CallbackSettings) -> None:
-    """Store a merchant's callback settings."""
     db.execute(
         update(merchants)
         .where(merchants.c.id == merchant_id)

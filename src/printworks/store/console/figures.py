@@ -122,7 +122,6 @@ class _Made:
         self._took = Counter[int]()
 
     def add(self, count: int, *, is_in_time: bool, tenths: int) -> None:
-        """Count more shipments."""
         self.shipped += count
         self.in_time += count if is_in_time else 0
         self._took[tenths] += count

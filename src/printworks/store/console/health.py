@@ -50,8 +50,6 @@ class JobCount(msgspec.Struct, frozen=True):
 
 
 def describe_database(db: Connection) -> DatabaseFacts:
-    """Return the database and its size."""
-
     def ask(question: str) -> str:
         return str(db.execute(text(question)).scalar_one())
 
@@ -63,7 +61,6 @@ def describe_database(db: Connection) -> DatabaseFacts:
 
 
 def describe_queue(db: Connection) -> QueueFacts:
-    """Return what is due, since when, and which workers are busy."""
     due = db.execute(
         select(func.count(), func.min(jobs.c.due_at)).where(_is_in(JobState.DUE))
     ).one()

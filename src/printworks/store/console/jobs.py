@@ -22,8 +22,6 @@ JobRow: TypeAlias = Row[Any]
 
 
 class JobPage(msgspec.Struct, frozen=True):
-    """A page of jobs."""
-
     jobs: list[JobRow]
     # The id below which the next page begins; None if there is none. A page can be short, or
     # empty, and still not be the last.

@@ -40,8 +40,6 @@ class QueuedShipment(msgspec.Struct, frozen=True):
 
 
 class QueuePage(msgspec.Struct, frozen=True):
-    """A page of open shipments."""
-
     shipments: list[QueuedShipment]
     # The id after which the next page begins; None if this is the last.
     next: int | None

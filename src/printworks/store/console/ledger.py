@@ -14,8 +14,6 @@ from printworks.store.tables import ledger_entries, merchants
 
 
 class EntryLine(msgspec.Struct, frozen=True):
-    """An entry and its merchant."""
-
     entry: LedgerEntry
     merchant_code: str
     merchant: str
@@ -30,8 +28,6 @@ class EntryPlace(msgspec.Struct, frozen=True):
 
 
 class EntryPage(msgspec.Struct, frozen=True):
-    """A page of entries."""
-
     entries: list[EntryLine]
     # The position before which the next page begins; None if this is the last.
     next: EntryPlace | None

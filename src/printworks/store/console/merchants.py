@@ -39,8 +39,6 @@ class MerchantLine(msgspec.Struct, frozen=True):
 
 
 class MerchantPage(msgspec.Struct, frozen=True):
-    """A page of merchants."""
-
     merchants: list[MerchantLine]
     # The id below which the next page begins; None if this is the last.
     next: int | None
@@ -100,14 +98,11 @@ def _read_merchants(db: Connection, ids: list[int]) -> list[MerchantLine]:
 
 
 class MerchantName(msgspec.Struct, frozen=True):
-    """A merchant's code and name."""
-
     code: str
     name: str
 
 
 def name_merchants(db: Connection, ids: Iterable[int | None]) -> Mapping[int, MerchantName]:
-    """Return the names of merchants, by id."""
     wanted = {merchant_id for merchant_id in ids if merchant_id is not None}
     if not wanted:
         return {}

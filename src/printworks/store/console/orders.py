@@ -33,7 +33,6 @@ HAS_PROBLEM: Final = text("(held_at IS NOT NULL OR (reasons IS NOT NULL AND stat
 
 
 def get_any_order(db: Connection, order_id: int) -> Order:
-    """Return an order by id alone."""
     query = select(*COLUMNS).where(orders.c.id == possible_id(order_id))
     return get_struct(db, Order, query, missing=f"There is no order {order_id}.")
 

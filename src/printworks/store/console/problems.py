@@ -92,8 +92,6 @@ class StuckPayment(msgspec.Struct, frozen=True):
 
 
 class OpenProblems(msgspec.Struct, frozen=True, kw_only=True):
-    """All open problems."""
-
     # Orders held on request, newest first.
     held: Finds[ProblemOrder]
     # Orders that are submitted and stuck, newest first.

@@ -60,11 +60,9 @@ class Duration(TypeDecorator[timedelta]):
     cache_ok = True
 
     def process_bind_param(self, value: timedelta | None, dialect: Dialect) -> int | None:  # noqa: ARG002
-        """Store milliseconds."""
         return None if value is None else value // timedelta(milliseconds=1)
 
     def process_result_value(self, value: int | None, dialect: Dialect) -> timedelta | None:  # noqa: ARG002
-        """Return a timedelta."""
         return None if value is None else timedelta(milliseconds=value)
 
 
@@ -79,11 +77,9 @@ class EnumText(TypeDecorator[StrEnum]):
         self.choices = choices
 
     def process_bind_param(self, value: StrEnum | None, dialect: Dialect) -> str | None:  # noqa: ARG002
-        """Store the text."""
         return None if value is None else value.value
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> StrEnum | None:  # noqa: ARG002
-        """Return the member."""
         return None if value is None else self.choices(value)
 
 

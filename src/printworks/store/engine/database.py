@@ -71,7 +71,6 @@ class WriterQueue:
         self._threads.release()
 
     def close(self) -> None:
-        """Close the file."""
         os.close(self._file)
 
 
@@ -154,7 +153,6 @@ class Database:
         return result
 
     def close(self) -> None:
-        """Close every connection."""
         self._readers.dispose()
         self.engine.dispose()
         if self._queue is not None:

@@ -44,7 +44,6 @@ class PreparedStatement:
         self._written: dict[str, _CompiledText] = {}
 
     def first(self, db: Connection, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
-        """Return the first row, or None."""
         written, cursor = self._execute(db, values)
         row = cursor.fetchone()
         cursor.close()
@@ -58,7 +57,6 @@ class PreparedStatement:
         return row
 
     def all(self, db: Connection, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-        """Return all rows."""
         written, cursor = self._execute(db, values)
         return [_convert(written, row) for row in cursor.fetchall()]
 
@@ -158,7 +156,6 @@ class _Structs(TypeDecorator[list[Any]]):
         return [] if text is None else [self.kind(*row) for row in sorted(self._decode(text))]
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> list[Any]:  # noqa: ARG002
-        """Return the structs."""
         return self.read(value)
 
 

@@ -51,7 +51,6 @@ def get_struct(db: Connection, kind: type[S], query: Select[Any], *, missing: st
 
 
 def list_structs(db: Connection, kind: type[S], query: Select[Any]) -> list[S]:
-    """Return all rows of a query."""
     return [kind(*row) for row in db.execute(query)]
 
 

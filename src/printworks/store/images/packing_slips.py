@@ -30,7 +30,6 @@ _COLUMNS: Final = columns_of(packing_slips, PackingSlip)
 
 
 def find_packing_slip(db: Connection, order_id: int) -> PackingSlip | None:
-    """Return the packing slip of an order, if there is one."""
     query = select(*_COLUMNS).where(packing_slips.c.order_id == order_id)
     return find_struct(db, PackingSlip, query)
 

@@ -161,7 +161,6 @@ def _unlink_images(db: Connection, picture_ids: Sequence[int]) -> Mapping[int, l
 
 
 def print_key(image_id: int) -> str:
-    """Return the key of the print file of an image."""
     return f"prints/{image_id}.jpg"
 
 
@@ -171,7 +170,6 @@ def proof_key(image_id: int, name: str) -> str:
 
 
 def proof_keys(image_id: int) -> tuple[str, str]:
-    """Return the keys of all proofs of an image."""
     return proof_key(image_id, "preview"), proof_key(image_id, "thumbnail")
 
 

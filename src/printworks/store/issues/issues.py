@@ -56,7 +56,6 @@ COLUMNS: Final = columns_of(issues, Issue)
 def insert_issue(
     db: Connection, merchant_id: int, order_id: int, new: NewIssue, *, now: datetime
 ) -> Issue:
-    """Add an issue to an order."""
     row = db.execute(
         insert(issues)
         .values(

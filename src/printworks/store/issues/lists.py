@@ -58,8 +58,6 @@ _IS_SETTLED: Final = text("issues.state NOT IN ('Open', 'InProgress')")
 
 
 class QueuedIssue(msgspec.Struct, frozen=True):
-    """An issue and its merchant."""
-
     issue: Issue
     merchant: str
     merchant_code: str

@@ -23,8 +23,6 @@ class NewPhoto(msgspec.Struct, frozen=True):
 
 
 class IssuePhoto(msgspec.Struct, frozen=True):
-    """A photo of an issue."""
-
     id: int
     issue_id: int
     file: str
@@ -49,7 +47,6 @@ def insert_photos(
 
 
 def count_photos(db: Connection, issue: Issue) -> int:
-    """Return how many photos an issue has."""
     query = select(func.count()).where(issue_photos.c.issue_id == issue.id)
     return int(db.execute(query).scalar_one())
 

@@ -23,7 +23,6 @@ Copies: TypeAlias = Sequence[Copy]
 
 
 def find_callback_format(db: Connection, order_id: int) -> str:
-    """Return the format in which the callbacks of an order are written."""
     query = select(orders.c.callback_format).where(orders.c.id == order_id)
     return str(db.execute(query).scalar_one())
 

@@ -186,7 +186,6 @@ def offer_shipments(
 def insert_shipments(
     db: Connection, order_id: int, new: Iterable[NewShipment], *, now: datetime
 ) -> list[Shipment]:
-    """Add shipments to an order."""
     rows = [
         {
             **msgspec.structs.asdict(shipment),

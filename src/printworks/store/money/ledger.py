@@ -85,7 +85,6 @@ def lock_books(db: Connection, merchant_id: int) -> Books:
 
 
 def read_books(db: Connection, merchant_id: int) -> Books:
-    """Return a merchant's books."""
     return Books(*db.execute(select(*_BOOKS).where(merchants.c.id == merchant_id)).one())
 
 

@@ -70,7 +70,6 @@ def insert_request(db: Connection, new: NewPayment, *, now: datetime) -> Payment
 
 
 def get_request(db: Connection, payment_id: int) -> PaymentRequest:
-    """Return a payment by id."""
     query = select(*_COLUMNS).where(payment_requests.c.id == payment_id)
     return get_struct(db, PaymentRequest, query, missing=f"There is no payment {payment_id}.")
 
@@ -85,7 +84,6 @@ def find_request_by_key(db: Connection, key: str) -> PaymentRequest | None:
 
 
 def find_paid_request(db: Connection, order_id: int) -> PaymentRequest | None:
-    """Return the payment with which an order was paid, if there is one."""
     query = select(*_COLUMNS).where(
         payment_requests.c.order_id == order_id, payment_requests.c.state == PaymentState.PAID
     )

@@ -37,8 +37,6 @@ from printworks.store.tables import merchants, orders
 
 
 class Order(msgspec.Struct, frozen=True):
-    """An order."""
-
     id: int
     merchant_id: int
     status: OrderStatus
@@ -124,7 +122,6 @@ class OrderPage(NamedTuple):
 
     @property
     def has_images(self) -> bool:
-        """Whether any of the orders has an image."""
         return any(order.image_count for order in self.orders)
 
 
@@ -204,7 +201,6 @@ _INSERT: Final = PreparedStatement(
 
 
 def get_order(db: Connection, merchant_id: int, order_id: int) -> Order:
-    """Return an order of this merchant."""
     return Order(*read_of_order(_ONE, db, merchant_id, order_id))
 
 
@@ -235,7 +231,6 @@ def find_order_by_token(db: Connection, token: str) -> Order | None:
 def read_of_order(
     statement: PreparedStatement, db: Connection, merchant_id: int, order_id: int
 ) -> tuple[Any, ...]:
-    """Return what a statement reads of one order of this merchant."""
     row = statement.first(db, {"id": possible_id(order_id), "merchant_id": merchant_id})
     if row is None:
         raise NotFound("The order with the specified id was not found")

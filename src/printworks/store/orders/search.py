@@ -88,7 +88,6 @@ class OrderLine(msgspec.Struct, frozen=True):
 
     @property
     def is_held(self) -> bool:
-        """Whether it is held."""
         return self.held_at is not None
 
 

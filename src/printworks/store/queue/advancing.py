@@ -23,8 +23,6 @@ from printworks.store.tables import jobs, merchants
 
 
 class ScheduledJob(NamedTuple):
-    """A merchant's next scheduled job."""
-
     id: int
     due_at: datetime
 

@@ -64,7 +64,6 @@ class Job(msgspec.Struct, frozen=True):
 
     @property
     def id(self) -> int:
-        """The id of the job."""
         return self.claim.id
 
     @property
