@@ -65,6 +65,7 @@ class Context:
 
     @property
     def clock(self) -> Clock:
+        """The real time."""
         return self.services.clock
 
     def system_work(self, db: Connection, job: Job | None = None) -> SystemWork:

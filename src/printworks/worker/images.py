@@ -103,6 +103,7 @@ class _Arrival(NamedTuple):
 
     @property
     def is_new(self) -> bool:
+        """Whether the file was downloaded."""
         return self.fetched.status == 200
 
 

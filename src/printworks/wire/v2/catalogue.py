@@ -123,7 +123,6 @@ class CatalogueOut(msgspec.Struct, frozen=True, kw_only=True):
         items: list[ItemOut],
         rates: list[ShippingRateOut],
     ) -> Self:
-        """Show a catalogue."""
         return cls(
             country=country.name,
             countryCode=country.code,

@@ -17,5 +17,4 @@ class CountryOut(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, country: Country, *, has_products: bool) -> Self:
-        """Show a country."""
         return cls(country.code, has_products, country.name)

@@ -66,7 +66,6 @@ class CreateIssue(msgspec.Struct, frozen=True, kw_only=True):
     affectedImages: ImageIds | None = None
 
     def to_new_issue(self) -> NewIssue:
-        """Say it in the words of the core."""
         return NewIssue(
             kind=self.issue or IssueKind.UNSPECIFIED,
             detail=self.issueDetail,
@@ -101,7 +100,6 @@ class IssueOut(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, issue: Issue, remarks: Iterable[Remark]) -> Self:
-        """Show an issue."""
         return cls(
             id=str(issue.id),
             issue=issue.kind,
@@ -126,6 +124,5 @@ class IssueListOut(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, issues: Sequence[Issue], remarks: Mapping[int, Sequence[Remark]]) -> Self:
-        """Show issues."""
         shown = [IssueOut.of(issue, remarks.get(issue.id, ())) for issue in issues]
         return cls(issues=shown, Issues=shown)

@@ -17,7 +17,6 @@ class LogLineOut(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, title: str, message: str, at: datetime) -> Self:
-        """Show a line."""
         return cls(title, message, show_timestamp(at))
 
 

@@ -65,7 +65,6 @@ class CreateOrder(msgspec.Struct, frozen=True, kw_only=True):
     invoiceCurrency: Annotated[CurrencyCode | None, since(V2_5)] = None
 
     def to_new_order(self, version: str) -> NewOrder:
-        """Say it in the words of the core."""
         return NewOrder(callback_format=version, **_say_in_core(self))
 
 
@@ -201,7 +200,6 @@ class OrderOut(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, shown: ShownOrder, catalogue: Catalogue, links: Links) -> Self:
-        """Show an order."""
         order = shown.order
         return cls(
             **show_shared_members(shown, links),

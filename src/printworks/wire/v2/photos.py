@@ -43,7 +43,6 @@ class AddPhoto(msgspec.Struct, frozen=True, kw_only=True):
     attributes: Attributes | None = None
 
     def to_new_image(self, product: Product, order: Order) -> NewImage:
-        """Say it in the words of the core."""
         is_paid_by_recipient = order.payment is Payment.INVOICE_RECIPIENT
         return NewImage(
             sku=product.sku,

@@ -41,7 +41,6 @@ class DeliveryOut(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, callback: Callback) -> Self:
-        """Show a delivery."""
         return cls(
             callbackId=callback.id,
             state=callback.state,

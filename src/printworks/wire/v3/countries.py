@@ -16,5 +16,4 @@ class CountryOut(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, country: Country) -> Self:
-        """Show a country."""
         return cls(name=country.name, isoCode=country.code, countryCode=country.code)

@@ -40,7 +40,6 @@ class Nothing(msgspec.Struct, frozen=True):
 
 
 def refuse(status: int, message: str) -> Any:
-    """Shape a refusal."""
     if status == 401:
         return WrongCredentials(message, message, message, message, status)
     return Refusal(message, message, status)

@@ -28,7 +28,6 @@ class AddImage(msgspec.Struct, frozen=True, kw_only=True):
     attributes: Attributes | None = None
 
     def to_new_image(self) -> NewImage:
-        """Say it in the words of the core."""
         return NewImage(
             sku=self.sku,
             url=self.url,
@@ -59,7 +58,6 @@ class ImageOut(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, image: Image, links: Links) -> Self:
-        """Show an image."""
         return cls(**show_shared_members(image, links), sku=image.sku)
 
 
@@ -81,6 +79,5 @@ class BatchOut(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, images: Sequence[Image], links: Links) -> Self:
-        """Show the images that a batch added."""
         items = [ImageOut.of(image, links) for image in images]
         return cls(data=ImageListOut(items), items=items)

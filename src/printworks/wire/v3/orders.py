@@ -41,7 +41,6 @@ class CreateOrder(msgspec.Struct, frozen=True, kw_only=True):
     invoiceCurrency: CurrencyCode | None = None
 
     def to_new_order(self) -> NewOrder:
-        """Say it in the words of the core."""
         return NewOrder(**{core: getattr(self, name) for name, core in CORE_NAMES.items()})
 
 
@@ -141,7 +140,6 @@ class OrderOut(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, shown: ShownOrder, links: Links) -> Self:
-        """Show an order."""
         order = shown.order
         return cls(
             **show_shared_members(shown, links),
@@ -171,5 +169,4 @@ class OrderListOut(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, orders: list[OrderOut], total: int) -> Self:
-        """Show a page of orders."""
         return cls(content=orders, count=total, summary=[SummaryLine("Orders", str(total))])

@@ -25,7 +25,6 @@ class AdvanceClock(msgspec.Struct, frozen=True):
     advance: Annotated[str, Meta(max_length=50), text(50)]
 
     def to_duration(self) -> timedelta:
-        """Read the duration."""
         found = _DURATION.fullmatch(self.advance.strip().upper())
         if found is None:
             raise BadInput("`advance` must be a duration such as PT30H, P5D or P1DT2H30M.")
@@ -44,5 +43,4 @@ class ClockOut(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, now: datetime, ahead: timedelta) -> Self:
-        """Show a clock."""
         return cls(show_timestamp(now), int(ahead.total_seconds()))
