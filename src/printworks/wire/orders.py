@@ -1,7 +1,8 @@
 """What every version shows of an order in the same way."""
 
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -38,27 +39,36 @@ class SetStatus(msgspec.Struct, frozen=True):
     status: WantedStatus
 
 
+# How the core calls the members that have the same name and meaning in every version.
+SHARED_NAMES: Final[Mapping[str, str]] = {
+    "recipientName": "recipient_name",
+    "address1": "address1",
+    "address2": "address2",
+    "addressTownOrCity": "town_or_city",
+    "stateOrCounty": "state_or_county",
+    "postalOrZipCode": "postal_code",
+    "mobileTelephone": "mobile_telephone",
+    "merchantOrderId": "merchant_order_id",
+    "payment": "payment",
+    "invoiceAmountNet": "invoice_amount_net",
+    "invoiceTax": "invoice_tax",
+    "invoiceCurrency": "invoice_currency",
+}
+
+
 def show_shared_members(shown: ShownOrder, links: Links) -> dict[str, Any]:
     """Return the members that have the same name and meaning in every version."""
     order, _, shipments, permissions = shown
     is_cancelled = order.status is OrderStatus.CANCELLED
     return {
+        **{name: getattr(order, core) for name, core in SHARED_NAMES.items()},
         "id": order.id,
-        "merchantOrderId": order.merchant_order_id,
-        "recipientName": order.recipient_name,
-        "address1": order.address1,
-        "address2": order.address2,
-        "addressTownOrCity": order.town_or_city,
-        "stateOrCounty": order.state_or_county,
-        "postalOrZipCode": order.postal_code,
-        "mobileTelephone": order.mobile_telephone,
         "price": 0 if is_cancelled else order.price,
         "status": order.status,
         "shippingInfo": ShippingInfoOut(
             price=0 if is_cancelled else order.shipping_price,
             shipments=[ShipmentOut.of(shipment) for shipment in shipments],
         ),
-        "payment": order.payment,
         "paymentUrl": _find_payment_url(order, links),
         "created": show_timestamp(order.created_at),
         "lastUpdated": show_timestamp(order.updated_at),
@@ -66,9 +76,6 @@ def show_shared_members(shown: ShownOrder, links: Links) -> dict[str, Any]:
         "canHold": permissions.hold,
         "canUpdateShipping": permissions.update_shipping,
         "errorMessage": write_reasons(order.reasons),
-        "invoiceAmountNet": order.invoice_amount_net,
-        "invoiceTax": order.invoice_tax,
-        "invoiceCurrency": order.invoice_currency,
     }
 
 

@@ -16,7 +16,7 @@ from printworks.errors import BadInput
 from printworks.rules.orders import OrderStatus, Payment, ShippingMethod
 from printworks.store.orders.orders import NewOrder, Order
 from printworks.wire.links import Links
-from printworks.wire.orders import ShownOrder, show_shared_members
+from printworks.wire.orders import SHARED_NAMES, ShownOrder, show_shared_members
 from printworks.wire.reading import Amount, CountryCode, CurrencyCode, Reader, text
 from printworks.wire.shipments import ShippingInfoOut
 from printworks.wire.v2.photos import PhotoOut, show_photos
@@ -114,23 +114,12 @@ class ChangeShipping(msgspec.Struct, frozen=True, kw_only=True):
 
 # How the core calls what is called otherwise here.
 CORE_NAMES: Final[Mapping[str, str]] = {
-    "recipientName": "recipient_name",
+    **SHARED_NAMES,
     "destinationCountryCode": "destination_country",
     "countryCode": "print_country",
-    "payment": "payment",
     "qualityLevel": "quality_level",
-    "address1": "address1",
-    "address2": "address2",
-    "addressTownOrCity": "town_or_city",
-    "stateOrCounty": "state_or_county",
-    "postalOrZipCode": "postal_code",
     "useTrackedShipping": "is_tracked",
-    "mobileTelephone": "mobile_telephone",
-    "merchantOrderId": "merchant_order_id",
     "preferredShippingMethod": "shipping_method",
-    "invoiceAmountNet": "invoice_amount_net",
-    "invoiceTax": "invoice_tax",
-    "invoiceCurrency": "invoice_currency",
 }
 
 # What is never without a value has this one until it is given.

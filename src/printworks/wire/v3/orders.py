@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 from printworks.rules.orders import OrderStatus, Payment, ShippingMethod
 from printworks.store.orders.orders import NewOrder
 from printworks.wire.links import Links
-from printworks.wire.orders import ShownOrder, show_shared_members
+from printworks.wire.orders import SHARED_NAMES, ShownOrder, show_shared_members
 from printworks.wire.reading import Amount, CountryCode, CurrencyCode, Url, text
 from printworks.wire.shipments import ShippingInfoOut
 from printworks.wire.v3.images import ImageOut
@@ -77,23 +77,12 @@ class UpdateOrder(msgspec.Struct, frozen=True, kw_only=True):
 
 # How 3.0 calls what the core calls otherwise.
 CORE_NAMES: Final[Mapping[str, str]] = {
-    "recipientName": "recipient_name",
+    **SHARED_NAMES,
     "countryCode": "destination_country",
     "preferredShippingMethod": "shipping_method",
-    "merchantOrderId": "merchant_order_id",
-    "address1": "address1",
-    "address2": "address2",
-    "addressTownOrCity": "town_or_city",
-    "stateOrCounty": "state_or_county",
-    "postalOrZipCode": "postal_code",
-    "payment": "payment",
     "packingSlipUrl": "packing_slip_url",
-    "mobileTelephone": "mobile_telephone",
     "telephone": "telephone",
     "email": "email",
-    "invoiceAmountNet": "invoice_amount_net",
-    "invoiceTax": "invoice_tax",
-    "invoiceCurrency": "invoice_currency",
 }
 
 
