@@ -50,33 +50,30 @@ def sign_up(
 
 def invite_merchant(work: SystemWork, email: str) -> str:
     """Invite a merchant to sign up; return the link's token."""
-    email = read_email(email)
-    _refuse_known(work.db, Realm.MERCHANT, email)
-    work.audit("invite-merchant", email)
-    invitation = NewInvitation(realm=Realm.MERCHANT, role=Role.OWNER, email=email)
-    return add_invitation(work.db, invitation, now=work.real_now)
+    invitation = NewInvitation(Realm.MERCHANT, Role.OWNER, read_email(email))
+    return _invite(work, invitation, "invite-merchant")
 
 
 def invite_colleague(work: Work, email: str) -> str:
     """Invite one more person to the dashboard of a merchant; return the link's token."""
-    email = read_email(email)
-    _refuse_known(work.db, Realm.MERCHANT, email)
-    work.audit("invite-colleague", email)
-    invitation = NewInvitation(
-        realm=Realm.MERCHANT, role=Role.OWNER, email=email, merchant_id=work.merchant.id
-    )
-    return add_invitation(work.db, invitation, now=work.real_now)
+    merchant_id = work.merchant.id
+    invitation = NewInvitation(Realm.MERCHANT, Role.OWNER, read_email(email), merchant_id)
+    return _invite(work, invitation, "invite-colleague")
 
 
 def invite_operator(work: SystemWork, email: str, role: Role) -> str:
     """Invite an operator to the console; return the link's token."""
     if role not in OPERATORS:
         raise BadInput(f"An operator's role is one of: {', '.join(OPERATORS)}.")
-    email = read_email(email)
-    _refuse_known(work.db, Realm.OPERATOR, email)
-    work.audit("invite-operator", email, role=role)
-    invitation = NewInvitation(realm=Realm.OPERATOR, role=role, email=email)
-    return add_invitation(work.db, invitation, now=work.real_now)
+    invitation = NewInvitation(Realm.OPERATOR, role, read_email(email))
+    return _invite(work, invitation, "invite-operator", role=role)
+
+
+def _invite(work: SystemWork, new: NewInvitation, action: str, **details: object) -> str:
+    if find_person(work.db, new.realm, new.email) is not None:
+        raise WrongState(f"{new.email} can sign in already.")
+    work.audit(action, new.email, **details)
+    return add_invitation(work.db, new, now=work.real_now)
 
 
 def invite_to_choose_password(work: SystemWork, realm: Realm, email: str) -> str:
@@ -142,11 +139,6 @@ def _choose_password(db: Connection, person_id: int, password_hash: str) -> Pers
     end_sessions(db, person_id)
     withdraw_links_of(db, person_id)
     return get_person(db, person_id)
-
-
-def _refuse_known(db: Connection, realm: Realm, email: str) -> None:
-    if find_person(db, realm, email) is not None:
-        raise WrongState(f"{email} can sign in already.")
 
 
 def _add_person(work: SystemWork, new: NewPerson) -> Person:
