@@ -40,16 +40,6 @@ def refund_charge(work: Work, order: Order) -> None:
         _post_event(work, order, EntryKind.REFUND, refunded)
 
 
-def record_payment(work: Work, payment: PaymentRequest) -> None:
-    """Record in the ledger that an order was paid."""
-    _post_payment(work, payment, EntryKind.PAYMENT)
-
-
-def record_repayment(work: Work, payment: PaymentRequest) -> None:
-    """Record in the ledger that a payment was repaid."""
-    _post_payment(work, payment, EntryKind.REPAYMENT)
-
-
 def _list_charges(db: Connection, order: Order) -> list[OrderCharged]:
     return [event for event in list_events(db, order.id) if isinstance(event, OrderCharged)]
 
@@ -68,7 +58,8 @@ def _post_event(
     post_entry(work.db, work.merchant.id, entry, now=work.now)
 
 
-def _post_payment(work: Work, payment: PaymentRequest, kind: EntryKind) -> None:
+def record_payment(work: Work, payment: PaymentRequest, kind: EntryKind) -> None:
+    """Record in the ledger that an order was paid, or that its payment was repaid."""
     entry = NewLedgerEntry(
         key=entry_key(kind, payment.key),
         kind=kind,

@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Unpack
 
 from printworks.actions.orders.moves import move_order
-from printworks.actions.payments.charges import record_payment, record_repayment, refund_charge
+from printworks.actions.payments.charges import record_payment, refund_charge
 from printworks.actions.production.release import release_to_production
 from printworks.actions.submission.check import require_printable
 from printworks.actions.work import JobOptions, SystemWork, Work
@@ -24,6 +24,7 @@ from printworks.payments.provider import (
     Unknown,
 )
 from printworks.rules.jobs import JobKind
+from printworks.rules.ledger import EntryKind
 from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import CHECK_AFTER, OPEN_PAYMENTS, Cards, Payer, PaymentState
 from printworks.rules.reasons import UNPAID, Reason, ReasonCode, add_reason, drop_reasons
@@ -110,7 +111,7 @@ def settle(system: SystemWork, payment_id: int, outcome: Outcome | Unknown) -> P
 def _settle_paid(work: Work, order: Order, payment: PaymentRequest, paid: Paid) -> PaymentRequest:
     if payment.state in {PaymentState.PAID, PaymentState.REFUNDING, PaymentState.REFUNDED}:
         return payment
-    record_payment(work, payment)
+    record_payment(work, payment, EntryKind.PAYMENT)
     if payment.state not in OPEN_PAYMENTS or order.payment_request_id != payment.id:
         # Too late: the order is cancelled, or the payment has ended.
         return _refund(work, payment, paid.reference)
@@ -193,7 +194,7 @@ def record_refunded(system: SystemWork, payment_id: int) -> None:
     work, _ = system.lock_order(get_request(system.db, payment_id).order_id)
     payment = get_request(work.db, payment_id)
     if payment.state is PaymentState.REFUNDING:
-        record_repayment(work, payment)
+        record_payment(work, payment, EntryKind.REPAYMENT)
         update_request(work.db, payment, {"state": PaymentState.REFUNDED, "updated_at": work.now})
 
 
