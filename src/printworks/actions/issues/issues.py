@@ -69,12 +69,7 @@ def update_issue(
         moved = _move(work, issue, _remark(work, issue, Author.MERCHANT, wanted, comment))
         work.audit("cancel-issue", f"issue {issue.id}")
         return moved
-    if comment is None:
-        return issue
-    check_comment(len(store.list_remarks(work.db, [issue])[issue.id]))
-    store.add_remark(work.db, issue, Remark(work.now, Author.MERCHANT, None, None, comment))
-    work.audit("answer-issue", f"issue {issue.id}")
-    return store.update_issue(work.db, issue, {"updated_at": work.now}) or issue
+    return issue if comment is None else _comment(work, issue, Author.MERCHANT, comment)
 
 
 def take_issue(system: SystemWork, issue_id: int, *, comment: str | None) -> Issue:
@@ -90,8 +85,12 @@ def answer_issue(system: SystemWork, issue_id: int, comment: str) -> Issue:
     work, issue, _ = _lock_issue(system, issue_id)
     if not comment.strip():
         raise BadInput("Write a sentence for the merchant.")
+    return _comment(work, issue, Author.SERVICE, comment.strip())
+
+
+def _comment(work: Work, issue: Issue, author: Author, comment: str) -> Issue:
     check_comment(len(store.list_remarks(work.db, [issue])[issue.id]))
-    store.add_remark(work.db, issue, Remark(work.now, Author.SERVICE, None, None, comment.strip()))
+    store.add_remark(work.db, issue, Remark(work.now, author, None, None, comment))
     work.audit("answer-issue", f"issue {issue.id}")
     return store.update_issue(work.db, issue, {"updated_at": work.now}) or issue
 
