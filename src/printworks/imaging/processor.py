@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import LifoQueue
 from signal import Signals
-from types import TracebackType
 from typing import Final, Self
 
 import msgspec
@@ -127,12 +126,7 @@ class ImageProcessor:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

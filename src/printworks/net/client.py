@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import lru_cache
-from types import SimpleNamespace, TracebackType
+from types import SimpleNamespace
 from typing import Any, Final, NamedTuple, Self
 
 import aiohttp
@@ -112,12 +112,7 @@ class Outbound:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     async def close(self) -> None:

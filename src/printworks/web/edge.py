@@ -64,6 +64,8 @@ class Edge:
         self._writer: GroupThread[MatchedRequest, Response | Pending] = GroupThread(
             "writer", service.answer_together, queue=settings.web_queue
         )
+        # All that has threads, in the order in which it is closed.
+        self._parts = (self._pool, self._writer, self._outside, self._cpu_pool, requests)
         self._spool_folder = settings.data
         self._small = BodyLimits(
             settings.json_limit, settings.body_timeout, settings.request_timeout
@@ -72,21 +74,12 @@ class Edge:
 
     @property
     def native_ids(self) -> list[int]:
-        return [
-            *self._pool.native_ids,
-            *self._outside.native_ids,
-            *self._cpu_pool.native_ids,
-            *self._writer.native_ids,
-            *self._requests.native_ids,
-        ]
+        return [thread for part in self._parts for thread in part.native_ids]
 
     def close(self) -> None:
         """Finish running requests."""
-        self._pool.close()
-        self._writer.close()
-        self._outside.close()
-        self._cpu_pool.close()
-        self._requests.close()
+        for part in self._parts:
+            part.close()
 
     async def answer(
         self,

@@ -32,13 +32,11 @@ class CallbackSettings(msgspec.Struct, frozen=True):
 
 
 def read_callback_settings(db: Connection, merchant_id: int) -> CallbackSettings:
-    row = db.execute(_select(merchant_id)).one()
-    return _show(row)
+    return _read(db.execute(_select(merchant_id)).one())
 
 
 def lock_callback_settings(db: Connection, merchant_id: int) -> CallbackSettings:
-    row = db.execute(_select(merchant_id).with_for_update(key_share=True)).one()
-    return _show(row)
+    return _read(db.execute(_select(merchant_id).with_for_update(key_share=True)).one())
 
 
 def write_callback_settings(db: Connection, merchant_id: int, settings: CallbackSettings) -> None:
@@ -59,6 +57,6 @@ def _select(merchant_id: int) -> Any:
     ).where(merchants.c.id == merchant_id)
 
 
-def _show(row: Any) -> CallbackSettings:
+def _read(row: Any) -> CallbackSettings:
     url, chosen, secrets = row
     return CallbackSettings(url, chosen, read_secrets(secrets))
