@@ -49,32 +49,31 @@ class NotAnswering(Exception):
     """The service is temporarily unavailable; it may be starting."""
 
 
-class Feed:
+class Feed(NamedTuple):
     """A merchant's events, read over HTTPS as any program would."""
 
-    def __init__(self, base_url: str, tls: ssl.SSLContext, headers: dict[str, str]) -> None:
-        self._url = urlsplit(base_url)
-        self._tls = tls
-        self._headers = headers
+    url: SplitResult
+    tls: ssl.SSLContext
+    headers: dict[str, str]
 
     def read(self, *, after: int, limit: int) -> _Page:
         """Return the events after a number; raise `NotAnswering` if that may pass."""
-        path = f"{self._url.path}{_FAMILY}/events?after={after}&limit={limit}"
+        path = f"{self.url.path}{_FAMILY}/events?after={after}&limit={limit}"
         try:
-            answer = _exchange(_connect(self._url, self._tls), "GET", path, self._headers)
+            answer = _exchange(_connect(self.url, self.tls), "GET", path, self.headers)
         except ssl.SSLCertVerificationError as error:
-            message = f"{self._url.geturl()} shows a certificate that is not trusted: {error}."
+            message = f"{self.url.geturl()} shows a certificate that is not trusted: {error}."
             raise BadInput(message) from error
         except (OSError, http.client.HTTPException) as error:
             raise NotAnswering from error
         if answer.status >= 500:
             raise NotAnswering
         if answer.status == 401:
-            raise BadCredentials(f"{self._url.geturl()} knows no merchant with this id and key.")
+            raise BadCredentials(f"{self.url.geturl()} knows no merchant with this id and key.")
         try:
             return msgspec.json.decode(answer.body, type=_Answer).data
         except msgspec.DecodeError as error:
-            message = f"{self._url.geturl()} has no feed of events (status {answer.status})."
+            message = f"{self.url.geturl()} has no feed of events (status {answer.status})."
             raise BadInput(message) from error
 
 
@@ -142,9 +141,10 @@ def listen(
     service itself sends to the merchant's callback address does not change.
     """
     receiver = None if forward_to is None else _read_address("--forward-to", forward_to)
-    secret = _check_secret(secret) if secret else make_secret()
+    if secret and not is_secret(secret):
+        raise BadInput("`--secret` must be `whsec_` and the base64 of 24 to 64 bytes.")
     feed = _open_feed(session, merchant, api_key, base_url)
-    listener = Listener(session, feed, receiver, secret)
+    listener = Listener(session, feed, receiver, secret or make_secret())
     # Also when a script started it in the background, where shells make it ignore the signal.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -154,24 +154,21 @@ def listen(
         return
 
 
-class Listener:
+class Listener(NamedTuple):
     """Goes through the feed, event by event, until it is stopped."""
 
-    def __init__(
-        self, session: CommandSession, feed: Feed, receiver: SplitResult | None, secret: str
-    ) -> None:
-        self._session = session
-        self._feed = feed
-        self._receiver = receiver
-        self._secret = secret
+    session: CommandSession
+    feed: Feed
+    receiver: SplitResult | None
+    secret: str
 
     def run(self, after: int | None) -> None:
         """Show and send all events after a number, or all that happen from now on."""
         if after is None:
             after = self._read(after=0, limit=0).last
         note(f"Listening from event {after + 1} on. Ctrl-C stops it.")
-        if self._receiver is not None:
-            note(f"Sending to {self._receiver.geturl()}, signed with {self._secret}")
+        if self.receiver is not None:
+            note(f"Sending to {self.receiver.geturl()}, signed with {self.secret}")
         while True:
             events = self._read(after=after, limit=100).events
             for event in events:
@@ -185,7 +182,7 @@ class Listener:
         is_noted = False
         while True:
             try:
-                return self._feed.read(after=after, limit=limit)
+                return self.feed.read(after=after, limit=limit)
             except NotAnswering:
                 if not is_noted:
                     note("The service does not answer; waiting for it.")
@@ -195,19 +192,17 @@ class Listener:
     def _show(self, event: FeedEvent) -> None:
         members = msgspec.structs.asdict(event)
         line = f"{event.number:>8}  order {event.orderId}  {event.kind}  {event.callback['status']}"
-        if self._receiver is not None:
-            answer = self._forward(self._receiver, event)
+        if self.receiver is not None:
+            answer = self._forward(self.receiver, event)
             members["answer"] = answer
             line = f"{line}  → {answer}"
-        self._session.show(members, line)
+        self.session.show(members, line)
         sys.stdout.flush()
 
     def _forward(self, receiver: SplitResult, event: FeedEvent) -> str:
         """Send one callback, as the service would; return the answer."""
         body = msgspec.json.encode(event.callback)
-        signature = sign(
-            body, message_id=event.messageId, at=system_clock(), secrets=[self._secret]
-        )
+        signature = sign(body, message_id=event.messageId, at=system_clock(), secrets=[self.secret])
         headers = {"Content-Type": "application/json", **signature}
         path = receiver._replace(scheme="", netloc="", fragment="").geturl() or "/"
         try:
@@ -234,7 +229,7 @@ def _open_feed(
         f"{prefix}REST-API-Key": credentials.api_key,
         "Accept": "application/json",
     }
-    return Feed(wanted, tls, headers)
+    return Feed(url, tls, headers)
 
 
 def _find_credentials(
@@ -268,9 +263,3 @@ def _read_address(option: str, text: str) -> SplitResult:
 def _is_plain(text: str) -> bool:
     """Say whether a text can be part of a request as it is."""
     return text.isascii() and text.isprintable() and " " not in text
-
-
-def _check_secret(secret: str) -> str:
-    if not is_secret(secret):
-        raise BadInput("`--secret` must be `whsec_` and the base64 of 24 to 64 bytes.")
-    return secret
