@@ -121,10 +121,6 @@ def format_duration(duration: timedelta) -> str:
     return f"{seconds}s"
 
 
-def _parse_networks(text: str) -> Networks:
-    return tuple(ip_network(part.strip()) for part in text.split(","))
-
-
 def _from_file(declared: Declared, data: Path) -> Iterator[Given]:
     path = data / FILE_NAME
     try:
@@ -182,7 +178,7 @@ def _read(given: Given, setting: Setting, data: Path) -> Any:
 
 def _convert(value: Any, kind: Any) -> Any:
     if _plain(kind) == Networks:
-        return _parse_networks(msgspec.convert(value, str))
+        return tuple(ip_network(part.strip()) for part in msgspec.convert(value, str).split(","))
     if _plain(kind) is not timedelta:
         return msgspec.convert(value, kind, strict=False, dec_hook=_path)
     duration = parse_duration(value)

@@ -5,13 +5,14 @@ import stat
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, TypeAlias
+from typing import Annotated, NamedTuple, TypeAlias
 
 import msgspec
 import typer
 
 from printworks import log
 from printworks.actions.images.preflight import Passed, PreflightRefused, check_picture
+from printworks.api.v3.preflight import show_result
 from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.problems import BadCatalogue
 from printworks.catalogue.products import Product
@@ -23,7 +24,6 @@ from printworks.errors import BadInput
 from printworks.imaging.processor import ImageProcessor
 from printworks.rules.sizing import Sizing
 from printworks.settings import BadSetting, Settings
-from printworks.wire.v3.preflight import ImageCheckOut
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -117,7 +117,8 @@ class _Report:
         if self._is_json:
             # A name that is not valid text is still shown, if not quite as it is.
             name = os.fsencode(file).decode(errors="replace")
-            print_json({"file": name, **_describe(result, self._question)})
+            shown = show_result(self._question.product, self._question.sizing, result)
+            print_json({"file": name, **msgspec.to_builtins(shown)})
         elif len(self._question.files) > 1:
             name = _clean(file).ljust(self._name_width)
             make_console().print(f"{name}  {_write_line(result)}")
@@ -224,22 +225,6 @@ def _wrong_use(*sentences: str) -> typer.Exit:
     """Say what is wrong with the command, and return the way out."""
     note(*(f"printworks: {sentence}" for sentence in sentences))
     return typer.Exit(2)
-
-
-def _describe(result: Result, question: _Question) -> dict[str, Any]:
-    """Return the members of the answer that the API would give."""
-    if isinstance(result, PreflightRefused):
-        shown = ImageCheckOut.refused(question.product, question.sizing, result.reason)
-    else:
-        shown = ImageCheckOut.passed(
-            question.product,
-            result.facts.format,
-            result.placement,
-            result.warnings,
-            result.preview.read_bytes(),
-        )
-    members: dict[str, Any] = msgspec.to_builtins(shown)
-    return members
 
 
 def _write_line(result: Result) -> str:

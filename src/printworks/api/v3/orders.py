@@ -28,12 +28,7 @@ from printworks.wire.v3.orders import CreateOrder, OrderListOut, OrderOut, Updat
 from printworks.wire.v3.payments import PaymentRequired
 from printworks.wire.v3.submission import SubmissionStatusOut
 
-
-def _done() -> Envelope[Nothing]:
-    return Envelope(Nothing())
-
-
-_MOVES: Final = Moves(_done, PaymentRequired.of, needs_recipient=True)
+_MOVES: Final = Moves(lambda: Envelope(Nothing()), PaymentRequired.of, needs_recipient=True)
 
 
 def get_order(call: Call) -> Envelope[OrderOut]:

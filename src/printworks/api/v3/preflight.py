@@ -4,10 +4,12 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from printworks.actions.images.preflight import PreflightRefused, check_picture
+from printworks.actions.images.preflight import Passed, PreflightRefused, check_picture
 from printworks.api.bodies import UploadedFile, list_files
 from printworks.api.endpoints import Call
+from printworks.catalogue.products import Product
 from printworks.errors import BadInput
+from printworks.rules.sizing import Sizing
 from printworks.wire.reading import read
 from printworks.wire.v3.envelope import Envelope
 from printworks.wire.v3.preflight import CheckImage, ImageCheckOut
@@ -24,14 +26,19 @@ def check_image(call: Call) -> Envelope[ImageCheckOut]:
         with source.open("wb") as file:
             shutil.copyfileobj(upload.content, file)
         result = check_picture(call.services.processor, source, product, wanted.sizing, folder)
-        if isinstance(result, PreflightRefused):
-            shown = ImageCheckOut.refused(product, wanted.sizing, result.reason)
-        else:
-            preview = result.preview.read_bytes()
-            shown = ImageCheckOut.passed(
-                product, result.facts.format, result.placement, result.warnings, preview
-            )
-    return Envelope(shown)
+        return Envelope(show_result(product, wanted.sizing, result))
+
+
+def show_result(
+    product: Product, sizing: Sizing, result: Passed | PreflightRefused
+) -> ImageCheckOut:
+    """Show the result of a check; the file of the preview is still there."""
+    if isinstance(result, PreflightRefused):
+        return ImageCheckOut.refused(product, sizing, result.reason)
+    preview = result.preview.read_bytes()
+    return ImageCheckOut.passed(
+        product, result.facts.format, result.placement, result.warnings, preview
+    )
 
 
 def _find_upload(body: object) -> UploadedFile:
