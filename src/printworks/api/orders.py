@@ -63,8 +63,13 @@ def find_open_order(call: Call) -> Order:
     return order
 
 
-def read_paging(call: Call, names: tuple[str, ...], usual: int, highest: int) -> int:
-    """Return a number from the query string by one of its names, within its bounds."""
+def read_page(call: Call, limits: tuple[str, ...], starts: tuple[str, ...]) -> tuple[int, int]:
+    """Return how many orders to show and to skip, each by one of its names in the query string."""
+    limit = _read_number(call, limits, USUALLY_ON_A_PAGE, MOST_ON_A_PAGE)
+    return limit, _read_number(call, starts, 0, LAST_START)
+
+
+def _read_number(call: Call, names: tuple[str, ...], usual: int, highest: int) -> int:
     for name in names:
         given = call.query.get(name, "")
         if given != "":

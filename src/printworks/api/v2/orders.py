@@ -8,15 +8,12 @@ from printworks.actions.production.holds import hold_order as hold
 from printworks.actions.submission.check import check_submission
 from printworks.api.endpoints import Call
 from printworks.api.orders import (
-    LAST_START,
-    MOST_ON_A_PAGE,
-    USUALLY_ON_A_PAGE,
     Moves,
     complete_order,
     find_order_to_change,
     get_shown_order,
     move_order,
-    read_paging,
+    read_page,
     show_order,
 )
 from printworks.errors import BadInput, WrongState
@@ -52,13 +49,9 @@ def list_all_orders(call: Call) -> list[OrderOut]:
 
 def list_orders(call: Call) -> list[OrderOut]:
     """List orders, newest first."""
-    whole = list_whole_orders(
-        call.db,
-        call.merchant.id,
-        limit=read_paging(call, ("count",), USUALLY_ON_A_PAGE, MOST_ON_A_PAGE),
-        start=read_paging(call, ("offset",), 0, LAST_START),
-        wanted=OrderFilter(_wanted_status(call), _wanted_reference(call)),
-    )
+    limit, start = read_page(call, ("count",), ("offset",))
+    wanted = OrderFilter(_wanted_status(call), _wanted_reference(call))
+    whole = list_whole_orders(call.db, call.merchant.id, limit=limit, start=start, wanted=wanted)
     return [_shape(call, complete_order(call, *each)) for each in whole]
 
 

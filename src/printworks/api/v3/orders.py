@@ -6,15 +6,12 @@ from printworks.actions.orders import orders as actions
 from printworks.actions.submission.check import check_submission
 from printworks.api.endpoints import Call
 from printworks.api.orders import (
-    LAST_START,
-    MOST_ON_A_PAGE,
-    USUALLY_ON_A_PAGE,
     Moves,
     complete_order,
     find_order_to_change,
     get_shown_order,
     move_order,
-    read_paging,
+    read_page,
     show_order,
 )
 from printworks.rules.orders import OrderStatus, check_change
@@ -42,8 +39,7 @@ def _shape(call: Call, shown: ShownOrder) -> OrderOut:
 
 def list_orders(call: Call) -> Envelope[OrderListOut]:
     """List orders, newest first."""
-    limit = read_paging(call, ("limit", "count"), USUALLY_ON_A_PAGE, MOST_ON_A_PAGE)
-    start = read_paging(call, ("start", "offset"), 0, LAST_START)
+    limit, start = read_page(call, ("limit", "count"), ("start", "offset"))
     page = store.list_orders(call.db, call.merchant.id, limit=limit, start=start)
     images: dict[int, list[Image]] = {}
     shipments: dict[int, list[Shipment]] = {}
