@@ -7,7 +7,7 @@ merchant must be notified of each step in turn.
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -89,29 +89,21 @@ def render_callback(
 ) -> bytes:
     """Return the body of the callback for an event, the same bytes every time."""
     write = _SPELL[format]
-    status = write(_shown_status(event.status))
+    shared: dict[str, Any] = {
+        "orderId": order_id,
+        "environment": environment.upper(),
+        "timestamp": show_timestamp(at),
+        "status": write(_shown_status(event.status)),
+        "id": order_id,
+        "merchantOrderId": event.merchant_order_id,
+    }
     shown: CallbackBody | CallbackWithEventData
     if format is CallbackFormat.V2_3:
-        shown = CallbackWithEventData(
-            orderId=order_id,
-            environment=environment.upper(),
-            timestamp=show_timestamp(at),
-            status=status,
-            eventData=_event_data(event),
-            eventId=_event_id(event),
-            id=order_id,
-            merchantOrderId=event.merchant_order_id,
-        )
+        data, kind = _event_data(event), _event_id(event)
+        shown = CallbackWithEventData(**shared, eventData=data, eventId=kind)
     else:
-        shown = CallbackBody(
-            orderId=order_id,
-            environment=environment.upper(),
-            timestamp=show_timestamp(at),
-            status=status,
-            shipments=[_show_shipment(shipment, write) for shipment in _shipments_of(event)],
-            id=order_id,
-            merchantOrderId=event.merchant_order_id,
-        )
+        shipments = [_show_shipment(shipment, write) for shipment in _shipments_of(event)]
+        shown = CallbackBody(**shared, shipments=shipments)
     return msgspec.json.encode(shown)
 
 
