@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import structlog
 
-from printworks.api.messages import Identity, Request
+from printworks.api.messages import Request
 from printworks.store.accounts.requests import (
     LONGEST_PATH,
     NewRequest,
@@ -30,12 +30,8 @@ SECONDS_TO_STOP: Final = 5.0
 
 
 class _Entry(NamedTuple):
-    identity: Identity
-    method: str
-    path: str
-    status: int
-    milliseconds: int
-    request_id: str
+    key_hash: str
+    request: NewRequest
 
 
 class RequestLog:
@@ -68,19 +64,20 @@ class RequestLog:
         identity = request.caller.identity
         if identity is None:
             return
-        entry = _Entry(
-            identity,
-            request.method,
-            request.path[:LONGEST_PATH],
-            status,
-            round(seconds * 1000),
-            request.request_id,
+        noted = NewRequest(
+            merchant_id=identity.merchant_id,
+            at=identity.at,
+            method=request.method,
+            path=request.path[:LONGEST_PATH],
+            status=status,
+            milliseconds=round(seconds * 1000),
+            request_id=request.request_id,
         )
         with self._changed:
             if len(self._entries) >= self._most_stored:
                 self._entries.popleft()
                 self._lost += 1
-            self._entries.append(entry)
+            self._entries.append(_Entry(identity.key_hash, noted))
             if len(self._entries) in (1, BATCH):
                 self._changed.notify()
 
@@ -125,8 +122,8 @@ class RequestLog:
         """Write entries; return False if they have to be retried."""
         try:
             with self._database.writing() as db:
-                write_requests(db, [_describe(entry) for entry in batch])
-                note_key_uses(db, {identity.key_hash: identity.at for identity, *_ in batch})
+                write_requests(db, [entry.request for entry in batch])
+                note_key_uses(db, {entry.key_hash: entry.request.at for entry in batch})
         except OUTAGES as error:
             # Logged once per outage, not every few seconds.
             if not self._is_unavailable:
@@ -147,16 +144,3 @@ class RequestLog:
             lost, self._lost = self._lost, 0
         if lost:
             log.warning("requests lost", count=lost)
-
-
-def _describe(entry: _Entry) -> NewRequest:
-    identity, method, path, status, milliseconds, request_id = entry
-    return NewRequest(
-        merchant_id=identity.merchant_id,
-        at=identity.at,
-        method=method,
-        path=path,
-        status=status,
-        milliseconds=milliseconds,
-        request_id=request_id,
-    )
