@@ -81,26 +81,17 @@ def describe_queue(db: Connection) -> QueueFacts:
 
 def count_jobs(db: Connection) -> list[JobCount]:
     """Count jobs by kind and state; finished ones only among the newest jobs."""
-    found = [count for state in _WAITING for count in _count_waiting(db, state)]
-    newest = select(jobs.c.kind, jobs.c.state).order_by(jobs.c.id.desc()).limit(MOST_COUNTED)
-    recent = newest.subquery()
-    finished = (
-        select(recent.c.kind, recent.c.state, func.count())
-        .where(recent.c.state.in_(_FINISHED))
-        .group_by(recent.c.kind, recent.c.state)
-    )
-    return [*found, *_read(db, finished)]
+    some = select(jobs.c.kind, jobs.c.state).limit(MOST_COUNTED)
+    waiting = [count for state in _WAITING for count in _count(db, some.where(_is_in(state)))]
+    newest = _count(db, some.order_by(jobs.c.id.desc()))
+    return [*waiting, *(count for count in newest if count.state in _FINISHED)]
 
 
-def _count_waiting(db: Connection, state: JobState) -> list[JobCount]:
-    some = select(jobs.c.kind, jobs.c.state).where(_is_in(state)).limit(MOST_COUNTED).subquery()
-    return _read(
-        db, select(some.c.kind, some.c.state, func.count()).group_by(some.c.kind, some.c.state)
-    )
-
-
-def _read(db: Connection, counted: Select[Any]) -> list[JobCount]:
-    return [JobCount(kind, JobState(state), count) for kind, state, count in db.execute(counted)]
+def _count(db: Connection, some: Select[Any]) -> list[JobCount]:
+    found = some.subquery()
+    alike = (found.c.kind, found.c.state)
+    counted = db.execute(select(*alike, func.count()).group_by(*alike))
+    return [JobCount(kind, JobState(state), count) for kind, state, count in counted]
 
 
 def _is_in(state: JobState) -> ColumnElement[bool]:
