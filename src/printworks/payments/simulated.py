@@ -107,8 +107,7 @@ class SimulatedProvider:
     def look_up(self, charge: Charge, reference: str = "") -> Outcome | Unknown:
         """Return the decision, or what the bank page has recorded since."""
         _find_magic_or_fail(charge)
-        key = reference or charge.key
-        return self._find_outcome(key, self._find(key))
+        return self._find_outcome(reference or charge.key)
 
     def cancel(self, charge: Charge, reference: str) -> Paid | Declined:
         """Cancel a charge, also one that has not arrived yet."""
@@ -116,7 +115,7 @@ class SimulatedProvider:
         # In the order of the states, so that a concurrent change is not missed.
         for earlier in (None, State.TRIED, State.WAITING):
             self._memory.put(reference, State.CANCELLED, instead_of=earlier)
-        outcome = self._find_outcome(reference, self._find(reference))
+        outcome = self._find_outcome(reference)
         if isinstance(outcome, Paid | Declined):
             return outcome
         raise ProviderUnavailable("the stored state is missing")
@@ -128,18 +127,18 @@ class SimulatedProvider:
     def authorise(self, reference: str) -> Outcome | Unknown:
         """Authorise a charge on the bank page; return its outcome."""
         self._memory.put(reference, State.PAID, instead_of=State.WAITING)
-        return self._find_outcome(reference, self._find(reference))
+        return self._find_outcome(reference)
 
     def refuse(self, reference: str) -> Outcome | Unknown:
         """Refuse a charge on the bank page; return its outcome."""
         self._memory.put(reference, State.REFUSED, instead_of=State.WAITING)
-        return self._find_outcome(reference, self._find(reference))
+        return self._find_outcome(reference)
 
     def _take(self, charge: Charge, usual: State) -> Outcome:
         magic = _find_magic_or_fail(charge)
-        known = self._find(charge.key)
-        if not isinstance(known_outcome := self._find_outcome(charge.key, known), Unknown):
-            return known_outcome
+        known = self._memory.get(charge.key)
+        if known not in (None, State.TRIED):
+            return self._decide(charge.key, State(known))
         if magic is Magic.LATE and known is None:
             self._memory.put(charge.key, State.TRIED, instead_of=None)
             raise ProviderUnavailable(magic)
@@ -153,14 +152,9 @@ class SimulatedProvider:
             return self._ask(charge.key)
         return self._decide(charge.key, state)
 
-    def _find(self, key: str) -> State | None:
-        found = self._memory.get(key)
-        return None if found is None else State(found)
-
-    def _find_outcome(self, key: str, state: State | None) -> Outcome | Unknown:
-        if state is None or state is State.TRIED:
-            return Unknown()
-        return self._decide(key, state)
+    def _find_outcome(self, key: str) -> Outcome | Unknown:
+        state = self._memory.get(key)
+        return Unknown() if state in (None, State.TRIED) else self._decide(key, State(state))
 
     def _decide(self, key: str, state: State) -> Outcome:
         if state is State.WAITING:
