@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from queue import LifoQueue
 from signal import Signals
@@ -245,19 +246,16 @@ class ImageProcessor:
 
 def _find_problem(task: Task) -> Rejected | None:
     """Check what would make any child fail."""
+    broken = partial(CannotBeProcessed, is_infrastructure_error=True)
     source = Path(task.source)
     try:
         if not source.is_file():
-            return CannotBeProcessed("There is no such file.", is_infrastructure_error=True)
+            return broken("There is no such file.")
         if not Path(task.out).is_dir():
-            return CannotBeProcessed(
-                "There is no folder to write to.", is_infrastructure_error=True
-            )
+            return broken("There is no folder to write to.")
         return Invalid("The file is empty.") if source.stat().st_size == 0 else None
     except OSError as error:
-        return CannotBeProcessed(
-            f"The file cannot be read: {error.strerror}.", is_infrastructure_error=True
-        )
+        return broken(f"The file cannot be read: {error.strerror}.")
 
 
 def _read_report(report: ChildReport) -> RenderingDone | Rejected:
