@@ -147,18 +147,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         timedelta, "How long a recipient has to pay; then the order goes back to the merchant."
     ] = timedelta(days=30)
     web_processes: Annotated[
-        Annotated[int, Meta(ge=1, le=256)], "Web processes: one continues while another restarts."
+        int, Meta(ge=1, le=256), "Web processes: one continues while another restarts."
     ] = 2
     web_bind_cores: Annotated[
         bool, "Bind the threads of each web process to one core (Linux); faster."
     ] = True
-    web_threads: Annotated[
-        Annotated[int, Meta(ge=1, le=256)], "Concurrent requests of each web process."
-    ] = 4
+    web_threads: Annotated[int, Meta(ge=1, le=256), "Concurrent requests of each web process."] = 4
     web_queue: Annotated[Count, "Requests that may wait for a thread; more get 503."] = 256
-    worker_slots: Annotated[
-        Annotated[int, Meta(ge=1, le=10_000)], "Concurrent jobs of a worker."
-    ] = 32
+    worker_slots: Annotated[int, Meta(ge=1, le=10_000), "Concurrent jobs of a worker."] = 32
     worker_lease: Annotated[
         timedelta, "After how long the jobs of a dead worker go to another."
     ] = timedelta(seconds=30)
