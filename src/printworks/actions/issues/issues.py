@@ -66,7 +66,7 @@ def update_issue(
     if wanted is not None:
         if wanted is not issue.state and wanted is not IssueState.CANCELLED:
             raise BadInput(f"`newState` can only be {IssueState.CANCELLED}.")
-        moved = _move(work, issue, _remark(work, issue, Author.MERCHANT, wanted, comment))
+        moved = _move(work, issue, Author.MERCHANT, wanted, comment)
         work.audit("cancel-issue", f"issue {issue.id}")
         return moved
     return issue if comment is None else _comment(work, issue, Author.MERCHANT, comment)
@@ -76,8 +76,7 @@ def take_issue(system: SystemWork, issue_id: int, *, comment: str | None) -> Iss
     """Start working on an issue."""
     work, issue, _ = _lock_issue(system, issue_id)
     work.audit("take-issue", f"issue {issue.id}")
-    remark = _remark(work, issue, Author.SERVICE, IssueState.IN_PROGRESS, comment)
-    return _move(work, issue, remark)
+    return _move(work, issue, Author.SERVICE, IssueState.IN_PROGRESS, comment)
 
 
 def answer_issue(system: SystemWork, issue_id: int, comment: str) -> Issue:
@@ -165,27 +164,25 @@ def _resolve(work: Work, issue: Issue, comment: str, outcome: str, **values: obj
     if not comment.strip():
         raise BadInput("Write a comment: a sentence for the merchant.")
     if issue.state is IssueState.OPEN:
-        taken = _remark(work, issue, Author.SERVICE, IssueState.IN_PROGRESS, None)
-        issue = _move(work, issue, taken)
+        issue = _move(work, issue, Author.SERVICE, IssueState.IN_PROGRESS, None)
     said = f"{comment.strip()} {outcome}"
-    resolved = _remark(work, issue, Author.SERVICE, IssueState.CLOSED_RESOLVED, said)
-    return _move(work, issue, resolved, **values)
+    return _move(work, issue, Author.SERVICE, IssueState.CLOSED_RESOLVED, said, **values)
 
 
-def _remark(
-    work: Work, issue: Issue, author: Author, state: IssueState, comment: str | None
-) -> Remark:
-    return Remark(work.now, author, issue.state, state, comment)
-
-
-def _move(work: Work, issue: Issue, remark: Remark, **values: object) -> Issue:
-    """Change the state of an issue as a remark says, and record the remark."""
-    wanted = remark.state or issue.state
+def _move(
+    work: Work,
+    issue: Issue,
+    author: Author,
+    wanted: IssueState,
+    comment: str | None,
+    **values: object,
+) -> Issue:
+    """Change the state of an issue, and record who did so and why."""
     check_issue_move(issue.state, wanted)
     moved = store.update_issue(work.db, issue, {"state": wanted, "updated_at": work.now, **values})
     if moved is None:
         raise WrongState("The issue has just changed. Read it again before you retry.")
-    store.add_remark(work.db, issue, remark)
+    store.add_remark(work.db, issue, Remark(work.now, author, issue.state, wanted, comment))
     work.record(issue.order_id, IssueMoved(issue=issue.id, was=issue.state, state=wanted))
     return moved
 
