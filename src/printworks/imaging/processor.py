@@ -98,8 +98,6 @@ class PreparedImage:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A print file."""
-
     file: Path
     manifest: Manifest
     cost: Cost

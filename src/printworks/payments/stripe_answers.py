@@ -81,7 +81,6 @@ _read_intent: Final = reader_of(Intent)
 
 
 def read_intent(intent: stripe.PaymentIntent) -> Intent:
-    """Read Stripe's record of a payment."""
     found: Any = intent.to_dict()
     return _read_intent(found)
 

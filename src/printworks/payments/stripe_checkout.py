@@ -84,7 +84,6 @@ class StripeCheckout:
         return self.look_up(session.id)
 
     def look_up(self, reference: str) -> Outcome:
-        """Return the outcome of a page."""
         return self._translate(self._read(reference))
 
     def find(self, charge: Charge) -> Outcome | None:

@@ -116,8 +116,6 @@ class OrderCharged(msgspec.Struct, frozen=True, kw_only=True, tag="order-charged
 
 
 class OrderRefunded(msgspec.Struct, frozen=True, kw_only=True, tag="order-refunded"):
-    """The merchant got a refund."""
-
     amount: int
     currency: str
     provider: str

@@ -68,8 +68,6 @@ def normal_path(path: str) -> str:
 
 
 class PageServer:
-    """An ASGI application for pages."""
-
     def __init__(
         self, routes: Sequence[BaseRoute], uploads: BodyLimits = _BODY, *, is_proxied: bool = False
     ) -> None:

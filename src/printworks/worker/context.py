@@ -48,8 +48,6 @@ class _Load:
 
 @dataclass(frozen=True)
 class Context:
-    """What a handler can use."""
-
     services: Services
     threads: ThreadPoolExecutor
     opened: Resources | None = None

@@ -17,8 +17,6 @@ _FINISHED: Final = (JobState.FAILED, JobState.CANCELLED, JobState.DONE)
 
 
 class DatabaseFacts(msgspec.Struct, frozen=True):
-    """The database and its size."""
-
     name: str
     version: str
     bytes: int

@@ -46,7 +46,6 @@ class ReadingDialect(SQLiteDialect_pysqlite):
         return dbapi2
 
     def on_connect(self) -> Callable[[Any], None]:
-        """Prepare each new connection."""
         inherited = super().on_connect()
 
         def prepare(connection: Any) -> None:
@@ -78,7 +77,6 @@ class WritingDialect(ReadingDialect):
         dbapi_connection.execute("BEGIN IMMEDIATE")
 
     def do_rollback(self, dbapi_connection: Any) -> None:
-        """Roll everything back."""
         dbapi_connection.rollback()
 
 

@@ -34,8 +34,6 @@ SPARE_LANES: Final = 16
 
 
 class Claimant(msgspec.Struct, frozen=True, kw_only=True):
-    """The worker that claims jobs."""
-
     worker: str
     # The most jobs that it can take now.
     slots: int

@@ -30,5 +30,4 @@ class PaymentRequired(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, request: PaymentRequest, url: str) -> Self:
-        """Show a payment that waits for its payer."""
         return cls(url, request.id, "Payment Authorization Required")

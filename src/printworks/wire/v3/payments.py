@@ -23,5 +23,4 @@ class PaymentRequired(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, request: PaymentRequest, url: str) -> Self:
-        """Show a payment that waits for its payer."""
         return cls(PaymentAddress(url=url, paymentRequest=request.id))
