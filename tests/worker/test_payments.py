@@ -450,15 +450,11 @@ TWO_LOOK = (submitting, looking, looking)
     ],
 )
 def test_in_whatever_order_things_happen_money_is_taken_once_or_given_back(
-    a_shop: OpenShop,
-    backend: str,
-    actors: tuple[Actor, ...],
-    steps: tuple[int, ...],
-    values: dict[str, Any],
+    a_shop: OpenShop, actors: tuple[Actor, ...], steps: tuple[int, ...], values: dict[str, Any]
 ) -> None:
     # Nothing is fetched or printed here.
     cashier = Cashier(a_shop(kinds=(JobKind.CHECK_PAYMENT, JobKind.REFUND_PAYMENT)))
-    every = some_of(list(arrangements(steps)), backend)
+    every = some_of(list(arrangements(steps)))
     drafts = cashier.many_drafts(len(every), **values)
     orders = {}
     for order, arrangement in zip(drafts, every, strict=True):
