@@ -68,7 +68,21 @@ class CreateOrder(msgspec.Struct, frozen=True, kw_only=True):
         return NewOrder(callback_format=version, **_say_in_core(self))
 
 
-class UpdateOrder(msgspec.Struct, frozen=True, kw_only=True):
+class _Changes(msgspec.Struct, frozen=True):
+    def to_changes(self, order: Order) -> dict[str, Any]:
+        """Say it in the words of the core, without what is to be kept."""
+        changes: dict[str, Any] = {}
+        for name in self.__struct_fields__:
+            value, core = getattr(self, name), CORE_NAMES[name]
+            if value is UNSET:
+                continue
+            if isinstance(value, PreferredMethod):
+                value = choose_method(value, order.shipping_method)
+            changes[core] = WHEN_EMPTY.get(core) if value is None else value
+        return changes
+
+
+class UpdateOrder(_Changes, frozen=True, kw_only=True):
     """What changes an order: null or nothing keeps what is stored, empty text clears it."""
 
     recipientName: Line | Change = UNSET
@@ -90,12 +104,8 @@ class UpdateOrder(msgspec.Struct, frozen=True, kw_only=True):
     invoiceTax: Annotated[Amount | Change, since(V2_5)] = UNSET
     invoiceCurrency: Annotated[CurrencyCode | Change, since(V2_5)] = UNSET
 
-    def to_changes(self, order: Order) -> dict[str, Any]:
-        """Say it in the words of the core, without what is to be kept."""
-        return _say_changes(self, order)
 
-
-class ChangeShipping(msgspec.Struct, frozen=True, kw_only=True):
+class ChangeShipping(_Changes, frozen=True, kw_only=True):
     """Where an order goes and how fast; nothing keeps what is stored."""
 
     # Empty text, too: what is on its way must not lose its address.
@@ -106,10 +116,6 @@ class ChangeShipping(msgspec.Struct, frozen=True, kw_only=True):
     stateOrCounty: Line | Change = UNSET
     postalOrZipCode: Line | UnsetType = UNSET
     preferredShippingMethod: PreferredMethod | UnsetType = UNSET
-
-    def to_changes(self, order: Order) -> dict[str, Any]:
-        """Say it in the words of the core, without what is to be kept."""
-        return _say_changes(self, order)
 
 
 # How the core calls what is called otherwise here.
@@ -140,18 +146,6 @@ def _say_in_core(given: CreateOrder) -> dict[str, Any]:
             value = WHEN_EMPTY.get(core)
         said[core] = METHOD_MEANT[value] if isinstance(value, PreferredMethod) else value
     return said
-
-
-def _say_changes(given: UpdateOrder | ChangeShipping, order: Order) -> dict[str, Any]:
-    changes: dict[str, Any] = {}
-    for name in given.__struct_fields__:
-        value, core = getattr(given, name), CORE_NAMES[name]
-        if value is UNSET:
-            continue
-        if isinstance(value, PreferredMethod):
-            value = choose_method(value, order.shipping_method)
-        changes[core] = WHEN_EMPTY.get(core) if value is None else value
-    return changes
 
 
 class OrderOut(msgspec.Struct, frozen=True, kw_only=True):
