@@ -2,12 +2,10 @@
 
 import asyncio
 import zlib
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
 import structlog
-from sqlalchemy import Connection
 
 from printworks.net.client import Posted
 from printworks.net.errors import OutboundError
@@ -61,11 +59,7 @@ async def deliver_callback(context: Context, job: Job) -> Completion | None:
 
 
 def _complete(outcome: DeliveryOutcome) -> Completion:
-    return Completion(_write, outcome)
-
-
-def _write(db: Connection, outcomes: Sequence[DeliveryOutcome], now: datetime) -> None:
-    write_outcomes(db, outcomes, now=now)
+    return Completion(write_outcomes, outcome)
 
 
 async def _attempt(context: Context, delivery: Delivery, url: str) -> DeliveryOutcome:

@@ -5,7 +5,6 @@ from typing import Final
 from printworks.actions.callbacks import replay, send_again
 from printworks.api.endpoints import Call
 from printworks.rules.callbacks import choose_format
-from printworks.store.accounts.secrets import ENVIRONMENT, find_secret
 from printworks.store.callbacks.callbacks import count_events, get_callback, list_feed
 from printworks.store.callbacks.deliveries import load_deliveries
 from printworks.wire.reading import read, read_integer
@@ -31,12 +30,10 @@ def list_events(call: Call) -> Envelope[EventListOut]:
     )
     found = list_feed(call.db, call.merchant.id, after=after, limit=limit)
     known = load_deliveries(call.db, [event.id for event in found]) if found else {}
-    # Stored at the first start.
-    environment = find_secret(call.db, ENVIRONMENT) or "sandbox"
     events = [
         EventOut.of(
             event,
-            environment=environment,
+            environment=call.work.environment,
             format=choose_format(known[event.id].chosen_format, known[event.id].order_format),
         )
         for event in found

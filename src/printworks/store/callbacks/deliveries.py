@@ -159,7 +159,7 @@ def load_deliveries(db: Connection, ids: Iterable[int]) -> dict[int, Delivery]:
     }
 
 
-def write_outcomes(db: Connection, tried: Sequence[DeliveryOutcome], *, now: datetime) -> None:
+def write_outcomes(db: Connection, tried: Sequence[DeliveryOutcome], now: datetime) -> None:
     """Store the outcome of callbacks and enqueue what follows, all in one transaction.
 
     An outcome that another worker stored in the meantime stands. `now` is the real time.
