@@ -40,6 +40,7 @@ class Invitation(msgspec.Struct, frozen=True):
 
 
 COLUMNS: Final = columns_of(invitations, Invitation)
+_IS_UNUSED: Final = invitations.c.used_at.is_(None)
 
 
 def add_invitation(db: Connection, new: NewInvitation, *, now: datetime) -> str:
@@ -55,7 +56,7 @@ def find_invitation(db: Connection, token: str, *, now: datetime) -> Invitation 
     """Return the invitation with this token, unless it was used or has expired."""
     query = select(*COLUMNS).where(
         invitations.c.hash == hash_token(token),
-        invitations.c.used_at.is_(None),
+        _IS_UNUSED,
         invitations.c.expires_at > now,
     )
     return find_struct(db, Invitation, query)
@@ -65,7 +66,7 @@ def use_invitation(db: Connection, invitation: Invitation, *, now: datetime) -> 
     """Mark an invitation as used; return False if it was used before."""
     used = db.execute(
         update(invitations)
-        .where(invitations.c.hash == invitation.hash, invitations.c.used_at.is_(None))
+        .where(invitations.c.hash == invitation.hash, _IS_UNUSED)
         .values(used_at=now)
     )
     return used.rowcount == 1
@@ -73,11 +74,7 @@ def use_invitation(db: Connection, invitation: Invitation, *, now: datetime) -> 
 
 def withdraw_links_of(db: Connection, person_id: int) -> None:
     """Withdraw the links with which a person could choose a new password."""
-    db.execute(
-        delete(invitations).where(
-            invitations.c.person_id == person_id, invitations.c.used_at.is_(None)
-        )
-    )
+    db.execute(delete(invitations).where(invitations.c.person_id == person_id, _IS_UNUSED))
 
 
 def purge_invitations(db: Connection, *, before: datetime, limit: int) -> int:
@@ -100,7 +97,7 @@ def list_open_invitations(
         .where(
             invitations.c.realm == realm,
             invitations.c.merchant_id.is_not_distinct_from(merchant_id),
-            invitations.c.used_at.is_(None),
+            _IS_UNUSED,
             invitations.c.expires_at > now,
         )
         .order_by(invitations.c.created_at.desc())
@@ -119,7 +116,7 @@ def withdraw_invitation(
             invitations.c.hash == invitation_hash,
             invitations.c.realm == realm,
             invitations.c.merchant_id.is_not_distinct_from(merchant_id),
-            invitations.c.used_at.is_(None),
+            _IS_UNUSED,
         )
         .returning(*COLUMNS)
     ).one_or_none()
@@ -128,10 +125,5 @@ def withdraw_invitation(
 
 def withdraw_all(db: Connection, realm: Realm, email: str) -> None:
     """Withdraw all invitations that were sent to an address."""
-    db.execute(
-        delete(invitations).where(
-            invitations.c.realm == realm,
-            invitations.c.email == email,
-            invitations.c.used_at.is_(None),
-        )
-    )
+    theirs = (invitations.c.realm == realm, invitations.c.email == email)
+    db.execute(delete(invitations).where(*theirs, _IS_UNUSED))
