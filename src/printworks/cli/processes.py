@@ -79,8 +79,6 @@ def migrate(session: CommandSession) -> None:
             schema.migrate(database)
     finally:
         database.close()
-    state = "was up to date (" if before == schema.LATEST else "is now at "
-    end = ")" if before == schema.LATEST else ""
-    session.done(
-        f"The database {state}revision {schema.LATEST}{end}.", revision=schema.LATEST, before=before
-    )
+    now = f"revision {schema.LATEST}"
+    state = f"was up to date ({now})" if before == schema.LATEST else f"is now at {now}"
+    session.done(f"The database {state}.", revision=schema.LATEST, before=before)

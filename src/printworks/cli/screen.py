@@ -65,17 +65,9 @@ def write_curl(settings: Settings, demo: DemoCredentials) -> str:
     """Return a command line that lists the demo merchant's orders."""
     trust = ["--cacert", str(ca_file(settings.data))] if _has_local_ca(settings) else []
     prefix = settings.header_prefix
-    return shlex.join(
-        [
-            "curl",
-            *trust,
-            "-H",
-            f"{prefix}MerchantId: {demo.merchant_id}",
-            "-H",
-            f"{prefix}REST-API-Key: {demo.api_key}",
-            f"{settings.public_url}/v3.0/orders",
-        ]
-    )
+    who = ["-H", f"{prefix}MerchantId: {demo.merchant_id}"]
+    key = ["-H", f"{prefix}REST-API-Key: {demo.api_key}"]
+    return shlex.join(["curl", *trust, *who, *key, f"{settings.public_url}/v3.0/orders"])
 
 
 def _has_local_ca(settings: Settings) -> bool:
