@@ -160,10 +160,6 @@ class Endpoint(msgspec.Struct, frozen=True):
 GET, POST, PUT, DELETE = (partial(Endpoint, method) for method in ("GET", "POST", "PUT", "DELETE"))
 
 
-def _show_unchanged(_shape: Any, answer: Any) -> Any:
-    return answer
-
-
 class ApiFamily(msgspec.Struct, frozen=True, kw_only=True):
     """The endpoints of one version, and how that version writes answers and errors."""
 
@@ -171,7 +167,7 @@ class ApiFamily(msgspec.Struct, frozen=True, kw_only=True):
     endpoints: tuple[Endpoint, ...]
     refuse: Callable[[Endpoint | None, int, str], Any]
     # Takes the shape of the endpoint, and what the handler returned.
-    show: Callable[[Any, Any], Any] = _show_unchanged
+    show: Callable[[Any, Any], Any] = lambda _shape, answer: answer
     # The version that should be used instead, and since when.
     successor: str | None = None
     deprecated_at: datetime | None = None
