@@ -2,7 +2,6 @@
 
 from decimal import Decimal
 from pathlib import Path
-from time import process_time
 
 import pytest
 
@@ -15,7 +14,6 @@ from printworks.catalogue.products import (
     QualityLevel,
     Size,
 )
-from printworks.catalogue.snapshot import Catalogue
 from printworks.rules.sizing import Pixels, Units
 
 CATALOGUE = open_catalogue(None)
@@ -153,13 +151,3 @@ class TestWhole:
         large = CATALOGUE.get_product("GLOBAL-PHO-12X16")
 
         assert all(small.base_prices[each] < large.base_prices[each] for each in Currency)
-
-    def test_it_is_read_quickly(self) -> None:
-        taken = []
-        for _ in range(3):
-            began = process_time()
-            Catalogue.load()
-            taken.append(process_time() - began)
-
-        # About 0.08 s on one core; generous, because tests run side by side.
-        assert min(taken) < 0.5

@@ -2,7 +2,6 @@
 
 import random
 import struct
-import time
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -79,12 +78,10 @@ def test_damage_of_any_sort_gets_a_verdict(
     for _ in range(ROUNDS):
         for damage in DAMAGES:
             data = damage(whole, chance)
-            started = time.monotonic()
             verdict = processor.prepare(written(tmp_path, data), AREA, Sizing.CROP, out)
 
             # A child that had crashed would have come to no verdict; and it had 1 GiB.
             assert isinstance(verdict, PreparedImage | Invalid), (damage, verdict)
-            assert time.monotonic() - started < 10
 
 
 @pytest.mark.parametrize("kind", KINDS)
