@@ -10,17 +10,21 @@ from printworks.actions.images.images import add_images
 from printworks.actions.orders.logs import LogLine, list_log
 from printworks.actions.orders.moves import move_order
 from printworks.actions.orders.orders import change_order
+from printworks.actions.production.lab_reports import apply_lab_report
 from printworks.actions.submission.check import check_submission, require_valid
+from printworks.actions.submission.submit import submit_order
 from printworks.catalogue.opening import open_catalogue
 from printworks.errors import WrongState
+from printworks.labs.documents import LabReport
 from printworks.rules.orders import OrderStatus, ShippingMethod
+from printworks.rules.production import LabState
 from printworks.rules.submission import GeneralError
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
-from printworks.store.images.images import NewImage
+from printworks.store.images.images import NewImage, list_images
 from printworks.store.labs.shipments import list_shipments
 from printworks.store.orders.orders import Order, get_order
-from tests.factories import NOON, a_merchant, a_work, a_work_of, an_order
+from tests.factories import NOON, a_merchant, a_system_work, a_work, a_work_of, an_order
 
 _S = OrderStatus
 CATALOGUE = open_catalogue(None)
@@ -49,7 +53,8 @@ class TestTracking:
             [tracked] = list_shipments(db, upgraded.id)
 
         assert (without.is_tracked, tracked.is_tracked) == (False, True)
-        assert upgraded.shipping_price == tracked.price > plain.shipping_price
+        assert upgraded.shipping_price == 395
+        assert plain.shipping_price == 199
 
     def test_who_wants_it_later_pays_for_it_then(self, database: Database) -> None:
         with database.writing() as db:
@@ -61,7 +66,7 @@ class TestTracking:
             [shipment] = list_shipments(db, order.id)
 
         assert shipment.is_tracked
-        assert changed.shipping_price == shipment.price > order.shipping_price
+        assert (order.shipping_price, changed.shipping_price) == (199, 395)
 
     def test_another_method_keeps_the_wish(self, database: Database) -> None:
         with database.writing() as db:
@@ -130,6 +135,33 @@ class TestLog:
             ),
             LogLine("Status update", "Order updated from Submitted to Complete", NOON + 2 * hour),
         ]
+
+    def test_it_tells_of_what_is_not_printed_where_it_should_be(self, database: Database) -> None:
+        with database.writing() as db:
+            merchant = a_merchant(db)
+            order = add_print(db, merchant, print_country="ES", **ADDRESS)
+            work = a_work(db, merchant, catalogue=CATALOGUE)
+            add_images(
+                work,
+                order,
+                [NewImage(sku="EU-CAN-8X10", url="https://shop.example/a.jpg", copies=1)],
+            )
+            order = get_order(db, merchant.id, order.id)
+            images = [image.id for image in list_images(db, order.id)]
+            submit_order(work, order)
+            [shipment, *_] = list_shipments(db, order.id)
+            rejected = LabReport(job=shipment.id, state=LabState.REJECTED)
+            apply_lab_report(a_system_work(db, catalogue=CATALOGUE), rejected)
+
+        with database.reading() as db:
+            first, second = [
+                line.message for line in list_log(db, order.id) if line.title == "Print country"
+            ]
+        assert first == (
+            f"No lab in ES can make and send items {images[0]}, {images[1]} in time, so they are "
+            "printed in GB"
+        )
+        assert second.startswith("No lab in ES can make and send item ")
 
     def test_each_order_has_its_own(self, database: Database) -> None:
         with database.writing() as db:

@@ -49,6 +49,7 @@ class Question(NamedTuple):
     currency: Currency
     now: datetime
     backlog: Mapping[str, int]
+    print_country: str | None = None
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +80,8 @@ def an_order(question: Question) -> Order:
     given = dict.fromkeys(Order.__struct_fields__) | {
         "destination_country": question.country,
         "shipping_method": question.method,
+        "is_tracked": False,
+        "print_country": question.print_country,
     }
     return Order(**given)  # type: ignore[arg-type]
 
@@ -116,6 +119,7 @@ def make_questions(catalogue: Catalogue, *, part: int) -> Iterator[Question]:
                 lab.code: chance.choice([0, 0, 1, 3]) * chance.randint(0, lab.capacity)
                 for lab in catalogue.labs
             },
+            print_country=chance.choice([None, country, "GB", "DE", "US"]),
         )
 
 
@@ -127,6 +131,28 @@ class World:
         self.catalogue = catalogue
         self._leaves: dict[tuple[str, str], date] = {}
         self._sent: dict[tuple[Any, ...], list[tuple[date, int]]] = {}
+        self._tracked = {any_method: self.find_tracked(any_method) for any_method in (False, True)}
+
+    def find_tracked(self, any_method: bool) -> set[str]:
+        """Return the bands that are paid for with tracking, and of which all can be sent so."""
+        question = self.question
+        bands = {line.product.shipping_band for line in question.lines}
+        rates = self.catalogue.tariff.rates
+        paid = {
+            band
+            for band in bands
+            if all(r.is_tracked for r in rates[question.country, band, question.method])
+        }
+        self._tracked = {any_method: set()}
+        for line in question.lines:
+            services = [
+                service
+                for lab in self.makers(line)
+                for service in self.services(lab, line.product.shipping_band, any_method=any_method)
+            ]
+            if not any(service.tracked for service in services):
+                paid.discard(line.product.shipping_band)
+        return paid
 
     def promise(self) -> date:
         """Return the last day that keeps the promise."""
@@ -138,6 +164,24 @@ class World:
     def makers(self, line: Line) -> list[Lab]:
         """List the labs that make this."""
         return [lab for lab in self.catalogue.labs if lab.can_make(line.product) and not lab.paused]
+
+    def at_home(self, line: Line, *, any_method: bool) -> list[Lab]:
+        """List the labs of the print country that send this in time, as it was asked for."""
+        question, band = self.question, line.product.shipping_band
+        return [
+            lab
+            for lab in self.makers(line)
+            if lab.country == question.print_country
+            and any(
+                question.method in service.methods
+                and arrives(self.leaves(lab, line), service) <= self.promise()
+                for service in self.services(lab, band, any_method=any_method)
+            )
+        ]
+
+    def preferred(self, line: Line, *, any_method: bool) -> list[Lab]:
+        """List the labs that may make this: those at home if there are any."""
+        return self.at_home(line, any_method=any_method) or self.makers(line)
 
     def cost(self, lab: Lab, line: Line) -> Fraction:
         """Return what the copies cost, in the currency of the merchant, exactly."""
@@ -164,17 +208,21 @@ class World:
             leaves = max(self.leaves(lab, line) for line in lines)
             self._sent[key] = [
                 (arrives(leaves, service), price)
-                for service in self.services(lab, any_method=any_method)
+                for service in self.services(
+                    lab, lines[0].product.shipping_band, any_method=any_method
+                )
                 if (price := self.price(service, lines)) is not None
             ]
         return self._sent[key]
 
-    def services(self, lab: Lab, *, any_method: bool) -> list[Service]:
-        """List the services that go there from a lab."""
+    def services(self, lab: Lab, band: str, *, any_method: bool) -> list[Service]:
+        """List the services that take a band there from a lab."""
         return [
             service
             for service in self.catalogue.services
             if lab.code in service.labs
+            and band in service.bands
+            and (service.tracked or band not in self._tracked[any_method])
             and self.question.country in service.countries
             and (any_method or self.question.method in service.methods)
         ]
@@ -182,7 +230,7 @@ class World:
     def price(self, service: Service, lines: Sequence[Line]) -> int | None:
         """Return what a package costs; None if it is not carried."""
         copies = sum(line.copies for line in lines)
-        return service.find_price(lines[0].product.shipping_band, copies, self.question.currency)
+        return service.find_cost(lines[0].product.shipping_band, copies, self.question.currency)
 
     def fastest(self, *, any_method: bool) -> date | None:
         """Return when everything can have arrived; None if something cannot be sent at all."""
@@ -211,7 +259,9 @@ class World:
             lines = [line for line in self.question.lines if line.product.shipping_band == band]
             costs = (
                 self.total(lines, labs, deadline, any_method=any_method)
-                for labs in combine(*(self.makers(line) for line in lines))
+                for labs in combine(
+                    *(self.preferred(line, any_method=any_method) for line in lines)
+                )
             )
             total += min(cost for cost in costs if cost is not None)
         return total, fastest <= self.promise() and not any_method
@@ -243,8 +293,8 @@ class World:
             service = services[package.service]
             price = self.price(service, lines)
             assert price is not None
-            assert service in self.services(lab, any_method=True)
-            assert package.price == FINE * price
+            assert service in self.services(lab, package.band, any_method=True)
+            assert package.shipping_cost == FINE * price
             assert package.arrival.latest == arrives(
                 max(self.leaves(lab, line) for line in lines), service
             )
@@ -274,7 +324,7 @@ def count_on(first: date, days: int, closed: Sequence[int], holidays: frozenset[
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_plan_is_cheaper_than_the_one_that_is_found(catalogue: Catalogue, part: int) -> None:
-    kept, split, asked = 0, 0, 0
+    kept, split, asked, at_home = 0, 0, 0, 0
     for question in make_questions(catalogue, part=part):
         world = World(question, catalogue)
 
@@ -289,6 +339,13 @@ def test_no_plan_is_cheaper_than_the_one_that_is_found(catalogue: Catalogue, par
         assert plan.promise == world.promise()
         assert sorted(plan.labs) == [line.image for line in question.lines]
         assert plan.is_exact
+        for line in question.lines:
+            is_at_home = catalogue.get_lab(plan.labs[line.image]).country == question.print_country
+            could_be = bool(world.at_home(line, any_method=False))
+            assert is_at_home >= could_be, question
+            elsewhere = line.image in plan.printed_elsewhere
+            assert elsewhere == (question.print_country is not None and not is_at_home)
+            at_home += could_be
         asked += 1
         kept += keeps_promise
         split += len({package.lab for package in plan.shipments}) > 1
@@ -296,6 +353,7 @@ def test_no_plan_is_cheaper_than_the_one_that_is_found(catalogue: Catalogue, par
     assert asked > 0.9 * ORDERS / PARTS
     assert 0 < kept < asked
     assert split > asked / 50
+    assert at_home > asked / 10
 
 
 def question_for(catalogue: Catalogue, country: str, *skus: str) -> Question:

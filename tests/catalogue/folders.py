@@ -71,6 +71,14 @@ PROMISE: Final = {
     "Overnight": "3",
 }
 
+TARIFF: Final = {
+    "name": '"Post"',
+    "to": '["everywhere"]',
+    "methods": '["Budget", "Standard", "Express", "Overnight"]',
+    "tracked": "false",
+    "bands": "{ Prints = { items = 50, GBP = [299, 90], EUR = [340, 105] } }",
+}
+
 RATES: Final = """\
 [rates]
 GBP = 1
@@ -99,6 +107,11 @@ def a_promise(**changed: str | None) -> str:
     return _write("promises", {**PROMISE, **changed})
 
 
+def a_tariff(**changed: str | None) -> str:
+    """Write what merchants pay for shipping prints everywhere, by every method."""
+    return _write("tariff", {**TARIFF, **changed})
+
+
 def a_family(columns: str, *rows: str, **changed: str | None) -> str:
     """Write a family; its rows are its last lines but one."""
     lines = [_write("products", {**FAMILY, **changed}), f"columns = [{columns}]\nrows = [\n"]
@@ -122,6 +135,7 @@ def a_whole_folder(where: Path, *products: str, words: str = WORDS, **changed: s
         "labs": a_lab(),
         "services": a_service(),
         "promises": a_promise(),
+        "tariff": a_tariff(),
         "rates": RATES,
         **changed,
     }

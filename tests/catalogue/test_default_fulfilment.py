@@ -151,7 +151,7 @@ class TestPrices:
     @pytest.mark.parametrize("method", [BUDGET, STANDARD])
     def test_british_prints_travel_by_second_class_mail(self, method: ShippingMethod) -> None:
         offered = [
-            (service.find_price("Prints", 1, Currency.GBP), service)
+            (service.find_cost("Prints", 1, Currency.GBP), service)
             for service in CATALOGUE.services
             if service.goes_to("GB") and method in service.methods and "Prints" in service.bands
         ]
@@ -163,7 +163,7 @@ class TestPrices:
 
     def test_every_service_has_a_price_in_every_currency(self) -> None:
         prices = [
-            service.find_price(band, copies, currency)
+            service.find_cost(band, copies, currency)
             for service in CATALOGUE.services
             for band in service.bands
             for currency in Currency

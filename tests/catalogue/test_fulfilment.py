@@ -15,12 +15,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from printworks.catalogue.form_reading import BlockForm, list_fields
-from printworks.catalogue.forms import LabForm, MakingLine, PromiseForm, ServiceForm, TariffForm
+from printworks.catalogue.forms import (
+    LabForm,
+    MakingLine,
+    PromiseForm,
+    ServiceForm,
+    StepsForm,
+    TariffForm,
+)
 from printworks.catalogue.labs import Connector, Lab, LastChance
 from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.problems import BadCatalogue
 from printworks.catalogue.products import Currency
-from printworks.catalogue.services import Carrier, Service, Tariff
+from printworks.catalogue.services import Carrier, Service, StepPrice
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import NotFound
 from printworks.rules.orders import ShippingMethod
@@ -34,6 +41,7 @@ from tests.catalogue.folders import (
     a_product,
     a_promise,
     a_service,
+    a_tariff,
     a_whole_folder,
 )
 
@@ -199,25 +207,25 @@ class TestServices:
     def test_a_step_that_is_begun_is_paid_for(
         self, copies: int, price: int, tmp_path: Path
     ) -> None:
-        assert load_service(tmp_path).find_price("Prints", copies, GBP) == price
+        assert load_service(tmp_path).find_cost("Prints", copies, GBP) == price
 
     def test_what_a_service_does_not_carry_has_no_price(self, tmp_path: Path) -> None:
         service = load_service(tmp_path)
 
-        assert service.find_price("Canvas", 1, GBP) is None
-        assert service.find_price("Prints", 1, Currency.USD) is None
+        assert service.find_cost("Canvas", 1, GBP) is None
+        assert service.find_cost("Prints", 1, Currency.USD) is None
 
     @given(
-        tariff=st.builds(
-            Tariff, st.integers(1, 100), st.integers(0, 10_000), st.integers(0, 10_000)
+        price=st.builds(
+            StepPrice, st.integers(1, 100), st.integers(0, 10_000), st.integers(0, 10_000)
         ),
         copies=st.integers(1, 10_000),
     )
-    def test_each_further_step_costs_the_same(self, tariff: Tariff, copies: int) -> None:
-        further = tariff.price(copies + tariff.items) - tariff.price(copies)
+    def test_each_further_step_costs_the_same(self, price: StepPrice, copies: int) -> None:
+        further = price.price(copies + price.items) - price.price(copies)
 
-        assert further == tariff.further
-        assert tariff.price(copies) <= tariff.price(copies + 1)
+        assert further == price.further
+        assert price.price(copies) <= price.price(copies + 1)
 
 
 class TestPromises:
@@ -304,6 +312,7 @@ class TestLookups:
             a_product(price="{ GBP = 20 }"),
             words=WORDS.replace(', "EUR"', ""),
             services=a_service(bands="{ Prints = { items = 1, GBP = [3, 1] } }"),
+            tariff=a_tariff(bands="{ Prints = { items = 1, GBP = [3, 1] } }"),
             rates="",
         )
 
@@ -321,15 +330,15 @@ class TestLookups:
             with pytest.raises(AttributeError):
                 setattr(frozen, name, None)
         for mapping in (
-            *(catalogue.labs[0].makes, catalogue.services[0].tariffs),
+            *(catalogue.labs[0].makes, catalogue.services[0].costs),
             *(catalogue.promises, catalogue.rates),
         ):
             assert isinstance(mapping, MappingProxyType)
 
 
 class TestForms:
-    def test_a_tariff_may_have_a_price_in_every_currency(self) -> None:
-        assert set(list_fields(TariffForm)) == {"items", *Currency}
+    def test_a_price_may_be_in_every_currency(self) -> None:
+        assert set(list_fields(StepsForm)) == {"items", *Currency}
 
     def test_a_promise_may_name_every_method(self) -> None:
         assert set(list_fields(PromiseForm)) == {"to", *ShippingMethod}
@@ -349,7 +358,7 @@ class TestManual:
         assert (york.find_cost(mug, 2), ghent.find_cost(mug, 2)) == (400, None)
         assert [service.code for service in catalogue.list_services("york", "IE")] == ["parcel"]
 
-    @pytest.mark.parametrize("form", [LabForm, MakingLine, ServiceForm, PromiseForm])
+    @pytest.mark.parametrize("form", [LabForm, MakingLine, ServiceForm, PromiseForm, TariffForm])
     def test_the_manual_names_every_key(self, form: type[BlockForm]) -> None:
         manual = PAGE.read_text(encoding="utf-8")
 

@@ -15,10 +15,12 @@ from tests.catalogue.folders import (
     a_product,
     a_promise,
     a_service,
+    a_tariff,
     a_whole_folder,
     problems_of,
 )
 
+PRICE = "{ items = 50, GBP = [1, 1], EUR = [1, 1] }"
 WRONG_LABS = [
     (
         "code",
@@ -131,7 +133,7 @@ WRONG_SERVICES = [
     (
         "bands",
         "{ Prints = { items = 9, GBP = [1, 1], EUR = [1, 1], YEN = [1, 1] } }",
-        "`YEN` is not a key of a tariff; known are `items`, ",
+        "`YEN` is not a key of a price; known are `items`, ",
     ),
     (
         "bands",
@@ -384,12 +386,14 @@ class TestTogether:
     def test_a_product_that_is_sold_where_nothing_takes_it(
         self, changed: dict[str, str], countries: str, tmp_path: Path
     ) -> None:
-        assert problems_of(a_whole_folder(tmp_path, a_product(**changed))) == [
+        priced = a_tariff(bands=f"{{ Prints = {PRICE}, Canvas = {PRICE} }}")
+
+        assert problems_of(a_whole_folder(tmp_path, a_product(**changed), tariff=priced)) == [
             f"products.toml:2: `PHOTO-4X6` is sold to {countries}, where no service takes it "
             "from a lab that makes it."
         ]
 
-    @pytest.mark.parametrize("table", ["labs", "services", "promises"])
+    @pytest.mark.parametrize("table", ["labs", "services", "promises", "tariff"])
     def test_single_brackets(self, table: str, tmp_path: Path) -> None:
         folder = a_folder(tmp_path, a_product(), more=f"[{table}]\n")
 

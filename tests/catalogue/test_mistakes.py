@@ -338,7 +338,7 @@ class TestMistakesInAFolder:
                 "colour = 1\n" + WORDS,
                 "words.toml:1: `colour` is not a key of a catalogue; "
                 "known are `currencies`, `kinds`, `bands`, `groups`, `holidays`, `rates`, "
-                "`products`, `labs`, `services`, `promises`.",
+                "`products`, `labs`, `services`, `promises`, `tariff`.",
             ),
             (
                 WORDS.replace('[groups]\nISLES = ["GB", "IE"]', "groups = 3"),

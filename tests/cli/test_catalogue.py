@@ -9,7 +9,7 @@ from tests.catalogue.folders import a_folder, a_lab, a_product, a_service, a_who
 from tests.cli.program import run
 
 
-@pytest.mark.parametrize("command", ["check", "list", "show", "labs", "services"])
+@pytest.mark.parametrize("command", ["check", "list", "show", "labs", "services", "tariff"])
 def test_every_command_has_help(command: str) -> None:
     ended = run("catalogue", command, "--help")
 
@@ -224,6 +224,18 @@ def test_services_to_a_country_are_listed_with_their_prices(tmp_path: Path) -> N
     assert line.rstrip().endswith("Prints 1.99 for 50, then 0.80")
 
 
+def test_the_tariff_of_a_country_is_listed_with_its_steps(tmp_path: Path) -> None:
+    for_people = run("catalogue", "tariff", "--country", "gb", "--data", tmp_path)
+    for_programs = run("catalogue", "tariff", "--country", "GB", "--json", "--data", tmp_path)
+
+    [line, *_] = [line for line in for_people.said.splitlines() if "2nd Class" in line]
+    assert line.split()[:2] == ["Prints", "Budget"]
+    assert "1.99 for 50, then 0.80" in line
+    [rate, *_] = json.loads(for_programs.said)
+    assert (rate["band"], rate["method"], rate["isTracked"]) == ("Prints", "Budget", False)
+    assert rate["prices"][0] == {"currency": "GBP", "items": 50, "first": 199, "further": 80}
+
+
 def test_services_can_be_narrowed_to_a_method(tmp_path: Path) -> None:
     ended = run(
         *("catalogue", "services", "--country", "GB", "--method", "overnight", "--json"),
@@ -232,7 +244,7 @@ def test_services_can_be_narrowed_to_a_method(tmp_path: Path) -> None:
 
     [service] = json.loads(ended.said)
     assert (service["code"], service["carrier"]) == ("gb-next-day", "DpdNextDay")
-    assert service["prices"][0] == {
+    assert service["costs"][0] == {
         "band": "Prints",
         "currency": "GBP",
         "items": 50,

@@ -25,7 +25,11 @@ def test_a_new_order_is_explained_before_it_is_submitted(keeper: Operator) -> No
     assert (
         lines[4] == "Together that costs 2.31 GBP: 0.32 GBP for printing and 1.99 GBP for shipping."
     )
-    assert lines[-1] == "dale would cost 0.16 GBP more for items 1 and 2."
+    assert lines[-2:] == [
+        "dale would cost 0.16 GBP more for items 1 and 2.",
+        "The price is 3.79 GBP, of which 2.99 GBP is shipping. The planned cost is 0.32 GBP for "
+        "printing and 1.99 GBP for shipping, which leaves 1.48 GBP.",
+    ]
 
 
 @pytest.mark.both_databases
@@ -51,12 +55,25 @@ def test_an_explanation_for_programs_reckons_in_minor_units(keeper: Operator) ->
     assert told["status"] == "Submitted"
     assert told["currency"] == "GBP"
     assert told["items"] == [{"image": 1, "sku": SKU, "copies": 2}]
-    assert decision["packages"][0]["price"] == 199
+    assert (told["price"], told["shippingPrice"]) == (2 * 20 + 299, 299)
+    assert (told["itemsCost"], told["shippingCost"]) == (16, 199)
+    assert (told["printCountry"], decision["printedElsewhere"]) == (None, [])
+    assert decision["packages"][0]["shippingCost"] == 199
     assert {one["lab"]: one["extraCost"] for one in decision["verdicts"]} == {
         "hill": None,
         "dale": 8,
     }
     assert [one["id"] for one in told["shipments"]] == [shipment.id]
+
+
+def test_an_order_that_is_printed_elsewhere_is_explained(keeper: Operator) -> None:
+    order = keeper.adds_an_order(print_country="FR")
+
+    said = keeper.asks("order", "explain", str(order.id)).said
+    told = keeper.reads("order", "explain", str(order.id))
+
+    assert "No lab in FR can make and send item 1 in time.\n" in said
+    assert (told["printCountry"], told["decisions"][0]["printedElsewhere"]) == ("FR", [1])
 
 
 def test_an_order_without_images_has_nothing_to_explain(keeper: Operator) -> None:

@@ -123,6 +123,20 @@ class TestWhatWouldHappen:
         assert "fr-lyon cannot make items 1 and 2: canvas is not in its range." in said
         assert count_rows(database) == before
 
+    def test_the_merchant_pays_the_tariff_wherever_it_is_printed(self, operator: Window) -> None:
+        asked = {"country": "FR", "at": "2026-11-15T12:00", "sku1": "GLOBAL-PHO-4X6-PRO"}
+
+        here, abroad = (self.ask(operator, **asked, print=code) for code in ("FR", "GB"))
+        nowhere = self.ask(operator, **asked, print="ES")
+
+        assert "fr-lyon ships 1 copy" in here
+        assert re.search(r"gb-\w+ ships 1 copy", abroad)
+        assert "a lab in the print country is in time." in abroad
+        assert "No lab in ES can make and send item 1 in time." in nowhere
+        for said in (here, abroad, nowhere):
+            assert "Shipping £2.60" in said
+        assert "£3.50 for shipping." in abroad
+
     def test_what_waits_at_labs_counts_unless_it_is_ignored(
         self, operator: Window, alice: Window, database: Database
     ) -> None:
@@ -134,7 +148,8 @@ class TestWhatWouldHappen:
             service="eu-parcel",
             carrier=Carrier.DHL,
             is_tracked=True,
-            price=0,
+            items_cost=0,
+            shipping_cost=0,
             image_ids=[],
             copies=60 * lab.capacity,
             earliest_arrival="2026-11-20",

@@ -59,6 +59,10 @@ SENTENCES: list[tuple[events.OrderEvent, str]] = [
         "Shipment 8 dispatched",
     ),
     (
+        events.PrintedElsewhere(wanted="ES", images=[1, 2], countries=["DE", "FR"]),
+        "2 images printed in Germany and France: no lab in Spain is in time",
+    ),
+    (
         events.ShipmentsChanged(
             status=OrderStatus.SUBMITTED, merchant_order_id=None, changed=[8, 9], shipments=[]
         ),
@@ -130,7 +134,8 @@ def a_package(lab: str) -> PlannedShipment:
         service="x",
         method=ShippingMethod.STANDARD,
         is_tracked=False,
-        price=123_456,
+        items_cost=987_654,
+        shipping_cost=123_456,
         dispatch=days,
         arrival=days,
     )
@@ -146,6 +151,7 @@ def test_every_verdict_is_a_sentence_without_what_labs_cost() -> None:
         LabVerdict(lab="c", items=(1,), finding=LabFinding.PAUSED, reason="holidays"),
         LabVerdict(lab="d", items=(1,), finding=LabFinding.NO_SERVICE),
         LabVerdict(lab="e", items=(1,), finding=LabFinding.TOO_LATE, arrives_by=date(2026, 12, 1)),
+        LabVerdict(lab="f", items=(1,), finding=LabFinding.ABROAD),
     )
     plan = Plan(
         shipments=(a_package("gb-leeds"),),
@@ -155,6 +161,8 @@ def test_every_verdict_is_a_sentence_without_what_labs_cost() -> None:
         method=ShippingMethod.STANDARD,
         meets_promise=False,
         is_exact=True,
+        print_country="ES",
+        printed_elsewhere=(1,),
     )
     [choice] = describe_choices([Decision(Routed(plan, verdicts), ["b"], NOON)], CATALOGUE)
 
@@ -164,6 +172,7 @@ def test_every_verdict_is_a_sentence_without_what_labs_cost() -> None:
         "Fri 20 Nov 2026.",
         "Standard shipping promises Thu 19 Nov 2026. No lab can meet that; this is the earliest "
         "possible.",
+        "No lab in Spain can make and send image 1 in time.",
     )
     assert choice.others == (
         "Bristol (United Kingdom) would have cost more.",
@@ -173,6 +182,7 @@ def test_every_verdict_is_a_sentence_without_what_labs_cost() -> None:
         "c is paused: holidays.",
         "d has no matching shipping service to that country.",
         "e would be too late: it would arrive by Tue 1 Dec 2026.",
+        "f is not in the country where the order should be printed.",
     )
 
 

@@ -62,6 +62,7 @@ def a_lab(
     dispatch = changes.pop("dispatch", Window(day(0), day(1)))
     return Candidate(
         code=code,
+        country=changes.pop("country", "GB"),
         offers={
             item: CannotMake(cost) if isinstance(cost, str) else Offer(cost, dispatch)
             for item, cost in costs.items()

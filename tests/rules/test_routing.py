@@ -58,7 +58,7 @@ class TestThePlan:
 
         plan = plan_of(ask(items, [a_lab("a", {1: 1, 2: 1, 3: 1}, a_service(price=prices))]))
 
-        packed = [(p.band, p.items, p.copies, p.price) for p in plan.shipments]
+        packed = [(p.band, p.items, p.copies, p.shipping_cost) for p in plan.shipments]
         assert packed == [("Prints", (1, 3), 5, 290), ("Canvas", (2,), 1, 900)]
 
     def test_every_copy_is_paid_for(self) -> None:
@@ -335,3 +335,72 @@ def test_a_package_costs_more_step_by_step(copies: int, price: int) -> None:
 def test_a_package_price_that_falls_is_refused(wrong: tuple[int, int, int, int]) -> None:
     with pytest.raises(ValueError, match="cannot be negative"):
         ShipmentPrice(*wrong)
+
+
+class TestThePrintCountry:
+    HERE, THERE = a_lab("here", {1: 900}, country="FR"), a_lab("there", {1: 1})
+
+    def test_a_lab_there_prints_whatever_it_costs(self) -> None:
+        routing = ask([an_item()], [self.HERE, self.THERE], print_country="FR")
+
+        assert plan_of(routing).labs == {1: "here"}
+        assert plan_of(routing).printed_elsewhere == ()
+        assert findings_of(routing)["there", 1] is LabFinding.ABROAD
+        assert "there was passed over for item 1: a lab in the print country is in time." in (
+            explain(routing)
+        )
+
+    def test_without_one_the_cheapest_prints(self) -> None:
+        assert plan_of(ask([an_item()], [self.HERE, self.THERE])).labs == {1: "there"}
+
+    def test_of_several_labs_there_the_cheapest_prints(self) -> None:
+        second = a_lab("near", {1: 800}, country="FR")
+
+        routing = ask([an_item()], [self.HERE, second, self.THERE], print_country="FR")
+
+        assert plan_of(routing).labs == {1: "near"}
+        assert findings_of(routing)["here", 1] is LabFinding.DEARER
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"offers": {}},
+            {"services": (a_service(takes=9),)},
+            {"services": (a_service(method=EXPRESS),)},
+            {"paused": "on holiday"},
+        ],
+        ids=["not made", "too late", "not by the method", "paused"],
+    )
+    def test_otherwise_any_lab_prints_and_the_plan_says_so(self, changes: dict[str, Any]) -> None:
+        here = msgspec.structs.replace(self.HERE, **changes)
+
+        routing = ask([an_item()], [here, self.THERE], print_country="FR")
+
+        assert plan_of(routing).labs == {1: "there"}
+        assert plan_of(routing).printed_elsewhere == (1,)
+        assert "No lab in FR can make and send item 1 in time." in explain(routing)
+
+    def test_each_item_is_looked_at_alone(self) -> None:
+        items = [an_item(1), an_item(2)]
+        labs = [a_lab("here", {1: 900}, country="FR"), a_lab("there", {1: 1, 2: 1})]
+
+        plan = plan_of(ask(items, labs, print_country="FR"))
+
+        assert plan.labs == {1: "here", 2: "there"}
+        assert plan.printed_elsewhere == (2,)
+
+    def test_if_nobody_is_in_time_the_country_does_not_matter(self) -> None:
+        late = a_service(takes=9)
+        here = a_lab("here", {1: 1}, late, country="FR")
+        labs = [here, a_lab("there", {1: 900}, late)]
+
+        plan = plan_of(ask([an_item()], labs, print_country="FR"))
+
+        assert (plan.labs, plan.printed_elsewhere) == ({1: "here"}, ())
+
+    def test_a_lab_there_that_is_too_late_is_called_so(self) -> None:
+        late = a_lab("late", {1: 1}, a_service(takes=9), country="FR")
+
+        routing = ask([an_item()], [self.HERE, late], print_country="FR")
+
+        assert findings_of(routing)["late", 1] is LabFinding.TOO_LATE

@@ -10,7 +10,7 @@ from printworks.catalogue.form_reading import BlockForm, Known, ParsedFrom
 from printworks.catalogue.labs import LabTerms
 from printworks.catalogue.problems import Mistake, suggest
 from printworks.catalogue.products import Currency, Product, QualityLevel
-from printworks.catalogue.services import Carrier, Tariff
+from printworks.catalogue.services import Carrier, StepPrice
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.sizing import Units
 
@@ -106,10 +106,10 @@ _STEPS: Final = Meta(
 Steps = Annotated[list[values.Money], _STEPS]
 
 
-class TariffForm(BlockForm, frozen=True, kw_only=True):
+class StepsForm(BlockForm, frozen=True, kw_only=True):
     """The price of shipping items of one band, by currency."""
 
-    NOUN: ClassVar[str] = "a tariff"
+    NOUN: ClassVar[str] = "a price"
 
     items: values.Count
     GBP: Steps | None = None
@@ -118,22 +118,30 @@ class TariffForm(BlockForm, frozen=True, kw_only=True):
     AUD: Steps | None = None
 
 
-def _set_tariffs(form: TariffForm, known: Known) -> dict[Currency, Tariff]:
+def _set_steps(form: StepsForm, known: Known) -> dict[Currency, StepPrice]:
     written = {currency: getattr(form, currency) for currency in Currency}
-    tariffs = {name: Tariff(form.items, *steps) for name, steps in written.items() if steps}
-    wanted = known.get("currencies", tuple(tariffs))
-    for currency in tariffs:
+    prices = {name: StepPrice(form.items, *steps) for name, steps in written.items() if steps}
+    wanted = known.get("currencies", tuple(prices))
+    for currency in prices:
         if currency not in wanted:
             raise Mistake(f"`{currency}` is not in `currencies`{suggest(currency, wanted)}")
-    missing = [currency for currency in wanted if currency not in tariffs]
+    missing = [currency for currency in wanted if currency not in prices]
     if missing:
         raise Mistake(f"`{{key}}` has no price in {', '.join(missing)}.")
-    return tariffs
+    return prices
 
 
-_TARIFF: Final = Meta(description="a table such as { items = 50, GBP = [199, 80] }")
-Tariffs = Annotated[
-    dict[Currency, Tariff], ParsedFrom(Annotated[TariffForm, _TARIFF], _set_tariffs)
+_PRICE_LINE: Final = Meta(description="a table such as { items = 50, GBP = [199, 80] }")
+StepPrices = Annotated[
+    dict[Currency, StepPrice], ParsedFrom(Annotated[StepsForm, _PRICE_LINE], _set_steps)
+]
+PricedBands = Annotated[
+    dict[values.Band, StepPrices],
+    Meta(
+        min_length=1,
+        description="a table of shipping bands, each with lines such as "
+        "Prints = { items = 50, GBP = [199, 80] }",
+    ),
 ]
 
 
@@ -149,18 +157,23 @@ class ServiceForm(BlockForm, frozen=True, kw_only=True, rename={"exceptions": "e
     exceptions: values.Countries = frozenset()
     transit_days: values.TransitDays
     tracked: values.Flag
-    bands: Annotated[
-        dict[values.Band, Tariffs],
-        Meta(
-            min_length=1,
-            description="a table of shipping bands, each with lines such as "
-            "Prints = { items = 50, GBP = [199, 80] }",
-        ),
-    ]
+    bands: PricedBands
 
     def __post_init__(self) -> None:
         if self.to <= self.exceptions:
             raise Mistake("`except` leaves no country.", "except")
+
+
+class TariffForm(BlockForm, frozen=True, kw_only=True):
+    """What merchants pay for shipping to some countries, with tracking or without."""
+
+    NOUN: ClassVar[str] = "a tariff"
+
+    name: values.Text
+    to: values.Zones
+    methods: values.Listed[ShippingMethod]
+    tracked: values.Flag
+    bands: PricedBands
 
 
 class PromiseForm(BlockForm, frozen=True, kw_only=True):
@@ -204,3 +217,4 @@ class CatalogueForm(BlockForm, frozen=True, kw_only=True):
     labs: Annotated[list[LabForm], _BLOCKS] = NO_BLOCKS
     services: Annotated[list[ServiceForm], _BLOCKS] = NO_BLOCKS
     promises: Annotated[list[PromiseForm], _BLOCKS] = NO_BLOCKS
+    tariff: Annotated[list[TariffForm], _BLOCKS] = NO_BLOCKS

@@ -1,9 +1,7 @@
 """Builds labs, services and promises, and checks that every product can be made and shipped."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from printworks.catalogue.countries import COUNTRIES
@@ -15,6 +13,7 @@ from printworks.catalogue.promises import Promise
 from printworks.catalogue.services import Service
 from printworks.catalogue.sources import CatalogueFiles, Place
 from printworks.catalogue.values import EVERYWHERE
+from printworks.catalogue.zones import ZoneEntry, choose_closest
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.routing.calendars import LabHours, WorkingCalendar
 
@@ -49,10 +48,10 @@ def build_labs(
 
 def build_service(form: ServiceForm) -> Service:
     fewest, most = form.transit_days
-    tariffs = {
-        (band, currency): tariff
+    costs = {
+        (band, currency): cost
         for band, by_currency in form.bands.items()
-        for currency, tariff in by_currency.items()
+        for currency, cost in by_currency.items()
     }
     return Service(
         code=form.code,
@@ -65,18 +64,19 @@ def build_service(form: ServiceForm) -> Service:
         max_transit_days=most,
         tracked=form.tracked,
         bands=tuple(form.bands),
-        tariffs=MappingProxyType(tariffs),
+        costs=MappingProxyType(costs),
     )
 
 
 def check_together(form: CatalogueForm, files: CatalogueFiles) -> None:
-    """Report what is missing in a catalogue with labs: services, promises and rates."""
+    """Report what is missing in a catalogue with labs: services, promises, a tariff and rates."""
     served = {code for service in form.services for code in service.labs}
     for position, lab in enumerate(form.labs):
         if lab.code not in served:
             files.report(("labs", position, "code"), f"No service leaves from `{lab.code}`.")
-    if not form.promises:
-        files.report(("labs", 0), "There are labs, but no `[[promises]]`.")
+    for table in ("promises", "tariff"):
+        if not getattr(form, table):
+            files.report(("labs", 0), f"There are labs, but no `[[{table}]]`.")
     missing = [currency for currency in form.currencies if currency not in form.rates]
     if missing and len(form.currencies) > 1:
         sentence = f"There are labs, but `rates` has no line for {', '.join(missing)}."
@@ -110,38 +110,12 @@ def _find_reach(services: Sequence[Service], makers: frozenset[str], band: str) 
     return frozenset().union(*(service.countries for service in taking))
 
 
-class PromiseEntry(NamedTuple):
-    """A promise for one method and one name in `to`, with its countries and its place."""
-
-    promise: Promise
-    countries: frozenset[str]
-    # 2 for a country, 1 for a group, 0 for everywhere.
-    closeness: int
-    place: Place
-
-
 def choose_promises(
     forms: Sequence[PromiseForm], files: CatalogueFiles
 ) -> Mapping[tuple[ShippingMethod, str], Promise]:
     """Choose the closest promise for each method and country; report ties and gaps."""
-    candidates: dict[tuple[ShippingMethod, str], list[PromiseEntry]] = defaultdict(list)
-    for entry in _list_entries(forms):
-        for country in entry.countries:
-            candidates[entry.promise.method, country].append(entry)
-    rivals: dict[tuple[PromiseEntry, PromiseEntry], list[str]] = defaultdict(list)
-    chosen = {}
-    for (method, country), found in candidates.items():
-        closest = max(entry.closeness for entry in found)
-        first, *others = (entry for entry in found if entry.closeness == closest)
-        chosen[method, country] = first.promise
-        for other in others:
-            rivals[first, other].append(country)
-    for (first, other), countries in rivals.items():
-        sentence = (
-            f"{other.promise.method} to {list_some(sorted(countries))} is promised here through "
-            f"`{other.promise.to}` and at {files.cite(first.place)} through `{first.promise.to}`."
-        )
-        files.report(other.place, sentence)
+    closest = choose_closest(_list_promises(forms), files, verb="promised")
+    chosen = {(one.value.method, country): one.value for (_, country), [one] in closest.items()}
     for method in ShippingMethod if forms else ():
         without = [country for country in COUNTRIES if (method, country) not in chosen]
         if without:
@@ -150,12 +124,12 @@ def choose_promises(
     return chosen
 
 
-def _list_entries(forms: Sequence[PromiseForm]) -> Iterator[PromiseEntry]:
+def _list_promises(forms: Sequence[PromiseForm]) -> Iterator[ZoneEntry[Promise]]:
     for position, form in enumerate(forms):
         for name, countries in form.to.items():
-            closeness = 0 if name == EVERYWHERE else 2 if name in COUNTRIES else 1
             for method in ShippingMethod:
                 days = getattr(form, method)
                 if days is not None:
                     place = ("promises", position, method)
-                    yield PromiseEntry(Promise(method, name, days), countries, closeness, place)
+                    promise = Promise(method, name, days)
+                    yield ZoneEntry(promise, method, method, name, countries, place)

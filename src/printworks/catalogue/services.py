@@ -1,4 +1,4 @@
-"""What a shipping service is: from which labs to which countries, how fast and for how much."""
+"""What a shipping service is: from which labs to which countries, how fast and at what cost."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -33,7 +33,7 @@ class Carrier(StrEnum):
     NOT_KNOWN = "NotKnown"
 
 
-class Tariff(msgspec.Struct, frozen=True):
+class StepPrice(msgspec.Struct, frozen=True):
     """The price of so many items in a parcel, and of as many again, in minor units."""
 
     items: int
@@ -62,13 +62,14 @@ class Service(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     tracked: bool
     # What it carries.
     bands: tuple[str, ...]
-    tariffs: Mapping[tuple[str, Currency], Tariff]
+    # What the carrier charges us; merchants pay the tariff, whatever service is used.
+    costs: Mapping[tuple[str, Currency], StepPrice]
 
     def goes_to(self, country: str) -> bool:
         """Say whether it reaches this destination country."""
         return country.upper() in self.countries
 
-    def find_price(self, band: str, copies: int, currency: Currency) -> int | None:
-        """Return the price of so many items of a band, or None if it does not carry them."""
-        tariff = self.tariffs.get((band, currency))
-        return None if tariff is None else tariff.price(copies)
+    def find_cost(self, band: str, copies: int, currency: Currency) -> int | None:
+        """Return the cost of so many items of a band, or None if it does not carry them."""
+        cost = self.costs.get((band, currency))
+        return None if cost is None else cost.price(copies)

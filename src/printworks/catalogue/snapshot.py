@@ -2,7 +2,7 @@
 
 import itertools
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -19,11 +19,18 @@ from printworks.catalogue.fulfilment import (
     choose_promises,
 )
 from printworks.catalogue.labs import Lab
+from printworks.catalogue.pricing import (
+    build_tariff,
+    check_prices,
+    check_tracking,
+    choose_rates,
+)
 from printworks.catalogue.products import Currency, Product, QualityLevel
 from printworks.catalogue.promises import Promise
 from printworks.catalogue.reading import read_files
 from printworks.catalogue.services import Service
 from printworks.catalogue.sources import CatalogueFiles
+from printworks.catalogue.tariff import ShippingRate, Tariff
 from printworks.errors import BadInput, NotFound
 from printworks.rules.orders import ShippingMethod
 
@@ -39,6 +46,8 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     bands: tuple[str, ...]
     labs: tuple[Lab, ...]
     services: tuple[Service, ...]
+    # What merchants pay for shipping.
+    tariff: Tariff
     # The one that counts, by method and country.
     promises: Mapping[tuple[ShippingMethod, str], Promise]
     # The value of one unit, for comparing costs. Nothing is charged at these rates.
@@ -57,10 +66,14 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         labs = tuple(build_labs(form.labs, products, files))
         services = tuple(map(build_service, form.services))
         promises = choose_promises(form.promises, files)
+        rates_by_zone = choose_rates(form.tariff, files)
         # A catalogue without labs can be browsed, but nothing can be ordered.
         if labs:
             check_together(form, files)
             check_reach(sold, labs, services, files)
+        if labs and form.tariff:
+            check_prices(products, rates_by_zone, files)
+            check_tracking(products, labs, services, rates_by_zone, files)
         files.check()
         is_single = len(form.currencies) == 1
         rates = dict.fromkeys(form.currencies, Decimal(1)) if is_single else form.rates
@@ -71,6 +84,7 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             bands=form.bands,
             labs=labs,
             services=services,
+            tariff=build_tariff(rates_by_zone),
             promises=MappingProxyType(promises),
             rates=MappingProxyType(rates),
             _by_sku={product.sku.casefold(): product for product in products},
@@ -120,6 +134,14 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         """List the services from a lab to a destination country, as they stand in the files."""
         leaving = self._services_by_lab.get(lab_code, ())
         return tuple(service for service in leaving if service.goes_to(country))
+
+    def list_rates(
+        self, country: str, sold: Iterable[Product], methods: Collection[ShippingMethod]
+    ) -> list[ShippingRate]:
+        """List what may be charged for shipping some products to a country."""
+        wanted = {product.shipping_band for product in sold}
+        bands = [band for band in self.bands if band in wanted]
+        return list(self.tariff.list_rates(country, bands, methods))
 
     def find_promise(self, method: ShippingMethod, country: str) -> Promise | None:
         """Return what is promised; None for no country of ours, or in a catalogue without labs."""

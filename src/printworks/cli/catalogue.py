@@ -13,8 +13,9 @@ from printworks.catalogue.countries import COUNTRIES
 from printworks.catalogue.labs import MONDAY_TO_FRIDAY, Lab
 from printworks.catalogue.problems import BadCatalogue
 from printworks.catalogue.products import Currency, Product, QualityLevel
-from printworks.catalogue.services import Service
+from printworks.catalogue.services import Service, StepPrice
 from printworks.catalogue.snapshot import DEFAULT_FOLDER, Catalogue
+from printworks.catalogue.tariff import ShippingRate
 from printworks.catalogue.values import DAYS
 from printworks.cli.output import Columns, Members, align, pick
 from printworks.cli.session import CommandSession, command
@@ -147,7 +148,7 @@ def list_services(
         str | None, typer.Option(metavar="Standard", help="Only this shipping method.")
     ] = None,
 ) -> None:
-    """List the shipping services to a country; prices are for the first items of each band."""
+    """List the shipping services to a country; costs are for the first items of each band."""
     catalogue = _load(session)
     at = _read_country(country)
     unknown = f"There is no shipping method {{!r}}; there are {', '.join(ShippingMethod)}."
@@ -163,7 +164,7 @@ def list_services(
     currency = catalogue.currencies[0]
     facts = ("code", "name", "carrier", "labs", "methods", "days", "isTracked")
     headings = ("code", "name", "carrier", "from", "methods", "days", "tracked")
-    columns: Columns = {**dict(zip(headings, facts, strict=True)), f"in {currency}": "price"}
+    columns: Columns = {**dict(zip(headings, facts, strict=True)), f"cost in {currency}": "cost"}
     rows = [row for service in found for row in _list_bands(service, currency)]
     session.show_list(rows, columns, "There is no such service.")
 
@@ -173,10 +174,38 @@ def _list_bands(service: Service, currency: Currency) -> Iterator[Members]:
     least, most = service.min_transit_days, service.max_transit_days
     facts = {**_describe_service(service), "days": least if least == most else f"{least}-{most}"}
     for band in service.bands:
-        tariff = service.tariffs[band, currency]
-        price = f"{band} {tariff.first / 100:.2f} for {tariff.items}"
-        yield {**facts, "price": f"{price}, then {tariff.further / 100:.2f}"}
+        yield {**facts, "cost": f"{band} {_write_steps(service.costs[band, currency])}"}
         facts = dict.fromkeys(facts)
+
+
+def _write_steps(price: StepPrice) -> str:
+    return f"{price.first / 100:.2f} for {price.items}, then {price.further / 100:.2f}"
+
+
+@command(app, "tariff")
+def list_tariff(
+    session: CommandSession,
+    *,
+    country: Annotated[str, typer.Option(metavar="GB", help="The country of the addressee.")],
+) -> None:
+    """List what merchants pay for shipping to a country."""
+    catalogue = _load(session)
+    rates = catalogue.tariff.list_rates(
+        _read_country(country), catalogue.bands, list(ShippingMethod)
+    )
+    columns: Columns = {
+        "band": "band",
+        "method": "method",
+        "tracked": "isTracked",
+        "name": "name",
+        **{each: partial(_find_price, each) for each in catalogue.currencies},
+    }
+    session.show_list([_describe_rate(rate) for rate in rates], columns, "There is no price.")
+
+
+def _find_price(currency: Currency, row: Members) -> str:
+    [found] = [price for price in row["prices"] if price["currency"] == currency]
+    return _write_steps(StepPrice(found["items"], found["first"], found["further"]))
 
 
 def _load(session: CommandSession) -> Catalogue:
@@ -247,8 +276,18 @@ def _describe_service(service: Service) -> dict[str, Any]:
         **pick(service, "code", "name", "carrier", "labs", "methods"),
         **pick(service, "min_transit_days", "max_transit_days"),
         "isTracked": service.tracked,
+        "costs": [
+            {"band": band, "currency": currency, **pick(cost, "items", "first", "further")}
+            for (band, currency), cost in service.costs.items()
+        ],
+    }
+
+
+def _describe_rate(rate: ShippingRate) -> dict[str, Any]:
+    return {
+        **pick(rate, "band", "method", "is_tracked", "name"),
         "prices": [
-            {"band": band, "currency": currency, **pick(tariff, "items", "first", "further")}
-            for (band, currency), tariff in service.tariffs.items()
+            {"currency": currency, **pick(price, "items", "first", "further")}
+            for currency, price in rate.steps.items()
         ],
     }

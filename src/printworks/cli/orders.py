@@ -20,6 +20,7 @@ from printworks.store.labs.shipments import (
     count_backlog,
     list_decisions,
     list_shipments,
+    sum_costs,
 )
 from printworks.store.orders.orders import Order, get_any_order_to_change
 
@@ -65,11 +66,26 @@ def _write(found: _Explained) -> Iterator[str]:
         problem = f" It is {image.status}: {image.error_message}" if image.error_message else ""
         yield f"Item {image.id} is {copies} of {image.sku}.{problem}"
     yield from _write_decisions(order, found.decisions)
+    if found.shipments:
+        yield _write_margin(found)
     for shipment in found.shipments:
         if shipment.state is not None:
             reason = f": {shipment.reason}" if shipment.reason else "."
             held = f" It is held: {shipment.held_because}" if shipment.held_because else ""
             yield f"Shipment {shipment.id}, at {shipment.lab}, is {shipment.state}{reason}{held}"
+
+
+def _write_margin(found: _Explained) -> str:
+    order, (items_cost, shipping_cost) = found.order, sum_costs(found.shipments)
+
+    def write(amount: int) -> str:
+        return f"{amount / 100:,.2f} {order.currency or ''}".strip()
+
+    return (
+        f"The price is {write(order.price)}, of which {write(order.shipping_price)} is shipping. "
+        f"The planned cost is {write(items_cost)} for printing and {write(shipping_cost)} for "
+        f"shipping, which leaves {write(order.price - items_cost - shipping_cost)}."
+    )
 
 
 def _write_decisions(order: Order, decisions: Sequence[Decision]) -> Iterator[str]:
@@ -86,10 +102,13 @@ def _write_decisions(order: Order, decisions: Sequence[Decision]) -> Iterator[st
 
 
 def _describe(found: _Explained) -> dict[str, Any]:
-    order = found.order
+    order, (items_cost, shipping_cost) = found.order, sum_costs(found.shipments)
     return {
         "orderId": order.id,
-        **pick(order, "status", "held_at", "currency"),
+        **pick(order, "status", "held_at", "currency", "price", "shipping_price"),
+        **pick(order, "destination_country", "print_country"),
+        "itemsCost": items_cost,
+        "shippingCost": shipping_cost,
         "items": [{"image": one.id, "sku": one.sku, "copies": one.copies} for one in found.images],
         "decisions": [_describe_decision(decision) for decision in found.decisions],
         "shipments": [
@@ -102,18 +121,21 @@ def _describe(found: _Explained) -> dict[str, Any]:
 def _describe_decision(decision: Decision) -> dict[str, Any]:
     """Show a decision with its amounts in minor units, as everywhere else."""
     routing = decision.routing
+    plan = routing.plan if isinstance(routing, Routed) else None
     return {
         "decidedAt": decision.created_at,
         "without": decision.without,
+        "printedElsewhere": plan.printed_elsewhere if plan else [],
         "packages": [
             {
                 **pick(package, "lab", "service", "method"),
                 "images": package.items,
-                "price": package.price / FINE,
+                "itemsCost": package.items_cost / FINE,
+                "shippingCost": package.shipping_cost / FINE,
                 "dispatchBy": package.dispatch.latest,
                 "arrivesBy": package.arrival.latest,
             }
-            for package in (routing.plan.shipments if isinstance(routing, Routed) else ())
+            for package in (plan.shipments if plan else ())
         ],
         "verdicts": [
             {

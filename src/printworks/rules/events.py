@@ -94,6 +94,14 @@ class ShipmentsChanged(msgspec.Struct, frozen=True, kw_only=True, tag="shipments
     shipments: list[ShipmentFact]
 
 
+class PrintedElsewhere(msgspec.Struct, frozen=True, kw_only=True, tag="printed-elsewhere"):
+    """Images are not printed in the country that the order asks for, but in others."""
+
+    wanted: str
+    images: list[int]
+    countries: list[str]
+
+
 class OrderHeld(msgspec.Struct, frozen=True, kw_only=True, tag="order-held"):
     """An order, or one shipment of it, was put on hold."""
 
@@ -156,6 +164,7 @@ OrderEvent = (
     | ImageRendered
     | PackingSlipJudged
     | ShipmentsChanged
+    | PrintedElsewhere
     | OrderHeld
     | OrderReleased
     | OrderCharged

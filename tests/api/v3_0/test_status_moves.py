@@ -36,7 +36,7 @@ from tests.api.production import (
     set_status,
     submit,
 )
-from tests.catalogue.folders import a_lab, a_product, a_service, a_whole_folder
+from tests.catalogue.folders import a_lab, a_product, a_service, a_tariff, a_whole_folder
 from tests.factories import NOON, a_work_of
 
 _S = OrderStatus
@@ -259,13 +259,14 @@ class TestRulesOfLabs:
                 a_product(sku=f'"{code.upper()}"', type=None, kind=f'"{kind}"', band=f'"{band}"')
                 for code, kind, band in zip(codes, ("print", "canvas"), BANDS, strict=False)
             ]
-            tariff = "{ items = 50, GBP = [199, 80], EUR = [240, 95] }"
-            bands = ", ".join(f"{band} = {tariff}" for band in BANDS)
+            price = "{ items = 50, GBP = [199, 80], EUR = [240, 95] }"
+            bands = ", ".join(f"{band} = {price}" for band in BANDS)
             self.folder = a_whole_folder(
                 tmp_path,
                 *products,
                 labs="".join(labs),
                 services=a_service(labs=str(codes).replace("'", '"'), bands=f"{{ {bands} }}"),
+                tariff=a_tariff(bands=f"{{ {bands} }}"),
             )
             settings = Settings.load(tmp_path, {"PRINTWORKS_CATALOGUE": str(self.folder)})
             url = database.url.render_as_string(hide_password=False)

@@ -29,7 +29,9 @@ from printworks.store.orders import orders as store
 from printworks.store.orders.orders import NewOrder, Order
 
 # What the price of an order and its labs depend on.
-_PRICED_BY: Final = frozenset({"destination_country", "shipping_method", "is_tracked"})
+_PRICED_BY: Final = frozenset(
+    {"destination_country", "shipping_method", "is_tracked", "print_country"}
+)
 
 
 def create_order(work: Work, new: NewOrder) -> Order:

@@ -4,10 +4,19 @@ from collections.abc import Mapping
 
 import msgspec
 
-from printworks.actions.production.routing import FINE, RoutingTerms, make_shipments, route_order
+from printworks.actions.production.routing import (
+    RoutingTerms,
+    find_delivery,
+    list_wanted,
+    make_shipments,
+    price_shipping,
+    route_order,
+)
 from printworks.actions.work import Work
+from printworks.catalogue.products import Currency
+from printworks.catalogue.snapshot import Catalogue
 from printworks.rules.routing.model import Routed, Routing
-from printworks.store.images.images import Image, list_images, update_prices
+from printworks.store.images.images import Image, Images, list_images, update_prices
 from printworks.store.labs.shipments import drop_planned, insert_shipments
 from printworks.store.orders.orders import Order, update_order
 
@@ -30,9 +39,18 @@ def find_quote(work: Work, order: Order, images: list[Image]) -> Quote:
     prices = {image.id: find_price(work, order, image.sku) for image in images}
     # Without the labs' backlog, which changes until the order is submitted.
     routing = route_order(order, images, RoutingTerms.of(work))
-    shipping = routing.plan.shipping_cost // FINE if isinstance(routing, Routed) else 0
     items = sum(prices[image.id] * image.copies for image in images)
+    shipping = find_shipping(order, images, work.catalogue, work.merchant.currency)
     return Quote(prices, items, shipping, routing)
+
+
+def find_shipping(order: Order, images: Images, catalogue: Catalogue, currency: Currency) -> int:
+    """Return what shipping costs the merchant: the tariff, whichever labs print the order."""
+    delivery = find_delivery(order)
+    if delivery is None:
+        return 0
+    wanted = list_wanted(images, delivery.country, catalogue)
+    return price_shipping(wanted, catalogue, delivery, currency)
 
 
 def find_price(work: Work, order: Order, sku: str) -> int:

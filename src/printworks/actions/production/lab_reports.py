@@ -6,8 +6,13 @@ from typing import Final
 from sqlalchemy import Connection
 
 from printworks.actions.orders.moves import move_order
-from printworks.actions.production.release import enqueue_sending, print_name, record_shipments
-from printworks.actions.production.routing import RoutingTerms, make_shipments, route_order
+from printworks.actions.production.release import (
+    enqueue_sending,
+    offer_plan,
+    print_name,
+    record_shipments,
+)
+from printworks.actions.production.routing import RoutingTerms, route_order
 from printworks.actions.work import SystemWork, Work
 from printworks.catalogue.services import Carrier
 from printworks.errors import WrongState
@@ -20,14 +25,12 @@ from printworks.rules.reasons import Reason, ReasonCode, add_reason, drop_reason
 from printworks.rules.routing.model import Routed
 from printworks.store.images.images import list_images
 from printworks.store.labs.shipments import (
-    Decision,
     Shipment,
     Shipments,
     count_backlog,
     get_shipment,
     list_decisions,
     list_shipments,
-    offer_shipments,
     update_shipment,
 )
 from printworks.store.orders.orders import Order, update_order
@@ -137,9 +140,7 @@ def _reroute(
         raise WrongState("No other lab can make it.")
     values = {**_reported_values(report, work.now), "held_because": None}
     update_shipment(work.db, shipment, values)
-    offered = make_shipments(routing.plan.shipments, work.catalogue, LabState.OFFERED)
-    decision = Decision(routing, list(without), work.now)
-    added = offer_shipments(work.db, order.id, offered, decision)
+    added = offer_plan(work, order, routing, without=without)
     shipments = list_shipments(work.db, order.id)
     record_shipments(work, order, shipments, [one.id for one in added])
     enqueue_sending(work, order, added, images)

@@ -1,6 +1,6 @@
 """Releasing an order to production: its labs, its charge, its print files and its lab jobs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from sqlalchemy import Connection
 
@@ -15,7 +15,7 @@ from printworks.actions.production.routing import (
 from printworks.actions.work import Work
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import WrongState
-from printworks.rules.events import ShipmentsChanged
+from printworks.rules.events import PrintedElsewhere, ShipmentsChanged
 from printworks.rules.images import ImageStatus
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus, Permissions
@@ -84,9 +84,26 @@ def offer_to_labs(work: Work, order: Order, images: Images) -> list[Shipment]:
     routing = route_order(order, images, RoutingTerms.of(work, backlog=count_backlog(work.db)))
     if not isinstance(routing, Routed):
         raise WrongState("No lab can make and send this order now; try again later.")
-    offered = make_shipments(routing.plan.shipments, work.catalogue, LabState.OFFERED)
     drop_planned(work.db, order.id)
-    return offer_shipments(work.db, order.id, offered, Decision(routing, [], work.now))
+    return offer_plan(work, order, routing, without=())
+
+
+def offer_plan(
+    work: Work, order: Order, routing: Routed, *, without: Iterable[str]
+) -> list[Shipment]:
+    """Offer shipments to the labs of a plan; record what is printed elsewhere than asked for."""
+    plan = routing.plan
+    if plan.printed_elsewhere:
+        labs = {plan.labs[image] for image in plan.printed_elsewhere}
+        elsewhere = PrintedElsewhere(
+            wanted=plan.print_country or "",
+            images=list(plan.printed_elsewhere),
+            countries=sorted({work.catalogue.get_lab(lab).country for lab in labs}),
+        )
+        work.record(order.id, elsewhere)
+    offered = make_shipments(plan.shipments, work.catalogue, LabState.OFFERED)
+    decision = Decision(routing, list(without), work.now)
+    return offer_shipments(work.db, order.id, offered, decision)
 
 
 def enqueue_prints(work: Work, images: Sequence[Image]) -> None:

@@ -1,5 +1,6 @@
 """Combines an order with the catalogue, so that the rules can choose labs for it."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from datetime import datetime
 from functools import cache
@@ -12,6 +13,7 @@ from printworks.catalogue.labs import Lab, LastChance
 from printworks.catalogue.products import Currency, Product
 from printworks.catalogue.services import Service
 from printworks.catalogue.snapshot import Catalogue
+from printworks.catalogue.tariff import ShippingRate
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.production import LabRules, LabState
 from printworks.rules.routing.calendars import Days, Window, find_arrival, find_promised_day
@@ -77,6 +79,15 @@ class RoutingTerms(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
+class Delivery(NamedTuple):
+    """Where an order goes and how, and where it should be printed."""
+
+    country: str
+    method: ShippingMethod
+    wants_tracking: bool = False
+    print_country: str | None = None
+
+
 def lab_rules_of(lab: Lab | None) -> LabRules:
     """Return until which states a lab allows changes; an unknown lab allows none."""
     if lab is None:
@@ -88,30 +99,58 @@ def lab_rules_of(lab: Lab | None) -> LabRules:
     )
 
 
-def route_order(order: Order, images: Images, terms: RoutingTerms) -> Routing | None:
-    """Choose labs for the images of an order; None while there is nothing to send or nowhere."""
+def find_delivery(order: Order) -> Delivery | None:
+    """Return how an order travels; None while it has no destination."""
     country = order.destination_country
-    found = [(image, terms.catalogue.find_product(image.sku)) for image in images if image.copies]
-    products = [
+    if country is None:
+        return None
+    return Delivery(country, order.shipping_method, order.is_tracked, order.print_country)
+
+
+def list_wanted(images: Images, country: str, catalogue: Catalogue) -> list[RoutedProduct]:
+    """Return what has to be printed and sent, of all that is sold to the country."""
+    found = [(image, catalogue.find_product(image.sku)) for image in images if image.copies]
+    return [
         RoutedProduct(image.id, product, image.copies)
         for image, product in found
-        if product is not None and country is not None and product.is_sold_to(country)
+        if product is not None and product.is_sold_to(country)
     ]
-    if not products or country is None:
+
+
+def route_order(order: Order, images: Images, terms: RoutingTerms) -> Routing | None:
+    """Choose labs for the images of an order; None while there is nothing to send or nowhere."""
+    delivery = find_delivery(order)
+    if delivery is None:
         return None
-    method, prefers_tracking = order.shipping_method, order.is_tracked
-    return route_products(
-        products, terms, country=country, method=method, prefers_tracking=prefers_tracking
-    )
+    wanted = list_wanted(images, delivery.country, terms.catalogue)
+    return route_products(wanted, terms, delivery) if wanted else None
+
+
+def price_shipping(
+    wanted: Sequence[RoutedProduct], catalogue: Catalogue, delivery: Delivery, currency: Currency
+) -> int:
+    """Return what merchants pay for sending products, whichever labs print them."""
+    rates = _find_rates(wanted, catalogue, delivery)
+    return sum(rate.price(copies, currency) for rate, copies in rates)
+
+
+def _find_rates(
+    wanted: Sequence[RoutedProduct], catalogue: Catalogue, delivery: Delivery
+) -> list[tuple[ShippingRate, int]]:
+    """Return the rate that is charged for each band, with the copies in it."""
+    copies = Counter[str]()
+    for one in wanted:
+        copies[one.product.shipping_band] += one.copies
+    country, method, tracked, _ = delivery
+    found = [
+        (catalogue.tariff.find_rate(country, band, method, tracked=tracked), count)
+        for band, count in copies.items()
+    ]
+    return [(rate, count) for rate, count in found if rate is not None]
 
 
 def route_products(
-    wanted: Sequence[RoutedProduct],
-    terms: RoutingTerms,
-    *,
-    country: str,
-    method: ShippingMethod,
-    prefers_tracking: bool,
+    wanted: Sequence[RoutedProduct], terms: RoutingTerms, delivery: Delivery
 ) -> Routing:
     """Choose labs for products that are sold to a country."""
     items = [
@@ -119,7 +158,10 @@ def route_products(
         for one in wanted
     ]
     products = {one.item: one.product for one in wanted}
+    country, method, _, print_country = delivery
     promise = terms.catalogue.find_promise(method, country)
+    # What is paid for with tracking should have it.
+    rates = [rate for rate, _ in _find_rates(wanted, terms.catalogue, delivery)]
     return route(
         RoutingRequest(
             items=items,
@@ -128,7 +170,8 @@ def route_products(
             ],
             method=method,
             promise=find_promised_day(terms.now.date(), promise.days if promise else 0),
-            prefers_tracking=prefers_tracking,
+            prefers_tracking={rate.band for rate in rates if rate.is_tracked},
+            print_country=print_country,
             without=terms.without,
             most_steps=MOST_STEPS,
         )
@@ -155,6 +198,7 @@ def _make_candidate(
     bands = {product.shipping_band for product in products.values()}
     return Candidate(
         code=lab.code,
+        country=lab.country,
         offers={key: offer(product) for key, product in products.items()},
         services=tuple(
             _make_service_offer(service, method, bands, terms.currency)
@@ -168,10 +212,8 @@ def _make_candidate(
 def _make_service_offer(
     service: Service, method: ShippingMethod, bands: Set[str], currency: Currency
 ) -> ServiceOffer:
-    tariffs = {
-        band: service.tariffs[band, currency]
-        for band in bands
-        if (band, currency) in service.tariffs
+    costs = {
+        band: service.costs[band, currency] for band in bands if (band, currency) in service.costs
     }
     return ServiceOffer(
         code=service.code,
@@ -179,10 +221,8 @@ def _make_service_offer(
         is_tracked=service.tracked,
         transit=Days(service.min_transit_days, service.max_transit_days),
         prices={
-            band: ShipmentPrice(
-                FINE * tariff.first, tariff.items, FINE * tariff.further, tariff.items
-            )
-            for band, tariff in tariffs.items()
+            band: ShipmentPrice(FINE * cost.first, cost.items, FINE * cost.further, cost.items)
+            for band, cost in costs.items()
         },
     )
 
@@ -200,7 +240,8 @@ def make_shipments(
             service=one.service,
             carrier=carriers[one.service],
             is_tracked=one.is_tracked,
-            price=one.price // FINE,
+            items_cost=round(one.items_cost / FINE),
+            shipping_cost=round(one.shipping_cost / FINE),
             image_ids=list(one.items),
             copies=one.copies,
             earliest_arrival=one.arrival.earliest.isoformat(),

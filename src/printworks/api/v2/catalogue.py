@@ -5,10 +5,9 @@ from collections.abc import Iterable
 from printworks.api.endpoints import Call
 from printworks.catalogue.countries import COUNTRIES
 from printworks.catalogue.products import Product, QualityLevel
-from printworks.catalogue.services import Service
-from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import NotFound
 from printworks.wire.v2.catalogue import CatalogueOut, ItemOut, ShippingRateOut
+from printworks.wire.v2.shipping import methods_in
 
 
 def get_catalogue(call: Call) -> CatalogueOut:
@@ -35,17 +34,6 @@ def _find_quality(name: str) -> QualityLevel:
 
 
 def _list_rates(call: Call, country: str, products: Iterable[Product]) -> list[ShippingRateOut]:
-    wanted = {product.shipping_band for product in products}
-    return [
-        ShippingRateOut.of(service, band, call.merchant.currency)
-        for service in _list_services(call.work.catalogue, country)
-        for band in service.bands
-        if band in wanted
-    ]
-
-
-def _list_services(catalogue: Catalogue, country: str) -> list[Service]:
-    """List the services of the labs in a country; of all labs if it has none."""
-    reaching = [service for service in catalogue.services if service.goes_to(country)]
-    at_home = {lab.code for lab in catalogue.labs if lab.country == country}
-    return [service for service in reaching if at_home.intersection(service.labs)] or reaching
+    """List what an order that is made through this version can be charged."""
+    rates = call.work.catalogue.list_rates(country, products, methods_in(call.version))
+    return [ShippingRateOut.of(rate, call.merchant.currency) for rate in rates]

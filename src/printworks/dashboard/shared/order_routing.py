@@ -33,6 +33,7 @@ _REASONS: Final[Mapping[LabFinding, str]] = {
     LabFinding.PAUSED: "{lab} is paused: {reason}.",
     LabFinding.NO_SERVICE: "{lab} has no matching shipping service to that country.",
     LabFinding.TOO_LATE: "{lab} would be too late: it would arrive by {day}.",
+    LabFinding.ABROAD: "{lab} is not in the country where the order should be printed.",
     LabFinding.DEARER: "{lab} would have cost more.",
 }
 
@@ -57,7 +58,7 @@ def _describe(decision: Decision, catalogue: Catalogue, usually: str) -> Routing
     if not isinstance(routing, Routed):
         return RoutingChoice(heading, ("No lab could make and ship it.",), reasons)
     shipments = [_describe_shipment(shipment, catalogue) for shipment in routing.plan.shipments]
-    chosen = (*shipments, _describe_promise(routing.plan))
+    chosen = (*shipments, _describe_promise(routing.plan), *_describe_elsewhere(routing.plan))
     return RoutingChoice(heading, chosen, reasons)
 
 
@@ -86,6 +87,13 @@ def _describe_promise(plan: Plan) -> str:
     if plan.meets_promise:
         return f"{asked}. This is the cheapest way to meet that."
     return f"{asked}. No lab can meet that; this is the earliest possible."
+
+
+def _describe_elsewhere(plan: Plan) -> list[str]:
+    if not plan.printed_elsewhere:
+        return []
+    country = name_country(plan.print_country)
+    return [f"No lab in {country} can make and send {_name(plan.printed_elsewhere)} in time."]
 
 
 def _describe_verdict(verdict: LabVerdict, catalogue: Catalogue, *, is_named: bool) -> str:

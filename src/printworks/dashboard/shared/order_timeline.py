@@ -5,7 +5,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from printworks.dashboard.shared.labels import Tone, count, join
+from printworks.dashboard.shared.labels import Tone, count, join, name_country
 from printworks.dashboard.shared.money import format_money
 from printworks.rules.events import (
     ImageJudged,
@@ -24,6 +24,7 @@ from printworks.rules.events import (
     OrderReleased,
     OrderReprints,
     PackingSlipJudged,
+    PrintedElsewhere,
     ShipmentsChanged,
 )
 from printworks.rules.images import ImageStatus
@@ -74,6 +75,7 @@ _FIELDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("invoice_amount_net", "invoice_tax", "invoice_currency"), "the invoice"),
     "recipient_name": "the recipient",
     "destination_country": "the country",
+    "print_country": "the print country",
     "shipping_method": "the shipping method",
     "is_tracked": "the tracking",
     "merchant_order_id": "the reference",
@@ -128,7 +130,7 @@ def _describe(event: OrderEvent) -> _TimelineText:
         case PackingSlipJudged():
             judged = _JUDGED[event.status]
             return _TimelineText(f"The packing slip {judged.what}", judged.tone)
-        case ShipmentsChanged():
+        case ShipmentsChanged() | PrintedElsewhere():
             return _describe_shipments(event)
         case OrderCreated() | OrderMoved() | OrderChanged():
             return _describe_order(event)
@@ -192,7 +194,10 @@ def _describe_money(
             return _TimelineText(f"Issue {event.issue} {_ISSUES[event.state]}", "warn")
 
 
-def _describe_shipments(event: ShipmentsChanged) -> _TimelineText:
+def _describe_shipments(event: ShipmentsChanged | PrintedElsewhere) -> _TimelineText:
+    if isinstance(event, PrintedElsewhere):
+        what = f"{count(len(event.images), 'image')} printed in {_name_countries(event.countries)}"
+        return _TimelineText(f"{what}: no lab in {name_country(event.wanted)} is in time", "warn")
     known = {shipment.id: shipment for shipment in event.shipments}
     sent = [one for one in event.changed if one in known and known[one].is_shipped]
     if sent:
@@ -204,3 +209,7 @@ def _describe_shipments(event: ShipmentsChanged) -> _TimelineText:
 def _name(shipments: Iterable[int]) -> str:
     named = [str(one) for one in shipments]
     return f"Shipment {named[0]}" if len(named) == 1 else f"Shipments {join(named)}"
+
+
+def _name_countries(codes: Sequence[str]) -> str:
+    return join([name_country(code) for code in codes])

@@ -37,6 +37,9 @@ def _describe_plan(plan: Plan, money: Money) -> Iterator[str]:
     costs = f"{money(plan.items_cost)} for printing and {money(plan.shipping_cost)} for shipping"
     yield f"Together that costs {money(plan.total)}: {costs}."
     yield _describe_promise(plan)
+    if plan.printed_elsewhere:
+        named = _name(plan.printed_elsewhere)
+        yield f"No lab in {plan.print_country} can make and send {named} in time."
     if not plan.is_exact:
         yield "There were too many possibilities to try them all; a cheaper plan may exist."
 
@@ -47,7 +50,7 @@ def _describe_shipment(shipment: PlannedShipment, money: Money) -> str:
     return (
         f"{shipment.lab} prints {_name(shipment.items)} ({shipment.band}, {copies}), dispatches by "
         f"{shipment.dispatch.latest} and sends by {shipment.service} ({shipment.method}, {tracked}) "
-        f"for {money(shipment.price)}, to arrive from {shipment.arrival.earliest} to "
+        f"for {money(shipment.shipping_cost)}, to arrive from {shipment.arrival.earliest} to "
         f"{shipment.arrival.latest}."
     )
 
@@ -68,6 +71,7 @@ _SENTENCES: Final[Mapping[LabFinding, str]] = {
     LabFinding.PAUSED: "{lab} was not considered for {items}: paused, {reason}.",
     LabFinding.NO_SERVICE: "{lab} has no suitable service for {items}.",
     LabFinding.TOO_LATE: "{lab} is too late for {items}: they would arrive by {arrives_by}.",
+    LabFinding.ABROAD: "{lab} was passed over for {items}: a lab in the print country is in time.",
     LabFinding.DEARER: "{lab} would cost {extra_cost} more for {items}.",
 }
 

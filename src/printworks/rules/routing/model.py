@@ -54,6 +54,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """A lab, and what it offers for one order."""
 
     code: str
+    country: str
     # By item id; the lab cannot make other items.
     offers: Mapping[int, Offer | CannotMake]
     services: tuple[ServiceOffer, ...]
@@ -64,8 +65,8 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 class RoutingRequest(msgspec.Struct, frozen=True, kw_only=True):
     """An order to route: every item has to arrive on the promised day or before.
 
-    Untracked services are never used where tracking is needed; where it is preferred, only for
-    bands that cannot be sent with tracking completely.
+    Untracked services are never used where tracking is needed; for bands that prefer it, only if
+    they cannot be sent with tracking completely.
     """
 
     items: Sequence[PrintItem]
@@ -73,7 +74,10 @@ class RoutingRequest(msgspec.Struct, frozen=True, kw_only=True):
     method: ShippingMethod
     promise: date
     needs_tracking: bool = False
-    prefers_tracking: bool = False
+    prefers_tracking: Set[str] = frozenset()
+    # An item that a lab there can send in time by the method is printed there, even if that costs
+    # more; all others are printed anywhere.
+    print_country: str | None = None
     # Labs that have rejected the order.
     without: Set[str] = frozenset()
     most_steps: int = MOST_STEPS
@@ -94,8 +98,8 @@ class PlannedShipment(msgspec.Struct, frozen=True, kw_only=True):
     service: str
     method: ShippingMethod
     is_tracked: bool
-    # Of the shipping alone.
-    price: int
+    items_cost: int
+    shipping_cost: int
     dispatch: Window
     arrival: Window
 
@@ -113,6 +117,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     meets_promise: bool
     # False if the search ended before it had ruled out every other plan.
     is_exact: bool
+    print_country: str | None = None
+    # Items for which no lab of the print country was in time.
+    printed_elsewhere: tuple[int, ...] = ()
 
     @property
     def total(self) -> int:
@@ -139,6 +146,8 @@ class LabFinding(StrEnum):
     PAUSED = "paused"
     NO_SERVICE = "no-service"
     TOO_LATE = "too-late"
+    # A lab of the print country can send the item in time.
+    ABROAD = "abroad"
     DEARER = "dearer"
 
 

@@ -3,6 +3,10 @@
 The cheapest plan that meets the promise; of equal ones that with fewer shipments, then that whose
 labs, listed item by item, come first by their codes, then the services that come first. If no plan
 meets the promise, the cheapest of those that are complete earliest.
+
+An order may name the country where it is to be printed. Then an item that some lab there makes and
+sends in time, by the promise and the method that was asked for, is printed there whatever it costs;
+each other item may be printed anywhere.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
@@ -55,6 +59,13 @@ class _Market(NamedTuple):
     services: Mapping[tuple[int, str], tuple[ServiceOffer, ...]]
     # For each item, by lab.
     options: Sequence[Mapping[int, _Option]]
+    # For each item, the labs of the print country that are in time.
+    at_home: Sequence[Set[int]] = ()
+
+    def is_passed_over(self, place: int, lab: int) -> bool:
+        """Whether other labs, in the print country and in time, have to print an item."""
+        home = self.at_home[place]
+        return bool(home) and lab not in home
 
     def find_fastest(self) -> date | None:
         """Return the first day by which every item can arrive; None if some cannot be sent."""
@@ -95,13 +106,25 @@ def route(request: RoutingRequest) -> Routing:
     plan = Plan(
         shipments=tuple(shipments),
         items_cost=sum(_sum_items(band) for band in bands),
-        shipping_cost=sum(shipment.price for shipment in shipments),
+        shipping_cost=sum(shipment.shipping_cost for shipment in shipments),
         promise=request.promise,
         method=request.method,
+        print_country=request.print_country,
+        printed_elsewhere=_list_elsewhere(request, shipments),
         meets_promise=is_as_asked and fastest <= request.promise,
         is_exact=all(band.is_exact for band in bands),
     )
-    return Routed(plan, _explain_labs(market, bands))
+    return Routed(plan, _explain_labs(market, bands, request.print_country))
+
+
+def _list_elsewhere(
+    request: RoutingRequest, shipments: Sequence[PlannedShipment]
+) -> tuple[int, ...]:
+    """Return the items that are not printed in the country that was asked for."""
+    if request.print_country is None:
+        return ()
+    home = {lab.code for lab in request.candidates if lab.country == request.print_country}
+    return tuple(item for one in shipments if one.lab not in home for item in one.items)
 
 
 def _open_market(request: RoutingRequest, methods: Set[ShippingMethod]) -> _Market:
@@ -110,12 +133,12 @@ def _open_market(request: RoutingRequest, methods: Set[ShippingMethod]) -> _Mark
         return _gather_options(request, methods, set(request.bands))
     if not request.prefers_tracking:
         return _gather_options(request, methods, set())
-    market = _gather_options(request, methods, set(request.bands))
+    market = _gather_options(request, methods, request.prefers_tracking)
     pairs = zip(request.items, market.options, strict=True)
     untracked = {item.band for item, options in pairs if not options}
-    if not untracked:
+    if not untracked & request.prefers_tracking:
         return market
-    return _gather_options(request, methods, set(request.bands) - untracked)
+    return _gather_options(request, methods, request.prefers_tracking - untracked)
 
 
 def _gather_options(
@@ -137,7 +160,23 @@ def _gather_options(
     market = _Market(request.items, labs, request.without, services, [])
     list_arrivals = cache(partial(_list_arrivals, market))
     options = [_list_options(market, item, list_arrivals) for item in request.items]
-    return market._replace(options=options)
+    market = market._replace(options=options)
+    at_home = [_find_home(request, market, place) for place in range(len(options))]
+    return market._replace(at_home=at_home)
+
+
+def _find_home(request: RoutingRequest, market: _Market, place: int) -> Set[int]:
+    """Return the labs of the print country that send an item in time, as it was asked for."""
+    band = request.items[place].band
+    return {
+        lab
+        for lab, option in market.options[place].items()
+        if market.labs[lab].country == request.print_country
+        and any(
+            day <= request.promise and service.method == request.method
+            for day, service in zip(option.arrivals, market.services[lab, band], strict=True)
+        )
+    }
 
 
 def _list_options(
@@ -176,6 +215,8 @@ def _assign(market: _Market, band: str, deadline: date, most_steps: int) -> _Ass
 def _list_choices(market: _Market, place: int, deadline: date) -> dict[int, LabChoice]:
     choices = {}
     for lab, option in market.options[place].items():
+        if market.is_passed_over(place, lab):
+            continue
         in_time = sum(1 << n for n, day in enumerate(option.arrivals) if day <= deadline)
         if in_time:
             choices[lab] = LabChoice(option.offer.cost * market.items[place].copies, in_time)
@@ -209,7 +250,8 @@ def _plan_shipments(market: _Market, assigned: _AssignedBand) -> Iterator[Planne
             service=service.code,
             method=service.method,
             is_tracked=service.is_tracked,
-            price=service.prices[band].price_for(copies),
+            items_cost=sum(assigned.problem.choices[n][lab].cost for n in members),
+            shipping_cost=service.prices[band].price_for(copies),
             dispatch=dispatch,
             arrival=find_arrival(dispatch, service.transit, service.calendar),
         )
@@ -233,7 +275,9 @@ def _refuse(market: _Market) -> Unroutable:
     return Unroutable(items, _group_verdicts(market, places, partial(_exclude, market)))
 
 
-def _explain_labs(market: _Market, bands: Sequence[_AssignedBand]) -> tuple[LabVerdict, ...]:
+def _explain_labs(
+    market: _Market, bands: Sequence[_AssignedBand], print_country: str | None
+) -> tuple[LabVerdict, ...]:
     compare: dict[int, Callable[[int, int], _Reason | None]] = {}
     for band in bands:
         compare |= dict.fromkeys(band.places, _compare(band))
@@ -242,6 +286,8 @@ def _explain_labs(market: _Market, bands: Sequence[_AssignedBand]) -> tuple[LabV
         option = market.options[place].get(lab)
         if option is None:
             return _exclude(market, place, lab)
+        if market.is_passed_over(place, lab) and market.labs[lab].country != print_country:
+            return _Reason(LabFinding.ABROAD)
         return compare[place](place, lab) or _Reason(
             LabFinding.TOO_LATE, arrives_by=min(option.arrivals)
         )

@@ -42,7 +42,8 @@ class Shipment(msgspec.Struct, frozen=True):
     service: str
     carrier: Carrier
     is_tracked: bool
-    price: int
+    items_cost: int
+    shipping_cost: int
     image_ids: list[int]
     copies: int
     earliest_arrival: str
@@ -66,7 +67,8 @@ class NewShipment(msgspec.Struct, frozen=True, kw_only=True):
     service: str
     carrier: Carrier
     is_tracked: bool
-    price: int
+    items_cost: int
+    shipping_cost: int
     image_ids: list[int]
     copies: int
     earliest_arrival: str
@@ -144,6 +146,11 @@ def list_shipments_of_page(
     found = (Shipment(*row) for row in _OF_PAGE.all(db, page))
     kept = (shipment for shipment in found if shipment.state not in DROPPED)
     return group_by(kept, lambda shipment: shipment.order_id)
+
+
+def sum_costs(shipments: Shipments) -> tuple[int, int]:
+    """Return what labs and carriers charge us for shipments, as planned."""
+    return sum(one.items_cost for one in shipments), sum(one.shipping_cost for one in shipments)
 
 
 def get_shipment(db: Connection, shipment_id: int) -> Shipment:

@@ -1,14 +1,14 @@
 """The events of orders."""
 
 from datetime import datetime
-from typing import Final
+from typing import Final, get_args
 
 import msgspec
 from sqlalchemy import Connection, bindparam, insert, select
 
 from printworks.conversion import reader_of
 from printworks.rules.callbacks import is_told
-from printworks.rules.events import OrderCreated, OrderEvent, OrderMoved
+from printworks.rules.events import OrderCreated, OrderEvent, OrderMoved, PrintedElsewhere
 from printworks.store.callbacks.callbacks import FeedPosition, add_callback
 from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.tables import order_events
@@ -53,16 +53,16 @@ def list_events(db: Connection, order_id: int) -> list[OrderEvent]:
     return [_read_event(facts) for facts in rows]
 
 
-Move = OrderCreated | OrderMoved
-_KINDS: Final = tuple(str(kind.__struct_config__.tag) for kind in (OrderCreated, OrderMoved))
-_read_move: Final = reader_of(Move)
+LoggedEvent = OrderCreated | OrderMoved | PrintedElsewhere
+_KINDS: Final = tuple(str(kind.__struct_config__.tag) for kind in get_args(LoggedEvent))
+_read_logged: Final = reader_of(LoggedEvent)
 
 
-def list_moves(db: Connection, order_id: int) -> list[tuple[datetime, Move]]:
-    """Return when the order was created and each time that its status changed, oldest first."""
+def list_logged(db: Connection, order_id: int) -> list[tuple[datetime, LoggedEvent]]:
+    """Return the events that the log of an order tells of, oldest first."""
     rows = db.execute(
         select(order_events.c.created_at, order_events.c.facts)
         .where(order_events.c.order_id == order_id, order_events.c.kind.in_(_KINDS))
         .order_by(order_events.c.id)
     )
-    return [(at, _read_move(facts)) for at, facts in rows]
+    return [(at, _read_logged(facts)) for at, facts in rows]

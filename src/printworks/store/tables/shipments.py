@@ -21,7 +21,9 @@ shipments = Table(
     Column("service", Text, nullable=False),
     Column("carrier", EnumText(Carrier), nullable=False),
     Column("is_tracked", Boolean, nullable=False),
-    Column("price", BigInteger, nullable=False),
+    # What the lab and the carrier charge us, as planned.
+    Column("items_cost", BigInteger, nullable=False),
+    Column("shipping_cost", BigInteger, nullable=False),
     Column("image_ids", Json, nullable=False),
     Column("copies", Integer, nullable=False),
     # Days in ISO 8601.

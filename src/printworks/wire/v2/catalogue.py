@@ -8,7 +8,7 @@ import msgspec
 
 from printworks.catalogue.countries import Country
 from printworks.catalogue.products import Currency, Product, QualityLevel
-from printworks.catalogue.services import Service
+from printworks.catalogue.tariff import ShippingRate
 from printworks.rules.sizing import Units
 from printworks.wire.v2.shipping import METHOD_SHOWN
 from printworks.wire.v2.versions import V2_3, V2_5, V2_6, only
@@ -79,7 +79,7 @@ def _number(length: Decimal) -> Length:
 
 
 class ShippingRateOut(msgspec.Struct, frozen=True, kw_only=True):
-    """What it costs to send something of a band by a service."""
+    """What sending one item of a band to the country is charged, whichever lab prints it."""
 
     band: str
     description: str
@@ -91,16 +91,16 @@ class ShippingRateOut(msgspec.Struct, frozen=True, kw_only=True):
     currency: Annotated[Currency, only(V2_6)]
 
     @classmethod
-    def of(cls, service: Service, band: str, currency: Currency) -> Self:
-        """Show what a service costs for one item of a band."""
+    def of(cls, rate: ShippingRate, currency: Currency) -> Self:
+        prices = {each: step.price(1) for each, step in rate.steps.items()}
         return cls(
-            band=band,
-            description=service.name,
-            isTracked=service.tracked,
-            shippingMethod=RateMethod(METHOD_SHOWN[service.methods[0]].lower()),
-            priceGBP=service.find_price(band, 1, Currency.GBP),
-            priceUSD=service.find_price(band, 1, Currency.USD),
-            price=service.find_price(band, 1, currency),
+            band=rate.band,
+            description=rate.name,
+            isTracked=rate.is_tracked,
+            shippingMethod=RateMethod(METHOD_SHOWN[rate.method].lower()),
+            priceGBP=prices.get(Currency.GBP),
+            priceUSD=prices.get(Currency.USD),
+            price=prices.get(currency),
             currency=currency,
         )
 

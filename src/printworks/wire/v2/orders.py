@@ -13,14 +13,20 @@ from msgspec import UNSET, Meta, UnsetType
 from printworks.catalogue.products import QualityLevel
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import BadInput
-from printworks.rules.orders import OrderStatus, Payment, ShippingMethod
+from printworks.rules.orders import OrderStatus, Payment
 from printworks.store.orders.orders import NewOrder, Order
 from printworks.wire.links import Links
 from printworks.wire.orders import SHARED_NAMES, ShownOrder, show_shared_members
 from printworks.wire.reading import Amount, CountryCode, CurrencyCode, Reader, text
 from printworks.wire.shipments import ShippingInfoOut
 from printworks.wire.v2.photos import PhotoOut, show_photos
-from printworks.wire.v2.shipping import METHOD_MEANT, METHOD_SHOWN, PreferredMethod, choose_method
+from printworks.wire.v2.shipping import (
+    METHOD_MEANT,
+    METHOD_SHOWN,
+    USUAL_METHOD,
+    PreferredMethod,
+    choose_method,
+)
 from printworks.wire.v2.versions import V2_5, V2_6, since
 
 _YES_OR_NO: Final = {
@@ -44,7 +50,7 @@ Change = UnsetType | None
 
 
 class CreateOrder(msgspec.Struct, frozen=True, kw_only=True):
-    """What makes an order; what is required may be empty, and is then not given yet."""
+    """What makes an order, to be printed in `countryCode`; what is required may be empty at first."""
 
     recipientName: Line | Change
     destinationCountryCode: CountryCode | Change
@@ -132,7 +138,7 @@ CORE_NAMES: Final[Mapping[str, str]] = {
 WHEN_EMPTY: Final[Mapping[str, object]] = {
     "payment": Payment.INVOICE_ME,
     "is_tracked": False,
-    "shipping_method": ShippingMethod.BUDGET,
+    "shipping_method": USUAL_METHOD,
     "invoice_amount_net": 0,
     "invoice_tax": 0,
 }

@@ -65,16 +65,16 @@ class AddPhotoByUrl(AddPhoto, frozen=True, kw_only=True):
 def find_type(name: str, order: Order, catalogue: Catalogue) -> Product:
     """Return the product that an order's photo is printed on, or refuse its type."""
     qualities = [order.quality_level] if order.quality_level else list(QualityLevel)
-    countries = [code for code in (order.destination_country, order.print_country) if code]
-    for country in countries:
-        for quality in qualities:
-            product = catalogue.find_type(name.strip(), quality=quality, country=country)
-            if product is not None:
-                return product
-    if not countries:
+    # The catalogue is that of the country where the order is printed.
+    country = order.print_country or order.destination_country
+    if country is None:
         raise BadInput("Give the order a `destinationCountryCode` before its photos.")
+    for quality in qualities:
+        product = catalogue.find_type(name.strip(), quality=quality, country=country)
+        if product is not None:
+            return product
     in_quality = f" in quality level {order.quality_level}" if order.quality_level else ""
-    raise BadInput(f"There is no item of type {name.strip()}{in_quality} for {countries[0]}.")
+    raise BadInput(f"There is no item of type {name.strip()}{in_quality} for {country}.")
 
 
 class PhotoOut(msgspec.Struct, frozen=True):

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Final
 
 from printworks.rules.orders import ShippingMethod
+from printworks.wire.v2.versions import V2_3
 
 
 class PreferredMethod(StrEnum):
@@ -27,6 +28,15 @@ METHOD_SHOWN: Final[Mapping[ShippingMethod, PreferredMethod]] = {
     ShippingMethod.EXPRESS: PreferredMethod.PRIORITY,
     ShippingMethod.OVERNIGHT: PreferredMethod.PRIORITY,
 }
+
+
+# The method of orders that name none.
+USUAL_METHOD: Final = ShippingMethod.BUDGET
+
+
+def methods_in(version: str) -> tuple[ShippingMethod, ...]:
+    """Return the methods that orders of a version can have; 2.3 has no choice."""
+    return (USUAL_METHOD,) if version == V2_3 else tuple(METHOD_MEANT.values())
 
 
 def choose_method(wanted: PreferredMethod, present: ShippingMethod) -> ShippingMethod:

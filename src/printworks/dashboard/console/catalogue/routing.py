@@ -10,7 +10,14 @@ from typing import Final
 import msgspec
 from starlette.responses import Response
 
-from printworks.actions.production.routing import FINE, RoutedProduct, RoutingTerms, route_products
+from printworks.actions.production.routing import (
+    FINE,
+    Delivery,
+    RoutedProduct,
+    RoutingTerms,
+    price_shipping,
+    route_products,
+)
 from printworks.catalogue.countries import COUNTRIES
 from printworks.catalogue.products import Currency
 from printworks.catalogue.snapshot import Catalogue
@@ -45,10 +52,8 @@ class RoutingLine(msgspec.Struct, frozen=True):
 class Question(msgspec.Struct, frozen=True, kw_only=True):
     """A hypothetical order."""
 
-    country: str
-    method: ShippingMethod
+    delivery: Delivery
     currency: Currency
-    is_tracked: bool
     at: datetime
     lines: Sequence[RoutingLine]
     with_backlog: bool
@@ -73,10 +78,11 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """The routing of a hypothetical order, ready to be shown."""
 
     packages: Sequence[PlannedShipment]
-    # In minor units: what the merchant pays for items and shipping, and what the labs cost us.
+    # In minor units: what the merchant pays for items and shipping, and what both cost us.
     items_price: int
     shipping_price: int
     items_cost: int
+    shipping_cost: int
     # The plan in sentences, and why each other lab was not chosen.
     told: Sequence[str]
     others: Sequence[str]
@@ -95,21 +101,15 @@ def show_routing(visit: ConsoleVisit) -> Response:
         terms = RoutingTerms(
             catalogue=catalogue, currency=question.currency, now=question.at, backlog=backlog
         )
-        routing = route_products(
-            question.wanted,
-            terms,
-            country=question.country,
-            method=question.method,
-            prefers_tracking=question.is_tracked,
-        )
-        answer = describe_answer(question, routing)
+        routing = route_products(question.wanted, terms, question.delivery)
+        answer = describe_answer(question, routing, catalogue)
     return visit.render(
         "console/routing.html",
         question=question,
         answer=answer,
         catalogue=catalogue,
         countries=COUNTRY_CHOICES,
-        country_name=name_country(question.country),
+        country_name=name_country(question.delivery.country),
         methods=list(ShippingMethod),
         fine=FINE,
     )
@@ -123,11 +123,15 @@ def read_question(visit: ConsoleVisit, catalogue: Catalogue) -> Question:
     methods = {method.value: method for method in ShippingMethod}
     currencies = {currency.value: currency for currency in catalogue.currencies}
     currency = currencies.get(query.get("currency", ""), catalogue.currencies[0])
+    print_country = query.get("print", "").upper()
     return Question(
-        country=country,
-        method=methods.get(query.get("method", ""), ShippingMethod.STANDARD),
+        delivery=Delivery(
+            country,
+            methods.get(query.get("method", ""), ShippingMethod.STANDARD),
+            query.get("tracked") == "yes",
+            print_country if print_country in COUNTRIES else None,
+        ),
         currency=currency,
-        is_tracked=query.get("tracked") == "yes",
         at=read_timestamp(query.get("at", "")) or visit.real_now,
         lines=[
             read_line(_read_typed(visit, number), catalogue, country=country, currency=currency)
@@ -176,7 +180,7 @@ def read_line(
     return RoutingLine(typed.number, product.sku, digits, wanted)
 
 
-def describe_answer(question: Question, routing: Routing) -> Answer:
+def describe_answer(question: Question, routing: Routing, catalogue: Catalogue) -> Answer:
     """Return the sentences and amounts that describe a routing."""
 
     def write(amount: int) -> str:
@@ -189,14 +193,18 @@ def describe_answer(question: Question, routing: Routing) -> Answer:
     plan_alone = explain(msgspec.structs.replace(routing, verdicts=()), write)
     plan = routing.plan if isinstance(routing, Routed) else None
     prices = [
-        (one.product.find_price(question.currency, country=question.country) or 0) * one.copies
+        (one.product.find_price(question.currency, country=question.delivery.country) or 0)
+        * one.copies
         for one in question.wanted
     ]
     return Answer(
         packages=plan.shipments if plan else (),
         items_price=sum(prices),
-        shipping_price=plan.shipping_cost // FINE if plan else 0,
+        shipping_price=price_shipping(
+            question.wanted, catalogue, question.delivery, question.currency
+        ),
         items_cost=round(plan.items_cost / FINE) if plan else 0,
+        shipping_cost=round(plan.shipping_cost / FINE) if plan else 0,
         told=plan_alone,
         others=sentences[len(plan_alone) :],
         is_routed=plan is not None,

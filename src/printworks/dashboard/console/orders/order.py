@@ -25,7 +25,7 @@ from printworks.store.console.orders import get_any_order
 from printworks.store.images.images import list_images
 from printworks.store.images.packing_slips import find_packing_slip
 from printworks.store.issues.issues import list_issues
-from printworks.store.labs.shipments import list_decisions, list_every_shipment
+from printworks.store.labs.shipments import list_decisions, list_every_shipment, sum_costs
 from printworks.store.money.payments import list_requests_of_order
 from printworks.store.orders.history import read_etag
 from printworks.store.orders.orders import Order
@@ -69,6 +69,7 @@ def _describe_production(visit: ConsoleVisit, order: Order, merchant: Merchant) 
     }
     return {
         "shipments": every[:MOST_SHIPMENTS],
+        "costs": sum_costs(shipments) if shipments else None,
         "more_shipments": max(0, len(every) - MOST_SHIPMENTS),
         "reasons": _explain_labs(visit, order, merchant)[:_MOST_REASONS],
         "cannot_hold": cannot[OrderAction.HOLD],

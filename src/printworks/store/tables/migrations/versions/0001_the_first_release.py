@@ -341,7 +341,7 @@ numbered_table(
     *optional(TEXT, "state"),
     *required(TEXT, "lab", "band", "service", "carrier"),
     *required(BOOLEAN, "is_tracked"),
-    *required(BIGINT, "price"),
+    *required(BIGINT, "items_cost", "shipping_cost"),
     *required(JSON, "image_ids"),
     *required(INTEGER, "copies"),
     *required(TEXT, "earliest_arrival", "latest_arrival"),
