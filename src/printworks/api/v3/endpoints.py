@@ -16,7 +16,7 @@ from printworks.wire.v3.images import AddImage, BatchOut, ImageOut
 from printworks.wire.v3.orders import CreateOrder, OrderListOut, OrderOut, UpdateOrder
 from printworks.wire.v3.payments import PaymentRequired
 from printworks.wire.v3.preflight import CheckImage, ImageCheckOut
-from printworks.wire.v3.prices import FetchPrices, PricesOut
+from printworks.wire.v3.prices import FetchPrices, PricesOut, ShippingRateOut
 from printworks.wire.v3.sandbox import AdvanceClock, ClockOut
 from printworks.wire.v3.submission import SubmissionStatusOut
 
@@ -130,6 +130,13 @@ ENDPOINTS: Final = (
         takes=FetchPrices,
         shows=PricesOut,
         refuses=(BadInput, NotFound),
+        outside_transaction=True,
+    ),
+    GET(
+        "/catalogue/service direct/destination/{countryCode}/shippingRates",
+        prices.list_shipping_rates,
+        shows=Envelope[list[ShippingRateOut]],
+        refuses=(NotFound,),
         outside_transaction=True,
     ),
 )

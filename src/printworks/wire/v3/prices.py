@@ -1,12 +1,15 @@
 """Prices as 3.0 shows them, and the codes that it takes."""
 
 from collections.abc import Mapping
-from typing import Annotated, Final
+from typing import Annotated, Final, Self
 
 import msgspec
 from msgspec import Meta
 
+from printworks.catalogue.products import Currency
+from printworks.catalogue.tariff import ShippingRate
 from printworks.errors import BadInput
+from printworks.rules.orders import ShippingMethod
 from printworks.wire.reading import by_lower_name
 
 MOST_SKUS: Final = 1000
@@ -32,6 +35,33 @@ class PricesOut(msgspec.Struct, frozen=True):
     """Prices, without an envelope."""
 
     prices: list[PriceOut]
+
+
+class ShippingRateOut(msgspec.Struct, frozen=True, kw_only=True):
+    """What shipping a band costs: `price` for `items` copies, `furtherPrice` for as many again."""
+
+    band: str
+    method: ShippingMethod
+    isTracked: bool
+    description: str
+    items: int
+    price: int
+    furtherPrice: int
+    currency: Currency
+
+    @classmethod
+    def of(cls, rate: ShippingRate, currency: Currency) -> Self:
+        step = rate.steps[currency]
+        return cls(
+            band=rate.band,
+            method=rate.method,
+            isTracked=rate.is_tracked,
+            description=rate.name,
+            items=step.items,
+            price=step.first,
+            furtherPrice=step.further,
+            currency=currency,
+        )
 
 
 def read_skus(sent: object) -> list[str]:
