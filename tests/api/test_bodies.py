@@ -198,7 +198,9 @@ def test_an_empty_body_is_an_empty_object(v3: Client, body: bytes) -> None:
     answer = v3.request("POST", "/orders", body, {"Content-Type": JSON})
 
     assert answer.status == 400
-    assert answer.error == "`recipientName` is required."
+    assert (
+        answer.error == "`recipientName`, `countryCode` and `preferredShippingMethod` are required."
+    )
 
 
 def test_xml_is_not_parsed(v3: Client) -> None:

@@ -17,7 +17,7 @@ from printworks.store.labs.shipments import Shipments, get_whole_order, list_shi
 from printworks.store.money.payments import PaymentRequest
 from printworks.store.orders.orders import Order, get_order_to_change
 from printworks.wire.orders import ShownOrder
-from printworks.wire.reading import read_integer
+from printworks.wire.reading import read_parameter
 
 MOST_ON_A_PAGE: Final = 250
 USUALLY_ON_A_PAGE: Final = 100
@@ -73,7 +73,7 @@ def _read_number(call: Call, names: tuple[str, ...], usual: int, highest: int) -
     for name in names:
         given = call.query.get(name, "")
         if given != "":
-            return read_integer(name, given, lowest=0, highest=highest)
+            return read_parameter(name, given, lowest=0, highest=highest)
     return usual
 
 

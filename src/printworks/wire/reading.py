@@ -38,6 +38,7 @@ class Reader(NamedTuple):
 
 # A number in JSON; Python accepts more.
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,400}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,2})?")
+_DIGITS: Final = re.compile(r"[+-]?[0-9]{1,400}")
 _MD5: Final = re.compile(r"[0-9a-f]{32}")
 LARGEST_AMOUNT: Final = 10**12
 MOST_ATTRIBUTES: Final = 50
@@ -134,12 +135,16 @@ def _read_attributes(name: str, value: object) -> dict[str, str]:
     return {
         _read_text(name, key, longest=100): _read_text(f"{name}.{key}", text, longest=255)
         for key, text in value.items()
-        if text is not None and text != ""
+        if text is not None and str(text).strip()
     }
 
 
 Amount = Annotated[int, Meta(ge=0, le=LARGEST_AMOUNT), Reader(_read_amount)]
-Attributes = Annotated[dict[str, str], Reader(_read_attributes)]
+Attributes = Annotated[
+    dict[str, str],
+    Meta(description="Options of the product; one that has no default is required."),
+    Reader(_read_attributes),
+]
 Copies = Annotated[int, Meta(ge=0, le=MOST_COPIES), Reader(_read_copies)]
 CountryCode = Annotated[str, Meta(pattern="^[A-Za-z]{2}$"), Reader(_read_country)]
 CurrencyCode = Annotated[str, Meta(pattern="^[A-Za-z]{3}$"), Reader(_read_currency)]
@@ -160,6 +165,13 @@ def read_choice(choices: type[StrEnum], name: str, value: object) -> StrEnum:
 @functools.cache
 def _by_lower_text(choices: type[StrEnum]) -> Mapping[str, StrEnum]:
     return {choice.value.lower(): choice for choice in choices}
+
+
+def read_parameter(name: str, value: object, *, lowest: int, highest: int) -> int:
+    """Read a whole number in a query string, which is written in digits, limited to a range."""
+    if isinstance(value, str) and not _DIGITS.fullmatch(value.strip()):
+        raise BadInput(f"`{name}` must be a whole number.")
+    return read_integer(name, value, lowest=lowest, highest=highest)
 
 
 def read_integer(name: str, value: object, *, lowest: int, highest: int) -> int:
@@ -225,9 +237,12 @@ def read(shape: type[S], sent: object) -> S:
             _note_nothing(values, member, value)
         else:
             values[member.name] = member.read(member.name, value)
-    for name in plan.required:
-        if name not in values:
-            raise BadInput(f"`{name}` is required.")
+    missing = [f"`{name}`" for name in plan.required if name not in values]
+    if missing:
+        *first, last = missing
+        raise BadInput(
+            f"{', '.join(first)} and {last} are required." if first else f"{last} is required."
+        )
     return shape(**values)
 
 

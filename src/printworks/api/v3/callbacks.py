@@ -7,7 +7,7 @@ from printworks.api.endpoints import Call
 from printworks.rules.callbacks import choose_format
 from printworks.store.callbacks.callbacks import count_events, get_callback, list_feed
 from printworks.store.callbacks.deliveries import load_deliveries
-from printworks.wire.reading import read, read_integer
+from printworks.wire.reading import read, read_parameter
 from printworks.wire.v3.callbacks import (
     HIGHEST_NUMBER,
     DeliveryOut,
@@ -24,8 +24,8 @@ USUAL_EVENTS: Final = 100
 
 def list_events(call: Call) -> Envelope[EventListOut]:
     """List events, oldest first, whether or not their callbacks arrived."""
-    after = read_integer("after", call.query.get("after", 0), lowest=0, highest=HIGHEST_NUMBER)
-    limit = read_integer(
+    after = read_parameter("after", call.query.get("after", 0), lowest=0, highest=HIGHEST_NUMBER)
+    limit = read_parameter(
         "limit", call.query.get("limit", USUAL_EVENTS), lowest=0, highest=MOST_EVENTS
     )
     found = list_feed(call.db, call.merchant.id, after=after, limit=limit)
