@@ -2,6 +2,7 @@
 
 ServiceError
 ├── BadInput          a field or parameter is missing or wrong
+│   └── NotSold       a product cannot be ordered from there, or not like that
 ├── UnknownMediaType  a body in an unknown format
 ├── BadCredentials    no merchant with this id and key
 ├── NotFound          no such object, or another merchant's
@@ -26,6 +27,15 @@ class ServiceError(Exception):
 
 class BadInput(ServiceError):
     """A field or parameter is missing or wrong; the message names it."""
+
+
+class NotSold(BadInput):
+    """A product is not sold to a country; the versions have different names for it."""
+
+    def __init__(self, sku: str, where: str, *, name: str | None = None) -> None:
+        super().__init__(f"{name or sku} is not sold to {where}.")
+        self.sku = sku
+        self.where = where
 
 
 class UnknownMediaType(ServiceError):

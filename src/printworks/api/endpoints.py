@@ -16,6 +16,7 @@ from printworks.errors import (
     BadInput,
     IdempotencyKeyReused,
     NotFound,
+    NotSold,
     ServiceError,
     ServiceUnavailable,
     StillRunning,
@@ -28,6 +29,7 @@ from printworks.wire.links import Links
 # The usual status of each error; an endpoint may have others.
 USUAL_STATUS: Final[Mapping[type[ServiceError], int]] = {
     BadInput: 400,
+    NotSold: 400,
     BadCredentials: 401,
     WrongState: 403,
     NotFound: 404,

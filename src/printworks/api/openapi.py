@@ -16,6 +16,7 @@ _IN_PATHS: Final = {
     "id": _NUMBER,
     "orderId": _NUMBER,
     "photoId": _NUMBER,
+    "imageId": _NUMBER,
     "issueId": _NUMBER,
     "countryCode": {"type": "string", "pattern": "^[A-Za-z]{2}$"},
     "qualityLevel": {"type": "string", "enum": ["Pro", "Standard"]},

@@ -73,3 +73,14 @@ def check_removing(order_status: OrderStatus) -> None:
             f"Images cannot be removed from an order that is {order_status}; "
             "only from one that is NotYetSubmitted."
         )
+
+
+def check_filling(order_status: OrderStatus, image_status: ImageStatus) -> None:
+    """Refuse a file for an order that has ended, or for an image that does not await one."""
+    if order_status in {OrderStatus.COMPLETE, OrderStatus.CANCELLED}:
+        raise WrongState(f"An order that is {order_status} takes no more files.")
+    if image_status is not ImageStatus.AWAITING_URL_OR_DATA:
+        raise WrongState(
+            f"The image is {image_status}; only one that is "
+            f"{ImageStatus.AWAITING_URL_OR_DATA} takes a file."
+        )

@@ -2,9 +2,19 @@
 
 from typing import Any
 
+import msgspec
+
 from printworks.rules.images import ImageStatus
 from printworks.store.images.images import Image
 from printworks.wire.links import Links
+from printworks.wire.reading import Md5, Url
+
+
+class FillImage(msgspec.Struct, frozen=True, kw_only=True):
+    """The file of an image that awaits it, or where it is."""
+
+    url: Url | None = None
+    md5Hash: Md5 | None = None
 
 
 def show_shared_members(image: Image, links: Links) -> dict[str, Any]:

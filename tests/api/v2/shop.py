@@ -77,9 +77,22 @@ def upload(
     client: Client, order_id: int, file: bytes, *, part: str = "file", **fields: str
 ) -> Answer:
     """Add a photo with its file."""
+    fields = {"type": "4x6", "copies": "1", **fields}
+    return _send_file(client, f"POST /Orders/{order_id}/Photos/", file, part, fields)
+
+
+def fill(client: Client, path: str, file: bytes) -> Answer:
+    """Add the file of a photo that lacks it."""
+    return _send_file(client, f"PUT {path}", file, "file", {})
+
+
+def _send_file(
+    client: Client, endpoint: str, file: bytes, part: str, fields: dict[str, str]
+) -> Answer:
+    method, path = endpoint.split()
     pieces = [
         f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.encode()
-        for name, value in {"type": "4x6", "copies": "1", **fields}.items()
+        for name, value in fields.items()
     ]
     head = (
         f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{part}"; filename="a.jpg"\r\n'
@@ -87,6 +100,4 @@ def upload(
     )
     body = b"".join([*pieces, head.encode(), file, f"\r\n--{BOUNDARY}--\r\n".encode()])
     content_type = f"multipart/form-data; boundary={BOUNDARY}"
-    return client.request(
-        "POST", f"/Orders/{order_id}/Photos/", body, {"Content-Type": content_type}
-    )
+    return client.request(method, path, body, {"Content-Type": content_type})

@@ -26,6 +26,7 @@ GET /Orders/{orderId}/Photos/{photoId}       yes  yes  yes
 GET /Orders/{id}/Photos                      yes  yes  yes
 POST /Orders/{orderId}/Photos/               yes  yes  yes
 POST /Orders/{orderId}/Photos/Batch          yes  yes  yes
+PUT /Orders/{orderId}/Photos/{photoId}       yes  yes  yes
 DELETE /Orders/{orderId}/Photos/{photoId}    yes  yes  yes
 GET /Catalogue/{countryCode}/{qualityLevel}  yes  yes  yes
 GET /Country                                 yes  yes  yes

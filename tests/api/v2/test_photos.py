@@ -11,7 +11,7 @@ from printworks.rules.orders import OrderStatus
 from printworks.store.engine.database import Database
 from printworks.store.tables import jobs
 from tests.api.client import Client
-from tests.api.images import count_images, move
+from tests.api.images import count_images, move, promised
 from tests.api.pngs import a_png
 from tests.api.v2.shop import (
     URL,
@@ -19,6 +19,7 @@ from tests.api.v2.shop import (
     add,
     an_order,
     create,
+    fill,
     see,
     seen,
     set_status,
@@ -55,7 +56,7 @@ class TestAdding:
 
     @pytest.mark.parametrize("none", [[], "", None, {}])
     def test_no_attributes_may_be_said_in_many_ways(self, v2: Client, none: Any) -> None:
-        assert add(v2, create(v2), attributes=none)["attributes"] == {}
+        assert add(v2, create(v2), attributes=none)["attributes"] == {"finish": "lustre"}
 
     def test_the_type_belongs_to_the_quality_level_of_the_order(self, v2: Client) -> None:
         in_pro, in_standard = create(v2), create(v2, qualityLevel="Standard")
@@ -165,7 +166,7 @@ class TestLeftForLater:
         photo = seen(upload(v2, order_id, b"This is no picture."))
 
         assert photo["status"] == "Invalid"
-        assert f"Image {photo['id']} cannot be printed" in see(v2, order_id)["errorMessage"]
+        assert f"Photo {photo['id']} cannot be printed" in see(v2, order_id)["errorMessage"]
 
     @pytest.mark.parametrize("status", [OrderStatus.AWAITING_PAYMENT, OrderStatus.SUBMITTED])
     def test_once_it_has_come_nothing_more_is_taken(
@@ -197,6 +198,94 @@ class TestLeftForLater:
         query = select(jobs.c.args).where(jobs.c.kind == JobKind.RENDER_IMAGE)
         with database.reading() as db:
             assert list(db.execute(query).scalars()) == [{"image": photo["id"]}]
+
+
+@pytest.mark.every_version
+class TestWaitingForData:
+    """A photo that was added without a file, and is given one by its own address."""
+
+    @pytest.fixture
+    def order_id(self, v2: Client) -> int:
+        """An order that is NotYetSubmitted, with such a photo and another."""
+        order_id = create(v2)
+        add(v2, order_id, url="", copies=2, sizing="ShrinkToFit")
+        add(v2, order_id)
+        return order_id
+
+    @pytest.fixture
+    def path(self, v2: Client, order_id: int) -> str:
+        return f"/Orders/{order_id}/Photos/{see(v2, order_id)['photos'][0]['id']}"
+
+    @pytest.mark.both_databases
+    def test_its_file_is_taken_as_it_was_ordered(
+        self, v2: Client, order_id: int, path: str
+    ) -> None:
+        photo = seen(fill(v2, path, A_PICTURE))
+
+        assert (photo["status"], photo["copies"]) == ("Ok", 2)
+        assert (photo["sizing"], photo["previewUrl"] is None) == ("ShrinkToFit", False)
+        assert see(v2, order_id)["photos"][0] == photo
+        assert len(see(v2, order_id)["photos"]) == 2
+        assert seen(v2.get(f"/Orders/{order_id}/SubmissionStatus"))["isValid"] is True
+
+    @pytest.mark.both_databases
+    def test_its_address_is_taken(self, v2: Client, path: str, database: Database) -> None:
+        photo = seen(v2.put(path, {"url": URL, "md5Hash": "a" * 32}))
+
+        assert (photo["url"], photo["status"]) == (URL, "NotYetDownloaded")
+        assert photo["md5Hash"] == "a" * 32
+        assert photo["id"] in promised(database, JobKind.FETCH_IMAGE)
+
+    def test_a_file_that_is_no_picture_is_said_to_be_none(
+        self, v2: Client, order_id: int, path: str
+    ) -> None:
+        photo = seen(fill(v2, path, b"This is no picture."))
+
+        status = seen(v2.get(f"/Orders/{order_id}/SubmissionStatus"))
+
+        assert photo["status"] == "Invalid"
+        assert status["photos"][0]["errors"] == ["InvalidImageFile"]
+
+    def test_nothing_at_all_is_not_enough(self, v2: Client, path: str) -> None:
+        answer = v2.put(path, {"url": ""})
+
+        assert (answer.status, "`url`" in answer.error) == (400, True)
+
+    def test_what_does_not_wait_takes_nothing(self, v2: Client, order_id: int) -> None:
+        there = see(v2, order_id)["photos"][1]
+
+        answer = v2.put(f"/Orders/{order_id}/Photos/{there['id']}", {"url": URL})
+
+        assert (answer.status, answer.error) == (
+            403,
+            "The photo is NotYetDownloaded; only one that is AwaitingUrlOrData takes a file.",
+        )
+
+    @pytest.mark.parametrize("status", [OrderStatus.COMPLETE, OrderStatus.CANCELLED])
+    def test_an_order_that_has_ended_takes_nothing(
+        self, v2: Client, order_id: int, path: str, database: Database, status: OrderStatus
+    ) -> None:
+        move(database, order_id, status)
+
+        assert v2.put(path, {"url": URL}).status == 403
+
+    def test_through_3_0_as_well(self, v2: Client, v3: Client, path: str) -> None:
+        address = path.lower().replace("photos", "images")
+
+        assert v3.put(address, {"url": URL}).data["status"] == "NotYetDownloaded"
+        assert v3.put(address, {"url": URL}).status == 403
+
+    def test_a_file_through_3_0_as_well(self, v2: Client, v3: Client, path: str) -> None:
+        address = path.lower().replace("photos", "images")
+
+        answer = fill(v3, address, A_PICTURE)
+
+        assert (answer.status, answer.json()["data"]["status"]) == (200, "Ok")
+
+    def test_somebody_elses_is_not_found(self, somebody_else: Client, path: str) -> None:
+        address = path.lower().replace("photos", "images")
+
+        assert somebody_else.put(address, {"url": URL}).status == 404
 
 
 class TestUploading:

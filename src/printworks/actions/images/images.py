@@ -11,9 +11,15 @@ from printworks.actions.orders.quotes import find_price, quote_order
 from printworks.actions.production.release import enqueue_prints, enqueue_sending
 from printworks.actions.work import Work
 from printworks.catalogue.products import choose_attributes
-from printworks.errors import BadInput, WrongState
+from printworks.errors import BadInput, NotSold, WrongState
 from printworks.rules.events import ImageJudged, ImageRemoved, ImageRendered, ImagesAdded
-from printworks.rules.images import IMAGE_MOVES, ImageStatus, check_adding, check_removing
+from printworks.rules.images import (
+    IMAGE_MOVES,
+    ImageStatus,
+    check_adding,
+    check_filling,
+    check_removing,
+)
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus, Payment, check_not_being_paid
 from printworks.rules.reasons import Reason, ReasonCode, add_reason
@@ -77,7 +83,7 @@ def normalise_image(work: Work, order: Order, new: NewImage) -> NewImage:
     product = work.catalogue.get_product(new.sku)
     country = order.destination_country
     if country is not None and not product.is_sold_to(country):
-        raise BadInput(f"The sku {product.sku} is not sold to {country}.")
+        raise NotSold(product.sku, country)
     if new.price_to_user is not None and order.payment is not Payment.INVOICE_RECIPIENT:
         message = "`priceToUser` is only allowed when the order's payment is InvoiceRecipient."
         raise BadInput(message)
@@ -123,6 +129,13 @@ def list_waiting_images(db: Connection, order: Order) -> list[Image]:
         for image in store.list_images(db, order.id)
         if image.status is ImageStatus.AWAITING_URL_OR_DATA
     ]
+
+
+def get_waiting_image(db: Connection, order: Order, image_id: int) -> Image:
+    """Return the image that a file is for, if it awaits one."""
+    image = store.get_image_of_order(db, order.id, image_id)
+    check_filling(order.status, image.status)
+    return image
 
 
 def set_image_url(work: Work, image: Image, new: NewImage) -> Image:

@@ -12,6 +12,7 @@ from printworks.api.v2 import catalogue, countries, issues, logs, orders, photos
 from printworks.errors import BadInput, NotFound, ServiceError, ServiceUnavailable, WrongState
 from printworks.rules.images import MOST_IN_BATCH
 from printworks.rules.orders import OrderStatus
+from printworks.wire.images import FillImage
 from printworks.wire.orders import SetStatus
 from printworks.wire.v2.answers import DoneOut, PaymentRequired, WrongCredentials
 from printworks.wire.v2.catalogue import CatalogueOut
@@ -33,6 +34,7 @@ from printworks.wire.v2.versions import (
     shape_in,
     since,
 )
+from printworks.wire.v2.words import say_in_words
 
 SUCCESSOR: Final = "3.0"
 # The day on which 3.0 became the version to use.
@@ -137,6 +139,15 @@ ENDPOINTS: Final = (
         shows=BatchOut,
         refuses=(BadInput, WrongState, NotFound),
     ),
+    PUT(
+        "/Orders/{orderId}/Photos/{photoId}",
+        photos.fill_photo,
+        takes=FillImage,
+        takes_file=True,
+        file_is_optional=True,
+        shows=PhotoOut,
+        refuses=(BadInput, WrongState, NotFound),
+    ),
     DELETE(
         "/Orders/{orderId}/Photos/{photoId}",
         photos.delete_photo,
@@ -180,7 +191,8 @@ ENDPOINTS: Final = (
 def _refuse(endpoint: Endpoint | None, status: int, message: str) -> Any:
     if status == 401:
         return WrongCredentials(message, message, message)
-    return refuse(DoneOut if endpoint is None else endpoint.shows, message)
+    shape = DoneOut if endpoint is None else endpoint.shows
+    return refuse(shape, say_in_words(message))
 
 
 def _endpoint_in(version: Version, endpoint: Endpoint) -> Endpoint:

@@ -1,13 +1,14 @@
 """Photos, which the rest of the code calls images, through the 2.x family."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from printworks.actions.images import images as actions
-from printworks.api.bodies import UploadedFile, list_files
+from printworks.actions.images.uploads import begin_awaited_upload, begin_upload
 from printworks.api.endpoints import Call
 from printworks.api.orders import find_open_order
-from printworks.api.v2.uploads import add_upload
+from printworks.api.uploads import add_upload, fill_image, find_upload
 from printworks.errors import BadInput
 from printworks.rules.images import MOST_IN_BATCH, check_adding
 from printworks.store.images.images import Image, NewImage, get_image_of_order, list_images_to_show
@@ -28,8 +29,7 @@ from printworks.wire.v2.photos import (
 def get_photo(call: Call) -> PhotoOut:
     """Get one photo."""
     order = orders_store.get_order(call.db, call.merchant.id, call.number("orderId"))
-    image = get_image_of_order(call.db, order.id, call.number("photoId"))
-    return PhotoOut.of(image, call.work.catalogue, call.links)
+    return _show(call, get_image_of_order(call.db, order.id, call.number("photoId")))
 
 
 def list_photos(call: Call) -> list[PhotoOut]:
@@ -53,10 +53,14 @@ def add_photo(call: Call) -> Any:
     wanted = read(AddPhoto, call.body)
     product = find_type(wanted.type, order, call.work.catalogue)
     new = wanted.to_new_image(product, order)
-    upload = _find_upload(call.body)
-    if upload is not None:
-        return add_upload(call, order, new, upload)
+    file = find_upload(call.body)
+    if file is not None:
+        return add_upload(call, begin_upload(call.work, order, new), file, partial(_show, call))
     [image] = actions.add_images(call.work, order, [new])
+    return _show(call, image)
+
+
+def _show(call: Call, image: Image) -> PhotoOut:
     return PhotoOut.of(image, call.work.catalogue, call.links)
 
 
@@ -67,13 +71,18 @@ def _complete_photo(call: Call, order: Order, waiting: Sequence[Image]) -> Any:
     left = [image for image in waiting if image.sku == product.sku]
     if not left:
         return None
-    new, upload = wanted.to_new_image(product, order), _find_upload(call.body)
-    if upload is not None:
-        return add_upload(call, order, new, upload, left[0])
+    new, file = wanted.to_new_image(product, order), find_upload(call.body)
+    if file is not None:
+        upload = begin_awaited_upload(call.work, left[0], new)
+        return add_upload(call, upload, file, partial(_show, call))
     if new.url is None:
         raise BadInput("Send the `file` of the photo, or the `url` at which it is.")
-    image = actions.set_image_url(call.work, left[0], new)
-    return PhotoOut.of(image, call.work.catalogue, call.links)
+    return _show(call, actions.set_image_url(call.work, left[0], new))
+
+
+def fill_photo(call: Call) -> Any:
+    """Add the file or the address of a photo that is AwaitingUrlOrData."""
+    return fill_image(call, call.number("photoId"), partial(_show, call))
 
 
 def add_photos(call: Call) -> BatchOut:
@@ -101,8 +110,3 @@ def delete_photo(call: Call) -> DoneOut:
     order = orders_store.get_order_to_change(call.db, call.merchant.id, call.number("orderId"))
     actions.remove_image(call.work, order, call.number("photoId"))
     return DoneOut()
-
-
-def _find_upload(body: object) -> UploadedFile | None:
-    # A browser sends a file without a name if none was chosen.
-    return next((file for file in list_files(body) if file.name), None)

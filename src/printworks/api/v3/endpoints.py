@@ -8,6 +8,7 @@ from printworks.api.endpoints import GET, POST, PUT, ApiFamily, Endpoint, QueryP
 from printworks.api.v3 import callbacks, countries, images, orders, preflight, prices, sandbox
 from printworks.errors import BadInput, NotFound, ServiceUnavailable, StillRunning, WrongState
 from printworks.rules.images import MOST_IN_BATCH
+from printworks.wire.images import FillImage
 from printworks.wire.orders import SetStatus
 from printworks.wire.v3.callbacks import DeliveryOut, EventListOut, ReplayCallbacks, ReplayOut
 from printworks.wire.v3.countries import CountryOut
@@ -80,6 +81,15 @@ ENDPOINTS: Final = (
         images.add_images,
         takes=Annotated[list[AddImage], Meta(max_length=MOST_IN_BATCH)],
         shows=BatchOut,
+        refuses=(BadInput, WrongState, NotFound),
+    ),
+    PUT(
+        "/orders/{orderId}/images/{imageId}",
+        images.fill_image,
+        takes=FillImage,
+        takes_file=True,
+        file_is_optional=True,
+        shows=Envelope[ImageOut],
         refuses=(BadInput, WrongState, NotFound),
     ),
     POST(

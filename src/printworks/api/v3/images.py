@@ -1,8 +1,11 @@
 """Images through 3.0."""
 
+from typing import Any
+
 from printworks.actions.images import images as actions
 from printworks.api.endpoints import Call
 from printworks.api.orders import find_open_order
+from printworks.api.uploads import fill_image as fill
 from printworks.rules.images import MOST_IN_BATCH
 from printworks.wire.reading import read, read_each
 from printworks.wire.v3.envelope import Envelope
@@ -24,3 +27,10 @@ def add_images(call: Call) -> BatchOut:
     new = [element.to_new_image() for element in elements]
     images = actions.add_images(call.work, order, new, is_batch=True)
     return BatchOut.of(images, call.links)
+
+
+def fill_image(call: Call) -> Any:
+    """Add the file or the address of an image that is AwaitingUrlOrData."""
+    return fill(
+        call, call.number("imageId"), lambda image: Envelope(ImageOut.of(image, call.links))
+    )

@@ -28,6 +28,7 @@ from printworks.wire.v2.shipping import (
     choose_method,
 )
 from printworks.wire.v2.versions import V2_5, V2_6, since
+from printworks.wire.v2.words import say_in_words
 
 _YES_OR_NO: Final = {
     **dict.fromkeys(("true", "1", "yes", "on"), True),
@@ -89,7 +90,10 @@ class _Changes(msgspec.Struct, frozen=True):
 
 
 class UpdateOrder(_Changes, frozen=True, kw_only=True):
-    """What changes an order: null or nothing keeps what is stored, empty text clears it."""
+    """What changes an order: null or nothing keeps what is stored, empty text clears it.
+
+    A change that would leave a photo unsold is refused.
+    """
 
     recipientName: Line | Change = UNSET
     address1: Line | Change = UNSET
@@ -189,9 +193,10 @@ class OrderOut(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, shown: ShownOrder, catalogue: Catalogue, links: Links) -> Self:
-        order = shown.order
+        order, shared = shown.order, show_shared_members(shown, links)
+        shared["errorMessage"] = say_in_words(shared["errorMessage"] or "") or None
         return cls(
-            **show_shared_members(shown, links),
+            **shared,
             destinationCountryCode=order.destination_country,
             countryCode=order.print_country,
             qualityLevel=order.quality_level,
