@@ -98,7 +98,7 @@ class TestFacts:
     def test_a_square_frame_is_white_or_black(self, sku: str) -> None:
         product = CATALOGUE.get_product(sku)
 
-        assert product.attributes == (Attribute("frameColour", ("white", "black")),)
+        assert product.attributes == (Attribute("frameColour", ("white", "black"), "black"),)
 
     def test_the_4x6_of_each_quality_has_a_sku_of_its_own(self) -> None:
         assert get_type("4x6", PRO, "GB").sku == "GLOBAL-PHO-4X6-PRO"
@@ -120,6 +120,28 @@ class TestWhole:
 
         assert len(TYPE_NAMES) == 660
         assert offered == set(TYPE_NAMES)
+
+    def test_no_other_type_name_is_listed(self) -> None:
+        listed = {product.type_name for product in CATALOGUE.products} - {None}
+
+        assert listed <= set(TYPE_NAMES)
+
+    def test_every_finish_is_lustre_glossy_or_matte_and_has_a_default(self) -> None:
+        offered = [each for one in CATALOGUE.products for each in one.attributes]
+        finishes = [each for each in offered if each.name == "finish"]
+
+        assert {value for each in finishes for value in each.valid_values} == {
+            "lustre",
+            "glossy",
+            "matte",
+        }
+        assert all(each.default for each in finishes)
+
+    def test_nobody_gets_clothes_without_choosing_a_size_and_a_colour(self) -> None:
+        clothes = [one for one in CATALOGUE.products if one.kind == "clothing"]
+        choices = {(each.name, each.default) for one in clothes for each in one.attributes}
+
+        assert choices == {("size", None), ("colour", None)}
 
     def test_every_type_name_in_use_is_spelled_as_it_is_known(self) -> None:
         spelled = {name for product in CATALOGUE.products for name in product.type_names}

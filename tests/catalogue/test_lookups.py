@@ -11,6 +11,7 @@ from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.products import Currency, Product, QualityLevel, choose_attributes
 from printworks.errors import BadInput
 
+PRO_PRINT = "GLOBAL-PHO-4X6-PRO"
 CATALOGUE = open_catalogue(None)
 
 products = st.sampled_from(CATALOGUE.products)
@@ -43,7 +44,7 @@ def test_what_is_listed_for_a_country_is_what_can_be_found_there(
     listed = {product.sku for product in CATALOGUE.list_sold_to(country, quality=quality)}
 
     for product in CATALOGUE.products:
-        found = CATALOGUE.find_type(product.type_name, quality=quality, country=country)
+        found = CATALOGUE.find_type(product.type_names[0], quality=quality, country=country)
         assert (found is product) == (product.sku in listed)
 
 
@@ -100,8 +101,73 @@ def test_a_choice_is_written_as_the_product_spells_it() -> None:
     assert choose_attributes(product, {"FRAMECOLOUR": "Black"}) == {"frameColour": "black"}
 
 
-def test_no_choice_passes() -> None:
-    assert choose_attributes(CATALOGUE.get_product("FRA-INSTA-30X30"), {}) == {}
+def test_what_is_not_chosen_is_the_default() -> None:
+    product = CATALOGUE.get_product("FRA-INSTA-30X30")
+
+    assert choose_attributes(product, {}) == {"frameColour": "black"}
+
+
+def test_everything_that_has_no_default_must_be_chosen() -> None:
+    hoodie = CATALOGUE.get_product("WEAR-HOODIE")
+
+    with pytest.raises(BadInput) as caught:
+        choose_attributes(hoodie, {})
+
+    assert caught.value.message == (
+        "`attributes.size` is required. Valid values are: [S,M,L,XL,XXL]. "
+        "`attributes.colour` is required. Valid values are: [white,black,grey,navy]."
+    )
+    chosen = {"size": "XL", "colour": "navy"}
+    assert choose_attributes(hoodie, chosen) == chosen
+
+
+def test_gloss_is_another_name_of_glossy() -> None:
+    product = CATALOGUE.get_product(PRO_PRINT)
+
+    assert choose_attributes(product, {"finish": "Gloss"}) == {"finish": "glossy"}
+
+
+@pytest.mark.parametrize("sku", [f" {PRO_PRINT}", f"{PRO_PRINT.lower()}\t "])
+def test_blanks_around_a_sku_or_a_type_do_not_matter(sku: str) -> None:
+    assert CATALOGUE.get_product(sku).sku == PRO_PRINT
+    assert CATALOGUE.find_type(" 4x6 ", quality=QualityLevel.PRO, country="GB") is not None
+
+
+class TestResolvingAType:
+    """By print country and destination, of which either may be unknown."""
+
+    @pytest.mark.parametrize(
+        ("name", "printed_in", "sent_to", "sku"),
+        [
+            ("4x6", "GB", "JP", PRO_PRINT),
+            ("4x6", None, "JP", PRO_PRINT),
+            ("4x6", "GB", None, PRO_PRINT),
+            ("4x6", None, None, None),
+            # In the catalogue of the destination alone.
+            ("C20x30_1_25_au", "GB", "AU", "AU-CAN-125-20X30"),
+            # In that of the print country, and not sent there.
+            ("C20x30_1_25_au", "AU", "GB", None),
+            ("C20x30_1_25_au", "AU", None, "AU-CAN-125-20X30"),
+        ],
+    )
+    def test_it_is_what_can_be_sent_there(
+        self, name: str, printed_in: str | None, sent_to: str | None, sku: str | None
+    ) -> None:
+        found = CATALOGUE.resolve_type(name, quality=None, printed_in=printed_in, sent_to=sent_to)
+
+        assert (found and found.sku) == sku
+
+    @pytest.mark.parametrize(
+        ("quality", "sku"),
+        [(QualityLevel.PRO, PRO_PRINT), (QualityLevel.STANDARD, "GLOBAL-PHO-4X6")],
+    )
+    def test_it_is_what_the_quality_level_means_by_it(
+        self, quality: QualityLevel, sku: str
+    ) -> None:
+        found = CATALOGUE.resolve_type("4x6", quality=quality, printed_in="GB", sent_to="GB")
+
+        assert found is not None
+        assert found.sku == sku
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from tests.catalogue.folders import (
     problems_of,
 )
 
+DEFAULTS = "`defaults` must be a table of names of `attributes`, each with one of its values."
 # Each a changed key of the usual product, and the sentence that it earns.
 WRONG_VALUES = [
     (
@@ -56,6 +57,7 @@ WRONG_VALUES = [
         '["finish"]',
         "`attributes` must be a table of names, each with its list of values.",
     ),
+    ("defaults", '"matte"', DEFAULTS),
     ("price", "20", "`price` must be a table such as { GBP = 25, EUR = 30 }."),
     (
         "price",
@@ -99,6 +101,14 @@ MISFITS = [
     (
         {"price": "{ GBP = 20, EUR = 3, EUR-FR = 3 }"},
         "`PHOTO-4X6` has a price in FR, where it is not sold.",
+    ),
+    (
+        {"defaults": '{ finish = "matte" }'},
+        "`PHOTO-4X6` has a default of `finish`, which is not in `attributes`.",
+    ),
+    (
+        {"attributes": '{ finish = ["matte"] }', "defaults": '{ finish = "gold" }'},
+        "`PHOTO-4X6` has the default `gold` of `finish`, which is not one of its values.",
     ),
     (
         {"price": "{ GBP = 20, EUR = 3, USD = 3 }"},

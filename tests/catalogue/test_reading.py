@@ -36,12 +36,19 @@ class TestProducts:
     def test_a_product_has_what_is_written(self, tmp_path: Path) -> None:
         product = read_one(
             tmp_path,
-            a_product(quality='["Pro"]', attributes='{ finish = ["matte", "gloss"] }'),
+            a_product(
+                quality='["Pro"]',
+                attributes='{ finish = ["matte", "gloss"], size = ["S", "M"] }',
+                defaults='{ finish = "gloss" }',
+            ),
         )
 
         assert (product.sku, product.type_name) == ("PHOTO-4X6", "4x6")
         assert product.quality_levels == (QualityLevel.PRO,)
-        assert product.attributes == (Attribute("finish", ("matte", "gloss")),)
+        assert product.attributes == (
+            Attribute("finish", ("matte", "gloss"), "gloss"),
+            Attribute("size", ("S", "M"), None),
+        )
         assert product.sold_to == {"GB", "IE"}
         assert product.find_price(Currency.EUR, country="IE") == 25
 
@@ -53,8 +60,11 @@ class TestProducts:
         assert product.recommended_pixels == Pixels(600, 900)
         assert product.attributes == ()
 
-    def test_a_product_without_a_type_is_named_after_its_sku(self, tmp_path: Path) -> None:
-        assert read_one(tmp_path, a_product(type=None)).type_name == "PHOTO_4X6"
+    def test_a_product_without_a_type_is_found_by_its_sku(self, tmp_path: Path) -> None:
+        product = read_one(tmp_path, a_product(type=None))
+
+        assert product.type_name is None
+        assert product.type_names == ("PHOTO-4X6", "PHOTO_4X6")
 
     def test_a_family_has_a_product_for_each_row(self, tmp_path: Path) -> None:
         family = a_family('"image", "GBP", "EUR"', '"4x6", 20, 25', '"8x10", 90, 99')

@@ -42,7 +42,9 @@ WRONG: Final[Sequence[tuple[Mapping[str, str], str]]] = (
     ({"copies": "0"}, "Copies must be a number from 1 to 100,000."),
     ({"copies": "two"}, "Copies must be a number"),
     ({"sizing": "Fold"}, "Choose how the picture should fit the paper."),
-    ({"choice-finish": "shiny"}, "Finish of this product can be: lustre, gloss, matte."),
+    ({"choice-finish": "shiny"}, "Finish of this product can be: lustre, glossy, matte."),
+    ({"sku": "WEAR-HOODIE"}, "Size of this product can be: S, M, L, XL, XXL."),
+    ({"sku": "WEAR-HOODIE", "choice-size": "M"}, "Colour of this product can be: white, black"),
     ({"price_to_user": "12.50"}, "Leave it empty, or let the recipient pay."),
     ({"price_to_user": "much", "payment": "InvoiceRecipient"}, "a price for the recipient such as"),
     ({"addresses": "cat.jpg"}, "“cat.jpg” is not a valid address"),
@@ -189,7 +191,7 @@ class TestChoosingAProduct:
     def test_what_can_be_chosen_of_it_is_shown_with_its_price(self, alice: Window) -> None:
         words = alice.words(f"{NEW}?sku=WEAR-HOODIE")
 
-        assert "Size S M L XL XXL Colour white black grey navy" in words
+        assert "Size Choose S M L XL XXL Colour Choose white black grey navy" in words
         assert "£21.00 each" in words
 
     def test_browsers_without_scripts_can_ask_for_that_as_well(self, alice: Window) -> None:
@@ -198,7 +200,7 @@ class TestChoosingAProduct:
         )
 
         assert page.status == 200
-        assert "Size S M L XL XXL" in words_of(page)
+        assert "Size Choose S M L XL XXL" in words_of(page)
         assert 'value="7"' in page.body.decode()
         assert count_orders(alice) == 0
 

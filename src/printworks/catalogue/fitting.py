@@ -1,6 +1,6 @@
 """Checks whether the values of a product are consistent, and builds the product."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from types import MappingProxyType
 from typing import Any, Final
@@ -9,7 +9,7 @@ from printworks.catalogue.countries import COUNTRIES
 from printworks.catalogue.form_reading import Known
 from printworks.catalogue.forms import ProductForm
 from printworks.catalogue.problems import list_some
-from printworks.catalogue.products import Attribute, Currency, Product, Size, usual_type_name
+from printworks.catalogue.products import Attribute, Currency, Product, Size
 from printworks.rules.sizing import Pixels, Units
 
 USUAL_DENSITY: Final = {Units.INCHES: Decimal(150), Units.CM: Decimal(60)}
@@ -21,14 +21,19 @@ def find_misfits(values: Mapping[str, Any], known: Known) -> Iterator[str]:
         return
     if values.keys() >= {"image", "full", "wrap"}:
         yield from _find_wrong_sizes(values["sku"], values["image"], values["full"], values["wrap"])
+    for sentence in _find_contradictions(values, known):
+        yield f"`{values['sku']}` {sentence}"
+
+
+def _find_contradictions(values: Mapping[str, Any], known: Known) -> Iterator[str]:
+    if values.keys() >= {"attributes", "defaults"}:
+        yield from _find_wrong_defaults(values["attributes"], values["defaults"])
     if "price" in values:
         for currency in {currency for currency, _ in values["price"]}:
             if currency not in known.get("currencies", Currency):
-                sentence = f"has a price in {currency}, which is not in `currencies`."
-                yield f"`{values['sku']}` {sentence}"
+                yield f"has a price in {currency}, which is not in `currencies`."
     if values.keys() >= {"price", "sold_to"}:
-        for sentence in _find_wrong_prices(values["price"], values["sold_to"], known):
-            yield f"`{values['sku']}` {sentence}"
+        yield from _find_wrong_prices(values["price"], values["sold_to"], known)
 
 
 def _find_wrong_sizes(
@@ -45,6 +50,16 @@ def _find_wrong_sizes(
             f"The image of `{sku}` ({inner}) is larger than the whole product ({outer}); "
             "if it folds over the edges, say how far with `wrap`."
         )
+
+
+def _find_wrong_defaults(
+    attributes: Mapping[str, Sequence[str]], defaults: Mapping[str, str]
+) -> Iterator[str]:
+    for name, value in defaults.items():
+        if name not in attributes:
+            yield f"has a default of `{name}`, which is not in `attributes`."
+        elif value not in attributes[name]:
+            yield f"has the default `{value}` of `{name}`, which is not one of its values."
 
 
 def _find_wrong_prices(
@@ -85,7 +100,7 @@ def build_product(form: ProductForm) -> Product:
     exceptions = {(currency, at): price for (currency, at), price in prices if at is not None}
     return Product(
         sku=form.sku,
-        type_name=form.type or usual_type_name(form.sku),
+        type_name=form.type,
         quality_levels=form.quality,
         description=form.description,
         kind=form.kind,
@@ -94,7 +109,10 @@ def build_product(form: ProductForm) -> Product:
         units=form.units,
         recommended_pixels=form.pixels or _recommend(image, density),
         shipping_band=form.band,
-        attributes=tuple(Attribute(*each) for each in form.attributes.items()),
+        attributes=tuple(
+            Attribute(name, valid, form.defaults.get(name))
+            for name, valid in form.attributes.items()
+        ),
         sold_to=form.sold_to,
         base_prices=MappingProxyType(base_prices),
         prices_by_country=MappingProxyType(exceptions),

@@ -44,6 +44,10 @@ class ProductForm(BlockForm, frozen=True, kw_only=True):
         dict[values.Text, values.Texts],
         Meta(description="a table of names, each with its list of values"),
     ] = NO_LINES
+    defaults: Annotated[
+        dict[values.Text, values.Text],
+        Meta(description="a table of names of `attributes`, each with one of its values"),
+    ] = NO_LINES
     sold_to: values.Countries
     price: Annotated[
         dict[values.PriceName, values.Price],

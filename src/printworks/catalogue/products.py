@@ -3,12 +3,15 @@
 from collections.abc import Mapping
 from decimal import Decimal
 from enum import StrEnum
-from typing import Self
+from typing import Final, Self
 
 import msgspec
 
 from printworks.errors import BadInput
 from printworks.rules.sizing import Pixels, PrintArea, Units
+
+# What clients call a value that is spelled otherwise.
+OTHER_SPELLINGS: Final = {"gloss": "glossy"}
 
 
 class QualityLevel(StrEnum):
@@ -53,14 +56,23 @@ class Attribute(msgspec.Struct, frozen=True):
 
     name: str
     valid_values: tuple[str, ...]
+    # Without one, the merchant has to choose.
+    default: str | None = None
+
+    def find_value(self, wanted: str) -> str | None:
+        """Return the value that is meant, as it is spelled here."""
+        valid = {text.casefold(): text for text in self.valid_values}
+        name = wanted.strip().casefold()
+        return valid.get(name) or valid.get(OTHER_SPELLINGS.get(name, ""))
 
 
 class Product(msgspec.Struct, frozen=True, kw_only=True):
     """Something that can be ordered."""
 
     sku: str
-    # Unique within a quality level and a country, not beyond.
-    type_name: str
+    # Unique within a quality level and a country, not beyond. None if the older versions do not
+    # list it.
+    type_name: str | None
     quality_levels: tuple[QualityLevel, ...]
     description: str
     kind: str
@@ -78,7 +90,7 @@ class Product(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def type_names(self) -> tuple[str, ...]:
         """Every name by which the older versions may ask for it, the usual one first."""
-        return tuple(dict.fromkeys((self.type_name, usual_type_name(self.sku))))
+        return tuple(dict.fromkeys((self.type_name or self.sku, self.sku.replace("-", "_"))))
 
     @property
     def print_area(self) -> PrintArea:
@@ -97,33 +109,40 @@ class Product(msgspec.Struct, frozen=True, kw_only=True):
         return self.base_prices.get(currency) if exception is None else exception
 
 
-def usual_type_name(sku: str) -> str:
-    """Return the type name of a product that has no other."""
-    return sku.replace("-", "_")
-
-
 def choose_attributes(product: Product, wanted: Mapping[str, str]) -> dict[str, str]:
-    """Return the choices as the product spells them, or refuse one that it does not offer."""
+    """Return the choices as the product spells them, with its defaults for what is left open.
+
+    Refuse what it does not offer, and name everything that has to be chosen and was not.
+    """
     offered = {attribute.name.casefold(): attribute for attribute in product.attributes}
-    chosen = {}
+    chosen = {each.name: each.default for each in product.attributes}
     for name, value in wanted.items():
-        attribute = offered.get(name.casefold())
+        attribute = offered.get(name.strip().casefold())
         if attribute is None:
             raise BadInput(f"Invalid attribute name {name}")
-        valid = {text.casefold(): text for text in attribute.valid_values}
-        if value.casefold() not in valid:
+        chosen[attribute.name] = attribute.find_value(value)
+        if chosen[attribute.name] is None:
             raise BadInput(
                 f"Value of '{value}' supplied for attribute '{attribute.name}' isn't in the list "
                 f"of supported values. Valid values are: [{','.join(attribute.valid_values)}]"
             )
-        chosen[attribute.name] = valid[value.casefold()]
-    return chosen
+    missing = [each for each in product.attributes if chosen[each.name] is None]
+    if missing:
+        raise BadInput(" ".join(map(_ask_for, missing)))
+    return {name: value for name, value in chosen.items() if value is not None}
 
 
-def offers_attributes(product: Product, chosen: Mapping[str, str]) -> bool:
-    """Say whether a product still offers what was chosen."""
+def _ask_for(attribute: Attribute) -> str:
+    return (
+        f"`attributes.{attribute.name}` is required. "
+        f"Valid values are: [{','.join(attribute.valid_values)}]."
+    )
+
+
+def explain_misfit(product: Product, chosen: Mapping[str, str]) -> str | None:
+    """Say in a sentence why a product can no longer be made as it was chosen; None if it can."""
     try:
         choose_attributes(product, chosen)
-    except BadInput:
-        return False
-    return True
+    except BadInput as refusal:
+        return f"{refusal.message.rstrip('.')}."
+    return None

@@ -94,8 +94,8 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         )
 
     def find_product(self, sku: str) -> Product | None:
-        """Return the product with this sku, written in capitals or not, or None."""
-        return self._by_sku.get(sku.casefold())
+        """Return the product with this sku, in any case and with blanks around it, or None."""
+        return self._by_sku.get(sku.strip().casefold())
 
     def get_product(self, sku: str) -> Product:
         """Return the product with this sku, or raise `BadInput`."""
@@ -106,8 +106,28 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def find_type(self, name: str, *, quality: QualityLevel, country: str) -> Product | None:
         """Return the product of this type that is offered in this quality and country."""
-        offered = self._by_type.get((name.casefold(), quality), ())
+        offered = self._by_type.get((name.strip().casefold(), quality), ())
         return next((product for product in offered if product.is_sold_to(country)), None)
+
+    def resolve_type(
+        self,
+        name: str,
+        *,
+        quality: QualityLevel | None,
+        printed_in: str | None,
+        sent_to: str | None,
+    ) -> Product | None:
+        """Return the product of this type that can be sent there.
+
+        It is looked for in the catalogue of the print country, then in that of the destination.
+        """
+        countries = [country for country in (printed_in, sent_to) if country]
+        qualities = [quality] if quality else list(QualityLevel)
+        for country, level in itertools.product(countries, qualities):
+            product = self.find_type(name, quality=level, country=country)
+            if product is not None and (sent_to is None or product.is_sold_to(sent_to)):
+                return product
+        return None
 
     def list_sold_to(
         self, country: str, *, quality: QualityLevel | None = None

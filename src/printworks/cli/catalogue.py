@@ -243,6 +243,7 @@ def _describe(product: Product) -> dict[str, Any]:
         "recommendedPixels": str(product.recommended_pixels),
         "shippingBand": product.shipping_band,
         "attributes": {choice.name: choice.valid_values for choice in product.attributes},
+        "defaults": {one.name: one.default for one in product.attributes if one.default},
         "prices": dict(product.base_prices),
         "pricesByCountry": {
             f"{currency}-{country}": price

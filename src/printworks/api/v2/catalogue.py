@@ -16,7 +16,9 @@ def get_catalogue(call: Call) -> CatalogueOut:
     if country is None:
         raise NotFound(f"Country with code {call.path['countryCode']} not found")
     quality = _find_quality(call.path["qualityLevel"])
-    products = call.work.catalogue.list_sold_to(country.code, quality=quality)
+    sold = call.work.catalogue.list_sold_to(country.code, quality=quality)
+    # Some have come since, and are known by their skus alone.
+    products = [product for product in sold if product.type_name is not None]
     return CatalogueOut.of(
         country,
         quality,

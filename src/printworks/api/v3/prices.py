@@ -11,7 +11,7 @@ from printworks.wire.v3.prices import PriceOut, PricesOut, ShippingRateOut, read
 def fetch_prices(call: Call) -> PricesOut:
     """Fetch prices."""
     country, currency = _find_country(call), call.merchant.currency
-    products = [call.work.catalogue.find_product(sku.strip()) for sku in read_skus(call.body)]
+    products = [call.work.catalogue.find_product(sku) for sku in read_skus(call.body)]
     priced = [
         (product, product.find_price(currency, country=country))
         for product in products

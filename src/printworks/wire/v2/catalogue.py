@@ -26,10 +26,11 @@ Length = int | float
 
 
 class AttributeOut(msgspec.Struct, frozen=True):
-    """A choice, and what there is to choose from."""
+    """A choice, and what there is to choose from; without a default it is required."""
 
     name: str
     validValues: list[str]
+    defaultValue: str | None
 
 
 class ItemOut(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,7 +55,7 @@ class ItemOut(msgspec.Struct, frozen=True, kw_only=True):
     def of(cls, product: Product, country: str) -> Self:
         """Show a product with its prices in a country."""
         return cls(
-            name=product.type_name,
+            name=product.type_names[0],
             description=product.description,
             itemType=product.kind,
             imageHorizontalSize=_number(product.image_size.width),
@@ -68,7 +69,7 @@ class ItemOut(msgspec.Struct, frozen=True, kw_only=True):
             recommendedVerticalResolution=product.recommended_pixels.height,
             shippingBand=product.shipping_band,
             attributes=[
-                AttributeOut(attribute.name, list(attribute.valid_values))
+                AttributeOut(attribute.name, list(attribute.valid_values), attribute.default)
                 for attribute in product.attributes
             ],
         )

@@ -83,7 +83,9 @@ def find_products(
 def _has_words(product: Product, words: list[str]) -> bool:
     if not words:
         return True
-    written = simplify(f"{product.sku} {product.type_name} {product.kind} {product.description}")
+    written = simplify(
+        f"{product.sku} {product.type_names[0]} {product.kind} {product.description}"
+    )
     return all(word in written for word in words)
 
 

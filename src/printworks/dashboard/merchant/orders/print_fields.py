@@ -39,6 +39,7 @@ class FieldChoice(msgspec.Struct, frozen=True):
     field: str
     label: str
     values: Sequence[str]
+    default: str | None
 
 
 class PrintFieldsView(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,7 +87,10 @@ def list_choices(product: Product) -> list[FieldChoice]:
     """Return what can be chosen of a product."""
     return [
         FieldChoice(
-            f"{CHOICE}{attribute.name}", name_attribute(attribute.name), attribute.valid_values
+            f"{CHOICE}{attribute.name}",
+            name_attribute(attribute.name),
+            attribute.valid_values,
+            attribute.default,
         )
         for attribute in product.attributes
     ]
@@ -141,8 +145,8 @@ def _read_copies(typed: str) -> int:
 def _read_choices(sent: Sent, product: Product) -> dict[str, str]:
     chosen = {}
     for choice, attribute in zip(list_choices(product), product.attributes, strict=True):
-        # Where a browser has shown no choices of this product, the first of each is meant.
-        value = sent.text(choice.field) or attribute.valid_values[0]
+        # A browser may not have shown the choices of this product.
+        value = sent.text(choice.field) or attribute.default
         if value not in attribute.valid_values:
             offered = ", ".join(attribute.valid_values)
             raise BadInput(f"{choice.label} of this product can be: {offered}.")
