@@ -5,20 +5,26 @@ from typing import Any
 import pytest
 
 from printworks.rules.images import ImageStatus
+from printworks.rules.orders import OrderStatus
 from printworks.rules.sizing import Pixels, PrintArea, Sizing, Units, place
 from printworks.rules.submission import (
     ERROR_OF_STATUS,
     Findings,
     GeneralError,
     ImageError,
+    ImageFacts,
     ImageWarning,
+    Obstacle,
     PostalAddress,
+    ProductFit,
+    examine_image,
+    explain_state,
     find_general_errors,
     find_image_errors,
     find_size_warnings,
 )
 
-FINE = Findings(image_id=1, errors=[], warnings=[])
+FINE = Findings(image_id=1, sku="PHOTO", errors=[], warnings=[])
 
 COMPLETE: dict[str, Any] = {
     "recipient_name": "Mary Fox",
@@ -58,19 +64,20 @@ class TestTheOrderAsAWhole:
         assert find_general_errors(PostalAddress(**{**COMPLETE, "postal_code": "-"}), [FINE]) == []
 
     def test_one_image_with_an_error_is_enough(self) -> None:
-        wrong = Findings(image_id=2, errors=[ImageError.ZERO_COPIES], warnings=[])
+        wrong = Findings(image_id=2, sku="PHOTO", errors=[ImageError.ZERO_COPIES], warnings=[])
 
         errors = find_general_errors(ADDRESS, [FINE, wrong])
 
         assert errors == [GeneralError.ITEMS_CONTAINING_ERRORS]
 
     def test_a_warning_is_no_error(self) -> None:
-        doubtful = Findings(image_id=2, errors=[], warnings=list(ImageWarning))
+        doubtful = Findings(image_id=2, sku="PHOTO", errors=[], warnings=list(ImageWarning))
 
         assert find_general_errors(ADDRESS, [doubtful]) == []
 
-    def test_what_is_no_longer_sold_cannot_be_ordered(self) -> None:
-        gone = Findings(image_id=2, errors=[], warnings=[], is_sold=False)
+    @pytest.mark.parametrize("obstacle", Obstacle)
+    def test_what_is_no_longer_sold_cannot_be_ordered(self, obstacle: Obstacle) -> None:
+        gone = Findings(image_id=2, sku="PHOTO", errors=[], warnings=[], obstacle=obstacle)
 
         errors = find_general_errors(ADDRESS, [gone])
 
@@ -132,3 +139,53 @@ class TestAnImage:
         placement = place(picture, AREA, Sizing.CROP)
 
         assert find_size_warnings(ImageStatus.OK, placement, RECOMMENDED) == warnings
+
+
+class TestAnObstacle:
+    def find(self, obstacle: Obstacle, detail: str = "") -> Findings:
+        fit = ProductFit(placement=None, recommended=RECOMMENDED, obstacle=obstacle, detail=detail)
+        return examine_image(ImageFacts(2, "PHOTO", ImageStatus.NOT_YET_DOWNLOADED, 1, fit))
+
+    @pytest.mark.parametrize(
+        ("obstacle", "detail", "sentence"),
+        [
+            (Obstacle.GONE, "", "PHOTO is no longer sold."),
+            (Obstacle.NOT_SOLD_THERE, "JP", "PHOTO is no longer sold to JP."),
+            (
+                Obstacle.WRONG_ATTRIBUTES,
+                "Invalid attribute name {x}.",
+                "PHOTO is no longer sold with these attributes. Invalid attribute name {x}.",
+            ),
+            (
+                Obstacle.NO_LAB,
+                "JP",
+                "PHOTO cannot be made and sent to JP by any lab now; try another shipping method.",
+            ),
+        ],
+    )
+    def test_it_is_said_in_a_sentence(self, obstacle: Obstacle, detail: str, sentence: str) -> None:
+        found = self.find(obstacle, detail)
+
+        assert found.explain("PHOTO") == sentence
+        assert found.is_wrong
+        assert found.is_shown
+
+    @pytest.mark.parametrize("obstacle", Obstacle)
+    def test_only_an_attribute_is_called_an_attribute(self, obstacle: Obstacle) -> None:
+        is_attribute = ImageWarning.ATTRIBUTE_NOT_VALID in self.find(obstacle).warnings
+
+        assert is_attribute is (obstacle is Obstacle.WRONG_ATTRIBUTES)
+
+    def test_nothing_is_said_where_there_is_none(self) -> None:
+        assert FINE.explain("PHOTO") is None
+        assert not FINE.is_shown
+
+
+@pytest.mark.parametrize("status", OrderStatus)
+def test_only_an_open_order_can_be_submitted(status: OrderStatus) -> None:
+    said = explain_state(status)
+
+    if status is OrderStatus.NOT_YET_SUBMITTED:
+        assert said is None
+    else:
+        assert said == f"The order is {status}; only one that is NotYetSubmitted can be submitted."

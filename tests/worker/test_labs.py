@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from printworks.actions.orders.orders import cancel_order
+from printworks.actions.orders.orders import cancel_order, change_order
 from printworks.actions.production.holds import hold_order, release_order
 from printworks.actions.production.lab_reports import apply_lab_report, reoffer_shipment
 from printworks.actions.production.release import permissions_of
@@ -33,7 +33,7 @@ from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus, ShippingMethod
 from printworks.rules.production import LabState
 from printworks.rules.reasons import write_reasons
-from printworks.rules.submission import GeneralError
+from printworks.rules.submission import GeneralError, Obstacle
 from printworks.store.labs.shipments import Shipment, get_shipment, list_decisions
 from printworks.store.orders.orders import Order
 from printworks.store.tables import order_events, shipments
@@ -962,8 +962,28 @@ class TestLabsThatAreAway:
             )
         assert not status.is_valid
         assert status.errors == [GeneralError.ITEMS_CONTAINING_ERRORS]
+        assert [found.obstacle for found in status.findings] == [Obstacle.NO_LAB]
         assert shop.order(order).status is OrderStatus.NOT_YET_SUBMITTED
         assert of_kind(shop, order, OrderCharged) == []
+
+    def test_labs_that_open_after_the_quote_count_once_it_is_quoted_again(
+        self, a_shop: OpenShop, tmp_path: Path
+    ) -> None:
+        closed = a_shop(catalogue=str(change_labs(tmp_path, every="paused = true")))
+        order = closed.add_order()
+        closed.add_images(order, closed.host.at("/cat.jpg", holds(A_PICTURE)))
+        shop = a_shop()
+
+        with shop.database.writing() as db:
+            work = a_work_of(db, shop.order(order), catalogue=shop.resources.catalogue)
+            before = check_submission(work, shop.order(order))
+            change_order(work, shop.order(order), {"shipping_method": ShippingMethod.EXPRESS})
+        with shop.database.reading() as db:
+            work = a_work_of(db, shop.order(order), catalogue=shop.resources.catalogue)
+            after = check_submission(work, shop.order(order))
+
+        assert [found.obstacle for found in before.findings] == [Obstacle.NO_LAB]
+        assert after.is_valid
 
     def test_labs_that_close_after_the_quote_refuse_the_submission(
         self, a_shop: OpenShop, tmp_path: Path

@@ -7,6 +7,7 @@ from typing import Final, TypedDict, Unpack
 import msgspec
 
 from printworks.rules.images import ImageStatus
+from printworks.rules.orders import OrderStatus
 from printworks.rules.sizing import Pixels, Placement
 
 
@@ -45,19 +46,41 @@ ERROR_OF_STATUS: Final[Mapping[ImageStatus, ImageError]] = {
 }
 
 
+class Obstacle(StrEnum):
+    """Why an item can no longer be ordered, in a sentence about it."""
+
+    GONE = "{item} is no longer sold."
+    NOT_SOLD_THERE = "{item} is no longer sold to {detail}."
+    WRONG_ATTRIBUTES = "{item} is no longer sold with these attributes. {detail}"
+    NO_LAB = (
+        "{item} cannot be made and sent to {detail} by any lab now; try another shipping method."
+    )
+
+
 class Findings(msgspec.Struct, frozen=True, kw_only=True):
     """The errors and warnings of one image of an order."""
 
     image_id: int
+    sku: str
     errors: list[ImageError]
     warnings: list[ImageWarning]
-    # Whether it can still be ordered: it is in the catalogue, and sold to the destination.
-    is_sold: bool = True
+    obstacle: Obstacle | None = None
+    # The country, or what is wrong with the attributes.
+    detail: str = ""
 
     @property
     def is_wrong(self) -> bool:
         """Whether the order cannot be submitted with this image."""
-        return bool(self.errors) or not self.is_sold
+        return bool(self.errors) or self.obstacle is not None
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether there is anything to know about this image."""
+        return self.is_wrong or bool(self.warnings)
+
+    def explain(self, item: str) -> str | None:
+        """Say what stands in the way of an item, which every version calls otherwise."""
+        return self.obstacle and self.obstacle.format(item=item, detail=self.detail)
 
 
 def find_image_errors(status: ImageStatus, copies: int) -> list[ImageError]:
@@ -72,35 +95,37 @@ class ProductFit(msgspec.Struct, frozen=True, kw_only=True):
     # None while its size is unknown.
     placement: Placement | None
     recommended: Pixels
-    # Whether it is sold to the destination.
-    is_sold: bool
-    has_valid_attributes: bool
+    obstacle: Obstacle | None = None
+    detail: str = ""
+
+
+GONE: Final = ProductFit(placement=None, recommended=Pixels(1, 1), obstacle=Obstacle.GONE)
 
 
 class ImageFacts(msgspec.Struct, frozen=True):
     """What is known of an image before submission."""
 
     id: int
+    sku: str
     status: ImageStatus
     copies: int
-    # None if its product is no longer in the catalogue.
-    fit: ProductFit | None
+    fit: ProductFit
 
 
 def examine_image(image: ImageFacts) -> Findings:
     """Find the errors and warnings of one image."""
-    fit = image.fit
-    if fit is None:
-        warnings = []
-    else:
+    fit, warnings = image.fit, []
+    if fit.obstacle is not Obstacle.GONE:
         warnings = find_size_warnings(image.status, fit.placement, fit.recommended)
-    if fit is None or not fit.is_sold or not fit.has_valid_attributes:
+    if fit.obstacle is Obstacle.WRONG_ATTRIBUTES:
         warnings.append(ImageWarning.ATTRIBUTE_NOT_VALID)
     return Findings(
         image_id=image.id,
+        sku=image.sku,
         errors=find_image_errors(image.status, image.copies),
         warnings=warnings,
-        is_sold=fit is not None and fit.is_sold,
+        obstacle=fit.obstacle,
+        detail=fit.detail,
     )
 
 
@@ -141,7 +166,6 @@ class SubmissionTerms(TypedDict, total=False):
 
     # Whether a shipment needs the recipient's name.
     needs_recipient: bool
-    is_routable: bool
     is_balance_sufficient: bool
 
 
@@ -152,7 +176,7 @@ def find_general_errors(
     errors = []
     if not terms.get("is_balance_sufficient", True):
         errors.append(GeneralError.ACCOUNT_BALANCE_INSUFFICIENT)
-    if any(image.is_wrong for image in images) or not terms.get("is_routable", True):
+    if any(image.is_wrong for image in images):
         errors.append(GeneralError.ITEMS_CONTAINING_ERRORS)
     if not images:
         errors.append(GeneralError.NO_ITEMS_IN_ORDER)
@@ -167,3 +191,11 @@ def examine_order(
     """List the errors that prevent submission, and the findings on each image."""
     findings = [examine_image(image) for image in images]
     return find_general_errors(address, findings, **terms), findings
+
+
+def explain_state(status: OrderStatus) -> str | None:
+    """Say why an order cannot be submitted any more, whatever is in it; None if it is open."""
+    if status is OrderStatus.NOT_YET_SUBMITTED:
+        return None
+    open_status = OrderStatus.NOT_YET_SUBMITTED
+    return f"The order is {status}; only one that is {open_status} can be submitted."

@@ -7,12 +7,13 @@ import pytest
 from sqlalchemy import select
 
 from printworks.rules.images import ImageStatus
+from printworks.rules.orders import OrderStatus
 from printworks.store.engine.database import Database
 from printworks.store.tables import orders
 from tests.api.client import Client
 from tests.api.conftest import MovableClock
 from tests.api.conftest import an_order as an_order_of_3_0
-from tests.api.images import judge
+from tests.api.images import judge, move
 from tests.api.v2.shop import (
     ADDRESS,
     add,
@@ -46,6 +47,14 @@ class TestCreating:
 
         assert answer.status == 400
         assert answer.error == f"`{name}` is required."
+
+    def test_everything_that_is_missing_is_named_at_once(self, v2: Client) -> None:
+        answer = v2.post("/Orders", {"countryCode": "GB", "payment": "InvoiceMe"})
+
+        assert (answer.status, answer.error) == (
+            400,
+            "`recipientName`, `destinationCountryCode` and `qualityLevel` are required.",
+        )
 
     @pytest.mark.parametrize("nothing", ["", None])
     def test_what_is_required_may_be_empty_and_come_later(self, v2: Client, nothing: Any) -> None:
@@ -239,7 +248,15 @@ class TestListing:
 
     @pytest.mark.parametrize("version", ["2.5", "2.6"], indirect=True)
     @pytest.mark.parametrize(
-        "query", ["count=many", "offset=1.5", "orderStatus=Lost", f"merchantOrderId={'x' * 256}"]
+        "query",
+        [
+            "count=many",
+            "count=1e2",
+            "offset=1.5",
+            "offset=1e0",
+            "orderStatus=Lost",
+            f"merchantOrderId={'x' * 256}",
+        ],
     )
     def test_a_wrong_parameter_is_named(self, v2: Client, query: str) -> None:
         answer = v2.get(f"/Orders?{query}")
@@ -257,15 +274,48 @@ class TestValidating:
         assert seen(v2.get(f"/Orders/{order_id}/SubmissionStatus"))["isValid"] is True
         assert set_status(v2, order_id, "Submitted").status == 200
 
-    def test_what_has_no_word_here_is_left_out(self, v2: Client, v3: Client) -> None:
+    def test_what_has_no_code_here_is_said_in_words(self, v2: Client, v3: Client) -> None:
         order_id = create(v2)
         nothing = {"sku": "GLOBAL-PHO-4X6-PRO", "url": "https://shop.example/a.jpg", "copies": 0}
         image_id = v3.post(f"/orders/{order_id}/images", nothing).data["id"]
 
         status = seen(v2.get(f"/Orders/{order_id}/SubmissionStatus"))
+        answer = set_status(v2, order_id, "Submitted")
 
         assert status["generalErrors"] == ["ItemsContainingErrors"]
-        assert [(each["id"], each["errors"]) for each in status["photos"]] == [(image_id, [])]
+        [photo] = status["photos"]
+        assert (photo["id"], photo["errors"]) == (image_id, [])
+        assert photo["errorMessage"] == "The photo has no copies."
+        assert (answer.status, answer.error) == (
+            403,
+            "The order cannot be submitted: ItemsContainingErrors, "
+            f"photo {image_id} has no copies.",
+        )
+
+    def test_a_photo_without_a_destination_is_not_to_blame(self, v2: Client) -> None:
+        order_id = create(v2, destinationCountryCode="")
+        add(v2, order_id)
+
+        status = seen(v2.get(f"/Orders/{order_id}/SubmissionStatus"))
+
+        assert status["generalErrors"] == ["PostalAddressNotSet"]
+
+    @pytest.mark.parametrize(
+        "status", [OrderStatus.SUBMITTED, OrderStatus.COMPLETE, OrderStatus.CANCELLED]
+    )
+    def test_an_order_that_is_no_longer_open_says_so(
+        self, v2: Client, database: Database, status: OrderStatus
+    ) -> None:
+        order_id = create(v2)
+        add(v2, order_id)
+        move(database, order_id, status)
+
+        found = seen(v2.get(f"/Orders/{order_id}/SubmissionStatus"))
+
+        assert found["isValid"] is False
+        assert found["errorMessage"] == (
+            f"The order is {status}; only one that is NotYetSubmitted can be submitted."
+        )
 
     def test_the_refusal_to_submit_lists_the_codes(self, v2: Client, database: Database) -> None:
         order_id = seen(v2.post("/Orders", an_order()))["id"]

@@ -31,7 +31,7 @@ from tests.api.images import (
     promised,
     receive,
 )
-from tests.catalogue.folders import a_product, a_whole_folder
+from tests.catalogue.folders import a_lab, a_product, a_whole_folder
 from tests.factories import NOON
 
 UNKNOWN_YET = ["CouldNotValidateImageSize", "CouldNotValidateAspectRatio"]
@@ -63,7 +63,13 @@ class TestAnOrder:
         answer = v3.get(f"/orders/{order_id}/SubmissionStatus")
 
         assert answer.json() == {
-            "data": {"id": order_id, "isValid": True, "generalErrors": [], "photos": []},
+            "data": {
+                "id": order_id,
+                "isValid": True,
+                "generalErrors": [],
+                "photos": [],
+                "errorMessage": None,
+            },
             "statusTxt": "OK",
             "statusCode": 200,
         }
@@ -148,7 +154,15 @@ class TestAnOrder:
         receive(database, add(v3, order_id)["id"])
         move(database, order_id, status)
 
-        assert check(v3, order_id)["generalErrors"] == []
+        found = check(v3, order_id)
+
+        assert found["generalErrors"] == []
+        assert found["isValid"] is (status is OrderStatus.NOT_YET_SUBMITTED)
+        assert found["errorMessage"] == (
+            None
+            if found["isValid"]
+            else f"The order is {status}; only one that is NotYetSubmitted can be submitted."
+        )
 
     def test_somebody_elses_looks_like_none(self, v3: Client, somebody_else: Client) -> None:
         order_id = create(v3)
@@ -182,7 +196,10 @@ class TestAnImage:
             "id": order_id,
             "isValid": True,
             "generalErrors": [],
-            "photos": [{"id": image["id"], "errors": [], "warnings": UNKNOWN_YET}],
+            "photos": [
+                {"id": image["id"], "errors": [], "warnings": UNKNOWN_YET, "errorMessage": None}
+            ],
+            "errorMessage": None,
         }
 
     @pytest.mark.parametrize(
@@ -272,9 +289,14 @@ class TestAnImage:
 
         assert status["generalErrors"] == ["ItemsContainingErrors"]
         assert status["photos"] == [
-            {"id": small, "errors": [], "warnings": ["PictureSizeTooSmall"]},
-            {"id": fresh, "errors": [], "warnings": UNKNOWN_YET},
-            {"id": gone, "errors": ["FileCouldNotBeDownloaded"], "warnings": []},
+            {"id": small, "errors": [], "warnings": ["PictureSizeTooSmall"], "errorMessage": None},
+            {"id": fresh, "errors": [], "warnings": UNKNOWN_YET, "errorMessage": None},
+            {
+                "id": gone,
+                "errors": ["FileCouldNotBeDownloaded"],
+                "warnings": [],
+                "errorMessage": None,
+            },
         ]
 
     def test_one_that_arrived_shows_where_it_can_be_seen_and_its_hash(
@@ -439,57 +461,113 @@ class TestACatalogueThatChanged:
         yield replace(v3, server=server)
         server.close()
 
-    def test_another_destination_may_be_one_to_which_it_is_not_sold(
-        self, v3: Client, order_id: int, image_id: int
+    def test_another_destination_to_which_it_is_not_sold_is_refused(
+        self, v3: Client, order_id: int
     ) -> None:
-        moved = v3.put(f"/orders/{order_id}", an_order(countryCode="FR"))
-        answer = submit(v3, order_id)
+        before = v3.get(f"/orders/{order_id}").data
 
-        assert moved.status == 200
-        assert check(v3, order_id) == {
-            "id": order_id,
-            "isValid": False,
-            "generalErrors": ["ItemsContainingErrors"],
-            "photos": [{"id": image_id, "errors": [], "warnings": ["AttributeNotValid"]}],
-        }
-        assert answer.status == 403
-        assert answer.error == (
-            "The order cannot be submitted: ItemsContainingErrors, "
-            f"image {image_id} has AttributeNotValid."
-        )
+        moved = v3.put(f"/orders/{order_id}", an_order(countryCode="FR", address1="2 Rue Verte"))
 
-    def test_back_at_home_it_is_sold_again(self, v3: Client, order_id: int) -> None:
-        v3.put(f"/orders/{order_id}", an_order(countryCode="FR"))
-        v3.put(f"/orders/{order_id}", an_order(countryCode="IE"))
+        assert (moved.status, moved.error) == (400, "PHOTO-4X6 is not sold to FR.")
+        assert v3.get(f"/orders/{order_id}").data == before
+
+    def test_another_destination_to_which_it_is_sold_has_its_own_price(
+        self, v3: Client, order_id: int
+    ) -> None:
+        assert v3.put(f"/orders/{order_id}", an_order(countryCode="IE")).status == 200
 
         assert check(v3, order_id)["photos"] == []
         # Nothing is in the way but the bank, which asks whoever orders to Ireland.
         assert submit(v3, order_id).status == 402
 
     @pytest.mark.parametrize(
-        "later", [a_product(sku='"PHOTO-5X7"', type='"5x7"')], indirect=True, ids=["gone"]
+        ("later", "reason"),
+        [
+            (a_product(sku='"PHOTO-5X7"', type='"5x7"'), "is no longer sold"),
+            (a_product(attributes=ATTRIBUTES, sold_to='["IE"]'), "is no longer sold to GB"),
+        ],
+        indirect=["later"],
+        ids=["gone", "not sold there"],
     )
     def test_a_product_that_is_no_longer_sold_cannot_be_ordered(
-        self, order_id: int, image_id: int, later: Client
+        self, order_id: int, image_id: int, later: Client, reason: str
     ) -> None:
         answer = submit(later, order_id)
 
-        assert found_in(later, order_id) == (["ItemsContainingErrors"], [], ["AttributeNotValid"])
-        assert answer.status == 403
-        assert f"image {image_id} has AttributeNotValid" in answer.error
+        status = check(later, order_id)
+        assert status["generalErrors"] == ["ItemsContainingErrors"]
+        assert status["photos"] == [
+            {"id": image_id, "errors": [], "warnings": [], "errorMessage": f"PHOTO-4X6 {reason}."}
+        ]
+        assert (answer.status, answer.error) == (
+            403,
+            f"The order cannot be submitted: ItemsContainingErrors, image {image_id} {reason}.",
+        )
         assert later.get(f"/orders/{order_id}").data["images"][0]["sku"] == "PHOTO-4X6"
 
     @pytest.mark.parametrize(
-        "later",
-        [a_product(), a_product(attributes='{ finish = ["gloss"] }')],
-        indirect=True,
-        ids=["attribute gone", "value gone"],
+        "later", [a_product(sku='"PHOTO-5X7"', type='"5x7"')], indirect=True, ids=["gone"]
     )
-    def test_a_choice_that_is_no_longer_offered_is_a_warning(
+    def test_what_is_no_longer_sold_goes_nowhere_else_either(
         self, order_id: int, later: Client
     ) -> None:
-        assert found_in(later, order_id) == ([], [], ["AttributeNotValid"])
-        assert submit(later, order_id).status == 200
+        moved = later.put(f"/orders/{order_id}", an_order(countryCode="IE"))
+
+        assert (moved.status, moved.error) == (400, "PHOTO-4X6 is not sold to IE.")
+
+    @pytest.mark.parametrize(
+        ("later", "reason"),
+        [
+            (a_product(), "Invalid attribute name finish."),
+            (
+                a_product(attributes='{ finish = ["gloss"] }'),
+                "Value of 'matte' supplied for attribute 'finish' isn't in the list of supported "
+                "values. Valid values are: [gloss].",
+            ),
+            (
+                a_product(attributes='{ finish = ["matte"], size = ["S", "M"] }'),
+                "`attributes.size` is required. Valid values are: [S,M].",
+            ),
+        ],
+        indirect=["later"],
+        ids=["attribute gone", "value gone", "attribute added"],
+    )
+    def test_a_choice_that_is_no_longer_offered_cannot_be_ordered(
+        self, order_id: int, image_id: int, later: Client, reason: str
+    ) -> None:
+        said = f"is no longer sold with these attributes. {reason}"
+
+        status, answer = check(later, order_id), submit(later, order_id)
+
+        assert status["generalErrors"] == ["ItemsContainingErrors"]
+        assert status["photos"] == [
+            {
+                "id": image_id,
+                "errors": [],
+                "warnings": ["AttributeNotValid"],
+                "errorMessage": f"PHOTO-4X6 {said}",
+            }
+        ]
+        assert (answer.status, answer.error) == (
+            403,
+            f"The order cannot be submitted: ItemsContainingErrors, image {image_id} {said}",
+        )
+
+    @pytest.mark.parametrize(
+        "later",
+        [
+            a_product(
+                attributes='{ finish = ["matte"], edge = ["white", "black"] }',
+                defaults='{ edge = "white" }',
+            )
+        ],
+        indirect=True,
+        ids=["attribute with a default added"],
+    )
+    def test_a_choice_that_was_added_with_a_default_is_no_obstacle(
+        self, order_id: int, later: Client
+    ) -> None:
+        assert found_in(later, order_id) == ([], [], [])
 
     @pytest.mark.parametrize(
         "later", [a_product(image='"6x6"', attributes=ATTRIBUTES)], indirect=True, ids=["square"]
@@ -498,6 +576,34 @@ class TestACatalogueThatChanged:
         self, order_id: int, later: Client
     ) -> None:
         assert found_in(later, order_id) == ([], [], ["CroppingWillOccur"])
+
+
+class TestLabsThatAreClosed:
+    @pytest.fixture
+    def settings(self, settings: Settings, tmp_path: Path) -> Settings:
+        """A catalogue whose only lab is paused."""
+        folder = a_whole_folder(tmp_path, labs=a_lab(paused="true"))
+        return msgspec.structs.replace(settings, catalogue=folder)
+
+    def test_the_image_that_nobody_makes_is_listed_with_the_reason(
+        self, v3: Client, database: Database
+    ) -> None:
+        order_id = create(v3)
+        image_id = add(v3, order_id, sku="PHOTO-4X6")["id"]
+        receive(database, image_id)
+
+        status = check(v3, order_id)
+
+        assert status["generalErrors"] == ["ItemsContainingErrors"]
+        assert status["photos"] == [
+            {
+                "id": image_id,
+                "errors": [],
+                "warnings": [],
+                "errorMessage": "PHOTO-4X6 cannot be made and sent to GB by any lab now; "
+                "try another shipping method.",
+            }
+        ]
 
 
 def test_every_code_of_the_contract_is_tested_here() -> None:

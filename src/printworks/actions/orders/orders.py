@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Final
 
+from printworks.actions.orders.items import RESOLVED_BY, resolve_items
 from printworks.actions.orders.moves import ORDER_CHANGED, move_order
 from printworks.actions.orders.quotes import quote_order
 from printworks.actions.payments.payments import cancel_payment, refund_order
@@ -29,9 +30,7 @@ from printworks.store.orders import orders as store
 from printworks.store.orders.orders import NewOrder, Order
 
 # What the price of an order and its labs depend on.
-_PRICED_BY: Final = frozenset(
-    {"destination_country", "shipping_method", "is_tracked", "print_country"}
-)
+_PRICED_BY: Final = RESOLVED_BY | {"shipping_method", "is_tracked"}
 
 
 def create_order(work: Work, new: NewOrder) -> Order:
@@ -73,6 +72,7 @@ def change_order(work: Work, order: Order, wanted: Mapping[str, object]) -> Orde
     if changed.get("payment") == Payment.INVOICE_ME:
         clear_prices_to_user(work.db, order.id)
     if order.image_count and not _PRICED_BY.isdisjoint(changed):
+        resolve_items(work, order, updated)
         return quote_order(work, updated)
     return updated
 

@@ -1,26 +1,30 @@
 """Checks whether an order can be submitted, with errors and warnings."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 import msgspec
 
 from printworks.actions.payments.totals import MOST_TO_PAY, total_for_recipient
+from printworks.actions.production.routing import RoutingTerms, route_order
 from printworks.actions.work import Work
-from printworks.catalogue.products import offers_attributes
+from printworks.catalogue.products import Product, explain_misfit
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import WrongState
 from printworks.rules.orders import OrderStatus, Payment
 from printworks.rules.payments import is_on_account
+from printworks.rules.routing.model import Routed, Unroutable
 from printworks.rules.sizing import place
 from printworks.rules.submission import (
+    GONE,
     Findings,
     GeneralError,
     ImageError,
     ImageFacts,
-    ImageWarning,
+    Obstacle,
     PostalAddress,
     ProductFit,
     examine_order,
+    explain_state,
 )
 from printworks.store.images.images import Image, list_images
 from printworks.store.labs.shipments import list_shipments
@@ -35,13 +39,11 @@ class SubmissionStatus(msgspec.Struct, frozen=True):
     images: Sequence[Image]
     errors: list[GeneralError]
     findings: list[Findings]
-    # Whether labs were found for it.
-    is_routable: bool
 
     @property
     def is_valid(self) -> bool:
         """Whether submission will succeed."""
-        return not self.errors and self.order.status is OrderStatus.NOT_YET_SUBMITTED
+        return not self.errors and explain_state(self.order.status) is None
 
     @property
     def is_printable(self) -> bool:
@@ -56,7 +58,7 @@ def check_submission(work: Work, order: Order, *, needs_recipient: bool = True) 
     """
     images = list_images(work.db, order.id) if order.image_count else []
     is_open = order.status is OrderStatus.NOT_YET_SUBMITTED
-    is_routable = not images or not is_open or bool(list_shipments(work.db, order.id))
+    stuck = _find_stuck(work, order, images) if images and is_open else set()
     # A submitted order is paid for.
     is_balance_sufficient = not is_open or _is_within_limit(work, order, images)
     errors, findings = examine_order(
@@ -67,12 +69,25 @@ def check_submission(work: Work, order: Order, *, needs_recipient: bool = True) 
             postal_code=order.postal_code,
             destination_country=order.destination_country,
         ),
-        [_gather_facts(image, order, work.catalogue) for image in images],
+        [_gather_facts(image, order, work.catalogue, stuck) for image in images],
         needs_recipient=needs_recipient,
-        is_routable=is_routable,
         is_balance_sufficient=is_balance_sufficient,
     )
-    return SubmissionStatus(order, images, errors, findings, is_routable)
+    return SubmissionStatus(order, images, errors, findings)
+
+
+def _find_stuck(work: Work, order: Order, images: list[Image]) -> Set[int]:
+    """Return the images for which no lab was found when the order was quoted."""
+    if list_shipments(work.db, order.id):
+        return set()
+    match route_order(order, images, RoutingTerms.of(work)):
+        case None:
+            return set()
+        case Unroutable(items):
+            return set(items)
+        case Routed():
+            # By a lab that has come since; its shipping is not in the price yet.
+            return {image.id for image in images}
 
 
 def _is_within_limit(work: Work, order: Order, images: Sequence[Image]) -> bool:
@@ -106,7 +121,7 @@ def require_payable(work: Work, order: Order) -> None:
     """
     status = check_submission(work, order)
     ignored = {GeneralError.POSTAL_ADDRESS_NOT_SET} if order.destination_country else set()
-    if status.is_printable and status.is_routable:
+    if status.is_printable:
         ignored.add(GeneralError.ITEMS_CONTAINING_ERRORS)
     errors = [error for error in status.errors if error not in ignored]
     if total_for_recipient(order, status.images).total > MOST_TO_PAY:
@@ -132,22 +147,35 @@ def _ignore_missing_file(found: Findings) -> Findings:
 def _list_codes(errors: Sequence[GeneralError], findings: Sequence[Findings]) -> str:
     codes: list[str] = [*errors]
     for found in findings:
-        reasons: list[str] = [*found.errors]
-        if not found.is_sold:
-            reasons.append(ImageWarning.ATTRIBUTE_NOT_VALID)
-        codes += [f"image {found.image_id} has {code}" for code in reasons]
+        image = f"image {found.image_id}"
+        codes += [f"{image} has {code}" for code in found.errors]
+        codes += [obstacle.rstrip(".")] if (obstacle := found.explain(image)) else []
     return ", ".join(codes)
 
 
-def _gather_facts(image: Image, order: Order, catalogue: Catalogue) -> ImageFacts:
+def _gather_facts(image: Image, order: Order, catalogue: Catalogue, stuck: Set[int]) -> ImageFacts:
     product = catalogue.find_product(image.sku)
     if product is None:
-        return ImageFacts(image.id, image.status, image.copies, None)
-    country, pixels = order.destination_country, image.pixels
+        return ImageFacts(image.id, image.sku, image.status, image.copies, GONE)
+    pixels, (obstacle, detail) = image.pixels, _find_obstacle(image, product, order, stuck)
     fit = ProductFit(
         placement=pixels and place(pixels, product.print_area, image.sizing),
         recommended=product.recommended_pixels,
-        is_sold=country is None or product.is_sold_to(country),
-        has_valid_attributes=offers_attributes(product, image.attributes),
+        obstacle=obstacle,
+        detail=detail,
     )
-    return ImageFacts(image.id, image.status, image.copies, fit)
+    return ImageFacts(image.id, image.sku, image.status, image.copies, fit)
+
+
+def _find_obstacle(
+    image: Image, product: Product, order: Order, stuck: Set[int]
+) -> tuple[Obstacle | None, str]:
+    country = order.destination_country
+    if country is not None and not product.is_sold_to(country):
+        return Obstacle.NOT_SOLD_THERE, country
+    misfit = explain_misfit(product, image.attributes)
+    if misfit is not None:
+        return Obstacle.WRONG_ATTRIBUTES, misfit
+    if image.id in stuck:
+        return Obstacle.NO_LAB, country or ""
+    return None, ""

@@ -16,7 +16,7 @@ from printworks.api.orders import (
     read_page,
     show_order,
 )
-from printworks.errors import BadInput, WrongState
+from printworks.errors import BadInput, NotSold, WrongState
 from printworks.rules.orders import OrderStatus, check_change
 from printworks.store.orders import orders as store
 from printworks.store.orders.orders import OrderFilter
@@ -25,6 +25,7 @@ from printworks.wire.orders import SetStatus, ShownOrder
 from printworks.wire.reading import read, read_choice
 from printworks.wire.v2.answers import DoneOut, PaymentRequired
 from printworks.wire.v2.orders import ChangeShipping, CreateOrder, OrderOut, UpdateOrder
+from printworks.wire.v2.photos import name_type
 from printworks.wire.v2.submission import SubmissionStatusOut
 from printworks.wire.v2.versions import read_in
 
@@ -81,7 +82,11 @@ def update_order(call: Call) -> OrderOut:
     order = find_order_to_change(call)
     check_change(order.status)
     changes = read_in(call.version, UpdateOrder, call.body).to_changes(order)
-    changed = actions.change_order(call.work, order, changes)
+    try:
+        changed = actions.change_order(call.work, order, changes)
+    except NotSold as refusal:
+        name = name_type(refusal.sku, call.work.catalogue)
+        raise NotSold(refusal.sku, refusal.where, name=name) from refusal
     return _shape(call, show_order(call, changed))
 
 
@@ -89,9 +94,7 @@ def get_submission_status(call: Call) -> SubmissionStatusOut:
     """Validate an order."""
     order = store.get_order(call.db, call.merchant.id, call.number("id"))
     status = check_submission(call.work, order, needs_recipient=False)
-    return SubmissionStatusOut.of(
-        order.id, status.errors, status.findings, is_valid=status.is_valid
-    )
+    return SubmissionStatusOut.of(order, status.errors, status.findings, call.work.catalogue)
 
 
 def set_status(call: Call) -> Any:

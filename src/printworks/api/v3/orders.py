@@ -72,9 +72,7 @@ def get_submission_status(call: Call) -> Envelope[SubmissionStatusOut]:
     """Validate an order."""
     order = store.get_order(call.db, call.merchant.id, call.number("id"))
     status = check_submission(call.work, order)
-    return Envelope(
-        SubmissionStatusOut.of(order.id, status.errors, status.findings, is_valid=status.is_valid)
-    )
+    return Envelope(SubmissionStatusOut.of(order, status.errors, status.findings))
 
 
 def set_status(call: Call) -> Any:

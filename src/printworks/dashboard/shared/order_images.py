@@ -5,10 +5,9 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from printworks.catalogue.products import Product, choose_attributes
+from printworks.catalogue.products import Product, explain_misfit
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.shared.labels import name_attribute
-from printworks.errors import BadInput
 from printworks.rules.images import ImageStatus
 from printworks.rules.sizing import Placement, Sizing, mismatch, place
 from printworks.rules.submission import ImageWarning, find_size_warnings
@@ -155,11 +154,8 @@ def _warn_of_product(image: Image, order: Order, product: Product | None) -> tup
     country = order.destination_country
     if country is not None and not product.is_sold_to(country):
         return ("This product is not sold to the country of this order.",)
-    try:
-        choose_attributes(product, image.attributes)
-    except BadInput as refusal:
-        return (f"{refusal.message}.",)
-    return ()
+    misfit = explain_misfit(product, image.attributes)
+    return () if misfit is None else (misfit,)
 
 
 def make_crop(placement: Placement) -> Crop | None:

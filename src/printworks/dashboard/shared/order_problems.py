@@ -9,7 +9,7 @@ from printworks.actions.submission.check import SubmissionStatus
 from printworks.dashboard.shared.labels import count
 from printworks.dashboard.site.rendering import Link
 from printworks.rules.orders import Payment
-from printworks.rules.submission import Findings, GeneralError, ImageError, ImageWarning
+from printworks.rules.submission import Findings, GeneralError, ImageError, ImageWarning, Obstacle
 
 # So many images that cannot be printed are named before the rest is only counted.
 _MOST_WRONG: Final = 10
@@ -52,18 +52,15 @@ def list_missing(status: SubmissionStatus) -> list[Missing]:
     wrong = [found for found in findings if found.is_wrong]
     for found in wrong[:_MOST_WRONG]:
         reasons = [_IMAGE[error] for error in found.errors]
-        if not found.is_sold:
-            reasons.append("its product is not sold to this country")
+        if obstacle := found.explain("it"):
+            reasons.append(obstacle.rstrip("."))
         link = Link("Replace it", f"/orders/{status.order.id}/images")
+        if found.obstacle is Obstacle.NO_LAB:
+            link = Link("Change address or shipping", f"/orders/{status.order.id}/address")
         missing.append(Missing(f"Image {found.image_id}: {', and '.join(reasons)}.", link))
     if len(wrong) > _MOST_WRONG:
         missing.append(
             Missing(f"{count(len(wrong) - _MOST_WRONG, 'more image')} cannot be printed.")
-        )
-    if GeneralError.ITEMS_CONTAINING_ERRORS in errors and not wrong:
-        sentence = "No lab can make and send this now. Try another shipping method."
-        missing.append(
-            Missing(sentence, _link(GeneralError.POSTAL_ADDRESS_NOT_SET, status.order.id))
         )
     return missing
 
@@ -73,9 +70,6 @@ def _leave_out_pending(status: SubmissionStatus) -> tuple[list[GeneralError], li
     forgiven = set()
     if status.order.destination_country:
         forgiven.add(GeneralError.POSTAL_ADDRESS_NOT_SET)
-    if any(ImageError.NO_IMAGE_FILE in found.errors for found in status.findings):
-        # Whether labs can make it is found out when the recipient is asked.
-        forgiven.add(GeneralError.ITEMS_CONTAINING_ERRORS)
     findings = [
         msgspec.structs.replace(
             found, errors=[one for one in found.errors if one is not ImageError.NO_IMAGE_FILE]

@@ -189,6 +189,17 @@ def update_prices(db: Connection, quoted: Images, prices: Mapping[int, int]) -> 
         db.execute(of_image.values(price=bindparam("new_price")), changed)
 
 
+def update_products(
+    db: Connection, resolved: Images, products: Mapping[int, tuple[str, dict[str, str]]]
+) -> None:
+    """Set the sku and the attributes of each image, by image, where they are others."""
+    for image in resolved:
+        sku, attributes = products[image.id]
+        if (sku, attributes) != (image.sku, image.attributes):
+            values = {"sku": sku, "attributes": attributes}
+            db.execute(update(images).where(images.c.id == image.id).values(values))
+
+
 def update_image(db: Connection, image: Image, values: Mapping[str, object]) -> Image | None:
     """Change an image if its status is still the one that was read; else return None."""
     changed = db.execute(

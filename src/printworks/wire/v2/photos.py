@@ -5,7 +5,7 @@ from typing import Annotated, Self
 import msgspec
 from msgspec import Meta
 
-from printworks.catalogue.products import Product, QualityLevel
+from printworks.catalogue.products import Product
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import BadInput
 from printworks.rules.images import MOST_COPIES, AcceptedFiles, ImageStatus
@@ -64,17 +64,25 @@ class AddPhotoByUrl(AddPhoto, frozen=True, kw_only=True):
 
 def find_type(name: str, order: Order, catalogue: Catalogue) -> Product:
     """Return the product that an order's photo is printed on, or refuse its type."""
-    qualities = [order.quality_level] if order.quality_level else list(QualityLevel)
-    # The catalogue is that of the country where the order is printed.
-    country = order.print_country or order.destination_country
-    if country is None:
+    quality, printed_in, sent_to = (
+        order.quality_level,
+        order.print_country,
+        order.destination_country,
+    )
+    if not (printed_in or sent_to):
         raise BadInput("Give the order a `destinationCountryCode` before its photos.")
-    for quality in qualities:
-        product = catalogue.find_type(name.strip(), quality=quality, country=country)
-        if product is not None:
-            return product
-    in_quality = f" in quality level {order.quality_level}" if order.quality_level else ""
-    raise BadInput(f"There is no item of type {name.strip()}{in_quality} for {country}.")
+    product = catalogue.resolve_type(name, quality=quality, printed_in=printed_in, sent_to=sent_to)
+    if product is None:
+        in_quality = f" in quality level {quality}" if quality else ""
+        where = sent_to or printed_in
+        raise BadInput(f"There is no item of type {name.strip()}{in_quality} for {where}.")
+    return product
+
+
+def name_type(sku: str, catalogue: Catalogue) -> str:
+    """Return what this family calls a product; what has no type is called by its sku."""
+    product = catalogue.find_product(sku)
+    return sku if product is None else product.type_names[0]
 
 
 class PhotoOut(msgspec.Struct, frozen=True):
@@ -96,10 +104,7 @@ class PhotoOut(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, image: Image, catalogue: Catalogue, links: Links) -> Self:
-        """Show a photo; what the catalogue does not have any more is shown by its sku."""
-        product = catalogue.find_product(image.sku)
-        name = image.sku if product is None else product.type_name
-        return cls(**show_shared_members(image, links), type=name)
+        return cls(**show_shared_members(image, links), type=name_type(image.sku, catalogue))
 
 
 class BatchOut(msgspec.Struct, frozen=True):

@@ -5,7 +5,16 @@ from typing import Final, Self
 
 import msgspec
 
-from printworks.rules.submission import Findings, GeneralError, ImageError, ImageWarning
+from printworks.catalogue.snapshot import Catalogue
+from printworks.rules.submission import (
+    Findings,
+    GeneralError,
+    ImageError,
+    ImageWarning,
+    explain_state,
+)
+from printworks.store.orders.orders import Order
+from printworks.wire.v2.photos import name_type
 
 
 class PhotoError(StrEnum):
@@ -25,29 +34,37 @@ class PhotoWarning(StrEnum):
     COULD_NOT_VALIDATE_ASPECT_RATIO = ImageWarning.COULD_NOT_VALIDATE_ASPECT_RATIO.value
 
 
+NO_COPIES: Final = "The photo has no copies."
 _ERRORS: Final = frozenset(error.value for error in PhotoError)
 _WARNINGS: Final = frozenset(warning.value for warning in PhotoWarning)
 
 
 class FindingsOut(msgspec.Struct, frozen=True):
-    """What is wrong or doubtful about one photo."""
+    """What is wrong or doubtful about one photo; `errorMessage` says why it is no longer sold."""
 
     id: int
     errors: list[PhotoError]
     warnings: list[PhotoWarning]
+    errorMessage: str | None
 
     @classmethod
-    def of(cls, found: Findings) -> Self:
-        """Show what was found; for some of it this family has no word."""
+    def of(cls, found: Findings, catalogue: Catalogue) -> Self:
+        """Show what was found; what this family has no code for is said in words."""
+        unsaid = [NO_COPIES] if ImageError.ZERO_COPIES in found.errors else []
+        obstacle = found.explain(name_type(found.sku, catalogue))
         return cls(
             found.image_id,
             [PhotoError(error) for error in found.errors if error.value in _ERRORS],
             [PhotoWarning(each) for each in found.warnings if each.value in _WARNINGS],
+            " ".join([*unsaid, obstacle] if obstacle else unsaid) or None,
         )
 
 
 class SubmissionStatusOut(msgspec.Struct, frozen=True):
-    """Whether submission will succeed, and what to know before."""
+    """Whether submission will succeed, and what to know before.
+
+    `errorMessage` says why an order that is not NotYetSubmitted cannot be submitted.
+    """
 
     id: int
     isValid: bool
@@ -57,12 +74,18 @@ class SubmissionStatusOut(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(
-        cls, order_id: int, errors: list[GeneralError], findings: list[Findings], *, is_valid: bool
+        cls,
+        order: Order,
+        errors: list[GeneralError],
+        findings: list[Findings],
+        catalogue: Catalogue,
     ) -> Self:
         """Show what was found; photos without findings are left out."""
+        closed = explain_state(order.status)
         return cls(
-            id=order_id,
-            isValid=is_valid,
+            id=order.id,
+            isValid=not errors and closed is None,
             generalErrors=errors,
-            photos=[FindingsOut.of(found) for found in findings if found.errors or found.warnings],
+            photos=[FindingsOut.of(found, catalogue) for found in findings if found.is_shown],
+            errorMessage=closed,
         )

@@ -45,7 +45,10 @@ class CreateOrder(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UpdateOrder(msgspec.Struct, frozen=True, kw_only=True):
-    """What changes an order: null or nothing keeps what is stored, empty text clears it."""
+    """What changes an order: null or nothing keeps what is stored, empty text clears it.
+
+    A `countryCode` to which one of its images is not sold is refused.
+    """
 
     recipientName: Line | UnsetType
     countryCode: CountryCode | UnsetType

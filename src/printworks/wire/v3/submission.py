@@ -4,37 +4,49 @@ from typing import Self
 
 import msgspec
 
-from printworks.rules.submission import Findings, GeneralError, ImageError, ImageWarning
+from printworks.rules.submission import (
+    Findings,
+    GeneralError,
+    ImageError,
+    ImageWarning,
+    explain_state,
+)
+from printworks.store.orders.orders import Order
 
 
 class FindingsOut(msgspec.Struct, frozen=True):
-    """What is wrong or doubtful about one image."""
+    """What is wrong or doubtful about one image; `errorMessage` says why it is no longer sold."""
 
     id: int
     errors: list[ImageError]
     warnings: list[ImageWarning]
+    errorMessage: str | None
+
+    @classmethod
+    def of(cls, found: Findings) -> Self:
+        return cls(found.image_id, found.errors, found.warnings, found.explain(found.sku))
 
 
 class SubmissionStatusOut(msgspec.Struct, frozen=True):
-    """Whether submission will succeed, and what to know before."""
+    """Whether submission will succeed, and what to know before.
+
+    `errorMessage` says why an order that is not NotYetSubmitted cannot be submitted.
+    """
 
     id: int
     isValid: bool
     generalErrors: list[GeneralError]
     photos: list[FindingsOut]
+    errorMessage: str | None
 
     @classmethod
-    def of(
-        cls, order_id: int, errors: list[GeneralError], findings: list[Findings], *, is_valid: bool
-    ) -> Self:
+    def of(cls, order: Order, errors: list[GeneralError], findings: list[Findings]) -> Self:
         """Show what was found; images without findings are left out."""
+        closed = explain_state(order.status)
         return cls(
-            id=order_id,
-            isValid=is_valid,
+            id=order.id,
+            isValid=not errors and closed is None,
             generalErrors=errors,
-            photos=[
-                FindingsOut(found.image_id, found.errors, found.warnings)
-                for found in findings
-                if found.errors or found.warnings
-            ],
+            photos=[FindingsOut.of(found) for found in findings if found.is_shown],
+            errorMessage=closed,
         )
