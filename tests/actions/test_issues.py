@@ -63,7 +63,7 @@ class TestOpening:
             assert issue == get_issue(db, merchant.id, issue.id)
             assert (issue.state, issue.order_id) == (_S.OPEN, order.id)
             assert (issue.detail, issue.image_ids) == ("It is torn.", affected)
-            assert "State changed to Open" in commentary(db, issue)
+            assert "Issue created" in commentary(db, issue)
             opened = IssueMoved(issue=issue.id, was=None, state=_S.OPEN)
             assert opened in list_events(db, order.id)
 
@@ -76,14 +76,15 @@ class TestOpening:
             with pytest.raises(BadInput, match=f"`affectedImages` names {theirs}"):
                 complain(db, merchant, order, image_ids=[theirs])
 
-    def test_a_draft_can_only_have_failed_to_be_submitted(self, database: Database) -> None:
+    def test_a_draft_can_have_every_issue_and_no_compensation(self, database: Database) -> None:
         with database.writing() as db:
             merchant = a_merchant(db)
-            draft = a_draft(db, merchant)
 
-            with pytest.raises(WrongState, match="NotYetSubmitted"):
-                complain(db, merchant, draft, kind=IssueKind.LOST_IN_POST)
-            assert complain(db, merchant, draft, kind=IssueKind.SUBMISSION_ERRORS).id
+            issue = complain(db, merchant, a_draft(db, merchant), kind=IssueKind.LOST_IN_POST)
+
+            with pytest.raises(WrongState, match="The order is NotYetSubmitted: nothing is"):
+                refund(db, issue, 1)
+            assert get_issue(db, merchant.id, issue.id) == issue
 
     def test_a_cancelled_order_can_have_an_issue(self, database: Database) -> None:
         with database.writing() as db:
@@ -324,7 +325,7 @@ class TestRefunds:
             merchant = a_merchant(db)
             order = cancel(db, merchant, submitted(db, merchant))
 
-            with pytest.raises(WrongState, match="Nothing is left"):
+            with pytest.raises(WrongState, match="The order is Cancelled: nothing is charged"):
                 refund(db, complain(db, merchant, order), 1)
 
     def test_what_was_made_good_cannot_be_cancelled_as_well(self, database: Database) -> None:

@@ -160,7 +160,7 @@ def test_a_cancelled_order_is_not_printed_again(database: Database) -> None:
         order = cancel(db, merchant, submitted(db, merchant))
         issue = complain(db, merchant, order)
 
-        with pytest.raises(WrongState, match="Cancelled cannot be printed again"):
+        with pytest.raises(WrongState, match="The order is Cancelled: nothing is"):
             plan_reprint(a_system_work(db, now=NOON), issue.id)
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import threading
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, TypeVar
@@ -131,8 +131,10 @@ class Client:
         """Remove something."""
         return self.request("DELETE", path)
 
-    def post_form(self, path: str, fields: Mapping[str, object]) -> Answer:
-        """Send a form."""
+    def post_form(
+        self, path: str, fields: Mapping[str, object] | Sequence[tuple[str, object]]
+    ) -> Answer:
+        """Send a form; pairs may repeat a name."""
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
         return self.request("POST", path, urlencode(fields).encode(), headers)
 

@@ -8,6 +8,7 @@ import pytest
 from printworks.api.bodies import parse_form
 from tests.api.client import Client
 from tests.api.conftest import an_order
+from tests.api.images import an_image
 from tests.api.malformed_bodies import (
     GOOD,
     GOOD_IMAGE,
@@ -229,3 +230,30 @@ def test_members_that_are_only_numbered_make_a_list() -> None:
     parsed = parse_form("images[]=1&images[]=2&attributes[finish]=matte")
 
     assert parsed == {"images": ["1", "2"], "attributes": {"finish": "matte"}}
+
+
+@pytest.mark.parametrize(
+    ("form", "parsed"),
+    [
+        ("skus=A", {"skus": "A"}),
+        ("skus=A&skus=B&skus=C", {"skus": ["A", "B", "C"]}),
+        ("skus[]=A", {"skus": ["A"]}),
+        ("skus=A&skus[]=B", {"skus": ["A", "B"]}),
+        ("a[x]=1&a[x]=2&a[y]=3", {"a": {"x": ["1", "2"], "y": "3"}}),
+        ("a[x]=1&a=2", {"a": "2"}),
+        ("a=2&a[x]=1", {"a": {"x": "1"}}),
+    ],
+)
+def test_a_repeated_key_of_a_form_is_a_list(form: str, parsed: object) -> None:
+    assert parse_form(form) == parsed
+
+
+def test_of_a_member_that_is_one_value_the_last_counts(v3: Client) -> None:
+    form = [("attributes[frameColour]", colour) for colour in ("white", "black")]
+    image = {**an_image(sku="FRA-INSTA-30X30"), "attributes": ""}
+    order_id = v3.post("/orders", an_order()).data["id"]
+
+    added = v3.post_form(f"/orders/{order_id}/images", [*image.items(), ("copies", 3), *form])
+
+    assert (added.data["copies"], added.data["attributes"]) == (3, {"frameColour": "black"})
+    assert len(v3.get("/orders?limit=0&limit=1").data["content"]) == 1

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from printworks.errors import WrongState
 from printworks.rules.issues import (
     ACTION_DESCRIPTIONS,
+    CHARGED,
     DESCRIPTIONS,
     ISSUE_MOVES,
     MOST_ON_ORDER,
@@ -19,6 +20,7 @@ from printworks.rules.issues import (
     IssueKind,
     IssueState,
     Remark,
+    check_charged,
     check_comment,
     check_issue_move,
     check_opening,
@@ -31,7 +33,6 @@ from tests.factories import NOON
 
 _S = IssueState
 STATES = st.sampled_from(IssueState)
-HANDED_IN = {OrderStatus.SUBMITTED, OrderStatus.COMPLETE, OrderStatus.CANCELLED}
 
 
 def test_every_state_has_a_line_in_the_table() -> None:
@@ -87,21 +88,20 @@ def test_only_what_has_not_ended_can_be_settled(state: IssueState) -> None:
             check_settling(state)
 
 
-@given(
-    kind=st.sampled_from(IssueKind),
-    status=st.sampled_from(OrderStatus),
-    present=st.integers(0, MOST_ON_ORDER),
-)
-def test_an_order_that_was_never_handed_in_can_only_have_failed_to_be(
-    kind: IssueKind, status: OrderStatus, present: int
-) -> None:
-    is_possible = kind is IssueKind.SUBMISSION_ERRORS or status in HANDED_IN
+def test_an_order_has_a_bounded_number_of_issues() -> None:
+    check_opening(MOST_ON_ORDER - 1)
 
-    if is_possible and present < MOST_ON_ORDER:
-        check_opening(kind, status, present=present)
+    with pytest.raises(WrongState, match="50 issues already"):
+        check_opening(MOST_ON_ORDER)
+
+
+@pytest.mark.parametrize("status", OrderStatus)
+def test_only_what_is_charged_can_be_compensated_for(status: OrderStatus) -> None:
+    if status in CHARGED:
+        check_charged(status)
     else:
-        with pytest.raises(WrongState):
-            check_opening(kind, status, present=present)
+        with pytest.raises(WrongState, match=f"The order is {status}: nothing is charged"):
+            check_charged(status)
 
 
 def test_an_issue_has_a_bounded_number_of_remarks() -> None:
@@ -136,7 +136,7 @@ def test_the_commentary_tells_every_change_and_comment_in_turn() -> None:
     ]
 
     assert write_commentary(remarks).splitlines() == [
-        "2026-11-15 12:00:00 Merchant: State changed to Open.",
+        "2026-11-15 12:00:00 Merchant: Issue created.",
         "2026-11-15 12:00:00 Merchant: It is torn.",
         "2026-11-15 12:05:00 Service: State changed from Open to InProgress.",
         "2026-11-15 12:05:00 Service: We look into it.",

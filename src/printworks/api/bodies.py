@@ -14,6 +14,7 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import Field, File, FormParser, MultipartState
 
 from printworks.errors import BadInput, UnknownMediaType
+from printworks.wire.reading import Repeated
 
 DEEPEST: Final = 32
 MOST_FIELDS: Final = 1000
@@ -69,7 +70,10 @@ def list_files(body: object) -> list[UploadedFile]:
 
 
 def parse_form(text: str, charset: str = "utf-8") -> dict[str, object]:
-    """Read a form or a query string; `attributes[finish]=matte` becomes a nested member."""
+    """Read a form or a query string; `attributes[finish]=matte` becomes a nested member.
+
+    A name that comes several times is `Repeated`, with or without `[]` behind it.
+    """
     try:
         # Bytes that are not text have become surrogates.
         text.encode()
@@ -194,15 +198,24 @@ def _nest(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:
     for name, value in pairs:
         nested = _NESTED_NAME.fullmatch(name)
         # The name of a file's part does not matter.
-        if nested is None or isinstance(value, UploadedFile):
+        if isinstance(value, UploadedFile):
             fields[name] = value
-            continue
-        if not nested["inner"]:
-            listed = fields.setdefault(nested["outer"], [])
-            fields[nested["outer"]] = [*listed, value] if isinstance(listed, list) else [value]
-            continue
-        inner = fields.setdefault(nested["outer"], {})
-        if not isinstance(inner, dict):
-            inner = fields[nested["outer"]] = {}
-        inner[nested["inner"]] = value
+        elif nested is None:
+            _add_field(fields, name, value)
+        elif not nested["inner"]:
+            fields.setdefault(nested["outer"], Repeated())
+            _add_field(fields, nested["outer"], value)
+        else:
+            inner = fields.setdefault(nested["outer"], {})
+            if not isinstance(inner, dict):
+                inner = fields[nested["outer"]] = {}
+            _add_field(inner, nested["inner"], value)
     return fields
+
+
+def _add_field(fields: dict[str, object], name: str, value: object) -> None:
+    known = fields.get(name)
+    if isinstance(known, Repeated):
+        known.append(value)
+    else:
+        fields[name] = Repeated([known, value]) if isinstance(known, str) else value

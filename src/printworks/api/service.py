@@ -27,7 +27,7 @@ from printworks.errors import BadCredentials, ServiceError, ServiceUnavailable
 from printworks.rules.people import Realm
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import OUTAGES
-from printworks.wire.reading import by_lower_name
+from printworks.wire.reading import by_lower_name, last_of
 
 log = structlog.get_logger(__name__)
 
@@ -291,7 +291,7 @@ class ApiService:
             services=self._services,
             work=self._services.work(db, merchant, API, matched.request.request_id),
             path=matched.path,
-            query=by_lower_name(query),
+            query={name: last_of(value) for name, value in by_lower_name(query).items()},
             body=body,
             links=self._links.make(db),
             version=matched.family.version,

@@ -101,8 +101,6 @@ ISSUE_MOVES: Final[Mapping[IssueState, frozenset[IssueState]]] = {
 # Issues that an operator still has to resolve.
 UNSETTLED: Final = frozenset({_S.OPEN, _S.IN_PROGRESS})
 
-# An order that was never submitted can only have submission errors.
-_SUBMITTED: Final = frozenset({OrderStatus.SUBMITTED, OrderStatus.COMPLETE, OrderStatus.CANCELLED})
 # While these last, something is printed, and the merchant pays for it.
 CHARGED: Final = frozenset({OrderStatus.SUBMITTED, OrderStatus.COMPLETE})
 
@@ -121,13 +119,8 @@ def check_settling(now_at: IssueState) -> None:
         check_issue_move(now_at, IssueState.CLOSED_RESOLVED)
 
 
-def check_opening(kind: IssueKind, status: OrderStatus, *, present: int) -> None:
-    """Refuse an issue that an order in this status cannot have, or one too many."""
-    if kind is not IssueKind.SUBMISSION_ERRORS and status not in _SUBMITTED:
-        raise WrongState(
-            f"An order that is {status} can only have the issue {IssueKind.SUBMISSION_ERRORS}, "
-            f"not {kind}: nothing was printed yet."
-        )
+def check_opening(present: int) -> None:
+    """Refuse one issue too many; the status of the order does not matter."""
     if present >= MOST_ON_ORDER:
         raise WrongState(f"The order has {present} issues already; add a comment to one of them.")
 
@@ -160,9 +153,10 @@ def write_commentary(remarks: Iterable[Remark]) -> str:
 def _write_lines(remark: Remark) -> list[str]:
     begin = f"{remark.at:%Y-%m-%d %H:%M:%S} {_NAMES[remark.author]}:"
     lines = []
-    if remark.state is not None:
-        origin = "" if remark.was is None else f"from {remark.was} "
-        lines.append(f"{begin} State changed {origin}to {remark.state}.")
+    if remark.state is not None and remark.was is None:
+        lines.append(f"{begin} Issue created.")
+    elif remark.state is not None:
+        lines.append(f"{begin} State changed from {remark.was} to {remark.state}.")
     if remark.comment:
         # On one line, so that a comment cannot imitate remarks of others.
         lines.append(f"{begin} {' '.join(remark.comment.split())}")
@@ -175,6 +169,15 @@ def check_not_compensated(*, is_compensated: bool) -> None:
         raise WrongState(
             "Money was given back for an issue of this order, or it is printed again; "
             "it can no longer be cancelled, or travel otherwise."
+        )
+
+
+def check_charged(status: OrderStatus) -> None:
+    """Refuse to compensate for an order that costs the merchant nothing in this status."""
+    if status not in CHARGED:
+        raise WrongState(
+            f"The order is {status}: nothing is charged or printed for it, so there is nothing "
+            "to refund and nothing to print again."
         )
 
 

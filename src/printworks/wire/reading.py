@@ -30,6 +30,10 @@ from printworks.rules.images import MOST_COPIES
 S = TypeVar("S", bound=Struct)
 
 
+class Repeated(list[object]):
+    """The values of a name that a form has several times: a list, or the last of them counts."""
+
+
 class Reader(NamedTuple):
     """How one kind of member is read, from its name and value."""
 
@@ -134,7 +138,7 @@ def _read_attributes(name: str, value: object) -> dict[str, str]:
         raise BadInput(f"`{name}` must have at most {MOST_ATTRIBUTES} members.")
     return {
         _read_text(name, key, longest=100): _read_text(f"{name}.{key}", text, longest=255)
-        for key, text in value.items()
+        for key, text in ((key, last_of(text)) for key, text in value.items())
         if text is not None and str(text).strip()
     }
 
@@ -187,6 +191,7 @@ class _Member(NamedTuple):
     read: Callable[[str, object], object]
     may_be_unset: bool
     may_be_cleared: bool
+    is_list: bool
 
 
 class _Plan(NamedTuple):
@@ -204,11 +209,16 @@ def _plan(shape: type[Struct]) -> _Plan:
             read=_reader_of(hint),
             may_be_unset=UnsetType in get_args(hint),
             may_be_cleared=types.NoneType in get_args(hint),
+            is_list=_is_list(hint),
         )
         for name, hint in hints.items()
     }
     fields = msgspec.structs.fields(shape)
     return _Plan(members, tuple(field.name for field in fields if field.required))
+
+
+def _is_list(hint: Any) -> bool:
+    return get_origin(hint) is list or any(_is_list(part) for part in get_args(hint))
 
 
 def _reader_of(hint: Any) -> Callable[[str, object], object]:
@@ -233,6 +243,8 @@ def read(shape: type[S], sent: object) -> S:
         member = plan.members.get(str(sent_name).lower())
         if member is None:
             continue
+        if not member.is_list:
+            value = last_of(value)
         if value is None or (isinstance(value, str) and not value.strip()):
             _note_nothing(values, member, value)
         else:
@@ -268,6 +280,11 @@ def _note_nothing(values: dict[str, object], member: _Member, value: object) -> 
         values[member.name] = UNSET
     elif value is not None and member.may_be_cleared:
         values[member.name] = None
+
+
+def last_of(value: object) -> object:
+    """Return a value, or the last one of a name that was repeated."""
+    return value[-1] if isinstance(value, Repeated) else value
 
 
 def by_lower_name(sent: Mapping[Any, object]) -> dict[str, object]:

@@ -3,10 +3,13 @@
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from printworks.actions.issues.issues import dismiss_issue, take_issue
 from printworks.rules.issues import IssueAction, IssueKind
+from printworks.rules.orders import OrderStatus
 from printworks.store.engine.database import Database
+from printworks.store.tables import orders
 from tests.api.client import Client
 from tests.api.v2.shop import add, create, put_in_query, see, seen, set_status, submit
 from tests.factories import NOON, a_system_work
@@ -66,7 +69,7 @@ class TestCreating:
             "orderId": str(order_id),
             "affectedImages": [str(photo_id)],
             "issueState": "Open",
-            "commentary": "2026-11-15 12:00:00 Merchant: State changed to Open.",
+            "commentary": "2026-11-15 12:00:00 Merchant: Issue created.",
             "errorMessage": None,
         }
         assert issue["id"].isdecimal()
@@ -84,6 +87,16 @@ class TestCreating:
         ids = [str(add(v2, order_id)["id"]) for _ in range(2)]
         assert set_status(v2, order_id, "Submitted").status == 200
         form = {"issue": "PrintDefects", "action": "refund", "affectedImages": ",".join(ids)}
+
+        issue = seen(v2.post_form(f"/Orders/{order_id}/Issues", form))
+
+        assert issue["affectedImages"] == ids
+
+    @pytest.mark.parametrize("name", ["affectedImages", "affectedImages[]", "AffectedImages"])
+    def test_images_may_be_named_by_a_repeated_key_of_a_form(self, v2: Client, name: str) -> None:
+        order_id = create(v2)
+        ids = [str(add(v2, order_id)["id"]) for _ in range(3)]
+        form = [("issue", "PrintDefects"), ("action", "Refund"), *((name, one) for one in ids)]
 
         issue = seen(v2.post_form(f"/Orders/{order_id}/Issues", form))
 
@@ -111,14 +124,20 @@ class TestCreating:
         assert sentence in answer.error
         assert is_refusal(answer.json(), answer.error)
 
-    def test_nothing_is_wrong_yet_with_what_was_not_submitted(self, v2: Client) -> None:
-        draft = create(v2)
+    @pytest.mark.every_version
+    @pytest.mark.parametrize("status", OrderStatus)
+    def test_an_issue_of_every_kind_is_taken_in_every_state(
+        self, v2: Client, database: Database, status: OrderStatus
+    ) -> None:
+        order_id = create(v2)
+        with database.writing() as db:
+            db.execute(update(orders).where(orders.c.id == order_id).values(status=status))
 
-        answer = v2.post(f"/Orders/{draft}/Issues", an_issue())
+        opened = [complain(v2, order_id, issue=kind) for kind in IssueKind]
 
-        assert answer.status == 400
-        assert answer.error.startswith("An order that is NotYetSubmitted can only have")
-        assert complain(v2, draft, issue="SubmissionErrors")["issueState"] == "Open"
+        assert [issue["issue"] for issue in opened] == list(IssueKind)
+        for issue in opened:
+            assert "Issue created" in issue["commentary"].splitlines()[0]
 
     @pytest.mark.parametrize("order_id", NOBODYS)
     def test_an_order_that_does_not_exist_is_not_found(self, v2: Client, order_id: str) -> None:

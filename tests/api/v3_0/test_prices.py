@@ -1,7 +1,7 @@
 """Operation 10 of the 3.0 contract: what products cost the merchant in a country."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -102,11 +102,13 @@ def test_the_codes_may_come_in_several_ways(v3: Client, body: Any) -> None:
 @pytest.mark.parametrize(
     ("fields", "skus"),
     [
-        ({"skus": PHOTO}, [PHOTO]),
-        ({"skus[0]": PHOTO, "skus[1]": FRAME}, [PHOTO, FRAME]),
+        ([("skus", PHOTO)], [PHOTO]),
+        ([("skus", PHOTO), ("skus", FRAME)], [PHOTO, FRAME]),
+        ([("skus[]", PHOTO), ("skus[]", FRAME)], [PHOTO, FRAME]),
+        ([("skus[0]", PHOTO), ("skus[1]", FRAME)], [PHOTO, FRAME]),
     ],
 )
-def test_a_form_will_do(v3: Client, fields: dict[str, str], skus: list[str]) -> None:
+def test_a_form_will_do(v3: Client, fields: Sequence[tuple[str, object]], skus: list[str]) -> None:
     answer = v3.post_form(PATH, fields)
 
     assert answer.json() == {"prices": [price_of(sku) for sku in skus]}

@@ -7,11 +7,11 @@ from printworks.actions.work import SystemWork, Work
 from printworks.errors import BadInput, WrongState
 from printworks.rules.events import IssueMoved, OrderCompensated
 from printworks.rules.issues import (
-    CHARGED,
     Author,
     IssueState,
     Remark,
     Resolution,
+    check_charged,
     check_comment,
     check_issue_move,
     check_opening,
@@ -32,7 +32,7 @@ from printworks.store.orders.orders import Order
 def open_issue(work: Work, order: Order, new: NewIssue) -> Issue:
     """Open an issue about an order, or about some of its images."""
     present = len(store.list_issues(work.db, work.merchant.id, order.id))
-    check_opening(new.kind, order.status, present=present)
+    check_opening(present)
     _check_images(work.db, order, new)
     issue = store.insert_issue(work.db, work.merchant.id, order.id, new, now=work.now)
     opened = Remark(work.now, Author.MERCHANT, None, issue.state, None)
@@ -108,9 +108,9 @@ def refund_issue(system: SystemWork, issue_id: int, amount: int, *, comment: str
     """
     work, issue, order = _lock_issue(system, issue_id)
     check_settling(issue.state)
-    charged = order.price if order.status in CHARGED else 0
+    check_charged(order.status)
     currency = order.currency or work.merchant.currency
-    check_refund(amount, left=charged - store.sum_refunds(work.db, order.id), currency=currency)
+    check_refund(amount, left=order.price - store.sum_refunds(work.db, order.id), currency=currency)
     outcome = describe_outcome(refund=amount, currency=currency)
     refund = {"resolution": Resolution.REFUND, "refund": amount}
     resolved = _resolve(work, issue, comment, outcome, **refund)

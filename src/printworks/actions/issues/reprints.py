@@ -20,7 +20,7 @@ from printworks.errors import BadInput, WrongState
 from printworks.files.store import Files
 from printworks.rules.events import ImagesAdded, OrderReprints
 from printworks.rules.images import ImageStatus
-from printworks.rules.issues import CHARGED, check_settling
+from printworks.rules.issues import check_charged, check_settling
 from printworks.rules.orders import Payment
 from printworks.store.images.images import Image, list_images
 from printworks.store.images.pictures import proof_key
@@ -91,8 +91,7 @@ def _find_originals(
 ) -> list[Image]:
     """Return the images that an issue is about; refuse if they cannot be reprinted."""
     check_settling(issue.state)
-    if order.status not in CHARGED:
-        raise WrongState(f"An order that is {order.status} cannot be printed again.")
+    check_charged(order.status)
     wanted = set(only or issue.image_ids)
     originals = [image for image in list_images(db, order.id) if not wanted or image.id in wanted]
     if not originals:

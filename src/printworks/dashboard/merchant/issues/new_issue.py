@@ -1,7 +1,6 @@
 """The form with which a merchant opens an issue."""
 
 import re
-from contextlib import suppress
 from typing import Final
 
 from starlette.responses import Response
@@ -9,15 +8,14 @@ from starlette.responses import Response
 from printworks.actions.issues.issues import open_issue
 from printworks.actions.issues.photos import MOST_PHOTOS
 from printworks.dashboard.shared.issue_photos import receive_photos
-from printworks.dashboard.shared.labels import ISSUE_ACTIONS, ISSUE_KINDS, label
+from printworks.dashboard.shared.labels import ISSUE_ACTIONS, ISSUE_KINDS
 from printworks.dashboard.shared.order_images import describe_image
 from printworks.dashboard.site.forms import Sent, read_choice, read_number
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
-from printworks.errors import BadInput, NotFound, WrongState
+from printworks.errors import BadInput, NotFound
 from printworks.rules.images import MOST_IN_ORDER
-from printworks.rules.issues import IssueAction, IssueKind, check_opening
-from printworks.rules.orders import OrderStatus
+from printworks.rules.issues import IssueAction, IssueKind
 from printworks.store.images.images import list_images_to_show
 from printworks.store.issues.issues import NewIssue
 from printworks.store.orders.orders import get_order, get_order_to_change
@@ -52,7 +50,7 @@ def show_new_issue(visit: MerchantVisit) -> Response:
             read_number(text) for text in sent.texts("images") or [visit.query.get("image", "")]
         },
         image_count=len(images),
-        kinds=[(kind, label(kind)) for kind in _list_kinds(order.status)],
+        kinds=list(ISSUE_KINDS.items()),
         actions=list(ISSUE_ACTIONS.items()),
         chosen_action=sent.text("action") or IssueAction.REPRINT,
         longest=LONGEST,
@@ -80,16 +78,6 @@ def _read_order(visit: MerchantVisit) -> int:
     return number
 
 
-def _list_kinds(status: OrderStatus) -> list[IssueKind]:
-    """Return what may be wrong with an order in this status."""
-    allowed = []
-    for kind in ISSUE_KINDS:
-        with suppress(WrongState):
-            check_opening(kind, status, present=0)
-            allowed.append(kind)
-    return allowed
-
-
 @show_new_issue.action("open-issue", "The issue was opened. We will reply here.", alone=True)
 def open_one(visit: MerchantVisit) -> str:
     """Open an issue with its photos: all of it or nothing."""
@@ -97,8 +85,6 @@ def open_one(visit: MerchantVisit) -> str:
     with database.reading() as db:
         order = get_order(db, merchant.id, _read_order(visit))
     new = _read_issue(visit.sent)
-    # Before photos are processed.
-    check_opening(new.kind, order.status, present=0)
     photos = receive_photos(visit, present=0)
     with database.writing() as db:
         order = get_order_to_change(db, merchant.id, order.id)
