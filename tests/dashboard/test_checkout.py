@@ -38,6 +38,10 @@ def begin_payment(browser: Client, url: str) -> str:
     return leaving.headers["refresh"].partition("url=")[2]
 
 
+def test_no_tax_is_not_mentioned(v3: Client, browser: Client) -> None:
+    assert "Tax" not in words_of(visit(browser, ask_recipient(v3, **EMAIL)))
+
+
 def test_the_recipient_sees_what_is_paid_for(
     v3: Client, browser: Client, database: Database
 ) -> None:

@@ -6,6 +6,8 @@ from sqlalchemy import update
 
 from printworks.actions.images.images import add_images
 from printworks.actions.payments.checkout import complete_recipient, find_checkout, pay_as_recipient
+from printworks.actions.submission.check import check_submission
+from printworks.actions.submission.submit import await_payment
 from printworks.errors import BadInput, WrongState
 from printworks.rules.events import OrderMoved
 from printworks.rules.orders import OrderStatus, Payment
@@ -14,7 +16,7 @@ from printworks.rules.reasons import write_reasons
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.images.images import NewImage
 from printworks.store.money.ledger import set_credit_limit
-from printworks.store.money.payments import PaymentRequest
+from printworks.store.money.payments import PaymentRequest, SavedCard, save_card
 from printworks.store.orders.orders import Order, get_order_to_change
 from printworks.store.tables import images
 from tests.factories import a_system_work, a_work, a_work_of
@@ -30,6 +32,13 @@ _S = OrderStatus
 def cashier(shop: Shop) -> Cashier:
     """Somebody who takes money in the usual shop."""
     return Cashier(shop)
+
+
+def sell_below_price(shop: Shop) -> Order:
+    """Add an order for which its recipient pays less than the merchant."""
+    order = shop.add_order(payment=Payment.INVOICE_RECIPIENT, email="mary@example.com")
+    shop.add_images(order, "https://shop.example/a.jpg", price_to_user=0)
+    return shop.order(order)
 
 
 class TestARecipientWhoPays:
@@ -256,18 +265,44 @@ class TestARecipientWhoPays:
         assert cashier.balance() == submitted.price
         assert cashier.find_faults() == []
 
-    def test_who_would_pay_too_little_is_not_asked(self, cashier: Cashier) -> None:
+    def test_what_a_recipient_does_not_pay_the_merchant_owes(self, cashier: Cashier) -> None:
         shop = cashier.shop
-        order = shop.add_order(payment=Payment.INVOICE_RECIPIENT, email="mary@example.com")
-        shop.add_images(order, "https://shop.example/a.jpg", price_to_user=0)
+        first, second = (sell_below_price(shop) for _ in range(2))
 
-        # Nobody would ever collect the rest from the card.
+        cashier.let_recipient_pay(first)
+        paid = self.pay(cashier, first)
+        shop.resources.gateway.bank.authorise(paid.key)
+        cashier.settle(paid, cashier.look_up(paid))
+
+        difference = shop.order(first).price - paid.amount
+        assert difference > 0
+        assert cashier.balance() == difference
+        assert cashier.find_faults() == []
+        # It is outstanding now.
         with pytest.raises(WrongState, match="AccountBalanceInsufficient"):
-            cashier.let_recipient_pay(order)
-
+            cashier.let_recipient_pay(second)
         with shop.database.writing() as db:
             set_credit_limit(db, shop.merchant.id, 10_000)
-        cashier.let_recipient_pay(order)
+        cashier.let_recipient_pay(second)
+
+    def test_a_difference_that_cannot_be_charged_is_refused_in_a_sentence(
+        self, cashier: Cashier
+    ) -> None:
+        shop = cashier.shop
+        order, bank = sell_below_price(shop), shop.resources.gateway.cards
+        assert bank is not None
+        cards = msgspec.structs.replace(bank, needs_saved_card=True)
+
+        with shop.database.writing() as db:
+            work = a_work_of(db, order, catalogue=shop.resources.catalogue, cards=cards)
+            status = check_submission(work, order)
+            with pytest.raises(WrongState, match="neither a card nor an account") as refused:
+                await_payment(work, order)
+            save_card(db, shop.merchant.id, SavedCard("cus_1", "pm_1"))
+            with_card = check_submission(work, order)
+
+        assert (status.is_valid, status.errors, status.refusal) == (False, [], str(refused.value))
+        assert (with_card.is_valid, with_card.refusal) == (True, None)
 
     def test_what_no_bank_would_take_is_refused(self, cashier: Cashier) -> None:
         shop = cashier.shop

@@ -25,7 +25,8 @@ class Gateway:
         name = choose_provider(self._settings)
         if name == "account":
             return None
-        return Cards(name, self._settings.authorise_within, self._settings.checkout_within)
+        within = self._settings.authorise_within, self._settings.checkout_within
+        return Cards(name, *within, needs_saved_card=name != "simulated")
 
     def open(self, name: str) -> PaymentProvider:
         """Return the provider of this name, whatever the settings choose now.

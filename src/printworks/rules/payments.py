@@ -91,8 +91,21 @@ class Cards(msgspec.Struct, frozen=True):
     authorise_within: timedelta
     # How long a recipient has to pay.
     checkout_within: timedelta
+    # Whether it can only charge merchants who have saved a card.
+    needs_saved_card: bool = False
 
 
 def is_on_account(billing: Billing, cards: Cards | None) -> bool:
     """Whether a merchant pays on account, as all do where cards are not charged."""
     return cards is None or billing is Billing.ACCOUNT
+
+
+def may_owe(added: int, *, owed: int, limit: int | None, on_account: bool) -> bool:
+    """Whether a merchant who owes an amount may owe another one in addition.
+
+    One who pays by card and has no limit may owe for one order at a time: the difference to what
+    a recipient pays, or to another shipping method.
+    """
+    if limit is not None:
+        return owed + added <= limit
+    return on_account or added <= 0 or owed <= 0

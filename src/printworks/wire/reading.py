@@ -85,6 +85,16 @@ def _read_amount(name: str, value: object) -> int:
     return int(number.to_integral_value(ROUND_HALF_UP))
 
 
+def _read_price(name: str, value: object) -> int:
+    """Read whole pence or cents: half of one is a mistake in the unit, and never rounded."""
+    amount = _read_amount(name, value)
+    if amount != _read_number(name, value):
+        raise BadInput(
+            f"`{name}` must be a whole number of pence or cents: 1250 for 12.50, for example."
+        )
+    return amount
+
+
 def _read_country(name: str, value: object) -> str:
     code = _read_text(name, value, longest=100).strip().upper()
     if code not in COUNTRIES:
@@ -144,6 +154,7 @@ def _read_attributes(name: str, value: object) -> dict[str, str]:
 
 
 Amount = Annotated[int, Meta(ge=0, le=LARGEST_AMOUNT), Reader(_read_amount)]
+Price = Annotated[int, Meta(ge=0, le=LARGEST_AMOUNT), Reader(_read_price)]
 Attributes = Annotated[
     dict[str, str],
     Meta(description="Options of the product; one that has no default is required."),

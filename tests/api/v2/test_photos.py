@@ -117,6 +117,25 @@ class TestAdding:
         assert add(v2, on_invoice, priceToUser=100)["priceToUser"] is None
         assert add(v2, by_recipient, priceToUser="100")["priceToUser"] == 100
 
+    @pytest.mark.every_version
+    @pytest.mark.parametrize("payment", ["InvoiceMe", "InvoiceRecipient"])
+    @pytest.mark.parametrize("member", ["priceToUser", "copies"])
+    def test_a_fraction_is_refused_however_it_is_sent(
+        self, v2: Client, payment: str, member: str
+    ) -> None:
+        order_id = create(v2, payment=payment)
+        path = f"/Orders/{order_id}/Photos"
+        answers = [
+            v2.post(path, a_photo(**{member: 12.5})),
+            v2.post(path, a_photo(**{member: "12.50"})),
+            v2.post_form(path, a_photo(**{member: "12.50"})),
+            v2.post(f"{path}/Batch", [a_photo(), a_photo(**{member: 12.5})]),
+        ]
+
+        assert [answer.status for answer in answers] == [400] * 4
+        assert all(f"`{member}` must be a whole number" in answer.error for answer in answers)
+        assert see(v2, order_id)["photos"] == []
+
     @pytest.mark.parametrize("status", CLOSED)
     def test_only_an_open_order_takes_photos(
         self, v2: Client, database: Database, status: OrderStatus

@@ -44,6 +44,7 @@ FULL_IMAGE = {
 
 NOT_ABSOLUTE = "`url` must be an absolute http or https address."
 COPIES = "`copies` must be a whole number from 0 to 100000."
+WHOLE = "`priceToUser` must be a whole number of pence or cents: 1250 for 12.50, for example."
 HASH = "`md5Hash` must be an MD5 hash of 32 hexadecimal digits."
 FRAME = "FRA-INSTA-30X30"
 # Sold in Europe only.
@@ -282,6 +283,7 @@ class TestAddingOne:
             ),
             ("priceToUser", -1, "`priceToUser` must be between 0 and 1000000000000."),
             ("priceToUser", "much", "`priceToUser` must be a number."),
+            *(("priceToUser", value, WHOLE) for value in (12.5, "12.50", "0.1", 1e-2)),
         ],
     )
     def test_a_wrong_member_is_refused_with_the_reason(

@@ -417,6 +417,17 @@ class TestSubmitting:
         assert promised(database, JobKind.RENDER_IMAGE) == []
 
 
+def test_a_merchant_may_sell_below_its_own_price(v3: Client, database: Database) -> None:
+    order_id = create(v3, payment="InvoiceRecipient")
+    receive(database, add(v3, order_id, priceToUser=0)["id"])
+
+    status = check(v3, order_id)
+    answer = submit(v3, order_id, "AwaitingPayment")
+
+    assert (status["isValid"], status["generalErrors"]) == (True, [])
+    assert answer.status == 200
+
+
 ATTRIBUTES = '{ finish = ["matte", "gloss"] }'
 
 

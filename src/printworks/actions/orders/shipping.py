@@ -19,7 +19,7 @@ from printworks.errors import WrongState
 from printworks.rules.events import OrderChanged
 from printworks.rules.issues import check_not_compensated
 from printworks.rules.orders import OrderStatus
-from printworks.rules.payments import Billing
+from printworks.rules.payments import Billing, may_owe
 from printworks.store.images.images import list_images
 from printworks.store.issues.issues import is_compensated
 from printworks.store.labs.shipments import list_shipments
@@ -84,12 +84,8 @@ def _require_credit(work: Work, added: int) -> None:
     """Refuse a difference beyond the merchant's credit: no card is charged for it."""
     owed = lock_books(work.db, work.merchant.id).balance
     limit = read_credit_limit(work.db, work.merchant.id)
-    if limit is not None:
-        is_allowed = owed + added <= limit
-    else:
-        # A merchant who pays by card may owe the difference of one order at a time.
-        is_allowed = work.merchant.billing is Billing.ACCOUNT or owed <= 0
-    if added > 0 and not is_allowed:
+    on_account = work.merchant.billing is Billing.ACCOUNT
+    if added > 0 and not may_owe(added, owed=owed, limit=limit, on_account=on_account):
         raise WrongState("The order cannot be changed: AccountBalanceInsufficient.")
 
 

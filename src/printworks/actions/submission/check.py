@@ -11,7 +11,7 @@ from printworks.catalogue.products import Product, explain_misfit
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import WrongState
 from printworks.rules.orders import OrderStatus, Payment
-from printworks.rules.payments import is_on_account
+from printworks.rules.payments import is_on_account, may_owe
 from printworks.rules.routing.model import Routed, Unroutable
 from printworks.rules.sizing import place
 from printworks.rules.submission import (
@@ -29,6 +29,7 @@ from printworks.rules.submission import (
 from printworks.store.images.images import Image, list_images
 from printworks.store.labs.shipments import list_shipments
 from printworks.store.money.ledger import read_books, read_credit_limit
+from printworks.store.money.payments import get_card
 from printworks.store.orders.orders import Order
 
 
@@ -39,11 +40,13 @@ class SubmissionStatus(msgspec.Struct, frozen=True):
     images: Sequence[Image]
     errors: list[GeneralError]
     findings: list[Findings]
+    # What stands in the way and has no code.
+    refusal: str | None
 
     @property
     def is_valid(self) -> bool:
         """Whether submission will succeed."""
-        return not self.errors and explain_state(self.order.status) is None
+        return not self.errors and self.refusal is None
 
     @property
     def is_printable(self) -> bool:
@@ -60,7 +63,8 @@ def check_submission(work: Work, order: Order, *, needs_recipient: bool = True) 
     is_open = order.status is OrderStatus.NOT_YET_SUBMITTED
     stuck = _find_stuck(work, order, images) if images and is_open else set()
     # A submitted order is paid for.
-    is_balance_sufficient = not is_open or _is_within_limit(work, order, images)
+    added = _find_debt(work, order, images) if is_open else 0
+    is_balance_sufficient = not is_open or _is_within_limit(work, added)
     errors, findings = examine_order(
         PostalAddress(
             recipient_name=order.recipient_name,
@@ -73,7 +77,8 @@ def check_submission(work: Work, order: Order, *, needs_recipient: bool = True) 
         needs_recipient=needs_recipient,
         is_balance_sufficient=is_balance_sufficient,
     )
-    return SubmissionStatus(order, images, errors, findings)
+    refusal = explain_state(order.status) or _refuse_debt(work, added)
+    return SubmissionStatus(order, images, errors, findings, refusal)
 
 
 def _find_stuck(work: Work, order: Order, images: list[Image]) -> Set[int]:
@@ -90,18 +95,37 @@ def _find_stuck(work: Work, order: Order, images: list[Image]) -> Set[int]:
             return {image.id for image in images}
 
 
-def _is_within_limit(work: Work, order: Order, images: Sequence[Image]) -> bool:
-    """Whether the merchant's credit covers the order."""
-    limit = read_credit_limit(work.db, order.merchant_id)
-    on_account = is_on_account(work.merchant.billing, work.cards)
-    # A card payment is not owed, but debts must be within the limit.
-    added = order.price if on_account else 0
+def _find_debt(work: Work, order: Order, images: Sequence[Image]) -> int:
+    """Return what the merchant will owe for the order."""
     if order.payment is Payment.INVOICE_RECIPIENT:
-        # The merchant owes what the recipient does not pay.
-        added = max(0, order.price - total_for_recipient(order, images).total)
-        if added and not on_account and limit is None:
-            return False
-    return limit is None or read_books(work.db, order.merchant_id).balance + added <= limit
+        return max(0, order.price - total_for_recipient(order, images).total)
+    # A card payment is not owed.
+    return order.price if is_on_account(work.merchant.billing, work.cards) else 0
+
+
+def _is_within_limit(work: Work, added: int) -> bool:
+    """Whether nothing is outstanding that must be paid before the merchant owes more."""
+    limit = read_credit_limit(work.db, work.merchant.id)
+    on_account = is_on_account(work.merchant.billing, work.cards)
+    if limit is None and (on_account or not added):
+        return True
+    owed = read_books(work.db, work.merchant.id).balance
+    return may_owe(added, owed=owed, limit=limit, on_account=on_account)
+
+
+def _refuse_debt(work: Work, added: int) -> str | None:
+    """Return why nobody can be charged what the recipient does not pay."""
+    if not added or work.cards is None or is_on_account(work.merchant.billing, work.cards):
+        return None
+    has_limit = read_credit_limit(work.db, work.merchant.id) is not None
+    has_card = not work.cards.needs_saved_card or get_card(work.db, work.merchant.id).payment_method
+    if has_limit or has_card:
+        return None
+    return (
+        f"The recipient would pay {added / 100:,.2f} {work.merchant.currency} less than the order "
+        "costs, and there is neither a card nor an account to charge the difference to. Ask the "
+        "recipient for more, or save a card."
+    )
 
 
 def require_valid(work: Work, order: Order, *, needs_recipient: bool = True) -> SubmissionStatus:
@@ -129,6 +153,8 @@ def require_payable(work: Work, order: Order) -> None:
     if errors:
         later = [_ignore_missing_file(found) for found in status.findings]
         raise WrongState(f"The order cannot be submitted: {_list_codes(errors, later)}.")
+    if status.refusal:
+        raise WrongState(status.refusal)
 
 
 def require_printable(work: Work, order: Order) -> None:

@@ -94,7 +94,9 @@ def get_submission_status(call: Call) -> SubmissionStatusOut:
     """Validate an order."""
     order = store.get_order(call.db, call.merchant.id, call.number("id"))
     status = check_submission(call.work, order, needs_recipient=False)
-    return SubmissionStatusOut.of(order, status.errors, status.findings, call.work.catalogue)
+    return SubmissionStatusOut.of(
+        order.id, status.errors, status.findings, status.refusal, call.work.catalogue
+    )
 
 
 def set_status(call: Call) -> Any:

@@ -72,7 +72,8 @@ def get_submission_status(call: Call) -> Envelope[SubmissionStatusOut]:
     """Validate an order."""
     order = store.get_order(call.db, call.merchant.id, call.number("id"))
     status = check_submission(call.work, order)
-    return Envelope(SubmissionStatusOut.of(order, status.errors, status.findings))
+    shown = SubmissionStatusOut.of(order.id, status.errors, status.findings, status.refusal)
+    return Envelope(shown)
 
 
 def set_status(call: Call) -> Any:

@@ -72,7 +72,7 @@ def describe_checkout(
         rows=(
             TotalRow("Prints", total.items),
             TotalRow(f"Shipping ({order.shipping_method})", total.shipping),
-            TotalRow("Tax", total.tax),
+            *([TotalRow("Tax", total.tax)] if total.tax else []),
         ),
         # A form that asks for the postcode shows the country beside it.
         address=_write_address(order, "" if "postal_code" in wanted else country),

@@ -23,7 +23,9 @@ class Missing(NamedTuple):
 
 
 _GENERAL: Final[Mapping[GeneralError, str]] = {
-    GeneralError.ACCOUNT_BALANCE_INSUFFICIENT: "This order exceeds your credit limit.",
+    GeneralError.ACCOUNT_BALANCE_INSUFFICIENT: (
+        "Pay your outstanding balance first, or ask us for a higher credit limit."
+    ),
     GeneralError.NO_ITEMS_IN_ORDER: "The order has no images.",
     GeneralError.POSTAL_ADDRESS_NOT_SET: "The address is incomplete.",
 }
@@ -49,6 +51,8 @@ def list_missing(status: SubmissionStatus) -> list[Missing]:
         for error in errors
         if error in _GENERAL
     ]
+    if status.refusal:
+        missing.append(Missing(status.refusal))
     wrong = [found for found in findings if found.is_wrong]
     for found in wrong[:_MOST_WRONG]:
         reasons = [_IMAGE[error] for error in found.errors]

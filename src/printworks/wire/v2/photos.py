@@ -15,7 +15,7 @@ from printworks.store.images.images import Image, Images, NewImage
 from printworks.store.orders.orders import Order
 from printworks.wire.images import show_shared_members
 from printworks.wire.links import Links
-from printworks.wire.reading import Amount, Attributes, Md5, Reader, Url, read_integer, text
+from printworks.wire.reading import Attributes, Md5, Price, Reader, Url, read_integer, text
 
 
 def _read_copies(name: str, value: object) -> int:
@@ -38,7 +38,7 @@ class AddPhoto(msgspec.Struct, frozen=True, kw_only=True):
     copies: Copies | None = None
     url: Url | None = None
     sizing: Sizing = Sizing.CROP
-    priceToUser: Amount | None = None
+    priceToUser: Price | None = None
     md5Hash: Md5 | None = None
     attributes: Attributes | None = None
 

@@ -11,9 +11,7 @@ from printworks.rules.submission import (
     GeneralError,
     ImageError,
     ImageWarning,
-    explain_state,
 )
-from printworks.store.orders.orders import Order
 from printworks.wire.v2.photos import name_type
 
 
@@ -63,7 +61,7 @@ class FindingsOut(msgspec.Struct, frozen=True):
 class SubmissionStatusOut(msgspec.Struct, frozen=True):
     """Whether submission will succeed, and what to know before.
 
-    `errorMessage` says why an order that is not NotYetSubmitted cannot be submitted.
+    `errorMessage` says why it will not where no code does, such as that it was submitted before.
     """
 
     id: int
@@ -75,17 +73,17 @@ class SubmissionStatusOut(msgspec.Struct, frozen=True):
     @classmethod
     def of(
         cls,
-        order: Order,
+        order_id: int,
         errors: list[GeneralError],
         findings: list[Findings],
+        refusal: str | None,
         catalogue: Catalogue,
     ) -> Self:
         """Show what was found; photos without findings are left out."""
-        closed = explain_state(order.status)
         return cls(
-            id=order.id,
-            isValid=not errors and closed is None,
+            id=order_id,
+            isValid=not errors and refusal is None,
             generalErrors=errors,
             photos=[FindingsOut.of(found, catalogue) for found in findings if found.is_shown],
-            errorMessage=closed,
+            errorMessage=refusal,
         )

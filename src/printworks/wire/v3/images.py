@@ -11,7 +11,7 @@ from printworks.rules.sizing import Sizing
 from printworks.store.images.images import Image, NewImage
 from printworks.wire.images import show_shared_members
 from printworks.wire.links import Links
-from printworks.wire.reading import Amount, Attributes, Copies, Md5, Url, text
+from printworks.wire.reading import Attributes, Copies, Md5, Price, Url, text
 
 Sku = Annotated[str, Meta(max_length=100), text(100)]
 
@@ -23,7 +23,7 @@ class AddImage(msgspec.Struct, frozen=True, kw_only=True):
     url: Url
     copies: Copies
     sizing: Sizing = Sizing.CROP
-    priceToUser: Amount | None = None
+    priceToUser: Price | None = None
     md5Hash: Md5 | None = None
     attributes: Attributes | None = None
 
