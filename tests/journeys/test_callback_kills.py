@@ -20,7 +20,7 @@ from printworks.actions.accounts.clock import advance_clock
 from printworks.actions.callbacks import set_callback
 from printworks.actions.orders.moves import move_order
 from printworks.actions.orders.orders import create_order
-from printworks.rules.callbacks import MOST_FAILURES
+from printworks.rules.callbacks import MOST_FAILURES, CallbackFormat
 from printworks.rules.events import CallbackState
 from printworks.rules.orders import OrderStatus
 from printworks.store.accounts.merchants import Merchant, get_merchant
@@ -112,7 +112,9 @@ def add_events(database: Database, town: Town) -> list[Shopkeeper]:
         for number in range(merchants):
             with database.writing() as db:
                 merchant = a_merchant(db, f"{path} {number}")
-                set_callback(a_work(db, merchant), f"http://127.0.0.1:{town.receiver.port}{path}")
+                url = f"http://127.0.0.1:{town.receiver.port}{path}"
+                # In this format every step is news.
+                set_callback(a_work(db, merchant), url, CallbackFormat.V2_3)
                 for _ in range(lives):
                     order = create_order(a_work(db, merchant, now=now), a_new_order())
                     for status in LIFE:

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from printworks.rules.callbacks import CallbackFormat
-from printworks.rules.events import OrderCreated, OrderMoved
+from printworks.rules.callbacks import CallbackEvent, CallbackFormat
+from printworks.rules.events import OrderCreated, OrderMoved, ShipmentsChanged
 from printworks.rules.orders import OrderStatus
-from printworks.wire.callbacks import render_callback
-from tests.wire.callback_samples import FOLDER, render_all
+from printworks.wire.callbacks import carries_news, render_callback
+from tests.wire.callback_samples import FOLDER, SAMPLES, render_all
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -74,6 +74,54 @@ def test_only_an_order_that_is_paid_for_can_be_waiting_for_its_pictures(
     told = _tell(event, CallbackFormat.V2_3)["eventData"]
 
     assert told == ("PaidAwaitingImageUpload" if status is OrderStatus.SUBMITTED else status)
+
+
+@given(
+    wanted=st.sampled_from([each for each in CallbackFormat if each != "2.3"]),
+    event=st.sampled_from(list(SAMPLES.values())),
+    before=st.sampled_from(list(SAMPLES.values())),
+)
+def test_what_has_another_body_but_for_its_timestamp_is_news(
+    wanted: CallbackFormat, event: CallbackEvent, before: CallbackEvent
+) -> None:
+    differs = _tell(event, wanted) != _tell(before, wanted)
+
+    assert carries_news(event, before, format=wanted) is differs
+
+
+@pytest.mark.parametrize(
+    ("before", "event", "is_news"),
+    [
+        ("created", "awaiting-payment", True),
+        ("awaiting-payment", "submitted", True),
+        ("submitted", "shipments-created", False),
+        ("submitted", "shipped-in-part", True),
+        ("shipped-in-part", "replanned-after-a-parcel-left", False),
+        ("shipped-in-part", "complete", True),
+        ("submitted-without-images", "shipments-created", True),
+    ],
+)
+def test_2_3_tells_changes_of_the_status_and_what_was_shipped(
+    before: str, event: str, is_news: bool
+) -> None:
+    found = carries_news(SAMPLES[event], SAMPLES[before], format=CallbackFormat.V2_3)
+
+    assert found is is_news
+
+
+def test_2_3_names_the_shipments_that_left() -> None:
+    shipped = SAMPLES["complete"]
+    assert isinstance(shipped, OrderMoved)
+    event = ShipmentsChanged(
+        status=OrderStatus.SUBMITTED,
+        merchant_order_id=None,
+        changed=[7, 8],
+        shipments=shipped.shipments,
+    )
+
+    told = _tell(event, CallbackFormat.V2_3)
+
+    assert (told["eventId"], told["eventData"]) == ("itemsShipped", "7,8")
 
 
 def test_moments_are_told_in_utc_without_a_zone() -> None:

@@ -27,7 +27,10 @@ from tests.worker.shops import Shop
 
 _S = OrderStatus
 STEPS = (_S.AWAITING_PAYMENT, _S.SUBMITTED, _S.COMPLETE)
-WORDS = ["NotYetSubmitted", "NotYetSubmitted", "Submitted", "Complete"]
+# An order that awaits its payment is still NotYetSubmitted in a callback, which is no news.
+WORDS = ["NotYetSubmitted", "Submitted", "Complete"]
+_C = CallbackState
+TOLD = [_C.DELIVERED, _C.SKIPPED, _C.DELIVERED, _C.DELIVERED]
 
 
 @pytest.fixture
@@ -173,9 +176,9 @@ def test_orders_do_not_wait_for_each_other(shop: Shop, receiver: Receiver) -> No
     with shop.working():
         gate.wait()
         other = add_life(shop)
-        wait_until(lambda: [heard.told["id"] for heard in receiver.heard].count(other.id) == 4)
+        wait_until(lambda: [heard.told["id"] for heard in receiver.heard].count(other.id) == 3)
         gate.open()
-        wait_until(lambda: set(states(shop)) == {CallbackState.DELIVERED})
+        wait_until(lambda: states(shop) == [_C.DELIVERED, *TOLD])
 
 
 @pytest.mark.parametrize("rolls_back", [False, True], ids=["before", "within"])
@@ -259,7 +262,7 @@ def test_a_replay_of_what_is_under_way_loses_nothing(shop: Shop, receiver: Recei
     shop.drain()
     shop.pass_time(days=1)
 
-    assert states(shop) == [CallbackState.DELIVERED] * 5
+    assert states(shop) == [*TOLD, _C.DELIVERED]
 
 
 @pytest.mark.timeout(120)
@@ -282,7 +285,7 @@ def test_many_who_write_while_a_worker_tells_leave_no_order_stuck(
         # For what has failed.
         shop.clock.advance(seconds=1)
         found = [*feed(shop), *feed(shop, other)]
-        return all(callback.state is CallbackState.DELIVERED for callback in found)
+        return all(callback.state in {_C.DELIVERED, _C.SKIPPED} for callback in found)
 
     with shop.working():
         with ThreadPoolExecutor(8) as threads:

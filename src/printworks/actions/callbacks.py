@@ -83,10 +83,10 @@ def rotate_secret(work: Work) -> CallbackSettings:
 
 
 def send_again(work: Work, callback_id: int) -> None:
-    """Send a callback now, whatever its state, with all its attempts."""
+    """Send a callback now, whatever its state, with all its attempts, even if nothing changed."""
     store.get_callback(work.db, work.merchant.id, callback_id)
     _require_address(work)
-    _send(work, [callback_id])
+    _send(work, [callback_id], is_asked_for=True)
     work.audit("send-callback-again", f"callback {callback_id}")
 
 
@@ -102,6 +102,7 @@ def resend_failed(work: Work) -> int:
 def replay(work: Work, *, since: datetime | int) -> Replayed:
     """Send one page of the callbacks since a time, or from a number on, again.
 
+    Those that tell nothing new are counted, and skipped by the worker.
     Call it again with the number it returns, in another transaction, until that is None.
     """
     _require_address(work)
@@ -129,5 +130,7 @@ def _require_address(work: Work) -> None:
         raise WrongState(NO_ADDRESS)
 
 
-def _send(work: Work, ids: list[int]) -> int:
-    return send_callbacks_again(work.db, ids, now=work.now, real_now=work.real_now)
+def _send(work: Work, ids: list[int], *, is_asked_for: bool = False) -> int:
+    return send_callbacks_again(
+        work.db, ids, now=work.now, real_now=work.real_now, is_asked_for=is_asked_for
+    )

@@ -33,6 +33,7 @@ class FeedEvent(msgspec.Struct, frozen=True):
     messageId: str  # noqa: N815  (spelled as on the wire)
     orderId: int  # noqa: N815
     kind: str
+    hasNews: bool  # noqa: N815
     callback: dict[str, Any]
 
 
@@ -192,7 +193,9 @@ class Listener(NamedTuple):
     def _show(self, event: FeedEvent) -> None:
         members = msgspec.structs.asdict(event)
         line = f"{event.number:>8}  order {event.orderId}  {event.kind}  {event.callback['status']}"
-        if self.receiver is not None:
+        if not event.hasNews:
+            line = f"{line}  (nothing new, not sent)"
+        elif self.receiver is not None:
             answer = self._forward(self.receiver, event)
             members["answer"] = answer
             line = f"{line}  → {answer}"

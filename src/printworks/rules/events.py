@@ -15,6 +15,8 @@ class CallbackState(StrEnum):
 
     # The merchant had no callback address.
     QUIET = "quiet"
+    # It would have told nothing new.
+    SKIPPED = "skipped"
     PENDING = "pending"
     DELIVERED = "delivered"
     FAILED = "given-up"

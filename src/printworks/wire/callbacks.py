@@ -99,12 +99,37 @@ def render_callback(
     }
     shown: CallbackBody | CallbackWithEventData
     if format is CallbackFormat.V2_3:
-        data, kind = _event_data(event), _event_id(event)
-        shown = CallbackWithEventData(**shared, eventData=data, eventId=kind)
+        dispatched = _dispatched(event)
+        shown = CallbackWithEventData(
+            **shared,
+            eventData=dispatched or _status_data(event),
+            eventId=EventId.ITEMS_SHIPPED if dispatched else EventId.STATUS_CHANGED,
+        )
     else:
         shipments = [_show_shipment(shipment, write) for shipment in _shipments_of(event)]
         shown = CallbackBody(**shared, shipments=shipments)
     return msgspec.json.encode(shown)
+
+
+def carries_news(
+    event: CallbackEvent,
+    before: CallbackEvent,
+    *,
+    format: CallbackFormat,  # noqa: A002
+) -> bool:
+    """Whether the callback of an event tells more than that of the event before it in the order.
+
+    It does not if both bodies are equal but for their timestamps. 2.3 names what happened: a change
+    of status, or that something was shipped.
+    """
+    if format is CallbackFormat.V2_3:
+        return bool(_dispatched(event)) or _status_data(event) != _status_data(before)
+    return _describe(event) != _describe(before)
+
+
+def _describe(event: CallbackEvent) -> tuple[object, ...]:
+    shipments = [_show_shipment(shipment, str) for shipment in _shipments_of(event)]
+    return _shown_status(event.status), event.merchant_order_id, shipments
 
 
 def _shown_status(status: OrderStatus) -> OrderStatus:
@@ -127,17 +152,15 @@ def _show_shipment(shipment: ShipmentFact, write: Callable[[str], str]) -> Callb
     )
 
 
-def _event_data(event: CallbackEvent) -> str:
+def _status_data(event: CallbackEvent) -> str:
     lacks_images = isinstance(event, OrderMoved) and event.lacks_images
     if lacks_images and event.status is OrderStatus.SUBMITTED:
         return PAID_AWAITING_IMAGE_UPLOAD
     return event.status
 
 
-def _event_id(event: CallbackEvent) -> EventId:
-    """Return the id of what happened; a planned shipment is not shipped."""
-    if isinstance(event, ShipmentsChanged) and any(
-        shipment.is_shipped and shipment.id in event.changed for shipment in event.shipments
-    ):
-        return EventId.ITEMS_SHIPPED
-    return EventId.STATUS_CHANGED
+def _dispatched(event: CallbackEvent) -> str:
+    """Return the id of the shipment that was dispatched; of several, with commas."""
+    changed = event.changed if isinstance(event, ShipmentsChanged) else ()
+    shipped = [one.id for one in _shipments_of(event) if one.is_shipped and one.id in changed]
+    return ",".join(map(str, shipped))

@@ -20,7 +20,13 @@ from printworks.store.callbacks.deliveries import (
     write_outcomes,
 )
 from printworks.store.queue.jobs import Job
-from printworks.wire.callbacks import SAMPLE, SAMPLE_ORDER, message_id, render_callback
+from printworks.wire.callbacks import (
+    SAMPLE,
+    SAMPLE_ORDER,
+    carries_news,
+    message_id,
+    render_callback,
+)
 from printworks.wire.signatures import sign
 from printworks.worker.context import Completion, Context
 from printworks.worker.resources import infrastructure_errors
@@ -29,6 +35,9 @@ from printworks.worker.resources import infrastructure_errors
 ACKNOWLEDGED: Final = 200
 # How much of an answer is stored.
 LONGEST_ANSWER: Final = 2048
+
+# The merchant does not know what these would have told.
+_UNTOLD: Final = frozenset({CallbackState.QUIET, CallbackState.FAILED})
 
 log = structlog.get_logger()
 
@@ -49,6 +58,8 @@ async def deliver_callback(context: Context, job: Job) -> Completion | None:
         return None
     if delivery.url is None:
         return _complete(DeliveryOutcome(delivery=delivery, state=CallbackState.QUIET))
+    if _is_old_news(delivery):
+        return _complete(DeliveryOutcome(delivery=delivery, state=CallbackState.SKIPPED))
     receivers = context.resources.receivers
     if job.kind == JobKind.DELIVER_CALLBACK and receivers.is_slow(delivery.merchant_id):
         # Queue it with the other callbacks of slow receivers, of which few run at a time.
@@ -56,6 +67,18 @@ async def deliver_callback(context: Context, job: Job) -> Completion | None:
         return _complete(waiting)
     with infrastructure_errors(), receivers.slot(delivery.merchant_id, delivery.url):
         return _complete(await _attempt(context, delivery, delivery.url))
+
+
+def _is_old_news(delivery: Delivery) -> bool:
+    """Whether a callback would tell what the one before it has told, or is about to tell.
+
+    Decided when it is sent, because the merchant may choose another format in the meantime.
+    """
+    event, before = delivery.event, delivery.event_before
+    if event is None or before is None or delivery.is_asked_for:
+        return False
+    shown = choose_format(delivery.chosen_format, delivery.order_format)
+    return delivery.state_before not in _UNTOLD and not carries_news(event, before, format=shown)
 
 
 def _complete(outcome: DeliveryOutcome) -> Completion:

@@ -13,6 +13,7 @@ from printworks.store.callbacks.deliveries import DeliveryOutcome, load_deliveri
 from printworks.store.engine.database import Database
 from tests.api.client import Client
 from tests.api.conftest import MovableClock, an_order
+from tests.api.images import add
 from tests.api.production import set_status
 from tests.factories import NOON, a_work
 
@@ -75,6 +76,7 @@ class TestTheFeed:
             "at": "2026-11-15T12:05:00.000",
             "kind": "order-moved",
             "messageId": f"msg_{cancelled['delivery']['callbackId']}",
+            "hasNews": True,
             "callback": {
                 "orderId": order_id,
                 "environment": "SANDBOX",
@@ -92,6 +94,16 @@ class TestTheFeed:
                 "delivered": None,
             },
         }
+
+    def test_says_which_events_tell_nothing_new(self, v3: Client) -> None:
+        order_id = create(v3, payment="InvoiceRecipient")
+        add(v3, order_id)
+        assert set_status(v3, order_id, "AwaitingPayment").status == 200
+        set_status(v3, order_id, "Cancelled")
+
+        told = [(event["callback"]["status"], event["hasNews"]) for event in feed(v3)]
+
+        assert told == [("NotYetSubmitted", True), ("NotYetSubmitted", False), ("Cancelled", True)]
 
     @pytest.mark.both_databases
     def test_numbers_are_without_gaps_and_nobody_elses_events_count(

@@ -33,6 +33,7 @@ def list_events(call: Call) -> Envelope[EventListOut]:
     events = [
         EventOut.of(
             event,
+            known[event.id].event_before,
             environment=call.work.environment,
             format=choose_format(known[event.id].chosen_format, known[event.id].order_format),
         )

@@ -69,6 +69,7 @@ _SHIPMENTS: Final[Mapping[LabState | None, Label]] = {
 
 _CALLBACKS: Final[Mapping[CallbackState, Label]] = {
     CallbackState.QUIET: Label("Not sent"),
+    CallbackState.SKIPPED: Label("Nothing new"),
     CallbackState.PENDING: Label("Waiting", "warn"),
     CallbackState.DELIVERED: Label("Delivered", "ok"),
     CallbackState.FAILED: Label("Failed", "error"),

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Connection, bindparam, select, text, tuple_
+from sqlalchemy import Connection, and_, bindparam, select, text, tuple_
 
 from printworks.rules.callbacks import CallbackEvent
 from printworks.rules.events import CallbackState
@@ -42,6 +42,11 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     # Null, like the rest of the event, for a test.
     facts: Any
     event_at: datetime | None
+    # The event before it in the order, and the state of its callback; null if there is none.
+    facts_before: Any
+    state_before: CallbackState | None
+    # Whether it is sent even if it tells nothing new.
+    is_asked_for: bool
     order_format: str | None
     url: str | None
     chosen_format: str | None
@@ -51,6 +56,10 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def event(self) -> CallbackEvent | None:
         return None if self.facts is None else read_callback_event(self.facts)
+
+    @property
+    def event_before(self) -> CallbackEvent | None:
+        return None if self.facts_before is None else read_callback_event(self.facts_before)
 
 
 class DeliveryOutcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,6 +74,8 @@ class DeliveryOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _TIMESTAMP: Final = Timestamp()
+_BEFORE: Final = callbacks.alias("before")
+_EVENT_BEFORE: Final = order_events.alias("event_before")
 _LOAD: Final = (
     select(
         *columns_of(
@@ -72,6 +83,8 @@ _LOAD: Final = (
             Delivery,
             facts=order_events.c.facts,
             event_at=order_events.c.created_at,
+            facts_before=_EVENT_BEFORE.c.facts,
+            state_before=_BEFORE.c.state,
             order_format=orders.c.callback_format,
             url=merchants.c.callback_url,
             chosen_format=merchants.c.callback_format,
@@ -82,6 +95,15 @@ _LOAD: Final = (
     .join_from(callbacks, merchants)
     .join(order_events, order_events.c.id == callbacks.c.event_id, isouter=True)
     .join(orders, orders.c.id == callbacks.c.order_id, isouter=True)
+    .join(
+        _BEFORE,
+        and_(
+            _BEFORE.c.order_id == callbacks.c.order_id,
+            _BEFORE.c.sequence == callbacks.c.sequence - 1,
+        ),
+        isouter=True,
+    )
+    .join(_EVENT_BEFORE, _EVENT_BEFORE.c.id == _BEFORE.c.event_id, isouter=True)
     .where(callbacks.c.id.in_(bindparam("ids", expanding=True)))
 )
 # Always in the same order: two transactions about the same callbacks must not deadlock.

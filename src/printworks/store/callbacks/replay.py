@@ -23,12 +23,13 @@ _KNOWN: Final = (
 
 
 def send_callbacks_again(
-    db: Connection, ids: Sequence[int], *, now: datetime, real_now: datetime
+    db: Connection, ids: Sequence[int], *, now: datetime, real_now: datetime, is_asked_for: bool
 ) -> int:
     """Begin a new round for callbacks of one merchant; return how many.
 
     The first of an order's callbacks is enqueued, and each of the others after the attempt of the
-    one before it. `now` is the merchant's time.
+    one before it. Those that tell nothing new are skipped again, unless each was asked for.
+    `now` is the merchant's time.
     """
     found = {row.id: row for row in _lock_with_those_before(db, ids)}
     again = [found[one] for one in sorted(ids) if one in found]
@@ -43,6 +44,7 @@ def send_callbacks_again(
             failures=0,
             next_at=now,
             delivered_at=None,
+            is_asked_for=is_asked_for,
         )
     )
     waited_for = {

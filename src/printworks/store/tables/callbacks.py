@@ -1,6 +1,17 @@
 """Callbacks and their attempts."""
 
-from sqlalchemy import BigInteger, Column, ForeignKey, Integer, Table, Text, UniqueConstraint, text
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ForeignKey,
+    Integer,
+    Table,
+    Text,
+    UniqueConstraint,
+    false,
+    text,
+)
 
 from printworks.rules.events import CallbackState
 from printworks.store.engine.columns import EnumText, RowId, Timestamp
@@ -25,6 +36,8 @@ callbacks = Table(
     # Failures in this round, and attempts in all.
     Column("failures", Integer, nullable=False, server_default=text("0")),
     Column("attempts", Integer, nullable=False, server_default=text("0")),
+    # Whether somebody asked for this one: then it is sent even if it tells nothing new.
+    Column("is_asked_for", Boolean, nullable=False, server_default=false()),
     # In the merchant's time, like every timestamp here.
     Column("next_at", Timestamp),
     Column("delivered_at", Timestamp),

@@ -7,10 +7,10 @@ import msgspec
 from msgspec import Meta
 
 from printworks.errors import BadInput
-from printworks.rules.callbacks import CallbackFormat
+from printworks.rules.callbacks import CallbackEvent, CallbackFormat
 from printworks.rules.events import CallbackState
 from printworks.store.callbacks.callbacks import Callback
-from printworks.wire.callbacks import message_id, render_callback
+from printworks.wire.callbacks import carries_news, message_id, render_callback
 from printworks.wire.reading import Reader, read_integer
 from printworks.wire.timestamps import show_timestamp
 
@@ -59,11 +59,20 @@ class EventOut(msgspec.Struct, frozen=True):
     at: str
     kind: str
     messageId: str
+    # Whether its callback tells more than that of the event before it in the order.
+    hasNews: bool
     callback: dict[str, Any]
     delivery: DeliveryOut
 
     @classmethod
-    def of(cls, told: Callback, *, environment: str, format: CallbackFormat) -> Self:  # noqa: A002
+    def of(
+        cls,
+        told: Callback,
+        before: CallbackEvent | None,
+        *,
+        environment: str,
+        format: CallbackFormat,  # noqa: A002
+    ) -> Self:
         """Show an event of the feed, which has all that a test lacks."""
         if told.event is None or told.number is None:
             raise ValueError(f"Callback {told.id} is a test and no event.")
@@ -78,6 +87,7 @@ class EventOut(msgspec.Struct, frozen=True):
             at=show_timestamp(at),
             kind=str(told.event.__struct_config__.tag),
             messageId=message_id(told.id),
+            hasNews=before is None or carries_news(told.event, before, format=format),
             callback=msgspec.json.decode(body),
             delivery=DeliveryOut.of(told),
         )

@@ -365,6 +365,7 @@ numbered_table(
     *required(TEXT, "state"),
     *required(INTEGER, "round", default="1"),
     *required(INTEGER, "failures", "attempts", default="0"),
+    *required(BOOLEAN, "is_asked_for", default="false"),
     *optional(TIMESTAMP, "next_at", "delivered_at"),
     *required(TIMESTAMP, "created_at"),
     sa.UniqueConstraint("merchant_id", "number"),
