@@ -1,8 +1,28 @@
-"""Who may owe how much."""
+"""Who may owe how much, and when a payment is checked again."""
+
+from datetime import timedelta
 
 import pytest
 
-from printworks.rules.payments import may_owe
+from printworks.rules.payments import may_owe, wait_for_payer
+
+MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
+
+
+@pytest.mark.parametrize(
+    ("waited", "left", "is_clock_moving", "expected"),
+    [
+        (2 * MINUTE, 24 * HOUR, False, 15 * MINUTE),
+        (HOUR, 23 * HOUR, False, HOUR),
+        (16 * HOUR, 8 * HOUR, False, 8 * HOUR),
+        (2 * MINUTE, MINUTE, False, MINUTE),
+        (2 * MINUTE, 24 * HOUR, True, 24 * HOUR),
+    ],
+)
+def test_a_payment_that_only_waits_is_checked_ever_more_rarely(
+    waited: timedelta, left: timedelta, is_clock_moving: bool, expected: timedelta
+) -> None:
+    assert wait_for_payer(waited, left, is_clock_moving=is_clock_moving) == expected
 
 
 @pytest.mark.parametrize(

@@ -46,8 +46,16 @@ CHECK_AFTER: Final = timedelta(minutes=2)
 UNKNOWN_AFTER: Final = timedelta(minutes=10)
 # When a payment that was declined as unknown is checked once more.
 LAST_CHECK_AFTER: Final = timedelta(days=1)
-# How often a payment that waits for its payer is checked; providers also send webhooks.
-CHECK_EVERY: Final = timedelta(minutes=15)
+# When a payment that waits for its payer is first checked again; providers also send webhooks.
+CHECK_AGAIN_AFTER: Final = timedelta(minutes=15)
+
+
+def wait_for_payer(waited: timedelta, left: timedelta, *, is_clock_moving: bool) -> timedelta:
+    """Return when to check a payment again that waits for its payer: as long as it has waited.
+
+    While a clock is being moved, no payer can do anything until the payment expires.
+    """
+    return left if is_clock_moving else min(max(CHECK_AGAIN_AFTER, waited), left)
 
 
 class CheckoutLine(msgspec.Struct, frozen=True):

@@ -21,11 +21,11 @@ from printworks.payments.provider import (
 )
 from printworks.rules.jobs import RetryLater
 from printworks.rules.payments import (
-    CHECK_EVERY,
     LAST_CHECK_AFTER,
     OPEN_PAYMENTS,
     UNKNOWN_AFTER,
     PaymentState,
+    wait_for_payer,
 )
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.money.payments import PaymentRequest, get_request
@@ -56,6 +56,7 @@ class _Case(NamedTuple):
     payment: PaymentRequest
     charge: Charge
     now: datetime
+    is_clock_moving: bool
 
 
 async def check_payment(context: Context, job: Job) -> None:
@@ -70,10 +71,12 @@ async def check_payment(context: Context, job: Job) -> None:
         outcome = await context.in_payment_pool(_look_up, context, case)
         settled = await context.in_thread(_settle, context, case, outcome)
     if settled.state is PaymentState.WAITING:
-        left = settled.expires_at - case.now
-        raise RetryLater(
-            "The payer has not authorised the payment yet.", wait=max(min(CHECK_EVERY, left), SOON)
+        wait = wait_for_payer(
+            case.now - settled.created_at,
+            settled.expires_at - case.now,
+            is_clock_moving=case.is_clock_moving,
         )
+        raise RetryLater("The payer has not authorised the payment yet.", wait=max(wait, SOON))
     if settled.state in _UNSETTLED:
         raise RetryLater("The provider does not know the payment yet.", wait=SOON)
 
@@ -108,11 +111,12 @@ def _read(context: Context, job: Job) -> _Case:
         merchant = get_merchant(db, payment.merchant_id)
         order = get_order(db, merchant.id, payment.order_id)
     charge = describe_charge(merchant, order, payment)
-    return _Case(payment, charge, context.clock() + merchant.clock_offset)
+    is_moving = merchant.advancing_until is not None and merchant.advancing_until > context.clock()
+    return _Case(payment, charge, context.clock() + merchant.clock_offset, is_moving)
 
 
 def _look_up(context: Context, case: _Case) -> Outcome | Unknown:
-    payment, charge, now = case
+    payment, charge, now, _ = case
     try:
         provider = context.resources.gateway.open(payment.provider)
         if payment.reference and (
