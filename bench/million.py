@@ -153,10 +153,10 @@ def _add_more(db: Connection, *, since: datetime) -> None:
     lines = """'[["receivable",1250],["sales",-1250]]'"""
     for statement in (
         f"""INSERT INTO shipments (order_id, state, lab, band, service, carrier, is_tracked,
-            price, image_ids, copies, earliest_arrival, latest_arrival, sent_at, shipped_at,
-            created_at, updated_at)
+            items_cost, shipping_cost, image_ids, copies, earliest_arrival, latest_arrival,
+            sent_at, shipped_at, created_at, updated_at)
         SELECT id, 'dispatched', 'lab-' || id % 3, 'prints', 'service', 'DHL',
-            {"0" if kind == "sqlite" else "false"}, 350, '[]', 1 + id % 4, {latest}, {latest},
+            {"0" if kind == "sqlite" else "false"}, 400, 350, '[]', 1 + id % 4, {latest}, {latest},
             created_at, {shipped}, created_at, created_at {recent}""",
         f"""INSERT INTO ledger_entries (merchant_id, number, key, kind, order_id, currency, lines,
             memo, created_at, previous, hash)
