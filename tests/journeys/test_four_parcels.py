@@ -21,7 +21,7 @@ from tests.worker.receivers import Receiver, listen
 from tests.worker.shops import A_PICTURE, Shop, open_shop
 
 # Of several bands, and made by several labs.
-SKUS: Final = ("GLOBAL-PHO-4X6-PRO", "FRA-INSTA-30X30", "M-STI-3X4", "ART-FAP-MFA-A1")
+SKUS: Final = ("GLOBAL-PHO-4X6-PRO", "FRA-INSTA-30X30", "EU-CAN-8X8", "PANEL-5X7")
 
 
 @pytest.fixture(scope="session")
