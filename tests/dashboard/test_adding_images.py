@@ -58,6 +58,20 @@ class TestAdding:
         assert (entry.action, entry.subject) == ("add-images", f"order {order_id}")
         assert entry.details == {"images": 3}
 
+    def test_what_has_no_default_must_be_chosen(self, alice: Window) -> None:
+        order_id = create(alice.api)
+        hoodie = {"sku": "WEAR-HOODIE", "choice-size": "M"}
+
+        refused = upload(alice, order_id, ("cat.jpg", A_PICTURE), **hoodie)
+        none = images_of(alice, order_id)
+        upload(alice, order_id, ("cat.jpg", A_PICTURE), **hoodie, **{"choice-colour": "navy"})
+
+        assert refused.status == 400
+        assert "Colour of this product can be: white, black, grey, navy." in words_of(refused)
+        assert none == []
+        [image] = images_of(alice, order_id)
+        assert image["attributes"] == {"size": "M", "colour": "navy"}
+
     def test_one_that_is_no_picture_keeps_all_of_them_out(
         self, alice: Window, database: Database
     ) -> None:
