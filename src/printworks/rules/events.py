@@ -28,7 +28,8 @@ class ShipmentFact(msgspec.Struct, frozen=True, kw_only=True):
     id: int
     items: list[int]
     is_shipped: bool
-    carrier: str
+    # Who carries it, once it is dispatched.
+    carrier: str | None
     tracking_number: str | None
     tracking_url: str | None
 

@@ -4,6 +4,7 @@ from typing import Self
 
 import msgspec
 
+from printworks.rules.production import LabState
 from printworks.store.labs.shipments import Shipment
 from printworks.wire.timestamps import show_timestamp
 
@@ -20,10 +21,13 @@ class ShipmentOut(msgspec.Struct, frozen=True):
     shippedOn: str | None
     carrier: str | None
     photoIds: list[int]
+    # An addition to the contract, whose `carrier` is set once the parcel is dispatched.
+    plannedCarrier: str | None
 
     @classmethod
     def of(cls, shipment: Shipment) -> Self:
         """Show a shipment; one that is only planned has no id yet."""
+        is_dispatched = shipment.state is LabState.DISPATCHED
         return cls(
             shipmentId=None if shipment.state is None else str(shipment.id),
             isTracked=shipment.is_tracked,
@@ -32,8 +36,9 @@ class ShipmentOut(msgspec.Struct, frozen=True):
             earliestEstimatedArrivalDate=f"{shipment.earliest_arrival}T00:00:00",
             latestEstimatedArrivalDate=f"{shipment.latest_arrival}T23:59:59",
             shippedOn=None if shipment.shipped_at is None else show_timestamp(shipment.shipped_at),
-            carrier=shipment.carrier,
+            carrier=shipment.carrier if is_dispatched else None,
             photoIds=shipment.image_ids,
+            plannedCarrier=None if is_dispatched else shipment.carrier,
         )
 
 

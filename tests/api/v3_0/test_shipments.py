@@ -64,8 +64,9 @@ class TestBeforeSubmission:
             "earliestEstimatedArrivalDate": shipment["earliestEstimatedArrivalDate"],
             "latestEstimatedArrivalDate": shipment["latestEstimatedArrivalDate"],
             "shippedOn": None,
-            "carrier": "RoyalMailSecondClass",
+            "carrier": None,
             "photoIds": [image["id"]],
+            "plannedCarrier": "RoyalMailSecondClass",
         }
 
     def test_estimates_are_whole_days(self, v3: Client) -> None:
@@ -339,10 +340,28 @@ class TestSubmitted:
                 "trackingUrl": TRACKING["tracking_url"],
                 "shippedOn": "2026-11-15T12:00:00.000",
                 "carrier": "DHL",
+                "plannedCarrier": None,
             }
         ]
         [changed] = events_of(database, order_id, ShipmentsChanged)
-        assert [fact.is_shipped for fact in changed.shipments] == [True]
+        assert [(fact.is_shipped, fact.carrier) for fact in changed.shipments] == [(True, "DHL")]
+
+    def test_until_it_is_dispatched_its_carrier_is_only_planned(
+        self, v3: Client, database: Database
+    ) -> None:
+        order_id = submit(v3)
+        for state in (None, LabState.ACCEPTED, LabState.IN_PRODUCTION):
+            if state is not None:
+                hear(database, v3, order_id, state, carrier="DHL")
+            [shipment] = see_shipments(v3, order_id)
+            planned = "DHL" if state else "RoyalMailSecondClass"
+            assert (shipment["carrier"], shipment["plannedCarrier"]) == (None, planned)
+        told = [
+            each
+            for kind in (OrderMoved, ShipmentsChanged)
+            for each in events_of(database, order_id, kind)
+        ]
+        assert [fact.carrier for each in told for fact in each.shipments] == [None] * 3
 
     @pytest.mark.parametrize(
         ("said", "shown"),

@@ -43,7 +43,7 @@ def show_shipments(shipments: Shipments) -> list[ShipmentFact]:
             id=shipment.id,
             items=shipment.image_ids,
             is_shipped=shipment.state is LabState.DISPATCHED,
-            carrier=shipment.carrier,
+            carrier=shipment.carrier if shipment.state is LabState.DISPATCHED else None,
             tracking_number=shipment.tracking_number,
             tracking_url=shipment.tracking_url,
         )
