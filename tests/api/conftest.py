@@ -14,6 +14,7 @@ from printworks.store.engine.database import Database
 from printworks.web.app import build_app
 from tests.api.client import Client, Server
 from tests.factories import NOON, a_system_work
+from tests.worker.catalogues import change_labs
 
 
 class MovableClock:
@@ -38,9 +39,12 @@ def clock() -> MovableClock:
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    """The settings of the service under test."""
-    return Settings.load(tmp_path, {"PRINTWORKS_PUBLIC_URL": "https://print.example"})
+def settings(tmp_path: Path, request: pytest.FixtureRequest) -> Settings:
+    """The settings of the service under test; a test may give its labs another line."""
+    given = {"PRINTWORKS_PUBLIC_URL": "https://print.example"}
+    if hasattr(request, "param"):
+        given["PRINTWORKS_CATALOGUE"] = str(change_labs(tmp_path, every=request.param))
+    return Settings.load(tmp_path, given)
 
 
 @pytest.fixture

@@ -204,7 +204,7 @@ def test_labs_can_be_read_by_programs(tmp_path: Path) -> None:
 
     [lab] = [lab for lab in json.loads(ended.said) if lab["code"] == "gb-bristol"]
     assert lab["workingDays"] == ["mon", "tue", "wed", "thu", "fri", "sat"]
-    assert (lab["cutOff"], lab["canHoldUntil"]) == ("11:00", "submitted")
+    assert (lab["cutOff"], lab["canHoldUntil"]) == ("11:00", "never")
     assert "2026-12-25" in lab["holidays"]
 
 

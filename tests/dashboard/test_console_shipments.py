@@ -175,6 +175,7 @@ def test_what_failed_is_offered_again(operator: Window, alice: Window, database:
     assert last_entry(database).action == "offer-again"
 
 
+@pytest.mark.parametrize("settings", ['can_hold_until = "submitted"'], indirect=True)
 def test_the_order_is_held_for_the_operators_reason_until_its_lab_has_begun(
     operator: Window, alice: Window, database: Database
 ) -> None:

@@ -47,6 +47,7 @@ class TestWhatItSays:
         assert "No shipments: the order was cancelled." in words
         assert "once the order has an image" not in words
 
+    @pytest.mark.parametrize("settings", ['can_hold_until = "submitted"'], indirect=True)
     def test_it_does_not_send_somebody_to_the_clock_for_an_order_that_is_held(
         self, alice: Window
     ) -> None:
@@ -303,7 +304,8 @@ class TestChanging:
         words = alice.words(address)
 
         begun = "Bristol (United Kingdom) has started making it."
-        assert f"Change address or shipping {begun} Hold {begun} Cancel {begun}" in words
+        never = "Bristol (United Kingdom) does not offer this once an order is submitted."
+        assert f"Change address or shipping {begun} Hold {never} Cancel {begun}" in words
         assert alice.do(address, "cancel-order").status == 400
         assert alice.do(address, "hold-order").status == 400
         assert did(database) == []

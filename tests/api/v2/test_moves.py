@@ -170,6 +170,17 @@ class TestHolding:
         assert again.status == 400
         assert set_status(v2_6, order_id, "Submitted").status == 200
 
+    def test_a_submitted_order_cannot_be_held(self, v2_6: Client) -> None:
+        """The labs of the usual catalogue allow it no more."""
+        order_id = submit(v2_6)
+        before = see(v2_6, order_id)
+
+        answer = v2_6.post(f"/Orders/{order_id}/Hold")
+
+        assert (answer.status, before["canHold"]) == (400, False)
+        assert "Submitted" in answer.error
+        assert see(v2_6, order_id) == before
+
     def test_what_has_ended_cannot_be_held(self, v2_6: Client, database: Database) -> None:
         order_id = create(v2_6)
         move(database, order_id, OrderStatus.COMPLETE)
@@ -240,6 +251,20 @@ def test_the_doors_of_2_6_are_not_there_before(v2: Client, path: str) -> None:
 @pytest.mark.parametrize("version", ["2.6"], indirect=True)
 def test_somebody_elses_order_is_not_found(v2: Client, somebody_else: Client, path: str) -> None:
     assert somebody_else.post(f"/Orders/{create(v2)}/{path}").status == 404
+
+
+@pytest.mark.every_version
+def test_the_carrier_is_only_planned_until_the_parcel_is_dispatched(
+    v2: Client, database: Database
+) -> None:
+    order_id = submit(v2)
+    [before] = see(v2, order_id)["shippingInfo"]["shipments"]
+
+    hear_of(database, int(before["shipmentId"]), LabState.DISPATCHED)
+
+    [after] = see(v2, order_id)["shippingInfo"]["shipments"]
+    assert before["carrier"] is after["plannedCarrier"] is None
+    assert before["plannedCarrier"] == after["carrier"] != "NotKnown"
 
 
 @pytest.mark.both_databases
