@@ -13,6 +13,7 @@ import pytest
 from printworks.actions.production.routing import FINE, RoutingTerms, route_order
 from printworks.catalogue.labs import Lab
 from printworks.catalogue.products import Currency, Product
+from printworks.catalogue.public_holidays import find_delivery_calendar
 from printworks.catalogue.services import Service
 from printworks.catalogue.snapshot import Catalogue
 from printworks.rules.orders import ShippingMethod
@@ -207,13 +208,19 @@ class World:
         if key not in self._sent:
             leaves = max(self.leaves(lab, line) for line in lines)
             self._sent[key] = [
-                (arrives(leaves, service), price)
+                (self.arrives(leaves, service), price)
                 for service in self.services(
                     lab, lines[0].product.shipping_band, any_method=any_method
                 )
                 if (price := self.price(service, lines)) is not None
             ]
         return self._sent[key]
+
+    def arrives(self, leaves: date, service: Service) -> date:
+        """Return the last day on which a parcel arrives."""
+        holidays = find_delivery_calendar(self.question.country, self.question.now.year).holidays
+        left = count_on(leaves, 0, WEEKEND, frozenset())
+        return count_on(left + DAY, service.max_transit_days - 1, WEEKEND, holidays)
 
     def services(self, lab: Lab, band: str, *, any_method: bool) -> list[Service]:
         """List the services that take a band there from a lab."""
@@ -295,7 +302,7 @@ class World:
             assert price is not None
             assert service in self.services(lab, package.band, any_method=True)
             assert package.shipping_cost == FINE * price
-            assert package.arrival.latest == arrives(
+            assert package.arrival.latest == self.arrives(
                 max(self.leaves(lab, line) for line in lines), service
             )
             total += price + sum(self.cost(lab, line) for line in lines)
@@ -304,11 +311,6 @@ class World:
     def lines_of(self, package: PlannedShipment) -> list[Line]:
         """Return what is in a package."""
         return [line for line in self.question.lines if line.image in package.items]
-
-
-def arrives(leaves: date, service: Service) -> date:
-    """Return the last day on which a parcel arrives."""
-    return count_on(leaves, service.max_transit_days, WEEKEND, frozenset())
 
 
 def count_on(first: date, days: int, closed: Sequence[int], holidays: frozenset[date]) -> date:

@@ -187,6 +187,23 @@ def test_a_carrier_that_rests_on_weekends_begins_to_count_on_monday() -> None:
     assert arrival == Window(TUESDAY + WEEK, WEDNESDAY + WEEK)
 
 
+@pytest.mark.parametrize(
+    ("transit", "arrives"),
+    [
+        (Days(0, 1), Window(TUESDAY, WEDNESDAY)),
+        (Days(1, 2), Window(WEDNESDAY, FRIDAY)),
+        (Days(2, 3), Window(FRIDAY, MONDAY + WEEK)),
+    ],
+)
+def test_a_holiday_where_it_goes_delays_the_arrival_and_not_the_departure(
+    transit: Days, arrives: Window
+) -> None:
+    there = WorkingCalendar(holidays=frozenset({MONDAY, THURSDAY}))
+    departs = MONDAY if transit.fewest == 0 else TUESDAY
+
+    assert find_arrival(Window(departs, TUESDAY), transit, there) == arrives
+
+
 @pytest.mark.parametrize(("fewest", "most"), [(-1, 2), (3, 2)])
 def test_a_span_that_cannot_be_is_refused(fewest: int, most: int) -> None:
     with pytest.raises(ValueError, match="not a valid range"):

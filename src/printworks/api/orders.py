@@ -40,13 +40,8 @@ def show_order(call: Call, order: Order) -> ShownOrder:
 def complete_order(call: Call, order: Order, images: Images, shipments: Shipments) -> ShownOrder:
     """Add to an order what the merchant may still do, and its present arrival dates."""
     now, catalogue = call.work.now, call.work.catalogue
-    # A plan of an earlier day may have dates that have passed.
-    fresh = [
-        re_estimate(shipment, images, catalogue, now=now)
-        if shipment.state is None and shipment.created_at.date() != now.date()
-        else shipment
-        for shipment in shipments
-    ]
+    # A plan may have dates that have passed, or a lab's cut-off.
+    fresh = [re_estimate(shipment, order, images, catalogue, now=now) for shipment in shipments]
     return ShownOrder(order, images, fresh, permissions_of(order, shipments, catalogue))
 
 

@@ -227,6 +227,23 @@ class TestWhatHappens:
         assert seen[1] == ("Ok", "Submitted", False)
         assert seen[-1] == ("Ok", "Complete", False)
 
+    def test_what_is_planned_arrives_as_if_it_were_submitted_at_the_new_time(
+        self, v3: Client, host: PictureHost
+    ) -> None:
+        advance(v3, "PT18H")
+        order_id = create(v3)
+        add(v3, order_id, url=host.at("/cat.jpg", holds(A_PICTURE)))
+        seen = []
+
+        # Past the cut-off of the lab on the same day, then to the same day of the next week.
+        for by in ("PT0S", "PT8H", "P7D"):
+            advance(v3, by)
+            [shipment] = see_shipments(v3, order_id)
+            assert v3.get("/orders").data["content"][0]["shippingInfo"]["shipments"] == [shipment]
+            seen.append(shipment["latestEstimatedArrivalDate"])
+
+        assert seen == ["2026-11-23T23:59:59", "2026-11-24T23:59:59", "2026-12-01T23:59:59"]
+
     def test_a_picture_that_never_comes_is_given_up_on_the_way(
         self, v3: Client, host: PictureHost
     ) -> None:

@@ -174,6 +174,31 @@ class TestBeforeSubmission:
         [listed] = v3.get("/orders").data["content"]
         assert listed == see(v3, order_id)
 
+    @pytest.mark.parametrize(
+        ("country", "days", "arrives"),
+        [
+            # Submitted on the 22nd of December, sent on the 23rd; then come the 25th and the 28th.
+            ("GB", 37, ("2026-12-24", "2026-12-24")),
+            ("GB", 38, ("2026-12-29", "2026-12-29")),
+            # The 1st of December is one in Portugal, and none where the lab is.
+            ("PT", 9, ("2026-11-30", "2026-12-02")),
+            ("PT", 11, ("2026-12-02", "2026-12-03")),
+        ],
+    )
+    def test_nothing_arrives_on_a_public_holiday_of_the_destination(
+        self, v3: Client, clock: MovableClock, country: str, days: int, arrives: tuple[str, str]
+    ) -> None:
+        clock.advance(days=days)
+        order_id = create(v3, countryCode=country, preferredShippingMethod="Express")
+        add(v3, order_id)
+        [shipment] = see_shipments(v3, order_id)
+        set_status(v3, order_id, "Submitted")
+        [fixed] = see_shipments(v3, order_id)
+
+        for one in (shipment, fixed):
+            first, last = estimates(one)
+            assert (str(first.date()), str(last.date())) == arrives
+
     def test_each_merchant_pays_in_its_own_currency(
         self, server: Server, database: Database
     ) -> None:

@@ -11,12 +11,19 @@ import msgspec
 from printworks.actions.work import Work
 from printworks.catalogue.labs import Lab, LastChance
 from printworks.catalogue.products import Currency, Product
+from printworks.catalogue.public_holidays import find_delivery_calendar
 from printworks.catalogue.services import Service
 from printworks.catalogue.snapshot import Catalogue
 from printworks.catalogue.tariff import ShippingRate
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.production import LabRules, LabState
-from printworks.rules.routing.calendars import Days, Window, find_arrival, find_promised_day
+from printworks.rules.routing.calendars import (
+    Days,
+    Window,
+    WorkingCalendar,
+    find_arrival,
+    find_promised_day,
+)
 from printworks.rules.routing.costs import ShipmentPrice
 from printworks.rules.routing.model import (
     Candidate,
@@ -196,12 +203,13 @@ def _make_candidate(
         return Offer(round(cost), dispatch(making.production_days))
 
     bands = {product.shipping_band for product in products.values()}
+    calendar = find_delivery_calendar(country, terms.now.year)
     return Candidate(
         code=lab.code,
         country=lab.country,
         offers={key: offer(product) for key, product in products.items()},
         services=tuple(
-            _make_service_offer(service, method, bands, terms.currency)
+            _make_service_offer(service, method, bands, terms.currency, calendar)
             for service in terms.catalogue.list_services(lab.code, country)
             for method in service.methods
         ),
@@ -210,7 +218,11 @@ def _make_candidate(
 
 
 def _make_service_offer(
-    service: Service, method: ShippingMethod, bands: Set[str], currency: Currency
+    service: Service,
+    method: ShippingMethod,
+    bands: Set[str],
+    currency: Currency,
+    calendar: WorkingCalendar,
 ) -> ServiceOffer:
     costs = {
         band: service.costs[band, currency] for band in bands if (band, currency) in service.costs
@@ -224,6 +236,7 @@ def _make_service_offer(
             band: ShipmentPrice(FINE * cost.first, cost.items, FINE * cost.further, cost.items)
             for band, cost in costs.items()
         },
+        calendar=calendar,
     )
 
 
@@ -252,16 +265,17 @@ def make_shipments(
 
 
 def re_estimate(
-    shipment: Shipment, images: Images, catalogue: Catalogue, *, now: datetime
+    shipment: Shipment, order: Order, images: Images, catalogue: Catalogue, *, now: datetime
 ) -> Shipment:
-    """Return a planned shipment with the days on which it would arrive if submitted now."""
+    """Return a shipment; one that is only planned arrives as if it were submitted now."""
     lab = catalogue.find_lab(shipment.lab)
     service = next((one for one in catalogue.services if one.code == shipment.service), None)
-    if lab is None or service is None:
+    if shipment.state is not None or lab is None or service is None:
         return shipment
     skus = {image.sku for image in images if image.id in shipment.image_ids}
     transit = Days(service.min_transit_days, service.max_transit_days)
-    arrival = find_arrival(lab.find_dispatch(skus, ordered_at=now), transit)
+    calendar = find_delivery_calendar(order.destination_country or "", now.year)
+    arrival = find_arrival(lab.find_dispatch(skus, ordered_at=now), transit, calendar)
     return msgspec.structs.replace(
         shipment,
         earliest_arrival=arrival.earliest.isoformat(),

@@ -1,7 +1,6 @@
 """The sandbox clock through 3.0."""
 
 from printworks.api.endpoints import Call
-from printworks.store.accounts.merchants import get_merchant
 from printworks.wire.reading import read
 from printworks.wire.v3.envelope import Envelope
 from printworks.wire.v3.sandbox import AdvanceClock, ClockOut
@@ -9,9 +8,7 @@ from printworks.wire.v3.sandbox import AdvanceClock, ClockOut
 
 def get_clock(call: Call) -> Envelope[ClockOut]:
     """Read the sandbox clock."""
-    # The cached merchant may be two seconds old.
-    ahead = get_merchant(call.db, call.merchant.id).clock_offset
-    return Envelope(ClockOut.of(call.work.real_now + ahead, ahead))
+    return Envelope(ClockOut.of(call.work.now, call.merchant.clock_offset))
 
 
 def advance_clock(call: Call) -> Envelope[ClockOut]:

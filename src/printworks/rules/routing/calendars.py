@@ -116,7 +116,11 @@ class LabHours(msgspec.Struct, frozen=True):
 def find_arrival(
     dispatch: Window, transit: Days, calendar: WorkingCalendar = MONDAY_TO_FRIDAY
 ) -> Window:
-    """Return when the shipment arrives, by the calendar of the carrier."""
-    return Window(
-        calendar.add(dispatch.earliest, transit.fewest), calendar.add(dispatch.latest, transit.most)
-    )
+    """Return when the shipment arrives, by the calendar of the place that it goes to."""
+
+    def arrive(dispatched: date, days: int) -> date:
+        # On a holiday of that place it can still leave the lab.
+        left = MONDAY_TO_FRIDAY.on_or_after(dispatched)
+        return calendar.add(left + _DAY, days - 1) if days else calendar.on_or_after(left)
+
+    return Window(arrive(dispatch.earliest, transit.fewest), arrive(dispatch.latest, transit.most))

@@ -42,6 +42,7 @@ class ApiKey(msgspec.Struct, frozen=True):
 
 
 _COLUMNS: Final = columns_of(merchants, Merchant)
+_ONE: Final = PreparedStatement(select(*_COLUMNS).where(merchants.c.id == bindparam("id")))
 _is_valid = or_(api_keys.c.expires_at.is_(None), api_keys.c.expires_at > bindparam("now"))
 
 _KEYS_OF_MERCHANT: Final = PreparedStatement(
@@ -95,8 +96,7 @@ def insert_key(db: Connection, merchant_id: int, key: str, *, now: datetime) -> 
 
 
 def get_merchant(db: Connection, merchant_id: int) -> Merchant:
-    row = db.execute(select(*_COLUMNS).where(merchants.c.id == merchant_id)).one()
-    return Merchant(*row)
+    return Merchant(*_ONE.one(db, {"id": merchant_id}))
 
 
 def get_merchant_by_code(db: Connection, code: str) -> Merchant:

@@ -37,7 +37,6 @@ from printworks.store.callbacks.callbacks import get_callback
 from printworks.store.callbacks.settings import read_callback_settings
 from printworks.store.labs.shipments import (
     Decision,
-    Shipment,
     WholeOrder,
     get_whole_order,
     list_decisions,
@@ -128,7 +127,10 @@ def _can_move_clock(visit: MerchantVisit, order: Order) -> bool:
 def _describe_shipments(visit: MerchantVisit, whole: WholeOrder) -> dict[str, Any]:
     """Return in which shipments the order travels, which labs make it, and why."""
     catalogue = visit.services.catalogue
-    shipments = [_estimate(visit, whole, one) for one in whole.shipments[:MOST_SHIPMENTS]]
+    shipments = [
+        re_estimate(one, whole.order, whole.images, catalogue, now=visit.now)
+        for one in whole.shipments[:MOST_SHIPMENTS]
+    ]
     return {
         "shipments": [describe_shipment(shipment, catalogue) for shipment in shipments],
         "more_shipments": max(0, len(whole.shipments) - MOST_SHIPMENTS),
@@ -147,14 +149,6 @@ def _list_choices(visit: MerchantVisit, whole: WholeOrder) -> list[RoutingChoice
     routing = route_order(order, whole.images, RoutingTerms.of(visit.work))
     decisions = [] if routing is None else [Decision(routing, [], visit.now)]
     return describe_choices(decisions, catalogue, usually="If it were submitted now")
-
-
-def _estimate(visit: MerchantVisit, whole: WholeOrder, shipment: Shipment) -> Shipment:
-    """Return a shipment, re-estimated if its plan is of another day."""
-    is_old = shipment.created_at.date() != visit.now.date()
-    if shipment.state is not None or not is_old:
-        return shipment
-    return re_estimate(shipment, whole.images, visit.services.catalogue, now=visit.now)
 
 
 def _lock_order(visit: MerchantVisit, db: Connection) -> Order:
