@@ -175,7 +175,7 @@ class World:
             if lab.country == question.print_country
             and any(
                 question.method in service.methods
-                and arrives(self.leaves(lab, line), service) <= self.promise()
+                and self.arrives(self.leaves(lab, line), service) <= self.promise()
                 for service in self.services(lab, band, any_method=any_method)
             )
         ]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
+from itertools import product as combine
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -11,6 +12,7 @@ from printworks.catalogue.countries import COUNTRIES
 from printworks.catalogue.labs import Lab, LastChance
 from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.products import Currency, Product
+from printworks.catalogue.promises import find_equal_promises
 from printworks.rules.orders import ShippingMethod
 
 CATALOGUE = open_catalogue(None)
@@ -85,10 +87,28 @@ class TestReach:
             (method, country) for method in ShippingMethod for country in COUNTRIES
         }
 
-    def test_faster_methods_promise_no_later_arrival(self) -> None:
+    def test_faster_methods_promise_an_earlier_arrival(self) -> None:
         for country in COUNTRIES:
             days = [CATALOGUE.promises[method, country].days for method in ShippingMethod]
-            assert days == sorted(days, reverse=True)
+            assert days == sorted(set(days), reverse=True)
+        assert list(find_equal_promises(CATALOGUE.promises)) == []
+
+    def test_where_a_lab_has_both_overnight_is_faster_and_dearer_than_express(self) -> None:
+        compared = 0
+        for lab, country, band in combine(CATALOGUE.labs, COUNTRIES, CATALOGUE.bands):
+            usual, fast = (
+                [
+                    (service.max_transit_days, service.tariffs[band, Currency.GBP].first)
+                    for service in CATALOGUE.list_services(lab.code, country)
+                    if method in service.methods and band in service.bands
+                ]
+                for method in (EXPRESS, OVERNIGHT)
+            )
+            if usual and fast:
+                compared += 1
+                assert max(days for days, _ in fast) < max(days for days, _ in usual)
+                assert min(price for _, price in fast) > min(price for _, price in usual)
+        assert compared > len(OVERNIGHT_COUNTRIES)
 
 
 class TestChoice:

@@ -5,7 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.catalogue.folders import a_folder, a_lab, a_product, a_service, a_whole_folder
+from tests.catalogue.folders import (
+    a_folder,
+    a_lab,
+    a_product,
+    a_promise,
+    a_service,
+    a_whole_folder,
+)
 from tests.cli.program import run
 
 
@@ -22,7 +29,7 @@ def test_the_built_in_catalogue_is_right(tmp_path: Path) -> None:
 
     assert ended.code == 0
     assert ended.said.startswith("The catalogue is right: 6")
-    assert ended.said.endswith("; 11 labs, 39 shipping services.\n")
+    assert ended.said.endswith("; 11 labs, 47 shipping services.\n")
 
 
 def test_checking_a_folder_reports_every_problem_on_a_line(tmp_path: Path) -> None:
@@ -60,7 +67,7 @@ def test_a_right_folder_says_so_to_programs(tmp_path: Path) -> None:
 
     assert (ended.code, json.loads(ended.said)) == (
         0,
-        {"products": 1, "labs": 0, "services": 0, "problems": []},
+        {"products": 1, "labs": 0, "services": 0, "problems": [], "warnings": []},
     )
 
 
@@ -216,6 +223,18 @@ def test_a_catalogue_without_labs_says_so(tmp_path: Path) -> None:
     assert (ended.code, ended.said) == (0, "There is no lab.\n")
 
 
+def test_two_methods_that_promise_the_same_are_worth_a_warning(tmp_path: Path) -> None:
+    promises = a_promise() + a_promise(to='["GB"]', Overnight="5")
+    folder = a_whole_folder(tmp_path, promises=promises)
+
+    ended = run("catalogue", "check", folder, "--data", tmp_path)
+    read = run("catalogue", "check", folder, "--json", "--data", tmp_path)
+
+    warning = "Express and Overnight to GB both promise 5 days."
+    assert (ended.code, ended.said.splitlines()[1:]) == (0, [f"Warning: {warning}"])
+    assert json.loads(read.said)["warnings"] == [warning]
+
+
 def test_services_to_a_country_are_listed_with_their_prices(tmp_path: Path) -> None:
     ended = run("catalogue", "services", "--country", "gb", "--data", tmp_path)
 
@@ -248,8 +267,8 @@ def test_services_can_be_narrowed_to_a_method(tmp_path: Path) -> None:
         "band": "Prints",
         "currency": "GBP",
         "items": 50,
-        "first": 695,
-        "further": 280,
+        "first": 975,
+        "further": 390,
     }
 
 

@@ -13,6 +13,7 @@ from printworks.catalogue.countries import COUNTRIES
 from printworks.catalogue.labs import MONDAY_TO_FRIDAY, Lab
 from printworks.catalogue.problems import BadCatalogue
 from printworks.catalogue.products import Currency, Product, QualityLevel
+from printworks.catalogue.promises import find_equal_promises
 from printworks.catalogue.services import Service, StepPrice
 from printworks.catalogue.snapshot import DEFAULT_FOLDER, Catalogue
 from printworks.catalogue.tariff import ShippingRate
@@ -46,13 +47,21 @@ def check(
             "1 problem." if number == 1 else f"{number} problems.",
         )
         raise typer.Exit(1) from error
+    warnings = list(find_equal_promises(found.promises))
     products, labs, services = len(found.products), len(found.labs), len(found.services)
     countries = frozenset[str]().union(*(product.sold_to for product in found.products))
     session.show(
-        {"products": products, "labs": labs, "services": services, "problems": []},
+        {
+            "products": products,
+            "labs": labs,
+            "services": services,
+            "problems": [],
+            "warnings": warnings,
+        },
         f"The catalogue is right: {products} products of {len(found.kinds)} kinds, "
         f"sold to {len(countries)} countries, priced in {', '.join(found.currencies)}; "
         f"{labs} labs, {services} shipping services.",
+        *(f"Warning: {sentence}" for sentence in warnings),
     )
 
 

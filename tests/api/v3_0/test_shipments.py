@@ -138,6 +138,21 @@ class TestBeforeSubmission:
         assert (now["shipmentId"], now["isTracked"]) == (None, True)
         assert see(v3, order_id) == changed
 
+    @pytest.mark.parametrize("country", ["GB", "DE", "US", "CA", "AU", "NZ", "JP", "MX", "BR"])
+    def test_overnight_costs_more_than_express_and_arrives_earlier(
+        self, v3: Client, country: str
+    ) -> None:
+        order_id = create(v3, countryCode=country, preferredShippingMethod="Express")
+        add(v3, order_id)
+        usual = see(v3, order_id)
+
+        faster = an_order(countryCode=country, preferredShippingMethod="Overnight")
+        fast = v3.put(f"/orders/{order_id}", faster).data
+
+        assert fast["shippingInfo"]["price"] > usual["shippingInfo"]["price"]
+        [was], [now] = usual["shippingInfo"]["shipments"], fast["shippingInfo"]["shipments"]
+        assert estimates(now)[1] < estimates(was)[1]
+
     def test_another_destination_is_reckoned_anew(self, v3: Client) -> None:
         order_id = create(v3)
         add(v3, order_id)
@@ -178,8 +193,8 @@ class TestBeforeSubmission:
         ("country", "days", "arrives"),
         [
             # Submitted on the 22nd of December, sent on the 23rd; then come the 25th and the 28th.
-            ("GB", 37, ("2026-12-24", "2026-12-24")),
-            ("GB", 38, ("2026-12-29", "2026-12-29")),
+            ("GB", 37, ("2026-12-24", "2026-12-29")),
+            ("GB", 38, ("2026-12-29", "2026-12-30")),
             # The 1st of December is one in Portugal, and none where the lab is.
             ("PT", 9, ("2026-11-30", "2026-12-02")),
             ("PT", 11, ("2026-12-02", "2026-12-03")),
