@@ -36,10 +36,11 @@ SYSTEM = Actor(Realm.OPERATOR, "")
 
 
 class JobOptions(TypedDict, total=False):
-    """When a job is due, and a key that only one job can have."""
+    """When a job is due, a key that only one job can have, and the order that it ends with."""
 
     wait: timedelta
     dedupe_key: str | None
+    order_id: int
 
 
 class Backing(Protocol):
@@ -157,10 +158,22 @@ class Work(SystemWork, frozen=True, kw_only=True):
         """Enqueue a job of this merchant; return its id, or None if its dedupe key is taken."""
         return self._enqueue(kind, args, self.merchant, options)
 
-    def enqueue_each(self, kind: JobKind, each: Sequence[Mapping[str, Any]]) -> None:
-        """Enqueue a job of the same kind for each of these arguments, all due now."""
-        whose, now = self.merchant, self.now
-        jobs.enqueue_each(self.db, kind, each, merchant=whose, now=now, request_id=self.request_id)
+    def enqueue_each(
+        self, kind: JobKind, each: Sequence[Mapping[str, Any]], *, order_id: int | None = None
+    ) -> None:
+        """Enqueue a job of the same kind for each of these arguments, all due now.
+
+        If they are to end with an order, it is given.
+        """
+        jobs.enqueue_each(
+            self.db,
+            kind,
+            each,
+            merchant=self.merchant,
+            now=self.now,
+            request_id=self.request_id,
+            order_id=order_id,
+        )
 
     def audit(self, action: str, subject: str = "", **details: object) -> None:
         self._audit(self.merchant.id, action, subject, details)

@@ -31,6 +31,7 @@ from printworks.imaging.processor import Invalid, PreparedImage
 from printworks.net.client import Fetched
 from printworks.rules.images import ImageStatus
 from printworks.rules.jobs import PermanentFailure, RetryLater
+from printworks.rules.orders import OrderStatus
 from printworks.rules.sizing import place
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.images.images import Image, find_image
@@ -48,6 +49,7 @@ from printworks.store.images.pictures import (
     remember_download,
     use_picture,
 )
+from printworks.store.orders.orders import get_order
 from printworks.store.queue.jobs import Job
 from printworks.worker.fetching import Deferred, Failure, fetch
 from printworks.worker.loop import Context
@@ -110,13 +112,13 @@ class _Arrival(NamedTuple):
 async def fetch_image(context: Context, job: Job) -> None:
     """Download an image, validate it and render its proofs.
 
-    Idempotent: an image that has been validated or removed is left alone, and before that the
-    same files are written again.
+    Idempotent: an image that has been validated or removed, or whose order has been cancelled, is
+    left alone, and before that the same files are written again.
     """
     with infrastructure_errors():
-        task = await context.in_thread(_find_task, context, job)
+        task = await context.in_thread(_find_download_task, context, job)
         if task is None:
-            # An interrupted attempt may have rendered proofs after the image was removed.
+            # An interrupted attempt may have rendered proofs that nobody wants any more.
             await context.in_cpu_pool(_delete_proofs, context.resources, job.args["image"])
         elif task.image.status is ImageStatus.NOT_YET_DOWNLOADED and task.image.url is not None:
             await _fetch(task, task.image.url)
@@ -150,6 +152,16 @@ def _find_task(context: Context, job: Job) -> _ImageTask | None:
         merchant = context.job_work(db, job).merchant
         image = find_image(db, job.args["image"])
     return None if image is None else _ImageTask(context, job, merchant, image)
+
+
+def _find_download_task(context: Context, job: Job) -> _ImageTask | None:
+    """Return the same, or None if the order was cancelled before the image arrived."""
+    task = _find_task(context, job)
+    if task is None or task.image.status is not ImageStatus.NOT_YET_DOWNLOADED:
+        return task
+    with context.database.reading() as db:
+        order = get_order(db, task.merchant.id, task.image.order_id)
+    return None if order.status is OrderStatus.CANCELLED else task
 
 
 def _delete_proofs(resources: Resources, image_id: int) -> None:
@@ -297,10 +309,14 @@ def _record_picture(task: _ImageTask, arrival: _Arrival, validated: Picture | Ne
         status = ImageStatus.INVALID if picture.refusal is not None else ImageStatus.OK
         work = system.for_merchant(merchant)
         is_news = actions.record_image_status(work, image, status, **describe_picture(picture))
-        if not is_news and find_image(db, image.id) is None:
-            # It was removed while its proofs were rendered.
+        if not is_news and _is_unwanted(find_image(db, image.id)):
             remove_files(system, list(proof_keys(image.id)))
     return True
+
+
+def _is_unwanted(image: Image | None) -> bool:
+    """Whether an image was removed, or its order cancelled, while its proofs were rendered."""
+    return image is None or image.status is ImageStatus.NOT_YET_DOWNLOADED
 
 
 def _find_new_proxy(arrival: _Arrival, picture: Picture) -> str | None:

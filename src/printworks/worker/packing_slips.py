@@ -6,8 +6,10 @@ from typing import Any, Final
 from printworks.actions.images.packing_slips import record_packing_slip_status
 from printworks.imaging.processor import Invalid
 from printworks.rules.images import ImageStatus
+from printworks.rules.orders import OrderStatus
 from printworks.rules.sizing import PrintArea, Sizing, Units
 from printworks.store.images.packing_slips import PackingSlip, find_packing_slip
+from printworks.store.orders.orders import get_order
 from printworks.store.queue.jobs import Job
 from printworks.worker.fetching import Failure, fetch
 from printworks.worker.loop import Context
@@ -19,7 +21,8 @@ A4: Final = PrintArea.of(21, "29.7", Units.CM)
 async def fetch_packing_slip(context: Context, job: Job) -> None:
     """Download the packing slip of an order and check that it can be printed.
 
-    Idempotent: one that has been validated, or replaced, is left alone.
+    Idempotent: one that has been validated or replaced, or whose order has been cancelled, is left
+    alone.
     """
     with infrastructure_errors():
         slip = await context.in_thread(_find, context, job)
@@ -39,7 +42,10 @@ async def fetch_packing_slip(context: Context, job: Job) -> None:
 def _find(context: Context, job: Job) -> PackingSlip | None:
     with context.database.reading() as db:
         slip = find_packing_slip(db, job.args["order"])
-    return slip if slip is not None and slip.url == job.args["url"] else None
+        if slip is None or slip.url != job.args["url"]:
+            return None
+        order = get_order(db, context.job_work(db, job).merchant.id, slip.order_id)
+    return None if order.status is OrderStatus.CANCELLED else slip
 
 
 def _refuse(status: ImageStatus, message: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from sqlalchemy import select
 
 from printworks.rules.orders import OrderStatus
 from printworks.rules.production import LabState
+from printworks.store.console.jobs import list_jobs
 from printworks.store.engine.database import Database
 from printworks.store.tables import payment_requests
 from tests.api.client import Client
@@ -155,6 +156,19 @@ class TestCancelling:
         answer = v2_6.post(f"/Orders/{order_id}/{path}", {"status": "Cancelled"})
 
         assert (answer.status, answer.error) == (refusal, ORDER.format(status, "Cancelled"))
+
+
+@pytest.mark.both_databases
+def test_what_is_cancelled_downloads_nothing_more(v2_6: Client, database: Database) -> None:
+    cancelled, other = create(v2_6), create(v2_6)
+    for order_id in (cancelled, other):
+        add(v2_6, order_id)
+
+    seen(v2_6.post(f"/Orders/{cancelled}/Cancel"))
+
+    with database.reading() as db:
+        states = [job.state for job in list_jobs(db, kind="fetch-image", limit=9)]
+    assert states == ["due", "cancelled"]
 
 
 class TestHolding:

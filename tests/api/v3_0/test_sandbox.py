@@ -244,6 +244,20 @@ class TestWhatHappens:
 
         assert seen == ["2026-11-23T23:59:59", "2026-11-24T23:59:59", "2026-12-01T23:59:59"]
 
+    @pytest.mark.both_databases
+    def test_what_is_cancelled_downloads_nothing_more(self, v3: Client, host: PictureHost) -> None:
+        slip = host.at("/slip.png", holds(A_PICTURE))
+        order_id = create(v3, packingSlipUrl=slip)
+        add(v3, order_id, url=host.at("/cat.jpg", holds(A_PICTURE)))
+        assert set_status(v3, order_id, "Cancelled").status == 200
+        before = see(v3, order_id)
+
+        advance(v3, "P1D")
+
+        assert host.count("/slip.png") == host.count("/cat.jpg") == 0
+        assert see(v3, order_id) == before
+        assert before["images"][0]["status"] == "NotYetDownloaded"
+
     def test_a_picture_that_never_comes_is_given_up_on_the_way(
         self, v3: Client, host: PictureHost
     ) -> None:

@@ -51,7 +51,8 @@ def add_images(
     attach_images(work, order, images)
     work.audit_routine("add-images", f"order {order.id}", images=len(images))
     waiting = [image for image in images if image.status is ImageStatus.NOT_YET_DOWNLOADED]
-    work.enqueue_each(JobKind.FETCH_IMAGE, [{"image": image.id} for image in waiting])
+    fetched = [{"image": image.id} for image in waiting]
+    work.enqueue_each(JobKind.FETCH_IMAGE, fetched, order_id=order.id)
     return images
 
 
@@ -151,19 +152,21 @@ def set_image_url(work: Work, image: Image, new: NewImage) -> Image:
     filled = store.update_image(work.db, image, values)
     if filled is None:
         raise WrongState(FILE_ALREADY_SENT)
-    work.enqueue_each(JobKind.FETCH_IMAGE, [{"image": image.id}])
+    work.enqueue(JobKind.FETCH_IMAGE, {"image": image.id}, order_id=image.order_id)
     return filled
 
 
 def record_image_status(work: Work, image: Image, status: ImageStatus, **facts: object) -> bool:
     """Record the result of validating an image; enqueue its print file if the order is submitted.
 
-    Return False, and change nothing, if it was recorded before.
+    Return False, and change nothing, if it was recorded before or the order has been cancelled.
     """
     assert status in IMAGE_MOVES[image.status]  # noqa: S101
     # Locked first: a request that submits the order now sees the image either before or after
     # this change, so exactly one of the two enqueues the print file.
     order = get_order_to_change(work.db, work.merchant.id, image.order_id)
+    if order.status is OrderStatus.CANCELLED:
+        return False
     updated = store.update_image(
         work.db, image, {"status": status, "updated_at": work.now, **facts}
     )
@@ -186,7 +189,9 @@ def _record_failure(work: Work, order: Order, image: Image) -> None:
 
 def record_download_failure(work: Work, image: Image, message: str) -> None:
     """Record why an image has not been downloaded yet, for the merchant."""
-    store.update_image(work.db, image, {"error_message": message, "updated_at": work.now})
+    order = get_order_to_change(work.db, work.merchant.id, image.order_id)
+    if order.status is not OrderStatus.CANCELLED:
+        store.update_image(work.db, image, {"error_message": message, "updated_at": work.now})
 
 
 def record_print(work: Work, image: Image, manifest: dict[str, object], sha256: str) -> bool:

@@ -7,6 +7,8 @@ from printworks.actions.production.release import enqueue_sending
 from printworks.actions.work import Work
 from printworks.rules.events import PackingSlipJudged
 from printworks.rules.images import ImageStatus
+from printworks.rules.jobs import JobKind
+from printworks.rules.orders import OrderStatus
 from printworks.rules.reasons import Reason, ReasonCode, add_reason
 from printworks.store.images.images import list_images
 from printworks.store.images.packing_slips import PackingSlip, update_packing_slip
@@ -17,9 +19,14 @@ from printworks.store.orders.orders import get_order_to_change, update_order
 def record_packing_slip_status(work: Work, slip: PackingSlip, facts: Mapping[str, Any]) -> bool:
     """Record the result of validating a packing slip; the order says if it cannot be used.
 
-    Return False, and change nothing, if it was recorded before or the slip has been replaced.
+    Return False, and change nothing, if it was recorded before, or the slip has been replaced, or
+    the order cancelled.
     """
     order = get_order_to_change(work.db, work.merchant.id, slip.order_id)
+    if order.status is OrderStatus.CANCELLED:
+        if "file" in facts:
+            work.enqueue(JobKind.REMOVE_FILES, {"files": [facts["file"]]})
+        return False
     if not update_packing_slip(work.db, slip, **facts, updated_at=work.now):
         return False
     status: ImageStatus = facts["status"]

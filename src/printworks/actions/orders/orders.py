@@ -28,6 +28,7 @@ from printworks.store.issues.issues import is_compensated
 from printworks.store.labs.shipments import drop_planned, list_shipments
 from printworks.store.orders import orders as store
 from printworks.store.orders.orders import NewOrder, Order
+from printworks.store.queue.jobs import cancel_jobs_of_order
 
 # What the price of an order and its labs depend on.
 _PRICED_BY: Final = RESOLVED_BY | {"shipping_method", "is_tracked"}
@@ -88,11 +89,11 @@ def _replace_packing_slip(work: Work, order: Order) -> None:
 def _enqueue_packing_slip(work: Work, order: Order) -> None:
     url = order.packing_slip_url or ""
     set_packing_slip(work.db, order.id, url, now=work.now)
-    work.enqueue(JobKind.FETCH_PACKING_SLIP, {"order": order.id, "url": url})
+    work.enqueue(JobKind.FETCH_PACKING_SLIP, {"order": order.id, "url": url}, order_id=order.id)
 
 
 def cancel_order(work: Work, order: Order) -> Order:
-    """Cancel an order if its labs still permit it, refund it and notify its labs."""
+    """Cancel an order if its labs still permit it: refund it, notify its labs, download no more."""
     check_move(order.status, OrderStatus.CANCELLED)
     shipments = list_shipments(work.db, order.id)
     if not permissions_of(order, shipments, work.catalogue).cancel:
@@ -106,6 +107,7 @@ def cancel_order(work: Work, order: Order) -> Order:
         stop_labs(work, order)
     cancel_payment(work, order)
     drop_planned(work.db, order.id)
+    cancel_jobs_of_order(work.db, order.id, now=work.real_now)
     work.audit("cancel-order", f"order {order.id}", was=order.status)
     return move_order(
         work, order, OrderStatus.CANCELLED, payment_request_id=None, pay_until=None, held_at=None

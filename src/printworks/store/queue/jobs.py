@@ -37,6 +37,8 @@ class NewJob(NamedTuple):
     wait: timedelta = timedelta(0)
     dedupe_key: str | None = None
     request_id: str | None = None
+    # The order that it ends with.
+    order_id: int | None = None
 
 
 class Claim(msgspec.Struct, frozen=True):
@@ -90,7 +92,7 @@ class Exhausted(msgspec.Struct, frozen=True):
 
 
 _ROW: Final = (
-    *("kind", "merchant_id", "lane", "args", "state", "due_at"),
+    *("kind", "merchant_id", "order_id", "lane", "args", "state", "due_at"),
     *("dedupe_key", "request_id", "created_at"),
 )
 # The columns that a claim returns, for `read_claimed`.
@@ -124,13 +126,14 @@ def enqueue(
     wait: timedelta = timedelta(0),
     dedupe_key: str | None = None,
     request_id: str | None = None,
+    order_id: int | None = None,
 ) -> int | None:
     """Enqueue a job; return its id, or None if its dedupe key is taken.
 
     `now` is the merchant's time. The queue itself lives in real time.
     """
     merchant_id, until = (merchant.id, merchant.advancing_until) if merchant else (None, None)
-    new = NewJob(kind, merchant_id, args, wait, dedupe_key, request_id)
+    new = NewJob(kind, merchant_id, args, wait, dedupe_key, request_id, order_id)
     row = _write_row(new, until, now=now - merchant.clock_offset if merchant else now)
     added = _INSERT_ONE[db.dialect.name].first(db, row)
     if added is None:
@@ -148,9 +151,12 @@ def enqueue_each(
     merchant: Merchant,
     now: datetime,
     request_id: str | None = None,
+    order_id: int | None = None,
 ) -> None:
     """Enqueue a job of the same kind for each of these arguments, all of them due now."""
-    new = [NewJob(kind, merchant.id, args, request_id=request_id) for args in each]
+    new = [
+        NewJob(kind, merchant.id, args, request_id=request_id, order_id=order_id) for args in each
+    ]
     advancing: Advancing = {merchant.id: merchant.advancing_until}
     enqueue_all(db, new, advancing, now=now - merchant.clock_offset)
 
@@ -172,6 +178,7 @@ def _write_row(new: NewJob, advancing_until: datetime | None, *, now: datetime) 
     return {
         "kind": new.kind,
         "merchant_id": new.merchant_id,
+        "order_id": new.order_id,
         "lane": lane_of(new.kind, new.merchant_id),
         "args": dict(new.args),
         "state": JobState.DUE if is_due else JobState.SCHEDULED,
@@ -180,6 +187,19 @@ def _write_row(new: NewJob, advancing_until: datetime | None, *, now: datetime) 
         "request_id": new.request_id,
         "created_at": now,
     }
+
+
+def cancel_jobs_of_order(db: Connection, order_id: int, *, now: datetime) -> None:
+    """Cancel the jobs that end with an order and have not begun. `now` is the real time."""
+    # One that a worker is claiming now is left to its handler: nobody waits for a lock.
+    waiting = (
+        select(jobs.c.id)
+        .where(jobs.c.order_id == order_id, jobs.c.state.in_([JobState.SCHEDULED, JobState.DUE]))
+        .with_for_update(skip_locked=True)
+    )
+    db.execute(
+        update(jobs).where(jobs.c.id.in_(waiting)).values(state=JobState.CANCELLED, finished_at=now)
+    )
 
 
 def is_enqueued(db: Connection, dedupe_key: str) -> bool:

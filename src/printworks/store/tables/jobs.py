@@ -11,6 +11,8 @@ jobs = Table(
     Column("id", RowId, primary_key=True),
     Column("kind", Text, nullable=False),
     Column("merchant_id", ForeignKey("merchants.id")),
+    # The order that it downloads something for; such jobs end with the order.
+    Column("order_id", BigInteger),
     # Kind and merchant: the jobs of one lane share one limit in flight.
     Column("lane", Text, nullable=False),
     Column("args", Json, nullable=False),
@@ -48,3 +50,5 @@ partial_index("ix_jobs_finished", jobs.c.finished_at, where="finished_at IS NOT 
 partial_index("ix_jobs_failed", jobs.c.id, where="state = 'failed'")
 # A merchant's scheduled jobs, for the sandbox clock that brings them forward.
 partial_index("ix_jobs_merchant_scheduled", jobs.c.merchant_id, where="state = 'scheduled'")
+# The downloads of an order.
+partial_index("ix_jobs_order", jobs.c.order_id, where="order_id IS NOT NULL")

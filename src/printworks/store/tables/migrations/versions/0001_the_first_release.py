@@ -155,11 +155,10 @@ table(
 )
 numbered_table(
     "jobs",
-    *required(TEXT, "kind"),
+    *required(TEXT, "kind", "lane", "state"),
     link("merchant_id", "merchants", nullable=True),
-    *required(TEXT, "lane"),
+    *optional(BIGINT, "order_id"),
     *required(JSON, "args"),
-    *required(TEXT, "state"),
     *required(TIMESTAMP, "due_at"),
     *required(INTEGER, "attempts", default="0"),
     *required(BIGINT, "fence", default="0"),
@@ -176,6 +175,7 @@ numbered_table(
     partial_index("ix_jobs_failed", "id", "state = 'failed'"),
     partial_index("ix_jobs_finished", "finished_at", "finished_at IS NOT NULL"),
     partial_index("ix_jobs_merchant_scheduled", "merchant_id", "state = 'scheduled'"),
+    partial_index("ix_jobs_order", "order_id", "order_id IS NOT NULL"),
     partial_index("ix_jobs_running", "lane", "state = 'running'"),
     partial_index("ix_jobs_scheduled", "due_at", "state = 'scheduled'"),
 )
