@@ -1,13 +1,15 @@
 """Lists of orders: newest first, some or all of them, and never by reading the others."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection
 
 from printworks.actions.images.images import add_images
 from printworks.actions.orders.moves import move_order
+from printworks.actions.orders.orders import create_order
 from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.products import QualityLevel
 from printworks.rules.orders import OrderStatus
@@ -16,10 +18,18 @@ from printworks.store.engine.database import Database
 from printworks.store.engine.rows import ROWS_AT_ONCE
 from printworks.store.images.images import NewImage
 from printworks.store.labs.shipments import get_whole_order
+from printworks.store.orders import filters
 from printworks.store.orders import orders as store
-from printworks.store.orders.orders import Order, OrderFilter, get_order, list_orders
-from printworks.store.orders.whole_orders import list_whole_orders
-from tests.factories import NOON, a_merchant, a_work, a_work_of, an_order
+from printworks.store.orders.filters import (
+    EVERY_ORDER,
+    OrderFilter,
+    count_filtered_orders,
+    list_filtered_orders,
+)
+from printworks.store.orders.orders import Order, get_order, list_orders
+from printworks.store.orders.whole_orders import list_filtered_whole_orders, list_whole_orders
+from tests.factories import NOON, a_merchant, a_new_order, a_work, a_work_of, an_order
+from tests.store.plans import explain_on_postgresql, explain_on_sqlite
 
 _S = OrderStatus
 CATALOGUE = open_catalogue(None)
@@ -46,15 +56,17 @@ def move(database: Database, order_ids: Sequence[int], status: OrderStatus) -> N
 
 def ids(database: Database, merchant: Merchant, **wanted: Any) -> list[int]:
     """List orders and return their ids."""
+    limit, start = wanted.pop("limit", 100), wanted.pop("start", 0)
     with database.reading() as db:
-        page = list_orders(
-            db,
-            merchant.id,
-            limit=wanted.pop("limit", 100),
-            start=wanted.pop("start", 0),
-            wanted=OrderFilter(**wanted),
-        )
-    return [order.id for order in page.orders]
+        if not wanted:
+            page = list_orders(db, merchant.id, limit=limit, start=start).orders
+        else:
+            fits = OrderFilter(**wanted)
+            page = list_filtered_orders(db, merchant.id, fits, limit=limit, start=start)
+            count = count_filtered_orders(db, merchant.id, fits, limit=limit, start=start)
+            every = list_filtered_orders(db, merchant.id, fits, limit=1000, start=0)
+            assert count == len(every)
+    return [order.id for order in page]
 
 
 def test_what_the_older_versions_say_of_an_order_is_remembered(
@@ -104,18 +116,72 @@ class TestStatus:
         assert ids(database, merchant, status=_S.CANCELLED, limit=2, start=2) == [made[0]]
         assert ids(database, merchant, status=_S.CANCELLED, start=3) == []
         assert ids(database, merchant, status=_S.CANCELLED, limit=0) == []
-        assert ids(database, merchant, status=_S.CANCELLED, limit=None, start=1) == [
-            made[2],
-            made[0],
-        ]
 
-    def test_the_total_is_that_of_all_orders(self, database: Database, merchant: Merchant) -> None:
-        add_orders(database, merchant, None, None)
+    def test_no_more_are_counted_than_a_program_needs_to_go_on(
+        self, database: Database, merchant: Merchant, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(filters, "COUNTED_AHEAD", 2)
+        add_orders(database, merchant, *[None] * 6)
+        fits = OrderFilter(_S.NOT_YET_SUBMITTED)
 
         with database.reading() as db:
-            page = list_orders(db, merchant.id, limit=10, start=0, wanted=OrderFilter(_S.COMPLETE))
+            counts = [
+                count_filtered_orders(db, merchant.id, fits, limit=1, start=start)
+                for start in range(8)
+            ]
 
-        assert (page.orders, page.total) == ([], 2)
+        assert counts == [3, 4, 5, 6, 6, 6, 6, 6]
+
+
+class TestDays:
+    @pytest.fixture
+    def made(self, database: Database, merchant: Merchant) -> list[int]:
+        """Orders of five days, the last two of which were numbered the wrong way round."""
+        made = []
+        with database.writing() as db:
+            for minutes in (0, 1440, 2880, 4325, 4320):
+                at = NOON + timedelta(minutes=minutes)
+                work = a_work(db, merchant, now=at)
+                made.append(create_order(work, a_new_order(merchant_order_id="A-1")).id)
+        move(database, made[::2], _S.CANCELLED)
+        return made
+
+    @pytest.mark.parametrize("also", [{}, {"merchant_order_id": "A-1"}])
+    def test_only_orders_of_these_days_are_listed(
+        self, database: Database, merchant: Merchant, made: list[int], also: dict[str, Any]
+    ) -> None:
+        day, end = timedelta(days=1), NOON + timedelta(minutes=4322)
+        first, second, third, fifth, fourth = made
+
+        def found(**wanted: Any) -> list[int]:
+            return ids(database, merchant, **wanted, **also)
+
+        assert found(created_from=NOON) == [fourth, fifth, third, second, first]
+        assert found(created_from=NOON + day) == [fourth, fifth, third, second]
+        assert found(created_before=NOON + day) == [first]
+        assert found(created_from=NOON + day, created_before=end) == [fourth, third, second]
+        assert found(created_from=end) == [fifth]
+        assert found(created_from=NOON, limit=2, start=2) == [third, second]
+        assert found(created_from=NOON + 9 * day) == []
+        assert found(created_before=NOON - 9 * day) == []
+
+    def test_all_filters_must_fit(
+        self, database: Database, merchant: Merchant, made: list[int]
+    ) -> None:
+        wanted = {"created_from": NOON + timedelta(days=1), "status": _S.CANCELLED}
+
+        assert ids(database, merchant, **wanted) == [made[4], made[2]]
+        assert ids(database, merchant, **wanted, start=1) == [made[2]]
+        assert ids(database, merchant, **wanted, merchant_order_id="A-1") == [made[4], made[2]]
+        assert ids(database, merchant, **wanted, merchant_order_id="B-2") == []
+
+    def test_the_beginning_and_the_end_of_time_will_do(
+        self, database: Database, merchant: Merchant, made: list[int]
+    ) -> None:
+        first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+
+        assert len(ids(database, merchant, created_from=first, created_before=last)) == len(made)
+        assert ids(database, merchant, created_from=last, status=_S.CANCELLED) == []
 
 
 class TestReference:
@@ -184,10 +250,12 @@ class TestWholeOrders:
                 fill(db, merchant, an_order(db, merchant), images)
 
         with database.reading() as db:
-            listed = list_whole_orders(db, merchant.id, limit=None, start=0)
+            listed = list_whole_orders(db, merchant.id)
+            page = list_filtered_whole_orders(db, merchant.id, EVERY_ORDER, limit=2, start=1)
             alone = [get_whole_order(db, merchant.id, each.order.id) for each in listed]
 
         assert listed == alone
+        assert page == listed[1:3]
         assert [len(each.images) for each in listed] == [1, 0, 2]
         assert [len(each.shipments) for each in listed] == [1, 0, 1]
 
@@ -195,8 +263,8 @@ class TestWholeOrders:
         wanted, _ = add_orders(database, merchant, "A-1", "B-2")
 
         with database.reading() as db:
-            [found] = list_whole_orders(
-                db, merchant.id, limit=10, start=0, wanted=OrderFilter(None, "A-1")
+            [found] = list_filtered_whole_orders(
+                db, merchant.id, OrderFilter(None, "A-1"), limit=10, start=0
             )
 
         assert found.order.id == wanted
@@ -208,55 +276,58 @@ def fill(db: Connection, merchant: Merchant, order: Order, images: int) -> None:
     add_images(a_work(db, merchant, now=NOON, catalogue=CATALOGUE), order, new)
 
 
+BY_DAY, BY_STATUS = (
+    "ix_orders_merchant_id_created_at_ordinal",
+    "ix_orders_merchant_id_status_ordinal",
+)
+PLANS = [
+    ({"status": _S.SUBMITTED}, BY_STATUS),
+    ({"status": _S.SUBMITTED, "created_from": NOON}, BY_STATUS),
+    ({"status": _S.SUBMITTED, "created_before": NOON}, BY_STATUS),
+    ({"created_from": NOON, "created_before": NOON}, BY_DAY),
+    ({"merchant_order_id": "A-1"}, "ix_orders_reference"),
+    ({"merchant_order_id": "A-1", "status": _S.SUBMITTED}, "ix_orders_reference"),
+    (
+        {"merchant_order_id": "A-1", "status": _S.SUBMITTED, "created_from": NOON},
+        "ix_orders_reference",
+    ),
+]
+
+
 class TestIndexes:
-    @pytest.mark.parametrize(
-        ("wanted", "index"),
-        [
-            ({"status": _S.SUBMITTED}, "ix_orders_merchant_id_status_ordinal"),
-            ({"merchant_order_id": "A-1"}, "ix_orders_reference"),
-            ({"merchant_order_id": "A-1", "status": _S.SUBMITTED}, "ix_orders_reference"),
-        ],
-    )
+    @pytest.mark.parametrize(("wanted", "index"), PLANS)
     def test_a_filter_reads_its_index_and_sorts_nothing(
         self, sqlite_database: Database, wanted: dict[str, Any], index: str
     ) -> None:
-        statements: list[str] = []
         with sqlite_database.writing() as db:
             merchant = a_merchant(db)
             an_order(db, merchant)
-        with sqlite_database.reading() as db:
-            driver: Any = db.connection.dbapi_connection
-            driver.set_trace_callback(statements.append)
-            list_orders(db, merchant.id, limit=10, start=5, wanted=OrderFilter(**wanted))
-            driver.set_trace_callback(None)
-            plan = [row[3] for row in driver.execute(f"EXPLAIN QUERY PLAN {statements[-1]}")]
 
-        assert any("listed USING" in line and index in line for line in plan), plan
-        assert not any("SCAN" in line for line in plan if "orders" in line), plan
-        assert not any("listed" in line and "B-TREE" in line for line in plan), plan
+        plans = explain_on_sqlite(sqlite_database, lambda db: ask(db, merchant, **wanted))
 
-    @pytest.mark.parametrize(
-        ("condition", "index"),
-        [
-            ("status = 'Submitted'", "ix_orders_merchant_id_status_ordinal"),
-            ("merchant_order_id = 'A-1'", "ix_orders_reference"),
-        ],
-    )
+        for plan in [plan for statement, plan in plans.items() if "listed" in statement]:
+            assert any("listed USING" in line and index in line for line in plan), plan
+            assert not any("SCAN" in line for line in plan if "orders" in line), plan
+            assert not any("listed" in line and "B-TREE" in line for line in plan), plan
+
+    @pytest.mark.parametrize(("wanted", "index"), PLANS)
     def test_postgresql_finds_a_page_in_the_same_indexes(
-        self, postgresql_database: Database, condition: str, index: str
+        self, postgresql_database: Database, wanted: dict[str, Any], index: str
     ) -> None:
         with postgresql_database.writing() as db:
-            # There are too few rows for it to be worth while by itself.
-            db.execute(text("SET LOCAL enable_seqscan = off"))
-            db.execute(text("SET LOCAL enable_bitmapscan = off"))
-            db.execute(text("SET LOCAL enable_sort = off"))
-            rows = db.execute(
-                text(
-                    "EXPLAIN SELECT ordinal FROM orders WHERE merchant_id = 1 AND "
-                    f"ordinal <= 1000 AND {condition} ORDER BY ordinal DESC LIMIT 10 OFFSET 5"
-                )
-            )
-            plan = "\n".join(row[0] for row in rows)
+            merchant = a_merchant(db)
+            an_order(db, merchant)
 
-        assert index in plan
-        assert "Sort" not in plan
+        plans = explain_on_postgresql(postgresql_database, lambda db: ask(db, merchant, **wanted))
+
+        filtered = [plan for statement, plan in plans.items() if "listed" in statement]
+        assert len(filtered) == 2
+        for plan in filtered:
+            assert index in plan, plan
+
+
+def ask(db: Connection, merchant: Merchant, **wanted: Any) -> None:
+    """List and count orders."""
+    fits = OrderFilter(**wanted)
+    list_filtered_orders(db, merchant.id, fits, limit=10, start=5)
+    count_filtered_orders(db, merchant.id, fits, limit=10, start=5)

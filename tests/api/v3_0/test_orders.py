@@ -34,6 +34,9 @@ FULL_ORDER = {
 }
 
 
+PRINT = {"sku": "GLOBAL-PHO-4X6-PRO", "url": "https://shop.example/a.jpg", "copies": 1}
+
+
 def scope_with_query(client: Client, order_id: int, query: bytes) -> dict[str, Any]:
     """Describe a PUT with raw bytes in its query string."""
     scope = make_scope("PUT", f"/v3.0/orders/{order_id}", client.credentials)
@@ -329,6 +332,100 @@ class TestListing:
         assert len(v3.get("/orders?limit=251").data["content"]) == 250
         assert len(v3.get("/orders?count=9999").data["content"]) == 250
         assert len(v3.get("/orders?start=250").data["content"]) == 1
+
+
+@pytest.mark.both_databases
+class TestFiltering:
+    """Additions to the contract."""
+
+    @pytest.fixture
+    def ids(self, v3: Client, clock: MovableClock) -> list[int]:
+        """Orders of four days, the second and third with a reference, the last two cancelled."""
+        ids = []
+        for reference in (None, "A-1", "A-1", None):
+            order = v3.post("/orders", an_order(merchantOrderId=reference)).data
+            ids.append(order["id"])
+            clock.advance(days=1)
+        for order_id in ids[2:]:
+            v3.post(f"/orders/{order_id}/status", {"status": "Cancelled"})
+        return ids
+
+    @pytest.mark.parametrize(
+        ("query", "found"),
+        [
+            ("status=Cancelled", [3, 2]),
+            ("STATUS=notyetsubmitted", [1, 0]),
+            ("status=Complete", []),
+            ("merchantOrderId=A-1", [2, 1]),
+            ("merchantOrderId=a-1", []),
+            ("status=Cancelled&merchantorderid=A-1", [2]),
+            ("createdFrom=2026-11-17", [3, 2]),
+            ("createdFrom=2026-11-17T12:00:00.000", [3, 2]),
+            ("createdFrom=2026-11-17T12:00:00.001Z", [3]),
+            ("createdFrom=2026-11-17T13:00:00%2B01:00", [3, 2]),
+            ("createdTo=2026-11-16", [1, 0]),
+            ("createdTo=2026-11-16T12:00:00", [1, 0]),
+            ("createdTo=2026-11-16T11:59:59.999", [0]),
+            ("createdFrom=2026-11-16&createdTo=2026-11-17", [2, 1]),
+            ("createdFrom=2026-11-16&createdTo=2026-11-17&status=Cancelled", [2]),
+            ("createdFrom=0001-01-01&createdTo=9998-12-31", [3, 2, 1, 0]),
+            ("createdFrom=2027-01-01", []),
+            # Empty counts as absent, and what nobody knows is ignored.
+            ("status=&merchantOrderId=&createdFrom=&createdTo=", [3, 2, 1, 0]),
+            ("orderStatus=Complete&sort=asc&page=2", [3, 2, 1, 0]),
+        ],
+    )
+    def test_only_orders_that_fit_are_listed_and_counted(
+        self, v3: Client, ids: list[int], query: str, found: list[int]
+    ) -> None:
+        listed = v3.get(f"/orders?{query}").data
+        second = v3.get(f"/orders?{query}&limit=1&start=1").data
+
+        wanted = [ids[place] for place in found]
+        assert [order["id"] for order in listed["content"]] == wanted
+        assert [order["id"] for order in second["content"]] == wanted[1:2]
+        for each in (listed, second, v3.get(f"/orders?{query}&limit=0").data):
+            assert each["count"] == len(wanted)
+            assert each["summary"] == [{"label": "Orders", "value": str(len(wanted))}]
+
+    def test_a_listed_order_is_the_order(self, v3: Client, ids: list[int]) -> None:
+        v3.post(f"/orders/{ids[1]}/images", PRINT)
+
+        [_, listed] = v3.get("/orders?merchantOrderId=A-1").data["content"]
+
+        assert listed == v3.get(f"/orders/{ids[1]}").data
+        assert listed["shippingInfo"]["shipments"]
+
+    def test_others_orders_are_neither_listed_nor_counted(
+        self, ids: list[int], somebody_else: Client
+    ) -> None:
+        for query in ("status=Cancelled", "merchantOrderId=A-1", "createdFrom=2026-11-01"):
+            listed = somebody_else.get(f"/orders?{query}").data
+            assert (listed["content"], listed["count"]) == ([], 0)
+
+    @pytest.mark.parametrize(
+        ("query", "sentence"),
+        [
+            (
+                "status=Lost",
+                "`status` must be one of NotYetSubmitted, AwaitingPayment, Submitted, ",
+            ),
+            (f"merchantOrderId={'x' * 256}", "`merchantOrderId` must have at most 255 characters."),
+            ("merchantOrderId=%00", "`merchantOrderId` contains a control character."),
+            (
+                "createdFrom=yesterday",
+                "`createdFrom` must be a moment such as 2026-11-15T12:00:00.",
+            ),
+            ("createdTo=2026-02-30", "`createdTo` must be a moment such as 2026-11-15T12:00:00."),
+            ("createdTo=9999-12-31", "`createdTo` must be a moment such as 2026-11-15T12:00:00."),
+            ("createdFrom=2026-11-17&createdTo=2026-11-16", "`createdFrom` must not be after "),
+        ],
+    )
+    def test_what_is_no_filter_is_refused(self, v3: Client, query: str, sentence: str) -> None:
+        answer = v3.get(f"/orders?{query}")
+
+        assert answer.status == 400
+        assert answer.error.startswith(sentence)
 
 
 class TestUpdating:

@@ -19,8 +19,8 @@ from printworks.api.orders import (
 from printworks.errors import BadInput, NotSold, WrongState
 from printworks.rules.orders import OrderStatus, check_change
 from printworks.store.orders import orders as store
-from printworks.store.orders.orders import OrderFilter
-from printworks.store.orders.whole_orders import list_whole_orders
+from printworks.store.orders.filters import OrderFilter
+from printworks.store.orders.whole_orders import list_filtered_whole_orders, list_whole_orders
 from printworks.wire.orders import SetStatus, ShownOrder
 from printworks.wire.reading import read, read_choice
 from printworks.wire.v2.answers import DoneOut, PaymentRequired
@@ -44,7 +44,7 @@ def _shape(call: Call, shown: ShownOrder) -> OrderOut:
 
 def list_all_orders(call: Call) -> list[OrderOut]:
     """List all orders, newest first."""
-    whole = list_whole_orders(call.db, call.merchant.id, limit=None, start=0)
+    whole = list_whole_orders(call.db, call.merchant.id)
     return [_shape(call, complete_order(call, *each)) for each in whole]
 
 
@@ -52,7 +52,7 @@ def list_orders(call: Call) -> list[OrderOut]:
     """List orders, newest first."""
     limit, start = read_page(call, ("count",), ("offset",))
     wanted = OrderFilter(_wanted_status(call), _wanted_reference(call))
-    whole = list_whole_orders(call.db, call.merchant.id, limit=limit, start=start, wanted=wanted)
+    whole = list_filtered_whole_orders(call.db, call.merchant.id, wanted, limit=limit, start=start)
     return [_shape(call, complete_order(call, *each)) for each in whole]
 
 

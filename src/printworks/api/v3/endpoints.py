@@ -8,6 +8,7 @@ from printworks.api.endpoints import GET, POST, PUT, ApiFamily, Endpoint, QueryP
 from printworks.api.v3 import callbacks, countries, images, orders, preflight, prices, sandbox
 from printworks.errors import BadInput, NotFound, ServiceUnavailable, StillRunning, WrongState
 from printworks.rules.images import MOST_IN_BATCH
+from printworks.rules.orders import OrderStatus
 from printworks.wire.images import FillImage
 from printworks.wire.orders import SetStatus
 from printworks.wire.v3.callbacks import DeliveryOut, EventListOut, ReplayCallbacks, ReplayOut
@@ -27,6 +28,18 @@ _PAGING: Final = (
     QueryParameter("count", "Another name of `limit`.", 100, 250),
     QueryParameter("offset", "Another name of `start`.", 0),
 )
+_FILTERS: Final = (
+    QueryParameter("status", "Only orders with this status.", choices=tuple(OrderStatus)),
+    QueryParameter("merchantOrderId", "Only orders with this reference of yours."),
+    QueryParameter(
+        "createdFrom",
+        "Only orders created at this moment or later; UTC unless it names a zone. A day will do.",
+    ),
+    QueryParameter(
+        "createdTo",
+        "Only orders created at this moment or earlier. A day counts to its end.",
+    ),
+)
 _FEED: Final = (
     QueryParameter("after", "The number of the last event that you know.", 0),
     QueryParameter("limit", "How many events to show.", 100, 250),
@@ -37,7 +50,7 @@ ENDPOINTS: Final = (
     GET(
         "/orders",
         orders.list_orders,
-        query=_PAGING,
+        query=(*_PAGING, *_FILTERS),
         shows=Envelope[OrderListOut],
         refuses=(BadInput, NotFound),
     ),

@@ -18,10 +18,18 @@ from printworks.rules.orders import OrderStatus, check_change
 from printworks.store.images.images import Image, list_images_of_page
 from printworks.store.labs.shipments import Shipment, list_shipments_of_page
 from printworks.store.orders import orders as store
+from printworks.store.orders.filters import EVERY_ORDER, OrderFilter, count_filtered_orders
+from printworks.store.orders.whole_orders import list_filtered_whole_orders
 from printworks.wire.orders import SetStatus, ShownOrder
 from printworks.wire.reading import read
 from printworks.wire.v3.envelope import Envelope, Nothing
-from printworks.wire.v3.orders import CreateOrder, OrderListOut, OrderOut, UpdateOrder
+from printworks.wire.v3.orders import (
+    CreateOrder,
+    ListOrders,
+    OrderListOut,
+    OrderOut,
+    UpdateOrder,
+)
 from printworks.wire.v3.payments import PaymentRequired
 from printworks.wire.v3.submission import SubmissionStatusOut
 
@@ -40,6 +48,9 @@ def _shape(call: Call, shown: ShownOrder) -> OrderOut:
 def list_orders(call: Call) -> Envelope[OrderListOut]:
     """List orders, newest first."""
     limit, start = read_page(call, ("limit", "count"), ("start", "offset"))
+    wanted = read(ListOrders, call.query).to_filter()
+    if wanted != EVERY_ORDER:
+        return _list_some_orders(call, wanted, limit=limit, start=start)
     page = store.list_orders(call.db, call.merchant.id, limit=limit, start=start)
     images: dict[int, list[Image]] = {}
     shipments: dict[int, list[Shipment]] = {}
@@ -50,6 +61,16 @@ def list_orders(call: Call) -> Envelope[OrderListOut]:
     whole = [(one, images.get(one.id, ()), shipments.get(one.id, ())) for one in page.orders]
     shown = [_shape(call, complete_order(call, *each)) for each in whole]
     return Envelope(OrderListOut.of(shown, page.total))
+
+
+def _list_some_orders(
+    call: Call, wanted: OrderFilter, *, limit: int, start: int
+) -> Envelope[OrderListOut]:
+    page: dict[str, Any] = {"limit": limit, "start": start}
+    whole = list_filtered_whole_orders(call.db, call.merchant.id, wanted, **page)
+    total = count_filtered_orders(call.db, call.merchant.id, wanted, **page)
+    shown = [_shape(call, complete_order(call, *each)) for each in whole]
+    return Envelope(OrderListOut.of(shown, total))
 
 
 def create_order(call: Call) -> Envelope[OrderOut]:

@@ -9,12 +9,9 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Select,
-    Text,
     bindparam,
     insert,
-    literal_column,
     select,
-    type_coerce,
     update,
 )
 
@@ -24,7 +21,6 @@ from printworks.rules.orders import OrderStatus, Payment, ShippingMethod
 from printworks.rules.reasons import StoredReasons
 from printworks.rules.search import make_recipient_key
 from printworks.store.callbacks.callbacks import PLACE, FeedPosition
-from printworks.store.engine.columns import EnumText
 from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.engine.rows import (
     ROWS_AT_ONCE,
@@ -104,18 +100,8 @@ class NewOrder(msgspec.Struct, frozen=True, kw_only=True):
     callback_format: str = "3.0"
 
 
-class OrderFilter(NamedTuple):
-    """Which orders are listed: those with a status, with a reference, or both."""
-
-    status: OrderStatus | None = None
-    merchant_order_id: str | None = None
-
-
-EVERY_ORDER: Final = OrderFilter()
-
-
 class OrderPage(NamedTuple):
-    """Some of a merchant's orders, and the total of all its orders, listed or not."""
+    """Some of a merchant's orders, and the total of all its orders."""
 
     orders: list[Order]
     total: int
@@ -150,40 +136,6 @@ def _of_page(*columns: ColumnElement[Any]) -> Select[Any]:
 
 
 _PAGE: Final = PreparedStatement(_of_page(*COLUMNS))
-
-_listed = orders.alias("listed")
-_HAS_STATUS: Final = _listed.c.status == bindparam("status")
-_HAS_REFERENCE: Final = _listed.c.merchant_order_id == bindparam("merchant_order_id")
-# Not spelled as in the index of statuses: few orders have the same reference, and many the same
-# status, and SQLite cannot know that.
-_HAS_STATUS_TOO: Final = type_coerce(_listed.c.status, Text).concat(
-    literal_column("''")
-) == bindparam("status", type_=EnumText(OrderStatus))
-
-
-def _of_some(*conditions: ColumnElement[bool]) -> PreparedStatement:
-    # Orders that are skipped are only counted in an index, and never read.
-    wanted = (
-        select(_listed.c.ordinal)
-        .where(
-            _listed.c.merchant_id == bindparam("merchant_id"),
-            _listed.c.ordinal <= bindparam("newest"),
-            *conditions,
-        )
-        .order_by(_listed.c.ordinal.desc())
-        .limit(bindparam("limit"))
-        .offset(bindparam("start"))
-    )
-    return PreparedStatement(
-        select(*COLUMNS)
-        .where(orders.c.merchant_id == bindparam("merchant_id"), orders.c.ordinal.in_(wanted))
-        .order_by(orders.c.ordinal.desc())
-    )
-
-
-_OF_STATUS: Final = _of_some(_HAS_STATUS)
-_OF_REFERENCE: Final = _of_some(_HAS_REFERENCE)
-_OF_BOTH: Final = _of_some(_HAS_REFERENCE, _HAS_STATUS_TOO)
 # Selects what belongs to the orders of a page.
 IDS_OF_PAGE: Final = _of_page(orders.c.id)
 _NEXT_ORDINAL: Final = PreparedStatement(
@@ -237,42 +189,14 @@ def read_of_order(
     return row
 
 
-def list_orders(
-    db: Connection,
-    merchant_id: int,
-    *,
-    limit: int | None,
-    start: int,
-    wanted: OrderFilter = EVERY_ORDER,
-) -> OrderPage:
+def list_orders(db: Connection, merchant_id: int, *, limit: int | None, start: int) -> OrderPage:
     """Return the merchant's orders, newest first, after skipping `start` of them.
 
     Without a limit, return all of them.
     """
-    status, merchant_order_id = wanted
     (total,) = _TOTAL.one(db, {"merchant_id": merchant_id})
-    if status is None and merchant_order_id is None:
-        rows = _read_newest(db, merchant_id, newest=total - start, limit=limit)
-        return OrderPage([Order(*row) for row in rows], total)
-    # PostgreSQL raises an error for a zero byte, and no reference has one.
-    if limit == 0 or "\0" in (merchant_order_id or ""):
-        return OrderPage([], total)
-    values = {
-        "merchant_id": merchant_id,
-        "status": status,
-        "merchant_order_id": merchant_order_id,
-        "newest": total,
-        "limit": total if limit is None else limit,
-        "start": start,
-    }
-    rows = _choose(status, merchant_order_id).all(db, values)
+    rows = _read_newest(db, merchant_id, newest=total - start, limit=limit)
     return OrderPage([Order(*row) for row in rows], total)
-
-
-def _choose(status: OrderStatus | None, merchant_order_id: str | None) -> PreparedStatement:
-    if merchant_order_id is None:
-        return _OF_STATUS
-    return _OF_REFERENCE if status is None else _OF_BOTH
 
 
 def _read_newest(

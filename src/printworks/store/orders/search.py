@@ -101,7 +101,7 @@ class FoundOrders(msgspec.Struct, frozen=True):
     is_too_common: bool = False
 
 
-class _Span(NamedTuple):
+class Span(NamedTuple):
     """A range of ordinals that contains everything that is searched for, both ends included."""
 
     oldest: int
@@ -115,7 +115,7 @@ _IS_IN_SPAN: Final = and_(
 )
 
 
-def _is_true(condition: ColumnElement[bool]) -> ColumnElement[bool]:
+def is_true(condition: ColumnElement[bool]) -> ColumnElement[bool]:
     """Write a condition so that no index fits and most rows seem to meet it.
 
     It filters rows that were found in a better way, which neither database can know.
@@ -123,8 +123,8 @@ def _is_true(condition: ColumnElement[bool]) -> ColumnElement[bool]:
     return case((condition, literal_column("1")), else_=literal_column("0")) != literal_column("0")
 
 
-_HAS_STATUS: Final = _is_true(orders.c.status == bindparam("status", type_=EnumText(OrderStatus)))
-_IS_OF_DAYS: Final = _is_true(
+_HAS_STATUS: Final = is_true(orders.c.status == bindparam("status", type_=EnumText(OrderStatus)))
+_IS_OF_DAYS: Final = is_true(
     and_(
         orders.c.created_at >= bindparam("since", type_=Timestamp),
         orders.c.created_at < bindparam("until", type_=Timestamp),
@@ -256,9 +256,15 @@ def search_orders(
     are added.
     """
     text = _clean(wanted.text)
-    values = {"merchant_id": merchant_id, "status": wanted.status, **_read_days(wanted)}
-    span = _find_span(db, wanted, values)
-    page = _Span(span.oldest, span.newest if before is None else min(span.newest, before - 1))
+    days = _read_days(wanted)
+    values = {"merchant_id": merchant_id, "status": wanted.status, **days}
+    span = find_span(
+        db,
+        merchant_id,
+        since=days["since"] if wanted.from_day else None,
+        until=days["until"] if wanted.to_day else None,
+    )
+    page = Span(span.oldest, span.newest if before is None else min(span.newest, before - 1))
     if page.oldest > page.newest or limit < 1 or len(text) > _LONGEST:
         return FoundOrders([], None)
     if not text:
@@ -290,21 +296,22 @@ def _read_days(wanted: OrderSearch) -> dict[str, datetime]:
     }
 
 
-def _find_span(db: Connection, wanted: OrderSearch, values: Mapping[str, Any]) -> _Span:
-    """Return the ordinals of some days, and a few more at each end."""
-    merchant = {"merchant_id": values["merchant_id"]}
+def find_span(
+    db: Connection, merchant_id: int, *, since: datetime | None, until: datetime | None
+) -> Span:
+    """Return the ordinals of a merchant's orders of some days, and a few more at each end."""
     oldest, newest = 1, LARGEST_ID
-    if wanted.from_day is not None:
-        row = _LAST_BEFORE.first(db, {**merchant, "at": values["since"] - DISORDER})
+    if since is not None:
+        row = _LAST_BEFORE.first(db, {"merchant_id": merchant_id, "at": since - DISORDER})
         oldest = row[0] + 1 if row else 1
-    if wanted.to_day is not None:
-        row = _FIRST_SINCE.first(db, {**merchant, "at": values["until"] + DISORDER})
+    if until is not None:
+        row = _FIRST_SINCE.first(db, {"merchant_id": merchant_id, "at": until + DISORDER})
         newest = row[0] - 1 if row else LARGEST_ID
-    return _Span(oldest, newest)
+    return Span(oldest, newest)
 
 
 def _find_ordinals(
-    db: Connection, values: Mapping[str, Any], text: str, span: _Span, page: _Span
+    db: Connection, values: Mapping[str, Any], text: str, span: Span, page: Span
 ) -> tuple[list[int], bool]:
     """Return the ordinals of orders with this text, newest first.
 
@@ -339,7 +346,7 @@ def _find_end(beginning: str) -> str:
 
 
 def _search_names(
-    db: Connection, values: Mapping[str, Any], text: str, span: _Span
+    db: Connection, values: Mapping[str, Any], text: str, span: Span
 ) -> Iterable[int]:
     """Search for words anywhere in the names of the newest orders of some days."""
     words = simplify(text).split()

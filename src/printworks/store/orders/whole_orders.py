@@ -8,23 +8,31 @@ from printworks.rules.production import DROPPED
 from printworks.store.engine.rows import ROWS_AT_ONCE, group_by
 from printworks.store.images.images import list_images_of_orders
 from printworks.store.labs.shipments import COLUMNS, Shipment, WholeOrder
-from printworks.store.orders.orders import EVERY_ORDER, Order, OrderFilter, list_orders
+from printworks.store.orders.filters import EVERY_ORDER, OrderFilter, list_filtered_orders
+from printworks.store.orders.orders import Order, list_orders
 from printworks.store.tables import shipments
 
 
-def list_whole_orders(
-    db: Connection,
-    merchant_id: int,
-    *,
-    limit: int | None,
-    start: int,
-    wanted: OrderFilter = EVERY_ORDER,
+def list_whole_orders(db: Connection, merchant_id: int) -> list[WholeOrder]:
+    """Return all orders of a merchant with their images and shipments, newest first."""
+    return _complete_each(db, list_orders(db, merchant_id, limit=None, start=0).orders)
+
+
+def list_filtered_whole_orders(
+    db: Connection, merchant_id: int, wanted: OrderFilter, *, limit: int, start: int
 ) -> list[WholeOrder]:
-    """Return the orders that `list_orders` does, with their images and shipments."""
-    page = list_orders(db, merchant_id, limit=limit, start=start, wanted=wanted)
+    """Return the orders that fit, after skipping `start` of them, with images and shipments."""
+    if wanted == EVERY_ORDER:
+        page = list_orders(db, merchant_id, limit=limit, start=start).orders
+    else:
+        page = list_filtered_orders(db, merchant_id, wanted, limit=limit, start=start)
+    return _complete_each(db, page)
+
+
+def _complete_each(db: Connection, page: Sequence[Order]) -> list[WholeOrder]:
     whole: list[WholeOrder] = []
-    for first in range(0, len(page.orders), ROWS_AT_ONCE):
-        whole += _complete(db, page.orders[first : first + ROWS_AT_ONCE])
+    for first in range(0, len(page), ROWS_AT_ONCE):
+        whole += _complete(db, page[first : first + ROWS_AT_ONCE])
     return whole
 
 

@@ -79,7 +79,7 @@ orders = Table(
     # Lists of one status: the few open orders are found among any number of old ones.
     Index(None, "merchant_id", "status", "ordinal"),
     # Lists of some days.
-    Index(None, "merchant_id", "created_at"),
+    Index(None, "merchant_id", "created_at", "ordinal"),
     sqlite_autoincrement=True,
 )
 

@@ -1,6 +1,6 @@
 """Events and the telling of them as 3.0 shows them: additions to the contract."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, Final, Self
 
 import msgspec
@@ -12,18 +12,9 @@ from printworks.rules.events import CallbackState
 from printworks.store.callbacks.callbacks import Callback
 from printworks.wire.callbacks import carries_news, message_id, render_callback
 from printworks.wire.reading import Reader, read_integer
-from printworks.wire.timestamps import show_timestamp
+from printworks.wire.timestamps import read_timestamp, show_timestamp
 
 HIGHEST_NUMBER: Final = 2**62
-
-
-def _read_timestamp(name: str, value: object) -> datetime:
-    try:
-        timestamp = datetime.fromisoformat(value.strip() if isinstance(value, str) else "")
-        # What we show has no zone, and is UTC.
-        return (timestamp if timestamp.tzinfo else timestamp.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError) as error:
-        raise BadInput(f"`{name}` must be a moment such as 2026-11-15T12:00:00.") from error
 
 
 def _read_number(name: str, value: object) -> int:
@@ -107,7 +98,7 @@ class ReplayCallbacks(msgspec.Struct, frozen=True, kw_only=True):
         Annotated[
             datetime,
             Meta(description="In your time; UTC unless it names a zone."),
-            Reader(_read_timestamp),
+            Reader(read_timestamp),
         ]
         | None
     ) = None

@@ -1,17 +1,21 @@
 """Orders as 3.0 shows and takes them. Here `countryCode` is where the parcel goes."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Annotated, Final, Self
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from printworks.errors import BadInput
 from printworks.rules.orders import OrderStatus, Payment, ShippingMethod
+from printworks.store.orders.filters import OrderFilter
 from printworks.store.orders.orders import NewOrder
 from printworks.wire.links import Links
 from printworks.wire.orders import SHARED_NAMES, ShownOrder, show_shared_members
-from printworks.wire.reading import Amount, CountryCode, CurrencyCode, Url, text
+from printworks.wire.reading import Amount, CountryCode, CurrencyCode, Reader, Url, text
 from printworks.wire.shipments import ShippingInfoOut
+from printworks.wire.timestamps import read_end, read_timestamp
 from printworks.wire.v3.images import ImageOut
 
 Line = Annotated[str, Meta(max_length=255), text(255)]
@@ -143,6 +147,21 @@ class OrderOut(msgspec.Struct, frozen=True):
             packingSlipUrl=order.packing_slip_url,
             tag=None,
         )
+
+
+class ListOrders(msgspec.Struct, frozen=True, kw_only=True):
+    """Which orders to list: those that fit all that is given."""
+
+    status: OrderStatus | None = None
+    merchantOrderId: Line | None = None
+    createdFrom: Annotated[datetime, Reader(read_timestamp)] | None = None
+    createdTo: Annotated[datetime, Reader(read_end)] | None = None
+
+    def to_filter(self) -> OrderFilter:
+        first, end = self.createdFrom, self.createdTo
+        if first is not None and end is not None and first >= end:
+            raise BadInput("`createdFrom` must not be after `createdTo`.")
+        return OrderFilter(self.status, self.merchantOrderId, first, end)
 
 
 class SummaryLine(msgspec.Struct, frozen=True):

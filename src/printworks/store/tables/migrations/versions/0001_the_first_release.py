@@ -207,7 +207,7 @@ numbered_table(
     *optional(JSON, "reasons"),
     *required(TIMESTAMP, "created_at", "updated_at"),
     sa.UniqueConstraint("merchant_id", "ordinal"),
-    sa.Index(None, "merchant_id", "created_at"),
+    sa.Index(None, "merchant_id", "created_at", "ordinal"),
     sa.Index(None, "merchant_id", "status", "ordinal"),
     partial_index(
         "ix_orders_recipient", "merchant_id, recipient_key, ordinal", "recipient_key != ''"
