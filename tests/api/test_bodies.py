@@ -185,13 +185,15 @@ def test_a_body_over_the_limit_is_too_large(v3: Client) -> None:
 
     assert answer.status == 413
     assert answer.error == "The body must have at most 1000000 bytes."
-    assert answer.headers["connection"] == "close"
 
 
 def test_a_body_that_announces_too_much_is_not_read(v3: Client) -> None:
     headers = {"Content-Type": JSON, "Content-Length": "1000000000000"}
 
-    assert v3.request("POST", "/orders", b"{}", headers).status == 413
+    answer = v3.request("POST", "/orders", b"{}", headers)
+
+    assert answer.status == 413
+    assert answer.headers["connection"] == "close"
 
 
 @pytest.mark.parametrize("body", [b"", b"   ", b"{}"])

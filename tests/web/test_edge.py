@@ -207,7 +207,7 @@ class TestUploading:
         assert answers[1].headers["idempotent-replayed"] == "true"
 
 
-def test_a_body_that_is_too_large_is_read_to_its_end_before_the_answer(client: Client) -> None:
+def test_a_body_that_is_too_large_is_received_to_its_end(client: Client) -> None:
     scope = make_scope("POST", "/vtest/fail", client.credentials)
     pieces = [{"type": "http.request", "body": b"x" * 500_000, "more_body": True}] * 5
     last = {"type": "http.request", "body": b"", "more_body": False}

@@ -4,7 +4,7 @@ import codecs
 import functools
 import io
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from email.message import Message
 from typing import IO, Any, Final, NamedTuple
 from urllib.parse import parse_qsl
@@ -29,6 +29,9 @@ _CHARSETS: Final = {
     **dict.fromkeys(("windows-1252", "cp1252"), "cp1252"),
     **{name: name for name in ("utf-16", "utf-16le", "utf-16be")},
 }
+_JSON: Final = "application/json"
+_FORM: Final = "application/x-www-form-urlencoded"
+_MULTIPART: Final = "multipart/form-data"
 _NESTED_NAME: Final = re.compile(r"(?P<outer>[^\[\]]+)\[(?P<inner>[^\[\]]*)\]")
 
 
@@ -39,24 +42,37 @@ class UploadedFile(NamedTuple):
     content: IO[bytes]
 
 
-def parse_body(content_type: str, body: bytes, upload: IO[bytes] | None = None) -> object:
+def parse_body(headers: Mapping[str, str], body: bytes, upload: IO[bytes] | None = None) -> object:
     """Turn a body into plain mappings, lists, texts and numbers."""
     if upload is None and not body.strip():
         return {}
-    media_type, charset, boundary = _read_type(content_type or _guess_type(body))
-    if media_type == "multipart/form-data":
+    check_headers(headers)
+    content_type = headers.get("content-type") or _guess_type(body)
+    media_type, charset, boundary = _read_type(content_type)
+    if media_type == _MULTIPART:
         return _parse_multipart(boundary, upload or io.BytesIO(body), charset)
     content = body if upload is None else upload.read()
     if not content.strip():
         return {}
-    if media_type == "application/json" or media_type.endswith("+json"):
-        return _parse_json(content, charset)
-    if media_type == "application/x-www-form-urlencoded":
+    if media_type == _FORM:
         return parse_form(_decode(content, charset), charset)
-    raise UnknownMediaType(
-        f"The content type {media_type} is not understood here; send application/json, "
-        "application/x-www-form-urlencoded or multipart/form-data."
-    )
+    return _parse_json(content, charset)
+
+
+def check_headers(headers: Mapping[str, str]) -> None:
+    """Refuse a body that cannot be understood, from its headers alone."""
+    encoding = headers.get("content-encoding", "").strip().lower()
+    if encoding not in ("", "identity"):
+        raise UnknownMediaType(
+            f"The content encoding {encoding} is not understood here; send the body uncompressed."
+        )
+    content_type = headers.get("content-type")
+    media_type = _read_type(content_type)[0] if content_type else _JSON
+    if media_type not in (_JSON, _FORM, _MULTIPART) and not media_type.endswith("+json"):
+        raise UnknownMediaType(
+            f"The content type {media_type} is not understood here; send {_JSON}, {_FORM} "
+            f"or {_MULTIPART}."
+        )
 
 
 def close_files(body: object) -> None:
@@ -93,7 +109,7 @@ def parse_form(text: str, charset: str = "utf-8") -> dict[str, object]:
 
 def _guess_type(body: bytes) -> str:
     looks_like_json = body.lstrip()[:1] in (b"{", b"[")
-    return "application/json" if looks_like_json else "application/x-www-form-urlencoded"
+    return _JSON if looks_like_json else _FORM
 
 
 # Clients send the same header with every request.

@@ -31,6 +31,12 @@ class VerifiedKey(NamedTuple):
     key_hash: str
 
 
+def credential_headers(settings: Settings) -> tuple[str, str]:
+    """Return the names of the headers with the merchant's code and key, in lower case."""
+    prefix = settings.header_prefix.lower()
+    return f"{prefix}merchantid", f"{prefix}rest-api-key"
+
+
 class Credentials:
     """Verifies credentials, and caches the result for a short time."""
 
@@ -39,8 +45,7 @@ class Credentials:
         header_prefix = settings.header_prefix
         # A key names its environment, and is not valid in another.
         self._key_begins = f"pw_{settings.environment}_"
-        self._id_header = f"{header_prefix}MerchantId".lower()
-        self._key_header = f"{header_prefix}REST-API-Key".lower()
+        self._id_header, self._key_header = credential_headers(settings)
         self._refusal = (
             f"The headers {header_prefix}MerchantId and {header_prefix}REST-API-Key must hold "
             "the id and an API key of a merchant of this environment."

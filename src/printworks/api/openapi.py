@@ -28,7 +28,7 @@ _BODY_TYPES: Final = (
 )
 _MEANINGS: Final = {
     200: "It happened; here is what it came to.",
-    400: "A parameter is missing or wrong; the message names it.",
+    400: "A parameter is missing or wrong, and the message names it; or the body is malformed.",
     401: "The credentials are missing or wrong.",
     402: "The payment must be authorised at the `url`; the order waits for that.",
     403: "Not possible in the state in which the thing is now.",
@@ -37,7 +37,7 @@ _MEANINGS: Final = {
     410: "This version has been switched off; the message names its successor.",
     409: "The same is being done already, by a request that has no answer yet.",
     413: "The body is too large.",
-    415: "The body is in a format that is not understood here.",
+    415: "The body is in a format that is not understood here, or compressed.",
     431: "The headers are too large.",
     422: "This Idempotency-Key came with another request before.",
     500: "Something went wrong here; the message holds the request id.",

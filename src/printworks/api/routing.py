@@ -1,6 +1,6 @@
 """Finds the endpoint for a path, in any case and with or without a trailing slash."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from printworks.api.endpoints import ApiFamily, Endpoint
@@ -25,6 +25,8 @@ class NoSuchPath(NamedTuple):
     """No endpoint of the family has this path."""
 
     family: ApiFamily
+    # If the path names no version that exists: how it could begin.
+    prefixes: tuple[str, ...] = ()
 
 
 class _Route(NamedTuple):
@@ -38,12 +40,17 @@ class _Route(NamedTuple):
 class Router:
     """Knows the paths of every mounted version."""
 
-    def __init__(self, families: Iterable[ApiFamily]) -> None:
+    def __init__(self, families: Sequence[ApiFamily]) -> None:
         self._families = {family.prefix: family for family in families}
         # Writes the errors of requests that name no version.
-        self._first = next(iter(self._families.values()))
+        first = next(iter(self._families.values()))
+        served = (f"/{family.prefix}" for family in families if not family.is_off)
+        # The latest first.
+        self._no_version = NoSuchPath(first, tuple(sorted(served, reverse=True)))
         # By version and number of segments: few enough to try one after the other.
         self._routes: dict[tuple[str, int], list[_Route]] = {}
+        # Such as "orders".
+        self._resources: set[str | None] = set()
         for family in self._families.values():
             for endpoint in family.endpoints:
                 self._add(family, endpoint)
@@ -52,6 +59,7 @@ class Router:
         parts = _split(endpoint.path)
         segments = tuple(None if part.startswith("{") else part.lower() for part in parts)
         names = tuple(part[1:-1] for part in parts if part.startswith("{"))
+        self._resources.add(segments[0])
         same_length = self._routes.setdefault((family.prefix, len(segments)), [])
         for route in same_length:
             if route.segments == segments:
@@ -65,6 +73,10 @@ class Router:
         """Whether a path belongs to one of the versions."""
         return _split(path)[0].lower() in self._families
 
+    def lacks_version(self, path: str) -> bool:
+        """Whether a path would belong to the versions if it began with one."""
+        return _split(path)[0].lower() in self._resources
+
     def find(self, method: str, path: str) -> FoundEndpoint | NoSuchMethod | NoSuchPath:
         version, *parts = _split(path)
         version = version.lower()
@@ -72,7 +84,8 @@ class Router:
         for route in self._routes.get((version, len(parts)), ()):
             if all(want in (None, got) for want, got in zip(route.segments, lower, strict=True)):
                 return self._pick(route, method, parts)
-        return NoSuchPath(self._families.get(version, self._first))
+        family = self._families.get(version)
+        return self._no_version if family is None else NoSuchPath(family)
 
     def _pick(self, route: _Route, method: str, parts: list[str]) -> FoundEndpoint | NoSuchMethod:
         found = route.endpoints.get("GET" if method == "HEAD" else method)

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from printworks.actions.services import Services
 from printworks.actions.work import Actor
-from printworks.api.bodies import close_files, parse_body, parse_form
+from printworks.api.bodies import check_headers, close_files, parse_body, parse_form
 from printworks.api.credentials import Credentials, PresentedKey
 from printworks.api.endpoints import ApiFamily, Call, Endpoint, Unfinished, WithStatus
 from printworks.api.idempotency import (
@@ -166,12 +166,13 @@ class ApiService:
         except Exception as error:  # noqa: BLE001  (nothing may get past this)
             return [error] * len(works)
 
-    def refuse_unauthenticated(self, matched: MatchedRequest) -> Response | None:
-        """Refuse wrong credentials before a large body is read; None if they are right."""
+    def refuse_unread(self, matched: MatchedRequest) -> Response | None:
+        """Refuse what the headers say, before a large body is read; None if nothing is wrong."""
         try:
             self._authenticate(matched.request)
-        except ServiceError as refusal:
-            return self._answer_error(matched, refusal)
+            check_headers(matched.request.headers)
+        except Exception as error:  # noqa: BLE001  (nothing may get past this)
+            return self._answer_error(matched, error)
         return None
 
     def refuse(
@@ -221,8 +222,7 @@ class ApiService:
         query = parse_form(matched.request.query) if matched.request.query else {}
         body: object = {}
         if matched.endpoint.outside_transaction:
-            content_type = matched.request.headers.get("content-type", "")
-            body = parse_body(content_type, matched.request.body, matched.request.upload)
+            body = parse_body(matched.request.headers, matched.request.body, matched.request.upload)
         try:
             with self._database.reading() as db:
                 if self._services.is_sandbox:
@@ -262,8 +262,7 @@ class ApiService:
         # Unauthenticated requests must not wait for the writer.
         presented, known = self._authenticate(request)
         query = parse_form(request.query) if request.query else {}
-        content_type = request.headers.get("content-type", "")
-        body = parse_body(content_type, request.body, request.upload)
+        body = parse_body(request.headers, request.body, request.upload)
         # Some clients send the fields of a PUT in its query string, with an empty body.
         if request.method == "PUT" and not body:
             body = query

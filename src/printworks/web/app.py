@@ -7,6 +7,7 @@ from typing import Final
 from starlette.routing import BaseRoute
 
 from printworks.actions.services import Services
+from printworks.api.credentials import credential_headers
 from printworks.api.endpoints import ApiFamily
 from printworks.api.proofs import LinkMaker, proof_routes
 from printworks.api.reference import reference_routes
@@ -21,14 +22,17 @@ from printworks.dashboard.site.services import PageServices
 from printworks.dashboard.site.start import start_routes
 from printworks.settings import Settings
 from printworks.web.cores import keep_on
-from printworks.web.edge import CPU_THREADS, OUTSIDE_THREADS, Edge, Scope, Send, upload_limits
+from printworks.web.edge import CPU_THREADS, OUTSIDE_THREADS, Edge, upload_limits
+from printworks.web.leftovers import ArrivingBody, Leftovers
 from printworks.web.pages import PageServer, normal_path
-from printworks.web.receiving import Receive
+from printworks.web.receiving import Receive, Scope, Send
 from printworks.web.request_log import RequestLog
 from printworks.worker.advance import ClockMover
 
 # Opened with the first page. More page requests than this wait for each other.
 PAGE_CONNECTIONS: Final = 8
+# A body that was refused may be this much larger than the largest upload, and is still received.
+MORE_DISCARDED: Final = 100_000_000
 # Every version that is served, side by side.
 FAMILIES: Final = (V3_0, *V2)
 
@@ -65,6 +69,9 @@ class Application:
             is_proxied=bool(settings.behind_proxy),
         )
         self._edge: Edge | None = None
+        uploads = upload_limits(settings)
+        self._leftovers = Leftovers(uploads._replace(size=uploads.size + MORE_DISCARDED))
+        self._credential_headers = [name.encode() for name in credential_headers(settings)]
 
     def _list_pages(self, families: Sequence[ApiFamily]) -> list[BaseRoute]:
         services = self._page_services
@@ -84,8 +91,13 @@ class Application:
             return
         if self._core is not None:
             self._bind_threads(self._core)
+        body = ArrivingBody(scope, receive, send)
+        await self._answer(scope, body.receive, body.send)
+        await self._leftovers.discard(body)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         found = self._router.find(scope["method"], scope["path"])
-        if isinstance(found, NoSuchPath) and self._is_page(scope["path"]):
+        if isinstance(found, NoSuchPath) and self._is_page(scope):
             await self._pages({**scope, "path": normal_path(scope["path"])}, receive, send)
         elif self._edge is not None:
             await self._edge.answer(found, scope, receive, send)
@@ -97,8 +109,14 @@ class Application:
         if self._edge is not None:
             keep_on(core, [threading.get_native_id(), *self._edge.native_ids])
 
-    def _is_page(self, path: str) -> bool:
-        return not self._router.owns(path) or self._pages.owns(normal_path(path))
+    def _is_page(self, scope: Scope) -> bool:
+        path = scope["path"]
+        if self._router.owns(path):
+            return self._pages.owns(normal_path(path))
+        # A program that got the address wrong must not get a page to sign in.
+        if any(name in self._credential_headers for name, _ in scope["headers"]):
+            return self._pages.owns(normal_path(path)) and not self._router.lacks_version(path)
+        return True
 
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()

@@ -7,9 +7,8 @@ import asyncio
 import re
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 import structlog
@@ -20,19 +19,18 @@ from printworks.api.service import ApiService, MatchedRequest, Pending
 from printworks.settings import Settings
 from printworks.web.pool import GroupThread, PoolFull, ThreadPool
 from printworks.web.receiving import (
+    BodyBroken,
     BodyLimits,
     BodyStalled,
     BodyTooLarge,
     ClientGone,
     Receive,
-    discard_body,
+    Scope,
+    Send,
     read_body,
     spool_body,
 )
 from printworks.web.request_log import RequestLog
-
-Scope = dict[str, Any]
-Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 log = structlog.get_logger(__name__)
 
@@ -47,8 +45,6 @@ LARGEST_HEADERS: Final = 64 * 1024
 OUTSIDE_THREADS: Final = 8
 # Concurrent uploads in the image processor.
 CPU_THREADS: Final = 2
-# The rest of the request was not read, so the connection cannot be used again.
-_CLOSE: Final = ("Connection", "close")
 
 
 class Edge:
@@ -94,7 +90,7 @@ class Edge:
         try:
             if sum(len(name) + len(value) for name, value in scope["headers"]) > LARGEST_HEADERS:
                 response = self._service.refuse(
-                    found.family, None, request, 431, "The headers are too large.", _CLOSE
+                    found.family, None, request, 431, "The headers are too large."
                 )
             elif found.family.is_off:
                 response = self._refuse_ended(found, request)
@@ -107,7 +103,7 @@ class Edge:
             return
         # Before it is sent: a client that hangs up needs the entry most.
         self._requests.note(request, response.status, time.perf_counter() - began)
-        await _send(scope, send, request, response, found.family.headers)
+        await _send(send, request, response, found.family.headers)
         log.info(
             "request",
             method=request.method,
@@ -119,26 +115,34 @@ class Edge:
 
     async def _answer(self, found: FoundEndpoint, request: Request, receive: Receive) -> Response:
         matched = MatchedRequest(found.family, found.endpoint, found.path, request)
-        limits = self._large if _has_file(matched) else self._small
         refuse = partial(self._service.refuse, matched.family, matched.endpoint, request)
         try:
-            if _has_file(matched):
-                refusal = await self._pool.run(
-                    partial(self._service.refuse_unauthenticated, matched)
-                )
-                if refusal is not None:
-                    return refusal
-            if request.method in _HAS_BODY:
-                matched = await self._receive(matched, receive, limits)
-            return await self._run(matched)
+            return await self._receive_and_run(matched, receive)
         except PoolFull:
             return refuse(503, "The service is busy; try again in a second.", ("Retry-After", "1"))
-        except BodyTooLarge as error:
-            if error.has_more:
-                await discard_body(receive, request.headers, limits)
-            return refuse(413, f"The body must have at most {limits.size} bytes.", _CLOSE)
         except BodyStalled:
-            return refuse(408, "The body did not arrive in time.", _CLOSE)
+            return refuse(408, "The body did not arrive in time.")
+        except BodyBroken:
+            return refuse(400, "The chunks of the body are malformed, or the last one is missing.")
+
+    async def _receive_and_run(self, matched: MatchedRequest, receive: Receive) -> Response:
+        limits = self._large if _has_file(matched) else self._small
+        if _has_file(matched) and (refusal := await self._refuse_unread(matched)):
+            return refusal
+        try:
+            if matched.request.method in _HAS_BODY:
+                matched = await self._receive(matched, receive, limits)
+        except BodyTooLarge:
+            family, endpoint, _, request = matched
+            message = f"The body must have at most {limits.size} bytes."
+            return await self._refuse_unread(matched) or self._service.refuse(
+                family, endpoint, request, 413, message
+            )
+        return await self._run(matched)
+
+    async def _refuse_unread(self, matched: MatchedRequest) -> Response | None:
+        """Refuse a request for what its headers say, before its large body is read."""
+        return await self._pool.run(partial(self._service.refuse_unread, matched))
 
     async def _receive(
         self, matched: MatchedRequest, receive: Receive, limits: BodyLimits
@@ -180,8 +184,7 @@ class Edge:
             f"Version {family.version} has been switched off; use version {family.successor}, "
             f"which is described at /v{family.successor}/docs."
         )
-        # The body was not read.
-        return self._service.refuse(family, endpoint, request, 410, message, _CLOSE)
+        return self._service.refuse(family, endpoint, request, 410, message)
 
     def _refuse_path(self, found: NoSuchMethod | NoSuchPath, request: Request) -> Response:
         if isinstance(found, NoSuchMethod):
@@ -191,6 +194,8 @@ class Edge:
                 found.family, None, request, 405, message, ("Allow", allowed)
             )
         message = "There is nothing at this address."
+        if found.prefixes:
+            message += f" Its path must begin with a version: {', '.join(found.prefixes)}."
         return self._service.refuse(found.family, None, request, 404, message)
 
 
@@ -223,16 +228,7 @@ def begin_request(scope: Scope) -> Request:
 Headers = tuple[tuple[str, str], ...]
 
 
-def _own_headers(headers: Headers, http_version: str) -> Iterator[tuple[bytes, bytes]]:
-    for name, value in headers:
-        # HTTP/2 has no such header.
-        if name != "Connection" or http_version.startswith("1"):
-            yield name.lower().encode(), value.encode()
-
-
-async def _send(
-    scope: Scope, send: Send, request: Request, response: Response, of_version: Headers
-) -> None:
+async def _send(send: Send, request: Request, response: Response, of_version: Headers) -> None:
     body = b"" if request.method == "HEAD" else response.body
     headers = [
         (b"content-type", response.media_type.encode()),
@@ -240,7 +236,8 @@ async def _send(
         (b"x-request-id", request.request_id.encode()),
         (b"cache-control", b"no-store"),
         *ON_EVERY_ANSWER,
-        *_own_headers((*of_version, *response.headers), scope["http_version"]),
+        *((name.lower().encode(), text.encode()) for name, text in of_version),
+        *((name.lower().encode(), text.encode()) for name, text in response.headers),
     ]
     await send({"type": "http.response.start", "status": response.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

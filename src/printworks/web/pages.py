@@ -21,6 +21,7 @@ from printworks.dashboard.site.rendering import Message, render_message
 from printworks.store.engine.database import OUTAGES
 from printworks.web.edge import ON_EVERY_ANSWER, begin_request
 from printworks.web.receiving import (
+    BodyBroken,
     BodyLimits,
     BodyStalled,
     BodyTooLarge,
@@ -57,6 +58,11 @@ _SENTENCES: Final[Mapping[int, str]] = {
     413: "The form is too large.",
     503: "Something that this page needs is temporarily unavailable; try again in a few seconds.",
 }
+_UNREAD: Final[Mapping[type[Exception], int]] = {
+    BodyBroken: 400,
+    BodyStalled: 408,
+    BodyTooLarge: 413,
+}
 _FAILED: Final = "Try again later. The error was logged as {request_id}."
 
 
@@ -79,8 +85,7 @@ class PageServer:
             middleware=[Middleware(GZipMiddleware)],
             exception_handlers={
                 HTTPException: _show_refusal,
-                BodyTooLarge: lambda _request, _error: _refuse(413),
-                BodyStalled: lambda _request, _error: _refuse(408),
+                **dict.fromkeys(_UNREAD, _refuse_unread),
                 ClientGone: lambda _request, _error: _refuse(400),
                 Exception: _show_failure,
             },
@@ -119,10 +124,8 @@ class PageServer:
             await self._app(scope, receive, send_safely)  # type: ignore[arg-type]
         except ClientGone:
             log.info("client gone", method=request.method, request_id=request_id)
-        except BodyTooLarge:
-            await _refuse(413)(scope, receive, send_safely)  # type: ignore[arg-type]
-        except BodyStalled:
-            await _refuse(408)(scope, receive, send_safely)  # type: ignore[arg-type]
+        except tuple(_UNREAD) as error:
+            await _refuse(_UNREAD[type(error)])(scope, receive, send_safely)  # type: ignore[arg-type]
         except Exception:
             # The client has been answered already.
             log.exception("page failed", method=request.method, request_id=request_id)
@@ -160,6 +163,10 @@ def _show_refusal(_request: Request, refusal: Exception) -> Response:
     if isinstance(refusal, HTTPException) and refusal.headers:
         response.headers.update(refusal.headers)
     return response
+
+
+def _refuse_unread(_request: Request, error: Exception) -> Response:
+    return _refuse(_UNREAD[type(error)])
 
 
 def _show_failure(request: Request, failure: Exception) -> Response:

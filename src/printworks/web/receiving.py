@@ -2,18 +2,16 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Final, NamedTuple
 
+Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[Any]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 _IN_MEMORY: Final = 1_000_000
-# How much of a body that is too large is still read and discarded: many clients read the
-# response only after they have sent everything.
-_MOST_DISCARDED: Final = 10_000_000
 
 
 class BodyLimits(NamedTuple):
@@ -27,11 +25,6 @@ class BodyLimits(NamedTuple):
 class BodyTooLarge(Exception):
     """The body is larger than it may be."""
 
-    def __init__(self, *, has_more: bool = True) -> None:
-        super().__init__()
-        # Whether more of it will follow.
-        self.has_more = has_more
-
 
 class BodyStalled(Exception):
     """The body did not arrive in time."""
@@ -41,11 +34,14 @@ class ClientGone(Exception):
     """The client went away before its request was complete."""
 
 
+class BodyBroken(Exception):
+    """The chunks of the body cannot be read, or end before the last one."""
+
+
 async def read_body(receive: Receive, headers: dict[str, str], limits: BodyLimits) -> bytes:
     """Return a body that fits in memory."""
-    _check_announced(headers, limits)
     pieces: list[bytes] = []
-    await _receive_all(receive, limits, pieces.append)
+    await _receive_all(limit_body(receive, headers, limits), pieces.append)
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
@@ -53,11 +49,11 @@ async def spool_body(
     receive: Receive, headers: dict[str, str], limits: BodyLimits, folder: Path
 ) -> IO[bytes]:
     """Return a body that may be too large for memory as a private temporary file."""
-    _check_announced(headers, limits)
+    receive_within = limit_body(receive, headers, limits)
     # Closed by its reader, or by the garbage collection.
     spool: IO[bytes] = SpooledTemporaryFile(max_size=_IN_MEMORY, dir=str(folder))  # noqa: SIM115
     try:
-        await _receive_all(receive, limits, spool.write)
+        await _receive_all(receive_within, spool.write)
     except BaseException:
         spool.close()
         raise
@@ -77,10 +73,11 @@ def limit_body(receive: Receive, headers: dict[str, str], limits: BodyLimits) ->
         nonlocal size
         message = await _within(min(stall, deadline - loop.time()), receive)
         if message["type"] == "http.disconnect":
-            raise ClientGone
+            # The server does not say which; only somebody who is still there reads the answer.
+            raise BodyBroken if "transfer-encoding" in headers else ClientGone
         size += len(message.get("body", b""))
         if size > limits.size:
-            raise BodyTooLarge(has_more=message.get("more_body", False))
+            raise BodyTooLarge
         return message
 
     return receive_within
@@ -92,17 +89,6 @@ def _check_announced(headers: dict[str, str], limits: BodyLimits) -> None:
         raise BodyTooLarge
 
 
-async def discard_body(receive: Receive, headers: dict[str, str], limits: BodyLimits) -> None:
-    """Read and discard the rest of a body, unless it is too large."""
-    announced = headers.get("content-length", "")
-    is_too_large = announced.isdigit() and int(announced) > _MOST_DISCARDED
-    if is_too_large or headers.get("expect", "").lower() == "100-continue":
-        return
-    with suppress(BodyTooLarge, BodyStalled, ClientGone):
-        enough = limits._replace(size=_MOST_DISCARDED)
-        await _receive_all(receive, enough, lambda _piece: None)
-
-
 async def _within(seconds: float, receive: Receive) -> Any:
     try:
         async with asyncio.timeout(seconds):
@@ -111,12 +97,9 @@ async def _within(seconds: float, receive: Receive) -> Any:
         raise BodyStalled from None
 
 
-async def _receive_all(
-    receive: Receive, limits: BodyLimits, keep: Callable[[bytes], object]
-) -> None:
-    receive_within = limit_body(receive, {}, limits)
+async def _receive_all(receive: Receive, keep: Callable[[bytes], object]) -> None:
     more = True
     while more:
-        message = await receive_within()
+        message = await receive()
         keep(message.get("body", b""))
         more = message.get("more_body", False)
