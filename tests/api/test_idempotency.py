@@ -53,16 +53,58 @@ def test_keys_of_different_merchants_have_nothing_to_do_with_each_other(
     assert mine.data["id"] != theirs.data["id"]
 
 
-def test_a_refusal_is_kept_too(v3: Client) -> None:
+@pytest.mark.parametrize("prefix", ["/v3.0", "/v2.6"])
+def test_a_refused_request_leaves_its_key_to_the_corrected_one(v3: Client, prefix: str) -> None:
+    client = Client(v3.server, prefix, v3.credentials)
+    good = an_order(
+        destinationCountryCode="GB", payment="InvoiceMe", qualityLevel="Pro", address1="1 Lane"
+    )
+    good.pop("preferredShippingMethod" if prefix == "/v2.6" else "qualityLevel")
+
+    refused = client.post("/orders", {**good, "countryCode": "XX"}, Idempotency_Key="key-1")
+    corrected = client.post("/orders", good, Idempotency_Key="key-1")
+    again = client.post("/orders", good, Idempotency_Key="key-1")
+
+    assert [refused.status, corrected.status, again.status] == [400, 200, 200]
+    assert again.body == corrected.body
+    assert v3.get("/orders").data["count"] == 1
+
+
+def test_a_refusal_is_not_repeated_once_its_reason_is_gone(v3: Client) -> None:
     order = v3.post("/orders", an_order()).data
     path = f"/orders/{order['id']}/status"
-    refused = v3.post(path, {"status": "Submitted"}, Idempotency_Key="key-1")
-    v3.post(path, {"status": "Cancelled"})
+    refused = v3.post(path, {"status": "AwaitingPayment"}, Idempotency_Key="key-1")
+    v3.put(f"/orders/{order['id']}", an_order(payment="InvoiceRecipient"))
 
-    again = v3.post(path, {"status": "Submitted"}, Idempotency_Key="key-1")
+    again = v3.post(path, {"status": "AwaitingPayment"}, Idempotency_Key="key-1")
 
-    assert refused.status == again.status == 403
-    assert again.body == refused.body
+    assert refused.status == 403
+    assert "idempotent-replayed" not in again.headers
+    assert again.body != refused.body
+
+
+def test_a_conflict_leaves_the_key_with_the_first_request(v3: Client) -> None:
+    first = create(v3, "key-1")
+
+    assert create(v3, "key-1", recipientName="Tom Fox").status == 422
+    assert create(v3, "key-1").body == first.body
+
+
+def test_eight_refusals_at_once_are_each_answered_and_leave_the_key_free(v3: Client) -> None:
+    answers: list[Answer] = []
+    threads = [
+        threading.Thread(target=lambda: answers.append(create(v3, "key-1", countryCode="XX")))
+        for _ in range(8)
+    ]
+
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(answers) == 8
+    assert {answer.status for answer in answers} <= {400, 409}
+    assert create(v3, "key-1").status == 200
 
 
 def test_a_put_may_carry_a_key(v3: Client) -> None:

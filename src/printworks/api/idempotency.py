@@ -11,22 +11,16 @@ from sqlalchemy import Connection
 from printworks.api.bodies import UploadedFile
 from printworks.api.endpoints import Unfinished
 from printworks.api.messages import Request, Response
-from printworks.errors import (
-    BadCredentials,
-    BadInput,
-    IdempotencyKeyReused,
-    ServiceError,
-    ServiceUnavailable,
-    StillRunning,
-)
+from printworks.errors import BadInput, IdempotencyKeyReused, StillRunning
 from printworks.store.accounts import idempotency as store
-from printworks.store.accounts.idempotency import KeyClaim
+from printworks.store.accounts.idempotency import KeyClaim, StoredRequest
 from printworks.store.engine.database import Database
 
 LONGEST_KEY: Final = 255
 # No request runs longer: one without an answer by then died with its process.
 RUNS_AT_MOST: Final = timedelta(minutes=2)
-_NOT_STORED: Final = (BadCredentials, StillRunning, ServiceUnavailable)
+# How often a key is claimed that others claim and free at the same time.
+_CLAIMS: Final = 3
 
 
 class StartedRequest(NamedTuple):
@@ -48,15 +42,13 @@ def answer_once(
     database: Database,
     keyed: KeyedRequest,
     perform: Callable[[Connection], Response | Unfinished[Any]],
-    refuse: Callable[[ServiceError], Response],
     *,
     now: datetime,
 ) -> Response | StartedRequest:
     """Perform a request that carries a key, unless it was performed before.
 
     The answer is stored in the transaction of the change, so there is never one without the
-    other. Refusals are stored too, but not infrastructure errors, nor refusals that have nothing
-    to do with the request itself.
+    other. A request that is refused or fails changes nothing, and leaves its key free.
     """
     claim = KeyClaim(keyed.merchant_id, _read_key(keyed.request), secrets.token_hex(8))
     known = _claim_or_replay(database, claim, _fingerprint(keyed.request, keyed.body), now=now)
@@ -68,21 +60,10 @@ def answer_once(
             if isinstance(response, Unfinished):
                 return StartedRequest(response, claim)
             store_response(db, claim, response)
-    except BaseException as error:
-        if not is_stored(error) or not isinstance(error, ServiceError):
-            release_claim(database, claim)
-            raise
-        response = refuse(error)
-        with database.writing() as db:
-            store_response(db, claim, response)
+    except BaseException:
+        release_claim(database, claim)
+        raise
     return response
-
-
-def is_stored(result: object) -> bool:
-    """Whether this result is stored, so that the same request gets it again."""
-    if isinstance(result, ServiceError):
-        return not isinstance(result, _NOT_STORED)
-    return not isinstance(result, BaseException)
 
 
 def release_claim(database: Database, claim: KeyClaim) -> None:
@@ -128,15 +109,21 @@ def _digest(value: object) -> bytes:
 def _claim_or_replay(
     database: Database, claim: KeyClaim, fingerprint: str, *, now: datetime
 ) -> Response | None:
-    with database.writing() as db:
-        is_mine = store.claim_key(
-            db, claim, fingerprint=fingerprint, now=now, until=now + RUNS_AT_MOST
-        )
-        first = None if is_mine else store.find_request(db, claim.merchant_id, claim.key)
-    if is_mine:
-        return None
-    if first is None:
-        raise StillRunning("The request with this Idempotency-Key was just given up; try again.")
+    for _ in range(_CLAIMS):
+        with database.writing() as db:
+            is_mine = store.claim_key(
+                db, claim, fingerprint=fingerprint, now=now, until=now + RUNS_AT_MOST
+            )
+            first = None if is_mine else store.find_request(db, claim.merchant_id, claim.key)
+        if is_mine:
+            return None
+        # Otherwise the first was refused just now, and the key is free again.
+        if first is not None:
+            return _replay(first, fingerprint)
+    raise StillRunning("Other requests with this Idempotency-Key are being refused; try again.")
+
+
+def _replay(first: StoredRequest, fingerprint: str) -> Response:
     if first.fingerprint != fingerprint:
         message = "This Idempotency-Key came with another request before; use a new one."
         raise IdempotencyKeyReused(message)

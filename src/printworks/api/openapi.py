@@ -213,7 +213,8 @@ def _describe_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
     key = {
         "name": "Idempotency-Key",
         "in": "header",
-        "description": "Makes a repeated request answer as the first did, and happen once.",
+        "description": "Makes a repeated request answer as the first did, and happen once. "
+        "A refused request leaves its key free for a corrected one.",
         "schema": {"type": "string", "minLength": 1, "maxLength": 255},
     }
     return [*in_path, *in_query, *([key] if endpoint.writes else [])]

@@ -1,7 +1,6 @@
 """Answers requests: authenticates the caller and runs the endpoint in one transaction."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, Final, NamedTuple
 
 import structlog
@@ -16,7 +15,6 @@ from printworks.api.idempotency import (
     KeyedRequest,
     StartedRequest,
     answer_once,
-    is_stored,
     release_claim,
     store_response,
 )
@@ -140,14 +138,15 @@ class ApiService:
             with self._database.writing() as db:
                 result = work.then(db, reply)
                 response = self._shape(matched, result)
-                if claim is not None and is_stored(result):
+                is_refused = isinstance(result, ServiceError)
+                if claim is not None and not is_refused:
                     store_response(db, claim, response)
-            is_done = is_stored(result)
+            is_done = not is_refused
         except Exception as error:  # noqa: BLE001  (nothing may get past this)
             response = self._answer_error(matched, error)
         finally:
             close_files(body)
-        # An exception rolled everything back, so the same request may be performed again.
+        # A refusal leaves the key free.
         if claim is not None and not is_done:
             release_claim(self._database, claim)
         return response
@@ -254,8 +253,7 @@ class ApiService:
                 result = perform(db)
             return StartedRequest(result) if isinstance(result, Unfinished) else result
         keyed = KeyedRequest(read.known.id, matched.request, read.body)
-        refuse = partial(self._answer_error, matched)
-        return answer_once(self._database, keyed, perform, refuse, now=self._clock())
+        return answer_once(self._database, keyed, perform, now=self._clock())
 
     def _read(self, matched: MatchedRequest) -> _Read:
         request = matched.request
