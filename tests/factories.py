@@ -14,6 +14,7 @@ from printworks.actions.work import SYSTEM, Actor, SystemWork, Work
 from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.snapshot import Catalogue
 from printworks.clock import Clock
+from printworks.net.guard import Guard
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.payments import Cards
 from printworks.settings import Settings
@@ -51,6 +52,7 @@ class FixedServices(msgspec.Struct, frozen=True):
     catalogue: Catalogue
     cards: Cards | None = None
     environment: str = "sandbox"
+    guard: Guard = Guard(allow_loopback=True)
 
 
 def a_system_work(

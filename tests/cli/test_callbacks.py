@@ -76,6 +76,24 @@ class TestWhereTo:
         assert ended.code == 1
         assert ended.complained == ("printworks: An address must begin with http:// or https://.\n")
 
+    @pytest.mark.parametrize(
+        ("url", "reason"),
+        [
+            (
+                "https://user:word@shop.example/",
+                "An address must hold no user name and no password.",
+            ),
+            ("https://shop.example:0/", "The port of an address must be a number from 1 to 65535."),
+            ("https://10.1.2.3/", "The address is not public, so it cannot be reached from here."),
+        ],
+    )
+    def test_an_address_that_can_never_work_is_refused(
+        self, keeper: Operator, url: str, reason: str
+    ) -> None:
+        ended = about_merchant(keeper, "set", url)
+
+        assert (ended.code, ended.complained) == (1, f"printworks: {reason}\n")
+
     def test_an_unknown_format_is_explained(self, keeper: Operator) -> None:
         ended = about_merchant(keeper, "set", RECEIVER, "--format", "1.0")
 

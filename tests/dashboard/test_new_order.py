@@ -47,7 +47,9 @@ WRONG: Final[Sequence[tuple[Mapping[str, str], str]]] = (
     ({"sku": "WEAR-HOODIE", "choice-size": "M"}, "Colour of this product can be: white, black"),
     ({"price_to_user": "12.50"}, "Leave it empty, or let the recipient pay."),
     ({"price_to_user": "much", "payment": "InvoiceRecipient"}, "a price for the recipient such as"),
-    ({"addresses": "cat.jpg"}, "“cat.jpg” is not a valid address"),
+    ({"addresses": "cat.jpg"}, "“cat.jpg” cannot be used. An address must begin with"),
+    ({"addresses": "https://10.0.0.5/cat.jpg"}, "cannot be used. The address is not public"),
+    ({"addresses": "https://a:b@shop.example/"}, "no user name and no password"),
     ({"sample": ""}, "Choose a picture, or enter the address of one."),
 )
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from printworks.net.addresses import FORBIDDEN_4, FORBIDDEN_6
+from printworks.net.errors import BadAddress
 from printworks.net.guard import Forbidden, Guard
 from printworks.settings import BadSetting, Settings
 from tests.net.hostile import ORDINARY_4, ORDINARY_6
@@ -162,3 +164,39 @@ class TestAllowedNetworks:
 
         with pytest.raises(BadSetting, match="must be networks with commas between them"):
             Settings.load(tmp_path, {})
+
+
+class TestAddressesThatAreGiven:
+    """Without asking a name server: only what no answer of it could change is refused."""
+
+    @pytest.mark.parametrize(
+        "url", ["http://shop.example/", "https://shop.example:80/", "https://93.184.215.14/x"]
+    )
+    def test_one_that_may_work_passes(self, url: str) -> None:
+        Guard().check_url(url)
+
+    @pytest.mark.parametrize("address", [*FORBIDDEN_4, *FORBIDDEN_6])
+    def test_one_in_a_forbidden_network_is_not_public(self, address: object) -> None:
+        host = str(address).partition("/")[0]
+        url = f"https://[{host}]/" if ":" in host else f"https://{host}/"
+
+        with pytest.raises(BadAddress, match="not public"):
+            Guard().check_url(url)
+
+    @pytest.mark.parametrize("url", ["https://shop.example:8080/", "http://93.184.215.14:22/"])
+    def test_another_port_is_refused(self, url: str) -> None:
+        with pytest.raises(BadAddress, match="must be 80 or 443"):
+            Guard().check_url(url)
+
+    @pytest.mark.parametrize(
+        "url", ["http://localhost:3000/", "http://a.LOCALHOST.:1/", "http://x:9/"]
+    )
+    def test_a_sandbox_on_this_machine_may_use_its_own(self, url: str) -> None:
+        Guard(allow_loopback=True).check_url(url)
+
+    def test_allowed_networks_have_any_port_but_never_metadata(self) -> None:
+        guard = Guard([ip_network("169.254.0.0/16"), ip_network("10.0.0.0/8")])
+
+        guard.check_url("http://10.1.2.3:8080/")
+        with pytest.raises(BadAddress, match="not public"):
+            guard.check_url("http://169.254.169.254/")

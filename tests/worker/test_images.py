@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import pyvips
+from sqlalchemy import update
 
 from printworks.actions.accounts.clock import advance_clock
 from printworks.actions.images.pictures import NOT_AS_EXPECTED
@@ -20,6 +21,7 @@ from printworks.store.console.jobs import JobRow
 from printworks.store.images.images import Image
 from printworks.store.images.pictures import proof_key, purge_pictures
 from printworks.store.orders.orders import Order
+from printworks.store.tables import images
 from printworks.worker.resources import BUSY_WAIT, MOST_FROM_HOST
 from tests.factories import a_work
 from tests.imaging.pictures import CORNERS, a_picture, are_alike, as_jpeg, corners
@@ -54,6 +56,15 @@ def fetch(shop: Shop, *urls: str, **values: Any) -> list[Image]:
     ids = shop.add_images(shop.add_order(), *urls, **values)
     shop.drain()
     return [shop.image(image_id) for image_id in ids]
+
+
+def fetch_stored(shop: Shop, url: str) -> Image:
+    """Fetch from an address that was taken when the rules were others."""
+    [image_id] = shop.add_images(shop.add_order(), "https://shop.example/cat.jpg")
+    with shop.database.writing() as db:
+        db.execute(update(images).where(images.c.id == image_id).values(url=url))
+    shop.drain()
+    return shop.image(image_id)
 
 
 def fetch_one(shop: Shop, url: str, **values: Any) -> Image:
@@ -209,7 +220,7 @@ class TestAttempts:
         assert (late.status, late.error_message) == (_S.OK, None)
 
     def test_an_address_that_nobody_could_ask_is_given_up_at_once(self, shop: Shop) -> None:
-        image = fetch_one(shop, "http://user:secret@127.0.0.1/cat.jpg")
+        image = fetch_stored(shop, "http://user:secret@127.0.0.1/cat.jpg")
 
         assert image.status is _S.FILE_NOT_FOUND_AT_URL
         assert image.error_message
@@ -220,7 +231,7 @@ class TestAttempts:
     ) -> None:
         shop = a_shop(environment="live", public_url="https://print.example", payments="account")
         shop.host.at("/cat.jpg", holds(A_PICTURE))
-        image = fetch_one(shop, f"http://{where.format(port=shop.host.port)}/cat.jpg")
+        image = fetch_stored(shop, f"http://{where.format(port=shop.host.port)}/cat.jpg")
 
         for wait in DOWNLOAD_WAITS:
             shop.pass_time(seconds=wait.total_seconds())

@@ -4,9 +4,7 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from printworks.actions.work import Work
-from printworks.errors import BadInput, WrongState
-from printworks.net.errors import BadAddress
-from printworks.net.urls import read_url
+from printworks.errors import WrongState
 from printworks.rules.callbacks import CallbackFormat
 from printworks.store.callbacks import callbacks as store
 from printworks.store.callbacks.replay import find_number_since, list_page, send_callbacks_again
@@ -48,7 +46,7 @@ def set_callback(
     Callbacks that wait to be sent go to the new address too.
     """
     if url is not None:
-        _check_address(url)
+        work.check_address(url)
     known = lock_callback_settings(work.db, work.merchant.id)
     secrets = known.secrets or ([Secret(make_secret())] if url else [])
     settings = CallbackSettings(url, format, secrets)
@@ -63,13 +61,6 @@ def set_callback(
 def _without_query(url: str) -> str:
     """Return what may be shown of an address: its query may hold a secret."""
     return url.partition("?")[0].partition("#")[0]
-
-
-def _check_address(url: str) -> None:
-    try:
-        read_url(url)
-    except BadAddress as error:
-        raise BadInput(error.message) from error
 
 
 def rotate_secret(work: Work) -> CallbackSettings:

@@ -16,6 +16,7 @@ from printworks.clock import Clock, system_clock
 from printworks.files import open_files
 from printworks.files.store import Files
 from printworks.imaging.processor import ImageProcessor
+from printworks.net.guard import Guard
 from printworks.payments.gateway import Gateway
 from printworks.rules.payments import Cards
 from printworks.settings import Settings
@@ -80,6 +81,10 @@ class Services:
     @property
     def environment(self) -> str:
         return self.settings.environment
+
+    @property
+    def guard(self) -> Guard:
+        return self._once("guard", lambda: Guard.of(self.settings))
 
     @property
     def is_sandbox(self) -> bool:

@@ -8,6 +8,9 @@ import msgspec
 from sqlalchemy import Connection
 
 from printworks.catalogue.snapshot import Catalogue
+from printworks.errors import BadInput
+from printworks.net.errors import BadAddress
+from printworks.net.guard import Guard
 from printworks.rules.events import OrderEvent
 from printworks.rules.jobs import JobKind
 from printworks.rules.payments import Cards
@@ -58,6 +61,10 @@ class Backing(Protocol):
     def environment(self) -> str:
         """Either sandbox or live."""
 
+    @property
+    def guard(self) -> Guard:
+        """Which addresses of others may be used."""
+
 
 class SystemWork(msgspec.Struct, frozen=True, kw_only=True):
     """Work in one transaction that belongs to no merchant, or to one that is not known yet."""
@@ -79,6 +86,14 @@ class SystemWork(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def environment(self) -> str:
         return self.backing.environment
+
+    def check_address(self, address: str, member: str | None = None) -> None:
+        """Refuse an address that can never be reached; say why, and of which member it is."""
+        try:
+            self.backing.guard.check_url(address)
+        except BadAddress as error:
+            prefix = f"`{member}` is wrong: " if member else ""
+            raise BadInput(prefix + error.message) from error
 
     def for_merchant(self, merchant: Merchant) -> "Work":
         """Continue for a merchant, in the same transaction."""

@@ -12,8 +12,11 @@ from typing import Final, Self
 from urllib.parse import urlsplit
 
 from aiohttp import AddrInfoType
+from yarl import URL
 
 from printworks.net.addresses import METADATA, is_forbidden, read_address
+from printworks.net.errors import BadAddress
+from printworks.net.urls import read_url
 from printworks.settings import Settings, is_loopback
 
 PORTS: Final = frozenset({80, 443})
@@ -54,6 +57,26 @@ class Guard:
         if why is not None:
             raise Forbidden(f"{address} port {port} is forbidden: {why}.")
 
+    def check_url(self, text: str) -> None:
+        """Raise `BadAddress` if we could never connect, whatever its name may resolve to.
+
+        For the moment in which a merchant gives an address: it asks no name server. What a name
+        resolves to may change, so `check` decides about that with every connection.
+        """
+        url = read_url(text)
+        host, port = _find_numbers(url), url.port or 443
+        address = read_address(host)
+        if address is None:
+            # A name may stand for an allowed address, which has any port.
+            is_public, has_any_port = True, bool(self._allowed)
+        else:
+            has_any_port = self._is_allowed(address)
+            is_public = has_any_port or is_forbidden(address) is None
+        if not is_public:
+            raise BadAddress("The address is not public, so it cannot be reached from here.")
+        if port not in PORTS and not has_any_port:
+            raise BadAddress("The port of an address must be 80 or 443.")
+
     def __call__(self, info: AddrInfoType) -> socket.socket:
         """Create a socket for an address of `getaddrinfo`; the factory for aiohttp."""
         family, kind, protocol, _, where = info
@@ -64,6 +87,13 @@ class Guard:
 
     def _is_allowed(self, address: IPv4Address | IPv6Address) -> bool:
         return address not in METADATA and any(address in network for network in self._allowed)
+
+
+def _find_numbers(url: URL) -> str:
+    """Return the host, with `localhost` as an address."""
+    host = (url.host or "").lower().removesuffix(".")
+    is_here = host == "localhost" or host.endswith(".localhost")
+    return "127.0.0.1" if is_here else host
 
 
 def is_private_sandbox(settings: Settings) -> bool:

@@ -18,7 +18,6 @@ from decimal import ROUND_HALF_UP, Decimal
 from enum import StrEnum
 from typing import Annotated, Any, Final, NamedTuple, TypeVar, Union, get_args, get_origin
 from typing import get_type_hints as get_hints
-from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -102,19 +101,9 @@ def _read_country(name: str, value: object) -> str:
     return code
 
 
-def read_url(name: str, value: object) -> str:
-    """Read an absolute http or https address."""
-    url = _read_text(name, value, longest=2000).strip()
-    try:
-        parts = urlsplit(url)
-        is_absolute = parts.scheme in ("http", "https") and bool(parts.hostname)
-        # Reading the port raises ValueError if it is not a number.
-        _ = parts.port
-    except ValueError:
-        is_absolute = False
-    if not is_absolute or any(character.isspace() for character in url):
-        raise BadInput(f"`{name}` must be an absolute http or https address.")
-    return url
+def _read_url(name: str, value: object) -> str:
+    # What address it may be is checked by the actions, which know what can be reached.
+    return _read_text(name, value, longest=2000).strip()
 
 
 def _read_currency(name: str, value: object) -> str:
@@ -164,7 +153,7 @@ Copies = Annotated[int, Meta(ge=0, le=MOST_COPIES), Reader(_read_copies)]
 CountryCode = Annotated[str, Meta(pattern="^[A-Za-z]{2}$"), Reader(_read_country)]
 CurrencyCode = Annotated[str, Meta(pattern="^[A-Za-z]{3}$"), Reader(_read_currency)]
 Md5 = Annotated[str, Meta(pattern="^[0-9A-Fa-f]{32}$"), Reader(_read_md5)]
-Url = Annotated[str, Meta(max_length=2000), Reader(read_url)]
+Url = Annotated[str, Meta(max_length=2000), Reader(_read_url)]
 
 
 def read_choice(choices: type[StrEnum], name: str, value: object) -> StrEnum:

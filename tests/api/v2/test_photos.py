@@ -87,7 +87,10 @@ class TestAdding:
             ({"copies": -1}, "`copies` must be a whole number from 1 to 100000."),
             ({"copies": "1.5"}, "`copies` must be a whole number."),
             ({"copies": "some"}, "`copies` must be a number."),
-            ({"url": "sunset.jpg"}, "`url` must be an absolute http or https address."),
+            (
+                {"url": "sunset.jpg"},
+                "`url` is wrong: An address must begin with http:// or https://.",
+            ),
             ({"sizing": "Bend"}, "`sizing` must be one of Crop, ShrinkToFit, ShrinkToExactFit."),
             ({"type": ""}, "`type` is required."),
             ({"attributes": {"colour": "red"}}, "Invalid attribute name colour"),

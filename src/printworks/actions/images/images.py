@@ -88,6 +88,8 @@ def normalise_image(work: Work, order: Order, new: NewImage) -> NewImage:
     if new.price_to_user is not None and order.payment is not Payment.INVOICE_RECIPIENT:
         message = "`priceToUser` is only allowed when the order's payment is InvoiceRecipient."
         raise BadInput(message)
+    if new.url is not None:
+        work.check_address(new.url, "url")
     attributes = choose_attributes(product, new.attributes)
     price = find_price(work, order, product.sku)
     return msgspec.structs.replace(new, sku=product.sku, attributes=attributes, price=price)
@@ -141,6 +143,7 @@ def get_waiting_image(db: Connection, order: Order, image_id: int) -> Image:
 
 def set_image_url(work: Work, image: Image, new: NewImage) -> Image:
     """Set the URL of an image that awaits its file, and enqueue the download."""
+    work.check_address(new.url or "", "url")
     values = {
         "url": new.url,
         "expected_md5": new.expected_md5,

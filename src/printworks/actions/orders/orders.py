@@ -88,6 +88,7 @@ def _replace_packing_slip(work: Work, order: Order) -> None:
 
 def _enqueue_packing_slip(work: Work, order: Order) -> None:
     url = order.packing_slip_url or ""
+    work.check_address(url, "packingSlipUrl")
     set_packing_slip(work.db, order.id, url, now=work.now)
     work.enqueue(JobKind.FETCH_PACKING_SLIP, {"order": order.id, "url": url}, order_id=order.id)
 

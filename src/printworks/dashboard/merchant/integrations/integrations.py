@@ -7,7 +7,6 @@ from typing import Final
 from starlette.responses import Response
 
 from printworks.actions import callbacks as actions
-from printworks.dashboard.merchant.integrations.callback_address import check_reachable
 from printworks.dashboard.site.forms import read_choice
 from printworks.dashboard.site.rendering import Link
 from printworks.dashboard.site.router import page_at
@@ -108,7 +107,6 @@ def set_address(visit: MerchantVisit) -> Response | None:
     url = visit.sent.text("url")
     if not url:
         raise BadInput("Enter an address, such as https://shop.example/callbacks.")
-    check_reachable(visit.services.settings, url)
     had_secret = bool(read_callback_settings(visit.db, visit.merchant.id).secrets)
     settings = actions.set_callback(visit.work, url, _read_format(visit))
     if had_secret:

@@ -96,7 +96,7 @@ def add(visit: MerchantVisit) -> None:
     if why_not := _explain(order):
         raise WrongState(why_not)
     wanted = read_print(visit, country=order.destination_country, payment=order.payment)
-    addressed = read_addresses(visit.sent, wanted)
+    addressed = read_addresses(visit, wanted)
     with receive_pictures(visit, addressed) as pictures:
         with visit.services.database.writing() as db:
             order = get_order_to_change(db, visit.merchant.id, order_id)

@@ -92,7 +92,7 @@ def create(visit: MerchantVisit) -> str | Response:
     """Create an order with its pictures; refuse it if one cannot be printed."""
     new = _read_order(visit)
     wanted = read_print(visit, country=new.destination_country, payment=new.payment)
-    addressed = read_addresses(visit.sent, wanted)
+    addressed = read_addresses(visit, wanted)
     with receive_pictures(visit, addressed) as pictures:
         check_pictures(visit, pictures, wanted)
         with visit.services.database.writing() as db:

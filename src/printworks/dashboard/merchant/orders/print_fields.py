@@ -13,11 +13,11 @@ from printworks.dashboard.shared.order_images import write_size
 from printworks.dashboard.site.forms import Sent, read_choice, read_number
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import BadInput
+from printworks.net.errors import BadAddress
 from printworks.rules.images import MOST_COPIES, MOST_IN_BATCH
 from printworks.rules.orders import Payment
 from printworks.rules.sizing import Pixels, Sizing, mismatch
 from printworks.store.images.images import NewImage
-from printworks.wire.reading import read_url
 
 # Before the name of a choice of the product.
 CHOICE: Final = "choice-"
@@ -119,20 +119,22 @@ def read_print(visit: MerchantVisit, *, country: str | None, payment: Payment) -
     )
 
 
-def read_addresses(sent: Sent, wanted: NewImage) -> list[NewImage]:
+def read_addresses(visit: MerchantVisit, wanted: NewImage) -> list[NewImage]:
     """Read the addresses of pictures, one in each line, to be printed as is wanted."""
-    lines = [line.strip() for line in sent.raw("addresses").splitlines() if line.strip()]
+    lines = [line.strip() for line in visit.sent.raw("addresses").splitlines() if line.strip()]
     if len(lines) > MOST_IN_BATCH:
         raise BadInput(f"Enter at most {MOST_IN_BATCH} addresses at once.")
-    return [msgspec.structs.replace(wanted, url=_read_address(line)) for line in lines]
+    for line in lines:
+        _check_address(visit, line)
+    return [msgspec.structs.replace(wanted, url=line) for line in lines]
 
 
-def _read_address(line: str) -> str:
+def _check_address(visit: MerchantVisit, line: str) -> None:
     try:
-        return read_url("url", line)
-    except BadInput as refusal:
-        message = f"“{shorten(line)}” is not a valid address. It should look like https://shop.example/1.jpg."
-        raise BadInput(message) from refusal
+        visit.services.guard.check_url(line)
+    except BadAddress as error:
+        message = f"“{shorten(line)}” cannot be used. {error.message}"
+        raise BadInput(f"{message} It should look like https://shop.example/1.jpg.") from error
 
 
 def _read_copies(typed: str) -> int:
