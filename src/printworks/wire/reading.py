@@ -153,7 +153,11 @@ Copies = Annotated[int, Meta(ge=0, le=MOST_COPIES), Reader(_read_copies)]
 CountryCode = Annotated[str, Meta(pattern="^[A-Za-z]{2}$"), Reader(_read_country)]
 CurrencyCode = Annotated[str, Meta(pattern="^[A-Za-z]{3}$"), Reader(_read_currency)]
 Md5 = Annotated[str, Meta(pattern="^[0-9A-Fa-f]{32}$"), Reader(_read_md5)]
-Url = Annotated[str, Meta(max_length=2000), Reader(_read_url)]
+Url = Annotated[
+    str,
+    Meta(max_length=2000, description="A public http or https address, on port 80 or 443."),
+    Reader(_read_url),
+]
 
 
 def read_choice(choices: type[StrEnum], name: str, value: object) -> StrEnum:
