@@ -98,7 +98,7 @@ class TestReach:
         for lab, country, band in combine(CATALOGUE.labs, COUNTRIES, CATALOGUE.bands):
             usual, fast = (
                 [
-                    (service.max_transit_days, service.tariffs[band, Currency.GBP].first)
+                    (service.max_transit_days, service.costs[band, Currency.GBP].first)
                     for service in CATALOGUE.list_services(lab.code, country)
                     if method in service.methods and band in service.bands
                 ]

@@ -21,6 +21,7 @@ from granian.server import MPServer
 
 from printworks import log
 from printworks.catalogue.opening import open_catalogue
+from printworks.catalogue.public_holidays import find_delivery_calendar
 from printworks.clock import system_clock
 from printworks.settings import Settings
 from printworks.web.cores import choose_core
@@ -103,6 +104,8 @@ def serve_web(settings: Settings) -> None:
     log.configure(settings)
     # Likewise; and its errors are shown once, before anything is started.
     open_catalogue(settings.catalogue)
+    # Any country: no request has to wait until the library of holidays is imported.
+    find_delivery_calendar("GB", system_clock().year)
     _allow_many_files()
     address = find_address(settings)
     tls = prepare_tls(settings, now=system_clock())

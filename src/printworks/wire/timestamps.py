@@ -25,8 +25,10 @@ def read_end(name: str, value: object) -> datetime:
 
 
 def _read_moment(name: str, value: object, later: timedelta) -> datetime:
+    given = value.strip() if isinstance(value, str) else ""
     try:
-        moment = datetime.fromisoformat(value.strip() if isinstance(value, str) else "")
+        # In a query string, the sign of a zone may have become a blank.
+        moment = datetime.fromisoformat(given.replace(" ", "+") if "T" in given else given)
         # What we show has no zone, and is UTC.
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC) + later
     except (ValueError, OverflowError) as error:

@@ -409,6 +409,26 @@ def test_times_are_shown_to_the_millisecond_without_a_zone(
 
 
 @pytest.mark.every_version
+@pytest.mark.every_version
+@pytest.mark.parametrize("code", ["AN", "CS", "UK", "QQ", "GBR"])
+@pytest.mark.parametrize("member", ["destinationCountryCode", "countryCode"])
+def test_no_order_goes_to_a_code_that_is_not_a_country(v2: Client, member: str, code: str) -> None:
+    order_id = create(v2)
+    before = see(v2, order_id)
+
+    refusals = [
+        v2.post("/Orders", an_order(**{member: code})),
+        v2.put(f"/Orders/{order_id}", {member: code}),
+        put_in_query(v2, f"/Orders/{order_id}", **{member: code}),
+    ]
+
+    for refusal in refusals:
+        assert refusal.status == 400
+        assert refusal.error == f"`{member}` is wrong: Country with code {code} not found."
+    assert see(v2, order_id) == before
+    assert len(seen(v2.get("/Orders"))) == 1
+
+
 def test_xml_can_be_had(v2: Client) -> None:
     answer = v2.get(f"/Orders/{create(v2)}", Accept="application/xml")
 

@@ -331,6 +331,36 @@ class TestListing:
         assert len(v3.get("/orders?start=250").data["content"]) == 1
 
 
+class TestPackingSlips:
+    def test_one_can_be_set_replaced_and_removed_until_the_order_is_submitted(
+        self, v3: Client
+    ) -> None:
+        address = {
+            "address1": "1 High St",
+            "addressTownOrCity": "York",
+            "postalOrZipCode": "YO1 1AA",
+        }
+        order_id = v3.post("/orders", an_order(**address)).data["id"]
+        v3.post(f"/orders/{order_id}/images", PRINT)
+        first, second = "https://shop.example/1.png", "https://shop.example/2.png"
+
+        for sent, shown in (
+            (first, first),
+            (second, second),
+            (None, second),
+            ("", None),
+            (first, first),
+        ):
+            changed = v3.put(f"/orders/{order_id}", an_order(packingSlipUrl=sent))
+            assert changed.data["packingSlipUrl"] == shown
+        assert v3.post(f"/orders/{order_id}/status", {"status": "Submitted"}).status == 200
+
+        late = v3.put(f"/orders/{order_id}", an_order(packingSlipUrl=second))
+
+        assert late.status == 403
+        assert v3.get(f"/orders/{order_id}").data["packingSlipUrl"] == first
+
+
 @pytest.mark.both_databases
 class TestFiltering:
     """Additions to the contract."""
@@ -360,6 +390,8 @@ class TestFiltering:
             ("createdFrom=2026-11-17T12:00:00.000", [3, 2]),
             ("createdFrom=2026-11-17T12:00:00.001Z", [3]),
             ("createdFrom=2026-11-17T13:00:00%2B01:00", [3, 2]),
+            ("createdFrom=2026-11-17T13:00:00+01:00", [3, 2]),
+            ("createdFrom=2026-11-17%2012:00:00", [3, 2]),
             ("createdTo=2026-11-16", [1, 0]),
             ("createdTo=2026-11-16T12:00:00", [1, 0]),
             ("createdTo=2026-11-16T11:59:59.999", [0]),
