@@ -22,6 +22,8 @@ from tests.dashboard.visits import words_of
 from tests.dashboard.windows import Window, merchant_of
 from tests.factories import NOON, a_work, a_work_of
 
+HOLDS = pytest.mark.parametrize("settings", ['can_hold_until = "submitted"'], indirect=True)
+
 
 @pytest.mark.both_databases
 class TestFinding:
@@ -72,6 +74,7 @@ class TestFinding:
     def test_whatever_is_looked_for_is_only_text(self, operator: Window, query: str) -> None:
         assert operator.open(f"/console/orders?{query}").status == 200
 
+    @HOLDS
     def test_those_in_trouble_have_lists_of_their_own(
         self, operator: Window, alice: Window, database: Database
     ) -> None:
@@ -104,6 +107,7 @@ class TestOrder:
         assert f"Issue {issue.id}" in said
         assert "Created" in said
 
+    @HOLDS
     @pytest.mark.both_databases
     def test_it_is_held_for_a_reason_and_released(
         self, operator: Window, alice: Window, database: Database
@@ -154,6 +158,7 @@ class TestOrder:
         assert "Nothing needs attention" in operator.words("/console")
         assert see_shipment(database, job).state is LabState.CANCELLED
 
+    @HOLDS
     def test_what_a_lab_sends_all_the_same_is_held_no_longer(
         self, operator: Window, alice: Window, database: Database
     ) -> None:

@@ -27,6 +27,7 @@ class TestOverview:
         assert "Orders submitted" in said
         assert "No data yet." in said
 
+    @pytest.mark.parametrize("settings", ['can_hold_until = "submitted"'], indirect=True)
     def test_each_kind_of_trouble_is_counted_and_named(
         self,
         operator: Window,

@@ -110,24 +110,12 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         return next((product for product in offered if product.is_sold_to(country)), None)
 
     def resolve_type(
-        self,
-        name: str,
-        *,
-        quality: QualityLevel | None,
-        printed_in: str | None,
-        sent_to: str | None,
+        self, name: str, *, quality: QualityLevel | None, country: str
     ) -> Product | None:
-        """Return the product of this type that can be sent there.
-
-        It is looked for in the catalogue of the print country, then in that of the destination.
-        """
-        countries = [country for country in (printed_in, sent_to) if country]
+        """Return what a type means in a country's catalogue, in this quality or in the best."""
         qualities = [quality] if quality else list(QualityLevel)
-        for country, level in itertools.product(countries, qualities):
-            product = self.find_type(name, quality=level, country=country)
-            if product is not None and (sent_to is None or product.is_sold_to(sent_to)):
-                return product
-        return None
+        found = (self.find_type(name, quality=level, country=country) for level in qualities)
+        return next((product for product in found if product is not None), None)
 
     def list_sold_to(
         self, country: str, *, quality: QualityLevel | None = None

@@ -123,13 +123,15 @@ class TestChangingTheOrder:
         assert (answer.status, answer.error) == (400, reason)
         assert see(v2, order_id) == before
 
-    def test_another_print_country_keeps_what_is_sent_to_the_same_place(self, v2: Client) -> None:
+    def test_another_print_country_keeps_what_its_catalogue_has(self, v2: Client) -> None:
         order_id = create(v2)
         before = [add(v2, order_id), add(v2, order_id, type="C8x8")]
 
-        changed = seen(v2.put(f"/Orders/{order_id}", {"countryCode": "JP"}))
+        changed = seen(v2.put(f"/Orders/{order_id}", {"countryCode": "DE"}))
+        refused = v2.put(f"/Orders/{order_id}", {"countryCode": "JP"})
 
         assert changed["photos"] == before
+        assert (refused.status, refused.error) == (400, "C8x8 is not sold to JP.")
         assert set_status(v2, order_id, "Submitted").status == 200
 
     def test_no_country_at_all_keeps_everything_until_there_is_one(self, v2: Client) -> None:

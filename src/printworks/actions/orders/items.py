@@ -22,28 +22,24 @@ def resolve_items(work: Work, before: Order, order: Order) -> None:
         return
     images = list_images(work.db, order.id)
     found = [(image, _resolve(work.catalogue, image, before, order)) for image in images]
+    place = _name_place(order.destination_country, before, order)
     products = {
-        image.id: (product.sku, _choose_again(image, product, _name_place(before, order)))
-        for image, product in found
+        image.id: (product.sku, _choose_again(image, product, place)) for image, product in found
     }
     update_products(work.db, images, products)
 
 
 def _resolve(catalogue: Catalogue, image: Image, before: Order, order: Order) -> Product:
     product = catalogue.find_product(image.sku)
-    destination, printed_in = order.destination_country, order.print_country
-    if product is not None and (destination or printed_in):
-        if _is_by_type(product, before, order):
-            product = catalogue.resolve_type(
-                product.type_names[0],
-                quality=order.quality_level,
-                printed_in=printed_in,
-                sent_to=destination,
-            )
-        elif destination is not None and not product.is_sold_to(destination):
-            product = None
-    if product is None:
-        raise NotSold(image.sku, _name_place(before, order))
+    destination = order.destination_country
+    country = order.print_country or destination
+    if product is not None and country is not None and _is_by_type(product, before, order):
+        name, quality = product.type_names[0], order.quality_level
+        product = catalogue.resolve_type(name, quality=quality, country=country)
+        if product is None:
+            raise NotSold(image.sku, _name_place(country, before, order))
+    if product is None or (destination is not None and not product.is_sold_to(destination)):
+        raise NotSold(image.sku, _name_place(destination, before, order))
     return product
 
 
@@ -62,8 +58,8 @@ def _choose_again(image: Image, product: Product, place: str) -> dict[str, str]:
         raise NotSold(image.sku, where) from refusal
 
 
-def _name_place(before: Order, order: Order) -> str:
-    country = order.destination_country or order.print_country or "any country"
+def _name_place(country: str | None, before: Order, order: Order) -> str:
+    country = country or order.print_country or "any country"
     if order.quality_level == before.quality_level:
         return country
     return f"{country} in quality level {order.quality_level}"

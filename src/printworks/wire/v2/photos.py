@@ -64,18 +64,14 @@ class AddPhotoByUrl(AddPhoto, frozen=True, kw_only=True):
 
 def find_type(name: str, order: Order, catalogue: Catalogue) -> Product:
     """Return the product that an order's photo is printed on, or refuse its type."""
-    quality, printed_in, sent_to = (
-        order.quality_level,
-        order.print_country,
-        order.destination_country,
-    )
-    if not (printed_in or sent_to):
+    # The catalogue is that of the country where the order is printed.
+    country, quality = order.print_country or order.destination_country, order.quality_level
+    if country is None:
         raise BadInput("Give the order a `destinationCountryCode` before its photos.")
-    product = catalogue.resolve_type(name, quality=quality, printed_in=printed_in, sent_to=sent_to)
+    product = catalogue.resolve_type(name, quality=quality, country=country)
     if product is None:
         in_quality = f" in quality level {quality}" if quality else ""
-        where = sent_to or printed_in
-        raise BadInput(f"There is no item of type {name.strip()}{in_quality} for {where}.")
+        raise BadInput(f"There is no item of type {name.strip()}{in_quality} for {country}.")
     return product
 
 
