@@ -20,7 +20,7 @@ from tests import postgres
 from tests.compiled_statements import share_compiled_statements
 from tests.factories import NOON
 from tests.order import put_slow_first
-from tests.scale import IS_FULL, IS_QUICK
+from tests.scale import IS_FULL, IS_QUICK, PART
 from tests.statements import Places, find_untried, watch_statements, write_places
 
 BACKENDS: Final = ("sqlite", "postgresql")
@@ -31,7 +31,8 @@ ON_ONE_DATABASE: Final = frozenset({"api", "cli", "dashboard"})
 # Programs, browsers and whole journeys: they take longest.
 ALL_SLOW: Final = frozenset({"browser", "journeys"})
 # Measuring coverage doubles the time of a test. Elsewhere only the first case of each is measured,
-# and never what is slow: most of that runs in other processes.
+# and never what is slow: most of that runs in other processes. The rest is a run of its own, since
+# measuring cannot be switched off and on again while threads of a service start.
 MEASURED_WHOLLY: Final = frozenset({"actions", "rules", "store"})
 
 # A transaction that an earlier test left open would bring its rows back.
@@ -102,7 +103,7 @@ def pytest_terminal_summary(
 
 
 def _untried(config: pytest.Config) -> list[str]:
-    is_part = config.option.keyword or config.option.markexpr or config.args != ["tests"]
+    is_part = PART or config.option.keyword or config.option.markexpr or config.args != ["tests"]
     return [] if is_part or IS_QUICK else find_untried(config.stash[_places])
 
 
@@ -120,17 +121,23 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
-    """Mark as slow what is slow by where it is, and let it begin first; measure what is needed."""
-    measured: set[str] = set()
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Iterator[None]:
+    """Mark as slow what is slow by where it is, and let it begin first; choose what is measured."""
+    known: set[str] = set()
+    measured: list[pytest.Item] = []
+    others: list[pytest.Item] = []
     for item in items:
         if _folder_of(item) in ALL_SLOW:
             item.add_marker(pytest.mark.slow)
         name = item.nodeid.partition("[")[0]
-        is_repeated = name in measured and _folder_of(item) not in MEASURED_WHOLLY
-        if is_repeated or item.get_closest_marker("slow"):
-            item.add_marker(pytest.mark.no_cover)
-        measured.add(name)
+        is_repeated = name in known and _folder_of(item) not in MEASURED_WHOLLY
+        known.add(name)
+        (others if is_repeated or item.get_closest_marker("slow") else measured).append(item)
+    if PART:
+        items[:], left = (measured, others) if PART == "measured" else (others, measured)
+        config.hook.pytest_deselected(items=left)
     yield
     items[:] = put_slow_first(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 

@@ -30,7 +30,7 @@ from tests.scale import scaled
 
 pytestmark = pytest.mark.both_databases
 
-CASES_FOR_EACH: Final = scaled(480, part=6)
+CASES_FOR_EACH: Final = scaled(480, part=4)
 CHECKS: Final = [
     not_a_server_error,
     status_code_conformance,

@@ -134,26 +134,19 @@ def test_blanks_around_a_sku_or_a_type_do_not_matter(sku: str) -> None:
 
 
 class TestResolvingAType:
-    """By print country and destination, of which either may be unknown."""
+    """By the country whose catalogue counts."""
 
     @pytest.mark.parametrize(
-        ("name", "printed_in", "sent_to", "sku"),
+        ("name", "country", "sku"),
         [
-            ("4x6", "GB", "JP", PRO_PRINT),
-            ("4x6", None, "JP", PRO_PRINT),
-            ("4x6", "GB", None, PRO_PRINT),
-            ("4x6", None, None, None),
-            # In the catalogue of the destination alone.
-            ("C20x30_1_25_au", "GB", "AU", "AU-CAN-125-20X30"),
-            # In that of the print country, and not sent there.
-            ("C20x30_1_25_au", "AU", "GB", None),
-            ("C20x30_1_25_au", "AU", None, "AU-CAN-125-20X30"),
+            ("4x6", "GB", PRO_PRINT),
+            ("4x6", "JP", PRO_PRINT),
+            ("C20x30_1_25_au", "AU", "AU-CAN-125-20X30"),
+            ("C20x30_1_25_au", "GB", None),
         ],
     )
-    def test_it_is_what_can_be_sent_there(
-        self, name: str, printed_in: str | None, sent_to: str | None, sku: str | None
-    ) -> None:
-        found = CATALOGUE.resolve_type(name, quality=None, printed_in=printed_in, sent_to=sent_to)
+    def test_it_is_what_the_catalogue_has(self, name: str, country: str, sku: str | None) -> None:
+        found = CATALOGUE.resolve_type(name, quality=None, country=country)
 
         assert (found and found.sku) == sku
 
@@ -164,7 +157,7 @@ class TestResolvingAType:
     def test_it_is_what_the_quality_level_means_by_it(
         self, quality: QualityLevel, sku: str
     ) -> None:
-        found = CATALOGUE.resolve_type("4x6", quality=quality, printed_in="GB", sent_to="GB")
+        found = CATALOGUE.resolve_type("4x6", quality=quality, country="GB")
 
         assert found is not None
         assert found.sku == sku

@@ -164,7 +164,7 @@ ENDS_THE_SESSION: Final = frozenset({"", "sign-out-everywhere", "change-password
 
 
 @ON_ONE
-@pytest.mark.parametrize(("realm", "fields"), [(Realm.MERCHANT, 28), (Realm.OPERATOR, 15)])
+@pytest.mark.parametrize(("realm", "fields"), [(Realm.MERCHANT, 28), (Realm.OPERATOR, 14)])
 def test_no_form_runs_what_was_typed(
     database: Database,
     settings: Settings,
