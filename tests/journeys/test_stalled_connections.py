@@ -12,7 +12,7 @@ from tests.running import HOST, Merchant, Service, running
 
 pytestmark = pytest.mark.slow
 
-STALLED = 100
+STALLED = 300
 REQUESTS = 100
 
 AN_ORDER = {
