@@ -32,7 +32,12 @@ from printworks.rules.payments import Billing
 from printworks.rules.production import LabState
 from printworks.rules.search import make_recipient_key
 from printworks.store.accounts.merchants import Merchant, set_billing
-from printworks.store.console.figures import count_callbacks, count_orders, count_production
+from printworks.store.console.figures import (
+    count_callbacks,
+    count_orders,
+    count_production,
+    sum_days_over,
+)
 from printworks.store.console.jobs import search_jobs
 from printworks.store.console.labs import count_queue, list_queue
 from printworks.store.console.ledger import list_money
@@ -89,6 +94,8 @@ def fill(database: Database, count: int = MANY, *, now: datetime) -> Merchant:
         _add_more(db, since=now - timedelta(days=DAYS_WITH_MORE))
         db.execute(text("DROP TABLE bench_people"))
     merchant = Merchant(**{**_fields(merchant), "billing": Billing.ACCOUNT})
+    with database.writing() as db:
+        sum_days_over(db, transit_days=open_catalogue(None).transit_days, now=now)
     for number in range(WHOLE):
         with database.writing() as db:
             _add_whole(db, merchant, number, now=now)
@@ -148,6 +155,7 @@ def _add_more(db: Connection, *, since: datetime) -> None:
     """Add a shipment, a charge and a callback to recent complete orders."""
     kind = db.dialect.name
     latest = DAY_OF[kind].format(column="created_at")
+    day = DAY_OF[kind].format(column="created_at").replace("5 days", "0 days")
     shipped = HOURS_AFTER[kind].format(column="created_at", hours="20 + id % 90")
     recent = "FROM orders WHERE status = 'Complete' AND created_at >= :since ORDER BY id"
     lines = """'[["receivable",1250],["sales",-1250]]'"""
@@ -159,9 +167,12 @@ def _add_more(db: Connection, *, since: datetime) -> None:
             {"0" if kind == "sqlite" else "false"}, 400, 350, '[]', 1 + id % 4, {latest}, {latest},
             created_at, {shipped}, created_at, created_at {recent}""",
         f"""INSERT INTO ledger_entries (merchant_id, number, key, kind, order_id, currency, lines,
-            memo, created_at, previous, hash)
+            memo, created_at, balance, previous, hash)
         SELECT merchant_id, ordinal, 'charge-' || id, 'charge', id, 'GBP', {lines}, '',
-            created_at, '', '' {recent}""",
+            created_at, 1250 * row_number() OVER (ORDER BY id), '', '' {recent}""",
+        f"""INSERT INTO ledger_days (merchant_id, day, kind, currency, entries, amount)
+        SELECT merchant_id, {day}, 'charge', 'GBP', count(*), 1250 * count(*)
+        FROM ledger_entries GROUP BY merchant_id, {day}""",
         f"""INSERT INTO callbacks (merchant_id, order_id, sequence, state, attempts, created_at)
         SELECT merchant_id, id, 1, 'delivered', 1, created_at {recent}""",
         """INSERT INTO callback_attempts (callback_id, number, at, url, status, milliseconds,

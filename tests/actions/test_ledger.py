@@ -26,6 +26,7 @@ from printworks.store.engine.database import Database
 from printworks.store.images.images import NewImage
 from printworks.store.money.ledger import (
     NewLedgerEntry,
+    list_days,
     list_entries,
     list_order_money,
     post_entry,
@@ -34,7 +35,7 @@ from printworks.store.money.ledger import (
 )
 from printworks.store.money.payments import PaymentRequest, list_payment_money
 from printworks.store.orders.orders import Order, get_order
-from printworks.store.tables import ledger_entries, merchants, orders, payment_requests
+from printworks.store.tables import ledger_days, ledger_entries, merchants, orders, payment_requests
 from tests.factories import NOON, a_merchant, a_system_work, a_work, a_work_of, an_order
 
 CATALOGUE: Final = open_catalogue(None)
@@ -68,7 +69,8 @@ def find_faults(db: Connection, merchant: Merchant) -> list[str]:
     entries = list_entries(db, merchant.id)
     money = list_order_money(db, merchant.id)
     payments = list_payment_money(db, merchant.id)
-    return [fault.kind for fault in audit(entries, money, payments, read_books(db, merchant.id))]
+    days, books = list_days(db, merchant.id), read_books(db, merchant.id)
+    return [fault.kind for fault in audit(entries, money, payments, days, books)]
 
 
 def business(db: Connection) -> Merchant:
@@ -162,7 +164,7 @@ _S = OrderStatus
 LINES: Final = [["receivable", 1], ["sales", -1]]
 
 # Read a line as: if this is planted ... at least this is found.
-CORRUPTIONS: Final[dict[str, tuple[Callable[[Connection], None], str]]] = {
+CORRUPTIONS: Final[dict[str, tuple[Callable[[Connection], object], str]]] = {
     "an amount was changed": (change_entry(1, lines=LINES), "altered"),
     "one side of an entry was changed": (
         change_entry(1, lines=[["receivable", 5], ["sales", -4]]),
@@ -192,6 +194,12 @@ CORRUPTIONS: Final[dict[str, tuple[Callable[[Connection], None], str]]] = {
     ),
     "the currency of a charge was changed": (change_entry(3, currency="USD"), "currencies"),
     "the balance was changed": (change_balance, "balance"),
+    "the balance after an entry was changed": (change_entry(2, balance=1), "running-balance"),
+    "the totals of a day were changed": (
+        lambda db: db.execute(update(ledger_days).values(entries=1)),
+        "day",
+    ),
+    "the totals of a day are gone": (lambda db: db.execute(delete(ledger_days)), "day"),
     "a charge was moved to another order": (change_entry(1, order_id=2), "twice"),
 }
 

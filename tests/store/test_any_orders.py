@@ -68,7 +68,7 @@ def test_they_are_listed_and_found_across_merchants(database: Database) -> None:
         (held, "ix_orders_troubled"),
         (stuck, "ix_orders_troubled"),
         (newest, "INTEGER PRIMARY KEY"),
-        (reference, "ix_orders_reference"),
+        (reference, "ix_orders_reference (merchant_id=? AND merchant_order_id=?)"),
     ],
 )
 def test_sqlite_reads_an_index(sqlite_database: Database, ask: Ask, index: str) -> None:

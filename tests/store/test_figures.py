@@ -1,11 +1,11 @@
 """Figures by day: what happened is counted on its day, and quiet days are there too."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection
+from sqlalchemy import Connection, delete
 
 from printworks.rules.events import CallbackState
 from printworks.rules.ledger import EntryKind
@@ -18,8 +18,10 @@ from printworks.store.console.figures import (
     count_callbacks,
     count_orders,
     count_production,
+    sum_days_over,
 )
 from printworks.store.engine.database import Database
+from printworks.store.tables import callback_attempts
 from tests.factories import NOON, a_merchant
 from tests.store import rows
 from tests.store.plans import explain_on_postgresql, explain_on_sqlite
@@ -179,8 +181,66 @@ class TestCallbacks:
         assert found == [DayOfCallbacks(TODAY - DAY, 1, 0), DayOfCallbacks(TODAY, 4, 1)]
 
 
+class TestDaysThatAreOver:
+    @staticmethod
+    def count(db: Connection, *, now: datetime) -> tuple[object, object]:
+        return (
+            count_production(db, transit_days=TRANSIT, now=now),
+            count_callbacks(db, now=now),
+        )
+
+    @staticmethod
+    def happen(db: Connection, merchant: Merchant, moments: Sequence[datetime]) -> None:
+        callback = rows.add_callback(db, merchant, CallbackState.DELIVERED)
+        for number, at in enumerate(moments):
+            rows.add_attempt(db, callback, number, at=at, status=500 if number % 3 else 200)
+            ship(db, merchant, hours=number, at=at, latest_arrival=str(at.date() + 2 * DAY))
+
+    def test_what_was_stored_and_what_is_counted_are_the_same(
+        self, database: Database, merchant: Merchant
+    ) -> None:
+        moments = [NOON - DAY * (number % 31) for number in range(50)]
+        # Of a merchant whose clock is ahead.
+        moments += [NOON + DAY, NOON + 5 * DAY]
+        nights = [MIDNIGHT, MIDNIGHT + timedelta(minutes=59), NOON, NOON + DAY, NOON + 6 * DAY]
+        with database.writing() as db:
+            self.happen(db, merchant, moments)
+            counted = [self.count(db, now=now) for now in nights]
+
+            for now, expected in zip(nights, counted, strict=True):
+                assert self.count(db, now=now) == expected
+                sum_days_over(db, transit_days=TRANSIT, now=now)
+                sum_days_over(db, transit_days=TRANSIT, now=now)
+                assert self.count(db, now=now) == expected
+
+    def test_a_day_is_stored_an_hour_after_it_ended_and_not_counted_again(
+        self, database: Database, merchant: Merchant
+    ) -> None:
+        with database.writing() as db:
+            self.happen(db, merchant, [NOON - DAY, NOON])
+            early = sum_days_over(db, transit_days=TRANSIT, now=MIDNIGHT + timedelta(minutes=59))
+            stored = sum_days_over(db, transit_days=TRANSIT, now=MIDNIGHT + timedelta(hours=1))
+            expected = self.count(db, now=NOON)
+            db.execute(delete(callback_attempts).where(callback_attempts.c.at < MIDNIGHT))
+
+            assert (early, stored) == (29, 1)
+            assert self.count(db, now=NOON) == expected
+
+    def test_after_a_long_pause_the_days_that_are_shown_are_stored(
+        self, database: Database, merchant: Merchant
+    ) -> None:
+        later = NOON + 90 * DAY
+        with database.writing() as db:
+            sum_days_over(db, transit_days=TRANSIT, now=NOON)
+            self.happen(db, merchant, [later - DAY * 3, later])
+            expected = self.count(db, now=later)
+
+            assert sum_days_over(db, transit_days=TRANSIT, now=later) == 29
+            assert self.count(db, now=later) == expected
+
+
 class TestIndexes:
-    INDEXES = ("ix_ledger_entries_created_at", "ix_shipments_shipped_at", "ix_callback_attempts_at")
+    INDEXES = ("ix_ledger_days_day", "ix_shipments_shipped_at", "ix_callback_attempts_at")
 
     @staticmethod
     def ask(db: Connection) -> None:
@@ -194,7 +254,7 @@ class TestIndexes:
         steps = [line for plan in plans.values() for line in plan]
         for index in self.INDEXES:
             assert any(index in line for line in steps), (index, steps)
-        tables = ("ledger_entries", "shipments", "callback_attempts", "callbacks", "orders")
+        tables = ("ledger_days", "shipments", "callback_attempts", "callbacks", "orders")
         assert not any(line.startswith(f"SCAN {name}") for line in steps for name in tables), steps
 
     def test_postgresql_reads_only_the_days_that_are_shown(

@@ -22,7 +22,7 @@ from printworks.payments.simulated import State
 from printworks.rules.ledger import audit
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.images.images import NewImage
-from printworks.store.money.ledger import list_entries, list_order_money, read_books
+from printworks.store.money.ledger import list_days, list_entries, list_order_money, read_books
 from printworks.store.money.payments import PaymentRequest, get_request, list_payment_money
 from printworks.store.money.simulated_charges import BankMemory
 from printworks.store.orders.orders import Order, get_order, get_order_to_change
@@ -165,6 +165,7 @@ class Cashier:
                 list_entries(db, merchant_id),
                 list_order_money(db, merchant_id),
                 list_payment_money(db, merchant_id),
+                list_days(db, merchant_id),
                 read_books(db, merchant_id),
             )
         return [fault.sentence for fault in faults]

@@ -15,7 +15,7 @@ from printworks.rules.reasons import write_reasons
 from printworks.store.images.images import list_images
 from printworks.store.images.pictures import proof_key
 from printworks.store.issues.issues import Issue, NewIssue
-from printworks.store.money.ledger import list_entries, list_order_money, read_books
+from printworks.store.money.ledger import list_days, list_entries, list_order_money, read_books
 from printworks.store.money.payments import list_payment_money
 from printworks.store.orders.orders import Order, get_order
 from tests.factories import a_system_work, a_work
@@ -65,6 +65,7 @@ def find_faults(shop: Shop) -> list[Any]:
             list_entries(db, merchant_id),
             list_order_money(db, merchant_id),
             list_payment_money(db, merchant_id),
+            list_days(db, merchant_id),
             read_books(db, merchant_id),
         )
 

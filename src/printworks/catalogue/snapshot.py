@@ -93,6 +93,11 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             _services_by_lab=_group_by_lab(services),
         )
 
+    @property
+    def transit_days(self) -> dict[str, int]:
+        """How long each shipping service takes at most, by its code."""
+        return {service.code: service.max_transit_days for service in self.services}
+
     def find_product(self, sku: str) -> Product | None:
         """Return the product with this sku, in any case and with blanks around it, or None."""
         return self._by_sku.get(sku.strip().casefold())

@@ -43,6 +43,7 @@ class JobKind(StrEnum):
     PURGE_IDEMPOTENCY_KEYS = "purge-idempotency-keys"
     PURGE_REQUESTS = "purge-requests"
     PURGE_SESSIONS = "purge-sessions"
+    SUM_DAYS = "sum-days"
 
 
 # The states in which an operator may retry or cancel a job. A running job can be neither.
@@ -135,6 +136,7 @@ HOURLY: Final = (
     JobKind.PURGE_IDEMPOTENCY_KEYS,
     JobKind.PURGE_REQUESTS,
     JobKind.PURGE_SESSIONS,
+    JobKind.SUM_DAYS,
 )
 _SWEEP: Final = Policy(
     in_flight=1,

@@ -7,7 +7,7 @@ and each has the hash of the one before, so changes are detected.
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final
 
@@ -76,6 +76,17 @@ class LedgerEntry(msgspec.Struct, frozen=True, kw_only=True):
         """The change of what the merchant owes."""
         return sum(line.amount for line in self.lines if line.account is Account.RECEIVABLE)
 
+    @property
+    def amount(self) -> int:
+        """How much was debited."""
+        debited, _ = ACCOUNTS[self.kind]
+        return sum(line.amount for line in self.lines if line.account is debited)
+
+    @property
+    def day(self) -> str:
+        """The day whose totals it belongs to."""
+        return self.created_at.astimezone(UTC).date().isoformat()
+
 
 def write_lines(kind: EntryKind, amount: int) -> tuple[LedgerLine, LedgerLine]:
     """Return the two sides of a movement."""
@@ -89,10 +100,22 @@ def hash_entry(entry: LedgerEntry) -> str:
 
 
 class Booked(msgspec.Struct, frozen=True):
-    """An entry with the hash that was stored with it."""
+    """An entry with the hash and the balance that were stored with it."""
 
     entry: LedgerEntry
     hash: str
+    balance: int
+
+
+class LedgerDay(msgspec.Struct, frozen=True):
+    """The totals of a merchant's entries of one day, as they are stored."""
+
+    # In UTC, in ISO 8601.
+    day: str
+    kind: EntryKind
+    currency: str
+    entries: int
+    amount: int
 
 
 class Books(msgspec.Struct, frozen=True):
@@ -145,7 +168,7 @@ _WRITTEN: Final[Mapping[PaymentState, frozenset[EntryKind]]] = {
 class Audit:
     """Recalculates one merchant's ledger from the start.
 
-    Add every entry by number, then every order and payment, then call `finish`.
+    Add every entry by number, then every order, payment and day, then call `finish`.
     """
 
     def __init__(self) -> None:
@@ -158,6 +181,8 @@ class Audit:
         self._times: dict[int, int] = {}
         # By key: what was received for an order, or repaid.
         self._moved: dict[str, LedgerEntry] = {}
+        # By day, kind and currency: how many entries, and how much.
+        self._days: dict[tuple[str, str, str], tuple[int, int]] = {}
 
     def add_entry(self, booked: Booked) -> None:
         entry = booked.entry
@@ -173,13 +198,23 @@ class Audit:
         if tuple(line.account for line in entry.lines) != ACCOUNTS[entry.kind]:
             self._find("accounts", f"{name} is a {entry.kind} on the wrong accounts.")
         self._count, self._head = entry.number, booked.hash
-        self._balance += entry.owed
+        self._add_to_totals(booked)
         if entry.order_id is None:
             return
         if entry.kind in {EntryKind.PAYMENT, EntryKind.REPAYMENT}:
             self._moved[entry.key] = entry
         else:
             self._add_to_order(entry, entry.order_id)
+
+    def _add_to_totals(self, booked: Booked) -> None:
+        entry = booked.entry
+        self._balance += entry.owed
+        if booked.balance != self._balance:
+            sentence = f"{self._balance} is owed after entry {entry.number}: not {booked.balance}."
+            self._find("running-balance", sentence)
+        place = (entry.day, entry.kind, entry.currency)
+        entries, amount = self._days.get(place, (0, 0))
+        self._days[place] = (entries + 1, amount + entry.amount)
 
     def _add_to_order(self, entry: LedgerEntry, order_id: int) -> None:
         charged, currency = self._charged.get(order_id, (0, entry.currency))
@@ -223,7 +258,15 @@ class Audit:
                 sentence = f"Entry {entry.number} is not the {kind} of order {payment.order_id}."
                 self._find("payment-amount", sentence)
 
+    def add_day(self, day: LedgerDay) -> None:
+        """Compare the totals of a day with its entries."""
+        counted = self._days.pop((day.day, day.kind, day.currency), (0, 0))
+        if counted != (day.entries, day.amount):
+            self._find("day", f"The totals of {day.day} differ from its entries ({day.kind}).")
+
     def finish(self, books: Books) -> list[LedgerFault]:
+        for day, kind, _ in self._days:
+            self._find("day", f"The totals of {day} are missing ({kind}).")
         for entry in self._moved.values():
             sentence = f"Entry {entry.number} is a {entry.kind} that nobody was asked for."
             self._find("unasked", sentence)
@@ -253,6 +296,7 @@ def audit(
     entries: Iterable[Booked],
     orders: Iterable[OrderMoney],
     payments: Iterable[PaymentMoney],
+    days: Iterable[LedgerDay],
     books: Books,
 ) -> list[LedgerFault]:
     """Recalculate one merchant's ledger and return all errors."""
@@ -263,4 +307,6 @@ def audit(
         work.add_order(order)
     for payment in payments:
         work.add_payment(payment)
+    for day in days:
+        work.add_day(day)
     return work.finish(books)

@@ -5,6 +5,7 @@ from typing import Final
 
 from printworks.rules.jobs import JobKind
 from printworks.worker.callbacks import deliver_callback
+from printworks.worker.figures import sum_days
 from printworks.worker.images import fetch_image, render_image
 from printworks.worker.labs import apply_lab_report, cancel_at_lab, poll_labs, send_to_lab
 from printworks.worker.loop import Handler
@@ -25,6 +26,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     JobKind.CHECK_PAYMENT: check_payment,
     JobKind.REFUND_PAYMENT: refund_payment,
     JobKind.END_CHECKOUT: expire_checkout,
+    JobKind.SUM_DAYS: sum_days,
     JobKind.REMOVE_FILES: remove_files,
     **{kind: sweep(kind) for kind in SWEEPS},
 }

@@ -11,6 +11,7 @@ from printworks.store.accounts.merchants import Merchant, list_merchants
 from printworks.store.engine.database import consistent_snapshot
 from printworks.store.money.ledger import (
     NewLedgerEntry,
+    list_days,
     list_entries,
     list_order_money,
     post_entry,
@@ -71,6 +72,7 @@ def verify_ledgers(db: Connection) -> LedgerCheck:
                 list_entries(db, merchant.id),
                 list_order_money(db, merchant.id),
                 list_payment_money(db, merchant.id),
+                list_days(db, merchant.id),
                 books,
             )
         entries += books.count

@@ -1,27 +1,24 @@
 """Figures by day: orders and revenue, production times, callbacks delivered.
 
-Days are in UTC. Each query reads only the days that are shown, along the index of its
-timestamps; days without any event are included.
+Days are in UTC; days without any event are included. Orders and revenue are totals of the ledger,
+which are written with its entries. The others are counted once for each day that is over
+(`sum_days_over`), and again each time only for the days since.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
-from functools import cache
 from statistics import median
 from typing import Any, Final
 
 import msgspec
 from sqlalchemy import (
-    BigInteger,
     Column,
     ColumnElement,
     Connection,
     Float,
-    Select,
     Text,
     case,
-    cast,
     func,
     literal_column,
     select,
@@ -30,11 +27,15 @@ from sqlalchemy import (
 from printworks.rules.ledger import EntryKind
 from printworks.rules.routing.calendars import MONDAY_TO_FRIDAY
 from printworks.store.engine.columns import spelled_out
-from printworks.store.tables import callback_attempts, ledger_entries, shipments
+from printworks.store.engine.rows import columns_of
+from printworks.store.engine.upsert import insert_unless_there
+from printworks.store.tables import callback_attempts, daily_figures, ledger_days, shipments
 
 DAYS: Final = 30
 
 _DAY: Final = timedelta(days=1)
+# Longer than any request or job lasts.
+_SETTLED_AFTER: Final = timedelta(hours=1)
 # The status with which a receiver acknowledges a callback.
 _HEARD: Final = 200
 
@@ -70,22 +71,23 @@ class DayOfCallbacks(msgspec.Struct, frozen=True):
 
 def count_orders(db: Connection, *, now: datetime, days: int = DAYS) -> list[DayOfOrders]:
     """Return what was submitted on each of the last days, today included, oldest first."""
-    day = _day_of(db, ledger_entries.c.created_at)
-    charged = cast(ledger_entries.c.lines[(0, 1)].as_string(), BigInteger)
+    shown = _list_days(now, days)
+    total = ledger_days.c
     query = (
-        select(day, ledger_entries.c.currency, func.count(), func.sum(charged))
+        select(total.day, total.currency, func.sum(total.entries), func.sum(total.amount))
         .where(
-            ledger_entries.c.kind == spelled_out(EntryKind.CHARGE),
-            *_are_shown(ledger_entries.c.created_at, now, days),
+            total.kind == spelled_out(EntryKind.CHARGE),
+            # Merchants whose clocks are ahead have later ones.
+            total.day.between(str(shown[0]), str(shown[-1])),
         )
-        .group_by(day, ledger_entries.c.currency)
+        .group_by(total.day, total.currency)
     )
     counts: dict[str, int] = defaultdict(int)
     revenue: dict[str, dict[str, int]] = defaultdict(dict)
     for found, currency, count, amount in db.execute(query):
-        counts[found] += count
+        counts[found] += int(count)
         revenue[found][currency] = int(amount)
-    return [DayOfOrders(one, counts[str(one)], revenue[str(one)]) for one in _list_days(now, days)]
+    return [DayOfOrders(one, counts[str(one)], revenue[str(one)]) for one in shown]
 
 
 def count_production(
@@ -95,72 +97,90 @@ def count_production(
 
     `transit_days` has the longest transit time of each shipping service.
     """
-
-    @cache
-    def arrive(day: str, service: str) -> str:
-        leaves = date.fromisoformat(day)
-        return MONDAY_TO_FRIDAY.add(leaves, transit_days.get(service, 0)).isoformat()
-
-    made: dict[str, _Made] = defaultdict(_Made)
-    for day, service, promised, tenths, count in _group_shipments(db, now, days):
-        is_in_time = arrive(day, service) <= promised
-        made[day].add(count, is_in_time=is_in_time, tenths=int(tenths))
-    return [
-        DayOfProduction(one, found.shipped, found.in_time, found.find_median())
-        for one in _list_days(now, days)
-        for found in [made[str(one)]]
+    shown = _list_days(now, days)
+    query = select(*columns_of(daily_figures, DayOfProduction))
+    stored = [
+        DayOfProduction(date.fromisoformat(row[0]), *row[1:])
+        for row in db.execute(query.where(*_are_stored(shown)).order_by(daily_figures.c.day))
     ]
-
-
-class _Made:
-    """The shipments of a day, while they are counted."""
-
-    def __init__(self) -> None:
-        self.shipped = 0
-        self.in_time = 0
-        # Shipments by their production time in tenths of an hour.
-        self._took = Counter[int]()
-
-    def add(self, count: int, *, is_in_time: bool, tenths: int) -> None:
-        self.shipped += count
-        self.in_time += count if is_in_time else 0
-        self._took[tenths] += count
-
-    def find_median(self) -> float | None:
-        """Return the median in hours."""
-        return median(self._took.elements()) / 10 if self._took else None
-
-
-def _group_shipments(db: Connection, now: datetime, days: int) -> Iterable[Any]:
-    """Return the shipments of each day, counted in groups that are alike."""
-    alike = (
-        _day_of(db, shipments.c.shipped_at),
-        shipments.c.service,
-        shipments.c.latest_arrival,
-        _tenths_of_hours_between(db, shipments.c.created_at, shipments.c.shipped_at),
-    )
-    query: Select[Any] = (
-        select(*alike, func.count())
-        .where(*_are_shown(shipments.c.shipped_at, now, days))
-        .group_by(*alike)
-    )
-    return db.execute(query)
+    return [*stored, *_count_shipments(db, shown[len(stored) :], transit_days)]
 
 
 def count_callbacks(db: Connection, *, now: datetime, days: int = DAYS) -> list[DayOfCallbacks]:
-    """Return the callbacks attempted on each of the last days, oldest first.
+    """Return the callbacks attempted on each of the last days, oldest first."""
+    shown = _list_days(now, days)
+    query = select(*columns_of(daily_figures, DayOfCallbacks))
+    stored = [
+        DayOfCallbacks(date.fromisoformat(row[0]), *row[1:])
+        for row in db.execute(query.where(*_are_stored(shown)).order_by(daily_figures.c.day))
+    ]
+    return [*stored, *_count_attempts(db, shown[len(stored) :])]
 
-    Attempts are deleted after a while.
+
+def sum_days_over(db: Connection, *, transit_days: Mapping[str, int], now: datetime) -> int:
+    """Store the figures of days that are over; return how many days that were.
+
+    Afterwards nothing can be added to such a day: no merchant's clock is behind, and no
+    transaction lasts as long as we wait after midnight.
     """
+    last = db.execute(select(func.max(daily_figures.c.day))).scalar() or ""
+    days = [one for one in _list_days(now - _SETTLED_AFTER, DAYS)[:-1] if str(one) > last]
+    made = _count_shipments(db, days, transit_days)
+    tried = _count_attempts(db, days)
+    for shipped, attempted in zip(made, tried, strict=True):
+        values = msgspec.structs.asdict(attempted) | msgspec.structs.asdict(shipped)
+        insert_unless_there(db, daily_figures, **{**values, "day": str(shipped.day)})
+    return len(days)
+
+
+def _count_shipments(
+    db: Connection, days: Sequence[date], transit_days: Mapping[str, int]
+) -> list[DayOfProduction]:
+    if not days:
+        return []
+    shipped, in_time = Counter[str](), Counter[str]()
+    day = _day_of(db, shipments.c.shipped_at)
+    are_of_days = _are_of(shipments.c.shipped_at, days)
+    alike = (day, shipments.c.service, shipments.c.latest_arrival)
+    query = select(*alike, func.count()).where(*are_of_days).group_by(*alike)
+    for found, service, promised, count in db.execute(query):
+        leaves = date.fromisoformat(found)
+        arrives = MONDAY_TO_FRIDAY.add(leaves, transit_days.get(service, 0)).isoformat()
+        shipped[found] += count
+        in_time[found] += count if arrives <= promised else 0
+    # By day, the shipments by their production time in tenths of an hour.
+    took: dict[str, Counter[int]] = defaultdict(Counter)
+    tenths = _tenths_of_hours_between(db, shipments.c.created_at, shipments.c.shipped_at)
+    times = select(day, tenths, func.count()).where(*are_of_days).group_by(day, tenths)
+    for found, time_taken, count in db.execute(times):
+        took[found][int(time_taken)] += count
+    return [
+        DayOfProduction(one, shipped[str(one)], in_time[str(one)], _find_median(took[str(one)]))
+        for one in days
+    ]
+
+
+def _find_median(tenths: Counter[int]) -> float | None:
+    """Return the median in hours."""
+    return median(tenths.elements()) / 10 if tenths else None
+
+
+def _count_attempts(db: Connection, days: Sequence[date]) -> list[DayOfCallbacks]:
+    if not days:
+        return []
     day = _day_of(db, callback_attempts.c.at)
     is_heard = case((callback_attempts.c.status == _HEARD, 1), else_=0)
     query = (
         select(day, func.count(), func.sum(is_heard))
-        .where(*_are_shown(callback_attempts.c.at, now, days))
+        .where(*_are_of(callback_attempts.c.at, days))
         .group_by(day)
     )
     found = {row[0]: (row[1], int(row[2])) for row in db.execute(query)}
-    return [DayOfCallbacks(one, *found.get(str(one), (0, 0))) for one in _list_days(now, days)]
+    return [DayOfCallbacks(one, *found.get(str(one), (0, 0))) for one in days]
+
+
+def _are_stored(days: Sequence[date]) -> list[ColumnElement[bool]]:
+    return [daily_figures.c.day.between(str(days[0]), str(days[-1]))]
 
 
 def _list_days(now: datetime, days: int) -> list[date]:
@@ -168,10 +188,10 @@ def _list_days(now: datetime, days: int) -> list[date]:
     return [today - _DAY * back for back in range(days - 1, -1, -1)]
 
 
-def _are_shown(column: Column[Any], now: datetime, days: int) -> list[ColumnElement[bool]]:
-    """Limit a timestamp to the days; merchants whose clocks are ahead have later ones."""
-    tomorrow = datetime.combine(now.astimezone(UTC).date(), time(), UTC) + _DAY
-    return [column >= tomorrow - _DAY * days, column < tomorrow]
+def _are_of(column: Column[Any], days: Sequence[date]) -> list[ColumnElement[bool]]:
+    """Limit a timestamp to consecutive days."""
+    first, last = (datetime.combine(day, time(), UTC) for day in (days[0], days[-1]))
+    return [column >= first, column < last + _DAY]
 
 
 def _day_of(db: Connection, column: Column[Any]) -> ColumnElement[str]:

@@ -69,8 +69,12 @@ def find_orders_by_reference(db: Connection, reference: str, *, limit: int) -> l
         return []
     wanted = (
         select(orders.c.id)
-        .join_from(merchants, orders, orders.c.merchant_id == merchants.c.id)
-        .where(orders.c.merchant_order_id == reference, orders.c.merchant_order_id.is_not(None))
+        .where(
+            # Not a join: SQLite would read the references of all orders.
+            orders.c.merchant_id.in_(select(merchants.c.id)),
+            orders.c.merchant_order_id == reference,
+            orders.c.merchant_order_id.is_not(None),
+        )
         .order_by(_NUMBER.desc())
         .limit(limit)
     )

@@ -5,26 +5,36 @@ from datetime import datetime
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, insert, select, text, update
 
 from printworks.conversion import reader_of
 from printworks.rules.ledger import (
     Booked,
     Books,
     EntryKind,
+    LedgerDay,
     LedgerEntry,
     LedgerLine,
     OrderMoney,
     hash_entry,
     write_lines,
 )
-from printworks.store.engine.rows import columns_of, read_all
-from printworks.store.tables import ledger_entries, merchants, orders
+from printworks.store.engine.prepared import PreparedStatement
+from printworks.store.engine.rows import columns_of, list_structs, read_all
+from printworks.store.tables import ledger_days, ledger_entries, merchants, orders
 
 # Reads the lines of an entry as they are stored.
 read_lines: Final = reader_of(tuple[LedgerLine, ...])
 COLUMNS: Final = columns_of(ledger_entries, LedgerEntry)
 _BOOKS: Final = (merchants.c.ledger_count, merchants.c.ledger_head, merchants.c.balance)
+_ADD_TO_DAY: Final = PreparedStatement(
+    text("""
+    INSERT INTO ledger_days (merchant_id, day, kind, currency, entries, amount)
+    VALUES (:merchant_id, :day, :kind, :currency, 1, :amount)
+    ON CONFLICT (merchant_id, day, kind, currency) DO UPDATE
+    SET entries = ledger_days.entries + 1, amount = ledger_days.amount + excluded.amount
+""")
+)
 
 
 class NewLedgerEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,14 +71,16 @@ def post_entry(
         created_at=now,
         previous=books.head,
     )
-    head = hash_entry(entry)
+    head, balance = hash_entry(entry), books.balance + entry.owed
     values: dict[str, Any] = msgspec.structs.asdict(entry)
     values["lines"] = msgspec.to_builtins(entry.lines)
-    db.execute(insert(ledger_entries).values(**values, hash=head))
+    db.execute(insert(ledger_entries).values(**values, hash=head, balance=balance))
+    place = {"merchant_id": merchant_id, "day": entry.day, "kind": new.kind}
+    _ADD_TO_DAY.run(db, {**place, "currency": new.currency, "amount": new.amount})
     db.execute(
         update(merchants)
         .where(merchants.c.id == merchant_id)
-        .values(ledger_count=entry.number, ledger_head=head, balance=books.balance + entry.owed)
+        .values(ledger_count=entry.number, ledger_head=head, balance=balance)
     )
     return entry
 
@@ -107,13 +119,19 @@ def read_entry(values: Any) -> LedgerEntry:
 
 def list_entries(db: Connection, merchant_id: int) -> Iterator[Booked]:
     """Yield a merchant's entries, oldest first."""
-    query = select(*COLUMNS, ledger_entries.c.hash).where(
+    query = select(*COLUMNS, ledger_entries.c.hash, ledger_entries.c.balance).where(
         ledger_entries.c.merchant_id == merchant_id
     )
     for row in read_all(db, query, ledger_entries.c.number):
         values = dict(row._mapping)
-        stored = values.pop("hash")
-        yield Booked(read_entry(values), stored)
+        stored, balance = values.pop("hash"), values.pop("balance")
+        yield Booked(read_entry(values), stored, balance)
+
+
+def list_days(db: Connection, merchant_id: int) -> list[LedgerDay]:
+    """Return the totals of all days on which a merchant's money moved."""
+    query = select(*columns_of(ledger_days, LedgerDay))
+    return list_structs(db, LedgerDay, query.where(ledger_days.c.merchant_id == merchant_id))
 
 
 def list_order_money(db: Connection, merchant_id: int) -> Iterator[OrderMoney]:

@@ -1,17 +1,28 @@
 """A merchant's statements by month, and its pending payments."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 import msgspec
-from sqlalchemy import BigInteger, Connection, Select, case, cast, func, select, text
+from sqlalchemy import (
+    BigInteger,
+    Connection,
+    Select,
+    and_,
+    case,
+    cast,
+    func,
+    not_,
+    select,
+    text,
+)
 
 from printworks.rules.ledger import ACCOUNTS, Account, EntryKind
 from printworks.rules.payments import Payer, PaymentState
 from printworks.store.engine.columns import beside_index
-from printworks.store.engine.rows import columns_of, list_structs, newest_first, read_all
-from printworks.store.tables import ledger_entries, merchants, orders, payment_requests
+from printworks.store.engine.rows import columns_of, list_structs, possible_id, read_all
+from printworks.store.tables import ledger_days, ledger_entries, orders, payment_requests
 
 
 class StatementLine(msgspec.Struct, frozen=True):
@@ -25,6 +36,8 @@ class StatementLine(msgspec.Struct, frozen=True):
     currency: str
     # The change in what the merchant owes.
     owed: int
+    # What it owed after that.
+    balance: int
     memo: str
     created_at: datetime
 
@@ -43,7 +56,7 @@ class PendingPayment(msgspec.Struct, frozen=True):
 
 
 class Span(NamedTuple):
-    """A period: from `since` on, and before `until`."""
+    """A period of whole days in UTC: from `since` on, and before `until`."""
 
     since: datetime
     until: datetime
@@ -63,9 +76,17 @@ def list_statement(
     db: Connection, merchant_id: int, span: Span, *, before: int | None, limit: int
 ) -> list[StatementLine]:
     """Return the entries of a period, newest first; `before` is the last of the previous page."""
-    query = _select(merchant_id, span)
-    page = newest_first(query, ledger_entries.c.number, before=before, limit=limit)
-    return list_structs(db, StatementLine, page)
+    entry = ledger_entries.c
+    page = _select(merchant_id, span).order_by(entry.created_at.desc(), entry.number.desc())
+    if before is not None:
+        number = possible_id(before)
+        of_last = select(entry.created_at).where(
+            entry.merchant_id == merchant_id, entry.number == number
+        )
+        until = db.execute(of_last).scalar() or span.until
+        is_later = and_(entry.created_at == until, entry.number >= number)
+        page = page.where(entry.created_at <= until, not_(is_later))
+    return list_structs(db, StatementLine, page.limit(limit))
 
 
 def list_whole_statement(db: Connection, merchant_id: int, span: Span) -> Iterator[StatementLine]:
@@ -86,51 +107,17 @@ def _select(merchant_id: int, span: Span) -> Select[Any]:
     )
 
 
-def read_owed_after(db: Connection, merchant_id: int, number: int) -> int:
-    """Return what a merchant owed after this entry."""
-    of_merchant = ledger_entries.c.merchant_id == merchant_id
-    total = select(func.coalesce(func.sum(_owed), 0))
-    count = select(merchants.c.ledger_count).where(merchants.c.id == merchant_id)
-    # From whichever end is nearer: entries never change.
-    if 2 * number < db.execute(count).scalar_one():
-        until = total.where(of_merchant, ledger_entries.c.number <= number)
-        return int(db.execute(until).scalar_one())
-    later = total.where(of_merchant, ledger_entries.c.number > number).scalar_subquery()
-    # In one statement: an entry that is posted now is in both sums or in neither.
-    query = select(merchants.c.balance - later).where(merchants.c.id == merchant_id)
-    return int(db.execute(query).scalar_one())
-
-
-def add_balances(
-    db: Connection, merchant_id: int, lines: Iterable[StatementLine]
-) -> Iterator[tuple[StatementLine, int]]:
-    """Yield lines, in either order, with what was owed after each of them."""
-    last: StatementLine | None = None
-    owed = 0
-    for line in lines:
-        step = 0 if last is None else line.number - last.number
-        if step == 1:
-            owed += line.owed
-        elif last is not None and step == -1:
-            owed -= last.owed
-        else:
-            # The first line; or an entry of another month is in between, since two transactions at
-            # the same time may number their entries against the order of their timestamps.
-            owed = read_owed_after(db, merchant_id, line.number)
-        last = line
-        yield line, owed
-
-
 def sum_statement(db: Connection, merchant_id: int, span: Span) -> Mapping[EntryKind, int]:
-    """Return the totals of a period by kind of entry, without kinds that do not occur."""
+    """Return the totals of whole days by kind of entry, without kinds that do not occur."""
+    day = ledger_days.c.day
     query = (
-        select(ledger_entries.c.kind, func.sum(_debit))
+        select(ledger_days.c.kind, func.sum(ledger_days.c.amount))
         .where(
-            ledger_entries.c.merchant_id == merchant_id,
-            ledger_entries.c.created_at >= span.since,
-            ledger_entries.c.created_at < span.until,
+            ledger_days.c.merchant_id == merchant_id,
+            day >= str(span.since.date()),
+            day < str(span.until.date()),
         )
-        .group_by(ledger_entries.c.kind)
+        .group_by(ledger_days.c.kind)
     )
     return {kind: int(amount) for kind, amount in db.execute(query)}
 

@@ -2,11 +2,12 @@
 
 from printworks.store.tables.base import metadata
 from printworks.store.tables.callbacks import callback_attempts, callbacks
+from printworks.store.tables.figures import daily_figures
 from printworks.store.tables.idempotency import idempotency_keys
 from printworks.store.tables.images import downloads, images, packing_slips, pictures
 from printworks.store.tables.issues import issue_photos, issue_remarks, issues
 from printworks.store.tables.jobs import jobs
-from printworks.store.tables.ledger import ledger_entries
+from printworks.store.tables.ledger import ledger_days, ledger_entries
 from printworks.store.tables.merchants import api_keys, merchants
 from printworks.store.tables.orders import order_events, orders
 from printworks.store.tables.payments import payment_requests, simulated_charges
@@ -21,6 +22,7 @@ __all__ = [
     "audit_log",
     "callback_attempts",
     "callbacks",
+    "daily_figures",
     "downloads",
     "idempotency_keys",
     "images",
@@ -29,6 +31,7 @@ __all__ = [
     "issue_remarks",
     "issues",
     "jobs",
+    "ledger_days",
     "ledger_entries",
     "merchants",
     "metadata",

@@ -1,4 +1,4 @@
-"""The ledger."""
+"""The ledger, and its totals by day."""
 
 from sqlalchemy import BigInteger, Column, ForeignKey, Index, Table, Text, UniqueConstraint
 
@@ -18,11 +18,26 @@ ledger_entries = Table(
     Column("currency", Text, nullable=False),
     Column("lines", Json, nullable=False),
     Column("memo", Text, nullable=False),
-    # For revenue by day.
+    # For the list of all merchants' entries.
     Column("created_at", Timestamp, nullable=False, index=True),
+    # What the merchant owed after it.
+    Column("balance", BigInteger, nullable=False),
     Column("previous", Text, nullable=False),
     Column("hash", Text, nullable=False),
     UniqueConstraint("merchant_id", "key"),
     # For statements by month.
-    Index(None, "merchant_id", "created_at"),
+    Index(None, "merchant_id", "created_at", "number"),
+)
+
+# Written with each entry. Nobody waits for a row: whoever posts has locked the merchant's books.
+ledger_days = Table(
+    "ledger_days",
+    metadata,
+    Column("merchant_id", ForeignKey("merchants.id"), primary_key=True),
+    # In UTC, in ISO 8601. The index is for the revenue of all merchants.
+    Column("day", Text, primary_key=True, index=True),
+    Column("kind", EnumText(EntryKind), primary_key=True),
+    Column("currency", Text, primary_key=True),
+    Column("entries", BigInteger, nullable=False),
+    Column("amount", BigInteger, nullable=False),
 )

@@ -9,7 +9,6 @@ import msgspec
 from starlette.responses import Response
 
 from printworks.dashboard.console.overview.charts import Chart, ChartOptions, Series, make_chart
-from printworks.dashboard.console.production.production import find_transit_days
 from printworks.dashboard.shared.ages import write_age
 from printworks.dashboard.shared.labels import Tone, count, label, shorten
 from printworks.dashboard.shared.money import format_money
@@ -72,7 +71,7 @@ class OverviewProblem(msgspec.Struct, frozen=True, kw_only=True):
 def show_overview(visit: ConsoleVisit) -> Response:
     """Show open problems, and charts of the last days."""
     now = visit.real_now
-    transit = find_transit_days(visit.services.catalogue)
+    transit = visit.services.catalogue.transit_days
     payments = _MOST_PAYMENTS if visit.query.get("payments") == "all" else _NAMED
     problems = find_problems(visit.db, transit_days=transit, now=now, limit=payments)
     listed = list_problems(problems, now=now, payments=payments)

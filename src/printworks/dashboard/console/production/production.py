@@ -9,7 +9,6 @@ import msgspec
 from starlette.responses import Response
 
 from printworks.catalogue.labs import Lab
-from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.shared.ages import write_age, write_span
 from printworks.dashboard.shared.labels import operator_label
 from printworks.dashboard.site.router import page_at
@@ -81,7 +80,7 @@ def _find(
     visit: ConsoleVisit, lab: str | None, state: LabState | None, *, problem: str
 ) -> tuple[Sequence[QueuedShipment], int | None]:
     if problem == "late":
-        transit = find_transit_days(visit.services.catalogue)
+        transit = visit.services.catalogue.transit_days
         late = find_late(
             visit.db, transit_days=transit, now=visit.real_now, lab=lab, limit=MOST_PROBLEMS
         )
@@ -93,13 +92,8 @@ def _find(
     return page.shipments, page.next
 
 
-def find_transit_days(catalogue: Catalogue) -> dict[str, int]:
-    """Return how long each shipping service takes at most."""
-    return {service.code: service.max_transit_days for service in catalogue.services}
-
-
 def _view_jobs(visit: ConsoleVisit, queued: Sequence[QueuedShipment]) -> list[JobView]:
-    transit = find_transit_days(visit.services.catalogue)
+    transit = visit.services.catalogue.transit_days
     ahead = read_clock_offsets(visit.db, [one.merchant_id for one in queued])
     return [
         JobView(

@@ -19,7 +19,6 @@ from printworks.store.money.ledger import read_books, read_credit_limit
 from printworks.store.money.payments import get_card
 from printworks.store.money.statements import (
     StatementLine,
-    add_balances,
     find_first_and_last,
     list_pending_payments,
     list_statement,
@@ -106,16 +105,13 @@ def _list_months(
     return months if shown in months else [*months, shown]
 
 
-def _list_rows(
-    visit: MerchantVisit, month: Month
-) -> tuple[list[tuple[StatementLine, int]], int | None]:
-    """Return a page of lines, each with what was owed after it, and where the next page begins."""
-    merchant_id = visit.merchant.id
+def _list_rows(visit: MerchantVisit, month: Month) -> tuple[Sequence[StatementLine], int | None]:
+    """Return a page of lines, and where the next page begins."""
     found = list_statement(
-        visit.db, merchant_id, month.span, before=visit.cursor(), limit=_LINES + 1
+        visit.db, visit.merchant.id, month.span, before=visit.cursor(), limit=_LINES + 1
     )
     shown, last = cut(found, _LINES)
-    return list(add_balances(visit.db, merchant_id, shown)), last.number if last else None
+    return shown, last.number if last else None
 
 
 @page_at("/account/statement.csv")
@@ -137,7 +133,7 @@ def download_statement(visit: MerchantVisit) -> Response:
     }
     # On the disk: a month of a large shop is too much for memory.
     file = TemporaryFile()  # noqa: SIM115  (closed when all of it was sent)
-    write_statement(add_balances(visit.db, merchant_id, lines), file)
+    write_statement(lines, file)
     return StreamingResponse(_pour(file), media_type="text/csv", headers=headers)
 
 

@@ -23,12 +23,12 @@ _HEADS: Final = (
 _FORMULAS: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
-def write_statement(lines: Iterable[tuple[StatementLine, int]], file: IO[bytes]) -> None:
-    """Write lines to a file, each with what was owed after it."""
+def write_statement(lines: Iterable[StatementLine], file: IO[bytes]) -> None:
+    """Write lines to a file."""
     written = io.TextIOWrapper(file, "utf-8", newline="")
     table = csv.writer(written)
     table.writerow(_HEADS)
-    for line, owed in lines:
+    for line in lines:
         table.writerow(
             (
                 line.number,
@@ -38,7 +38,7 @@ def write_statement(lines: Iterable[tuple[StatementLine, int]], file: IO[bytes])
                 as_text(line.merchant_order_id or ""),
                 as_text(line.memo),
                 write_amount(line.owed, line.currency),
-                write_amount(owed, line.currency),
+                write_amount(line.balance, line.currency),
                 line.currency,
             )
         )

@@ -282,9 +282,25 @@ table(
     *required(JSON, "lines"),
     *required(TEXT, "memo"),
     *required(TIMESTAMP, "created_at", index=True),
+    *required(BIGINT, "balance"),
     *required(TEXT, "previous", "hash"),
     sa.UniqueConstraint("merchant_id", "key"),
-    sa.Index(None, "merchant_id", "created_at"),
+    sa.Index(None, "merchant_id", "created_at", "number"),
+)
+table(
+    "ledger_days",
+    sa.Column("merchant_id", sa.ForeignKey("merchants.id"), primary_key=True),
+    sa.Column("day", TEXT, primary_key=True, index=True),
+    sa.Column("kind", TEXT, primary_key=True),
+    sa.Column("currency", TEXT, primary_key=True),
+    *required(BIGINT, "entries", "amount"),
+)
+table(
+    "daily_figures",
+    sa.Column("day", TEXT, primary_key=True),
+    *required(INTEGER, "shipped", "in_time"),
+    *optional(sa.Float(), "median_hours"),
+    *required(INTEGER, "attempts", "delivered"),
 )
 numbered_table(
     "order_events",

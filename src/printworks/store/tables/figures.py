@@ -1,0 +1,19 @@
+"""What labs and callbacks came to, by day."""
+
+from sqlalchemy import Column, Float, Integer, Table, Text
+
+from printworks.store.tables.base import metadata
+
+# One row for each day that is over. Rows are never changed.
+daily_figures = Table(
+    "daily_figures",
+    metadata,
+    # In UTC, in ISO 8601.
+    Column("day", Text, primary_key=True),
+    Column("shipped", Integer, nullable=False),
+    Column("in_time", Integer, nullable=False),
+    # Null if nothing was shipped.
+    Column("median_hours", Float),
+    Column("attempts", Integer, nullable=False),
+    Column("delivered", Integer, nullable=False),
+)
