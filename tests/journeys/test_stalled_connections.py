@@ -47,6 +47,21 @@ def test_a_stalled_body_is_told_so_and_hung_up_on(tmp_path: Path) -> None:
     assert json.loads(answer.partition(b"\r\n\r\n")[2])["statusCode"] == 408
 
 
+def test_half_a_header_ends_and_an_idle_connection_stays(tmp_path: Path) -> None:
+    with running(tmp_path / "data") as service:
+        merchant = service.add_merchant()
+        with service.client(merchant) as idle, send_half_a_header(service, merchant) as half:
+            idle.get("/v3.0/orders")
+
+            left = read_to_the_end(half)
+
+            # On the same connection: this client opens no other.
+            answer = idle.get("/v3.0/orders")
+
+    assert left == b""
+    assert answer.status == 200
+
+
 @contextmanager
 def holding_open(service: Service, merchant: Merchant) -> Iterator[list[ssl.SSLSocket]]:
     """Keep connections that stopped in the middle of a body or of a header."""

@@ -26,11 +26,15 @@ from printworks.clock import system_clock
 from printworks.settings import Settings
 from printworks.web.cores import choose_core
 from printworks.web.tls import prepare_tls
+from printworks.web.unfinished_heads import HeadWatch
 
 # An idle connection costs little: stalled clients must not use up the limit.
 CONNECTIONS: Final = 10_000
 LARGEST_HEADERS: Final = 64 * 1024
 HEADERS_WITHIN: Final = timedelta(seconds=10)
+# How long a connection may be idle: longer than the 60 seconds after which load balancers and
+# pools of connections usually close theirs.
+KEPT_ALIVE: Final = timedelta(seconds=80)
 
 
 class AddressUnusable(Exception):
@@ -123,6 +127,12 @@ def serve_web(settings: Settings) -> None:
         workers=settings.web_processes,
         respawn_failed_workers=True,
         workers_kill_timeout=max(1, round(settings.stop_timeout.total_seconds())),
+        http1_settings=HTTP1Settings(
+            # Granian applies this to headers and to idle connections alike.
+            header_read_timeout=(KEPT_ALIVE if _can_watch() else HEADERS_WITHIN)
+            // timedelta(milliseconds=1),
+            max_buffer_size=LARGEST_HEADERS,
+        ),
         **_GRANIAN,
     ).serve(target_loader=partial(_load_app, settings), wrap_loader=False)
 
@@ -135,10 +145,6 @@ _GRANIAN: Final[dict[str, Any]] = {
     "websockets": False,
     "backlog": 4096,
     "backpressure": CONNECTIONS,
-    "http1_settings": HTTP1Settings(
-        header_read_timeout=HEADERS_WITHIN // timedelta(milliseconds=1),
-        max_buffer_size=LARGEST_HEADERS,
-    ),
     "log_level": LogLevels.warning,
     # Granian's logs go the way of all logs.
     "log_dictconfig": {
@@ -163,7 +169,17 @@ def _load_app(settings: Settings, number: int) -> Any:
     stop_with_parent()
     # Services on one machine have different ports, and so start with different cores.
     core = choose_core(number, first=settings.port) if settings.web_bind_cores else None
-    return build_app(settings, core=core)
+    app = build_app(settings, core=core)
+    address = find_address(settings)
+    if address.socket is not None or not _can_watch():
+        return app
+    watch = HeadWatch(app, address.port, HEADERS_WITHIN)
+    watch.start()
+    return watch
+
+
+def _can_watch() -> bool:
+    return sys.platform == "linux"
 
 
 def stop_with_parent() -> None:
