@@ -87,11 +87,12 @@ class FolderFiles:
     def _prepare(self, folder: Path) -> None:
         if folder in self._prepared and folder.exists():
             return
+        if folder != self._root:
+            self._prepare(folder.parent)
         # Also if the folder exists: another process may have just created it, and it might not
         # survive a power cut yet.
-        for each in (self._root, folder.parent, folder):
-            each.mkdir(mode=0o700, exist_ok=True)
-            _sync(each.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        _sync(folder.parent)
         self._prepared.add(folder)
 
     @contextmanager

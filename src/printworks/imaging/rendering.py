@@ -102,8 +102,10 @@ def _render_proxy(picture: DecodedPicture, scale: float, fail_on: str) -> tuple[
     if shrink * scale < 1 / PROXY_SLACK:
         image = image.resize(shrink * scale)
     image, colour = to_srgb(image)
-    # Rotated only once it is in memory: a picture that is read from top to bottom cannot be.
-    return image.copy_memory().autorot(), colour
+    # Rotated only once it is in memory: a picture that is read from top to bottom cannot be. Then
+    # copied, or else it would be rotated again for each part of the proofs.
+    image = image.copy_memory()
+    return image.autorot().copy_memory() if picture.orientation > 1 else image, colour
 
 
 def _render_proofs(proxy: Any, placement: Placement, out: Path) -> None:
@@ -116,7 +118,7 @@ def _render_proofs(proxy: Any, placement: Placement, out: Path) -> None:
         is_turned=placement.is_turned,
     ).copy_memory()
     _write(out / PREVIEW, preview, quality=85)
-    thumbnail = _resize(preview, _canvas(placement, min(THUMBNAIL_EDGE, max(canvas))))
+    thumbnail = _resize(preview, _canvas(placement, min(THUMBNAIL_EDGE, max(canvas))), gap=1)
     _write(out / THUMBNAIL, thumbnail, quality=80)
 
 
@@ -156,8 +158,10 @@ def box_in_file(box: Box, orientation: int, upright: Pixels) -> Box:
 
 def _render_on_canvas(image: Any, canvas: Pixels, on_canvas: Box, *, is_turned: bool) -> Any:
     size = Pixels(on_canvas.width, on_canvas.height)
-    image = _resize(image, size.turned() if is_turned else size)
-    return _on_white(image.rot90() if is_turned else image, canvas, on_canvas)
+    image = _resize(image, size.turned() if is_turned else size, kernel="lanczos2")
+    # From memory: otherwise it would be resized again for each column.
+    image = image.copy_memory().rot90() if is_turned else image
+    return _on_white(image, canvas, on_canvas)
 
 
 def _on_white(image: Any, canvas: Pixels, on_canvas: Box) -> Any:
@@ -175,10 +179,11 @@ def _cut(proxy: Any, box: Box, picture: Pixels) -> Any:
     return proxy.crop(left, top, width, height)
 
 
-def _resize(image: Any, size: Pixels) -> Any:
+def _resize(image: Any, size: Pixels, **how: Any) -> Any:
+    """Resize with the best quality, unless a faster way is good enough for a proof."""
     if (image.width, image.height) == size:
         return image
-    return image.resize(size.width / image.width, vscale=size.height / image.height)
+    return image.resize(size.width / image.width, vscale=size.height / image.height, **how)
 
 
 def _proxy_scale(placement: Placement) -> float:
