@@ -183,8 +183,9 @@ class TestCallbacks:
 
 class TestDaysThatAreOver:
     @staticmethod
-    def count(db: Connection, *, now: datetime) -> tuple[object, object]:
+    def count(db: Connection, *, now: datetime) -> tuple[object, ...]:
         return (
+            count_orders(db, now=now),
             count_production(db, transit_days=TRANSIT, now=now),
             count_callbacks(db, now=now),
         )
@@ -194,6 +195,7 @@ class TestDaysThatAreOver:
         callback = rows.add_callback(db, merchant, CallbackState.DELIVERED)
         for number, at in enumerate(moments):
             rows.add_attempt(db, callback, number, at=at, status=500 if number % 3 else 200)
+            rows.add_charge(db, merchant, 5_000_000_000 + number, at=at)
             ship(db, merchant, hours=number, at=at, latest_arrival=str(at.date() + 2 * DAY))
 
     def test_what_was_stored_and_what_is_counted_are_the_same(

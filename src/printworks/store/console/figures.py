@@ -1,15 +1,14 @@
 """Figures by day: orders and revenue, production times, callbacks delivered.
 
-Days are in UTC; days without any event are included. Orders and revenue are totals of the ledger,
-which are written with its entries. The others are counted once for each day that is over
-(`sum_days_over`), and again each time only for the days since.
+Days are in UTC; days without any event are included. They are counted once for each day that is
+over (`sum_days_over`), and again each time only for the days since.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from statistics import median
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 from sqlalchemy import (
@@ -69,25 +68,14 @@ class DayOfCallbacks(msgspec.Struct, frozen=True):
     delivered: int
 
 
+Day = TypeVar("Day", DayOfOrders, DayOfProduction, DayOfCallbacks)
+
+
 def count_orders(db: Connection, *, now: datetime, days: int = DAYS) -> list[DayOfOrders]:
     """Return what was submitted on each of the last days, today included, oldest first."""
     shown = _list_days(now, days)
-    total = ledger_days.c
-    query = (
-        select(total.day, total.currency, func.sum(total.entries), func.sum(total.amount))
-        .where(
-            total.kind == spelled_out(EntryKind.CHARGE),
-            # Merchants whose clocks are ahead have later ones.
-            total.day.between(str(shown[0]), str(shown[-1])),
-        )
-        .group_by(total.day, total.currency)
-    )
-    counts: dict[str, int] = defaultdict(int)
-    revenue: dict[str, dict[str, int]] = defaultdict(dict)
-    for found, currency, count, amount in db.execute(query):
-        counts[found] += int(count)
-        revenue[found][currency] = int(amount)
-    return [DayOfOrders(one, counts[str(one)], revenue[str(one)]) for one in shown]
+    stored = _read_stored(db, DayOfOrders, shown)
+    return [*stored, *_sum_charges(db, shown[len(stored) :])]
 
 
 def count_production(
@@ -98,22 +86,14 @@ def count_production(
     `transit_days` has the longest transit time of each shipping service.
     """
     shown = _list_days(now, days)
-    query = select(*columns_of(daily_figures, DayOfProduction))
-    stored = [
-        DayOfProduction(date.fromisoformat(row[0]), *row[1:])
-        for row in db.execute(query.where(*_are_stored(shown)).order_by(daily_figures.c.day))
-    ]
+    stored = _read_stored(db, DayOfProduction, shown)
     return [*stored, *_count_shipments(db, shown[len(stored) :], transit_days)]
 
 
 def count_callbacks(db: Connection, *, now: datetime, days: int = DAYS) -> list[DayOfCallbacks]:
     """Return the callbacks attempted on each of the last days, oldest first."""
     shown = _list_days(now, days)
-    query = select(*columns_of(daily_figures, DayOfCallbacks))
-    stored = [
-        DayOfCallbacks(date.fromisoformat(row[0]), *row[1:])
-        for row in db.execute(query.where(*_are_stored(shown)).order_by(daily_figures.c.day))
-    ]
+    stored = _read_stored(db, DayOfCallbacks, shown)
     return [*stored, *_count_attempts(db, shown[len(stored) :])]
 
 
@@ -125,12 +105,44 @@ def sum_days_over(db: Connection, *, transit_days: Mapping[str, int], now: datet
     """
     last = db.execute(select(func.max(daily_figures.c.day))).scalar() or ""
     days = [one for one in _list_days(now - _SETTLED_AFTER, DAYS)[:-1] if str(one) > last]
+    charged = _sum_charges(db, days)
     made = _count_shipments(db, days, transit_days)
     tried = _count_attempts(db, days)
-    for shipped, attempted in zip(made, tried, strict=True):
-        values = msgspec.structs.asdict(attempted) | msgspec.structs.asdict(shipped)
-        insert_unless_there(db, daily_figures, **{**values, "day": str(shipped.day)})
+    for figures in zip(charged, made, tried, strict=True):
+        values = {
+            name: value for one in figures for name, value in msgspec.structs.asdict(one).items()
+        }
+        insert_unless_there(db, daily_figures, **{**values, "day": str(values["day"])})
     return len(days)
+
+
+def _read_stored(db: Connection, kind: type[Day], shown: Sequence[date]) -> list[Day]:
+    """Return the figures of the first of these days, as far as they are stored."""
+    day = daily_figures.c.day
+    query = select(*columns_of(daily_figures, kind)).order_by(day)
+    rows = db.execute(query.where(day.between(str(shown[0]), str(shown[-1]))))
+    return [kind(date.fromisoformat(row[0]), *row[1:]) for row in rows]
+
+
+def _sum_charges(db: Connection, days: Sequence[date]) -> list[DayOfOrders]:
+    if not days:
+        return []
+    total = ledger_days.c
+    query = (
+        select(total.day, total.currency, func.sum(total.entries), func.sum(total.amount))
+        .where(
+            total.kind == spelled_out(EntryKind.CHARGE),
+            # Merchants whose clocks are ahead have later ones.
+            total.day.between(str(days[0]), str(days[-1])),
+        )
+        .group_by(total.day, total.currency)
+    )
+    counts: dict[str, int] = defaultdict(int)
+    revenue: dict[str, dict[str, int]] = defaultdict(dict)
+    for found, currency, count, amount in db.execute(query):
+        counts[found] += int(count)
+        revenue[found][currency] = int(amount)
+    return [DayOfOrders(one, counts[str(one)], revenue[str(one)]) for one in days]
 
 
 def _count_shipments(
@@ -177,10 +189,6 @@ def _count_attempts(db: Connection, days: Sequence[date]) -> list[DayOfCallbacks
     )
     found = {row[0]: (row[1], int(row[2])) for row in db.execute(query)}
     return [DayOfCallbacks(one, *found.get(str(one), (0, 0))) for one in days]
-
-
-def _are_stored(days: Sequence[date]) -> list[ColumnElement[bool]]:
-    return [daily_figures.c.day.between(str(days[0]), str(days[-1]))]
 
 
 def _list_days(now: datetime, days: int) -> list[date]:

@@ -298,6 +298,8 @@ table(
 table(
     "daily_figures",
     sa.Column("day", TEXT, primary_key=True),
+    *required(INTEGER, "orders"),
+    *required(JSON, "revenue"),
     *required(INTEGER, "shipped", "in_time"),
     *optional(sa.Float(), "median_hours"),
     *required(INTEGER, "attempts", "delivered"),
