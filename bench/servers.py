@@ -26,7 +26,7 @@ SECONDS_TO_STOP: Final = 30
 # The options of the product's own Granian, for the command line.
 GRANIAN: Final = (
     *("--interface", "asgi", "--loop", "uvloop", "--http", "1", "--no-ws"),
-    *("--backlog", "4096", "--backpressure", "10000", "--http1-header-read-timeout", "10000"),
+    *("--backlog", "4096", "--backpressure", "10000", "--http1-header-read-timeout", "80000"),
     *("--ssl-protocol-min", "tls1.2", "--log-level", "warning"),
 )
 
