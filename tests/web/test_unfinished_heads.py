@@ -126,7 +126,7 @@ def test_a_request_that_is_being_answered_may_take_its_time(place: Place) -> Non
 
     asyncio.run(run())
 
-    look_until_closed(place, slow)
+    look_until_closed(place, slow, drip=True)
 
 
 def test_the_start_of_the_server_is_passed_on() -> None:

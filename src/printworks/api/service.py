@@ -24,7 +24,7 @@ from printworks.api.responses import render
 from printworks.errors import BadCredentials, ServiceError, ServiceUnavailable
 from printworks.rules.people import Realm
 from printworks.store.accounts.merchants import Merchant, get_merchant
-from printworks.store.engine.database import OUTAGES
+from printworks.store.engine.database import find_outages
 from printworks.wire.reading import by_lower_name, last_of
 
 log = structlog.get_logger(__name__)
@@ -196,7 +196,7 @@ class ApiService:
             status = endpoint.status_of(error)
             headers = _HEADERS.get(type(error), ())
             return self.refuse(family, endpoint, request, status, error.message, *headers)
-        if isinstance(error, OUTAGES):
+        if isinstance(error, find_outages()):
             # No traceback: every request would write one while the database is unavailable.
             log.error(
                 "database unavailable", request_id=request.request_id, error=type(error).__name__

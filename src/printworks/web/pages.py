@@ -18,7 +18,7 @@ from printworks.api import messages
 from printworks.dashboard.shared.labels import Tone
 from printworks.dashboard.site.assets import asset_routes
 from printworks.dashboard.site.rendering import Message, render_message
-from printworks.store.engine.database import OUTAGES
+from printworks.store.engine.database import find_outages
 from printworks.web.edge import ON_EVERY_ANSWER, begin_request
 from printworks.web.receiving import (
     BodyBroken,
@@ -170,7 +170,7 @@ def _refuse_unread(_request: Request, error: Exception) -> Response:
 
 
 def _show_failure(request: Request, failure: Exception) -> Response:
-    if isinstance(failure, OUTAGES):
+    if isinstance(failure, find_outages()):
         response = _refuse(503)
         response.headers["Retry-After"] = "5"
         return response

@@ -15,7 +15,7 @@ from printworks.store.accounts.requests import (
     note_key_uses,
     write_requests,
 )
-from printworks.store.engine.database import OUTAGES, Database
+from printworks.store.engine.database import Database, find_outages
 
 log = structlog.get_logger(__name__)
 
@@ -124,7 +124,7 @@ class RequestLog:
             with self._database.writing() as db:
                 write_requests(db, [entry.request for entry in batch])
                 note_key_uses(db, {entry.key_hash: entry.request.at for entry in batch})
-        except OUTAGES as error:
+        except find_outages() as error:
             # Logged once per outage, not every few seconds.
             if not self._is_unavailable:
                 log.warning("requests not written yet", error=type(error).__name__)

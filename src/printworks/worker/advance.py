@@ -21,7 +21,7 @@ from printworks.errors import StillRunning
 from printworks.rules.jobs import POLICIES
 from printworks.settings import Settings
 from printworks.store.accounts.merchants import get_merchant
-from printworks.store.engine.database import OUTAGES
+from printworks.store.engine.database import find_outages
 from printworks.store.queue.advancing import (
     begin_advancing,
     claim_scheduled_job,
@@ -109,7 +109,7 @@ async def _keep_renewing(move: _Move) -> None:
         await asyncio.sleep(move.lease.total_seconds() / 3)
         try:
             await move.context.in_thread(_renew, move)
-        except OUTAGES as error:
+        except find_outages() as error:
             log.warning("lease cannot be renewed", merchant=move.merchant_id, error=str(error))
 
 

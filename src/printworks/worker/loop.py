@@ -19,7 +19,7 @@ from sqlalchemy import Connection
 
 from printworks.log import context as log_context
 from printworks.rules.jobs import Acknowledge, GiveUp, JobKind, Policy, Retry, decide, hourly_key
-from printworks.store.engine.database import OUTAGES
+from printworks.store.engine.database import find_outages
 from printworks.store.queue.claims import Claimant, Claimed, claim, find_held
 from printworks.store.queue.jobs import (
     Claim,
@@ -150,7 +150,7 @@ class Worker:
             return LONGEST_PAUSE
         try:
             claimed = await self._context.in_thread(self._claim, free)
-        except OUTAGES as error:
+        except find_outages() as error:
             # No traceback: there would be one every second while the database is unavailable.
             log.error("database unavailable", worker=self.name, error=type(error).__name__)
             return SECONDS_TO_RECOVER

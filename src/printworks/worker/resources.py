@@ -28,7 +28,7 @@ from printworks.net.client import POST_WITHIN, USUAL, FetchLimits, Outbound
 from printworks.net.guard import Guard
 from printworks.payments.gateway import Gateway
 from printworks.rules.jobs import RetryLater
-from printworks.store.engine.database import OUTAGES
+from printworks.store.engine.database import find_outages
 from printworks.worker.receivers import Receivers
 
 # Downloads from one host at the same time, by one worker: no server is flooded, and a slow one
@@ -175,7 +175,7 @@ def infrastructure_errors() -> Iterator[None]:
         yield
     except FilesUnavailable as error:
         raise RetryLater(str(error), wait=OUTAGE_WAIT) from error
-    except OUTAGES as error:
+    except find_outages() as error:
         raise RetryLater(
             f"The database is unavailable: {type(error).__name__}.", wait=OUTAGE_WAIT
         ) from error

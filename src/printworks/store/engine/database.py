@@ -8,6 +8,7 @@ and rolls back when it raises.
 import fcntl
 import os
 import select
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +17,6 @@ from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
 import msgspec
-import psycopg
 from sqlalchemy import Connection, Engine, create_engine, event, exc, make_url, text
 from sqlalchemy.engine import URL
 from sqlalchemy.pool import ConnectionPoolEntry
@@ -36,14 +36,17 @@ _OPTIONS: Final[dict[str, Any]] = {
 # A connection that was idle for longer is tested before it is used.
 SECONDS_OF_TRUST: Final = 1.0
 
-# Raised when the database is unreachable, full or locked for too long: temporary, and not a
-# bug.
-OUTAGES: Final = (
-    exc.OperationalError,
-    exc.TimeoutError,
-    psycopg.OperationalError,
-    sqlite.dbapi2.OperationalError,
-)
+_OUTAGES: Final = (exc.OperationalError, exc.TimeoutError, sqlite.dbapi2.OperationalError)
+
+
+def find_outages() -> tuple[type[Exception], ...]:
+    """Return the errors of a database that is unreachable, full or locked for too long.
+
+    They are temporary, and not a bug.
+    """
+    # Imported with the first database of PostgreSQL: with SQLite it would be 10 MB for nothing.
+    driver = sys.modules.get("psycopg")
+    return _OUTAGES if driver is None else (*_OUTAGES, driver.OperationalError)
 
 
 class DatabaseUnusable(Exception):
@@ -164,17 +167,18 @@ def _check_before_use(engine: Engine) -> None:
 
     A ping before every transaction would do so too, at the price of a round trip each.
     """
+    import psycopg
 
     def note_use(_driver: object, entry: ConnectionPoolEntry) -> None:
         entry.info["used_at"] = time.monotonic()
 
-    def check(driver: psycopg.Connection, entry: ConnectionPoolEntry, _use: object) -> None:
+    def check(driver: Any, entry: ConnectionPoolEntry, _use: object) -> None:
         used_at = entry.info.get("used_at")
         if used_at is None:
             return
         try:
             if time.monotonic() - used_at > SECONDS_OF_TRUST or _has_news(driver):
-                engine.dialect.do_ping(driver)  # type: ignore[arg-type]
+                engine.dialect.do_ping(driver)
         except psycopg.Error as error:
             raise exc.InvalidatePoolError from error
 
@@ -182,7 +186,7 @@ def _check_before_use(engine: Engine) -> None:
     event.listen(engine, "checkout", check)
 
 
-def _has_news(driver: psycopg.Connection) -> bool:
+def _has_news(driver: Any) -> bool:
     """Say whether the server has sent something unasked, as it does when it ends a connection."""
     poll = select.poll()
     poll.register(driver.fileno(), select.POLLIN)

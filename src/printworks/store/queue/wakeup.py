@@ -7,7 +7,6 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Final
 
-import psycopg
 import structlog
 
 from printworks.store.engine.database import Database
@@ -60,6 +59,8 @@ def _read_due(connection: Any) -> Any:
 
 
 async def _watch_postgresql(database: Database, wake: Callable[[], object]) -> None:
+    import psycopg
+
     address = database.url.set(drivername="postgresql").render_as_string(hide_password=False)
     while True:
         try:
