@@ -136,6 +136,60 @@ def test_a_connection_is_used_again_and_its_end_is_no_failure() -> None:
     run(story)
 
 
+def test_an_announcement_is_not_the_answer() -> None:
+    hints = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+
+    posted = post([hints, answer(b"thanks")])
+
+    assert (posted.status, posted.answer) == (200, b"thanks")
+
+
+def test_an_answer_that_comes_too_late_is_not_taken_for_that_of_the_next_request() -> None:
+    async def story() -> None:
+        scripts: list[list[Step]] = [[answer(b"in time")], [0.5, answer(b"late")]]
+        async with (
+            Outbound(Guard(allow_loopback=True)) as outbound,
+            a_server(lambda _: scripts.pop()) as port,
+        ):
+            address = f"http://127.0.0.1:{port}/"
+            with pytest.raises(TimedOut):
+                await outbound.post(address, b"{}", {}, timeout=timedelta(seconds=0.1))
+            posted = await outbound.post(address, b"{}", {})
+            assert posted.answer == b"in time"
+
+    run(story)
+
+
+def test_a_header_cannot_add_lines_of_its_own() -> None:
+    async def story() -> None:
+        async with Outbound(Guard()) as outbound:
+            with pytest.raises(ValueError, match="line break"):
+                await outbound.post(
+                    "http://a.example/", b"", {"webhook-id": "1\r\nHost: b.example"}
+                )
+
+    run(story)
+
+
+def test_headers_of_the_caller_replace_the_usual_ones() -> None:
+    heads: list[bytes] = []
+
+    async def story() -> None:
+        def note(head: bytes) -> list[bytes]:
+            heads.append(head)
+            return [answer()]
+
+        async with Outbound(Guard(allow_loopback=True)) as outbound, a_server(note) as port:
+            await outbound.post(f"http://127.0.0.1:{port}/a?b=c", b"{}", {"user-agent": "Other"})
+
+    run(story)
+
+    (head,) = heads
+    assert head.startswith(b"POST /a?b=c HTTP/1.1\r\nHost: 127.0.0.1:")
+    assert head.lower().count(b"user-agent:") == 1
+    assert b"Other\r\n" in head
+
+
 @pytest.mark.parametrize("address", ["ftp://a.example/", "http://u@a.example/", "mailto:a@b.c"])
 def test_a_bad_address_is_turned_down(address: str) -> None:
     async def story() -> None:

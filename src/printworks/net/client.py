@@ -7,12 +7,18 @@ import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any, Final, NamedTuple, Self
 
 import aiohttp
-from aiohttp import ClientResponse, ClientSession, ClientTimeout, TCPConnector, TraceConfig
+from aiohttp import (
+    ClientResponse,
+    ClientSession,
+    ClientTimeout,
+    StreamReader,
+    TCPConnector,
+    TraceConfig,
+)
 from aiohttp.http import HttpProcessingError
 from yarl import URL
 
@@ -21,6 +27,7 @@ from printworks.net.errors import BadAddress, BadAnswer, NotThere, TooLarge
 from printworks.net.failures import CUT_SHORT, Progress, translate_failures
 from printworks.net.guard import Guard
 from printworks.net.names import LookUp, Names
+from printworks.net.posting import Answering, Posting
 from printworks.net.unpacking import Unpacker
 from printworks.net.urls import follow, read_url
 
@@ -32,9 +39,6 @@ STORED_OF_ANSWER: Final = 64 * 1024
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 # A retry may succeed after these.
 TEMPORARY: Final = frozenset({408, 421, 423, 425, 429})
-
-# Callbacks go to the same few addresses again and again.
-_read_again: Final = lru_cache(maxsize=256)(read_url)
 
 _BAD_REDIRECT: Final = "The address redirects to one that cannot be used."
 
@@ -100,14 +104,16 @@ class Outbound:
             keepalive_timeout=4,
             ssl=tls or True,
         )
+        watch = _trace_connections()
         self._session = ClientSession(
             connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=False,
             auto_decompress=False,
             headers={"User-Agent": USER_AGENT, "Accept-Encoding": "identity"},
-            trace_configs=[_trace_connections()],
+            trace_configs=[watch],
         )
+        self._posting = Posting(self._session, connector, watch)
 
     async def __aenter__(self) -> Self:
         return self
@@ -162,31 +168,32 @@ class Outbound:
         Raise an `OutboundError` if no status came in time. The body of the response is read as
         far as it comes in time.
         """
-        url = _read_again(address)
+        request = self._posting.prepare(address)
         loop = asyncio.get_running_loop()
         began = loop.time()
-        limit = ClientTimeout(connect=min(CONNECT_WITHIN, timeout).total_seconds())
+        limits = ClientTimeout(connect=min(CONNECT_WITHIN, timeout).total_seconds())
         progress = Progress()
-        response: ClientResponse | None = None
+        response: Answering | None = None
         answer = bytearray()
         with translate_failures(progress):
             try:
                 async with asyncio.timeout_at(began + timeout.total_seconds()):
-                    response = await self._request(
-                        "POST", url, progress, data=body, headers=headers, timeout=limit
+                    response = await self._posting.send(
+                        request, body, headers, progress=progress, limits=limits
                     )
-                    await _read_beginning(response, keep, into=answer)
+                    await _read_beginning(response.body, keep, into=answer)
             except (aiohttp.ClientError, TimeoutError, ConnectionError):
                 if response is None:
                     raise
             finally:
                 if response is not None:
-                    _release(response)
+                    # Closes it unless the answer was read to its end.
+                    response.connection.release()
         return Posted(
-            status=response.status,
+            status=response.message.code,
             answer=bytes(answer),
             duration=timedelta(seconds=loop.time() - began),
-            retry_after=response.headers.get("Retry-After", ""),
+            retry_after=response.message.headers.get("Retry-After", ""),
         )
 
     @asynccontextmanager
@@ -302,7 +309,7 @@ async def _read_whole(response: ClientResponse, limit: int) -> AsyncIterator[byt
         raise BadAnswer(CUT_SHORT, detail="more bytes than announced")
 
 
-async def _read_beginning(response: ClientResponse, keep: int, *, into: bytearray) -> None:
-    """Read the first bytes of a response; what has arrived stays if the rest fails."""
-    while len(into) < keep and (piece := await response.content.read(keep - len(into))):
+async def _read_beginning(body: StreamReader, keep: int, *, into: bytearray) -> None:
+    """Read the first bytes of a body; what has arrived stays if the rest fails."""
+    while len(into) < keep and (piece := await body.read(keep - len(into))):
         into += piece
