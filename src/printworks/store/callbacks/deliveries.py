@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Connection, and_, bindparam, select, text, tuple_
+from sqlalchemy import Connection, and_, literal_column, select, text
 
 from printworks.rules.callbacks import CallbackEvent
 from printworks.rules.events import CallbackState
@@ -16,18 +16,17 @@ from printworks.store.callbacks.callbacks import (
     Attempt,
     delivery_job,
     enqueue_deliveries,
-    is_unattempted,
     read_callback_event,
 )
 from printworks.store.callbacks.settings import Secret, read_secrets
-from printworks.store.engine.columns import Timestamp
-from printworks.store.engine.prepared import PreparedStatement
+from printworks.store.engine.columns import Timestamp, spelled_out
+from printworks.store.engine.prepared import PreparedStatement, is_one_of, write_list
 from printworks.store.engine.rows import columns_of
 from printworks.store.queue.jobs import NewJob
 from printworks.store.tables import callbacks, merchants, order_events, orders
 
 
-class Delivery(msgspec.Struct, frozen=True, kw_only=True):
+class Delivery(msgspec.Struct, frozen=True):
     """A callback as a worker needs it."""
 
     id: int
@@ -50,8 +49,13 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     order_format: str | None
     url: str | None
     chosen_format: str | None
-    secrets: list[Secret]
+    # As they are stored.
+    stored_secrets: Any
     clock_offset: timedelta
+
+    @property
+    def secrets(self) -> list[Secret]:
+        return read_secrets(self.stored_secrets)
 
     @property
     def event(self) -> CallbackEvent | None:
@@ -76,7 +80,7 @@ class DeliveryOutcome(msgspec.Struct, frozen=True, kw_only=True):
 _TIMESTAMP: Final = Timestamp()
 _BEFORE: Final = callbacks.alias("before")
 _EVENT_BEFORE: Final = order_events.alias("event_before")
-_LOAD: Final = (
+_LOAD: Final = PreparedStatement(
     select(
         *columns_of(
             callbacks,
@@ -88,7 +92,7 @@ _LOAD: Final = (
             order_format=orders.c.callback_format,
             url=merchants.c.callback_url,
             chosen_format=merchants.c.callback_format,
-            secrets=merchants.c.callback_secrets,
+            stored_secrets=merchants.c.callback_secrets,
             clock_offset=merchants.c.clock_offset,
         )
     )
@@ -104,12 +108,12 @@ _LOAD: Final = (
         isouter=True,
     )
     .join(_EVENT_BEFORE, _EVENT_BEFORE.c.id == _BEFORE.c.event_id, isouter=True)
-    .where(callbacks.c.id.in_(bindparam("ids", expanding=True)))
+    .where(is_one_of(callbacks.c.id, "ids"))
 )
 # Always in the same order: two transactions about the same callbacks must not deadlock.
-_LOCK: Final = (
+_LOCK: Final = PreparedStatement(
     select(callbacks.c.id, callbacks.c.state, callbacks.c.round, callbacks.c.failures)
-    .where(callbacks.c.id.in_(bindparam("ids", expanding=True)))
+    .where(is_one_of(callbacks.c.id, "ids"))
     .order_by(callbacks.c.id)
     .with_for_update()
 )
@@ -164,21 +168,28 @@ _ADD_ATTEMPTS: Final = {
     """)
     ),
 }
-_NEXT: Final = select(
-    callbacks.c.merchant_id,
-    callbacks.c.id,
-    callbacks.c.round,
-    callbacks.c.state,
-    callbacks.c.failures,
-).where(tuple_(callbacks.c.order_id, callbacks.c.sequence).in_(bindparam("places", expanding=True)))
+_THIS: Final = callbacks.alias("this")
+_NEXT: Final = PreparedStatement(
+    select(callbacks.c.merchant_id, callbacks.c.id, callbacks.c.round)
+    .join_from(
+        _THIS,
+        callbacks,
+        and_(
+            callbacks.c.order_id == _THIS.c.order_id,
+            callbacks.c.sequence == _THIS.c.sequence + literal_column("1"),
+        ),
+    )
+    .where(
+        is_one_of(_THIS.c.id, "ids"),
+        callbacks.c.state == spelled_out(CallbackState.PENDING),
+        callbacks.c.failures == literal_column("0"),
+    )
+)
 
 
 def load_deliveries(db: Connection, ids: Iterable[int]) -> dict[int, Delivery]:
     """Return what is needed to send these callbacks."""
-    rows = db.execute(_LOAD, {"ids": list(ids)})
-    return {
-        row.id: Delivery(**{**row._mapping, "secrets": read_secrets(row.secrets)}) for row in rows
-    }
+    return {row[0]: Delivery(*row) for row in _LOAD.all(db, {"ids": write_list(ids)})}
 
 
 def write_outcomes(db: Connection, tried: Sequence[DeliveryOutcome], now: datetime) -> None:
@@ -218,8 +229,8 @@ def _write_rows(
 
 
 def _leave_out_old(db: Connection, tried: Sequence[DeliveryOutcome]) -> list[DeliveryOutcome]:
-    rows = db.execute(_LOCK, {"ids": [one.delivery.id for one in tried]})
-    current = {row.id: (row.state, row.round, row.failures) for row in rows}
+    rows = _LOCK.all(db, {"ids": write_list(one.delivery.id for one in tried)})
+    current = {callback_id: tuple(is_so) for callback_id, *is_so in rows}
     fresh = []
     for one in sorted(tried, key=lambda one: one.delivery.id):
         known = one.delivery
@@ -245,20 +256,16 @@ def _change(tried: DeliveryOutcome) -> dict[str, Any]:
 
 def _list_next(db: Connection, tried: Sequence[DeliveryOutcome]) -> list[NewJob]:
     """Return jobs for the callbacks that have waited for these attempts."""
-    places = [
-        (one.delivery.order_id, one.delivery.sequence + 1)
+    ids = [
+        one.delivery.id
         for one in tried
         if one.delivery.failures == 0
         and one.delivery.sequence is not None
         and (one.attempt is not None or one.state is not CallbackState.PENDING)
     ]
-    if not places:
+    if not ids:
         return []
-    return [
-        delivery_job(row.merchant_id, row.id, row.round)
-        for row in db.execute(_NEXT, {"places": places})
-        if is_unattempted(row.state, row.failures)
-    ]
+    return [delivery_job(*row) for row in _NEXT.all(db, {"ids": write_list(ids)})]
 
 
 def _list_again(tried: Sequence[DeliveryOutcome]) -> list[NewJob]:

@@ -4,24 +4,34 @@ A claim is one short transaction, and the claims of all workers happen one after
 the limit in flight holds across workers only if no worker counts while another one claims.
 What a claim costs depends on what it takes, not on what is scheduled or waits in the queue:
 
-1. make scheduled jobs due whose time has come, and return jobs whose worker died;
-2. count what runs in each lane;
-3. hop from lane to lane along the index of due jobs, beginning after the last lane served;
-4. take the oldest jobs of the lanes that have room.
+1. look, with one statement: count what runs in each lane, and hop from lane to lane along the
+   index of due jobs, beginning after the last lane served;
+2. if there are any, make scheduled jobs due whose time has come, return jobs whose worker died,
+   and look again;
+3. take the oldest jobs of the lanes that have room, with another statement.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, bindparam, exists, func, literal_column, select, text, update
+from sqlalchemy import (
+    Connection,
+    bindparam,
+    column,
+    exists,
+    literal_column,
+    select,
+    text,
+    update,
+)
 
 from printworks.rules.jobs import JobState, Policy
 from printworks.store.engine.columns import Timestamp
-from printworks.store.engine.prepared import PreparedStatement
+from printworks.store.engine.prepared import PreparedStatement, is_one_of, write_list
 from printworks.store.queue.jobs import CLAIMED, Claim, Exhausted, Job, exhaust, read_claimed
 from printworks.store.tables import jobs, merchants
 
@@ -41,6 +51,17 @@ class Claimant(msgspec.Struct, frozen=True, kw_only=True):
     cursor: str
     # How long it holds each job unless it renews the lease.
     lease: timedelta
+
+
+class _Seen(NamedTuple):
+    """The queue as a claim finds it."""
+
+    has_expired: bool
+    next_due_at: datetime | None
+    running: dict[str, int]
+    # The lanes in which jobs are due, behind the last lane served and up to it.
+    lanes_after: list[str]
+    lanes_before: list[str]
 
 
 class Claimed(msgspec.Struct, frozen=True):
@@ -65,20 +86,21 @@ def claim(
     """
     slots, cursor = min(claimant.slots, LARGEST_CLAIM), claimant.cursor
     _take_turn(db)
-    woken = _wake(db, now=now)
-    _return_expired(db, now=now)
-    running: dict[str, int] = dict(_COUNT_RUNNING.all(db, {}))
+    seen = _look(db, claimant, now=now)
+    woken = _wake(db, now=now) if seen.next_due_at and seen.next_due_at <= now else 0
+    returned = _return_expired(db, now=now) if seen.has_expired else 0
+    if woken or returned:
+        seen = _look(db, claimant, now=now)
 
-    lanes_read = slots + len(running) + SPARE_LANES
-    lanes = _list_due_lanes(db, after=cursor, limit=lanes_read)
-    room = _find_room(lanes, running, policies)
+    most_lanes = slots + len(seen.running) + SPARE_LANES
+    lanes = (seen.lanes_after + seen.lanes_before)[:most_lanes]
+    room = _find_room(lanes, seen.running, policies)
     shares = share_out(slots, room)
     taken = _take(db, shares, worker=claimant.worker, lease_until=now + claimant.lease)
     spent = [job for job in taken if job.attempts > policies[job.kind].attempts]
     _fail_spent(db, spent, now=now)
 
-    saw_all = len(lanes) < lanes_read
-    next_due = _NEXT_DUE.first(db, {})
+    saw_all = len(lanes) < most_lanes
     return Claimed(
         jobs=[job for job in taken if job not in spent],
         cursor=next(reversed(shares), cursor if saw_all else lanes[-1]),
@@ -86,7 +108,7 @@ def claim(
         or woken == WAKE_AT_ONCE
         or len(taken) == slots
         or _left_some(taken, shares, room),
-        next_due_at=next_due[0] if next_due else None,
+        next_due_at=seen.next_due_at,
     )
 
 
@@ -97,6 +119,20 @@ def _take_turn(db: Connection) -> None:
         _TAKE_TURN.run(db, {})
 
 
+def _look(db: Connection, claimant: Claimant, *, now: datetime) -> _Seen:
+    beyond = min(claimant.slots, LARGEST_CLAIM) + SPARE_LANES
+    values = {"now": now, "after": claimant.cursor, "beyond": beyond}
+    has_expired, next_due_at, running, *lanes = _LOOK[db.dialect.name].one(db, values)
+    after, before = (msgspec.json.decode(found) if found else [] for found in lanes)
+    return _Seen(
+        has_expired=bool(has_expired),
+        next_due_at=next_due_at,
+        running=msgspec.json.decode(running) if running else {},
+        lanes_after=after,
+        lanes_before=before,
+    )
+
+
 def _wake(db: Connection, *, now: datetime) -> int:
     ripe = db.execute(_RIPE, {"now": now}).scalars().all()
     if ripe:
@@ -104,7 +140,7 @@ def _wake(db: Connection, *, now: datetime) -> int:
     return len(ripe)
 
 
-def _return_expired(db: Connection, *, now: datetime) -> None:
+def _return_expired(db: Connection, *, now: datetime) -> int:
     expired = [job_id for (job_id,) in _EXPIRED.all(db, {"now": now})]
     if expired:
         what_happened = "The worker " + jobs.c.worker + " did not report in time."
@@ -113,6 +149,7 @@ def _return_expired(db: Connection, *, now: datetime) -> None:
             .where(jobs.c.id.in_(expired))
             .values(state=JobState.DUE, worker=None, lease_until=None, last_error=what_happened)
         )
+    return len(expired)
 
 
 def _find_room(
@@ -144,26 +181,20 @@ def _left_some(taken: Sequence[Job], shares: Mapping[str, int], room: Mapping[st
     return any(given[lane] == share < room[lane] for lane, share in shares.items())
 
 
-def _list_due_lanes(db: Connection, *, after: str, limit: int) -> list[str]:
-    """Return the lanes in which jobs are due, in a circle that begins after `after`."""
-    lanes = [lane for (lane,) in _HOP.all(db, {"after": after, "limit": limit})]
-    if after and len(lanes) < limit:
-        first = _HOP.all(db, {"after": "", "limit": limit - len(lanes)})
-        seen = set(lanes)
-        lanes += [lane for (lane,) in first if lane not in seen]
-    return lanes
-
-
 def _take(
     db: Connection, shares: Mapping[str, int], *, worker: str, lease_until: datetime
 ) -> list[Job]:
     if not shares:
         return []
     named: dict[str, Any] = {"worker": worker, "lease_until": lease_until}
-    for number, (lane, share) in enumerate(shares.items()):
-        named[f"lane_{number}"] = lane
-        named[f"share_{number}"] = share
-    rows = _take_from(len(shares), db.dialect.name).all(db, named)
+    if db.dialect.name == "postgresql":
+        asked = [{"lane": lane, "most": share} for lane, share in shares.items()]
+        rows = _TAKE.all(db, {**named, "shares": msgspec.json.encode(asked).decode()})
+    else:
+        for number, (lane, share) in enumerate(shares.items()):
+            named[f"lane_{number}"] = lane
+            named[f"share_{number}"] = share
+        rows = _take_from(len(shares)).all(db, named)
     return sorted((read_claimed(row, worker) for row in rows), key=lambda job: (job.due_at, job.id))
 
 
@@ -186,15 +217,17 @@ def find_held(db: Connection, claims: Sequence[Claim]) -> frozenset[Claim]:
     """Lock the jobs of these claims; return the claims that are still held."""
     if not claims:
         return frozenset()
-    # In the order of all reports: two late ones on the same jobs must not deadlock.
-    rows = db.execute(
-        select(jobs.c.id, jobs.c.fence, jobs.c.worker)
-        .where(jobs.c.id.in_([claim.id for claim in claims]))
-        .order_by(jobs.c.id)
-        .with_for_update()
-    )
+    rows = _LOCK.all(db, {"ids": write_list(claim.id for claim in claims)})
     return frozenset(claims) & {Claim(*row) for row in rows}
 
+
+# In the order of all reports: two late ones on the same jobs must not deadlock.
+_LOCK: Final = PreparedStatement(
+    select(jobs.c.id, jobs.c.fence, jobs.c.worker)
+    .where(is_one_of(jobs.c.id, "ids"))
+    .order_by(jobs.c.id)
+    .with_for_update()
+)
 
 # The planner may use only the indexes made for this: plans from when the queue was empty stay
 # in the connection, and were seen to cost 300 ms once it was full.
@@ -231,59 +264,87 @@ _EXPIRED: Final = PreparedStatement(
     .with_for_update(skip_locked=True)
 )
 
-_COUNT_RUNNING: Final = PreparedStatement(
-    select(jobs.c.lane, func.count())
-    .where(jobs.c.state == literal_column("'running'"))
-    .group_by(jobs.c.lane)
-)
-
 # A plain DISTINCT would read every due row; this reads one index entry for each lane.
-_HOP: Final = PreparedStatement(
-    text("""
-    WITH RECURSIVE hops (lane, number) AS (
-        SELECT (
-            SELECT lane FROM jobs WHERE state = 'due' AND lane > :after ORDER BY lane LIMIT 1
-        ), 1
-        UNION ALL
-        SELECT (
-            SELECT jobs.lane FROM jobs
-            WHERE jobs.state = 'due' AND jobs.lane > hops.lane ORDER BY jobs.lane LIMIT 1
-        ), number + 1
-        FROM hops WHERE lane IS NOT NULL AND number < :limit
+_HOP: Final = """(lane, number) AS (
+    SELECT (
+        SELECT lane FROM jobs WHERE state = 'due' AND {first} ORDER BY lane LIMIT 1
+    ), 1
+    UNION ALL
+    SELECT (
+        SELECT jobs.lane FROM jobs
+        WHERE jobs.state = 'due' AND jobs.lane > hops.lane AND {all} ORDER BY jobs.lane LIMIT 1
+    ), number + 1
+    FROM {name} AS hops
+    WHERE lane IS NOT NULL AND number < :beyond + (SELECT count(*) FROM running)
+)"""
+_AFTER: Final = _HOP.format(name="after_it", first="lane > :after", all="TRUE")
+_BEFORE: Final = _HOP.format(name="before_it", first="lane <= :after", all="jobs.lane <= :after")
+
+
+def _write_look(make_list: str, make_object: str) -> PreparedStatement:
+    """Return the statement that looks, with the names of a database's functions for JSON."""
+    # Nothing but these constants becomes part of the SQL.
+    return PreparedStatement(
+        text(f"""
+            WITH RECURSIVE running AS (
+                SELECT lane, count(*) AS number FROM jobs WHERE state = 'running' GROUP BY lane
+            ), after_it {_AFTER}, before_it {_BEFORE}
+            SELECT
+                EXISTS (SELECT 1 FROM jobs WHERE state = 'running' AND lease_until <= :now),
+                (SELECT due_at FROM jobs WHERE state = 'scheduled' ORDER BY due_at LIMIT 1),
+                (SELECT CAST({make_object}(lane, number) AS text) FROM running),
+                (SELECT CAST({make_list}(lane ORDER BY number) AS text)
+                    FROM after_it WHERE lane IS NOT NULL),
+                (SELECT CAST({make_list}(lane ORDER BY number) AS text)
+                    FROM before_it WHERE lane IS NOT NULL)
+        """)  # noqa: S608
+        .bindparams(bindparam("now", type_=Timestamp))
+        .columns(
+            column("has_expired"),
+            column("next_due_at", Timestamp),
+            *(column(name) for name in ("running", "lanes_after", "lanes_before")),
+        )
     )
-    SELECT lane FROM hops WHERE lane IS NOT NULL ORDER BY number
-""")
-)
-
-_NEXT_DUE: Final = PreparedStatement(
-    select(jobs.c.due_at)
-    .where(jobs.c.state == literal_column("'scheduled'"))
-    .order_by(jobs.c.due_at)
-    .limit(literal_column("1"))
-)
 
 
-@lru_cache(maxsize=2 * LARGEST_CLAIM)
-def _take_from(lanes: int, dialect: str) -> PreparedStatement:
-    """Return the statement that takes jobs from this many lanes."""
-    is_postgresql = dialect == "postgresql"
-    skip_locked = "FOR UPDATE SKIP LOCKED" if is_postgresql else ""
-    # The array keeps PostgreSQL from reading all jobs to see whether each is taken.
-    is_taken = "id = ANY(ARRAY(SELECT id FROM taken))" if is_postgresql else "id IN taken"
+_LOOK: Final = {
+    "sqlite": _write_look("json_group_array", "json_group_object"),
+    "postgresql": _write_look("json_agg", "json_object_agg"),
+}
+
+_RETURNED: Final = "id, fence, kind, merchant_id, args, attempts, due_at, request_id"
+_CLAIM: Final = """UPDATE jobs SET state = 'running', worker = :worker, lease_until = :lease_until,
+    attempts = attempts + 1, fence = fence + 1"""
+
+
+def _write_take(sql: str) -> PreparedStatement:
+    lease_until = bindparam("lease_until", type_=Timestamp)
+    return PreparedStatement(text(sql).bindparams(lease_until).columns(*CLAIMED))
+
+
+# The array keeps PostgreSQL from reading all jobs to see whether each is taken.
+_TAKE: Final = _write_take(f"""
+    WITH taken AS (
+        SELECT oldest.id
+        FROM json_to_recordset(CAST(:shares AS json)) AS share (lane text, most integer),
+        LATERAL (
+            SELECT id FROM jobs WHERE state = 'due' AND lane = share.lane
+            ORDER BY due_at, id LIMIT share.most FOR UPDATE SKIP LOCKED
+        ) AS oldest
+    )
+    {_CLAIM} WHERE id = ANY(ARRAY(SELECT id FROM taken)) RETURNING {_RETURNED}
+""")  # noqa: S608
+
+
+@lru_cache(maxsize=LARGEST_CLAIM)
+def _take_from(lanes: int) -> PreparedStatement:
+    """Return the statement that takes jobs from this many lanes: SQLite has no LATERAL."""
     # Nothing but these constants and numbers becomes part of the SQL.
     from_each = " UNION ALL ".join(
         f"SELECT id FROM (SELECT id FROM jobs WHERE state = 'due' AND lane = :lane_{number}"  # noqa: S608
-        f" ORDER BY due_at, id LIMIT :share_{number} {skip_locked}) AS lane_{number}"
+        f" ORDER BY due_at, id LIMIT :share_{number}) AS lane_{number}"
         for number in range(lanes)
     )
-    return PreparedStatement(
-        text(f"""
-            WITH taken AS ({from_each})
-            UPDATE jobs SET state = 'running', worker = :worker, lease_until = :lease_until,
-                attempts = attempts + 1, fence = fence + 1
-            WHERE {is_taken}
-            RETURNING id, fence, kind, merchant_id, args, attempts, due_at, request_id
-        """)  # noqa: S608
-        .bindparams(bindparam("lease_until", type_=Timestamp))
-        .columns(*CLAIMED)
-    )
+    return _write_take(f"""
+        WITH taken AS ({from_each}) {_CLAIM} WHERE id IN taken RETURNING {_RETURNED}
+    """)

@@ -251,7 +251,9 @@ _ARE_HELD: Final = {
         SELECT id FROM jobs JOIN claimed USING (id, fence, worker)
         WHERE id = ANY(ARRAY(SELECT id FROM claimed)) ORDER BY id FOR UPDATE OF jobs))""",
 }
-_FINISH: Final = {dialect: _DONE.where(text(held)) for dialect, held in _ARE_HELD.items()}
+_FINISH: Final = {
+    dialect: PreparedStatement(_DONE.where(text(held))) for dialect, held in _ARE_HELD.items()
+}
 _PUT_BACK: Final = _held(
     state=bindparam("to"),
     due_at=bindparam("at", type_=Timestamp),
@@ -288,7 +290,7 @@ def finish(db: Connection, claims: Sequence[Claim], *, now: datetime) -> int:
     if not claims:
         return 0
     named = {"claims": msgspec.json.encode(claims).decode(), "at": now}
-    return db.execute(_FINISH[db.dialect.name], named).rowcount
+    return _FINISH[db.dialect.name].count(db, named)
 
 
 def put_back(db: Connection, failures: Sequence[PutBack], *, now: datetime) -> int:
