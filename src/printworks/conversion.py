@@ -19,8 +19,18 @@ def reader_of(kind: type[T]) -> Callable[[Any], T]: ...
 def reader_of(kind: Any) -> Callable[[Any], Any]: ...
 def reader_of(kind: Any) -> Callable[[Any], Any]:
     """Return a function that converts plain values, such as a JSON column, to a type."""
-    look_at(kind)
-    return partial(msgspec.convert, type=kind)
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        look_at(kind)
+        return partial(msgspec.convert, type=kind)
+    # Any other type is inspected with every conversion, unless it is the field of a struct.
+    holder = msgspec.defstruct("Holder", [("value", kind)])
+    look_at(holder)
+
+    def read(value: Any) -> Any:
+        held: Any = msgspec.convert({"value": value}, holder)
+        return held.value
+
+    return read
 
 
 def look_at(kind: Any) -> None:
