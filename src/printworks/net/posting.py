@@ -93,14 +93,11 @@ class Posting:
         fields.update(headers)
         fields.setdefault("Accept", "*/*")
         fields["Content-Length"] = str(length)
-        lines = [
-            f"POST {request.url.raw_path_qs} HTTP/1.1",
-            f"Host: {request.headers['Host']}",
-            *(f"{name}: {value}" for name, value in fields.items()),
-        ]
-        if any(_UNSAFE.search(line) for line in lines):
+        if _UNSAFE.search("".join(fields.values())):
             raise ValueError("A header holds a line break.")
-        return "\r\n".join((*lines, "", "")).encode()
+        lines = [f"{name}: {value}\r\n" for name, value in fields.items()]
+        where = f"POST {request.url.raw_path_qs} HTTP/1.1\r\nHost: {request.headers['Host']}\r\n"
+        return "".join((where, *lines, "\r\n")).encode()
 
 
 async def _exchange(connection: Connection, text: bytes) -> Answering:

@@ -49,7 +49,11 @@ async def deliver_callback(context: Context, job: Job) -> Completion | None:
     at the same time counts.
     """
     with infrastructure_errors():
-        delivery = await context.load(load_deliveries, job.args["callback"])
+        return await _deliver(context, job)
+
+
+async def _deliver(context: Context, job: Job) -> Completion | None:
+    delivery = await context.load(load_deliveries, job.args["callback"])
     if (
         delivery is None
         or delivery.round != job.args["round"]
@@ -65,7 +69,7 @@ async def deliver_callback(context: Context, job: Job) -> Completion | None:
         # Queue it with the other callbacks of slow receivers, of which few run at a time.
         waiting = DeliveryOutcome(delivery=delivery, state=delivery.state, retry_in=timedelta(0))
         return _complete(waiting)
-    with infrastructure_errors(), receivers.slot(delivery.merchant_id, delivery.url):
+    with receivers.slot(delivery.merchant_id, delivery.url):
         return _complete(await _attempt(context, delivery, delivery.url))
 
 
@@ -74,11 +78,14 @@ def _is_old_news(delivery: Delivery) -> bool:
 
     Decided when it is sent, because the merchant may choose another format in the meantime.
     """
-    event, before = delivery.event, delivery.event_before
-    if event is None or before is None or delivery.is_asked_for:
+    if delivery.is_asked_for or delivery.state_before in _UNTOLD:
+        return False
+    before = delivery.event_before
+    event = None if before is None else delivery.event
+    if event is None or before is None:
         return False
     shown = choose_format(delivery.chosen_format, delivery.order_format)
-    return delivery.state_before not in _UNTOLD and not carries_news(event, before, format=shown)
+    return not carries_news(event, before, format=shown)
 
 
 def _complete(outcome: DeliveryOutcome) -> Completion:

@@ -129,7 +129,7 @@ class Worker:
         ran = 0
         while (claimed := await self._context.in_thread(self._claim, self._slots)).jobs:
             ran += len(claimed.jobs)
-            await asyncio.gather(*(self._start(job) for job in claimed.jobs))
+            await asyncio.gather(*self._start(claimed.jobs))
             await self._report_ended()
         return ran
 
@@ -157,8 +157,7 @@ class Worker:
         except Exception:
             log.exception("claim failed", worker=self.name)
             return SECONDS_TO_RECOVER
-        for job in claimed.jobs:
-            _task = self._start(job)
+        _tasks = self._start(claimed.jobs)
         self._has_more = claimed.has_more
         return self._pause_after(claimed)
 
@@ -206,17 +205,17 @@ class Worker:
                 enqueue(db, kind, {}, merchant=None, now=now, dedupe_key=hourly_key(kind, now))
         self._enqueued_hour = hour
 
-    def _start(self, job: Job) -> asyncio.Task[None]:
-        task = asyncio.create_task(self._run(job))
-        self._running[job.claim] = task
-        return task
+    def _start(self, jobs: Sequence[Job]) -> list[asyncio.Task[None]]:
+        tasks = [asyncio.create_task(self._run(job)) for job in jobs]
+        self._running.update(zip((job.claim for job in jobs), tasks, strict=True))
+        waiting = [job.claim for job in jobs if self._policies[job.kind].steps_aside]
+        if waiting:
+            # One timer for all that begin together.
+            asyncio.get_running_loop().call_later(SECONDS_IN_SLOT, self._step_aside, waiting)
+        return tasks
 
     async def _run(self, job: Job) -> None:
         policy = self._policies[job.kind]
-        stepping_aside = None
-        if policy.steps_aside:
-            timer = asyncio.get_running_loop()
-            stepping_aside = timer.call_later(SECONDS_IN_SLOT, self._step_aside, job.claim)
         try:
             with log_context(job=job.id, kind=job.kind, request=job.request_id):
                 outcome = await self._attempt(job, policy)
@@ -227,8 +226,6 @@ class Worker:
                 self._ended.append(outcome)
                 self._has_ended.set()
         finally:
-            if stepping_aside is not None:
-                stepping_aside.cancel()
             self._aside.discard(job.claim)
             del self._running[job.claim]
             if not self._busy or len(self._ended) >= LARGEST_GROUP:
@@ -236,10 +233,11 @@ class Worker:
             if self._has_more:
                 self._wake.set()
 
-    def _step_aside(self, claim: Claim) -> None:
-        if self._has_room_aside:
-            self._aside.add(claim)
-            self._wake.set()
+    def _step_aside(self, claims: Sequence[Claim]) -> None:
+        for held in claims:
+            if held in self._running and self._has_room_aside:
+                self._aside.add(held)
+                self._wake.set()
 
     async def _attempt(self, job: Job, policy: Policy) -> Outcome:
         """Run the handler; an exception becomes a retry or a failure."""
