@@ -1,4 +1,4 @@
-"""A fast receiver of callbacks in its own process, with bad ones beside it.
+"""A fast receiver of callbacks in its own process, with a late one and bad ones beside it.
 
 It only records what arrived and when; the benchmark verifies that afterwards. On its own port
 each bad receiver hangs, fails, or answers byte by byte. Times are `time.monotonic()`,
@@ -23,6 +23,8 @@ from bench.tools import ROOT
 
 SECONDS_TO_WAIT: Final = 60
 SECONDS_BETWEEN_DRIPS: Final = 0.05
+# How long the late one takes to answer, as a receiver far away does.
+SECONDS_LATE: Final = 0.02
 BAD: Final[Mapping[str, int]] = {"hang": 4, "fail": 3, "drip": 3}
 
 OK: Final = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
@@ -87,9 +89,13 @@ class Connection(asyncio.Protocol):
     def __init__(self, record: Record, sort: str) -> None:
         self._record = record
         self._sort = sort
-        self._answer = {"good": self._listen, "hang": self._hang, "fail": self._fail}.get(
-            sort, self._drip
-        )
+        self._answer = {
+            "good": self._listen,
+            "late": self._answer_late,
+            "hang": self._hang,
+            "fail": self._fail,
+            "drip": self._drip,
+        }[sort]
         self._buffer = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -126,6 +132,9 @@ class Connection(asyncio.Protocol):
             self._record.waiting = (int(received.path[1:]), lambda: self.transport.write(OK))
             self._record.notify()
 
+    def _answer_late(self, received: ReceivedCallback) -> None:
+        asyncio.get_running_loop().call_later(SECONDS_LATE, self._listen, received)
+
     def _hang(self, _: ReceivedCallback) -> None:
         pass
 
@@ -144,12 +153,16 @@ class Receiver:
     """The receiver process and what it received."""
 
     def __init__(self, ports: Mapping[str, list[int]]) -> None:
-        (self._port,) = ports["good"]
+        (self._port,), (self._late_port,) = ports["good"], ports["late"]
         self.bad_urls = [f"http://{HOST}:{port}/" for sort in BAD for port in ports[sort]]
 
     def url(self, path: str) -> str:
         """Return an address at which callbacks are acknowledged."""
         return f"http://{HOST}:{self._port}/{path}"
+
+    def late_url(self, path: str) -> str:
+        """Return an address at which callbacks are acknowledged after 20 ms."""
+        return f"http://{HOST}:{self._late_port}/{path}"
 
     def wait_for(self, count: int) -> None:
         """Wait until this many callbacks were received since the last `take`."""
@@ -189,7 +202,7 @@ async def listen() -> None:
     """Serve until the process ends."""
     record, loop, ports = Record(), asyncio.get_running_loop(), dict[str, list[int]]()
     servers = []
-    for sort, count in {"good": 1, **BAD}.items():
+    for sort, count in {"good": 1, "late": 1, **BAD}.items():
         for _ in range(count):
             server = await loop.create_server(partial(Connection, record, sort), HOST, 0)
             ports.setdefault(sort, []).append(server.sockets[0].getsockname()[1])

@@ -56,18 +56,19 @@ class Shop:
         self._secrets: dict[int, str] = {}
         self._last_checked = 0
 
-    def add_merchants(self, count: int) -> list[Merchant]:
-        """Add merchants with a fast receiver."""
-        return [self.add_merchant(None) for _ in range(count)]
+    def add_merchants(self, count: int, *, is_late: bool = False) -> list[Merchant]:
+        """Add merchants with a fast receiver, or one that answers after 20 ms."""
+        return [self.add_merchant(None, is_late=is_late) for _ in range(count)]
 
-    def add_merchant(self, url: str | None) -> Merchant:
-        """Add a merchant with a receiver at this address, by default the fast one."""
+    def add_merchant(self, url: str | None, *, is_late: bool = False) -> Merchant:
+        """Add a merchant with a receiver at this address, by default one of ours."""
         now = system_clock()
         with self.database.writing() as db:
             merchant = add_merchant(
                 a_system_work(db, now=now, environment="sandbox"), "Bench"
             ).merchant
-            where = url or self.receiver.url(str(merchant.id))
+            find_url = self.receiver.late_url if is_late else self.receiver.url
+            where = url or find_url(str(merchant.id))
             settings = set_callback(a_work(db, merchant), where)
         if url is None:
             self._secrets[merchant.id] = settings.secrets[0].text
@@ -138,9 +139,13 @@ class Shop:
             time.sleep(SECONDS_BETWEEN_POLLS)
 
     @contextmanager
-    def working(self) -> Iterator[int]:
+    def working(self, **settings: str) -> Iterator[int]:
         """Run a worker as an operator would, until the block ends; yield its process ID."""
-        environment = {"PRINTWORKS_DATABASE_URL": self.url, "PRINTWORKS_STOP_TIMEOUT": "1s"}
+        environment = {
+            "PRINTWORKS_DATABASE_URL": self.url,
+            "PRINTWORKS_STOP_TIMEOUT": "1s",
+            **settings,
+        }
         command = (PROGRAM, "work", "--data", self.folder)
         with running(command, self.folder / "log", environment) as number:
             yield number
