@@ -60,6 +60,20 @@ class PreparedStatement:
         written, cursor = self._execute(db, values)
         return [_convert(written, row) for row in cursor.fetchall()]
 
+    def commit_after(
+        self, first: "PreparedStatement", db: Connection, values: Mapping[str, Any]
+    ) -> list[tuple[Any, ...]]:
+        """Run another statement, this one and a commit in one message; return the rows of this.
+
+        For PostgreSQL: if the other takes a lock, it is free again without our doing.
+        """
+        driver: Any = db.connection.dbapi_connection
+        with driver.pipeline():
+            first.run(db, {})
+            written, cursor = self._execute(db, values)
+            driver.commit()
+        return [_convert(written, row) for row in cursor.fetchall()]
+
     def run(self, db: Connection, values: Mapping[str, Any]) -> None:
         """Run a statement that returns no rows."""
         self._execute(db, values)

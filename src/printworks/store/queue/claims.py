@@ -1,7 +1,5 @@
 """Claiming jobs: in turn, a few of each lane, never more than a lane allows.
 
-A claim is one short transaction, and the claims of all workers happen one after the other:
-the limit in flight holds across workers only if no worker counts while another one claims.
 What a claim costs depends on what it takes, not on what is scheduled or waits in the queue:
 
 1. look, with one statement: count what runs in each lane, and hop from lane to lane along the
@@ -9,6 +7,11 @@ What a claim costs depends on what it takes, not on what is scheduled or waits i
 2. if there are any, make scheduled jobs due whose time has come, return jobs whose worker died,
    and look again;
 3. take the oldest jobs of the lanes that have room, with another statement.
+
+The limit in flight holds across workers only if no worker counts while another one takes. SQLite
+has one writer anyway. On PostgreSQL workers look at the same time and take one after the other,
+under a lock, counting once more. Lock, statement and commit are sent together: while a worker has
+the lock, nobody waits for its process to get a processor.
 """
 
 from collections import Counter
@@ -79,13 +82,13 @@ class Claimed(msgspec.Struct, frozen=True):
 def claim(
     db: Connection, policies: Mapping[str, Policy], claimant: Claimant, *, now: datetime
 ) -> Claimed:
-    """Take due jobs for a worker; call it in a transaction of its own.
+    """Take due jobs for a worker; call it in a transaction of its own, which it may commit.
 
     A job that has used up its attempts is marked as failed instead. Jobs of a kind without a policy
     stay in the queue, for a worker that knows them.
     """
     slots, cursor = min(claimant.slots, LARGEST_CLAIM), claimant.cursor
-    _take_turn(db)
+    _plan_carefully(db)
     seen = _look(db, claimant, now=now)
     woken = _wake(db, now=now) if seen.next_due_at and seen.next_due_at <= now else 0
     returned = _return_expired(db, now=now) if seen.has_expired else 0
@@ -96,7 +99,7 @@ def claim(
     lanes = (seen.lanes_after + seen.lanes_before)[:most_lanes]
     room = _find_room(lanes, seen.running, policies)
     shares = share_out(slots, room)
-    taken = _take(db, shares, worker=claimant.worker, lease_until=now + claimant.lease)
+    taken = _take(db, shares, policies, claimant, now=now)
     spent = [job for job in taken if job.attempts > policies[job.kind].attempts]
     _fail_spent(db, spent, now=now)
 
@@ -112,11 +115,9 @@ def claim(
     )
 
 
-def _take_turn(db: Connection) -> None:
-    # SQLite has one writer at a time anyway, PostgreSQL needs a lock. A claim need not survive a
-    # crash: the jobs are simply claimed again.
+def _plan_carefully(db: Connection) -> None:
     if db.dialect.name == "postgresql":
-        _TAKE_TURN.run(db, {})
+        _PLAN_CAREFULLY.run(db, {})
 
 
 def _look(db: Connection, claimant: Claimant, *, now: datetime) -> _Seen:
@@ -155,12 +156,16 @@ def _return_expired(db: Connection, *, now: datetime) -> int:
 def _find_room(
     lanes: Sequence[str], running: Mapping[str, int], policies: Mapping[str, Policy]
 ) -> dict[str, int]:
-    known = {lane: policies.get(lane.rpartition(":")[0]) for lane in lanes}
+    known = {lane: policies.get(_kind_of(lane)) for lane in lanes}
     return {
         lane: policy.in_flight - running.get(lane, 0)
         for lane, policy in known.items()
         if policy is not None
     }
+
+
+def _kind_of(lane: str) -> str:
+    return lane.rpartition(":")[0]
 
 
 def share_out(slots: int, room: Mapping[str, int]) -> dict[str, int]:
@@ -182,20 +187,30 @@ def _left_some(taken: Sequence[Job], shares: Mapping[str, int], room: Mapping[st
 
 
 def _take(
-    db: Connection, shares: Mapping[str, int], *, worker: str, lease_until: datetime
+    db: Connection,
+    shares: Mapping[str, int],
+    policies: Mapping[str, Policy],
+    claimant: Claimant,
+    *,
+    now: datetime,
 ) -> list[Job]:
     if not shares:
         return []
-    named: dict[str, Any] = {"worker": worker, "lease_until": lease_until}
+    named: dict[str, Any] = {"worker": claimant.worker, "lease_until": now + claimant.lease}
     if db.dialect.name == "postgresql":
-        asked = [{"lane": lane, "most": share} for lane, share in shares.items()]
-        rows = _TAKE.all(db, {**named, "shares": msgspec.json.encode(asked).decode()})
+        asked = [
+            {"lane": lane, "most": share, "in_flight": policies[_kind_of(lane)].in_flight}
+            for lane, share in shares.items()
+        ]
+        named["shares"] = msgspec.json.encode(asked).decode()
+        rows = _TAKE.commit_after(_TAKE_TURN, db, named)
     else:
         for number, (lane, share) in enumerate(shares.items()):
             named[f"lane_{number}"] = lane
             named[f"share_{number}"] = share
         rows = _take_from(len(shares)).all(db, named)
-    return sorted((read_claimed(row, worker) for row in rows), key=lambda job: (job.due_at, job.id))
+    taken = (read_claimed(row, claimant.worker) for row in rows)
+    return sorted(taken, key=lambda job: (job.due_at, job.id))
 
 
 def _fail_spent(db: Connection, spent: Sequence[Job], *, now: datetime) -> None:
@@ -231,14 +246,19 @@ _LOCK: Final = PreparedStatement(
 
 # The planner may use only the indexes made for this: plans from when the queue was empty stay
 # in the connection, and were seen to cost 300 ms once it was full.
-_TAKE_TURN: Final = PreparedStatement(
+# A claim need not survive a crash either: the jobs are simply claimed again.
+_PLAN_CAREFULLY: Final = PreparedStatement(
     text("""
-    SELECT pg_advisory_xact_lock(hashtext('printworks.claim')), set_config(name, 'off', true)
+    SELECT set_config(name, 'off', true)
     FROM unnest(ARRAY[
         'synchronous_commit', 'enable_seqscan', 'enable_bitmapscan', 'enable_sort',
         'enable_hashjoin', 'enable_mergejoin', 'jit'
     ]) AS name
 """)
+)
+
+_TAKE_TURN: Final = PreparedStatement(
+    text("SELECT pg_advisory_xact_lock(hashtext('printworks.claim'))")
 )
 
 # A row that another transaction is changing is left for the next claim: a claim waits for no
@@ -326,10 +346,14 @@ def _write_take(sql: str) -> PreparedStatement:
 _TAKE: Final = _write_take(f"""
     WITH taken AS (
         SELECT oldest.id
-        FROM json_to_recordset(CAST(:shares AS json)) AS share (lane text, most integer),
+        FROM json_to_recordset(CAST(:shares AS json))
+            AS share (lane text, most integer, in_flight integer),
         LATERAL (
             SELECT id FROM jobs WHERE state = 'due' AND lane = share.lane
-            ORDER BY due_at, id LIMIT share.most FOR UPDATE SKIP LOCKED
+            ORDER BY due_at, id
+            LIMIT greatest(0, least(share.most, share.in_flight - (
+                SELECT count(*) FROM jobs WHERE state = 'running' AND lane = share.lane)))
+            FOR UPDATE SKIP LOCKED
         ) AS oldest
     )
     {_CLAIM} WHERE id = ANY(ARRAY(SELECT id FROM taken)) RETURNING {_RETURNED}
