@@ -27,7 +27,7 @@ MANY: Final = 16
 # Jobs in hand of each worker.
 SLOTS: Final = 8
 # Callbacks of a round for each worker.
-EVENTS_EACH: Final = 300
+EVENTS_EACH: Final = 150
 
 
 class Crew:

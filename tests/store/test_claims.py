@@ -7,13 +7,14 @@ from datetime import timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import select
+from sqlalchemy import select, text
 
 from printworks.store.engine.database import Database
 from printworks.store.queue.claims import LARGEST_CLAIM, WAKE_AT_ONCE, share_out
 from printworks.store.queue.jobs import finish, release
 from printworks.store.tables import jobs
 from tests.factories import NOON
+from tests.worker.hosts import wait_until
 from tests.worker.queues import (
     KIND,
     LEASE,
@@ -146,6 +147,29 @@ class TestLimits:
 
         assert too_many == []
         assert len(done) == len(set(done)) >= 80
+
+    def test_the_limit_holds_for_workers_that_have_all_seen_the_same_room(
+        self, postgresql_database: Database
+    ) -> None:
+        database = postgresql_database
+        enqueue_many(database, 40, add_merchant(database))
+        waiting = text("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+
+        def are_waiting() -> bool:
+            with database.reading() as db:
+                return bool(db.execute(waiting).scalar_one() == 3)
+
+        with ThreadPoolExecutor(3) as threads:
+            with database.writing() as db:
+                db.execute(text("SELECT pg_advisory_xact_lock(hashtext('printworks.claim'))"))
+                claims = [
+                    threads.submit(claim_some, database, 5, worker=name, in_flight=7)
+                    for name in ("one", "two", "three")
+                ]
+                wait_until(are_waiting)
+            taken = sorted(len(claim.result().jobs) for claim in claims)
+
+        assert taken == [0, 2, 5]
 
     def test_one_claim_takes_no_more_than_one_statement_can(self, database: Database) -> None:
         enqueue_many(database, LARGEST_CLAIM + 1)
