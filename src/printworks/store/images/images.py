@@ -12,7 +12,7 @@ from printworks.rules.images import AcceptedFiles, ImageStatus
 from printworks.rules.sizing import Pixels, Sizing
 from printworks.store.engine.prepared import PreparedStatement, structs_of
 from printworks.store.engine.rows import columns_of, find_struct, group_by, possible_id
-from printworks.store.orders.orders import IDS_OF_PAGE
+from printworks.store.orders.orders import IDS_OF_PAGE, increase_version
 from printworks.store.tables import images, orders
 
 
@@ -128,14 +128,14 @@ def get_image_of_order(db: Connection, order_id: int, image_id: int) -> Image:
 
 
 def delete_image(db: Connection, image: Image) -> None:
-    """Delete an image; its picture is purged later."""
+    """Delete an image; its picture is purged later. The caller counts the order's images."""
     db.execute(delete(images).where(images.c.id == image.id))
 
 
 def insert_images(
     db: Connection, order_id: int, added: Iterable[NewImage], *, now: datetime
 ) -> list[Image]:
-    """Add images to an order, in this order."""
+    """Add images to an order, in this order; the caller counts the order's images."""
     rows = [
         {
             **msgspec.structs.asdict(new),
@@ -207,4 +207,7 @@ def update_image(db: Connection, image: Image, values: Mapping[str, object]) -> 
         .where(images.c.id == image.id, images.c.status == image.status)
         .values(**values)
     )
-    return msgspec.structs.replace(image, **values) if changed.rowcount else None
+    if not changed.rowcount:
+        return None
+    increase_version(db, image.order_id)
+    return msgspec.structs.replace(image, **values)

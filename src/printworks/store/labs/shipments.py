@@ -25,7 +25,7 @@ from printworks.rules.routing.model import Routing
 from printworks.store.engine.prepared import PreparedStatement, structs_of
 from printworks.store.engine.rows import columns_of, get_struct, group_by, list_structs, possible_id
 from printworks.store.images.images import IMAGES_OF_ORDER, Image
-from printworks.store.orders.orders import IDS_OF_PAGE, Order, read_of_order
+from printworks.store.orders.orders import IDS_OF_PAGE, Order, increase_version, read_of_order
 from printworks.store.tables import orders, plans, shipments
 
 _read_routing: Final = reader_of(Routing)
@@ -224,7 +224,10 @@ def update_shipment(
         .where(shipments.c.id == shipment.id, shipments.c.state == shipment.state)
         .values(**values)
     )
-    return msgspec.structs.replace(shipment, **values) if changed.rowcount else None
+    if not changed.rowcount:
+        return None
+    increase_version(db, shipment.order_id)
+    return msgspec.structs.replace(shipment, **values)
 
 
 def list_decisions(db: Connection, order_id: int) -> list[Decision]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import cache
 from typing import Any, Final, NamedTuple, cast
 
 import msgspec
@@ -11,6 +12,7 @@ from sqlalchemy import (
     Select,
     bindparam,
     insert,
+    literal_column,
     select,
     update,
 )
@@ -68,6 +70,8 @@ class Order(msgspec.Struct, frozen=True):
     # Until when the recipient may pay.
     pay_until: datetime | None
     reasons: StoredReasons
+    # Another one after every change of the order, its images or its shipments.
+    version: int
     created_at: datetime
     updated_at: datetime
 
@@ -149,6 +153,10 @@ _INSERT: Final = PreparedStatement(
     insert(orders)
     .values({name: bindparam(name) for name in orders.c.keys() if name != "id"})  # noqa: SIM118
     .returning(orders.c.id)
+)
+_NEXT_VERSION: Final = {"version": orders.c.version + literal_column("1")}
+_INCREASE_VERSION: Final = PreparedStatement(
+    update(orders).where(orders.c.id == bindparam("this")).values(_NEXT_VERSION)
 )
 
 
@@ -232,6 +240,7 @@ def insert_order(
         "payment_request_id": None,
         "pay_until": None,
         "reasons": None,
+        "version": 1,
         "created_at": now,
         "updated_at": now,
     }
@@ -245,11 +254,24 @@ def update_order(db: Connection, order: Order, values: Mapping[str, object]) -> 
     also: dict[str, object] = {}
     if values.get("recipient_name", order.recipient_name) != order.recipient_name:
         also["recipient_key"] = make_recipient_key(cast("str | None", values["recipient_name"]))
-    changed = db.execute(
-        update(orders)
-        .where(orders.c.id == order.id, orders.c.status == order.status)
-        .values(**values, **also)
+    changed = {**values, **also}
+    row = _update_of(frozenset(changed)).first(
+        db, {**changed, "this": order.id, "expected": order.status}
     )
-    if changed.rowcount == 0:
-        return None
-    return msgspec.structs.replace(order, **values)
+    return None if row is None else msgspec.structs.replace(order, **values, version=row[0])
+
+
+@cache
+def _update_of(names: frozenset[str]) -> PreparedStatement:
+    """Return the statement that changes these columns of an order."""
+    return PreparedStatement(
+        update(orders)
+        .where(orders.c.id == bindparam("this"), orders.c.status == bindparam("expected"))
+        .values({name: bindparam(name) for name in sorted(names)} | _NEXT_VERSION)
+        .returning(orders.c.version)
+    )
+
+
+def increase_version(db: Connection, order_id: int) -> None:
+    """Note that something else than the order's own row has changed of what it shows."""
+    _INCREASE_VERSION.run(db, {"this": order_id})

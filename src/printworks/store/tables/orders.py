@@ -73,6 +73,9 @@ orders = Table(
     Column("pay_until", Timestamp),
     # Why it does not go ahead; null if nothing stands in its way.
     Column("reasons", Json),
+    # Increased with every change of the order, its images or its shipments: whoever has seen
+    # this version has seen all of it.
+    Column("version", BigInteger, nullable=False, server_default=text("1")),
     Column("created_at", Timestamp, nullable=False),
     Column("updated_at", Timestamp, nullable=False),
     UniqueConstraint("merchant_id", "ordinal"),

@@ -205,6 +205,7 @@ numbered_table(
     *optional(BIGINT, "payment_request_id"),
     *optional(TIMESTAMP, "pay_until"),
     *optional(JSON, "reasons"),
+    *required(BIGINT, "version", default="1"),
     *required(TIMESTAMP, "created_at", "updated_at"),
     sa.UniqueConstraint("merchant_id", "ordinal"),
     sa.Index(None, "merchant_id", "created_at", "ordinal"),
