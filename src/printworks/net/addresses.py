@@ -5,6 +5,7 @@ release, and was wrong for years.
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from ipaddress import (
     AddressValueError,
     IPv4Address,
@@ -98,6 +99,8 @@ def is_forbidden(address: str | IPv4Address | IPv6Address) -> str | None:
     return why
 
 
+# Merchants give many addresses at few hosts.
+@lru_cache(1024)
 def read_address(address: str | IPv4Address | IPv6Address) -> IPv4Address | IPv6Address | None:
     """Parse an address, without the zone of an IPv6 address; None if it is not valid."""
     if not isinstance(address, str):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 
@@ -152,6 +153,7 @@ class Placement:
         return Box((canvas.width - width) // 2, (canvas.height - height) // 2, width, height)
 
 
+@lru_cache(1024)
 def place(picture: Pixels, area: PrintArea, sizing: Sizing) -> Placement:
     """Place a picture on a print area, turned if that fits better."""
     is_turned = mismatch(picture.turned(), area) < mismatch(picture, area)

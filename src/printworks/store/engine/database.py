@@ -129,16 +129,59 @@ class Database:
         with self._queue or nullcontext(), self.engine.begin() as connection:
             yield connection
 
+    @contextmanager
+    def writing_beside(self, reader: Connection) -> Iterator[Connection]:
+        """Open one transaction while a connection of `reading()` is held.
+
+        PostgreSQL uses that connection: threads that each hold one and wait for another would
+        wait for each other.
+        """
+        if self.is_sqlite:
+            with self.writing() as connection:
+                yield connection
+            return
+        reader.execute(text("BEGIN"))
+        try:
+            yield reader
+        except BaseException:
+            reader.execute(text("ROLLBACK"))
+            raise
+        reader.execute(text("COMMIT"))
+
     def write_together(self, works: Sequence[Callable[[Connection], T]]) -> list[T | Exception]:
         """Do several pieces of work in one transaction; each happens completely or not at all.
 
         Return what each returned, or the exception that undid it. If this raises, none of
-        them happened.
+        them happened. A piece of work may be done twice, but only the last time counts.
         """
         if not works:
             return []
         with self.writing() as db:
-            return [self._attempt(db, work) for work in works]
+            done = self._attempt_all(db, works) if self.is_sqlite else None
+            return done or [self._attempt(db, work) for work in works]
+
+    def _attempt_all(
+        self, db: Connection, works: Sequence[Callable[[Connection], T]]
+    ) -> list[T | Exception] | None:
+        """Do all of it without savepoints; None, with all of it undone, if they are needed.
+
+        Most work that is refused has written nothing, and there is nothing to undo.
+        """
+        driver: Any = db.connection.dbapi_connection
+        outcomes: list[T | Exception] = []
+        for work in works:
+            before = driver.total_changes
+            try:
+                outcomes.append(work(db))
+            except Exception as error:
+                if not driver.in_transaction:
+                    raise
+                if driver.total_changes != before:
+                    driver.execute("ROLLBACK")
+                    driver.execute("BEGIN IMMEDIATE")
+                    return None
+                outcomes.append(error)
+        return outcomes
 
     def _attempt(self, db: Connection, work: Callable[[Connection], T]) -> T | Exception:
         driver: Any = db.connection.dbapi_connection

@@ -6,7 +6,7 @@ the driver runs the text it wrote.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -31,8 +31,8 @@ class _CompiledText(NamedTuple):
     # The values that are part of the statement, such as a constant limit.
     given: Mapping[str, Any]
     conversions: tuple[tuple[str, Convert], ...]
-    # The names of the values in order, for a driver with positional parameters.
-    order: tuple[str, ...] | None
+    # The values in order and how to convert them, for a driver with positional parameters.
+    places: tuple[tuple[str, Convert | None], ...] | None
     columns: tuple[tuple[int, Convert], ...]
 
 
@@ -91,6 +91,21 @@ class PreparedStatement:
             driver: Any = db.connection.dbapi_connection
             driver.cursor().executemany(written.sql, [_arrange(written, row) for row in rows])
 
+    def one_each(self, db: Connection, rows: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
+        """Return the row that a statement returns with each of these values, in their order."""
+        written = self._find_text(db)
+        driver: Any = db.connection.dbapi_connection
+        if len(rows) < 2 or db.dialect.name == "sqlite":
+            cursors = (driver.execute(written.sql, _arrange(written, row)) for row in rows)
+            return [_convert(written, cursor.fetchone()) for cursor in cursors]
+        cursor = driver.cursor()
+        # In one round trip.
+        cursor.executemany(written.sql, [_arrange(written, row) for row in rows], returning=True)
+        found = [_convert(written, cursor.fetchone())]
+        while cursor.nextset():
+            found.append(_convert(written, cursor.fetchone()))
+        return found
+
     def _execute(self, db: Connection, values: Mapping[str, Any]) -> tuple[_CompiledText, Any]:
         written = self._find_text(db)
         driver: Any = db.connection.dbapi_connection
@@ -105,18 +120,26 @@ class PreparedStatement:
 
 def _arrange(written: _CompiledText, values: Mapping[str, Any]) -> Mapping[str, Any] | list[Any]:
     """Return the values as the driver wants them."""
-    if written.given or written.conversions:
-        converted = {**written.given, **values}
-        for name, convert in written.conversions:
-            converted[name] = convert(converted[name])
-        values = converted
-    return values if written.order is None else [values[name] for name in written.order]
+    if written.given:
+        values = {**written.given, **values}
+    if written.places is not None:
+        return [
+            values[name] if convert is None else convert(values[name])
+            for name, convert in written.places
+        ]
+    converted = {name: convert(values[name]) for name, convert in written.conversions}
+    return {**values, **converted}
 
 
 def _write(statement: ClauseElement, dialect: Dialect) -> _CompiledText:
     compiled: Any = statement.compile(dialect=dialect)
     result_types = [column.type for column in getattr(compiled, "_result_columns", ())]
     readers = [_find_reader(kind, dialect) for kind in result_types]
+    conversions = {
+        name: _find_writer(compiled.binds[name].type, dialect) or convert
+        for name, convert in compiled._bind_processors.items()
+        if convert
+    }
     return _CompiledText(
         sql=str(compiled),
         given={
@@ -124,10 +147,12 @@ def _write(statement: ClauseElement, dialect: Dialect) -> _CompiledText:
             for name, value in compiled.params.items()
             if not compiled.binds[name].required
         },
-        conversions=tuple(
-            (name, convert) for name, convert in compiled._bind_processors.items() if convert
+        conversions=tuple(conversions.items()),
+        places=(
+            tuple((name, conversions.get(name)) for name in compiled.positiontup)
+            if compiled.positional
+            else None
         ),
-        order=tuple(compiled.positiontup) if compiled.positional else None,
         columns=tuple((place, reader) for place, reader in enumerate(readers) if reader),
     )
 
@@ -144,12 +169,37 @@ def _find_reader(kind: TypeEngine[Any], dialect: Dialect) -> Convert | None:
     return kind.dialect_impl(dialect).result_processor(dialect, None)
 
 
+def _find_writer(kind: TypeEngine[Any], dialect: Dialect) -> Convert | None:
+    """Return a faster converter for values of the most frequent types; None for others."""
+    if isinstance(kind, EnumText):
+        return lambda value: None if value is None else value.value
+    if isinstance(kind, Timestamp) and dialect.name == "sqlite":
+        return _write_timestamp
+    if isinstance(kind, JSON) and dialect.name == "sqlite":
+        return _write_json
+    return None
+
+
+def _write_json(value: Any) -> str | None:
+    return None if value is None else msgspec.json.encode(value).decode()
+
+
+def _write_timestamp(value: datetime | None) -> str | None:
+    if value is None:
+        return None
+    utc = value if value.tzinfo is UTC else value.astimezone(UTC)
+    # Without the zone, which would be another object.
+    return utc.isoformat(" ", "microseconds")[:26]
+
+
 def _read_timestamp(text: str | None) -> datetime | None:
     # Adding the zone to the text is many times faster than adding it to the datetime.
     return None if text is None else datetime.fromisoformat(f"{text}+00:00")
 
 
 def _convert(written: _CompiledText, row: tuple[Any, ...]) -> tuple[Any, ...]:
+    if not written.columns:
+        return row
     values = list(row)
     for place, convert in written.columns:
         values[place] = convert(values[place])

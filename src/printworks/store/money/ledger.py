@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Connection, insert, select, text, update
+from sqlalchemy import Connection, bindparam, insert, select, text, update
 
 from printworks.conversion import reader_of
 from printworks.rules.ledger import (
@@ -26,7 +26,31 @@ from printworks.store.tables import ledger_days, ledger_entries, merchants, orde
 # Reads the lines of an entry as they are stored.
 read_lines: Final = reader_of(tuple[LedgerLine, ...])
 COLUMNS: Final = columns_of(ledger_entries, LedgerEntry)
-_BOOKS: Final = (merchants.c.ledger_count, merchants.c.ledger_head, merchants.c.balance)
+_BOOKS = (merchants.c.ledger_count, merchants.c.ledger_head, merchants.c.balance)
+_OF_MERCHANT = merchants.c.id == bindparam("merchant")
+_READ: Final = PreparedStatement(select(*_BOOKS).where(_OF_MERCHANT))
+# Without the key: other transactions can go on adding orders and jobs of this merchant, and do
+# not deadlock with this one.
+_LOCK: Final = PreparedStatement(
+    select(*_BOOKS).where(_OF_MERCHANT).with_for_update(key_share=True)
+)
+_CREDIT_LIMIT: Final = PreparedStatement(select(merchants.c.credit_limit).where(_OF_MERCHANT))
+_WITH_KEY: Final = PreparedStatement(
+    select(ledger_entries.c.number).where(
+        ledger_entries.c.merchant_id == bindparam("merchant"),
+        ledger_entries.c.key == bindparam("key"),
+    )
+)
+_INSERT: Final = PreparedStatement(
+    insert(ledger_entries)
+    .values({name: bindparam(name) for name in (*LedgerEntry.__struct_fields__, "hash", "balance")})
+    .inline()
+)
+_WRITE_BOOKS: Final = PreparedStatement(
+    update(merchants)
+    .where(_OF_MERCHANT)
+    .values({column.name: bindparam(column.name) for column in _BOOKS})
+)
 _ADD_TO_DAY: Final = PreparedStatement(
     text("""
     INSERT INTO ledger_days (merchant_id, day, kind, currency, entries, amount)
@@ -54,10 +78,7 @@ def post_entry(
 ) -> LedgerEntry | None:
     """Post that money moved; return None if an entry with this key was posted before."""
     books = lock_books(db, merchant_id)
-    is_known = select(ledger_entries.c.number).where(
-        ledger_entries.c.merchant_id == merchant_id, ledger_entries.c.key == new.key
-    )
-    if db.execute(is_known).first() is not None:
+    if _WITH_KEY.first(db, {"merchant": merchant_id, "key": new.key}) is not None:
         return None
     entry = LedgerEntry(
         merchant_id=merchant_id,
@@ -74,14 +95,11 @@ def post_entry(
     head, balance = hash_entry(entry), books.balance + entry.owed
     values: dict[str, Any] = msgspec.structs.asdict(entry)
     values["lines"] = msgspec.to_builtins(entry.lines)
-    db.execute(insert(ledger_entries).values(**values, hash=head, balance=balance))
+    _INSERT.run(db, {**values, "hash": head, "balance": balance})
     place = {"merchant_id": merchant_id, "day": entry.day, "kind": new.kind}
     _ADD_TO_DAY.run(db, {**place, "currency": new.currency, "amount": new.amount})
-    db.execute(
-        update(merchants)
-        .where(merchants.c.id == merchant_id)
-        .values(ledger_count=entry.number, ledger_head=head, balance=balance)
-    )
+    written = {"ledger_count": entry.number, "ledger_head": head, "balance": balance}
+    _WRITE_BOOKS.run(db, {"merchant": merchant_id, **written})
     return entry
 
 
@@ -90,20 +108,16 @@ def lock_books(db: Connection, merchant_id: int) -> Books:
 
     The next transaction that posts sees the entries of this one.
     """
-    # Without the key: other transactions can go on adding orders and jobs of this merchant, and
-    # do not deadlock with this one.
-    locked = select(*_BOOKS).where(merchants.c.id == merchant_id).with_for_update(key_share=True)
-    return Books(*db.execute(locked).one())
+    return Books(*_LOCK.one(db, {"merchant": merchant_id}))
 
 
 def read_books(db: Connection, merchant_id: int) -> Books:
-    return Books(*db.execute(select(*_BOOKS).where(merchants.c.id == merchant_id)).one())
+    return Books(*_READ.one(db, {"merchant": merchant_id}))
 
 
 def read_credit_limit(db: Connection, merchant_id: int) -> int | None:
     """Return the most that a merchant may owe; None is no limit."""
-    query = select(merchants.c.credit_limit).where(merchants.c.id == merchant_id)
-    limit: int | None = db.execute(query).scalar_one()
+    limit: int | None = _CREDIT_LIMIT.one(db, {"merchant": merchant_id})[0]
     return limit
 
 

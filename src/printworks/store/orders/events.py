@@ -18,7 +18,7 @@ _ADD = insert(order_events).values(
 )
 _INSERT: Final = PreparedStatement(_ADD.inline())
 _INSERT_WITH_ID: Final = PreparedStatement(_ADD.returning(order_events.c.id))
-_OF_ORDER = (
+_OF_ORDER: Final = PreparedStatement(
     select(order_events.c.facts)
     .where(order_events.c.order_id == bindparam("order_id"))
     .order_by(order_events.c.id)
@@ -49,8 +49,7 @@ def record_event(
 
 def list_events(db: Connection, order_id: int) -> list[OrderEvent]:
     """Return all events of an order, oldest first."""
-    rows = db.execute(_OF_ORDER, {"order_id": order_id}).scalars()
-    return [_read_event(facts) for facts in rows]
+    return [_read_event(facts) for (facts,) in _OF_ORDER.all(db, {"order_id": order_id})]
 
 
 LoggedEvent = OrderCreated | OrderMoved | PrintedElsewhere
