@@ -2,24 +2,29 @@
 
 import time
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any, Final
 
+from sqlalchemy import Connection
+
 from bench.report import Budget, state
 from bench.seeds import seed_folder
 from printworks.actions.images.images import add_images, record_image_status
-from printworks.actions.orders.quotes import find_quote, quote_order
+from printworks.actions.orders.plans import get_planned_order
+from printworks.actions.orders.quotes import price_order
 from printworks.actions.production.lab_reports import apply_lab_report
 from printworks.actions.production.routing import RoutingTerms, route_order
 from printworks.actions.submission.submit import submit_order
 from printworks.catalogue.opening import open_catalogue
+from printworks.catalogue.snapshot import Catalogue
 from printworks.clock import system_clock
 from printworks.labs.documents import LabReport
 from printworks.rules.images import ImageStatus
 from printworks.rules.production import LabState
 from printworks.rules.routing.model import Routed
-from printworks.store.accounts.merchants import get_merchant
+from printworks.store.accounts.merchants import Merchant, get_merchant
 from printworks.store.engine.database import Database
 from printworks.store.engine.sqlite import dbapi2 as sqlite
 from printworks.store.images.images import NewImage, list_images
@@ -92,12 +97,18 @@ def _fill_first(database: Database, skus: Sequence[str], *, is_sent: bool) -> No
                 width=3000,
                 height=2000,
             )
-        if not is_sent:
-            return
-        submit_order(a_work(db, merchant, now=now, catalogue=catalogue), get_order(db, 1, 1))
-        for shipment in list_shipments(db, 1):
-            report = LabReport(job=shipment.id, state=LabState.DISPATCHED, tracking_number="JD0001")
-            apply_lab_report(a_system_work(db, now=now, catalogue=catalogue), report)
+        if is_sent:
+            _send_first(db, merchant, now, catalogue)
+    if not is_sent:
+        with database.reading() as db:
+            get_planned_order(a_work(db, merchant, now=now, catalogue=catalogue), database, 1)
+
+
+def _send_first(db: Connection, merchant: Merchant, now: datetime, catalogue: Catalogue) -> None:
+    submit_order(a_work(db, merchant, now=now, catalogue=catalogue), get_order(db, 1, 1))
+    for shipment in list_shipments(db, 1):
+        report = LabReport(job=shipment.id, state=LabState.DISPATCHED, tracking_number="JD0001")
+        apply_lab_report(a_system_work(db, now=now, catalogue=catalogue), report)
 
 
 def _list_columns(connection: Any, table: str) -> list[str]:
@@ -106,7 +117,7 @@ def _list_columns(connection: Any, table: str) -> list[str]:
 
 
 def measure_routing(folder: Path, rounds: int) -> tuple[dict[str, Any], list[Budget]]:
-    """Time the calculations after each change of an order with 20 items."""
+    """Time what an order with 20 items costs after each change, and what its plan costs."""
     seed_folder(folder, 2)
     database = Database(f"sqlite:///{folder / 'printworks.db'}")
     sold = [product.sku for product in open_catalogue(None).list_sold_to("GB")]
@@ -130,7 +141,7 @@ def measure_routing(folder: Path, rounds: int) -> tuple[dict[str, Any], list[Bud
     return figures, [
         state(f"{name}, p95 ms", [_cut(one, 95) for one in found])
         for name, found in laps.items()
-        if "write" in name
+        if "write" in name or "plan" in name
     ]
 
 
@@ -152,19 +163,20 @@ def _prepare_calls(
         terms = RoutingTerms(catalogue=catalogue, currency=merchant.currency, now=now)
         return route_order(order, images, terms)
 
-    def quote() -> object:
+    def plan() -> object:
         with database.reading() as db:
             work = a_work(db, merchant, now=now, catalogue=catalogue)
-            return find_quote(work, order, list_images(db, order_id))
+            return get_planned_order(work, database, order_id)
 
     def write() -> object:
         with database.writing() as db:
-            return quote_order(a_work(db, merchant, now=now, catalogue=catalogue), order)
+            work = a_work(db, merchant, now=now, catalogue=catalogue)
+            return price_order(work, get_order(db, 1, order_id), {})
 
     if not isinstance(route(), Routed):
         message = f"No lab makes {kind}."
         raise RuntimeError(message)
-    return {f"route {kind}": route, f"quote {kind}": quote, f"quote and write {kind}": write}
+    return {f"route {kind}": route, f"price and write {kind}": write, f"plan {kind}": plan}
 
 
 def _time(call: Callable[[], object]) -> float:

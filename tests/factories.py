@@ -1,14 +1,16 @@
 """Valid things to test with: each test states only what matters to it."""
 
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 from sqlalchemy import Connection
 
 from printworks.actions.accounts.merchants import add_merchant
 from printworks.actions.orders.orders import create_order
+from printworks.actions.orders.plans import get_planned_order
 from printworks.actions.services import Services
 from printworks.actions.work import SYSTEM, Actor, SystemWork, Work
 from printworks.catalogue.opening import open_catalogue
@@ -20,6 +22,7 @@ from printworks.rules.payments import Cards
 from printworks.settings import Settings
 from printworks.store.accounts.merchants import Merchant, get_merchant, get_merchant_by_code
 from printworks.store.engine.database import Database
+from printworks.store.labs.shipments import Shipment
 from printworks.store.orders.orders import NewOrder, Order, get_any_order_to_change
 
 NOON: Final = datetime(2026, 11, 15, 12, tzinfo=UTC)
@@ -44,6 +47,19 @@ def a_new_order(**values: Any) -> NewOrder:
 def an_order(db: Connection, merchant: Merchant, **values: Any) -> Order:
     """Add an order."""
     return create_order(a_work(db, merchant, now=NOON), a_new_order(**values))
+
+
+class _OneTransaction:
+    """A database whose plans are stored in the transaction that a test is in."""
+
+    def writing_beside(self, db: Connection) -> AbstractContextManager[Connection]:
+        """Continue in the same transaction."""
+        return nullcontext(db)
+
+
+def plan_shipments(work: Work, order_id: int) -> list[Shipment]:
+    """Look at an order in a test's own transaction; return its shipments."""
+    return get_planned_order(work, cast("Database", _OneTransaction()), order_id).shipments
 
 
 class FixedServices(msgspec.Struct, frozen=True):

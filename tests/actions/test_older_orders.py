@@ -24,7 +24,15 @@ from printworks.store.engine.database import Database
 from printworks.store.images.images import NewImage, list_images
 from printworks.store.labs.shipments import list_shipments
 from printworks.store.orders.orders import Order, get_order
-from tests.factories import NOON, a_merchant, a_system_work, a_work, a_work_of, an_order
+from tests.factories import (
+    NOON,
+    a_merchant,
+    a_system_work,
+    a_work,
+    a_work_of,
+    an_order,
+    plan_shipments,
+)
 
 _S = OrderStatus
 CATALOGUE = open_catalogue(None)
@@ -49,8 +57,9 @@ class TestTracking:
             merchant = a_merchant(db)
             plain = add_print(db, merchant, shipping_method=method)
             upgraded = add_print(db, merchant, shipping_method=method, is_tracked=True)
-            [without] = list_shipments(db, plain.id)
-            [tracked] = list_shipments(db, upgraded.id)
+            work = a_work(db, merchant, now=NOON, catalogue=CATALOGUE)
+            [without] = plan_shipments(work, plain.id)
+            [tracked] = plan_shipments(work, upgraded.id)
 
         assert (without.is_tracked, tracked.is_tracked) == (False, True)
         assert upgraded.shipping_price == 395
@@ -60,10 +69,9 @@ class TestTracking:
         with database.writing() as db:
             merchant = a_merchant(db)
             order = add_print(db, merchant, shipping_method=ShippingMethod.BUDGET)
-            changed = change_order(
-                a_work(db, merchant, now=NOON, catalogue=CATALOGUE), order, {"is_tracked": True}
-            )
-            [shipment] = list_shipments(db, order.id)
+            work = a_work(db, merchant, now=NOON, catalogue=CATALOGUE)
+            changed = change_order(work, order, {"is_tracked": True})
+            [shipment] = plan_shipments(work, order.id)
 
         assert shipment.is_tracked
         assert (order.shipping_price, changed.shipping_price) == (199, 395)
@@ -73,8 +81,9 @@ class TestTracking:
             merchant = a_merchant(db)
             order = add_print(db, merchant, is_tracked=True)
             change = {"shipping_method": ShippingMethod.BUDGET}
-            change_order(a_work(db, merchant, now=NOON, catalogue=CATALOGUE), order, change)
-            [shipment] = list_shipments(db, order.id)
+            work = a_work(db, merchant, now=NOON, catalogue=CATALOGUE)
+            change_order(work, order, change)
+            [shipment] = plan_shipments(work, order.id)
 
         assert shipment.is_tracked
 

@@ -12,18 +12,18 @@ from printworks.actions.orders.quotes import find_shipping
 from printworks.actions.submission.submit import submit_order
 from printworks.catalogue.countries import COUNTRIES
 from printworks.catalogue.opening import open_catalogue
-from printworks.catalogue.products import Currency, Product
+from printworks.catalogue.products import Currency
 from printworks.catalogue.snapshot import Catalogue
 from printworks.rules.orders import ShippingMethod
 from printworks.store.engine.database import Database
-from printworks.store.images.images import Image, NewImage
+from printworks.store.images.images import ItemSum, NewImage
 from printworks.store.labs.shipments import list_shipments, sum_costs
 from printworks.store.orders.orders import Order, get_order
 from printworks.wire.v2.catalogue import ShippingRateOut as RateOfVersion2
 from printworks.wire.v2.shipping import methods_in
 from printworks.wire.v3.prices import ShippingRateOut as RateOfVersion3
 from tests.catalogue.folders import a_lab, a_product, a_service, a_tariff, a_whole_folder
-from tests.factories import a_merchant, a_work, an_order
+from tests.factories import a_merchant, a_work, an_order, plan_shipments
 
 CATALOGUE: Final = open_catalogue(None)
 ADDRESS: Final = {"address1": "1 High Street", "town_or_city": "York", "postal_code": "YO1 1AA"}
@@ -64,12 +64,6 @@ def a_quoted_order(country: str, method: ShippingMethod, *, is_tracked: bool) ->
     return Order(**given)  # type: ignore[arg-type]
 
 
-def an_image_of(product: Product) -> Image:
-    """Make an image of which only matters what is made of it."""
-    given = dict.fromkeys(Image.__struct_fields__) | {"id": 1, "sku": product.sku, "copies": 1}
-    return Image(**given)  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize("version", METHODS)
 def test_every_charge_is_listed_and_every_listed_price_is_charged(version: str) -> None:
     asked = 0
@@ -81,7 +75,9 @@ def test_every_charge_is_listed_and_every_listed_price_is_charged(version: str) 
             for method in METHODS[version]:
                 for wish in (False, True):
                     order = a_quoted_order(country, method, is_tracked=wish)
-                    price = find_shipping(order, [an_image_of(product)], CATALOGUE, Currency.GBP)
+                    price = find_shipping(
+                        order, [ItemSum(product.sku, 0, 1)], CATALOGUE, Currency.GBP
+                    )
                     offered = [one for one in listed if one[:2] == (band, method)]
                     [entry] = [one for one in offered if one.is_tracked is wish] or offered
                     assert price == entry.price, (country, entry)
@@ -138,10 +134,11 @@ class TestTheWholeOrder:
             merchant = a_merchant(db)
             order = an_order(db, merchant, **ADDRESS)
             new = NewImage(sku="OTHER", url="https://shop.example/cat.jpg", copies=1)
-            add_images(a_work(db, merchant, catalogue=catalogue), order, [new])
+            work = a_work(db, merchant, catalogue=catalogue)
+            add_images(work, order, [new])
             quoted = get_order(db, merchant.id, order.id)
 
-            assert list_shipments(db, order.id) == []
+            assert plan_shipments(work, order.id) == []
         assert quoted.shipping_price == 299
 
     def test_without_a_destination_nothing_is_charged(self, database: Database) -> None:
@@ -168,8 +165,9 @@ class TestTheWholeOrder:
             merchant = a_merchant(db)
             order = an_order(db, merchant)
             new = NewImage(sku="PHOTO-4X6", url="https://shop.example/cat.jpg", copies=1)
-            add_images(a_work(db, merchant, catalogue=Catalogue.load(folder)), order, [new])
-            [shipment] = list_shipments(db, order.id)
+            work = a_work(db, merchant, catalogue=Catalogue.load(folder))
+            add_images(work, order, [new])
+            [shipment] = plan_shipments(work, order.id)
 
             assert shipment.is_tracked
             assert get_order(db, merchant.id, order.id).shipping_price == 299
@@ -187,7 +185,7 @@ class TestTheWholeOrder:
             add_images(work, order, [new])
             before = get_order(db, merchant.id, order.id)
             after = change_order(work, before, {"print_country": country})
-            [shipment] = list_shipments(db, order.id)
+            [shipment] = plan_shipments(work, order.id)
 
         assert CATALOGUE.get_lab(shipment.lab).country == country
         assert (after.price, after.shipping_price) == (before.price, before.shipping_price)

@@ -107,7 +107,9 @@ def test_what_comes_too_late_is_no_news(keeper: Operator, words: list[str]) -> N
 
 
 def test_a_shipment_that_is_only_planned_is_no_business_of_a_lab(keeper: Operator) -> None:
-    [planned] = keeper.shipments(keeper.adds_an_order())
+    order = keeper.adds_an_order()
+    keeper.asks("order", "explain", str(order.id))
+    [planned] = keeper.shipments(order)
 
     ended = keeper.asks("lab", "accept", str(planned.id))
 

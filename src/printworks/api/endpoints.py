@@ -54,6 +54,8 @@ class Call(msgspec.Struct, frozen=True):
     links: Links
     # As in the path.
     version: str
+    # What the endpoint prepared before the transaction.
+    prepared: Any = None
 
     @property
     def db(self) -> Connection:
@@ -132,6 +134,8 @@ class Endpoint(msgspec.Struct, frozen=True):
     # Must not share a transaction with other requests: it changes the merchant, or needs more
     # than one transaction.
     alone: bool = False
+    # Called before the transaction, with a call that reads: what takes long is calculated there.
+    prepare: "Callable[[Call], Any] | None" = None
     # Gets no transaction: it changes nothing although it has a body, or opens its own.
     outside_transaction: bool = False
     # Exists only where nothing is printed and nothing is charged.

@@ -1,23 +1,27 @@
 """What the 2.x and 3.0 APIs share about orders."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from printworks.actions.orders.orders import cancel_order
+from printworks.actions.orders.plans import get_planned_order, plan_orders
 from printworks.actions.production.release import permissions_of
-from printworks.actions.production.routing import re_estimate
-from printworks.actions.submission.submit import await_payment, submit_order
-from printworks.api.endpoints import Call, WithStatus
+from printworks.actions.production.routing import ReadyRouting, re_estimate
+from printworks.actions.submission.submit import await_payment, prepare_submission, submit_order
+from printworks.api.endpoints import Call, Unfinished, WithStatus
 from printworks.api.payments import pay
+from printworks.errors import ServiceError
 from printworks.rules.images import check_adding
 from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import PaymentState
 from printworks.store.images.images import Images, list_images_to_show
-from printworks.store.labs.shipments import Shipments, get_whole_order, list_shipments
+from printworks.store.labs.shipments import Shipments, WholeOrder, list_shipments
 from printworks.store.money.payments import PaymentRequest
 from printworks.store.orders.orders import Order, get_order_to_change
-from printworks.wire.orders import ShownOrder
-from printworks.wire.reading import read_parameter
+from printworks.wire.orders import SetStatus, ShownOrder, WantedStatus
+from printworks.wire.reading import read, read_parameter
 
 MOST_ON_A_PAGE: Final = 250
 USUALLY_ON_A_PAGE: Final = 100
@@ -26,15 +30,42 @@ LAST_START: Final = 2**62
 
 def get_shown_order(call: Call) -> ShownOrder:
     """Return the order that the path names."""
-    return complete_order(call, *get_whole_order(call.db, call.merchant.id, call.number("id")))
+    found = get_planned_order(call.work, call.services.database, call.number("id"))
+    return complete_order(call, *found)
 
 
-def show_order(call: Call, order: Order) -> ShownOrder:
-    """Return an order that was just created or changed, with its images and shipments."""
+def show_orders(call: Call, found: Sequence[WholeOrder]) -> Iterator[ShownOrder]:
+    """Yield the orders of a list."""
+    for whole in plan_orders(call.work, call.services.database, found):
+        yield complete_order(call, *whole)
+
+
+def show_order(call: Call, order: Order, shape: Callable[[Call, ShownOrder], Any]) -> Any:
+    """Answer with an order that was just created or changed, its images and its shipments.
+
+    If these must be planned again, that is done after the transaction.
+    """
+    if order.needs_plan:
+        return Unfinished(partial(_plan_order, call, order.id), lambda _, shown: shape(call, shown))
     if not order.image_count:
-        return complete_order(call, order, (), ())
+        return shape(call, complete_order(call, order, (), ()))
     images = list_images_to_show(call.db, order.id)
-    return complete_order(call, order, images, list_shipments(call.db, order.id))
+    return shape(call, complete_order(call, order, images, list_shipments(call.db, order.id)))
+
+
+def _plan_order(call: Call, order_id: int) -> ShownOrder:
+    database = call.services.database
+    with database.reading() as db:
+        return complete_order(call, *get_planned_order(call.work_in(db), database, order_id))
+
+
+def prepare_move(call: Call) -> ReadyRouting | None:
+    """Choose the labs of an order that is about to be submitted or paid for."""
+    # The handler refuses what is wrong.
+    with suppress(ServiceError):
+        if read(SetStatus, call.body).status is not WantedStatus.CANCELLED:
+            return prepare_submission(call.work, call.number("id"))
+    return None
 
 
 def complete_order(call: Call, order: Order, images: Images, shipments: Shipments) -> ShownOrder:
@@ -86,9 +117,11 @@ def move_order(call: Call, order: Order, wanted: OrderStatus, moves: Moves) -> A
         case OrderStatus.CANCELLED:
             cancel_order(call.work, order)
         case OrderStatus.AWAITING_PAYMENT:
-            await_payment(call.work, order)
+            await_payment(call.work, order, call.prepared)
         case _:
-            submitted = submit_order(call.work, order, needs_recipient=moves.needs_recipient)
+            submitted = submit_order(
+                call.work, order, needs_recipient=moves.needs_recipient, ready=call.prepared
+            )
             if isinstance(submitted, PaymentRequest):
                 return pay(call, order, submitted, lambda payment: _show(call, payment, moves))
     return moves.done()

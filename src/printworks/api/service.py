@@ -72,6 +72,7 @@ class _Read(NamedTuple):
     known: Merchant
     query: Mapping[str, object]
     body: object
+    prepared: Any = None
 
 
 class ApiService:
@@ -99,6 +100,7 @@ class ApiService:
             self._database.is_sqlite
             and matched.endpoint.writes
             and not matched.endpoint.alone
+            and matched.endpoint.prepare is None
             and matched.request.upload is None
             and len(matched.request.body) <= LARGEST_SHARED_BODY
             and "idempotency-key" not in matched.request.headers
@@ -217,17 +219,17 @@ class ApiService:
         return presented, merchant
 
     def _answer_read(self, matched: MatchedRequest) -> Response | Pending:
-        _, merchant = self._authenticate(matched.request)
+        presented, merchant = self._authenticate(matched.request)
         query = parse_form(matched.request.query) if matched.request.query else {}
         body: object = {}
         if matched.endpoint.outside_transaction:
             body = parse_body(matched.request.headers, matched.request.body, matched.request.upload)
         try:
             with self._database.reading() as db:
-                if self._services.is_sandbox:
-                    # Its clock may have been moved since its credentials were verified.
-                    merchant = get_merchant(db, merchant.id)
-                result = self._perform(db, merchant, matched, query, body)
+                merchant = self._find_present(db, merchant)
+                result = self._perform(
+                    db, merchant, matched, _Read(presented, merchant, query, body)
+                )
             return (
                 Pending(matched, StartedRequest(result))
                 if isinstance(result, Unfinished)
@@ -240,6 +242,7 @@ class ApiService:
         read = self._read(matched)
         answer: Response | StartedRequest | None = None
         try:
+            read = self._prepare(matched, read)
             answer = self._begin(matched, read)
         finally:
             if not isinstance(answer, StartedRequest):
@@ -275,29 +278,42 @@ class ApiService:
             if merchant is None:
                 merchant = self._credentials.verify(db, read.presented, now=self._clock())
                 verified[read.presented] = merchant
-            return self._perform(db, merchant, matched, read.query, read.body)
+            return self._perform(db, merchant, matched, read)
 
         return perform
 
+    def _prepare(self, matched: MatchedRequest, read: _Read) -> _Read:
+        """Let the endpoint calculate what would take too long in its transaction."""
+        prepare = matched.endpoint.prepare
+        if prepare is None:
+            return read
+        with self._database.reading() as db:
+            call = self._make_call(db, self._find_present(db, read.known), matched, read)
+            return read._replace(prepared=prepare(call))
+
+    def _find_present(self, db: Connection, merchant: Merchant) -> Merchant:
+        # In a sandbox its clock may have been moved since its credentials were verified.
+        return get_merchant(db, merchant.id) if self._services.is_sandbox else merchant
+
     def _perform(
-        self,
-        db: Connection,
-        merchant: Merchant,
-        matched: MatchedRequest,
-        query: Mapping[str, object],
-        body: object,
+        self, db: Connection, merchant: Merchant, matched: MatchedRequest, read: _Read
     ) -> Response | Unfinished[Any]:
-        call = Call(
+        result = matched.endpoint.handler(self._make_call(db, merchant, matched, read))
+        return result if isinstance(result, Unfinished) else self._shape(matched, result)
+
+    def _make_call(
+        self, db: Connection, merchant: Merchant, matched: MatchedRequest, read: _Read
+    ) -> Call:
+        return Call(
             services=self._services,
             work=self._services.work(db, merchant, API, matched.request.request_id),
             path=matched.path,
-            query={name: last_of(value) for name, value in by_lower_name(query).items()},
-            body=body,
+            query={name: last_of(value) for name, value in by_lower_name(read.query).items()},
+            body=read.body,
             links=self._links.make(db),
             version=matched.family.version,
+            prepared=read.prepared,
         )
-        result = matched.endpoint.handler(call)
-        return result if isinstance(result, Unfinished) else self._shape(matched, result)
 
     def _shape(self, matched: MatchedRequest, result: Any) -> Response:
         accept = matched.request.headers.get("accept", "")

@@ -2,12 +2,12 @@
 
 import itertools
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, Self
+from typing import Any, Final, Self, TypeVar
 
 import msgspec
 
@@ -34,6 +34,8 @@ from printworks.catalogue.tariff import ShippingRate, Tariff
 from printworks.errors import BadInput, NotFound
 from printworks.rules.orders import ShippingMethod
 
+T = TypeVar("T")
+
 DEFAULT_FOLDER: Final = Path(__file__).parent / "data" / "default"
 
 
@@ -56,6 +58,7 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     _by_type: Mapping[tuple[str, QualityLevel], tuple[Product, ...]]
     _labs_by_code: Mapping[str, Lab]
     _services_by_lab: Mapping[str, tuple[Service, ...]]
+    _remembered: dict[Hashable, Any] = msgspec.field(default_factory=dict)
 
     @classmethod
     def load(cls, folder: Path = DEFAULT_FOLDER) -> Self:
@@ -166,6 +169,17 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             return Fraction(amount)
         # All four currencies have a hundred minor units.
         return amount * Fraction(self.rates[currency]) / Fraction(self.rates[to])
+
+    def remember(self, key: Hashable, calculate: Callable[[], T]) -> T:
+        """Return what was calculated from this snapshot under a key; calculate it once.
+
+        There must be few keys: nothing is ever forgotten.
+        """
+        if key not in self._remembered:
+            # Two threads may both calculate it: it is the same.
+            self._remembered[key] = calculate()
+        found: T = self._remembered[key]
+        return found
 
 
 def _group_by_type(

@@ -4,10 +4,12 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, NamedTuple
 
 import typer
-from sqlalchemy import Connection
 
+from printworks.actions.orders.plans import get_planned_order
 from printworks.actions.production.holds import hold_order, release_order
-from printworks.actions.production.routing import FINE, RoutingTerms, route_order
+from printworks.actions.production.release import find_routing
+from printworks.actions.production.routing import FINE
+from printworks.actions.work import Work
 from printworks.cli.output import pick
 from printworks.cli.session import CommandSession, command
 from printworks.rules.routing.explaining import explain as explain_routing
@@ -17,7 +19,6 @@ from printworks.store.images.images import Image, list_images
 from printworks.store.labs.shipments import (
     Decision,
     Shipment,
-    count_backlog,
     list_decisions,
     list_shipments,
     sum_costs,
@@ -43,18 +44,17 @@ def explain(session: CommandSession, order_id: OrderId) -> None:
     """Say which labs make an order, how it travels, and why no other lab was chosen."""
     with session.reading() as db:
         order = get_any_order_to_change(db, order_id)
+        work = session.services.work(db, get_merchant(db, order.merchant_id))
+        order = get_planned_order(work, session.services.database, order_id).order
         images = list_images(db, order_id)
-        decisions = list_decisions(db, order_id) or _decide_now(session, db, order, images)
+        decisions = list_decisions(db, order_id) or _decide_now(work, order, images)
         found = _Explained(order, images, decisions, list_shipments(db, order_id))
     session.show(_describe(found), *_write(found))
 
 
-def _decide_now(
-    session: CommandSession, db: Connection, order: Order, images: Sequence[Image]
-) -> list[Decision]:
+def _decide_now(work: Work, order: Order, images: Sequence[Image]) -> list[Decision]:
     """Route an order that is not submitted as it would be if it were."""
-    work = session.services.work(db, get_merchant(db, order.merchant_id))
-    routing = route_order(order, images, RoutingTerms.of(work, backlog=count_backlog(db)))
+    routing = find_routing(work, order, images)
     return [] if routing is None else [Decision(routing, [], work.now)]
 
 

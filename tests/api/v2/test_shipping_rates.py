@@ -114,6 +114,7 @@ class TestPrintCountry:
     ) -> None:
         order = create(v2, countryCode=country, destinationCountryCode="GB")
         add(v2, order)
+        see(v2, order)
         planned = lab_countries(database, order)
         assert set_status(v2, order, "Submitted").status == 200
 

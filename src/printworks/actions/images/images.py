@@ -6,8 +6,7 @@ from typing import Final
 import msgspec
 from sqlalchemy import Connection
 
-from printworks.actions.orders.moves import ORDER_CHANGED
-from printworks.actions.orders.quotes import find_price, quote_order
+from printworks.actions.orders.quotes import find_price, price_order
 from printworks.actions.production.release import enqueue_prints, enqueue_sending
 from printworks.actions.work import Work
 from printworks.catalogue.products import choose_attributes
@@ -59,10 +58,9 @@ def add_images(
 def attach_images(work: Work, order: Order, images: Sequence[Image]) -> Order:
     """Count images that were added to an order, and calculate its price again."""
     values = {"image_count": order.image_count + len(images), "updated_at": work.now}
-    updated = update_order(work.db, order, values) or order
-    quoted = quote_order(work, updated)
+    priced = price_order(work, order, values)
     work.record(order.id, ImagesAdded([image.id for image in images]))
-    return quoted
+    return priced
 
 
 def _normalise_each(
@@ -105,17 +103,14 @@ def remove_image(work: Work, order: Order, image_id: int) -> Order:
     check_not_being_paid(order.payment_request_id)
     store.delete_image(work.db, image)
     values = {"image_count": order.image_count - 1, "updated_at": work.now}
-    updated = update_order(work.db, order, values)
-    if updated is None:
-        raise WrongState(ORDER_CHANGED)
-    quoted = quote_order(work, updated)
+    priced = price_order(work, order, values)
     work.record(order.id, ImageRemoved(image.id))
     work.audit_routine("remove-image", f"order {order.id}", image=image.id)
     files = list(proof_keys(image.id))
     if image.manifest is not None:
         files.append(print_key(image.id))
     work.enqueue(JobKind.REMOVE_FILES, {"files": files})
-    return quoted
+    return priced
 
 
 def awaited_upload_key(image_id: int) -> str:

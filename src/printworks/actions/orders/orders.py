@@ -6,7 +6,7 @@ from typing import Final
 
 from printworks.actions.orders.items import RESOLVED_BY, resolve_items
 from printworks.actions.orders.moves import ORDER_CHANGED, move_order
-from printworks.actions.orders.quotes import quote_order
+from printworks.actions.orders.quotes import price_order
 from printworks.actions.payments.payments import cancel_payment, refund_order
 from printworks.actions.production.release import permissions_of, stop_labs
 from printworks.actions.work import Work
@@ -74,7 +74,7 @@ def change_order(work: Work, order: Order, wanted: Mapping[str, object]) -> Orde
         clear_prices_to_user(work.db, order.id)
     if order.image_count and not _PRICED_BY.isdisjoint(changed):
         resolve_items(work, order, updated)
-        return quote_order(work, updated)
+        return price_order(work, updated, {})
     return updated
 
 
@@ -111,7 +111,13 @@ def cancel_order(work: Work, order: Order) -> Order:
     cancel_jobs_of_order(work.db, order.id, now=work.real_now)
     work.audit("cancel-order", f"order {order.id}", was=order.status)
     return move_order(
-        work, order, OrderStatus.CANCELLED, payment_request_id=None, pay_until=None, held_at=None
+        work,
+        order,
+        OrderStatus.CANCELLED,
+        payment_request_id=None,
+        pay_until=None,
+        held_at=None,
+        needs_plan=False,
     )
 
 

@@ -1,56 +1,15 @@
-"""The price of an order and its planned shipments, calculated whenever it changes."""
+"""The price of an order, calculated whenever it changes: lookups in tables, and no routing."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-import msgspec
-
-from printworks.actions.production.routing import (
-    RoutingTerms,
-    find_delivery,
-    list_wanted,
-    make_shipments,
-    price_shipping,
-    route_order,
-)
+from printworks.actions.orders.moves import ORDER_CHANGED
+from printworks.actions.production.routing import RoutedProduct, find_delivery, price_shipping
 from printworks.actions.work import Work
 from printworks.catalogue.products import Currency
 from printworks.catalogue.snapshot import Catalogue
-from printworks.rules.routing.model import Routed, Routing
-from printworks.store.images.images import Image, Images, list_images, update_prices
-from printworks.store.labs.shipments import drop_planned, insert_shipments
+from printworks.errors import WrongState
+from printworks.store.images.images import ItemSum, sum_items, update_price
 from printworks.store.orders.orders import Order, update_order
-
-
-class Quote(msgspec.Struct, frozen=True):
-    """The price of an order, and the labs that would make it."""
-
-    # Of one copy, by image.
-    prices: Mapping[int, int]
-    items: int
-    shipping: int
-    routing: Routing | None
-
-    @property
-    def total(self) -> int:
-        return self.items + self.shipping
-
-
-def find_quote(work: Work, order: Order, images: list[Image]) -> Quote:
-    prices = {image.id: find_price(work, order, image.sku) for image in images}
-    # Without the labs' backlog, which changes until the order is submitted.
-    routing = route_order(order, images, RoutingTerms.of(work))
-    items = sum(prices[image.id] * image.copies for image in images)
-    shipping = find_shipping(order, images, work.catalogue, work.merchant.currency)
-    return Quote(prices, items, shipping, routing)
-
-
-def find_shipping(order: Order, images: Images, catalogue: Catalogue, currency: Currency) -> int:
-    """Return what shipping costs the merchant: the tariff, whichever labs print the order."""
-    delivery = find_delivery(order)
-    if delivery is None:
-        return 0
-    wanted = list_wanted(images, delivery.country, catalogue)
-    return price_shipping(wanted, catalogue, delivery, currency)
 
 
 def find_price(work: Work, order: Order, sku: str) -> int:
@@ -61,18 +20,42 @@ def find_price(work: Work, order: Order, sku: str) -> int:
     return product.find_price(work.merchant.currency, country=order.destination_country) or 0
 
 
-def quote_order(work: Work, order: Order) -> Order:
-    """Store the price and the planned shipments of an order, until it changes again."""
-    images = list_images(work.db, order.id)
-    quote = find_quote(work, order, images)
-    update_prices(work.db, images, quote.prices)
-    drop_planned(work.db, order.id)
-    if isinstance(quote.routing, Routed):
-        planned = make_shipments(quote.routing.plan.shipments, work.catalogue, None)
-        insert_shipments(work.db, order.id, planned, now=work.now)
+def find_shipping(
+    order: Order, items: Sequence[ItemSum], catalogue: Catalogue, currency: Currency
+) -> int:
+    """Return what shipping costs the merchant: the tariff, whichever labs print the order."""
+    delivery = find_delivery(order)
+    if delivery is None:
+        return 0
+    found = [(catalogue.find_product(item.sku), item.copies) for item in items if item.copies]
+    wanted = [
+        RoutedProduct(place, product, copies)
+        for place, (product, copies) in enumerate(found)
+        if product is not None and product.is_sold_to(delivery.country)
+    ]
+    return price_shipping(wanted, catalogue, delivery, currency)
+
+
+def price_order(work: Work, order: Order, changes: Mapping[str, object]) -> Order:
+    """Change an order whose items or delivery are others, and with it what it costs.
+
+    Its shipments are planned again when somebody looks: see `plans.py`.
+    """
+    items = sum_items(work.db, order.id)
+    prices = {item.sku: find_price(work, order, item.sku) for item in items}
+    for item in items:
+        if item.price != prices[item.sku]:
+            update_price(work.db, order.id, item.sku, prices[item.sku])
+    currency = work.merchant.currency
+    shipping = find_shipping(order, items, work.catalogue, currency)
     values = {
-        "currency": work.merchant.currency if images else None,
-        "price": quote.total,
-        "shipping_price": quote.shipping,
+        **changes,
+        "currency": currency if items else None,
+        "price": shipping + sum(prices[item.sku] * item.copies for item in items),
+        "shipping_price": shipping,
+        "needs_plan": True,
     }
-    return update_order(work.db, order, values) or order
+    priced = update_order(work.db, order, values)
+    if priced is None:
+        raise WrongState(ORDER_CHANGED)
+    return priced

@@ -5,7 +5,7 @@ from typing import Final
 
 from printworks.actions.orders.moves import ORDER_CHANGED
 from printworks.actions.orders.orders import change_order
-from printworks.actions.orders.quotes import find_quote
+from printworks.actions.orders.quotes import find_shipping
 from printworks.actions.payments.charges import charge_order, refund_charge
 from printworks.actions.production.release import (
     enqueue_sending,
@@ -20,7 +20,7 @@ from printworks.rules.events import OrderChanged
 from printworks.rules.issues import check_not_compensated
 from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import Billing, may_owe
-from printworks.store.images.images import list_images
+from printworks.store.images.images import list_images, sum_items
 from printworks.store.issues.issues import is_compensated
 from printworks.store.labs.shipments import list_shipments
 from printworks.store.money.ledger import lock_books, read_credit_limit
@@ -70,11 +70,12 @@ def change_shipping(work: Work, order: Order, values: Mapping[str, object]) -> O
 
 def _reprice(work: Work, before: Order, order: Order) -> Order:
     check_not_compensated(is_compensated=is_compensated(work.db, before.id))
-    quote = find_quote(work, order, list_images(work.db, order.id))
-    price = before.price - before.shipping_price + quote.shipping
+    items = sum_items(work.db, order.id)
+    shipping = find_shipping(order, items, work.catalogue, work.merchant.currency)
+    price = before.price - before.shipping_price + shipping
     _require_credit(work, price - before.price)
     refund_charge(work, before)
-    values = {"price": price, "shipping_price": quote.shipping}
+    values = {"price": price, "shipping_price": shipping}
     repriced = update_order(work.db, order, values) or order
     charge_order(work, repriced)
     return repriced

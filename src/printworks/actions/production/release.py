@@ -7,10 +7,12 @@ from sqlalchemy import Connection
 from printworks.actions.orders.moves import move_order, show_shipments
 from printworks.actions.payments.charges import charge_order
 from printworks.actions.production.routing import (
+    ReadyRouting,
     RoutingTerms,
     lab_rules_of,
     make_shipments,
     route_order,
+    use_ready,
 )
 from printworks.actions.work import Work
 from printworks.catalogue.snapshot import Catalogue
@@ -21,7 +23,7 @@ from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus, Permissions
 from printworks.rules.production import OPEN, LabState, find_permissions, is_news
 from printworks.rules.reasons import UNPAID, drop_reasons
-from printworks.rules.routing.model import Routed
+from printworks.rules.routing.model import Routed, Routing
 from printworks.store.images.images import Image, Images
 from printworks.store.images.packing_slips import find_packing_slip
 from printworks.store.labs.shipments import (
@@ -57,12 +59,20 @@ def permissions_of(order: Order, shipments: Shipments, catalogue: Catalogue) -> 
     return permissions._replace(hold=False, update_shipping=False, remove_images=False)
 
 
-def release_to_production(work: Work, order: Order, images: Images, *, provider: str) -> Order:
+def find_routing(work: Work, order: Order, images: Images) -> Routing | None:
+    """Choose the labs of an order as it would be submitted now."""
+    return route_order(order, images, RoutingTerms.of(work, backlog=count_backlog(work.db)))
+
+
+def release_to_production(
+    work: Work, order: Order, images: Images, *, provider: str, ready: ReadyRouting | None = None
+) -> Order:
     """Choose the labs of a valid order, charge the merchant and start production.
 
-    Raise `WrongState`, before anything is written, if no lab can make it.
+    The choice that is ready is taken if it was made for this version. Raise `WrongState`, before
+    anything is written, if no lab can make it.
     """
-    shipments = offer_to_labs(work, order, images)
+    shipments = offer_to_labs(work, order, images, ready)
     charge_order(work, order, provider=provider)
     submitted = move_order(
         work,
@@ -73,15 +83,18 @@ def release_to_production(work: Work, order: Order, images: Images, *, provider:
         held_at=None,
         payment_request_id=None,
         pay_until=None,
+        needs_plan=False,
         reasons=drop_reasons(order.reasons, UNPAID),
     )
     enqueue_prints(work, images)
     return submitted
 
 
-def offer_to_labs(work: Work, order: Order, images: Images) -> list[Shipment]:
+def offer_to_labs(
+    work: Work, order: Order, images: Images, ready: ReadyRouting | None = None
+) -> list[Shipment]:
     """Choose the labs of an order and offer it to them."""
-    routing = route_order(order, images, RoutingTerms.of(work, backlog=count_backlog(work.db)))
+    routing = use_ready(ready, order, lambda: find_routing(work, order, images))
     if not isinstance(routing, Routed):
         raise WrongState("No lab can make and send this order now; try again later.")
     drop_planned(work.db, order.id)

@@ -1,7 +1,7 @@
 """Combines an order with the catalogue, so that the rules can choose labs for it."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from datetime import datetime
 from functools import cache
 from typing import Final, NamedTuple, Self
@@ -84,6 +84,20 @@ class RoutingTerms(msgspec.Struct, frozen=True, kw_only=True):
             backlog=backlog,
             without=without,
         )
+
+
+class ReadyRouting(NamedTuple):
+    """The choice of labs for a version of an order, made before the transaction that needs it."""
+
+    version: int
+    routing: Routing | None
+
+
+def use_ready(
+    ready: ReadyRouting | None, order: Order, choose: Callable[[], Routing | None]
+) -> Routing | None:
+    """Return the choice that is ready, if it was made for this version; otherwise choose now."""
+    return ready.routing if ready is not None and ready.version == order.version else choose()
 
 
 class Delivery(NamedTuple):
@@ -195,38 +209,57 @@ def _make_candidate(
     def dispatch(production_days: int) -> Window:
         return lab.hours.find_dispatch(terms.now, production_days + queue)
 
+    costs = _list_costs(lab, terms)
+
     def offer(product: Product) -> Offer | CannotMake:
         making = lab.makes.get(product.sku)
         if making is None:
             return CannotMake(f"{product.kind} is not in its range")
-        cost = terms.catalogue.convert(FINE * making.cost, lab.currency, to=terms.currency)
-        return Offer(round(cost), dispatch(making.production_days))
+        return Offer(costs[product.sku], dispatch(making.production_days))
 
-    bands = {product.shipping_band for product in products.values()}
-    calendar = find_delivery_calendar(country, terms.now.year)
+    # An order may have many items of the same product.
+    offers = {sku: offer(one) for sku, one in {one.sku: one for one in products.values()}.items()}
     return Candidate(
         code=lab.code,
         country=lab.country,
-        offers={key: offer(product) for key, product in products.items()},
-        services=tuple(
-            _make_service_offer(service, method, bands, terms.currency, calendar)
-            for service in terms.catalogue.list_services(lab.code, country)
-            for method in service.methods
-        ),
+        offers={key: offers[product.sku] for key, product in products.items()},
+        services=_list_services(lab, country, terms),
         paused="it takes no orders now" if lab.paused else None,
     )
 
 
+def _list_costs(lab: Lab, terms: RoutingTerms) -> Mapping[str, int]:
+    """Return what a lab charges for each product, by sku."""
+    catalogue, currency = terms.catalogue, terms.currency
+
+    def convert() -> dict[str, int]:
+        return {
+            sku: round(catalogue.convert(FINE * making.cost, lab.currency, to=currency))
+            for sku, making in lab.makes.items()
+        }
+
+    return catalogue.remember(("costs", lab.code, currency), convert)
+
+
+def _list_services(lab: Lab, country: str, terms: RoutingTerms) -> tuple[ServiceOffer, ...]:
+    """Return the services from a lab to a country, with the country's holidays."""
+    catalogue, currency, year = terms.catalogue, terms.currency, terms.now.year
+
+    def offer() -> tuple[ServiceOffer, ...]:
+        calendar = find_delivery_calendar(country, year)
+        return tuple(
+            _make_service_offer(service, method, currency, calendar)
+            for service in catalogue.list_services(lab.code, country)
+            for method in service.methods
+        )
+
+    return catalogue.remember(("services", lab.code, country, currency, year), offer)
+
+
 def _make_service_offer(
-    service: Service,
-    method: ShippingMethod,
-    bands: Set[str],
-    currency: Currency,
-    calendar: WorkingCalendar,
+    service: Service, method: ShippingMethod, currency: Currency, calendar: WorkingCalendar
 ) -> ServiceOffer:
-    costs = {
-        band: service.costs[band, currency] for band in bands if (band, currency) in service.costs
-    }
+    costs = {band: cost for (band, each), cost in service.costs.items() if each is currency}
     return ServiceOffer(
         code=service.code,
         method=method,

@@ -5,7 +5,7 @@ from collections.abc import Sequence, Set
 import msgspec
 
 from printworks.actions.payments.totals import MOST_TO_PAY, total_for_recipient
-from printworks.actions.production.routing import RoutingTerms, route_order
+from printworks.actions.production.routing import ReadyRouting, RoutingTerms, route_order, use_ready
 from printworks.actions.work import Work
 from printworks.catalogue.products import Product, explain_misfit
 from printworks.catalogue.snapshot import Catalogue
@@ -54,14 +54,16 @@ class SubmissionStatus(msgspec.Struct, frozen=True):
         return not any(_ignore_missing_file(found).is_wrong for found in self.findings)
 
 
-def check_submission(work: Work, order: Order, *, needs_recipient: bool = True) -> SubmissionStatus:
+def check_submission(
+    work: Work, order: Order, *, needs_recipient: bool = True, ready: ReadyRouting | None = None
+) -> SubmissionStatus:
     """Check whether an order can be submitted; return all errors and warnings.
 
     The caller decides whether a shipment needs the recipient's name.
     """
     images = list_images(work.db, order.id) if order.image_count else []
     is_open = order.status is OrderStatus.NOT_YET_SUBMITTED
-    stuck = _find_stuck(work, order, images) if images and is_open else set()
+    stuck = _find_stuck(work, order, images, ready) if images and is_open else set()
     # A submitted order is paid for.
     added = _find_debt(work, order, images) if is_open else 0
     is_balance_sufficient = not is_open or _is_within_limit(work, added)
@@ -81,15 +83,19 @@ def check_submission(work: Work, order: Order, *, needs_recipient: bool = True) 
     return SubmissionStatus(order, images, errors, findings, refusal)
 
 
-def _find_stuck(work: Work, order: Order, images: list[Image]) -> Set[int]:
-    """Return the images for which no lab was found when the order was quoted."""
-    if list_shipments(work.db, order.id):
+def _find_stuck(
+    work: Work, order: Order, images: list[Image], ready: ReadyRouting | None
+) -> Set[int]:
+    """Return the images for which no lab was found when the order was planned."""
+    if not order.needs_plan and list_shipments(work.db, order.id):
         return set()
-    match route_order(order, images, RoutingTerms.of(work)):
+    match use_ready(ready, order, lambda: route_order(order, images, RoutingTerms.of(work))):
         case None:
             return set()
         case Unroutable(items):
             return set(items)
+        case Routed() if order.needs_plan:
+            return set()
         case Routed():
             # By a lab that has come since; its shipping is not in the price yet.
             return {image.id for image in images}
@@ -128,9 +134,11 @@ def _refuse_debt(work: Work, added: int) -> str | None:
     )
 
 
-def require_valid(work: Work, order: Order, *, needs_recipient: bool = True) -> SubmissionStatus:
+def require_valid(
+    work: Work, order: Order, *, needs_recipient: bool = True, ready: ReadyRouting | None = None
+) -> SubmissionStatus:
     """Return the status of an order that can be submitted; otherwise raise with every code."""
-    status = check_submission(work, order, needs_recipient=needs_recipient)
+    status = check_submission(work, order, needs_recipient=needs_recipient, ready=ready)
     if not status.is_valid:
         raise WrongState(
             f"The order cannot be submitted: {_list_codes(status.errors, status.findings)}."
@@ -138,12 +146,12 @@ def require_valid(work: Work, order: Order, *, needs_recipient: bool = True) -> 
     return status
 
 
-def require_payable(work: Work, order: Order) -> None:
+def require_payable(work: Work, order: Order, ready: ReadyRouting | None = None) -> None:
     """Refuse an order that its recipient cannot pay for, with every code.
 
     The recipient can still give an address, and images may be uploaded after the payment.
     """
-    status = check_submission(work, order)
+    status = check_submission(work, order, ready=ready)
     ignored = {GeneralError.POSTAL_ADDRESS_NOT_SET} if order.destination_country else set()
     if status.is_printable:
         ignored.add(GeneralError.ITEMS_CONTAINING_ERRORS)

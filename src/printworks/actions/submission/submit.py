@@ -3,7 +3,8 @@
 from printworks.actions.orders.moves import move_order
 from printworks.actions.payments.charges import ON_ACCOUNT
 from printworks.actions.payments.payments import request_payment, resume_payment
-from printworks.actions.production.release import release_to_production
+from printworks.actions.production.release import find_routing, release_to_production
+from printworks.actions.production.routing import ReadyRouting
 from printworks.actions.submission.check import require_payable, require_valid
 from printworks.actions.work import Work
 from printworks.errors import BadInput, WrongState
@@ -11,13 +12,29 @@ from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus, Payment, check_move
 from printworks.rules.payments import is_on_account
 from printworks.rules.reasons import UNPAID, drop_reasons
+from printworks.store.labs.shipments import get_whole_order
 from printworks.store.money.ledger import lock_books
 from printworks.store.money.payments import PaymentRequest, get_card
 from printworks.store.orders.orders import Order
 
 
+def prepare_submission(work: Work, order_id: int) -> ReadyRouting | None:
+    """Choose the labs of an open order before the transaction that submits it.
+
+    If the order changes in between, they are chosen again in that transaction.
+    """
+    order, images, _ = get_whole_order(work.db, work.merchant.id, order_id)
+    if order.status is not OrderStatus.NOT_YET_SUBMITTED:
+        return None
+    return ReadyRouting(order.version, find_routing(work, order, images))
+
+
 def submit_order(
-    work: Work, order: Order, *, needs_recipient: bool = True
+    work: Work,
+    order: Order,
+    *,
+    needs_recipient: bool = True,
+    ready: ReadyRouting | None = None,
 ) -> Order | PaymentRequest:
     """Release a valid order to production, if the merchant's credit covers it.
 
@@ -36,18 +53,18 @@ def submit_order(
     if on_account:
         # Locked, so that two orders at once cannot exceed the same limit.
         lock_books(work.db, work.merchant.id)
-    images = require_valid(work, order, needs_recipient=needs_recipient).images
+    images = require_valid(work, order, needs_recipient=needs_recipient, ready=ready).images
     work.audit_routine(
         "submit-order", f"order {order.id}", price=order.price, currency=order.currency
     )
     # Nothing is charged for a free order.
     if work.cards is None or on_account or order.price == 0:
-        return release_to_production(work, order, images, provider=ON_ACCOUNT)
+        return release_to_production(work, order, images, provider=ON_ACCOUNT, ready=ready)
     card = get_card(work.db, work.merchant.id)
     return request_payment(work, order, work.cards, amount=order.price, card=card)
 
 
-def await_payment(work: Work, order: Order) -> Order:
+def await_payment(work: Work, order: Order, ready: ReadyRouting | None = None) -> Order:
     """Let the recipient pay for an order and complete its address."""
     check_move(order.status, OrderStatus.AWAITING_PAYMENT)
     if order.payment is Payment.INVOICE_ME:
@@ -57,7 +74,7 @@ def await_payment(work: Work, order: Order) -> Order:
         )
     if work.cards is None:
         raise WrongState("Recipients cannot pay here; set `payment` to InvoiceMe.")
-    require_payable(work, order)
+    require_payable(work, order, ready)
     work.audit_routine("await-payment", f"order {order.id}")
     pay_until = work.now + work.cards.checkout_within
     work.enqueue(JobKind.END_CHECKOUT, {"order": order.id}, wait=work.cards.checkout_within)

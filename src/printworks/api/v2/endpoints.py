@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from printworks.api.endpoints import DELETE, GET, POST, PUT, ApiFamily, Endpoint, QueryParameter
+from printworks.api.orders import prepare_move
 from printworks.api.v2 import catalogue, countries, issues, logs, orders, photos
 from printworks.errors import BadInput, NotFound, ServiceError, ServiceUnavailable, WrongState
 from printworks.rules.images import MOST_IN_BATCH
@@ -84,6 +85,7 @@ ENDPOINTS: Final = (
     POST(
         "/Orders/{id}/Status",
         orders.set_status,
+        prepare=prepare_move,
         takes=SetStatus,
         shows=DoneOut,
         also_shows={402: PaymentRequired},

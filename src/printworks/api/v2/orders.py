@@ -3,22 +3,22 @@
 from typing import Any, Final
 
 from printworks.actions.orders import orders as actions
+from printworks.actions.orders.plans import get_planned_order
 from printworks.actions.orders.shipping import change_shipping
 from printworks.actions.production.holds import hold_order as hold
 from printworks.actions.submission.check import check_submission
 from printworks.api.endpoints import Call
 from printworks.api.orders import (
     Moves,
-    complete_order,
     find_order_to_change,
     get_shown_order,
     move_order,
     read_page,
     show_order,
+    show_orders,
 )
 from printworks.errors import BadInput, NotSold, WrongState
 from printworks.rules.orders import OrderStatus, check_change
-from printworks.store.orders import orders as store
 from printworks.store.orders.filters import OrderFilter
 from printworks.store.orders.whole_orders import list_filtered_whole_orders, list_whole_orders
 from printworks.wire.orders import SetStatus, ShownOrder
@@ -45,7 +45,7 @@ def _shape(call: Call, shown: ShownOrder) -> OrderOut:
 def list_all_orders(call: Call) -> list[OrderOut]:
     """List all orders, newest first."""
     whole = list_whole_orders(call.db, call.merchant.id)
-    return [_shape(call, complete_order(call, *each)) for each in whole]
+    return [_shape(call, each) for each in show_orders(call, whole)]
 
 
 def list_orders(call: Call) -> list[OrderOut]:
@@ -53,7 +53,7 @@ def list_orders(call: Call) -> list[OrderOut]:
     limit, start = read_page(call, ("count",), ("offset",))
     wanted = OrderFilter(_wanted_status(call), _wanted_reference(call))
     whole = list_filtered_whole_orders(call.db, call.merchant.id, wanted, limit=limit, start=start)
-    return [_shape(call, complete_order(call, *each)) for each in whole]
+    return [_shape(call, each) for each in show_orders(call, whole)]
 
 
 def _wanted_status(call: Call) -> OrderStatus | None:
@@ -70,14 +70,14 @@ def _wanted_reference(call: Call) -> str | None:
     return given or None
 
 
-def create_order(call: Call) -> OrderOut:
+def create_order(call: Call) -> Any:
     """Create an order."""
     new = read_in(call.version, CreateOrder, call.body).to_new_order(call.version)
     order = actions.create_order(call.work, new)
-    return _shape(call, show_order(call, order))
+    return show_order(call, order, _shape)
 
 
-def update_order(call: Call) -> OrderOut:
+def update_order(call: Call) -> Any:
     """Update an order that is NotYetSubmitted."""
     order = find_order_to_change(call)
     check_change(order.status)
@@ -87,12 +87,12 @@ def update_order(call: Call) -> OrderOut:
     except NotSold as refusal:
         name = name_type(refusal.sku, call.work.catalogue)
         raise NotSold(refusal.sku, refusal.where, name=name) from refusal
-    return _shape(call, show_order(call, changed))
+    return show_order(call, changed, _shape)
 
 
 def get_submission_status(call: Call) -> SubmissionStatusOut:
     """Validate an order."""
-    order = store.get_order(call.db, call.merchant.id, call.number("id"))
+    order = get_planned_order(call.work, call.services.database, call.number("id")).order
     status = check_submission(call.work, order, needs_recipient=False)
     return SubmissionStatusOut.of(
         order.id, status.errors, status.findings, status.refusal, call.work.catalogue
@@ -109,20 +109,20 @@ def set_status(call: Call) -> Any:
     return move_order(call, order, wanted, _MOVES)
 
 
-def hold_order(call: Call) -> OrderOut:
+def hold_order(call: Call) -> Any:
     """Keep an order from being sent to a lab."""
-    return _shape(call, show_order(call, hold(call.work, find_order_to_change(call))))
+    return show_order(call, hold(call.work, find_order_to_change(call)), _shape)
 
 
-def update_shipping(call: Call) -> OrderOut:
+def update_shipping(call: Call) -> Any:
     """Change where an order goes and how fast."""
     order = find_order_to_change(call)
     changes = read(ChangeShipping, call.body).to_changes(order)
     changed = change_shipping(call.work, order, changes)
-    return _shape(call, show_order(call, changed))
+    return show_order(call, changed, _shape)
 
 
-def cancel_order(call: Call) -> OrderOut:
+def cancel_order(call: Call) -> Any:
     """Cancel an order, even one that is Submitted if its labs allow that."""
     cancelled = actions.cancel_order(call.work, find_order_to_change(call))
-    return _shape(call, show_order(call, cancelled))
+    return show_order(call, cancelled, _shape)

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final
 from msgspec import Meta
 
 from printworks.api.endpoints import GET, POST, PUT, ApiFamily, Endpoint, QueryParameter
+from printworks.api.orders import prepare_move
 from printworks.api.v3 import callbacks, countries, images, orders, preflight, prices, sandbox
 from printworks.errors import BadInput, NotFound, ServiceUnavailable, StillRunning, WrongState
 from printworks.rules.images import MOST_IN_BATCH
@@ -77,6 +78,7 @@ ENDPOINTS: Final = (
     POST(
         "/orders/{id}/status",
         orders.set_status,
+        prepare=prepare_move,
         takes=SetStatus,
         shows=Envelope[Nothing],
         also_shows={402: PaymentRequired},

@@ -3,20 +3,21 @@
 from typing import Any, Final
 
 from printworks.actions.orders import orders as actions
+from printworks.actions.orders.plans import get_planned_order
 from printworks.actions.submission.check import check_submission
 from printworks.api.endpoints import Call
 from printworks.api.orders import (
     Moves,
-    complete_order,
     find_order_to_change,
     get_shown_order,
     move_order,
     read_page,
     show_order,
+    show_orders,
 )
 from printworks.rules.orders import OrderStatus, check_change
 from printworks.store.images.images import Image, list_images_of_page
-from printworks.store.labs.shipments import Shipment, list_shipments_of_page
+from printworks.store.labs.shipments import Shipment, WholeOrder, list_shipments_of_page
 from printworks.store.orders import orders as store
 from printworks.store.orders.filters import EVERY_ORDER, OrderFilter, count_filtered_orders
 from printworks.store.orders.whole_orders import list_filtered_whole_orders
@@ -38,7 +39,11 @@ _MOVES: Final = Moves(lambda: Envelope(Nothing()), PaymentRequired.of, needs_rec
 
 def get_order(call: Call) -> Envelope[OrderOut]:
     """Get one order."""
-    return Envelope(_shape(call, get_shown_order(call)))
+    return _show(call, get_shown_order(call))
+
+
+def _show(call: Call, shown: ShownOrder) -> Envelope[OrderOut]:
+    return Envelope(_shape(call, shown))
 
 
 def _shape(call: Call, shown: ShownOrder) -> OrderOut:
@@ -58,8 +63,10 @@ def list_orders(call: Call) -> Envelope[OrderListOut]:
         newest, merchant_id = page.total - start, call.merchant.id
         images = list_images_of_page(call.db, merchant_id, newest=newest, limit=limit)
         shipments = list_shipments_of_page(call.db, merchant_id, newest=newest, limit=limit)
-    whole = [(one, images.get(one.id, ()), shipments.get(one.id, ())) for one in page.orders]
-    shown = [_shape(call, complete_order(call, *each)) for each in whole]
+    whole = [
+        WholeOrder(one, images.get(one.id, []), shipments.get(one.id, [])) for one in page.orders
+    ]
+    shown = [_shape(call, each) for each in show_orders(call, whole)]
     return Envelope(OrderListOut.of(shown, page.total))
 
 
@@ -69,29 +76,29 @@ def _list_some_orders(
     page: dict[str, Any] = {"limit": limit, "start": start}
     whole = list_filtered_whole_orders(call.db, call.merchant.id, wanted, **page)
     total = count_filtered_orders(call.db, call.merchant.id, wanted, **page)
-    shown = [_shape(call, complete_order(call, *each)) for each in whole]
+    shown = [_shape(call, each) for each in show_orders(call, whole)]
     return Envelope(OrderListOut.of(shown, total))
 
 
-def create_order(call: Call) -> Envelope[OrderOut]:
+def create_order(call: Call) -> Any:
     """Create an order."""
     new = read(CreateOrder, call.body).to_new_order()
     order = actions.create_order(call.work, new)
-    return Envelope(_shape(call, show_order(call, order)))
+    return show_order(call, order, _show)
 
 
-def update_order(call: Call) -> Envelope[OrderOut]:
+def update_order(call: Call) -> Any:
     """Update an order that is NotYetSubmitted."""
     order = find_order_to_change(call)
     check_change(order.status)
     changes = read(UpdateOrder, call.body).to_changes()
     changed = actions.change_order(call.work, order, changes)
-    return Envelope(_shape(call, show_order(call, changed)))
+    return show_order(call, changed, _show)
 
 
 def get_submission_status(call: Call) -> Envelope[SubmissionStatusOut]:
     """Validate an order."""
-    order = store.get_order(call.db, call.merchant.id, call.number("id"))
+    order = get_planned_order(call.work, call.services.database, call.number("id")).order
     status = check_submission(call.work, order)
     shown = SubmissionStatusOut.of(order.id, status.errors, status.findings, status.refusal)
     return Envelope(shown)

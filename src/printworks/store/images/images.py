@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
-from sqlalchemy import Connection, bindparam, delete, insert, null, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, null, select, update
 
 from printworks.errors import NotFound
 from printworks.rules.images import AcceptedFiles, ImageStatus
@@ -62,6 +62,14 @@ class NewImage(msgspec.Struct, frozen=True, kw_only=True):
     formats: AcceptedFiles | None = None
 
 
+class ItemSum(NamedTuple):
+    """All copies of a product in an order, and what one of them costs."""
+
+    sku: str
+    price: int
+    copies: int
+
+
 Images: TypeAlias = Sequence[Image]
 
 _COLUMNS: Final = columns_of(images, Image)
@@ -72,6 +80,20 @@ _OF_ORDER: Final = PreparedStatement(
 _SHOWN: Final = [null().label("manifest") if c.name == "manifest" else c for c in _COLUMNS]
 _SHOWN_OF_ORDER: Final = PreparedStatement(
     select(*_SHOWN).where(images.c.order_id == bindparam("order_id")).order_by(images.c.id)
+)
+_SUMS_OF_ORDER: Final = PreparedStatement(
+    select(images.c.sku, images.c.price, func.sum(images.c.copies))
+    .where(images.c.order_id == bindparam("order_id"))
+    .group_by(images.c.sku, images.c.price)
+)
+_INSERT: Final = PreparedStatement(
+    insert(images)
+    .values({name: bindparam(name) for name in Image.__struct_fields__ if name != "id"})
+    .returning(images.c.id)
+)
+# What is known once the file has been received or printed.
+_NOT_YET_KNOWN: Final[Mapping[str, None]] = dict.fromkeys(
+    ("md5", "width", "height", "picture_id", "manifest", "error_message")
 )
 # A part of the statement that reads a whole order.
 IMAGES_OF_ORDER: Final = (
@@ -91,6 +113,12 @@ def list_images(db: Connection, order_id: int) -> list[Image]:
 def list_images_to_show(db: Connection, order_id: int) -> list[Image]:
     """Return the same without their manifests, which are long."""
     return [Image(*row) for row in _SHOWN_OF_ORDER.all(db, {"order_id": order_id})]
+
+
+def sum_items(db: Connection, order_id: int) -> list[ItemSum]:
+    """Return how many copies of each product an order has."""
+    rows = _SUMS_OF_ORDER.all(db, {"order_id": order_id})
+    return [ItemSum(sku, price, int(copies)) for sku, price, copies in rows]
 
 
 def list_images_of_page(
@@ -136,8 +164,9 @@ def insert_images(
     db: Connection, order_id: int, added: Iterable[NewImage], *, now: datetime
 ) -> list[Image]:
     """Add images to an order, in this order; the caller counts the order's images."""
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
+            **_NOT_YET_KNOWN,
             **msgspec.structs.asdict(new),
             "order_id": order_id,
             "status": (
@@ -148,10 +177,8 @@ def insert_images(
         }
         for new in added
     ]
-    if not rows:
-        return []
-    statement = insert(images).returning(*_COLUMNS, sort_by_parameter_order=True)
-    return [Image(*row) for row in db.execute(statement, rows)]
+    ids = _INSERT.one_each(db, rows)
+    return [Image(id=image_id, **row) for (image_id,), row in zip(ids, rows, strict=True)]
 
 
 def reserve_image_ids(db: Connection, order_id: int, count: int, *, now: datetime) -> list[int]:
@@ -177,16 +204,10 @@ def clear_prices_to_user(db: Connection, order_id: int) -> None:
     db.execute(update(images).where(images.c.order_id == order_id).values(price_to_user=None))
 
 
-def update_prices(db: Connection, quoted: Images, prices: Mapping[int, int]) -> None:
-    """Set what one copy of each image costs, by image; those that stay the same are not written."""
-    changed = [
-        {"image": image.id, "new_price": prices[image.id]}
-        for image in quoted
-        if image.price != prices[image.id]
-    ]
-    if changed:
-        of_image = update(images).where(images.c.id == bindparam("image"))
-        db.execute(of_image.values(price=bindparam("new_price")), changed)
+def update_price(db: Connection, order_id: int, sku: str, price: int) -> None:
+    """Set what one copy of a product costs in an order."""
+    of_product = (images.c.order_id == order_id, images.c.sku == sku)
+    db.execute(update(images).where(*of_product).values(price=price))
 
 
 def update_products(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 from sqlalchemy import (
@@ -25,7 +25,13 @@ from printworks.rules.routing.model import Routing
 from printworks.store.engine.prepared import PreparedStatement, structs_of
 from printworks.store.engine.rows import columns_of, get_struct, group_by, list_structs, possible_id
 from printworks.store.images.images import IMAGES_OF_ORDER, Image
-from printworks.store.orders.orders import IDS_OF_PAGE, Order, increase_version, read_of_order
+from printworks.store.orders.orders import (
+    IDS_OF_PAGE,
+    Order,
+    increase_version,
+    mark_planned,
+    read_of_order,
+)
 from printworks.store.tables import orders, plans, shipments
 
 _read_routing: Final = reader_of(Routing)
@@ -120,6 +126,32 @@ _WHOLE: Final = PreparedStatement(
 IS_OPEN: Final = text("shipments.state IN ('offered', 'accepted', 'in-production', 'failed')")
 
 
+_BACKLOG: Final = PreparedStatement(
+    select(shipments.c.lab, func.sum(shipments.c.copies))
+    .where(IS_OPEN, shipments.c.state != LabState.FAILED)
+    .group_by(shipments.c.lab)
+)
+_INSERT: Final = PreparedStatement(
+    insert(shipments)
+    .values({name: bindparam(name) for name in Shipment.__struct_fields__ if name != "id"})
+    .returning(shipments.c.id)
+)
+# What only a lab can say.
+_NOT_YET_KNOWN: Final[Mapping[str, None]] = dict.fromkeys(
+    ("sent_at", "held_because", "reason", "tracking_number", "tracking_url", "shipped_at")
+)
+_INSERT_PLAN: Final = PreparedStatement(
+    insert(plans)
+    .values({name: bindparam(name) for name in ("order_id", "routing", "without", "created_at")})
+    .inline()
+)
+_DROP_PLANNED: Final = PreparedStatement(
+    delete(shipments).where(
+        shipments.c.order_id == bindparam("order_id"), shipments.c.state.is_(None)
+    )
+)
+
+
 def get_whole_order(db: Connection, merchant_id: int, order_id: int) -> WholeOrder:
     """Return an order of this merchant with its images and shipments, in one statement."""
     images, found, *columns = read_of_order(_WHOLE, db, merchant_id, order_id)
@@ -169,50 +201,53 @@ def list_open_shipments(db: Connection, *, lab: str | None = None, limit: int) -
 
 def count_backlog(db: Connection) -> dict[str, int]:
     """Return how many copies each lab still has to make."""
-    rows = db.execute(
-        select(shipments.c.lab, func.sum(shipments.c.copies))
-        .where(IS_OPEN, shipments.c.state != LabState.FAILED)
-        .group_by(shipments.c.lab)
-    )
-    return {lab: int(copies) for lab, copies in rows}
+    return {lab: int(copies) for lab, copies in _BACKLOG.all(db, {})}
 
 
 def offer_shipments(
     db: Connection, order_id: int, new: Iterable[NewShipment], why: Decision
 ) -> list[Shipment]:
     """Add shipments that are offered to labs, with the decision for these labs."""
-    routing, without = msgspec.to_builtins(why.routing), sorted(why.without)
-    db.execute(
-        insert(plans).values(
-            order_id=order_id, routing=routing, without=without, created_at=why.created_at
-        )
-    )
+    values = {
+        "order_id": order_id,
+        "routing": msgspec.to_builtins(why.routing),
+        "without": sorted(why.without),
+        "created_at": why.created_at,
+    }
+    _INSERT_PLAN.run(db, values)
     return insert_shipments(db, order_id, new, now=why.created_at)
 
 
 def insert_shipments(
     db: Connection, order_id: int, new: Iterable[NewShipment], *, now: datetime
 ) -> list[Shipment]:
-    rows = [
-        {
-            **msgspec.structs.asdict(shipment),
-            "order_id": order_id,
-            "created_at": now,
-            "updated_at": now,
-        }
-        for shipment in new
-    ]
-    if not rows:
-        return []
-    statement = insert(shipments).returning(*COLUMNS, sort_by_parameter_order=True)
-    return [Shipment(*row) for row in db.execute(statement, rows)]
+    rows = [_write_row(order_id, shipment, now) for shipment in new]
+    ids = _INSERT.one_each(db, rows)
+    return [Shipment(id=shipment_id, **row) for (shipment_id,), row in zip(ids, rows, strict=True)]
+
+
+def _write_row(order_id: int, new: NewShipment, now: datetime) -> dict[str, Any]:
+    given = msgspec.structs.asdict(new)
+    return {**_NOT_YET_KNOWN, **given, "order_id": order_id, "created_at": now, "updated_at": now}
+
+
+def replace_plan(
+    db: Connection, order: Order, planned: Sequence[NewShipment], *, now: datetime
+) -> tuple[Order, list[Shipment]]:
+    """Store the planned shipments of an order, unless it is another version by now.
+
+    Return the order as it is with them; those that were not stored have no id.
+    """
+    marked = mark_planned(db, order)
+    if marked is None:
+        return order, [Shipment(id=0, **_write_row(order.id, new, now)) for new in planned]
+    drop_planned(db, order.id)
+    return marked, insert_shipments(db, order.id, planned, now=now)
 
 
 def drop_planned(db: Connection, order_id: int) -> None:
     """Delete the shipments that were only planned."""
-    db.execute(
-        delete(shipments).where(shipments.c.order_id == order_id, shipments.c.state.is_(None))
-    )
+    _DROP_PLANNED.run(db, {"order_id": order_id})
 
 
 def update_shipment(

@@ -42,8 +42,9 @@ _STAMP: Final = PreparedStatement(
         select(func.max(order_events.c.id))
         .where(order_events.c.order_id == orders.c.id)
         .scalar_subquery(),
+        # A plan follows from what has happened, and is made by whoever looks.
         select(func.max(shipments.c.updated_at))
-        .where(shipments.c.order_id == orders.c.id)
+        .where(shipments.c.order_id == orders.c.id, shipments.c.state.is_not(None))
         .scalar_subquery(),
         select(func.sum(callbacks.c.attempts + callbacks.c.round)).where(_calls).scalar_subquery(),
         select(func.count(ledger_entries.c.number))

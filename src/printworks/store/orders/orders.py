@@ -11,6 +11,7 @@ from sqlalchemy import (
     Connection,
     Select,
     bindparam,
+    false,
     insert,
     literal_column,
     select,
@@ -70,6 +71,8 @@ class Order(msgspec.Struct, frozen=True):
     # Until when the recipient may pay.
     pay_until: datetime | None
     reasons: StoredReasons
+    # Whether its shipments must be planned again before they are shown.
+    needs_plan: bool
     # Another one after every change of the order, its images or its shipments.
     version: int
     created_at: datetime
@@ -155,6 +158,16 @@ _INSERT: Final = PreparedStatement(
     .returning(orders.c.id)
 )
 _NEXT_VERSION: Final = {"version": orders.c.version + literal_column("1")}
+_PLANNED: Final = PreparedStatement(
+    update(orders)
+    .where(
+        orders.c.id == bindparam("this"),
+        orders.c.version == bindparam("expected"),
+        orders.c.needs_plan,
+    )
+    .values({"needs_plan": false(), **_NEXT_VERSION})
+    .returning(orders.c.version)
+)
 _INCREASE_VERSION: Final = PreparedStatement(
     update(orders).where(orders.c.id == bindparam("this")).values(_NEXT_VERSION)
 )
@@ -240,6 +253,7 @@ def insert_order(
         "payment_request_id": None,
         "pay_until": None,
         "reasons": None,
+        "needs_plan": False,
         "version": 1,
         "created_at": now,
         "updated_at": now,
@@ -270,6 +284,14 @@ def _update_of(names: frozenset[str]) -> PreparedStatement:
         .values({name: bindparam(name) for name in sorted(names)} | _NEXT_VERSION)
         .returning(orders.c.version)
     )
+
+
+def mark_planned(db: Connection, order: Order) -> Order | None:
+    """Note that the shipments of an order are planned; None if it is another version by now."""
+    row = _PLANNED.first(db, {"this": order.id, "expected": order.version})
+    if row is None:
+        return None
+    return msgspec.structs.replace(order, needs_plan=False, version=row[0])
 
 
 def increase_version(db: Connection, order_id: int) -> None:

@@ -60,7 +60,7 @@ orders = Table(
     Column("invoice_currency", Text),
     # Says whether there are images to read.
     Column("image_count", Integer, nullable=False, server_default=text("0")),
-    # What the merchant pays, including shipping: quoted when the order last changed, and charged
+    # What the merchant pays, including shipping: calculated when the order last changed, charged
     # at submission. The currency is null until there is something to pay for.
     Column("currency", EnumText(Currency)),
     Column("price", BigInteger, nullable=False, server_default=text("0")),
@@ -73,6 +73,9 @@ orders = Table(
     Column("pay_until", Timestamp),
     # Why it does not go ahead; null if nothing stands in its way.
     Column("reasons", Json),
+    # While this is set, the planned shipments are those of an earlier version: they are planned
+    # again when somebody looks.
+    Column("needs_plan", Boolean, nullable=False, server_default=false()),
     # Increased with every change of the order, its images or its shipments: whoever has seen
     # this version has seen all of it.
     Column("version", BigInteger, nullable=False, server_default=text("1")),

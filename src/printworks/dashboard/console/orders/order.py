@@ -6,6 +6,7 @@ from starlette.responses import Response
 
 from printworks.actions.callbacks import send_again
 from printworks.actions.orders.orders import cancel_order
+from printworks.actions.orders.plans import get_planned_order
 from printworks.actions.production.holds import hold_order, release_order
 from printworks.actions.production.release import permissions_of
 from printworks.actions.production.routing import FINE
@@ -40,6 +41,9 @@ def show_order(visit: ConsoleVisit) -> Response:
     order = get_any_order(visit.db, visit.number("id"))
     etag = visit.etag(read_etag(visit.db, order.merchant_id, order.id))
     merchant = get_merchant(visit.db, order.merchant_id)
+    if order.needs_plan:
+        work = visit.services.work(visit.db, merchant)
+        order = get_planned_order(work, visit.services.database, order.id).order
     return visit.render(
         "console/order.html",
         etag=etag,

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from printworks.actions.callbacks import send_again
 from printworks.actions.orders import orders as actions
+from printworks.actions.orders.plans import get_planned_order
 from printworks.actions.payments.card_charges import charge_once, refuse_unpaid
 from printworks.actions.payments.payments import describe_charge, settle
 from printworks.actions.production.holds import hold_order, release_order
@@ -38,7 +39,6 @@ from printworks.store.callbacks.settings import read_callback_settings
 from printworks.store.labs.shipments import (
     Decision,
     WholeOrder,
-    get_whole_order,
     list_decisions,
 )
 from printworks.store.money.payments import PaymentRequest, get_request
@@ -60,7 +60,7 @@ def show_order(visit: MerchantVisit) -> Response:
     """Show an order; a refresh without news gets an empty answer."""
     order_id = visit.number("id")
     etag = visit.etag(read_etag(visit.db, visit.merchant.id, order_id))
-    whole = get_whole_order(visit.db, visit.merchant.id, order_id)
+    whole = get_planned_order(visit.work, visit.services.database, order_id)
     payment = _find_payment(visit, whole.order)
     if _LEAVING in visit.query and payment is not None and payment.state is PaymentState.WAITING:
         return _send_to_bank(payment)
@@ -159,10 +159,12 @@ def _lock_order(visit: MerchantVisit, db: Connection) -> Order:
 @show_order.action(OrderAction.SUBMIT, "The order was submitted.", alone=True)
 def submit(visit: MerchantVisit) -> str:
     """Submit the order; a card is charged between two transactions."""
-    services = visit.services
-    with services.database.writing() as db:
+    database = visit.services.database
+    with database.reading() as db:
+        ready = submission.prepare_submission(visit.work_in(db), visit.number("id"))
+    with database.writing() as db:
         order = _lock_order(visit, db)
-        submitted = submission.submit_order(visit.work_in(db), order)
+        submitted = submission.submit_order(visit.work_in(db), order, ready=ready)
     if isinstance(submitted, Order):
         return visit.path
     return _pay(visit, order, submitted)

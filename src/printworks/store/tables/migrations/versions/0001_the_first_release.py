@@ -205,6 +205,7 @@ numbered_table(
     *optional(BIGINT, "payment_request_id"),
     *optional(TIMESTAMP, "pay_until"),
     *optional(JSON, "reasons"),
+    *required(BOOLEAN, "needs_plan", default="false"),
     *required(BIGINT, "version", default="1"),
     *required(TIMESTAMP, "created_at", "updated_at"),
     sa.UniqueConstraint("merchant_id", "ordinal"),

@@ -1,0 +1,55 @@
+"""The planned shipments of an open order, calculated when somebody looks.
+
+Choosing labs takes longer than all that is written with an image, so no writer waits for it: it
+is done on what was read, and stored if the order is still that version.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from printworks.actions.production.routing import RoutingTerms, make_shipments, route_order
+from printworks.actions.work import Work
+from printworks.rules.routing.model import Routed
+from printworks.store.engine.database import Database
+from printworks.store.labs.shipments import (
+    NewShipment,
+    WholeOrder,
+    get_whole_order,
+    replace_plan,
+)
+
+# Plans that are stored in one transaction, so that no other writer waits for long.
+_STORED_TOGETHER: Final = 50
+
+
+def get_planned_order(work: Work, database: Database, order_id: int) -> WholeOrder:
+    """Return an order of the merchant with its images and its shipments, planned or real.
+
+    The work reads; what is planned is stored in a transaction of its own.
+    """
+    whole = get_whole_order(work.db, work.merchant.id, order_id)
+    return plan_orders(work, database, [whole])[0] if whole.order.needs_plan else whole
+
+
+def plan_orders(
+    work: Work, database: Database, found: Sequence[WholeOrder]
+) -> Sequence[WholeOrder]:
+    """Return orders of the merchant with the shipments of those planned that need it."""
+    terms = RoutingTerms.of(work)
+    waiting = [(one, _plan(one, terms)) for one in found if one.order.needs_plan]
+    planned: dict[int, WholeOrder] = {}
+    for first in range(0, len(waiting), _STORED_TOGETHER):
+        with database.writing_beside(work.db) as db:
+            for one, plan in waiting[first : first + _STORED_TOGETHER]:
+                # If it has changed since, this is what it was when it was read.
+                order, shipments = replace_plan(db, one.order, plan, now=work.now)
+                planned[order.id] = one._replace(order=order, shipments=shipments)
+    return [planned.get(one.order.id, one) for one in found]
+
+
+def _plan(whole: WholeOrder, terms: RoutingTerms) -> list[NewShipment]:
+    # Without the labs' backlog, which changes until the order is submitted.
+    routing = route_order(whole.order, whole.images, terms)
+    if not isinstance(routing, Routed):
+        return []
+    return make_shipments(routing.plan.shipments, terms.catalogue, None)
