@@ -53,6 +53,7 @@ class PrintArea(NamedTuple):
     height: Fraction
 
     @classmethod
+    @lru_cache(1024)
     def of(
         cls, width: int | str | Decimal, height: int | str | Decimal, units: Units
     ) -> "PrintArea":
@@ -171,6 +172,7 @@ def place(picture: Pixels, area: PrintArea, sizing: Sizing) -> Placement:
     )
 
 
+@lru_cache(1024)
 def mismatch(picture: Pixels, area: PrintArea) -> Fraction:
     """How many times wider or narrower the picture is than the area; 1 is the same shape."""
     ratio = Fraction(picture.width, picture.height) / (area.width / area.height)

@@ -9,7 +9,7 @@ sends in time, by the promise and the method that was asked for, is printed ther
 each other item may be printed anywhere.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence, Set
 from datetime import date
 from functools import cache, partial, reduce
 from operator import and_
@@ -57,6 +57,8 @@ class _Market(NamedTuple):
     without: Set[str]
     # By lab and band.
     services: Mapping[tuple[int, str], tuple[ServiceOffer, ...]]
+    # For each item, what makes it like others: the same is found for all of them.
+    kinds: Sequence[Hashable]
     # For each item, by lab.
     options: Sequence[Mapping[int, _Option]]
     # For each item, the labs of the print country that are in time.
@@ -146,6 +148,7 @@ def _gather_options(
 ) -> _Market:
     """Gather what may be chosen; bands in `tracked` travel with tracking or not at all."""
     labs = sorted(request.candidates, key=lambda lab: lab.code)
+    bands = request.bands
     services = {
         (n, band): tuple(
             service
@@ -155,14 +158,22 @@ def _gather_options(
             and (service.is_tracked or band not in tracked)
         )
         for n, lab in enumerate(labs)
-        for band in request.bands
+        for band in bands
     }
-    market = _Market(request.items, labs, request.without, services, [])
+    kinds = [_find_kind(labs, item) for item in request.items]
+    market = _Market(request.items, labs, request.without, services, kinds, [])
     list_arrivals = cache(partial(_list_arrivals, market))
-    options = [_list_options(market, item, list_arrivals) for item in request.items]
+    alike = dict(zip(kinds, request.items, strict=True))
+    found = {kind: _list_options(market, item, list_arrivals) for kind, item in alike.items()}
+    options = [found[kind] for kind in kinds]
     market = market._replace(options=options)
     at_home = [_find_home(request, market, place) for place in range(len(options))]
     return market._replace(at_home=at_home)
+
+
+def _find_kind(labs: Sequence[Candidate], item: PrintItem) -> Hashable:
+    # By identity, which is faster than comparing: an order of many equal prints shares its offers.
+    return item.band, item.copies, *(id(lab.offers.get(item.id)) for lab in labs)
 
 
 def _find_home(request: RoutingRequest, market: _Market, place: int) -> Set[int]:
@@ -200,9 +211,11 @@ def _list_arrivals(market: _Market, lab: int, band: str, dispatch: Window) -> tu
 
 def _assign(market: _Market, band: str, deadline: date, most_steps: int) -> _AssignedBand:
     places = [place for place, item in enumerate(market.items) if item.band == band]
+    alike = {market.kinds[place]: place for place in places}
+    choices = {kind: _list_choices(market, place, deadline) for kind, place in alike.items()}
     problem = AssignmentProblem(
         copies=[market.items[place].copies for place in places],
-        choices=[_list_choices(market, place, deadline) for place in places],
+        choices=[choices[market.kinds[place]] for place in places],
         prices=[
             [service.prices[band] for service in market.services[n, band]]
             for n in range(len(market.labs))
@@ -279,8 +292,11 @@ def _explain_labs(
     market: _Market, bands: Sequence[_AssignedBand], print_country: str | None
 ) -> tuple[LabVerdict, ...]:
     compare: dict[int, Callable[[int, int], _Reason | None]] = {}
+    chosen: dict[int, int] = {}
     for band in bands:
         compare |= dict.fromkeys(band.places, _compare(band))
+        chosen |= zip(band.places, band.labs, strict=True)
+    found: dict[Hashable, _Reason] = {}
 
     def find_reason(place: int, lab: int) -> _Reason:
         option = market.options[place].get(lab)
@@ -292,7 +308,13 @@ def _explain_labs(
             LabFinding.TOO_LATE, arrives_by=min(option.arrivals)
         )
 
-    return _group_verdicts(market, range(len(market.items)), find_reason)
+    def find_once(place: int, lab: int) -> _Reason:
+        key = market.kinds[place], chosen[place], lab
+        if key not in found:
+            found[key] = find_reason(place, lab)
+        return found[key]
+
+    return _group_verdicts(market, range(len(market.items)), find_once)
 
 
 def _exclude(market: _Market, place: int, lab: int) -> _Reason:
