@@ -97,6 +97,8 @@ class Unfinished(msgspec.Struct, Generic[Reply], frozen=True):
     then: Callable[[Connection, Reply], Any]
     # Whether `ask` waits for another server, which may take long.
     waits_for_others: bool = False
+    # Whether `ask` takes no longer than a read.
+    is_short: bool = False
 
 
 _CATALOGUE: Final = "/catalogue/service direct/"

@@ -46,7 +46,8 @@ def show_order(call: Call, order: Order, shape: Callable[[Call, ShownOrder], Any
     If these must be planned again, that is done after the transaction.
     """
     if order.needs_plan:
-        return Unfinished(partial(_plan_order, call, order.id), lambda _, shown: shape(call, shown))
+        plan = partial(_plan_order, call, order.id)
+        return Unfinished(plan, lambda _, shown: shape(call, shown), is_short=True)
     if not order.image_count:
         return shape(call, complete_order(call, order, (), ()))
     images = list_images_to_show(call.db, order.id)

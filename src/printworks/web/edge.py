@@ -167,8 +167,10 @@ class Edge:
                 matched.request.upload.close()
 
     async def _finish(self, pending: Pending) -> Response:
-        """Finish a pending request in a pool of its own."""
-        pool = self._outside if pending.begun.work.waits_for_others else self._cpu_pool
+        """Finish a pending request in a pool of its own, unless it is as short as others."""
+        work = pending.begun.work
+        slow = self._outside if work.waits_for_others else self._cpu_pool
+        pool = self._pool if work.is_short else slow
         try:
             return await pool.run(partial(self._service.finish, pending))
         except PoolFull:
