@@ -37,6 +37,18 @@ def test_what_one_of_several_is_refused_takes_nothing_from_the_others(database: 
     assert names(database) == ["first", "last"]
 
 
+def test_who_is_refused_before_writing_stops_nobody(database: Database) -> None:
+    def refuse(_: Connection) -> str:
+        message = "No."
+        raise BadInput(message)
+
+    first, refusal, last = database.write_together([add("first"), refuse, add("last")])
+
+    assert (first, last) == ("first", "last")
+    assert isinstance(refusal, BadInput)
+    assert names(database) == ["first", "last"]
+
+
 def test_nothing_together_is_nothing(database: Database) -> None:
     assert database.write_together([]) == []
 

@@ -69,6 +69,35 @@ class TestBeforeSubmission:
             "plannedCarrier": "RoyalMailSecondClass",
         }
 
+    @pytest.mark.both_databases
+    def test_a_change_is_answered_with_the_price_and_the_plan_that_it_causes(
+        self, v3: Client
+    ) -> None:
+        order_id = create(v3)
+        image = add(v3, order_id)
+        add(v3, order_id, sku="MUG-10OZ-WHITE")
+
+        changed = v3.put(f"/orders/{order_id}", an_order(countryCode="DE")).data
+
+        order = see(v3, order_id)
+        shipments = order["shippingInfo"]["shipments"]
+        assert changed == order == v3.get("/orders").data["content"][0]
+        assert order["price"] == total(order)
+        assert [image["id"]] in [one["photoIds"] for one in shipments]
+        assert len(shipments) == 2
+
+    @pytest.mark.both_databases
+    def test_an_order_that_nobody_has_looked_at_is_charged_what_it_costs(self, v3: Client) -> None:
+        order_id = create(v3)
+        add(v3, order_id, copies=2)
+        add(v3, order_id, sku="MUG-10OZ-WHITE")
+
+        assert set_status(v3, order_id, "Submitted").status == 200
+
+        order = see(v3, order_id)
+        assert order["price"] == total(order)
+        assert len(see_shipments(v3, order_id)) == 2
+
     def test_estimates_are_whole_days(self, v3: Client) -> None:
         order_id = create(v3)
         add(v3, order_id)
