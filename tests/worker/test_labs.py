@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import select
 
 from printworks.actions.orders.orders import cancel_order, change_order
+from printworks.actions.orders.plans import get_planned_order
 from printworks.actions.production.holds import hold_order, release_order
 from printworks.actions.production.lab_reports import apply_lab_report, reoffer_shipment
 from printworks.actions.production.release import permissions_of
@@ -71,6 +72,13 @@ def only(shop: Shop, order: Order) -> Shipment:
     """Return the only shipment that there ever was."""
     (shipment,) = list_all(shop, order)
     return shipment
+
+
+def look(shop: Shop, order: Order) -> None:
+    """Look at an order, so that its shipments are planned."""
+    with shop.database.reading() as db:
+        work = a_work_of(db, order, catalogue=shop.resources.catalogue)
+        get_planned_order(work, shop.database, order.id)
 
 
 def states(shop: Shop, order: Order) -> list[tuple[str, LabState | None]]:
@@ -921,6 +929,7 @@ class TestLabsThatAreAway:
         url = shop.host.at("/cat.jpg", holds(A_PICTURE))
         moved = shop.add_order()
         shop.add_images(moved, url)
+        look(shop, moved)
         planned, quoted = only(shop, moved).lab, shop.order(moved).price
         large = shop.add_order()
         shop.add_images(large, url, copies=10)
@@ -978,6 +987,7 @@ class TestLabsThatAreAway:
         closed = a_shop(catalogue=str(change_labs(tmp_path, every="paused = true")))
         order = closed.add_order()
         closed.add_images(order, closed.host.at("/cat.jpg", holds(A_PICTURE)))
+        look(closed, order)
         shop = a_shop()
 
         with shop.database.writing() as db:
@@ -997,6 +1007,7 @@ class TestLabsThatAreAway:
         before = a_shop()
         order = before.add_order()
         before.add_images(order, before.host.at("/cat.jpg", holds(A_PICTURE)))
+        look(before, order)
         shop = a_shop(catalogue=str(change_labs(tmp_path, every="paused = true")))
 
         with pytest.raises(WrongState, match="No lab can make and send this order"):
