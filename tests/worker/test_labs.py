@@ -166,6 +166,7 @@ class TestHandingOver:
 
         shop.drain()
 
+        look(shop, order)
         assert only(shop, order).state is None
         assert count_jobs(shop, JobKind.SEND_TO_LAB) == 0
 
