@@ -12,16 +12,18 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
 import msgspec
-from sqlalchemy import Connection, Engine, create_engine, event, exc, make_url, text
+from sqlalchemy import Connection, Dialect, Engine, create_engine, event, exc, make_url, text
 from sqlalchemy.engine import URL
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from printworks.store.engine import sqlite
+from printworks.store.engine.readers import Readers, Reading
 
 T = TypeVar("T")
 
@@ -84,7 +86,7 @@ class Database:
         self.url: URL = make_url(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self._queue: WriterQueue | None = None
-        self._readers: Engine
+        self._readers: Readers
         if self.is_sqlite:
             self._open_sqlite(connections)
         else:
@@ -98,7 +100,8 @@ class Database:
                 **_OPTIONS,
             )
             _check_before_use(self.engine)
-            self._readers = self.engine.execution_options(isolation_level="AUTOCOMMIT")
+            reading = self.engine.execution_options(isolation_level="AUTOCOMMIT")
+            self._readers = Readers(reading, partial(_is_usable, reading.dialect))
 
     def _open_sqlite(self, connections: int) -> None:
         if sqlite.VERSION < sqlite.OLDEST:
@@ -113,15 +116,13 @@ class Database:
         self._queue = WriterQueue(path.with_name(path.name + "-writers"))
         reading = self.url.set(drivername="sqlite+reading")
         writing = self.url.set(drivername="sqlite+writing")
-        self._readers = create_engine(reading, pool_size=connections, **_OPTIONS)
+        self._readers = Readers(create_engine(reading, pool_size=connections, **_OPTIONS))
         # The queue lets in one at a time.
         self.engine = create_engine(writing, pool_size=1, **_OPTIONS)
 
-    @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self) -> AbstractContextManager[Connection]:
         """Read what is committed; each statement sees the state when it runs."""
-        with self._readers.connect() as connection:
-            yield connection
+        return Reading(self._readers)
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -199,7 +200,7 @@ class Database:
         return result
 
     def close(self) -> None:
-        self._readers.dispose()
+        self._readers.close()
         self.engine.dispose()
         if self._queue is not None:
             self._queue.close()
@@ -210,23 +211,27 @@ def _check_before_use(engine: Engine) -> None:
 
     A ping before every transaction would do so too, at the price of a round trip each.
     """
-    import psycopg
 
     def note_use(_driver: object, entry: ConnectionPoolEntry) -> None:
         entry.info["used_at"] = time.monotonic()
 
     def check(driver: Any, entry: ConnectionPoolEntry, _use: object) -> None:
         used_at = entry.info.get("used_at")
-        if used_at is None:
-            return
-        try:
-            if time.monotonic() - used_at > SECONDS_OF_TRUST or _has_news(driver):
-                engine.dialect.do_ping(driver)
-        except psycopg.Error as error:
-            raise exc.InvalidatePoolError from error
+        if used_at is not None and not _is_usable(engine.dialect, driver, used_at):
+            raise exc.InvalidatePoolError
 
     event.listen(engine, "checkin", note_use)
     event.listen(engine, "checkout", check)
+
+
+def _is_usable(dialect: Dialect, driver: Any, used_at: float) -> bool:
+    """Say whether a connection works; ask the server only if there is a reason to doubt it."""
+    if time.monotonic() - used_at <= SECONDS_OF_TRUST and not _has_news(driver):
+        return True
+    try:
+        return dialect.do_ping(driver)
+    except dialect.loaded_dbapi.Error:
+        return False
 
 
 def _has_news(driver: Any) -> bool:
