@@ -105,9 +105,19 @@ class Services:
         merchant: Merchant,
         actor: Actor = SYSTEM,
         request_id: str | None = None,
+        *,
+        is_clock_old: bool = False,
     ) -> Work:
         """Begin work for a merchant, in the caller's transaction."""
-        return self.system_work(db, actor, request_id).for_merchant(merchant)
+        return Work(
+            db=db,
+            real_now=self.clock(),
+            backing=self,
+            actor=actor,
+            request_id=request_id,
+            merchant=merchant,
+            is_clock_old=is_clock_old,
+        )
 
     def close(self) -> None:
         """Close what was opened here; what was given belongs to its owner."""

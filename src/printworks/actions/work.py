@@ -152,10 +152,14 @@ class Work(SystemWork, frozen=True, kw_only=True):
     """Work for one merchant, in one transaction."""
 
     merchant: Merchant
+    # Whether the merchant was read a while ago, so that its clock may have been moved since.
+    is_clock_old: bool = False
 
     @property
     def now(self) -> datetime:
         """The merchant's time: in a sandbox its clock may be ahead of the real one."""
+        if self.is_clock_old:
+            return self.real_now + get_merchant(self.db, self.merchant.id).clock_offset
         return self.real_now + self.merchant.clock_offset
 
     def record(

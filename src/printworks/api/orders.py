@@ -71,9 +71,11 @@ def prepare_move(call: Call) -> ReadyRouting | None:
 
 def complete_order(call: Call, order: Order, images: Images, shipments: Shipments) -> ShownOrder:
     """Add to an order what the merchant may still do, and its present arrival dates."""
-    now, catalogue = call.work.now, call.work.catalogue
-    # A plan may have dates that have passed, or a lab's cut-off.
-    fresh = [re_estimate(shipment, order, images, catalogue, now=now) for shipment in shipments]
+    catalogue, fresh = call.work.catalogue, shipments
+    if any(shipment.state is None for shipment in shipments):
+        now = call.work.now
+        # A plan may have dates that have passed, or a lab's cut-off.
+        fresh = [re_estimate(shipment, order, images, catalogue, now=now) for shipment in shipments]
     return ShownOrder(order, images, fresh, permissions_of(order, shipments, catalogue))
 
 

@@ -7,7 +7,7 @@ import structlog
 from sqlalchemy import Connection
 
 from printworks.actions.services import Services
-from printworks.actions.work import Actor
+from printworks.actions.work import Actor, Work
 from printworks.api.bodies import check_headers, close_files, parse_body, parse_form
 from printworks.api.credentials import Credentials, PresentedKey
 from printworks.api.endpoints import ApiFamily, Call, Endpoint, Unfinished, WithStatus
@@ -23,7 +23,7 @@ from printworks.api.proofs import LinkMaker
 from printworks.api.responses import render
 from printworks.errors import BadCredentials, ServiceError, ServiceUnavailable
 from printworks.rules.people import Realm
-from printworks.store.accounts.merchants import Merchant, get_merchant
+from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import find_outages
 from printworks.wire.reading import by_lower_name, last_of
 
@@ -226,10 +226,8 @@ class ApiService:
             body = parse_body(matched.request.headers, matched.request.body, matched.request.upload)
         try:
             with self._database.reading() as db:
-                merchant = self._find_present(db, merchant)
-                result = self._perform(
-                    db, merchant, matched, _Read(presented, merchant, query, body)
-                )
+                work = self._read_work(db, merchant, matched)
+                result = self._perform(work, matched, _Read(presented, merchant, query, body))
             return (
                 Pending(matched, StartedRequest(result))
                 if isinstance(result, Unfinished)
@@ -278,7 +276,8 @@ class ApiService:
             if merchant is None:
                 merchant = self._credentials.verify(db, read.presented, now=self._clock())
                 verified[read.presented] = merchant
-            return self._perform(db, merchant, matched, read)
+            work = self._services.work(db, merchant, API, matched.request.request_id)
+            return self._perform(work, matched, read)
 
         return perform
 
@@ -288,29 +287,33 @@ class ApiService:
         if prepare is None:
             return read
         with self._database.reading() as db:
-            call = self._make_call(db, self._find_present(db, read.known), matched, read)
-            return read._replace(prepared=prepare(call))
+            work = self._read_work(db, read.known, matched)
+            return read._replace(prepared=prepare(self._make_call(work, matched, read)))
 
-    def _find_present(self, db: Connection, merchant: Merchant) -> Merchant:
-        # In a sandbox its clock may have been moved since its credentials were verified.
-        return get_merchant(db, merchant.id) if self._services.is_sandbox else merchant
+    def _read_work(self, db: Connection, merchant: Merchant, matched: MatchedRequest) -> Work:
+        # In a sandbox, its clock may have been moved since its credentials were verified.
+        return self._services.work(
+            db,
+            merchant,
+            API,
+            matched.request.request_id,
+            is_clock_old=self._services.is_sandbox,
+        )
 
     def _perform(
-        self, db: Connection, merchant: Merchant, matched: MatchedRequest, read: _Read
+        self, work: Work, matched: MatchedRequest, read: _Read
     ) -> Response | Unfinished[Any]:
-        result = matched.endpoint.handler(self._make_call(db, merchant, matched, read))
+        result = matched.endpoint.handler(self._make_call(work, matched, read))
         return result if isinstance(result, Unfinished) else self._shape(matched, result)
 
-    def _make_call(
-        self, db: Connection, merchant: Merchant, matched: MatchedRequest, read: _Read
-    ) -> Call:
+    def _make_call(self, work: Work, matched: MatchedRequest, read: _Read) -> Call:
         return Call(
             services=self._services,
-            work=self._services.work(db, merchant, API, matched.request.request_id),
+            work=work,
             path=matched.path,
             query={name: last_of(value) for name, value in by_lower_name(read.query).items()},
             body=read.body,
-            links=self._links.make(db),
+            links=self._links.make(work.db),
             version=matched.family.version,
             prepared=read.prepared,
         )

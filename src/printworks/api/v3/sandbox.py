@@ -8,7 +8,8 @@ from printworks.wire.v3.sandbox import AdvanceClock, ClockOut
 
 def get_clock(call: Call) -> Envelope[ClockOut]:
     """Read the sandbox clock."""
-    return Envelope(ClockOut.of(call.work.now, call.merchant.clock_offset))
+    now = call.work.now
+    return Envelope(ClockOut.of(now, now - call.work.real_now))
 
 
 def advance_clock(call: Call) -> Envelope[ClockOut]:
