@@ -28,6 +28,9 @@ class Units(StrEnum):
 
 IN_INCHES: Final = {Units.INCHES: Fraction(1), Units.CM: Fraction(50, 127)}
 
+# Exact numbers are slow, and most pictures have the size of a camera, on a few products.
+REMEMBERED: Final = 4096
+
 # A picture whose shape differs more than this from the print area gets a warning.
 SHAPE_TOLERANCE: Final = Fraction(1, 100)
 
@@ -53,7 +56,7 @@ class PrintArea(NamedTuple):
     height: Fraction
 
     @classmethod
-    @lru_cache(1024)
+    @lru_cache(REMEMBERED)
     def of(
         cls, width: int | str | Decimal, height: int | str | Decimal, units: Units
     ) -> "PrintArea":
@@ -154,7 +157,7 @@ class Placement:
         return Box((canvas.width - width) // 2, (canvas.height - height) // 2, width, height)
 
 
-@lru_cache(1024)
+@lru_cache(REMEMBERED)
 def place(picture: Pixels, area: PrintArea, sizing: Sizing) -> Placement:
     """Place a picture on a print area, turned if that fits better."""
     is_turned = mismatch(picture.turned(), area) < mismatch(picture, area)
@@ -172,7 +175,7 @@ def place(picture: Pixels, area: PrintArea, sizing: Sizing) -> Placement:
     )
 
 
-@lru_cache(1024)
+@lru_cache(REMEMBERED)
 def mismatch(picture: Pixels, area: PrintArea) -> Fraction:
     """How many times wider or narrower the picture is than the area; 1 is the same shape."""
     ratio = Fraction(picture.width, picture.height) / (area.width / area.height)

@@ -27,7 +27,7 @@ from printworks.rules.submission import (
     explain_state,
 )
 from printworks.store.images.images import Image, list_images
-from printworks.store.labs.shipments import list_shipments
+from printworks.store.labs.shipments import WholeOrder, list_shipments
 from printworks.store.money.ledger import read_books, read_credit_limit
 from printworks.store.money.payments import get_card
 from printworks.store.orders.orders import Order
@@ -62,8 +62,23 @@ def check_submission(
     The caller decides whether a shipment needs the recipient's name.
     """
     images = list_images(work.db, order.id) if order.image_count else []
+    shipments = list_shipments(work.db, order.id) if images else []
+    whole = WholeOrder(order, images, shipments)
+    return check_whole(work, whole, needs_recipient=needs_recipient, ready=ready)
+
+
+def check_whole(
+    work: Work,
+    whole: WholeOrder,
+    *,
+    needs_recipient: bool = True,
+    ready: ReadyRouting | None = None,
+) -> SubmissionStatus:
+    """Check an order whose images and shipments the caller has read already."""
+    order, images, shipments = whole
     is_open = order.status is OrderStatus.NOT_YET_SUBMITTED
-    stuck = _find_stuck(work, order, images, ready) if images and is_open else set()
+    is_planned = (shipments and not order.needs_plan) or not images or not is_open
+    stuck = set() if is_planned else _find_stuck(work, order, images, ready)
     # A submitted order is paid for.
     added = _find_debt(work, order, images) if is_open else 0
     is_balance_sufficient = not is_open or _is_within_limit(work, added)
@@ -87,8 +102,6 @@ def _find_stuck(
     work: Work, order: Order, images: list[Image], ready: ReadyRouting | None
 ) -> Set[int]:
     """Return the images for which no lab was found when the order was planned."""
-    if not order.needs_plan and list_shipments(work.db, order.id):
-        return set()
     match use_ready(ready, order, lambda: route_order(order, images, RoutingTerms.of(work))):
         case None:
             return set()
