@@ -79,10 +79,9 @@ class Router:
 
     def find(self, method: str, path: str) -> FoundEndpoint | NoSuchMethod | NoSuchPath:
         version, *parts = _split(path)
-        version = version.lower()
-        lower = [part.lower() for part in parts]
+        version, *lower = _split(path.lower())
         for route in self._routes.get((version, len(parts)), ()):
-            if all(want in (None, got) for want, got in zip(route.segments, lower, strict=True)):
+            if all(map(_fits, route.segments, lower)):
                 return self._pick(route, method, parts)
         family = self._families.get(version)
         return self._no_version if family is None else NoSuchPath(family)
@@ -95,6 +94,10 @@ class Router:
         values = [part for want, part in zip(route.segments, parts, strict=True) if want is None]
         endpoint, names = found
         return FoundEndpoint(route.family, endpoint, dict(zip(names, values, strict=True)))
+
+
+def _fits(want: str | None, got: str) -> bool:
+    return want is None or want == got
 
 
 def _split(path: str) -> list[str]:

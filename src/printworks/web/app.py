@@ -92,6 +92,9 @@ class Application:
         if self._core is not None:
             self._bind_threads(self._core)
         body = ArrivingBody(scope, receive, send)
+        if body.is_over and scope["method"] == "GET":
+            await self._answer(scope, receive, send)
+            return
         await self._answer(scope, body.receive, body.send)
         await self._leftovers.discard(body)
 

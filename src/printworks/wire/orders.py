@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -56,12 +57,15 @@ SHARED_NAMES: Final[Mapping[str, str]] = {
 }
 
 
+_read_shared: Final = attrgetter(*SHARED_NAMES.values())
+
+
 def show_shared_members(shown: ShownOrder, links: Links) -> dict[str, Any]:
     """Return the members that have the same name and meaning in every version."""
     order, _, shipments, permissions = shown
     is_cancelled = order.status is OrderStatus.CANCELLED
     return {
-        **{name: getattr(order, core) for name, core in SHARED_NAMES.items()},
+        **dict(zip(SHARED_NAMES, _read_shared(order), strict=True)),
         "id": order.id,
         "price": 0 if is_cancelled else order.price,
         "status": order.status,
