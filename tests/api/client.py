@@ -26,6 +26,8 @@ class Server:
 
     def __init__(self, app: Application) -> None:
         self.app = app
+        # The body of every tagged answer, by its address, the headers of its request and its tag.
+        self.seen: dict[tuple[Any, ...], bytes] = {}
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
@@ -108,6 +110,11 @@ class Client:
         message = {"type": "http.request", "body": body, "more_body": False}
         answer = self.server.run(self.server.ask(scope, [message]))
         check_against_document(method, scope["path"], answer)
+        if method == "GET" and answer.status == 200 and "etag" in answer.headers:
+            seen = (self.prefix + path, *sorted(all_headers.items()), answer.headers["etag"])
+            assert self.server.seen.setdefault(seen, answer.body) == answer.body, (
+                f"{path} shows something else under the same ETag"
+            )
         return answer
 
     def get(self, path: str, **headers: str) -> Answer:
@@ -150,6 +157,10 @@ def check_against_document(method: str, path: str, answer: Answer) -> None:
     document = _document(found.family.version)
     operation = document["paths"][path_of(found.endpoint)][found.endpoint.method.lower()]
     assert str(answer.status) in operation["responses"], f"{answer.status} is not documented"
+    if answer.status == 304:
+        assert not answer.body
+        assert "content-type" not in answer.headers
+        return
     media_type = answer.headers["content-type"].partition(";")[0]
     content = operation["responses"][str(answer.status)]["content"]
     assert media_type in content, f"{media_type} is not documented"

@@ -91,8 +91,9 @@ def test_a_request_id_of_the_clients_own_is_kept_if_it_is_harmless(v3: Client) -
     assert replaced.headers["x-request-id"].isalnum()
 
 
-def test_answers_are_not_to_be_stored(v3: Client) -> None:
-    assert v3.get("/orders").headers["cache-control"] == "no-store"
+def test_answers_are_not_to_be_used_again_unasked(v3: Client) -> None:
+    assert v3.get("/orders").headers["cache-control"] == "private, no-cache"
+    assert v3.get("/orders/999").headers["cache-control"] == "no-store"
 
 
 def test_another_method_is_refused_with_those_that_are_possible(v3: Client) -> None:

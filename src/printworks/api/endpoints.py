@@ -85,6 +85,16 @@ class WithStatus(msgspec.Struct, frozen=True):
     shape: Any
 
 
+class Marked(msgspec.Struct, frozen=True):
+    """An answer to a GET with a mark: wherever the mark is the same, so is the answer.
+
+    Without a mark, the answer must be written to know whether it is the same.
+    """
+
+    shape: Any
+    mark: str | None
+
+
 class Unfinished(msgspec.Struct, Generic[Reply], frozen=True):
     """What a handler returns if it must call another service before there is an answer.
 
@@ -126,6 +136,8 @@ class Endpoint(msgspec.Struct, frozen=True):
     also_shows: Mapping[int, Any] = {}
     takes: Any = None
     query: tuple[QueryParameter, ...] = ()
+    # Returns the mark of what the handler would answer, if that costs less.
+    mark: Callable[[Call], str | None] | None = None
     # The contract's own error statuses, for the reference.
     refuses: tuple[type[ServiceError], ...] = ()
     statuses: Mapping[type[ServiceError], int] = {}

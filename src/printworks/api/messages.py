@@ -43,3 +43,5 @@ class Response(msgspec.Struct, frozen=True):
     media_type: str
     body: bytes
     headers: tuple[tuple[str, str], ...] = ()
+    # What a client that has seen it may ask with; it has seen this if the status is 304.
+    tag: str | None = None

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -28,6 +28,7 @@ _BODY_TYPES: Final = (
 )
 _MEANINGS: Final = {
     200: "It happened; here is what it came to.",
+    304: "You have seen it: its `ETag` is one of those in `If-None-Match`.",
     400: "A parameter is missing or wrong, and the message names it; or the body is malformed.",
     401: "The credentials are missing or wrong.",
     402: "The payment must be authorised at the `url`; the order waits for that.",
@@ -52,6 +53,7 @@ _OF_OLD_VERSIONS: Final = {
     "Link": "Which one, as `successor-version`.",
     "Sunset": "When this version ends, if the operator has said so.",
 }
+_TAG: Final = {"ETag": "Another one as soon as the answer is; send it in `If-None-Match`."}
 # What an operation may answer whatever it does.
 _ALWAYS: Final = (400, 401, 431, 500, 503)
 _WITH_BODY: Final = (408, 413, 415)
@@ -119,6 +121,7 @@ def statuses_of(endpoint: Endpoint) -> list[int]:
         *_ALWAYS,
         *(_WITH_BODY if endpoint.has_body else ()),
         *(_WHEN_WRITING if endpoint.writes else ()),
+        *((304,) if endpoint.method == "GET" else ()),
     ]
     return [200, *sorted({*own, *edge, *endpoint.also_shows})]
 
@@ -136,6 +139,8 @@ def _collect_shapes(family: ApiFamily) -> list[Any]:
 def _answer_shape(family: ApiFamily, endpoint: Endpoint, status: int) -> Any:
     if status == 200:
         return endpoint.shows
+    if status == 304:
+        return None
     return endpoint.also_shows.get(status) or type(family.refuse(endpoint, status, ""))
 
 
@@ -145,11 +150,14 @@ def _describe_operation(
     answers = {}
     for status in statuses_of(endpoint):
         shape = _answer_shape(family, endpoint, status)
+        is_tagged = endpoint.method == "GET" and status in (200, 304)
         answers[str(status)] = {
             "description": _MEANINGS[status],
-            "headers": _describe_headers(family, status),
-            "content": {"application/json": {"schema": schema_of(shape)}, "application/xml": {}},
+            "headers": _describe_headers(family, status, _TAG if is_tagged else {}),
         }
+        if shape is not None:
+            content = {"application/json": {"schema": schema_of(shape)}, "application/xml": {}}
+            answers[str(status)]["content"] = content
     operation: dict[str, Any] = {
         "operationId": endpoint.handler.__name__,
         "summary": endpoint.summary,
@@ -177,9 +185,10 @@ def _describe_body(endpoint: Endpoint, schema: dict[str, Any]) -> dict[str, Any]
     return {kind: {"schema": schema} for kind in kinds}
 
 
-def _describe_headers(family: ApiFamily, status: int) -> dict[str, Any]:
+def _describe_headers(family: ApiFamily, status: int, more: Mapping[str, str]) -> dict[str, Any]:
     meanings = {
         "X-Request-Id": "Names this request in our logs.",
+        **more,
         **_HEADERS.get(status, {}),
         **({} if family.successor is None else _OF_OLD_VERSIONS),
     }
@@ -217,4 +226,12 @@ def _describe_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
         "A refused request leaves its key free for a corrected one.",
         "schema": {"type": "string", "minLength": 1, "maxLength": 255},
     }
-    return [*in_path, *in_query, *([key] if endpoint.writes else [])]
+    known = {
+        "name": "If-None-Match",
+        "in": "header",
+        "description": "The `ETag` of the answer that you have, or several with commas between "
+        "them; if it is still the same, the answer is 304 without a body.",
+        "schema": {"type": "string"},
+    }
+    in_header = [key] if endpoint.writes else [known] if endpoint.method == "GET" else []
+    return [*in_path, *in_query, *in_header]

@@ -8,6 +8,8 @@ import msgspec
 
 from printworks.api.messages import Response
 
+_encode: Final = msgspec.json.Encoder().encode
+
 JSON: Final = "application/json; charset=utf-8"
 XML: Final = "application/xml; charset=utf-8"
 
@@ -16,12 +18,21 @@ _NOT_IN_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U
 
 
 def render(
-    status: int, shape: Any, accept: str, headers: tuple[tuple[str, str], ...] = ()
+    status: int,
+    shape: Any,
+    accept: str,
+    headers: tuple[tuple[str, str], ...] = (),
+    tag: str | None = None,
 ) -> Response:
     """Write a response in the format that the client prefers."""
-    if prefers_xml(accept):
-        return Response(status, XML, to_xml(msgspec.to_builtins(shape)), headers)
-    return Response(status, JSON, msgspec.json.encode(shape), headers)
+    if choose_media_type(accept) is XML:
+        return Response(status, XML, to_xml(msgspec.to_builtins(shape)), headers, tag)
+    return Response(status, JSON, _encode(shape), headers, tag)
+
+
+def choose_media_type(accept: str) -> str:
+    """Return the format that the client prefers."""
+    return XML if prefers_xml(accept) else JSON
 
 
 def prefers_xml(accept: str) -> bool:

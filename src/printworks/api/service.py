@@ -1,6 +1,6 @@
 """Answers requests: authenticates the caller and runs the endpoint in one transaction."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import structlog
@@ -10,7 +10,7 @@ from printworks.actions.services import Services
 from printworks.actions.work import Actor, Work
 from printworks.api.bodies import check_headers, close_files, parse_body, parse_form
 from printworks.api.credentials import Credentials, PresentedKey
-from printworks.api.endpoints import ApiFamily, Call, Endpoint, Unfinished, WithStatus
+from printworks.api.endpoints import ApiFamily, Call, Endpoint, Marked, Unfinished, WithStatus
 from printworks.api.idempotency import (
     KeyedRequest,
     StartedRequest,
@@ -18,9 +18,11 @@ from printworks.api.idempotency import (
     release_claim,
     store_response,
 )
+from printworks.api.kept_answers import KeptAnswers
 from printworks.api.messages import Identity, Request, Response
 from printworks.api.proofs import LinkMaker
-from printworks.api.responses import render
+from printworks.api.responses import choose_media_type, render
+from printworks.api.tags import Tags, find_known, tag_by_body
 from printworks.errors import BadCredentials, ServiceError, ServiceUnavailable
 from printworks.rules.people import Realm
 from printworks.store.accounts.merchants import Merchant
@@ -84,6 +86,8 @@ class ApiService:
         self._clock = services.clock
         self._links = links
         self._credentials = Credentials(services.database, services.settings)
+        self._kept = KeptAnswers()
+        self._tags = Tags(services.catalogue.fingerprint, services.settings.public_url)
 
     def answer(self, matched: MatchedRequest) -> Response | Pending:
         """Answer a request, or start it and return what is pending."""
@@ -303,7 +307,11 @@ class ApiService:
     def _perform(
         self, work: Work, matched: MatchedRequest, read: _Read
     ) -> Response | Unfinished[Any]:
-        result = matched.endpoint.handler(self._make_call(work, matched, read))
+        call = self._make_call(work, matched, read)
+        unchanged = self._find_unchanged(matched, call)
+        if unchanged is not None:
+            return unchanged
+        result = matched.endpoint.handler(call)
         return result if isinstance(result, Unfinished) else self._shape(matched, result)
 
     def _make_call(self, work: Work, matched: MatchedRequest, read: _Read) -> Call:
@@ -318,6 +326,20 @@ class ApiService:
             prepared=read.prepared,
         )
 
+    def _find_unchanged(self, matched: MatchedRequest, call: Call) -> Response | None:
+        """Return the answer if nothing has changed since it was written or the client saw it."""
+        find_mark, request = matched.endpoint.mark, matched.request
+        if find_mark is None:
+            return None
+        kept = self._kept.find(_identify(matched))
+        if kept is None and "if-none-match" not in request.headers:
+            return None
+        mark = find_mark(call)
+        if mark is None:
+            return None
+        tag = self._tags.of_mark(request, matched.family.version, mark)
+        return find_known(tag, request) or (kept if kept and kept.tag == tag else None)
+
     def _shape(self, matched: MatchedRequest, result: Any) -> Response:
         accept = matched.request.headers.get("accept", "")
         family, endpoint = matched.family, matched.endpoint
@@ -326,5 +348,19 @@ class ApiService:
                 return self._answer_error(matched, result)
             case WithStatus(status, shape):
                 return render(status, family.show(endpoint.also_shows[status], shape), accept)
+            case Marked(shape, str(mark)):
+                tag = self._tags.of_mark(matched.request, family.version, mark)
+                response = render(200, family.show(endpoint.shows, shape), accept, tag=tag)
+                self._kept.keep(_identify(matched), response)
+                return find_known(tag, matched.request) or response
+            case Marked(shape, None):
+                response = render(200, family.show(endpoint.shows, shape), accept)
             case _:
-                return render(200, family.show(endpoint.shows, result), accept)
+                response = render(200, family.show(endpoint.shows, result), accept)
+        return tag_by_body(response, matched.request) if endpoint.method == "GET" else response
+
+
+def _identify(matched: MatchedRequest) -> Hashable:
+    """Say what is asked for, apart from the state in which it is."""
+    media_type = choose_media_type(matched.request.headers.get("accept", ""))
+    return matched.family.version, matched.endpoint.path, media_type, *matched.path.values()

@@ -54,6 +54,8 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     promises: Mapping[tuple[ShippingMethod, str], Promise]
     # The value of one unit, for comparing costs. Nothing is charged at these rates.
     rates: Mapping[Currency, Decimal]
+    # Of the text of its files: two catalogues with the same one are the same.
+    fingerprint: str
     _by_sku: Mapping[str, Product]
     _by_type: Mapping[tuple[str, QualityLevel], tuple[Product, ...]]
     _labs_by_code: Mapping[str, Lab]
@@ -90,6 +92,7 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             tariff=build_tariff(rates_by_zone),
             promises=MappingProxyType(promises),
             rates=MappingProxyType(rates),
+            fingerprint=files.fingerprint,
             _by_sku={product.sku.casefold(): product for product in products},
             _by_type=_group_by_type(products),
             _labs_by_code={lab.code: lab for lab in labs},

@@ -4,6 +4,7 @@ Python's TOML parser keeps no line numbers. They are searched for in the text wh
 reported: a block by counting headings, a key by its name, a row by counting rows.
 """
 
+import hashlib
 import re
 import tomllib
 from collections.abc import Iterable, Sequence
@@ -91,6 +92,8 @@ class CatalogueFiles:
         elif not paths:
             self._note(str(folder), 0, "There is no TOML file in this folder.")
         sources = [source for path in paths if (source := self._read(path))]
+        texts = "\n".join(line for source in sources for line in source.lines)
+        self.fingerprint = hashlib.sha256(texts.encode()).hexdigest()
         # Otherwise what seems to be absent may be in a file that could not be read.
         self.is_whole = not self._problems
         for source in sources:

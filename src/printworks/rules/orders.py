@@ -42,6 +42,8 @@ MOVES: Final[Mapping[OrderStatus, frozenset[OrderStatus]]] = {
     _S.COMPLETE: frozenset(),
     _S.CANCELLED: frozenset(),
 }
+# In these, labs have not been asked yet: its shipments are only planned.
+PLANNED: Final = frozenset({_S.NOT_YET_SUBMITTED, _S.AWAITING_PAYMENT})
 # The final statuses.
 ENDED: Final = frozenset(status for status, onward in MOVES.items() if not onward)
 

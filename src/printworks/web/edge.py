@@ -4,15 +4,17 @@ Nothing here waits for anything but the network, so stalled clients do not slow 
 """
 
 import asyncio
+import random
 import re
-import secrets
 import time
 from functools import partial
+from itertools import chain
 from typing import Final
 
 import msgspec
 import structlog
 
+from printworks.api.endpoints import ApiFamily
 from printworks.api.messages import Request, Response
 from printworks.api.routing import FoundEndpoint, NoSuchMethod, NoSuchPath
 from printworks.api.service import ApiService, MatchedRequest, Pending
@@ -40,6 +42,10 @@ ON_EVERY_ANSWER: Final = (
     (b"strict-transport-security", b"max-age=31536000"),
     (b"x-content-type-options", b"nosniff"),
 )
+# What has a tag may be kept, but must be asked for again before it is used.
+_MAY_BE_KEPT: Final = (b"cache-control", b"private, no-cache")
+_MUST_NOT_BE_KEPT: Final = (b"cache-control", b"no-store")
+_NOT_MODIFIED: Final = 304
 LARGEST_HEADERS: Final = 64 * 1024
 # Concurrent requests that wait for an external server, such as a payment provider.
 OUTSIDE_THREADS: Final = 8
@@ -67,6 +73,8 @@ class Edge:
             settings.json_limit, settings.body_timeout, settings.request_timeout
         )
         self._large = upload_limits(settings)
+        # The headers of every answer of a version.
+        self._constant_headers: dict[str, list[tuple[bytes, bytes]]] = {}
 
     @property
     def native_ids(self) -> list[int]:
@@ -88,7 +96,7 @@ class Edge:
         began = time.perf_counter()
         request = begin_request(scope)
         try:
-            if sum(len(name) + len(value) for name, value in scope["headers"]) > LARGEST_HEADERS:
+            if sum(map(len, chain.from_iterable(scope["headers"]))) > LARGEST_HEADERS:
                 response = self._service.refuse(
                     found.family, None, request, 431, "The headers are too large."
                 )
@@ -103,7 +111,7 @@ class Edge:
             return
         # Before it is sent: a client that hangs up needs the entry most.
         self._requests.note(request, response.status, time.perf_counter() - began)
-        await _send(send, request, response, found.family.headers)
+        await self._send(send, request, response, found.family)
         log.info(
             "request",
             method=request.method,
@@ -117,6 +125,8 @@ class Edge:
         matched = MatchedRequest(found.family, found.endpoint, found.path, request)
         refuse = partial(self._service.refuse, matched.family, matched.endpoint, request)
         try:
+            if request.method not in _HAS_BODY:
+                return await self._run(matched)
             return await self._receive_and_run(matched, receive)
         except PoolFull:
             return refuse(503, "The service is busy; try again in a second.", ("Retry-After", "1"))
@@ -130,8 +140,7 @@ class Edge:
         if _has_file(matched) and (refusal := await self._refuse_unread(matched)):
             return refusal
         try:
-            if matched.request.method in _HAS_BODY:
-                matched = await self._receive(matched, receive, limits)
+            matched = await self._receive(matched, receive, limits)
         except BodyTooLarge:
             family, endpoint, _, request = matched
             message = f"The body must have at most {limits.size} bytes."
@@ -177,6 +186,30 @@ class Edge:
             await asyncio.to_thread(self._service.drop, pending)
             raise
 
+    async def _send(
+        self, send: Send, request: Request, response: Response, family: ApiFamily
+    ) -> None:
+        constant = self._constant_headers.get(family.version)
+        if constant is None:
+            of_version = ((name.lower().encode(), text.encode()) for name, text in family.headers)
+            constant = self._constant_headers[family.version] = [*ON_EVERY_ANSWER, *of_version]
+        headers = [
+            (b"x-request-id", request.request_id.encode()),
+            _MUST_NOT_BE_KEPT if response.tag is None else _MAY_BE_KEPT,
+            *constant,
+            *((name.lower().encode(), text.encode()) for name, text in response.headers),
+        ]
+        if response.tag is not None:
+            headers.append((b"etag", response.tag.encode()))
+        if response.status != _NOT_MODIFIED:
+            headers[:0] = (
+                (b"content-type", response.media_type.encode()),
+                (b"content-length", b"%d" % len(response.body)),
+            )
+        body = b"" if request.method == "HEAD" else response.body
+        await send({"type": "http.response.start", "status": response.status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
     def _refuse_ended(
         self, found: FoundEndpoint | NoSuchMethod | NoSuchPath, request: Request
     ) -> Response:
@@ -216,7 +249,8 @@ def begin_request(scope: Scope) -> Request:
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
     request_id = headers.get("x-request-id", "")
     if not _GOOD_REQUEST_ID.fullmatch(request_id):
-        request_id = secrets.token_hex(12)
+        # Need not be secret, and the system's random numbers cost a call each.
+        request_id = f"{random.getrandbits(96):024x}"
     return Request(
         method=scope["method"],
         path=scope["path"],
@@ -225,21 +259,3 @@ def begin_request(scope: Scope) -> Request:
         body=b"",
         request_id=request_id,
     )
-
-
-Headers = tuple[tuple[str, str], ...]
-
-
-async def _send(send: Send, request: Request, response: Response, of_version: Headers) -> None:
-    body = b"" if request.method == "HEAD" else response.body
-    headers = [
-        (b"content-type", response.media_type.encode()),
-        (b"content-length", str(len(response.body)).encode()),
-        (b"x-request-id", request.request_id.encode()),
-        (b"cache-control", b"no-store"),
-        *ON_EVERY_ANSWER,
-        *((name.lower().encode(), text.encode()) for name, text in of_version),
-        *((name.lower().encode(), text.encode()) for name, text in response.headers),
-    ]
-    await send({"type": "http.response.start", "status": response.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from printworks.api.endpoints import DELETE, GET, POST, PUT, ApiFamily, Endpoint, QueryParameter
-from printworks.api.orders import prepare_move
+from printworks.api.orders import find_mark, prepare_move
 from printworks.api.v2 import catalogue, countries, issues, logs, orders, photos
 from printworks.errors import BadInput, NotFound, ServiceError, ServiceUnavailable, WrongState
 from printworks.rules.images import MOST_IN_BATCH
@@ -52,7 +52,7 @@ _BAD_STATE: Final[Mapping[type[ServiceError], int]] = {WrongState: 400}
 
 
 ENDPOINTS: Final = (
-    GET("/Orders/{id}", orders.get_order, shows=OrderOut, refuses=(NotFound,)),
+    GET("/Orders/{id}", orders.get_order, shows=OrderOut, mark=find_mark, refuses=(NotFound,)),
     GET(
         "/Orders",
         orders.list_all_orders,

@@ -6,8 +6,8 @@ from printworks.actions.orders import orders as actions
 from printworks.actions.orders.plans import get_planned_order
 from printworks.actions.orders.shipping import change_shipping
 from printworks.actions.production.holds import hold_order as hold
-from printworks.actions.submission.check import check_submission
-from printworks.api.endpoints import Call
+from printworks.actions.submission.check import check_whole
+from printworks.api.endpoints import Call, Marked
 from printworks.api.orders import (
     Moves,
     find_order_to_change,
@@ -19,6 +19,7 @@ from printworks.api.orders import (
 )
 from printworks.errors import BadInput, NotSold, WrongState
 from printworks.rules.orders import OrderStatus, check_change
+from printworks.store.orders import orders as store
 from printworks.store.orders.filters import OrderFilter
 from printworks.store.orders.whole_orders import list_filtered_whole_orders, list_whole_orders
 from printworks.wire.orders import SetStatus, ShownOrder
@@ -33,9 +34,10 @@ _LONGEST_REFERENCE: Final = 255
 _MOVES: Final = Moves(DoneOut, PaymentRequired.of, needs_recipient=False)
 
 
-def get_order(call: Call) -> OrderOut:
+def get_order(call: Call) -> Marked:
     """Get one order."""
-    return _shape(call, get_shown_order(call))
+    shown = get_shown_order(call)
+    return Marked(_shape(call, shown), store.mark_order(shown.order))
 
 
 def _shape(call: Call, shown: ShownOrder) -> OrderOut:
@@ -92,10 +94,10 @@ def update_order(call: Call) -> Any:
 
 def get_submission_status(call: Call) -> SubmissionStatusOut:
     """Validate an order."""
-    order = get_planned_order(call.work, call.services.database, call.number("id")).order
-    status = check_submission(call.work, order, needs_recipient=False)
+    whole = get_planned_order(call.work, call.services.database, call.number("id"))
+    status = check_whole(call.work, whole, needs_recipient=False)
     return SubmissionStatusOut.of(
-        order.id, status.errors, status.findings, status.refusal, call.work.catalogue
+        whole.order.id, status.errors, status.findings, status.refusal, call.work.catalogue
     )
 
 

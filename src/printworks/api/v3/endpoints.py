@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 from msgspec import Meta
 
 from printworks.api.endpoints import GET, POST, PUT, ApiFamily, Endpoint, QueryParameter
-from printworks.api.orders import prepare_move
+from printworks.api.orders import find_mark, prepare_move
 from printworks.api.v3 import callbacks, countries, images, orders, preflight, prices, sandbox
 from printworks.errors import BadInput, NotFound, ServiceUnavailable, StillRunning, WrongState
 from printworks.rules.images import MOST_IN_BATCH
@@ -47,7 +47,13 @@ _FEED: Final = (
 )
 
 ENDPOINTS: Final = (
-    GET("/orders/{id}", orders.get_order, shows=Envelope[OrderOut], refuses=(NotFound,)),
+    GET(
+        "/orders/{id}",
+        orders.get_order,
+        shows=Envelope[OrderOut],
+        mark=find_mark,
+        refuses=(NotFound,),
+    ),
     GET(
         "/orders",
         orders.list_orders,

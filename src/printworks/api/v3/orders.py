@@ -4,8 +4,8 @@ from typing import Any, Final
 
 from printworks.actions.orders import orders as actions
 from printworks.actions.orders.plans import get_planned_order
-from printworks.actions.submission.check import check_submission
-from printworks.api.endpoints import Call
+from printworks.actions.submission.check import check_whole
+from printworks.api.endpoints import Call, Marked
 from printworks.api.orders import (
     Moves,
     find_order_to_change,
@@ -37,9 +37,10 @@ from printworks.wire.v3.submission import SubmissionStatusOut
 _MOVES: Final = Moves(lambda: Envelope(Nothing()), PaymentRequired.of, needs_recipient=True)
 
 
-def get_order(call: Call) -> Envelope[OrderOut]:
+def get_order(call: Call) -> Marked:
     """Get one order."""
-    return _show(call, get_shown_order(call))
+    shown = get_shown_order(call)
+    return Marked(_show(call, shown), store.mark_order(shown.order))
 
 
 def _show(call: Call, shown: ShownOrder) -> Envelope[OrderOut]:
@@ -98,9 +99,9 @@ def update_order(call: Call) -> Any:
 
 def get_submission_status(call: Call) -> Envelope[SubmissionStatusOut]:
     """Validate an order."""
-    order = get_planned_order(call.work, call.services.database, call.number("id")).order
-    status = check_submission(call.work, order)
-    shown = SubmissionStatusOut.of(order.id, status.errors, status.findings, status.refusal)
+    whole = get_planned_order(call.work, call.services.database, call.number("id"))
+    status = check_whole(call.work, whole)
+    shown = SubmissionStatusOut.of(whole.order.id, status.errors, status.findings, status.refusal)
     return Envelope(shown)
 
 

@@ -20,7 +20,7 @@ from sqlalchemy import (
 
 from printworks.catalogue.products import Currency, QualityLevel
 from printworks.errors import NotFound
-from printworks.rules.orders import OrderStatus, Payment, ShippingMethod
+from printworks.rules.orders import PLANNED, OrderStatus, Payment, ShippingMethod
 from printworks.rules.reasons import StoredReasons
 from printworks.rules.search import make_recipient_key
 from printworks.store.callbacks.callbacks import PLACE, FeedPosition
@@ -123,6 +123,9 @@ _THIS = select(*COLUMNS).where(
     orders.c.id == bindparam("id"), orders.c.merchant_id == bindparam("merchant_id")
 )
 _ONE: Final = PreparedStatement(_THIS)
+_MARK: Final = PreparedStatement(
+    _THIS.with_only_columns(orders.c.version, orders.c.status, orders.c.image_count)
+)
 # Without the key: a transaction that adds an event or a job need not wait.
 _ONE_TO_CHANGE: Final = PreparedStatement(_THIS.with_for_update(key_share=True))
 _TOTAL: Final = PreparedStatement(
@@ -175,6 +178,23 @@ _INCREASE_VERSION: Final = PreparedStatement(
 
 def get_order(db: Connection, merchant_id: int, order_id: int) -> Order:
     return Order(*read_of_order(_ONE, db, merchant_id, order_id))
+
+
+def get_order_mark(db: Connection, merchant_id: int, order_id: int) -> str | None:
+    """Return the mark of an order, as `mark_order` does, without reading all of it."""
+    return _mark(*read_of_order(_MARK, db, merchant_id, order_id))
+
+
+def mark_order(order: Order) -> str | None:
+    """Return a mark that is another one whenever the order shows something else.
+
+    There is none while its shipments are only planned: then it also depends on the time.
+    """
+    return _mark(order.version, order.status, order.image_count)
+
+
+def _mark(version: int, status: OrderStatus, image_count: int) -> str | None:
+    return str(version) if image_count == 0 or status not in PLANNED else None
 
 
 def get_order_to_change(db: Connection, merchant_id: int, order_id: int) -> Order:
