@@ -19,7 +19,12 @@ from printworks.rules.payments import PaymentState
 from printworks.store.images.images import Images, list_images_to_show
 from printworks.store.labs.shipments import Shipments, WholeOrder, list_shipments
 from printworks.store.money.payments import PaymentRequest
-from printworks.store.orders.orders import Order, get_order_mark, get_order_to_change
+from printworks.store.orders.orders import (
+    Order,
+    get_order_mark,
+    get_order_to_change,
+    get_settled_mark,
+)
 from printworks.wire.orders import SetStatus, ShownOrder, WantedStatus
 from printworks.wire.reading import read, read_parameter
 
@@ -37,6 +42,11 @@ def get_shown_order(call: Call) -> ShownOrder:
 def find_mark(call: Call) -> str | None:
     """Return the mark of the order that the path names."""
     return get_order_mark(call.db, call.merchant.id, call.number("id"))
+
+
+def find_settled_mark(call: Call) -> str | None:
+    """Return the mark of the order that the path names, once it has been submitted."""
+    return get_settled_mark(call.db, call.merchant.id, call.number("id"))
 
 
 def show_orders(call: Call, found: Sequence[WholeOrder]) -> Iterator[ShownOrder]:

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from printworks.api.endpoints import DELETE, GET, POST, PUT, ApiFamily, Endpoint, QueryParameter
-from printworks.api.orders import find_mark, prepare_move
+from printworks.api.orders import find_mark, find_settled_mark, prepare_move
 from printworks.api.v2 import catalogue, countries, issues, logs, orders, photos
 from printworks.errors import BadInput, NotFound, ServiceError, ServiceUnavailable, WrongState
 from printworks.rules.images import MOST_IN_BATCH
@@ -80,6 +80,7 @@ ENDPOINTS: Final = (
         "/Orders/{id}/SubmissionStatus",
         orders.get_submission_status,
         shows=SubmissionStatusOut,
+        mark=find_settled_mark,
         refuses=(NotFound,),
     ),
     POST(

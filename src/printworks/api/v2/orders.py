@@ -92,13 +92,14 @@ def update_order(call: Call) -> Any:
     return show_order(call, changed, _shape)
 
 
-def get_submission_status(call: Call) -> SubmissionStatusOut:
+def get_submission_status(call: Call) -> Marked:
     """Validate an order."""
     whole = get_planned_order(call.work, call.services.database, call.number("id"))
     status = check_whole(call.work, whole, needs_recipient=False)
-    return SubmissionStatusOut.of(
+    shown = SubmissionStatusOut.of(
         whole.order.id, status.errors, status.findings, status.refusal, call.work.catalogue
     )
+    return Marked(shown, store.mark_settled(whole.order))
 
 
 def set_status(call: Call) -> Any:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 from msgspec import Meta
 
 from printworks.api.endpoints import GET, POST, PUT, ApiFamily, Endpoint, QueryParameter
-from printworks.api.orders import find_mark, prepare_move
+from printworks.api.orders import find_mark, find_settled_mark, prepare_move
 from printworks.api.v3 import callbacks, countries, images, orders, preflight, prices, sandbox
 from printworks.errors import BadInput, NotFound, ServiceUnavailable, StillRunning, WrongState
 from printworks.rules.images import MOST_IN_BATCH
@@ -79,6 +79,7 @@ ENDPOINTS: Final = (
         "/orders/{id}/SubmissionStatus",
         orders.get_submission_status,
         shows=Envelope[SubmissionStatusOut],
+        mark=find_settled_mark,
         refuses=(NotFound,),
     ),
     POST(

@@ -97,12 +97,12 @@ def update_order(call: Call) -> Any:
     return show_order(call, changed, _show)
 
 
-def get_submission_status(call: Call) -> Envelope[SubmissionStatusOut]:
+def get_submission_status(call: Call) -> Marked:
     """Validate an order."""
     whole = get_planned_order(call.work, call.services.database, call.number("id"))
     status = check_whole(call.work, whole)
     shown = SubmissionStatusOut.of(whole.order.id, status.errors, status.findings, status.refusal)
-    return Envelope(shown)
+    return Marked(Envelope(shown), store.mark_settled(whole.order))
 
 
 def set_status(call: Call) -> Any:

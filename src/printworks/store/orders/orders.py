@@ -193,7 +193,18 @@ def mark_order(order: Order) -> str | None:
     return _mark(order.version, order.status, order.image_count)
 
 
-def _mark(version: int, status: OrderStatus, image_count: int) -> str | None:
+def get_settled_mark(db: Connection, merchant_id: int, order_id: int) -> str | None:
+    """Return the mark of an order, as `mark_settled` does, without reading all of it."""
+    version, status, _ = read_of_order(_MARK, db, merchant_id, order_id)
+    return _mark(version, status)
+
+
+def mark_settled(order: Order) -> str | None:
+    """Return a mark if nothing matters to the order any more but what is stored of it."""
+    return _mark(order.version, order.status)
+
+
+def _mark(version: int, status: OrderStatus, image_count: int | None = None) -> str | None:
     return str(version) if image_count == 0 or status not in PLANNED else None
 
 
