@@ -5,21 +5,21 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, String, event
+from sqlalchemy import DateTime, ForeignKey, String, event
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_async_engine
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-engine = create_async_engine(
-    f"sqlite+aiosqlite:///{os.environ['PEER_DATABASE']}", connect_args={"timeout": 30}
-)
+engine = create_async_engine(os.environ["PEER_DATABASE"])
 Session = async_sessionmaker(engine, expire_on_commit=False)
 
 
 @event.listens_for(engine.sync_engine, "connect")
 def prepare(connection: Any, _record: object) -> None:
-    """Make every connection durable, with the same guarantee as ours."""
+    """Make every connection to SQLite durable, with the same guarantee as ours."""
+    if engine.dialect.name != "sqlite":
+        return
     cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+    for pragma in ("busy_timeout=30000", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 
@@ -72,5 +72,9 @@ class Order(Base):
     invoice_tax: Mapped[int] = mapped_column(default=0)
     invoice_currency: Mapped[str | None]
     error_message: Mapped[str | None]
-    created: Mapped[datetime] = mapped_column(default=lambda: datetime.now(UTC))
-    last_updated: Mapped[datetime] = mapped_column(default=lambda: datetime.now(UTC))
+    created: Mapped[datetime] = mapped_column(
+        DateTime(timezone=True), default=lambda: datetime.now(UTC)
+    )
+    last_updated: Mapped[datetime] = mapped_column(
+        DateTime(timezone=True), default=lambda: datetime.now(UTC)
+    )
