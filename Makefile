@@ -79,8 +79,8 @@ format: setup-dev ## Format the code and repair what can be repaired.
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 
-bench: setup ## Measure, against a bare server, a usual peer and bare INSERTs.
-	$(BIN)/python -m bench.run
+bench: setup ## Measure against the budgets; options in ARGS, such as ARGS="--quick --only reading".
+	$(BIN)/python -m bench.run $(ARGS)
 
 openapi: setup ## Write docs/api/openapi-v*.json.
 	@$(BIN)/python -c '$(WRITE_OPENAPI)'

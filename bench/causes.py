@@ -2,14 +2,15 @@
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from statistics import median
 from typing import Final
 
 from sqlalchemy import Connection
 
+from bench.lines import compare
 from bench.measures import Laps, Measures, cut
-from bench.report import compare
 from bench.shops import NEW, Shop
 from printworks.actions.callbacks import set_callback
 from printworks.actions.orders.moves import move_order
@@ -44,8 +45,8 @@ def measure_causes(found: Measures, shops: Mapping[str, Shop]) -> None:
                     [cut(one, 50) for one in laps[f"{what}, {how}, {name}"]]
                     for how in ("told", "feed alone")
                 )
-                label = f"{what}, told / feed alone, {name}{kind}"
-                found.budgets.append(compare(label, told, feed))
+                line = compare(f"{what}, told / feed alone{kind}", told, feed)
+                found.lines.append(replace(line, database=name))
 
 
 def _prepare_changes(shop: Shop, rounds: int) -> dict[str, Change]:
@@ -74,11 +75,11 @@ def _prepare_changes(shop: Shop, rounds: int) -> dict[str, Change]:
         record_event(db, order.id, OrderChanged(["status", "merchant_order_id"]), now=now)
 
     def move(how: str) -> Change:
-        return lambda db: move_order(
-            a_work_of(db, stock[how].pop(), now=system_clock()),
-            stock[how].pop(),
-            OrderStatus.CANCELLED,
-        )
+        def move_one(db: Connection) -> None:
+            order = stock[how].pop()
+            move_order(a_work_of(db, order, now=system_clock()), order, OrderStatus.CANCELLED)
+
+        return move_one
 
     return {
         "create, told": lambda db: create_order(a_work(db, told, now=system_clock()), NEW),

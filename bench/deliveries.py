@@ -4,7 +4,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -12,9 +12,11 @@ from typing import Any, Final
 
 import psycopg
 
+from bench.budgets import POSTGRESQL, SQLITE
+from bench.lines import Line, compare, compare_least, state, state_most
 from bench.measures import WARM_UP, Measures, OpenShop
+from bench.processes import read_memory
 from bench.receiver import ReceivedCallback, Receiver
-from bench.report import Budget, compare, compare_least
 from bench.shops import UnexpectedCallbacks, read_cpu, running, to_lines
 from bench.tools import PEERS_PYTHON, ROOT
 
@@ -33,6 +35,7 @@ class Sender:
     number: int
     rates: list[float] = field(default_factory=list)
     cpu_us: list[float] = field(default_factory=list)
+    memory_mb: list[float] = field(default_factory=list)
 
     def note(self, received: Sequence[ReceivedCallback], *, began: float, cpu: float) -> None:
         """Record the rate and the CPU time since a point in time."""
@@ -41,18 +44,21 @@ class Sender:
             first.setdefault(one.id, one.at)
         self.rates.append(len(first) / (max(first.values()) - began))
         self.cpu_us.append((read_cpu(self.number) - cpu) / len(first) * 1e6)
+        self.memory_mb.append(read_memory(self.number))
 
     def reset(self) -> None:
         """Drop the warm-up rounds."""
         self.rates.clear()
         self.cpu_us.clear()
+        self.memory_mb.clear()
 
     def show(self) -> dict[str, Any]:
         """Return the figures."""
         return {
             "per_second": median(self.rates),
             "cpu_us": min(self.cpu_us),
-            "rounds": {"per_second": self.rates, "cpu_us": self.cpu_us},
+            "peak_mb": max(self.memory_mb),
+            "rounds": {"per_second": self.rates, "cpu_us": self.cpu_us, "mb": self.memory_mb},
         }
 
 
@@ -99,16 +105,26 @@ def measure_deliveries(found: Measures, shops: Mapping[str, OpenShop], events: i
         calls = {name: partial(deliver, name, events) for name in names} | calls
         found.interleave("deliveries", calls)
     found.figures |= {one.label: one.show() for one in (*ours.values(), *peers)}
-    found.budgets += _check_budgets(ours["PostgreSQL"], ours["SQLite"], *peers)
+    found.lines += _compare(ours[POSTGRESQL], ours[SQLITE], *peers)
 
 
-def _check_budgets(ours: Sender, sqlite: Sender, peer: Sender, bounded: Sender) -> list[Budget]:
-    return [
-        compare(f"deliveries, ours / {BOUNDED}", ours.rates, bounded.rates, at_least=1.0),
+def _compare(ours: Sender, sqlite: Sender, peer: Sender, bounded: Sender) -> Iterator[Line]:
+    for line in (
+        compare(f"deliveries, ours / {BOUNDED}", ours.rates, bounded.rates),
+        compare_least(f"CPU of a delivery, ours / {BOUNDED}", ours.cpu_us, bounded.cpu_us),
         compare("deliveries, ours / PgQueuer", ours.rates, peer.rates),
         compare_least("CPU of a delivery, ours / PgQueuer", ours.cpu_us, peer.cpu_us),
-        compare("deliveries, SQLite / PostgreSQL", sqlite.rates, ours.rates),
-    ]
+    ):
+        yield replace(line, database=POSTGRESQL)
+    yield compare("deliveries, SQLite / PostgreSQL", sqlite.rates, ours.rates)
+    for name, sender in ((POSTGRESQL, ours), (SQLITE, sqlite)):
+        first, last = sender.memory_mb[0], sender.memory_mb[-1]
+        for line in (
+            state("verified deliveries/s", sender.rates),
+            state_most("memory of a worker, MB", sender.memory_mb),
+            Line("memory of a worker, end / start", last / first, last, first),
+        ):
+            yield replace(line, database=name)
 
 
 @contextmanager

@@ -9,8 +9,8 @@ import psycopg
 from rich.console import Console
 from rich.progress import track
 
+from bench.lines import Line
 from bench.receiver import Receiver
-from bench.report import Budget
 from bench.shops import Shop
 from printworks.store.accounts.merchants import Merchant
 from tests.postgres import Run
@@ -39,7 +39,7 @@ class Measures:
         self.receiver = receiver
         self.rounds = rounds
         self.figures: dict[str, dict[str, Any]] = {}
-        self.budgets: list[Budget] = []
+        self.lines: list[Line] = []
         self._server = server
 
     def open_postgresql(self, name: str) -> Shop:
@@ -63,6 +63,11 @@ class Measures:
         turns = [name for _ in range(self.rounds) for name in calls]
         for name in track(turns, f"callbacks, {title}", console=Console(stderr=True)):
             calls[name]()
+
+    def take_lines(self) -> list[Line]:
+        """Return the lines since the last time."""
+        lines, self.lines = self.lines, []
+        return lines
 
     def note_laps(self, laps: Laps) -> None:
         """Record the medians of the rounds' percentiles, and the rounds."""

@@ -18,7 +18,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, text
 
 from bench.pages import measure_pages
-from bench.production import PHOTO, URL
+from bench.workload import PHOTO, URL
 from printworks.actions.accounts.merchants import add_merchant
 from printworks.actions.images.images import add_images, record_image_status
 from printworks.actions.orders.orders import create_order
@@ -81,7 +81,7 @@ DAY_OF: Final = {
 }
 
 
-def fill(database: Database, count: int = MANY, *, now: datetime) -> Merchant:
+def fill(database: Database, count: int = MANY, whole: int = WHOLE, *, now: datetime) -> Merchant:
     """Give one merchant this many orders, a minute apart, the last ones just now."""
     schema.migrate(database)
     with database.writing() as db:
@@ -94,9 +94,7 @@ def fill(database: Database, count: int = MANY, *, now: datetime) -> Merchant:
         _add_more(db, since=now - timedelta(days=DAYS_WITH_MORE))
         db.execute(text("DROP TABLE bench_people"))
     merchant = Merchant(**{**_fields(merchant), "billing": Billing.ACCOUNT})
-    with database.writing() as db:
-        sum_days_over(db, transit_days=open_catalogue(None).transit_days, now=now)
-    for number in range(WHOLE):
+    for number in range(whole):
         with database.writing() as db:
             _add_whole(db, merchant, number, now=now)
     return merchant
@@ -340,11 +338,7 @@ def main() -> None:
                     db.execution_options(isolation_level="AUTOCOMMIT")
                     db.execute(text("VACUUM ANALYZE"))
             tables[kind] = measure(database, merchant, now=now)
-            with database.reading() as db:
-                [newest] = search_orders(
-                    db, merchant.id, OrderSearch(), before=None, limit=1
-                ).orders
-            pages[kind] = measure_pages(database, merchant, newest.id, now=now)
+            pages[kind] = measure_pages(database, merchant, now=now)
     print(f"{'milliseconds':34} {'SQLite':>10} {'PostgreSQL':>12}")
     for name, taken in tables["sqlite"].items():
         print(f"{name:34} {taken:10.2f} {tables['postgresql'][name]:12.2f}")

@@ -14,10 +14,15 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
 
+from sqlalchemy import Connection, text
+
+from bench.workload import PHOTO
+from printworks.dashboard.console import PAGES as CONSOLE_PAGES
+from printworks.dashboard.merchant import PAGES as MERCHANT_PAGES
 from printworks.rules.people import Realm, Role
 from printworks.settings import Settings
 from printworks.store.accounts.merchants import Merchant
-from printworks.store.accounts.people import NewPerson, insert_person
+from printworks.store.accounts.people import NewPerson, Person, insert_person
 from printworks.store.accounts.sessions import begin_session
 from printworks.store.engine.database import Database
 from printworks.web.app import Application, build_app
@@ -37,52 +42,84 @@ class Shown(NamedTuple):
     size: int
 
 
-def list_pages(newest_order: int) -> Mapping[str, tuple[Realm, str]]:
-    """Return the pages that are measured."""
-    return {
-        "orders": (Realm.MERCHANT, "/orders"),
-        "orders, deep": (Realm.MERCHANT, "/orders?before=1000"),
-        "orders of a status": (Realm.MERCHANT, "/orders?status=Submitted"),
-        "orders of a recipient": (Realm.MERCHANT, "/orders?q=Balin"),
-        "an order": (Realm.MERCHANT, f"/orders/{newest_order}"),
-        "account": (Realm.MERCHANT, "/account"),
-        "integrations": (Realm.MERCHANT, "/integrations"),
-        "console": (Realm.OPERATOR, "/console"),
-        "console, production": (Realm.OPERATOR, "/console/production"),
-        "console, an order": (Realm.OPERATOR, f"/console/orders/{newest_order}"),
-    }
+# Lists that are read from elsewhere than from their beginning.
+SEARCHES: Final[Mapping[str, tuple[Realm, str]]] = {
+    "orders, deep": (Realm.MERCHANT, "/orders?before=1000"),
+    "orders of a status": (Realm.MERCHANT, "/orders?status=Submitted"),
+    "orders of a recipient": (Realm.MERCHANT, "/orders?q=Newcomer"),
+}
+# Files, prints and downloads, and the pages of issues, of which these shops have none.
+LEFT_OUT: Final = ("{photo}", "{image}", "/sheet", ".csv", "/issues/{id}")
 
 
-def measure_pages(
-    database: Database, merchant: Merchant, newest_order: int, *, now: datetime
-) -> dict[str, Shown]:
+def list_pages(db: Connection) -> dict[str, tuple[Realm, str]]:
+    """Return every page of both areas, with IDs from the database where they need one."""
+    found = dict(SEARCHES)
+    for realm, pages in ((Realm.MERCHANT, MERCHANT_PAGES), (Realm.OPERATOR, CONSOLE_PAGES)):
+        paths = [page.path for page in pages if not any(part in page.path for part in LEFT_OUT)]
+        found |= {path: (realm, _fill_in(db, path)) for path in paths}
+    return found
+
+
+def _fill_in(db: Connection, path: str) -> str:
+    """Write an ID for the parameter of a path."""
+    before, mark, after = path.partition("{")
+    if not mark:
+        return path
+    subject = before.rstrip("/").rpartition("/")[2]
+    query = EXAMPLES[subject]
+    if subject == "orders" and after != "id}":
+        query = EXAMPLES["open orders"]
+    value = db.execute(text(query)).scalar_one()
+    return f"{before}{value}{after.partition('}')[2]}"
+
+
+# How to find one of each subject that has a page of its own.
+EXAMPLES: Final = {
+    "orders": "SELECT max(order_id) FROM shipments",
+    "open orders": "SELECT max(id) FROM orders WHERE status = 'NotYetSubmitted'",
+    "callbacks": "SELECT max(id) FROM callbacks",
+    "shipments": "SELECT max(id) FROM shipments WHERE state IS NOT NULL",
+    "jobs": "SELECT max(id) FROM jobs",
+    "catalogue": f"SELECT '{PHOTO}'",
+    "labs": "SELECT max(lab) FROM shipments WHERE state = 'offered'",
+    "merchants": "SELECT code FROM merchants WHERE id = 1",
+    "people": "SELECT max(id) FROM people WHERE realm = 'operator'",
+}
+
+
+def measure_pages(database: Database, merchant: Merchant, *, now: datetime) -> dict[str, Shown]:
     """Return the median cost of each page."""
-    cookies = _sign_in(database, merchant, now=now)
+    people = _add_people(database, merchant, now=now)
+    with database.reading() as db:
+        pages = list_pages(db)
     with TemporaryDirectory(prefix="pages-") as folder, _running(database, Path(folder)) as client:
         return {
-            name: _measure(client, path, cookies[realm])
-            for name, (realm, path) in list_pages(newest_order).items()
+            name: _measure(client, path, _sign_in(database, people[realm], now=now))
+            for name, (realm, path) in pages.items()
         }
 
 
-def _sign_in(database: Database, merchant: Merchant, *, now: datetime) -> dict[Realm, str]:
-    cookies = {}
+def _add_people(database: Database, merchant: Merchant, *, now: datetime) -> dict[Realm, Person]:
+    people = {}
     with database.writing() as db:
         for realm, role in ((Realm.MERCHANT, Role.OWNER), (Realm.OPERATOR, Role.ADMIN)):
-            person = insert_person(
-                db,
-                NewPerson(
-                    realm=realm,
-                    email="bench@example.com",
-                    role=role,
-                    merchant_id=merchant.id if realm is Realm.MERCHANT else None,
-                    password_hash="",
-                ),
-                now=now,
+            new = NewPerson(
+                realm=realm,
+                email="bench@example.com",
+                role=role,
+                merchant_id=merchant.id if realm is Realm.MERCHANT else None,
+                password_hash="",
             )
-            token = begin_session(db, person, address="", user_agent="", now=now)
-            cookies[realm] = f"{COOKIES[realm]}={token}"
-    return cookies
+            people[realm] = insert_person(db, new, now=now)
+    return people
+
+
+def _sign_in(database: Database, person: Person, *, now: datetime) -> str:
+    """Return the cookie of a session: one for each page, since a session may not view too many."""
+    with database.writing() as db:
+        token = begin_session(db, person, address="", user_agent="", now=now)
+    return f"{COOKIES[person.realm]}={token}"
 
 
 class PageClient:

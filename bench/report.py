@@ -1,28 +1,18 @@
-"""Turn samples into a table for people and a file for programs."""
+"""Tables for people: what a part has measured, and all budgets at the end."""
 
-import json
-import os
-import platform
-import shutil
-import subprocess
-import tempfile
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
-from importlib.metadata import version
-from pathlib import Path
-from statistics import median
-from typing import Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
 
 from rich.console import Console
 from rich.table import Table
 
-from bench.wrk import Sample
-from printworks.store.engine.sqlite import dbapi2 as sqlite
+from bench.budgets import BUDGETS, INCONCLUSIVE, MET, MISSED, Budget
+from bench.lines import Line
+from bench.results import PartResult, Result
 
-RESULTS: Final = Path(__file__).with_name("results")
 QUIET_LOAD: Final = 0.5
+FAILED: Final = "failed"
+COLOURS: Final = {MET: "green", MISSED: "red", INCONCLUSIVE: "yellow", FAILED: "red"}
 # Each figure, where it was measured, with its heading and format.
 FIGURES: Final = {
     "per_second": ("requests/s", ",.0f"),
@@ -30,165 +20,116 @@ FIGURES: Final = {
     "p50_ms": ("p50 ms", ".2f"),
     "p95_ms": ("p95 ms", ".2f"),
     "p99_ms": ("p99 ms", ".2f"),
+    "most_ms": ("longest ms", ".1f"),
     "statements_ms": ("before the commit, ms", ".2f"),
+    "least_cpu_ms": ("least CPU ms", ".1f"),
+    "cpu_ms": ("CPU ms", ".1f"),
+    "wall_ms": ("wall ms", ".1f"),
+    "peak_mb": ("peak MB", ".0f"),
+    "few_ms": ("few, ms", ".2f"),
+    "many_ms": ("many, ms", ".2f"),
+    "count": ("count", ",.0f"),
 }
-PACKAGES: Final = ("granian", "msgspec", "pyvips-binary", "sqlalchemy", "starlette", "uvloop")
 
 
-@dataclass(frozen=True)
-class Budget:
-    """A budget: the result, the spread of the rounds, and the limit."""
+class Row(NamedTuple):
+    """A line of the final table: a budget on a database, and what became of it."""
 
-    name: str
-    value: float
-    low: float
-    high: float
-    at_least: float | None = None
-    at_most: float | None = None
-
-    @property
-    def is_met(self) -> bool:
-        """Return whether the budget is met; without a limit it always is."""
-        return (self.at_least is None or self.value >= self.at_least) and (
-            self.at_most is None or self.value <= self.at_most
-        )
-
-    @property
-    def limit(self) -> str:
-        """The limit as text."""
-        if self.at_least is not None:
-            return f"≥ {self.at_least:g}"
-        return "" if self.at_most is None else f"≤ {self.at_most:g}"
+    part: str
+    line: Line
+    budget: Budget | None
+    verdict: str
 
 
-def compare(
-    name: str, ours: Sequence[float], theirs: Sequence[float], **limits: float | None
-) -> Budget:
-    """Compare our figure with theirs, round by round."""
-    ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
-    return Budget(name, median(ratios), min(ratios), max(ratios), **limits)
+def list_rows(result: Result) -> Iterator[Row]:
+    """Return every budget of the parts that were run, met or not, and the other lines."""
+    for part, found in result.parts.items():
+        budgets = BUDGETS.get(part, {})
+        for database, one in found.items():
+            yield from _list_measured(part, database, one, budgets)
+            if one.failure:
+                yield from _list_failed(part, database, one, budgets)
 
 
-def state(name: str, figures: Sequence[float], **limits: float | None) -> Budget:
-    """Compare our figure with a fixed limit."""
-    return Budget(name, median(figures), min(figures), max(figures), **limits)
+def _list_measured(
+    part: str, database: str, found: PartResult, budgets: Mapping[str, Budget]
+) -> Iterator[Row]:
+    for line in found.lines:
+        budget = budgets.get(line.name)
+        if budget and (line.database or database) not in budget.databases:
+            budget = None
+        yield Row(part, line, budget, budget.judge(line) if budget else "")
 
 
-def state_most(name: str, figures: Sequence[float], **limits: float | None) -> Budget:
-    """Compare our largest figure with a limit for every round."""
-    return Budget(name, max(figures), min(figures), max(figures), **limits)
+def _list_failed(
+    part: str, database: str, found: PartResult, budgets: Mapping[str, Budget]
+) -> Iterator[Row]:
+    measured = {(line.name, line.database) for line in found.lines}
+    reason = found.failure.splitlines()[0]
+    for name, budget in budgets.items():
+        for one in budget.databases:
+            if database in ("", one) and (name, one) not in measured:
+                yield Row(part, Line(name, None, note=reason, database=one), budget, FAILED)
 
 
-def compare_least(
-    name: str, ours: Sequence[float], theirs: Sequence[float], **limits: float | None
-) -> Budget:
-    """Compare our minimum time with theirs: other load only adds to both."""
-    ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
-    return Budget(name, min(ours) / min(theirs), min(ratios), max(ratios), **limits)
+def show_part(console: Console, part: str, database: str, found: PartResult) -> None:
+    """Print what a part has measured."""
+    title = f"{part}, {database}" if database else part
+    for name, lines in found.figures.items():
+        console.print(_draw_figures(f"{title}: {name}", lines))
+    alone = Result("", parts={part: {database: found}})
+    if found.lines:
+        console.print(draw_lines(title, alone))
+    if found.failure:
+        console.print(f"[red]{title} failed[/red] after {found.seconds:.0f} s:", found.failure)
 
 
-def subtract_least(
-    name: str, ours: Sequence[float], theirs: Sequence[float], **limits: float | None
-) -> Budget:
-    """Return how much our minimum time is above theirs."""
-    gaps = [a - b for a, b in zip(ours, theirs, strict=True)]
-    return Budget(name, min(ours) - min(theirs), min(gaps), max(gaps), **limits)
-
-
-def describe_machine(folder: Path) -> dict[str, Any]:
-    """Return what the figures depend on, and nothing that identifies the machine."""
-    return {
-        "cores": os.cpu_count(),
-        "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
-        "kernel": platform.release(),
-        "python": platform.python_version(),
-        "sqlite": sqlite.sqlite_version,
-        "wrk": _find_version_of_wrk(),
-        **{package: version(package) for package in PACKAGES},
-        "flush_ms": round(_time_a_flush(folder), 3),
-        "load_at_start": round(os.getloadavg()[0], 2),
-    }
-
-
-def _find_version_of_wrk() -> str:
-    if not shutil.which("wrk"):
-        return "?"
-    said = subprocess.run(["wrk", "--version"], capture_output=True, text=True).stdout.split()
-    return said[1] if len(said) > 1 else "?"
-
-
-def _time_a_flush(folder: Path) -> float:
-    """Return how long the disk takes to sync 4 kB, in milliseconds."""
-    laps = []
-    with tempfile.TemporaryFile(dir=folder) as file:
-        for _ in range(200):
-            file.write(bytes(4096))
-            file.flush()
-            started = time.perf_counter()
-            os.fdatasync(file.fileno())
-            laps.append((time.perf_counter() - started) * 1000)
-    return median(laps)
-
-
-def summarise(samples: Mapping[str, Sequence[Sample]]) -> dict[str, dict[str, Any]]:
-    """Return the medians of all rounds, and the rounds."""
-    return {
-        name: {
-            "per_second": median(sample.per_second for sample in rounds),
-            "p50_ms": median(sample.p50 for sample in rounds),
-            "p99_ms": median(sample.p99 for sample in rounds),
-            "rounds": [asdict(sample) for sample in rounds],
-        }
-        for name, rounds in samples.items()
-    }
-
-
-def write(result: dict[str, Any], budgets: Sequence[Budget]) -> None:
-    """Save the figures under today's date and as the latest."""
-    lines = [{**asdict(budget), "is_met": budget.is_met} for budget in budgets]
-    today = datetime.now(UTC).date().isoformat()
-    text = json.dumps({"date": today, **result, "budgets": lines}, indent=2) + "\n"
-    RESULTS.mkdir(exist_ok=True)
-    for name in (f"{today}.json", "latest.json"):
-        (RESULTS / name).write_text(text)
-
-
-def show(result: dict[str, Any], budgets: Sequence[Budget]) -> None:
-    """Print the tables."""
-    console = Console()
-    for title in ("throughput", "growth", "pace", "routing", "production", "callbacks"):
-        if title in result:
-            console.print(_measured(title, result[title]))
-    if "pictures" in result:
-        console.print(_measured_pictures(result["pictures"]))
-    table = Table("ratio or figure", "value", "rounds", "budget", "", title="budgets")
-    for budget in budgets:
-        verdict = ("[green]met" if budget.is_met else "[red]missed") if budget.limit else ""
-        spread = f"{budget.low:.3g} to {budget.high:.3g}"
-        table.add_row(budget.name, f"{budget.value:.3g}", spread, budget.limit, verdict)
-    console.print(table)
-    if result["machine"]["load_at_start"] > QUIET_LOAD:
+def show_all(console: Console, result: Result) -> None:
+    """Print the final table."""
+    console.print(draw_lines(f"budgets at {result.commit}", result, only_budgets=True))
+    loads = [one.load for found in result.parts.values() for one in found.values()]
+    if max(loads, default=0) > QUIET_LOAD:
         console.print("[yellow]The machine was busy: do not trust any single ratio.")
 
 
-def _measured(title: str, lines: Mapping[str, Mapping[str, Any]]) -> Table:
+def draw_lines(title: str, result: Result, *, only_budgets: bool = False) -> Table:
+    """Draw ours, the peer's, the ratio and the budget of every line."""
+    table = Table("", "database", title=title, title_justify="left")
+    for heading in ("ours", "peer", "value", "rounds", "budget"):
+        table.add_column(heading, justify="right")
+    table.add_column("")
+    for row in list_rows(result):
+        if only_budgets and row.budget is None:
+            continue
+        colour = COLOURS.get(row.verdict, "default")
+        said = " ".join(word for word in (row.verdict, row.line.note) if word)
+        table.add_row(*write_cells(row), f"[{colour}]{said}")
+    return table
+
+
+def write_cells(row: Row) -> list[str]:
+    """Return name, database, ours, peer, value, spread and budget as text."""
+    line = row.line
+    spread = " to ".join(map(write_figure, line.spread)) if line.spread else ""
+    figures = [write_figure(one) for one in (line.ours, line.peer, line.value)]
+    return [line.name, line.database, *figures, spread, str(row.budget or "")]
+
+
+def write_figure(figure: float | None) -> str:
+    """Write a figure with three digits that count, and none that do not."""
+    if figure is None:
+        return ""
+    return f"{figure:,.0f}" if abs(figure) >= 100 else f"{figure:.3g}"
+
+
+def _draw_figures(title: str, lines: Mapping[str, Mapping[str, Any]]) -> Table:
     shown = {
         key: how for key, how in FIGURES.items() if any(key in line for line in lines.values())
     }
-    table = Table("what", title=title)
+    table = Table("what", title=title, title_justify="left")
     for heading, _ in shown.values():
         table.add_column(heading, justify="right")
     for name, line in lines.items():
         figures = [f"{line[key]:{form}}" if key in line else "" for key, (_, form) in shown.items()]
         table.add_row(name, *figures)
-    return table
-
-
-def _measured_pictures(lines: Mapping[str, Mapping[str, Any]]) -> Table:
-    table = Table("what", title="pictures")
-    for heading in ("least CPU ms", "CPU ms", "wall ms", "peak MB"):
-        table.add_column(heading, justify="right")
-    for name, line in lines.items():
-        times = [f"{line[key]:.1f}" for key in ("least_cpu_ms", "cpu_ms", "wall_ms")]
-        table.add_row(name, *times, f"{line['peak_mb']:.0f}" if line["peak_mb"] else "")
     return table

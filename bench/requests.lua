@@ -1,4 +1,5 @@
--- What wrk sends. Arguments: method, path, merchant, key, body file or "-", first id, last id.
+-- What wrk sends. Arguments: method, path, merchant, key, body file or "-", first id, last
+-- id, known entity tag or "-".
 -- A "%d" in the path becomes a random id between the two.
 
 local method, path, body, first, last
@@ -15,6 +16,9 @@ function init(args)
         wrk.headers["Content-Type"] = "application/json"
     end
     first, last = tonumber(args[6]), tonumber(args[7])
+    if args[8] ~= "-" then
+        wrk.headers["If-None-Match"] = args[8]
+    end
     math.randomseed(20261115)
 end
 

@@ -1,88 +1,178 @@
-"""Create data folders with one merchant and any number of orders, by SQL alone."""
+"""Databases with one merchant and any number of orders.
 
-import json
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+The service itself makes the first order of each kind, with its images, shipments, events and
+callbacks; the others are copies of those rows, so that they are what the service would have
+written, whatever columns it has.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any, Final
 
-from bench.workload import ORDER_BODY
+from sqlalchemy import Connection, Table, func, select, text
+
+from bench.million import COUNTED
+from bench.workload import ORDER_BODY, URL
 from bench.wrk import Credentials
-from printworks.actions.accounts.merchants import add_merchant
-from printworks.rules.orders import OrderStatus, Payment, ShippingMethod
+from printworks.actions.accounts.merchants import add_key, add_merchant
+from printworks.actions.images.images import add_images, record_image_status
+from printworks.actions.orders.orders import create_order
+from printworks.actions.production.lab_reports import apply_lab_report
+from printworks.actions.submission.submit import submit_order
+from printworks.catalogue.opening import open_catalogue
+from printworks.clock import system_clock
+from printworks.labs.documents import LabReport
+from printworks.rules.images import ImageStatus
+from printworks.rules.orders import ShippingMethod
+from printworks.rules.payments import Billing
+from printworks.rules.production import LabState
+from printworks.store.accounts.merchants import Merchant, get_merchant, set_billing
 from printworks.store.engine.database import Database
 from printworks.store.engine.sqlite import dbapi2 as sqlite
-from printworks.store.tables import schema
-from tests.factories import a_system_work
+from printworks.store.images.images import NewImage
+from printworks.store.labs.shipments import list_shipments
+from printworks.store.orders.orders import NewOrder, get_order
+from printworks.store.tables import callbacks, images, order_events, orders, schema, shipments
+from tests.factories import a_system_work, a_work
 
-# The column of each member of the request.
-COLUMNS: Final = {
-    "merchant_order_id": "merchantOrderId",
-    "recipient_name": "recipientName",
-    "address1": "address1",
-    "address2": "address2",
-    "town_or_city": "addressTownOrCity",
-    "state_or_county": "stateOrCounty",
-    "postal_code": "postalOrZipCode",
-    "destination_country": "countryCode",
-    "mobile_telephone": "mobileTelephone",
-}
-EVENT: Final = json.dumps(
-    {
-        "type": "order-created",
-        "status": "NotYetSubmitted",
-        "merchant_order_id": ORDER_BODY["merchantOrderId"],
-    }
+NEW: Final = NewOrder(
+    recipient_name=ORDER_BODY["recipientName"],
+    destination_country=ORDER_BODY["countryCode"],
+    shipping_method=ShippingMethod.STANDARD,
+    merchant_order_id=ORDER_BODY["merchantOrderId"],
+    address1=ORDER_BODY["address1"],
+    address2=ORDER_BODY["address2"],
+    town_or_city=ORDER_BODY["addressTownOrCity"],
+    state_or_county=ORDER_BODY["stateOrCounty"],
+    postal_code=ORDER_BODY["postalOrZipCode"],
+    mobile_telephone=ORDER_BODY["mobileTelephone"],
 )
+COPIED: Final[tuple[Table, ...]] = (orders, images, shipments, order_events, callbacks)
+# Columns that count a merchant's rows without gaps, and where the merchant's count is kept.
+COUNTS: Final[Mapping[tuple[str, str], str]] = {
+    ("orders", "ordinal"): "order_count",
+    ("callbacks", "number"): "event_count",
+}
+MINUTES_LATER: Final = {
+    "sqlite": "strftime('%Y-%m-%d %H:%M:%f000', first.created_at, '+' || n || ' minutes')",
+    "postgresql": "first.created_at + n * interval '1 minute'",
+}
+OTHER_IMAGES: Final = {
+    "sqlite": "(SELECT json_group_array(value + {step} * n) FROM json_each(first.image_ids))",
+    "postgresql": "(SELECT jsonb_agg(value::bigint + {step} * n) "
+    "FROM jsonb_array_elements_text(first.image_ids))",
+}
 
 
-def an_order_row() -> dict[str, Any]:
-    """Return the columns of an order of the first merchant, without ordinal and times."""
-    return {
-        "merchant_id": 1,
-        **{column: ORDER_BODY[member] for column, member in COLUMNS.items()},
-        "status": OrderStatus.NOT_YET_SUBMITTED,
-        "shipping_method": ShippingMethod.STANDARD,
-        "payment": Payment.INVOICE_ME,
-        "invoice_amount_net": 0,
-        "invoice_tax": 0,
+class SeededDatabase:
+    """A database with one merchant who pays on account."""
+
+    def __init__(self, url: str, merchant: Merchant | None = None) -> None:
+        self.url = url
+        self.database = Database(url)
+        schema.migrate(self.database)
+        with self.database.writing() as db:
+            self.merchant = merchant or _add_merchant(db)
+            key = add_key(a_work(db, self.merchant, now=system_clock()))
+        self.credentials = Credentials(self.merchant.code, key)
+
+    def add_orders(self, count: int, skus: Sequence[str] = (), *, is_sent: bool = False) -> range:
+        """Add orders with these images, a minute apart, open or sent; return their IDs."""
+        with self.database.writing() as db:
+            first = self._add_first(db, skus, count, is_sent=is_sent)
+            steps = _count_rows(db, first)
+            for table in COPIED:
+                if steps[table.name] and count > 1:
+                    _copy(db, table, first, count, steps)
+            self._count(db)
+        self._tidy()
+        return range(first, first + count)
+
+    def _add_first(self, db: Connection, skus: Sequence[str], count: int, *, is_sent: bool) -> int:
+        now, catalogue = system_clock() - timedelta(minutes=count), open_catalogue(None)
+        order_id = create_order(a_work(db, self.merchant, now=now), NEW).id
+
+        def work() -> Any:
+            return a_work(db, self.merchant, now=now, catalogue=catalogue)
+
+        if skus:
+            new = [NewImage(sku=sku, url=URL, copies=1) for sku in skus]
+            size: dict[str, Any] = {"md5": "0" * 32, "width": 3000, "height": 2000}
+            for image in add_images(work(), get_order(db, self.merchant.id, order_id), new):
+                record_image_status(work(), image, ImageStatus.OK, **size)
+        if is_sent:
+            submit_order(work(), get_order(db, self.merchant.id, order_id))
+            for shipment in list_shipments(db, order_id):
+                report = LabReport(job=shipment.id, state=LabState.DISPATCHED, tracking_number="J1")
+                apply_lab_report(a_system_work(db, now=now, catalogue=catalogue), report)
+        return order_id
+
+    def _count(self, db: Connection) -> None:
+        for (table, column), count in COUNTS.items():
+            counted = f"SELECT max({column}) FROM {table} WHERE merchant_id = :merchant"
+            db.execute(
+                text(f"UPDATE merchants SET {count} = ({counted}) WHERE id = :merchant"),
+                {"merchant": self.merchant.id},
+            )
+        if not self.database.is_sqlite:
+            for name in (table.name for table in COPIED):
+                last = f"greatest(1, (SELECT max(id) FROM {name}))"
+                db.execute(text(f"SELECT setval(pg_get_serial_sequence('{name}', 'id'), {last})"))
+
+    def _tidy(self) -> None:
+        """Leave the database as it is after a quiet minute."""
+        if not self.database.is_sqlite:
+            with self.database.reading() as db:
+                db.execute(text("VACUUM ANALYZE"))
+            return
+        connection = sqlite.connect(self.database.url.database, isolation_level=None)
+        connection.execute("ANALYZE")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self.database.close()
+
+
+def _add_merchant(db: Connection) -> Merchant:
+    merchant = add_merchant(a_system_work(db, now=system_clock()), "Bench").merchant
+    set_billing(db, merchant.id, Billing.ACCOUNT)
+    return get_merchant(db, merchant.id)
+
+
+def _count_rows(db: Connection, order_id: int) -> dict[str, int]:
+    """Return how many rows of each table belong to an order; their IDs are consecutive."""
+    found = {orders.name: 1}
+    for table in COPIED[1:]:
+        ids = select(func.count(), func.max(table.c.id) - func.min(table.c.id) + 1)
+        count, span = db.execute(ids.where(table.c.order_id == order_id)).one()
+        if count not in (0, span):
+            message = f"The {table.name} of the first order do not follow each other."
+            raise RuntimeError(message)
+        found[table.name] = count
+    return found
+
+
+def _copy(db: Connection, table: Table, first: int, count: int, steps: Mapping[str, int]) -> None:
+    kind, step = db.dialect.name, steps[table.name]
+    changed = {
+        "id": f"first.id + {step} * n",
+        "order_id": "first.order_id + n",
+        "event_id": f"first.event_id + {steps['order_events']} * n",
+        "image_ids": OTHER_IMAGES[kind].format(step=steps["images"]),
+        "ordinal": "first.ordinal + n",
+        "number": f"first.number + {step} * n",
+        "created_at": MINUTES_LATER[kind],
     }
-
-
-def seed_folder(folder: Path, order_count: int) -> Credentials:
-    """Create a data folder; its orders are a minute apart, the last one just now."""
-    folder.mkdir(parents=True)
-    path = folder / "printworks.db"
-    database = Database(f"sqlite:///{path}")
-    now = datetime.now(UTC)
-    schema.migrate(database)
-    with database.writing() as db:
-        added = add_merchant(a_system_work(db, now=now, environment="sandbox"), "Bench")
-    database.close()
-    _insert_orders(path, order_count, first=now - timedelta(minutes=order_count))
-    return Credentials(added.merchant.code, added.api_key)
-
-
-def _insert_orders(path: Path, count: int, *, first: datetime) -> None:
-    row = an_order_row()
-    names, marks = ", ".join(row), ", ".join(f":{name}" for name in row)
-    timestamp = "strftime('%Y-%m-%d %H:%M:%f000', :first, '+' || n || ' minutes')"
-    connection = sqlite.connect(path, isolation_level=None)
-    connection.execute("BEGIN IMMEDIATE")
-    connection.execute(
-        f"""
-        WITH RECURSIVE counted(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM counted WHERE n < :count)
-        INSERT INTO orders (ordinal, created_at, updated_at, {names})
-        SELECT n, {timestamp}, {timestamp}, {marks} FROM counted
-        """,
-        {**row, "count": count, "first": first.strftime("%Y-%m-%d %H:%M:%S")},
+    names = [column.name for column in table.columns]
+    values = [changed.get(name, f"first.{name}") for name in names]
+    owner = "id" if table is orders else "order_id"
+    db.execute(
+        text(
+            f"INSERT INTO {table.name} ({', '.join(names)}) SELECT {', '.join(values)} "
+            f"FROM {table.name} AS first, {COUNTED[kind]} "
+            f"WHERE first.{owner} = :first ORDER BY n, first.id"
+        ),
+        {"first": first, "count": count - 1},
     )
-    connection.execute(
-        "INSERT INTO order_events (order_id, kind, facts, created_at) "
-        "SELECT id, 'order-created', ?, created_at FROM orders ORDER BY id",
-        [EVENT],
-    )
-    connection.execute("UPDATE merchants SET order_count = ?", [count])
-    connection.execute("COMMIT")
-    connection.execute("ANALYZE")
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    connection.close()

@@ -16,6 +16,7 @@ from typing import Final
 
 import trustme
 
+from bench.seeds import SeededDatabase
 from bench.tools import PEERS_PYTHON, PROGRAM, ROOT
 from bench.wrk import Credentials
 
@@ -67,18 +68,19 @@ class Plan:
 
 
 def plan_product(
-    data: Path, certificate: Certificate, credentials: Credentials, *, processes: int
+    command: str, data: Path, certificate: Certificate, seeded: SeededDatabase, *, processes: int
 ) -> Plan:
-    """Run the program as an operator would."""
+    """Run the program as an operator would, with a worker (`serve`) or without (`web`)."""
     port = find_free_port()
     settings = {
         "PRINTWORKS_PORT": str(port),
+        "PRINTWORKS_DATABASE_URL": seeded.url,
         "PRINTWORKS_TLS_CERT": str(certificate.file),
         "PRINTWORKS_TLS_KEY": str(certificate.file),
         "PRINTWORKS_WEB_PROCESSES": str(processes),
     }
-    command = (PROGRAM, "serve", "--data", data)
-    return Plan(command, port, settings, certificate, "/v3.0/orders/1", credentials)
+    words = (PROGRAM, command, "--data", data)
+    return Plan(words, port, settings, certificate, "/v3.0/orders/1", seeded.credentials)
 
 
 def plan_hello(certificate: Certificate, *, processes: int) -> Plan:
@@ -89,10 +91,10 @@ def plan_hello(certificate: Certificate, *, processes: int) -> Plan:
 
 
 def plan_fastapi(
-    database: Path, certificate: Certificate, *, processes: int, order_count: int
+    database: str, certificate: Certificate, *, processes: int, order_count: int
 ) -> Plan:
-    """Fill the FastAPI application's database and run it."""
-    environment = {"PEER_DATABASE": str(database)}
+    """Fill the FastAPI application's database, at this address, and run it."""
+    environment = {"PEER_DATABASE": database}
     seeded = subprocess.run(
         [PEERS_PYTHON, "-m", "bench.peers.fastapi_app.seed", str(order_count)],
         cwd=ROOT,
@@ -115,9 +117,17 @@ def _granian(
     return (PEERS_PYTHON, "-m", "granian", *GRANIAN, *where, *tls, target)
 
 
+@dataclass(frozen=True)
+class RunningServer:
+    """A server that has answered, its process, and the seconds until it did."""
+
+    process: int
+    seconds: float
+
+
 @contextmanager
-def serving(plan: Plan, log: Path) -> Iterator[float]:
-    """Run a server until the block ends; yield the seconds until its first answer."""
+def serving(plan: Plan, log: Path) -> Iterator[RunningServer]:
+    """Run a server until the block ends."""
     started = time.perf_counter()
     with log.open("ab") as output:
         process = subprocess.Popen(
@@ -131,7 +141,7 @@ def serving(plan: Plan, log: Path) -> Iterator[float]:
         )
     try:
         _wait_until_it_answers(plan, process, log)
-        yield time.perf_counter() - started
+        yield RunningServer(process.pid, time.perf_counter() - started)
     finally:
         stop(process)
 

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 import venv
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -17,10 +17,9 @@ PROGRAM: Final = Path(sys.executable).with_name("printworks")
 
 
 # For each part of the benchmark: the programs it runs, and their Debian packages.
+WRK: Final = {"wrk": "wrk"}
 PROGRAMS: Final[Mapping[str, Mapping[str, str]]] = {
-    "throughput": {"wrk": "wrk"},
-    "growth": {"wrk": "wrk"},
-    "production": {"wrk": "wrk"},
+    **dict.fromkeys(("reading", "writing", "submitting", "growth"), WRK),
     "pictures": {
         "djpeg": "libjpeg-turbo-progs",
         "cjpeg": "libjpeg-turbo-progs",
@@ -29,11 +28,14 @@ PROGRAMS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 
 
-def prepare(parts: Collection[str]) -> None:
-    """Install what these parts of the benchmark need."""
-    _prepare_programs({k: v for part in parts for k, v in PROGRAMS.get(part, {}).items()})
-    if not {"throughput", "production", "callbacks"}.isdisjoint(parts):
-        _prepare_peers(ROOT / "requirements" / "bench.txt")
+class ToolMissing(Exception):
+    """A program is missing and cannot be installed."""
+
+
+def prepare(part: str) -> None:
+    """Install what a part of the benchmark needs."""
+    _prepare_programs(PROGRAMS.get(part, {}))
+    _prepare_peers(ROOT / "requirements" / "bench.txt")
 
 
 def _prepare_programs(packages: Mapping[str, str]) -> None:
@@ -43,14 +45,16 @@ def _prepare_programs(packages: Mapping[str, str]) -> None:
     wanted = sorted({packages[program] for program in missing})
     how = f"install it (on Debian: apt-get install {' '.join(wanted)})."
     if os.geteuid() != 0 or not shutil.which("apt-get"):
-        sys.exit(f"The benchmark needs {', '.join(missing)}; {how}")
+        message = f"The benchmark needs {', '.join(missing)}; {how}"
+        raise ToolMissing(message)
     try:
         subprocess.run(["apt-get", "update", "-qq"], check=True)
         subprocess.run(
             ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *wanted], check=True
         )
-    except subprocess.CalledProcessError:
-        sys.exit(f"The benchmark needs {', '.join(missing)} and could not install it; {how}")
+    except subprocess.CalledProcessError as error:
+        message = f"The benchmark needs {', '.join(missing)} and could not install it; {how}"
+        raise ToolMissing(message) from error
 
 
 def _prepare_peers(requirements: Path) -> None:

@@ -1,6 +1,6 @@
-"""The order that is sent and stored, the same for all servers."""
+"""What is sent and stored, the same for all servers."""
 
-from typing import Final
+from typing import Any, Final
 
 ORDER_BODY: Final = {
     "merchantOrderId": "web-48213",
@@ -15,3 +15,15 @@ ORDER_BODY: Final = {
     "preferredShippingMethod": "Standard",
     "payment": "InvoiceMe",
 }
+SUBMIT_BODY: Final = {"status": "Submitted"}
+
+PHOTO: Final = "GLOBAL-PHO-4X6-PRO"
+MUG: Final = "MUG-10OZ-WHITE"
+# Three images that travel in two shipments.
+THREE: Final = (PHOTO, PHOTO, MUG)
+URL: Final = "https://shop.example/sunset.jpg"
+IMAGE_BODY: Final[dict[str, Any]] = {"sku": PHOTO, "url": URL, "copies": 1, "sizing": "Crop"}
+
+# The edges of a preview and of a thumbnail, in pixels.
+PREVIEW_EDGE: Final = 1200
+THUMBNAIL_EDGE: Final = 240

@@ -5,17 +5,19 @@ import signal
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 from bench import postgres
+from bench.budgets import POSTGRESQL, SQLITE
 from bench.causes import measure_causes
 from bench.deliveries import measure_deliveries
+from bench.lines import Line, compare, state
 from bench.measures import MERCHANTS, WARM_UP, Laps, Measures, OpenShop, cut
 from bench.receiver import ReceivedCallback, receiving
-from bench.report import Budget, compare, state
+from bench.session import Session
 from bench.shops import NEW, Shop, UnexpectedCallbacks
 from printworks.actions.orders.moves import move_order
 from printworks.actions.orders.orders import create_order
@@ -33,13 +35,14 @@ PACED: Final = 150
 BURST_FOR_EACH: Final = 30
 
 
-def measure(work: Path, rounds: int, events: int) -> tuple[dict[str, Any], list[Budget]]:
-    """Measure everything; every callback is verified, and a missing one ends the run."""
+def measure(session: Session) -> Iterator[Line]:
+    """Measure everything; every callback is verified, and a missing one ends the part."""
     with postgres.running() as server, receiving() as receiver:
-        found = Measures(work, server, receiver, rounds)
+        found = Measures(session.work, server, receiver, session.sizes.rounds)
+        session.figures["callbacks"] = found.figures
         shops = {
-            "PostgreSQL": found.open_postgresql("busy"),
-            "SQLite": found.open_sqlite("busy-sqlite"),
+            POSTGRESQL: found.open_postgresql("busy"),
+            SQLITE: found.open_sqlite("busy-sqlite"),
         }
         with ExitStack() as workers:
             opened = {
@@ -48,13 +51,16 @@ def measure(work: Path, rounds: int, events: int) -> tuple[dict[str, Any], list[
                 )
                 for name, shop in shops.items()
             }
-            measure_deliveries(found, opened, events)
+            measure_deliveries(found, opened, session.sizes.events)
+            yield from found.take_lines()
             _measure_while_idle(found, opened)
+            yield from found.take_lines()
         measure_causes(found, shops)
+        yield from found.take_lines()
         _measure_beside_bad_ones(found)
+        yield from found.take_lines()
         for shop in shops.values():
             shop.database.close()
-    return found.figures, found.budgets
 
 
 def _measure_while_idle(found: Measures, shops: Mapping[str, OpenShop]) -> None:
@@ -89,12 +95,11 @@ def _measure_while_idle(found: Measures, shops: Mapping[str, OpenShop]) -> None:
 
     found.interleave("while idle", {name: partial(measure_one, name) for name in shops})
     found.note_laps(laps)
-    for label, rounds in laps.items():
-        p50s, p95s = ([cut(one, percent) for one in rounds] for percent in (50, 95))
-        found.budgets += [
-            state(f"{label}, p50 ms", p50s, at_most=100),
-            state(f"{label}, p95 ms", p95s),
-        ]
+    for name, label in labels.items():
+        for percent in (50, 95):
+            cuts = [cut(one, percent) for one in laps[label]]
+            line = state(f"change to delivery while idle, p{percent} ms", cuts)
+            found.lines.append(replace(line, database=name))
 
 
 def _measure_beside_bad_ones(found: Measures) -> None:
@@ -133,7 +138,8 @@ def _measure_beside_bad_ones(found: Measures) -> None:
         raise UnexpectedCallbacks(message)
     found.note_laps(laps | firsts)
     ours, theirs = ([cut(one, 95) for one in laps[name]] for name in (troubled, calm))
-    found.budgets.append(compare("healthy p95, beside bad / healthy", ours, theirs, at_most=2))
+    line = compare("healthy p95, beside bad / healthy", ours, theirs)
+    found.lines.append(replace(line, database=POSTGRESQL))
     for shop in shops.values():
         shop.database.close()
 

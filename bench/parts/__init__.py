@@ -1,0 +1,1 @@
+"""The parts of the benchmark: one file each, with one function that returns lines."""
