@@ -68,7 +68,8 @@ class Result:
 def find_commit() -> str:
     """Return the commit that is measured; what is not committed is marked."""
     commit = _git("rev-parse", "--short=12", "HEAD") or "unknown"
-    has_changes = _git("status", "--porcelain", "--", "src", "bench/peers", "requirements")
+    measured = ("src", "requirements", "bench", ":!bench/results", ":!bench/*.md")
+    has_changes = _git("status", "--porcelain", "--", *measured)
     return f"{commit}-changed" if has_changes else commit
 
 
