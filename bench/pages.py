@@ -88,14 +88,16 @@ EXAMPLES: Final = {
 }
 
 
-def measure_pages(database: Database, merchant: Merchant, *, now: datetime) -> dict[str, Shown]:
+def measure_pages(
+    database: Database, merchant: Merchant, repeats: int = REPEATS, *, now: datetime
+) -> dict[str, Shown]:
     """Return the median cost of each page."""
     people = _add_people(database, merchant, now=now)
     with database.reading() as db:
         pages = list_pages(db)
     with TemporaryDirectory(prefix="pages-") as folder, _running(database, Path(folder)) as client:
         return {
-            name: _measure(client, path, _sign_in(database, people[realm], now=now))
+            name: _measure(client, path, _sign_in(database, people[realm], now=now), repeats)
             for name, (realm, path) in pages.items()
         }
 
@@ -182,9 +184,9 @@ def _running(database: Database, folder: Path) -> Iterator[PageClient]:
         loop.close()
 
 
-def _measure(client: PageClient, path: str, cookie: str) -> Shown:
+def _measure(client: PageClient, path: str, cookie: str, repeats: int) -> Shown:
     laps, size = [], 0
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         started = time.perf_counter()
         status, size = client.page(path, cookie)
         laps.append((time.perf_counter() - started) * 1000)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from bench.budgets import BUDGETS, INCONCLUSIVE, MET, MISSED, Budget
@@ -81,7 +82,9 @@ def show_part(console: Console, part: str, database: str, found: PartResult) -> 
     if found.lines:
         console.print(draw_lines(title, alone))
     if found.failure:
-        console.print(f"[red]{title} failed[/red] after {found.seconds:.0f} s:", found.failure)
+        console.print(
+            f"[red]{title} failed[/red] after {found.seconds:.0f} s:", escape(found.failure)
+        )
 
 
 def show_all(console: Console, result: Result) -> None:
@@ -102,7 +105,7 @@ def draw_lines(title: str, result: Result, *, only_budgets: bool = False) -> Tab
         if only_budgets and row.budget is None:
             continue
         colour = COLOURS.get(row.verdict, "default")
-        said = " ".join(word for word in (row.verdict, row.line.note) if word)
+        said = escape(" ".join(word for word in (row.verdict, row.line.note) if word))
         table.add_row(*write_cells(row), f"[{colour}]{said}")
     return table
 

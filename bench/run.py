@@ -42,6 +42,7 @@ from bench.results import RESULTS, PartResult, Result, describe_machine, find_co
 from bench.servers import make_certificate
 from bench.session import QUICK, LazyPostgresql, Session, Sizes
 
+INTERRUPTED: Final = 130
 LEAST_WIDTH: Final = 140
 # A part that takes longer than this hangs.
 SECONDS_OF_A_PART: Final = 3600
@@ -91,6 +92,7 @@ def main() -> None:
     result.machine = describe_machine(work)
     this_run = Result(commit, result.machine)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    code = None
     try:
         for part, database, found in _run_parts(options, work, sizes):
             for kept in (result, this_run):
@@ -99,12 +101,13 @@ def main() -> None:
             show_part(console, part, database, found)
     except KeyboardInterrupt:
         console.print("[red]Interrupted; what was measured before is kept.")
+        code = INTERRUPTED
     finally:
         if not options.keep:
             shutil.rmtree(work)
     show_all(console, this_run)
     console.print(f"Kept in {path.relative_to(tools.ROOT)}.")
-    sys.exit(_choose_exit_code(this_run))
+    sys.exit(_choose_exit_code(this_run) if code is None else code)
 
 
 def _choose_exit_code(result: Result) -> int:

@@ -41,6 +41,7 @@ class Sizes:
     pictures: int = 24
     # Rounds of image processing: with fewer, the minimum would be down to chance.
     picture_rounds: int = 15
+    page_repeats: int = 15
     mixed_seconds: int = 600
     # Whether everything is run once before it is measured.
     warms_up: bool = True
@@ -54,8 +55,9 @@ QUICK = Sizes(
     open_orders=2_000,
     events=300,
     pictures=8,
-    picture_rounds=2,
-    mixed_seconds=5,
+    picture_rounds=1,
+    page_repeats=3,
+    mixed_seconds=3,
     warms_up=False,
 )
 
@@ -164,8 +166,3 @@ def _write_address(server: Any, database: str) -> str:
 def rates(samples: list[Sample]) -> list[float]:
     """Return the requests a second of each round."""
     return [sample.per_second for sample in samples]
-
-
-def waits(samples: list[Sample]) -> list[float]:
-    """Return the median latency of each round."""
-    return [sample.p50 for sample in samples]

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
 from statistics import median
 
@@ -15,7 +16,7 @@ from bench.lines import Line, compare, state_most
 from bench.pages import Shown, measure_pages
 from bench.seeds import SeededDatabase
 from bench.servers import Plan
-from bench.session import Session, waits
+from bench.session import Session
 from bench.workload import PHOTO, SUBMIT_BODY
 from bench.wrk import Target
 from printworks.store.engine.database import Database
@@ -23,6 +24,7 @@ from printworks.store.orders.search import OrderSearch, search_orders
 from printworks.store.tables import images
 
 SUBMITTED = 10
+PAGE = "/v3.0/orders?limit=100"
 # A reference and a recipient that both shops have once.
 REFERENCE, RECIPIENT = "NEW-7", "Newcomer 7"
 
@@ -54,7 +56,7 @@ def measure(session: Session) -> Iterator[Line]:
         ends.callback(many.seeded.close)
         with session.serving(few=few.plan, many=many.plan):
             yield from _compare_requests(session, few, many)
-        shown = {shop.name: _show_pages(shop) for shop in (few, many)}
+        shown = {shop.name: _show_pages(shop, sizes.page_repeats) for shop in (few, many)}
     session.figures["pages"] = {
         path: {"few_ms": page.milliseconds, "many_ms": shown["many"][path].milliseconds}
         for path, page in shown["few"].items()
@@ -63,7 +65,9 @@ def measure(session: Session) -> Iterator[Line]:
 
 
 def _compare_requests(session: Session, few: GrowingShop, many: GrowingShop) -> Iterator[Line]:
+    deep = f"{PAGE}&start={many.orders * 9 // 10}"
     measures = _plan_requests(session, few) | _plan_requests(session, many)
+    measures["list, many, deep"] = _reading(session, many, deep)
     found = session.interleave("growth", measures)
     session.figures["requests"] = {
         name: {"p50_ms": median(rounds), "rounds": rounds} for name, rounds in found.items()
@@ -72,15 +76,11 @@ def _compare_requests(session: Session, few: GrowingShop, many: GrowingShop) -> 
     for name in (*names, "search by recipient"):
         ours, theirs = found[f"{name}, many"], found[f"{name}, few"]
         yield compare(f"{name}, many / few orders", ours, theirs)
-    yield compare("list, deep / first page", found["deep list, many"], found["list, many"])
+    yield compare("list, deep / first page", found["list, many, deep"], found["list, many"])
 
 
 def _plan_requests(session: Session, shop: GrowingShop) -> Measures:
-    plan = shop.plan
-
-    def read(path: str, ids: range = range(1, 2)) -> Callable[[], float]:
-        drive = session.driving(Target(plan.port, path, plan.credentials, ids=ids), connections=1)
-        return lambda: waits([drive()])[0]
+    plan, read = shop.plan, partial(_reading, session, shop)
 
     def submit() -> float:
         paths = [f"/v3.0/orders/{one}/status" for one in islice(shop.submitted, SUBMITTED)]
@@ -95,17 +95,24 @@ def _plan_requests(session: Session, shop: GrowingShop) -> Measures:
                 lambda: search_orders(db, merchant_id, wanted, before=None, limit=50)
             )
 
-    page = "/v3.0/orders?limit=100"
     measures = {
         "GET": read("/v3.0/orders/%d", range(1, shop.orders + 1)),
-        "list": read(page),
-        "deep list": read(f"{page}&start={shop.orders * 9 // 10}"),
+        "list": read(PAGE),
         "SubmissionStatus": read("/v3.0/orders/%d/SubmissionStatus", shop.checked),
         "submit": submit,
         "search by reference": read(f"/v3.0/orders?merchantOrderId={REFERENCE}"),
         "search by recipient": search,
     }
     return {f"{name}, {shop.name}": call for name, call in measures.items()}
+
+
+def _reading(
+    session: Session, shop: GrowingShop, path: str, ids: range = range(1, 2)
+) -> Callable[[], float]:
+    """Return a measure: the median latency of one client."""
+    target = Target(shop.plan.port, path, shop.plan.credentials, ids=ids)
+    drive = session.driving(target, connections=1)
+    return lambda: drive().p50
 
 
 def _fill(session: Session, name: str, count: int) -> GrowingShop:
@@ -136,8 +143,9 @@ def _add_images(database: Database, count: int) -> None:
         )
 
 
-def _show_pages(shop: GrowingShop) -> dict[str, Shown]:
-    return measure_pages(shop.seeded.database, shop.seeded.merchant, now=datetime.now(UTC))
+def _show_pages(shop: GrowingShop, repeats: int) -> dict[str, Shown]:
+    database, merchant = shop.seeded.database, shop.seeded.merchant
+    return measure_pages(database, merchant, repeats, now=datetime.now(UTC))
 
 
 def _compare_pages(few: dict[str, Shown], many: dict[str, Shown]) -> Iterator[Line]:

@@ -195,7 +195,7 @@ def measure(session: Session) -> Iterator[Line]:
         expenses = _interleave(_plan(image_tools), session.sizes.picture_rounds)
         session.figures["programs"] = {name: _summarise(one) for name, one in expenses.items()}
         yield from _compare(expenses)
-        yield from _work_in_batches(image_tools, pair)
+        yield from _work_in_batches(image_tools, pair, min(3, session.sizes.rounds))
 
 
 def _plan(shop: ImageTools) -> dict[str, Measure]:
@@ -269,7 +269,7 @@ def _compare(expenses: Expenses) -> Iterator[Line]:
         yield subtract_least(title, child, inside)
 
 
-def _work_in_batches(shop: ImageTools, pair: ImageProcessor) -> list[Line]:
+def _work_in_batches(shop: ImageTools, pair: ImageProcessor, rounds: int) -> list[Line]:
     """Measure throughput with one and with two images at a time."""
 
     def prepare(number: int) -> float:
@@ -282,7 +282,7 @@ def _work_in_batches(shop: ImageTools, pair: ImageProcessor) -> list[Line]:
 
     rates: dict[int, list[float]] = {1: [], 2: []}
     peaks: list[float] = []
-    for at_a_time in (1, 2, 1, 2, 1, 2):
+    for at_a_time in (1, 2) * rounds:
         with ThreadPoolExecutor(at_a_time) as threads:
             started = time.perf_counter()
             peaks += threads.map(prepare, range(BATCH))
