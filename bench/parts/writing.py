@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from statistics import median
 
 from bench.clients import time_each, write_request
@@ -56,11 +56,15 @@ def measure(session: Session) -> list[Line]:
         name: {"p50_ms": median(rounds), "rounds": rounds} for name, rounds in laps.items()
     }
     rate = {name: rates(samples) for name, samples in found.items()}
+    return _compare(rate | laps)
+
+
+def _compare(found: Mapping[str, list[float]]) -> list[Line]:
     return [
-        compare("create / bare INSERTs", rate["create"], rate["bare INSERTs"]),
-        compare("add image / create", rate["add image"], rate["create"]),
-        compare("100th image / 1st", laps["100th image"], laps["1st image"]),
-        compare("batch of 100 / one image", laps["batch of 100"], laps["one image"]),
+        compare("create / bare INSERTs", found["create"], found["bare INSERTs"]),
+        compare("add image / create", found["add image"], found["create"]),
+        compare("100th image / 1st", found["100th image"], found["1st image"]),
+        compare("batch of 100 / one image", found["batch of 100"], found["one image"]),
     ]
 
 
