@@ -43,6 +43,8 @@ class Sizes:
     picture_rounds: int = 15
     page_repeats: int = 15
     mixed_seconds: int = 600
+    # Whether sixteen worker processes are tried, too.
+    with_many_workers: bool = True
     # Whether everything is run once before it is measured.
     warms_up: bool = True
 
@@ -58,6 +60,7 @@ QUICK = Sizes(
     picture_rounds=1,
     page_repeats=3,
     mixed_seconds=3,
+    with_many_workers=False,
     warms_up=False,
 )
 
