@@ -95,7 +95,7 @@ def measure_pages(
     people = _add_people(database, merchant, now=now)
     with database.reading() as db:
         pages = list_pages(db)
-    with TemporaryDirectory(prefix="pages-") as folder, _running(database, Path(folder)) as client:
+    with running_app(database) as client:
         return {
             name: _measure(client, path, _sign_in(database, people[realm], now=now), repeats)
             for name, (realm, path) in pages.items()
@@ -124,7 +124,7 @@ def _sign_in(database: Database, person: Person, *, now: datetime) -> str:
     return f"{COOKIES[person.realm]}={token}"
 
 
-class PageClient:
+class AppClient:
     """Calls an application in its own event loop."""
 
     def __init__(self, app: Application, loop: asyncio.AbstractEventLoop) -> None:
@@ -135,8 +135,8 @@ class PageClient:
         """Run something in the loop."""
         self._loop.run_until_complete(work)
 
-    def page(self, address: str, cookie: str) -> tuple[int, int]:
-        """Return the status and the size of a page."""
+    def get(self, address: str, headers: Mapping[str, str]) -> tuple[int, int]:
+        """Return the status and the size of a page or another resource."""
         path, _, query = address.partition("?")
         sent: list[dict[str, Any]] = []
         scope = {
@@ -147,7 +147,7 @@ class PageClient:
             "path": path,
             "raw_path": path.encode(),
             "query_string": query.encode(),
-            "headers": [(b"cookie", cookie.encode())],
+            "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
             "server": ("localhost", 8443),
             "client": ("127.0.0.1", 50000),
         }
@@ -163,32 +163,33 @@ class PageClient:
 
 
 @contextmanager
-def _running(database: Database, folder: Path) -> Iterator[PageClient]:
+def running_app(database: Database) -> Iterator[AppClient]:
+    """Run the application of a web process in this one, until the block ends."""
     url = database.url.render_as_string(hide_password=False)
-    settings = Settings.load(folder, {"PRINTWORKS_DATABASE_URL": url})
     loop = asyncio.new_event_loop()
-    app = build_app(settings)
+    with TemporaryDirectory(prefix="app-") as folder:
+        app = build_app(Settings.load(Path(folder), {"PRINTWORKS_DATABASE_URL": url}))
 
-    async def start() -> None:
-        app.start()
+        async def start() -> None:
+            app.start()
 
-    async def stop() -> None:
-        app.stop()
+        async def stop() -> None:
+            app.stop()
 
-    client = PageClient(app, loop)
-    client.run(start())
-    try:
-        yield client
-    finally:
-        client.run(stop())
-        loop.close()
+        client = AppClient(app, loop)
+        client.run(start())
+        try:
+            yield client
+        finally:
+            client.run(stop())
+            loop.close()
 
 
-def _measure(client: PageClient, path: str, cookie: str, repeats: int) -> Shown:
+def _measure(client: AppClient, path: str, cookie: str, repeats: int) -> Shown:
     laps, size = [], 0
     for _ in range(repeats):
         started = time.perf_counter()
-        status, size = client.page(path, cookie)
+        status, size = client.get(path, {"cookie": cookie})
         laps.append((time.perf_counter() - started) * 1000)
         if status != 200:
             message = f"{path} answered {status}."

@@ -5,6 +5,7 @@ others go on. Exit code: 0 if no budget is missed, 1 if one is, 2 if a part fail
 """
 
 import argparse
+import logging
 import os
 import shutil
 import signal
@@ -18,6 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
+import structlog
 from rich.console import Console
 
 from bench import tools
@@ -83,6 +85,8 @@ def main() -> None:
     options = _read_options()
     # Without bytecode every process that is started would compile all of it.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    # Requests that are answered in this process would be logged among the tables.
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
     console = Console(width=max(LEAST_WIDTH, shutil.get_terminal_size().columns))
     work = _make_work_folder()
     sizes = _choose_sizes(options)

@@ -12,6 +12,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Table, func, select, text
 
 from bench.million import COUNTED
+from bench.pages import running_app
 from bench.workload import ORDER_BODY, URL
 from bench.wrk import Credentials
 from printworks.actions.accounts.merchants import add_key, add_merchant
@@ -80,6 +81,9 @@ class SeededDatabase:
         """Add orders with these images, a minute apart, open or sent; return their IDs."""
         with self.database.writing() as db:
             first = self._add_first(db, skus, count, is_sent=is_sent)
+        if skus:
+            self._look_at(first)
+        with self.database.writing() as db:
             steps = _count_rows(db, first)
             for table in COPIED:
                 if steps[table.name] and count > 1:
@@ -106,6 +110,16 @@ class SeededDatabase:
                 report = LabReport(job=shipment.id, state=LabState.DISPATCHED, tracking_number="J1")
                 apply_lab_report(a_system_work(db, now=now, catalogue=catalogue), report)
         return order_id
+
+    def _look_at(self, order_id: int) -> None:
+        """Read an order as its merchant does, so that copies have what is calculated then."""
+        merchant, key = self.credentials.merchant, self.credentials.key
+        headers = {"x-service-merchantid": merchant, "x-service-rest-api-key": key}
+        with running_app(self.database) as client:
+            status, _ = client.get(f"/v3.0/orders/{order_id}", headers)
+        if status != 200:
+            message = f"The first order answers {status}."
+            raise RuntimeError(message)
 
     def _count(self, db: Connection) -> None:
         for (table, column), count in COUNTS.items():
