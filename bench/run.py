@@ -5,6 +5,7 @@ others go on. Exit code: 0 if no budget is missed, 1 if one is, 2 if a part fail
 """
 
 import argparse
+import fcntl
 import logging
 import os
 import shutil
@@ -181,7 +182,13 @@ def _limited_to(seconds: int) -> Iterator[None]:
 
 
 def _make_work_folder() -> Path:
+    """Make an empty folder; a second run at the same time would spoil both."""
     work = tools.ROOT / "bench" / ".work"
+    lock = os.open(work.with_name(".lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        sys.exit("Another run of the benchmark is under way.")
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
     (work / ".gitignore").write_text("*\n")
@@ -199,15 +206,22 @@ def _read_options(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="small numbers: three minutes in all")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--database", nargs="+", choices=BOTH, default=BOTH)
-    parser.add_argument("--rounds", type=int)
-    parser.add_argument("--seconds", type=float, help="length of one measurement")
-    parser.add_argument("--connections", type=int, help="of those who ask all the time")
-    parser.add_argument("--processes", type=int, help="web processes of each server")
-    parser.add_argument("--many", type=int, help="orders of the large shop")
-    parser.add_argument("--events", type=int, help="callbacks of one measurement")
-    parser.add_argument("--mixed-seconds", type=int, help="length of the mixed load")
+    parser.add_argument("--rounds", type=_read_count)
+    parser.add_argument("--seconds", type=_read_count, help="length of one measurement")
+    parser.add_argument("--connections", type=_read_count, help="of those who ask all the time")
+    parser.add_argument("--processes", type=_read_count, help="web processes of each server")
+    parser.add_argument("--many", type=_read_count, help="orders of the large shop")
+    parser.add_argument("--events", type=_read_count, help="callbacks of one measurement")
+    parser.add_argument("--mixed-seconds", type=_read_count, help="length of the mixed load")
     parser.add_argument("--keep", action="store_true", help="keep the work folder and its logs")
     return parser.parse_args(words)
+
+
+def _read_count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        message = "must be a whole number, 1 or more."
+        raise argparse.ArgumentTypeError(message)
+    return int(text)
 
 
 if __name__ == "__main__":
