@@ -133,6 +133,10 @@ def _draw_figures(title: str, lines: Mapping[str, Mapping[str, Any]]) -> Table:
     for heading, _ in shown.values():
         table.add_column(heading, justify="right")
     for name, line in lines.items():
-        figures = [f"{line[key]:{form}}" if key in line else "" for key, (_, form) in shown.items()]
-        table.add_row(name, *figures)
+        figures = {key: line.get(key) for key in shown}
+        cells = [
+            f"{figure:{FIGURES[key][1]}}" if isinstance(figure, int | float) else ""
+            for key, figure in figures.items()
+        ]
+        table.add_row(name, *cells)
     return table

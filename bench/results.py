@@ -65,6 +65,14 @@ class Result:
         return msgspec.json.decode(path.read_bytes(), type=cls)
 
 
+def open_result(path: Path, commit: str) -> Result:
+    """Read the result of an earlier run at this commit, or begin one."""
+    try:
+        return Result.read(path)
+    except (FileNotFoundError, msgspec.DecodeError):
+        return Result(commit)
+
+
 def find_commit() -> str:
     """Return the commit that is measured; what is not committed is marked."""
     commit = _git("rev-parse", "--short=12", "HEAD") or "unknown"

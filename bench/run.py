@@ -41,7 +41,14 @@ from bench.parts import (
     writing,
 )
 from bench.report import FAILED, list_rows, show_all, show_part
-from bench.results import RESULTS, PartResult, Result, describe_machine, find_commit
+from bench.results import (
+    RESULTS,
+    PartResult,
+    Result,
+    describe_machine,
+    find_commit,
+    open_result,
+)
 from bench.servers import make_certificate
 from bench.session import QUICK, LazyPostgresql, Session, Sizes
 
@@ -93,7 +100,7 @@ def main() -> None:
     sizes = _choose_sizes(options)
     commit = find_commit()
     path = RESULTS / f"{commit}{'-quick' if options.quick else ''}.json"
-    result = Result.read(path) if path.exists() else Result(commit)
+    result = open_result(path, commit)
     result.machine = describe_machine(work)
     this_run = Result(commit, result.machine)
     signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -1,7 +1,7 @@
 """A day's mix of requests at a fixed rate, whether or not the earlier ones were answered."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from random import Random
 
 from bench.clients import Laps, send_on_schedule, write_request
@@ -17,7 +17,7 @@ SHARES = {"get": 50, "list": 10, "create": 25, "add image": 10, "submit": 5}
 SECONDS_TO_WARM_UP = 2
 
 
-def measure(session: Session) -> list[Line]:
+def measure(session: Session) -> Iterator[Line]:
     """Measure latencies and errors, and the memory of the web processes meanwhile."""
     seconds = session.sizes.mixed_seconds + 2 * SECONDS_TO_WARM_UP
     seeded = session.seed("ours")
@@ -31,8 +31,13 @@ def measure(session: Session) -> list[Line]:
         _drive(ours, mix, SECONDS_TO_WARM_UP)
         web = list_last_children(server.process)
         first = max(map(read_memory, web))
-        found = _drive(ours, mix, session.sizes.mixed_seconds)
+        yield from _summarise(session, _drive(ours, mix, session.sizes.mixed_seconds))
         last = max(map(read_memory, web))
+    yield state_most("memory of a web process, MB", [last])
+    yield Line("memory of a web process, end / start", last / first, last, first)
+
+
+def _summarise(session: Session, found: Mapping[str, Laps]) -> Iterator[Line]:
     every = Laps()
     for laps in found.values():
         every.milliseconds += laps.milliseconds
@@ -46,13 +51,9 @@ def measure(session: Session) -> list[Line]:
         }
         for kind, laps in {**found, "all": every}.items()
     }
+    yield state_most("p99 at 200/s, ms", [every.cut(99)])
     note = every.errors[0] if every.errors else ""
-    return [
-        state_most("p99 at 200/s, ms", [every.cut(99)]),
-        Line("errors", len(every.errors), len(every.errors), note=note),
-        state_most("memory of a web process, MB", [last]),
-        Line("memory of a web process, end / start", last / first, last, first),
-    ]
+    yield Line("errors", len(every.errors), len(every.errors), note=note)
 
 
 def _drive(plan: Plan, mix: Iterator[tuple[str, bytes]], seconds: int) -> dict[str, Laps]:
