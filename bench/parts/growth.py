@@ -149,11 +149,11 @@ def _show_pages(shop: GrowingShop, repeats: int) -> dict[str, Shown]:
 
 
 def _compare_pages(few: dict[str, Shown], many: dict[str, Shown]) -> Iterator[Line]:
-    grown = {path: many[path].milliseconds / few[path].milliseconds for path in few}
+    grown = {path: many[path].least_milliseconds / few[path].least_milliseconds for path in few}
     worst = max(grown, key=lambda path: grown[path])
     slowest = max(many, key=lambda path: many[path].milliseconds)
     name = "page that grows most, many / few orders"
-    before, after = few[worst].milliseconds, many[worst].milliseconds
+    before, after = few[worst].least_milliseconds, many[worst].least_milliseconds
     yield Line(name, grown[worst], after, before, note=worst)
     found = state_most("slowest page, many orders, ms", [many[slowest].milliseconds])
     yield Line(found.name, found.value, found.ours, note=slowest)
