@@ -94,6 +94,8 @@ def fill(database: Database, count: int = MANY, whole: int = WHOLE, *, now: date
         _add_more(db, since=now - timedelta(days=DAYS_WITH_MORE))
         db.execute(text("DROP TABLE bench_people"))
     merchant = Merchant(**{**_fields(merchant), "billing": Billing.ACCOUNT})
+    with database.writing() as db:
+        sum_days_over(db, transit_days=open_catalogue(None).transit_days, now=now)
     for number in range(whole):
         with database.writing() as db:
             _add_whole(db, merchant, number, now=now)

@@ -9,7 +9,8 @@ from bench.lines import Line, state
 from bench.seeds import SeededDatabase
 from bench.session import Session
 from bench.workload import PHOTO
-from printworks.actions.orders.quotes import find_quote, quote_order
+from printworks.actions.orders.plans import get_planned_order
+from printworks.actions.orders.quotes import price_order
 from printworks.actions.production.routing import RoutingTerms, route_order
 from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.products import Product, choose_attributes
@@ -25,7 +26,7 @@ CALLS: Final = 40
 
 
 def measure(session: Session) -> Iterator[Line]:
-    """Time the calculations after each change of an order with 20 items."""
+    """Time what an order with 20 items costs after each change, and what its plan costs."""
     seeded = session.seed("routing")
     sold = [
         product.sku for product in open_catalogue(None).list_sold_to("GB") if _is_simple(product)
@@ -45,7 +46,7 @@ def measure(session: Session) -> Iterator[Line]:
         for name, found in laps.items()
     }
     for name, found in laps.items():
-        if "write" in name:
+        if "write" in name or "plan" in name:
             yield state(f"{name}, p95 ms", [_cut(one, 95) for one in found])
 
 
@@ -72,19 +73,20 @@ def _prepare_calls(
         terms = RoutingTerms(catalogue=catalogue, currency=merchant.currency, now=now)
         return route_order(order, images, terms)
 
-    def quote() -> object:
+    def plan() -> object:
         with database.reading() as db:
             work = a_work(db, merchant, now=now, catalogue=catalogue)
-            return find_quote(work, order, list_images(db, order_id))
+            return get_planned_order(work, database, order_id)
 
     def write() -> object:
         with database.writing() as db:
-            return quote_order(a_work(db, merchant, now=now, catalogue=catalogue), order)
+            work = a_work(db, merchant, now=now, catalogue=catalogue)
+            return price_order(work, get_order(db, merchant.id, order_id), {})
 
     if not isinstance(route(), Routed):
         message = f"No lab makes {kind}."
         raise RuntimeError(message)
-    return {f"route {kind}": route, f"quote {kind}": quote, f"quote and write {kind}": write}
+    return {f"route {kind}": route, f"price and write {kind}": write, f"plan {kind}": plan}
 
 
 def _timing(call: Callable[[], object]) -> Callable[[], list[float]]:
