@@ -57,3 +57,25 @@ def test_a_connection_that_the_server_closed_is_not_used_again(
         db.execute(text("SELECT pg_terminate_backend(:number, 5000)"), {"number": number})
     with postgresql_database.reading() as db:
         assert db.execute(text("SELECT pg_backend_pid()")).scalar_one() != number
+
+
+def test_a_writer_gets_the_connection_that_no_reader_uses(postgresql_url: str) -> None:
+    database = Database(postgresql_url, connections=1)
+    for number in range(3):
+        with database.reading() as db:
+            assert db.execute(text("SELECT :number"), {"number": number}).scalar_one() == number
+        with database.writing() as db:
+            assert db.execute(text("SELECT 1")).scalar_one() == 1
+    database.close()
+
+
+def test_readers_and_writers_that_share_one_connection_all_get_it(postgresql_url: str) -> None:
+    database = Database(postgresql_url, connections=1)
+
+    def use(number: int) -> int:
+        with database.writing() if number % 2 else database.reading() as db:
+            return int(db.execute(text("SELECT :number"), {"number": number}).scalar_one())
+
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(use, range(400))) == list(range(400))
+    database.close()

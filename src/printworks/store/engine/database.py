@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
@@ -127,7 +127,11 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """Open one transaction: it commits when the block ends and rolls back when it raises."""
-        with self._queue or nullcontext(), self.engine.begin() as connection:
+        if self._queue is None:
+            with self._readers.connect_beside(self.engine) as connection, connection.begin():
+                yield connection
+            return
+        with self._queue, self.engine.begin() as connection:
             yield connection
 
     @contextmanager
