@@ -215,6 +215,7 @@ def test_there_is_no_job_before_an_order_is_submitted(
 ) -> None:
     order = create(alice.api)
     add(alice.api, order)
+    alice.api.get(f"/orders/{order}")
     with database.reading() as db:
         [planned] = list_shipments(db, order)
 

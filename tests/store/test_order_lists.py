@@ -28,7 +28,15 @@ from printworks.store.orders.filters import (
 )
 from printworks.store.orders.orders import Order, get_order, list_orders
 from printworks.store.orders.whole_orders import list_filtered_whole_orders, list_whole_orders
-from tests.factories import NOON, a_merchant, a_new_order, a_work, a_work_of, an_order
+from tests.factories import (
+    NOON,
+    a_merchant,
+    a_new_order,
+    a_work,
+    a_work_of,
+    an_order,
+    plan_shipments,
+)
 from tests.store.plans import explain_on_postgresql, explain_on_sqlite
 
 _S = OrderStatus
@@ -273,7 +281,9 @@ class TestWholeOrders:
 def fill(db: Connection, merchant: Merchant, order: Order, images: int) -> None:
     """Add so many images."""
     new = [NewImage(sku="M-STI-4X6", url="https://shop.example/cat.jpg", copies=1)] * images
-    add_images(a_work(db, merchant, now=NOON, catalogue=CATALOGUE), order, new)
+    work = a_work(db, merchant, now=NOON, catalogue=CATALOGUE)
+    add_images(work, order, new)
+    plan_shipments(work, order.id)
 
 
 BY_DAY, BY_STATUS = (

@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 
 import pytest
 from sqlalchemy import text, update
-from sqlalchemy.exc import SQLAlchemyError
 from structlog.typing import EventDict
 
 from printworks.rules.jobs import Policy
@@ -188,15 +187,17 @@ class TestTrouble:
             await context.in_thread(rename, database, "jobs", "gone")
 
         async def scene(worker: Worker) -> None:
-            with pytest.raises(SQLAlchemyError):
+            with pytest.raises(database.engine.dialect.loaded_dbapi.Error):
                 await worker.drain()
 
         def clock() -> datetime:
             times.append(times[-1] + LEASE)
             return times[-1]
 
-        work(database, lose_the_database, scene, clock=clock)
-        rename(database, "gone", "jobs")
+        try:
+            work(database, lose_the_database, scene, clock=clock)
+        finally:
+            rename(database, "gone", "jobs")
 
         assert read(database, job_id).state == "running"
 
@@ -215,8 +216,10 @@ class TestTrouble:
             async with running(worker):
                 await lost.wait()
 
-        work(database, lose_the_database, scene, stop_timeout=timedelta(0))
-        rename(database, "gone", "jobs")
+        try:
+            work(database, lose_the_database, scene, stop_timeout=timedelta(0))
+        finally:
+            rename(database, "gone", "jobs")
 
         assert read(database, job_id).state == "running"
 
