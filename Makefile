@@ -6,8 +6,8 @@
 # of a private mirror out of them.
 
 PYTHON ?= python3
-# Tests at the same time: one more than there are cores, since many of them wait for processes.
-JOBS ?= $(shell expr $$(nproc 2>/dev/null || echo 1) + 1)
+# Tests at the same time: two more than there are cores, since many of them wait for processes.
+JOBS ?= $(shell expr $$(nproc 2>/dev/null || echo 1) + 2)
 
 SHELL := /bin/sh
 # Without bytecode each process of the tests rewrites and compiles all of them.
@@ -67,13 +67,8 @@ check-style: setup-dev
 check-types: setup-dev
 	@said=$$($(BIN)/mypy 2>&1 && $(BIN)/lint-imports 2>&1) || { echo "$$said"; exit 1; }
 
-# Branches, too. What is covered in other processes (services, image processors) does not count.
 check-tests: setup-dev
-	TESTS_PART=measured $(PYTEST) --cov --cov-report=
-	$(BIN)/coverage report --skip-covered --show-missing --fail-under=97 \
-		--include='*/printworks/rules/*,*/printworks/actions/*'
-	$(BIN)/coverage report --format=total --fail-under=93
-	TESTS_PART=others $(PYTEST)
+	$(PYTEST) -p tests.coverage
 
 format: setup-dev ## Format the code and repair what can be repaired.
 	$(BIN)/ruff format

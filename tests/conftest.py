@@ -1,5 +1,6 @@
 """What every test can ask for: an empty database of each kind, and a time to call now."""
 
+import gc
 import os
 import shutil
 from collections.abc import Iterator, Sequence
@@ -20,7 +21,7 @@ from tests import postgres
 from tests.compiled_statements import share_compiled_statements
 from tests.factories import NOON
 from tests.order import put_slow_first
-from tests.scale import IS_FULL, IS_QUICK, PART
+from tests.scale import IS_FULL, IS_QUICK
 from tests.statements import Places, find_untried, watch_statements, write_places
 
 BACKENDS: Final = ("sqlite", "postgresql")
@@ -30,10 +31,6 @@ ONE: Final = BACKENDS[:1]
 ON_ONE_DATABASE: Final = frozenset({"api", "cli", "dashboard"})
 # Programs, browsers and whole journeys: they take longest.
 ALL_SLOW: Final = frozenset({"browser", "journeys"})
-# Measuring coverage doubles the time of a test. Elsewhere only the first case of each is measured,
-# and never what is slow: most of that runs in other processes. The rest is a run of its own, since
-# measuring cannot be switched off and on again while threads of a service start.
-MEASURED_WHOLLY: Final = frozenset({"actions", "rules", "store"})
 
 # A transaction that an earlier test left open would bring its rows back.
 END_FORGOTTEN: Final = """
@@ -69,6 +66,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_run] = postgres.Run(config.stash[_lifeline].folder)
 
 
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector what stays until the end: all modules and all tests."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     """Tell each xdist worker where the server is or will be."""
@@ -89,8 +92,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         config.workeroutput["places"] = sent
         return
     config.stash[_places].extend(sent)
-    # Named in every complete run, and an error in one of full size.
-    if IS_FULL and session.exitstatus == pytest.ExitCode.OK and _untried(config):
+    if session.exitstatus == pytest.ExitCode.OK and _untried(config):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
@@ -103,7 +105,7 @@ def pytest_terminal_summary(
 
 
 def _untried(config: pytest.Config) -> list[str]:
-    is_part = PART or config.option.keyword or config.option.markexpr or config.args != ["tests"]
+    is_part = config.option.keyword or config.option.markexpr or config.args != ["tests"]
     return [] if is_part or IS_QUICK else find_untried(config.stash[_places])
 
 
@@ -121,23 +123,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection_modifyitems(
-    config: pytest.Config, items: list[pytest.Item]
-) -> Iterator[None]:
-    """Mark as slow what is slow by where it is, and let it begin first; choose what is measured."""
-    known: set[str] = set()
-    measured: list[pytest.Item] = []
-    others: list[pytest.Item] = []
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """Mark as slow what is slow by where it is, and let it begin first."""
     for item in items:
         if _folder_of(item) in ALL_SLOW:
             item.add_marker(pytest.mark.slow)
-        name = item.nodeid.partition("[")[0]
-        is_repeated = name in known and _folder_of(item) not in MEASURED_WHOLLY
-        known.add(name)
-        (others if is_repeated or item.get_closest_marker("slow") else measured).append(item)
-    if PART:
-        items[:], left = (measured, others) if PART == "measured" else (others, measured)
-        config.hook.pytest_deselected(items=left)
     yield
     items[:] = put_slow_first(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 

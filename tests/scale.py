@@ -10,8 +10,6 @@ T = TypeVar("T")
 IS_FULL: Final = os.environ.get("FULL_TESTS") == "1"
 # A first answer in two minutes, on one database.
 IS_QUICK: Final = os.environ.get("QUICK_TESTS") == "1"
-# Only the tests whose coverage is "measured", or only the "others"; everything if it is empty.
-PART: Final = os.environ.get("TESTS_PART", "")
 
 
 def scaled(whole: int, *, part: int = 8) -> int:

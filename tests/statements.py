@@ -21,7 +21,7 @@ _EITHER: Final = tuple(
     str(_PROGRAM / folder) for folder in ("store/engine", "store/migrations", "store/tables")
 )
 # Only SQLite is brought up to date by a command, and has a mode to check.
-_SQLITE_ALONE: Final = frozenset({"prepare_schema", "_check_sqlite"})
+_SQLITE_ALONE: Final = ("prepare_schema", "_check_sqlite")
 
 Places = set[tuple[str, CodeType, int]]
 
@@ -49,7 +49,7 @@ def write_places(places: Places) -> list[tuple[str, str]]:
     return [
         (database, f"{Path(code.co_filename).relative_to(_PROGRAM)}:{line} ({code.co_qualname})")
         for database, code, line in places
-        if code.co_name not in _SQLITE_ALONE
+        if not code.co_qualname.startswith(_SQLITE_ALONE)
     ]
 
 

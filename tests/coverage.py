@@ -1,0 +1,141 @@
+"""Measures which lines and branches the tests execute: `pytest -n N -p tests.coverage`.
+
+Tracing doubles the time of a test. This instruments the program instead, and removes each
+instrument when it has been reached. What is executed in other processes (services, image
+processors) does not count. A run that covers too little fails, and names what is missing.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import pytest
+import slipcover
+
+
+class Floor(NamedTuple):
+    """How much of some folders must be covered, of lines and branches together, in per cent."""
+
+    what: str
+    folders: tuple[str, ...]
+    least: float
+
+
+SOURCE: Final = "src/printworks/"
+FLOORS: Final = (
+    Floor("rules and actions", (f"{SOURCE}rules/", f"{SOURCE}actions/"), 100),
+    Floor("the whole", (SOURCE,), 95),
+)
+
+Files = Mapping[str, Mapping[str, Any]]
+
+
+class Reached(NamedTuple):
+    """A floor, and what was covered."""
+
+    floor: Floor
+    percent: float
+    files: Files
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the floor holds."""
+        return self.percent >= self.floor.least
+
+
+_found = pytest.StashKey[list[Any]]()
+
+
+def _instrument() -> slipcover.Slipcover:
+    """Instrument whatever is imported of the program from now on."""
+    measuring = slipcover.Slipcover(immediate=True, branch=True, source=[SOURCE])
+    ours = slipcover.FileMatcher(sources=[SOURCE])
+    slipcover.ImportManager(measuring, ours).__enter__()
+    # Migrations are not imported by name.
+    slipcover.wrap_spec_from_file_location(measuring, ours)
+    return measuring
+
+
+# Before anything of the program is imported. The process that leads the run executes no test.
+_measuring: Final = _instrument() if "PYTEST_XDIST_WORKER" in os.environ else None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make room for what each process measures."""
+    config.stash[_found] = []
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Send what was measured to the process that leads the run, which judges it."""
+    config: Any = session.config
+    if _measuring is not None:
+        config.workeroutput["coverage"] = json.dumps(_measuring.get_coverage())
+    elif session.exitstatus == pytest.ExitCode.OK and _find_low(config):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Collect what a process has measured."""
+    measured = getattr(node, "workeroutput", {}).get("coverage")
+    if measured is not None:
+        node.config.stash[_found].append(json.loads(measured))
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Say how much was covered, and name what was not where it is too little."""
+    for reached in _measure(config):
+        floor = reached.floor
+        terminalreporter.write_line(
+            f"{floor.what}: {reached.percent:.2f} % covered, at least {floor.least} %",
+            red=not reached.is_enough,
+        )
+        if not reached.is_enough:
+            for name, file in sorted(reached.files.items()):
+                branches = [f"{start}->{end or 'exit'}" for start, end in file["missing_branches"]]
+                if missing := ", ".join([*map(str, file["missing_lines"]), *branches]):
+                    terminalreporter.write_line(f"  {name}: {missing}")
+
+
+def _find_low(config: pytest.Config) -> list[Reached]:
+    return [reached for reached in _measure(config) if not reached.is_enough]
+
+
+def _measure(config: pytest.Config) -> list[Reached]:
+    """Return what was covered, unless only some of the tests have run."""
+    is_part = config.option.keyword or config.option.markexpr or config.args != ["tests"]
+    if is_part or not config.stash[_found]:
+        return []
+    whole, *others = config.stash[_found]
+    for other in others:
+        slipcover.merge_coverage(whole, other)
+    files = {name: _without_impossible(name, file) for name, file in whole["files"].items()}
+    return [_compare(floor, files) for floor in FLOORS]
+
+
+def _without_impossible(name: str, file: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Leave out the way past all cases of a `match`: mypy proves that there is none."""
+    lines = Path(name).read_text().splitlines()
+    missing = [
+        (start, end)
+        for start, end in file["missing_branches"]
+        if not lines[start - 1].lstrip().startswith("match ")
+    ]
+    summary = {**file["summary"], "missing_branches": len(missing)}
+    return {**file, "missing_branches": missing, "summary": summary}
+
+
+def _compare(floor: Floor, files: Files) -> Reached:
+    chosen = {name: file for name, file in files.items() if name.startswith(floor.folders)}
+    covered = sum(_count(file, "covered") for file in chosen.values())
+    missing = sum(_count(file, "missing") for file in chosen.values())
+    return Reached(floor, 100 * covered / (covered + missing), chosen)
+
+
+def _count(file: Mapping[str, Any], which: str) -> int:
+    summary = file["summary"]
+    return int(summary[f"{which}_lines"] + summary[f"{which}_branches"])
