@@ -190,7 +190,7 @@ def running(data: Path, **settings: str) -> Iterator[Service]:
 
 def _start(data: Path, settings: Mapping[str, str]) -> Service:
     port = find_free_port()
-    settings = {"PRINTWORKS_PORT": str(port), **settings}
+    settings = {"PRINTWORKS_PORT": str(port), "PRINTWORKS_WEB_PROCESSES": "1", **settings}
     log = data.with_name(f"{data.name}.log")
     with log.open("wb") as output:
         process = subprocess.Popen(

@@ -26,10 +26,9 @@ from tests.api.client import Client, Server, make_scope
 from tests.api.images import PHOTO, URL, create
 from tests.api.pngs import a_png
 from tests.api.v3_0.test_callbacks import listens
-from tests.scale import scaled
+from tests.scale import IS_FULL, scaled
 
-pytestmark = pytest.mark.both_databases
-
+BACKENDS: Final = ["sqlite", "postgresql"]
 CASES_FOR_EACH: Final = scaled(480, part=4)
 CHECKS: Final = [
     not_a_server_error,
@@ -113,8 +112,10 @@ def session(v3: Client) -> Iterator[requests.Session]:
         yield session
 
 
+# What is made up for 2.x is sent to SQLite.
 @pytest.mark.slow
 @pytest.mark.timeout(600)
+@pytest.mark.parametrize("backend", BACKENDS if IS_FULL else ["postgresql"], indirect=True)
 def test_no_request_that_can_be_made_up_gets_an_undocumented_answer(
     v3: Client, somebody_else: Client, session: requests.Session, database: Database
 ) -> None:
@@ -140,7 +141,8 @@ def test_no_request_that_can_be_made_up_gets_an_undocumented_answer(
     assert len(adapter.statuses) >= len(statuses) * CASES_FOR_EACH // 2
     assert len(statuses) == len(V3_0.endpoints)
     for label, expected in USUAL.items():
-        assert expected <= statuses[label], label
+        # A part of the cases need not meet every refusal.
+        assert (expected if IS_FULL else expected - {400}) <= statuses[label], label
 
 
 def fuzz(operation: Any, session: requests.Session, order_id: int) -> None:

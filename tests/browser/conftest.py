@@ -7,6 +7,8 @@ from typing import Any, Final, Literal
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from tests.scale import IS_FULL
+
 Scheme = Literal["light", "dark"]
 NewPage = Callable[..., Page]
 
@@ -19,6 +21,10 @@ SIZES: Final[dict[str, dict[str, Any]]] = {
         "has_touch": True,
     },
 }
+# What is pressed on the way from one page to the next is the same at every size.
+ON_THE_WAY: Final = list(SIZES) if IS_FULL else ["phone"]
+# The gallery shows every part of a page in all of them.
+LOOKS: Final = [("phone", "light"), ("desktop", "dark")] if IS_FULL else [("phone", "light")]
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from printworks.dashboard import console, merchant
-from tests.browser.conftest import SIZES, NewPage
+from tests.browser.conftest import LOOKS, ON_THE_WAY, SIZES, NewPage
 from tests.browser.houses import PASSWORD, House, open_house, press
 from tests.browser.inspecting import check_page
 from tests.dashboard.hostile import HOSTILE, MARK
@@ -133,7 +133,7 @@ def test_what_was_typed_stays_when_the_country_changes(open_page: NewPage, house
     expect(page.get_by_label("Copies of each image")).to_have_value("7")
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ON_THE_WAY)
 def test_a_callback_address_is_set_fails_and_is_heard_after_all(
     open_page: NewPage, house: House, size: str
 ) -> None:
@@ -164,7 +164,7 @@ def test_a_callback_address_is_set_fails_and_is_heard_after_all(
         assert {heard.told["id"] for heard in receiver.heard} == {number}
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ON_THE_WAY)
 def test_a_key_is_replaced_and_the_old_one_ends(
     open_page: NewPage, house: House, size: str
 ) -> None:
@@ -190,7 +190,7 @@ def test_a_key_is_replaced_and_the_old_one_ends(
     assert second not in page.content()
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ON_THE_WAY)
 def test_a_recipients_complaint_is_settled_by_a_reprint(
     open_page: NewPage, house: House, tmp_path: Path, size: str
 ) -> None:
@@ -231,7 +231,7 @@ def test_a_recipients_complaint_is_settled_by_a_reprint(
     expect(status(page, "Complete")).to_be_visible(timeout=PATIENCE)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ON_THE_WAY)
 def test_an_operator_dispatches_the_job_of_a_lab_with_a_folder(
     open_page: NewPage, tmp_path: Path, size: str
 ) -> None:
@@ -287,7 +287,7 @@ def fill_in_by_hand(page: Page, picture: Path) -> None:
     page.get_by_label("Country").select_option("GB")
 
 
-@pytest.mark.parametrize(("size", "scheme"), [("phone", "light"), ("desktop", "dark")])
+@pytest.mark.parametrize(("size", "scheme"), LOOKS)
 def test_every_page_can_be_used_by_everybody(
     open_page: NewPage, house: House, size: str, scheme: str
 ) -> None:

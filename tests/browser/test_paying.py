@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import SIZES, NewPage
+from tests.browser.conftest import ON_THE_WAY, NewPage
 from tests.browser.inspecting import check_page
 from tests.running import Client, Service, running
 from tests.worker.hosts import PictureHost, holds
@@ -103,7 +103,7 @@ def heading(page: Page, text: str) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text(text)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ON_THE_WAY)
 def test_a_recipient_says_where_it_goes_and_pays(open_page: NewPage, shop: Shop, size: str) -> None:
     url = shop.ask_recipient()
     page = open_page(size, java_script_enabled=False)

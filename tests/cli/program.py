@@ -41,7 +41,7 @@ def started(data: Path, **settings: str) -> Iterator[Service]:
     """Run `printworks serve` until its welcome is there; end it with the block, however it is."""
     port = find_free_port()
     log = data.with_name(f"{data.name}.log")
-    named = _name({"port": str(port), **settings})
+    named = _name({"port": str(port), "web_processes": "1", **settings})
     with log.open("wb") as output:
         process = subprocess.Popen(
             [PROGRAM, "serve", "--data", data],

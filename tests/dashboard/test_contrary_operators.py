@@ -20,11 +20,12 @@ from tests.api.client import Server
 from tests.dashboard.scenes import hand_in, hear, see_order
 from tests.dashboard.windows import Window, open_console
 from tests.running import Answer
+from tests.scale import IS_FULL
 
 pytestmark = pytest.mark.both_databases
 
 # Each pair meets so often, since who is first is left to chance.
-_ROUNDS: Final = 3
+_ROUNDS: Final = 3 if IS_FULL else 1
 _REASON: Final = "No paper left."
 
 

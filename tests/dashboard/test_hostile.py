@@ -17,6 +17,7 @@ from tests.dashboard.reading_pages import PageReader
 from tests.dashboard.windows import PASSWORD, Window
 from tests.dashboard.worlds import PAGES, World, make_world
 from tests.running import Answer
+from tests.scale import some_of
 
 # Every text of an order that a merchant's program can set.
 TEXTS: Final = (
@@ -85,7 +86,7 @@ def test_there_are_two_hundred_and_every_one_of_them_would_be_seen() -> None:
 def test_no_page_runs_what_a_program_has_written(
     alice: Window, operator: Window, clock: MovableClock, v3: Client
 ) -> None:
-    orders = [create(v3, **write_everywhere(text), countryCode="GB") for text in HOSTILE]
+    orders = [create(v3, **write_everywhere(text), countryCode="GB") for text in some_of(HOSTILE)]
     for order in orders[:3]:
         body = {"sku": PHOTO, "url": f"https://shop.example/{HOSTILE[order]}", "copies": 1}
         v3.post(f"/orders/{order}/images", body)
@@ -109,7 +110,7 @@ def test_no_page_runs_what_stands_in_its_address(
     alice: Window, operator: Window, clock: MovableClock, address: str
 ) -> None:
     window = operator if address.startswith("/console") else alice
-    for text in list_handfuls():
+    for text in some_of(list_handfuls()):
         clock.advance(seconds=5)
         asked = urlencode(dict.fromkeys(ASKED[address], text))
         page = window.open(f"{address}?{asked}")
@@ -118,7 +119,7 @@ def test_no_page_runs_what_stands_in_its_address(
 
 
 def test_no_page_runs_what_its_path_says(alice: Window, clock: MovableClock) -> None:
-    for text in HOSTILE:
+    for text in some_of(HOSTILE):
         clock.advance(seconds=1)
         check(alice.open(f"/orders/{text.replace('/', '')}"), text)
 
@@ -129,7 +130,7 @@ def fill_in_everything(window: Window, clock: MovableClock, realm: Realm, world:
     All fields of a form at once, and then each alone, so that what is refused is shown again and
     what is not is kept.
     """
-    handfuls = list_handfuls()
+    handfuls = some_of(list_handfuls())
     fields = 0
     for page in PAGES[realm]:
         address = world.address_of(page)

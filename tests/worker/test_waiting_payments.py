@@ -12,6 +12,7 @@ from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import PaymentState
 from printworks.worker.advance import advance
 from printworks.worker.loop import Context
+from tests.scale import scaled
 from tests.worker.cashiers import Cashier
 from tests.worker.hosts import holds
 from tests.worker.shops import A_PICTURE, Shop
@@ -46,7 +47,7 @@ def move_clock(shop: Shop, by: timedelta) -> None:
 
 def test_a_moved_clock_asks_once_for_each_payment_that_waits(shop: Shop, asked: list[str]) -> None:
     cashier = Cashier(shop)
-    waiting = cashier.many_drafts(30, destination_country="FR")
+    waiting = cashier.many_drafts(scaled(32), destination_country="FR")
     keys = [cashier.submit(order).key for order in waiting]
 
     for _ in range(4):

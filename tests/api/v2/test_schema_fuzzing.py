@@ -54,7 +54,7 @@ def session(v2: Client) -> Iterator[requests.Session]:
         yield session
 
 
-# What is made up for 3.0 is sent to both databases; here the shapes matter.
+# What is made up for 3.0 is sent to PostgreSQL; here the shapes matter.
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("backend", ["sqlite"])
