@@ -6,6 +6,8 @@ from typing import Final, NamedTuple
 
 from printworks.errors import WrongState
 
+ORDER_CHANGED: Final = "The order has just changed. Read it again before you retry."
+
 
 class OrderStatus(StrEnum):
     """How far an order has come."""

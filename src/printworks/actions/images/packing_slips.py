@@ -34,7 +34,7 @@ def record_packing_slip_status(work: Work, slip: PackingSlip, facts: Mapping[str
     if status is not ImageStatus.OK:
         failed = Reason(ReasonCode.PACKING_SLIP_FAILED, detail=facts["error_message"])
         values = {"reasons": add_reason(order.reasons, failed), "updated_at": work.now}
-        order = update_order(work.db, order, values) or order
+        order = update_order(work.db, order, values)
     # Shipments that only waited for the slip go to their labs now, with it or without.
     if order.image_count:
         shipments, images = list_shipments(work.db, order.id), list_images(work.db, order.id)

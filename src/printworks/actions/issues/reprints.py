@@ -9,7 +9,6 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from printworks.actions.orders.moves import ORDER_CHANGED
 from printworks.actions.orders.orders import create_order
 from printworks.actions.payments.charges import ON_ACCOUNT
 from printworks.actions.production.release import release_to_production
@@ -21,7 +20,7 @@ from printworks.files.store import Files
 from printworks.rules.events import ImagesAdded, OrderReprints
 from printworks.rules.images import ImageStatus
 from printworks.rules.issues import check_charged, check_settling
-from printworks.rules.orders import Payment
+from printworks.rules.orders import ORDER_CHANGED, Payment
 from printworks.store.images.images import Image, list_images
 from printworks.store.images.pictures import proof_key
 from printworks.store.issues.issues import Issue, get_any_issue
@@ -82,7 +81,7 @@ def make_reprint(work: Work, order: Order, issue: Issue, copies: Copies) -> Orde
     work.record(created.id, ImagesAdded([image.id for image in images]))
     # Images keep their prices: customs documents need the values.
     values = {"image_count": len(images), "currency": work.merchant.currency, "price": 0}
-    reprint = update_order(work.db, created, values) or created
+    reprint = update_order(work.db, created, values)
     return release_to_production(work, reprint, images, provider=ON_ACCOUNT)
 
 

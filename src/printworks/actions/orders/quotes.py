@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from printworks.actions.orders.moves import ORDER_CHANGED
 from printworks.actions.production.routing import RoutedProduct, find_delivery, price_shipping
 from printworks.actions.work import Work
 from printworks.catalogue.products import Currency
 from printworks.catalogue.snapshot import Catalogue
-from printworks.errors import WrongState
 from printworks.store.images.images import ItemSum, sum_items, update_price
 from printworks.store.orders.orders import Order, update_order
 
@@ -55,7 +53,4 @@ def price_order(work: Work, order: Order, changes: Mapping[str, object]) -> Orde
         "shipping_price": shipping,
         "needs_plan": True,
     }
-    priced = update_order(work.db, order, values)
-    if priced is None:
-        raise WrongState(ORDER_CHANGED)
-    return priced
+    return update_order(work.db, order, values)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Final
 
-from printworks.actions.orders.moves import ORDER_CHANGED
 from printworks.actions.orders.orders import change_order
 from printworks.actions.orders.quotes import find_shipping
 from printworks.actions.payments.charges import charge_order, refund_charge
@@ -57,8 +56,6 @@ def change_shipping(work: Work, order: Order, values: Mapping[str, object]) -> O
     if not changed:
         return order
     updated = update_order(work.db, order, {**changed, "updated_at": work.now})
-    if updated is None:
-        raise WrongState(ORDER_CHANGED)
     work.record(order.id, OrderChanged(sorted(changed)))
     work.audit("change-shipping", f"order {order.id}", fields=sorted(changed))
     if "shipping_method" in changed:
@@ -76,7 +73,7 @@ def _reprice(work: Work, before: Order, order: Order) -> Order:
     _require_credit(work, price - before.price)
     refund_charge(work, before)
     values = {"price": price, "shipping_price": shipping}
-    repriced = update_order(work.db, order, values) or order
+    repriced = update_order(work.db, order, values)
     charge_order(work, repriced)
     return repriced
 

@@ -92,7 +92,7 @@ def complete_recipient(work: Work, checkout: Checkout, given: Mapping[str, str])
     if not changes:
         return order
     work.record(order.id, OrderChanged(sorted(changes)))
-    return update_order(work.db, order, {**changes, "updated_at": work.now}) or order
+    return update_order(work.db, order, {**changes, "updated_at": work.now})
 
 
 def _list_missing(order: Order) -> list[str]:

@@ -1,6 +1,5 @@
 """Holding an order back, and letting it continue."""
 
-from printworks.actions.orders.moves import ORDER_CHANGED
 from printworks.actions.production.release import enqueue_sending, permissions_of
 from printworks.actions.work import Work
 from printworks.errors import WrongState
@@ -19,8 +18,6 @@ def hold_order(work: Work, order: Order, *, reason: str | None = None) -> Order:
     if not permissions.hold:
         raise WrongState(f"An order that is {order.status} cannot be held now.")
     held = update_order(work.db, order, {"held_at": work.now, "updated_at": work.now})
-    if held is None:
-        raise WrongState(ORDER_CHANGED)
     work.record(order.id, OrderHeld(shipment=None, reason=reason))
     work.audit("hold-order", f"order {order.id}", reason=reason)
     return held
@@ -30,7 +27,7 @@ def release_order(work: Work, order: Order) -> Order:
     """Let a held order continue."""
     if order.held_at is None:
         raise WrongState("The order is not held.")
-    released = update_order(work.db, order, {"held_at": None, "updated_at": work.now}) or order
+    released = update_order(work.db, order, {"held_at": None, "updated_at": work.now})
     work.record(order.id, OrderReleased())
     work.audit("release-order", f"order {order.id}")
     shipments, images = list_shipments(work.db, order.id), list_images(work.db, order.id)

@@ -51,8 +51,7 @@ def apply_lab_report(system: SystemWork, report: LabReport) -> bool:
         return _hold_shipment(work, order, shipment, reason)
     if report.state is LabState.REJECTED:
         return _route_again(work, order, shipment, report)
-    if update_shipment(work.db, shipment, _reported_values(report, work.now)) is None:
-        return False
+    update_shipment(work.db, shipment, _reported_values(report, work.now))
     values: dict[str, object] = {"updated_at": work.now}
     if report.state is LabState.FAILED:
         failed = Reason(ReasonCode.SHIPMENT_FAILED, shipment.id)
@@ -60,7 +59,7 @@ def apply_lab_report(system: SystemWork, report: LabReport) -> bool:
     elif report.state is LabState.DISPATCHED:
         values["reasons"] = drop_reasons(order.reasons, _AT_LABS, subject=shipment.id)
     if order.status is OrderStatus.SUBMITTED:
-        order = update_order(work.db, order, values) or order
+        order = update_order(work.db, order, values)
     shipments = list_shipments(work.db, order.id)
     record_shipments(work, order, shipments, [shipment.id])
     _complete_if_all_sent(work, order, shipments)
@@ -105,9 +104,7 @@ def _hold_shipment(work: Work, order: Order, shipment: Shipment, reason: str) ->
     if shipment.held_because is not None:
         # The lab has only repeated its report.
         return False
-    held = update_shipment(work.db, shipment, {"held_because": reason, "updated_at": work.now})
-    if held is None:
-        return False
+    update_shipment(work.db, shipment, {"held_because": reason, "updated_at": work.now})
     reasons = add_reason(order.reasons, Reason(ReasonCode.SHIPMENT_HELD, shipment.id))
     update_order(work.db, order, {"reasons": reasons, "updated_at": work.now})
     work.record(order.id, OrderHeld(shipment=shipment.id, reason=reason))
@@ -155,7 +152,7 @@ def reoffer_shipment(system: SystemWork, shipment_id: int) -> list[Shipment]:
     if shipment.state is not LabState.FAILED and shipment.held_because is None:
         raise WrongState(f"Shipment {shipment_id} is {shipment.state}, and not held.")
     left = drop_reasons(order.reasons, _AT_LABS, subject=shipment_id)
-    order = update_order(work.db, order, {"reasons": left, "updated_at": work.now}) or order
+    order = update_order(work.db, order, {"reasons": left, "updated_at": work.now})
     report = LabReport(job=shipment_id, state=LabState.CANCELLED, reason="Offered again.")
     offered = _reroute(work, order, shipment, report, without=set())
     _withdraw_from_lab(work, shipment)

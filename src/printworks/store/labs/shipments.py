@@ -20,6 +20,8 @@ from sqlalchemy import (
 
 from printworks.catalogue.services import Carrier
 from printworks.conversion import reader_of
+from printworks.errors import WrongState
+from printworks.rules.orders import ORDER_CHANGED
 from printworks.rules.production import DROPPED, LabState
 from printworks.rules.routing.model import Routing
 from printworks.store.engine.prepared import PreparedStatement, structs_of
@@ -250,17 +252,15 @@ def drop_planned(db: Connection, order_id: int) -> None:
     _DROP_PLANNED.run(db, {"order_id": order_id})
 
 
-def update_shipment(
-    db: Connection, shipment: Shipment, values: Mapping[str, object]
-) -> Shipment | None:
-    """Change a shipment if its state is still the one that was read; else return None."""
+def update_shipment(db: Connection, shipment: Shipment, values: Mapping[str, object]) -> Shipment:
+    """Change a shipment; raise `WrongState` if its state is not the one that was read."""
     changed = db.execute(
         update(shipments)
         .where(shipments.c.id == shipment.id, shipments.c.state == shipment.state)
         .values(**values)
     )
     if not changed.rowcount:
-        return None
+        raise WrongState(ORDER_CHANGED)
     increase_version(db, shipment.order_id)
     return msgspec.structs.replace(shipment, **values)
 

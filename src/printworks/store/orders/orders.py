@@ -19,8 +19,8 @@ from sqlalchemy import (
 )
 
 from printworks.catalogue.products import Currency, QualityLevel
-from printworks.errors import NotFound
-from printworks.rules.orders import PLANNED, OrderStatus, Payment, ShippingMethod
+from printworks.errors import NotFound, WrongState
+from printworks.rules.orders import ORDER_CHANGED, PLANNED, OrderStatus, Payment, ShippingMethod
 from printworks.rules.reasons import StoredReasons
 from printworks.rules.search import make_recipient_key
 from printworks.store.callbacks.callbacks import PLACE, FeedPosition
@@ -294,8 +294,8 @@ def insert_order(
     return Order(id=order_id, **values), FeedPosition(*place)
 
 
-def update_order(db: Connection, order: Order, values: Mapping[str, object]) -> Order | None:
-    """Change an order if its status is still the one that was read; else return None."""
+def update_order(db: Connection, order: Order, values: Mapping[str, object]) -> Order:
+    """Change an order; raise `WrongState` if its status is not the one that was read."""
     also: dict[str, object] = {}
     if values.get("recipient_name", order.recipient_name) != order.recipient_name:
         also["recipient_key"] = make_recipient_key(cast("str | None", values["recipient_name"]))
@@ -303,7 +303,9 @@ def update_order(db: Connection, order: Order, values: Mapping[str, object]) -> 
     row = _update_of(frozenset(changed)).first(
         db, {**changed, "this": order.id, "expected": order.status}
     )
-    return None if row is None else msgspec.structs.replace(order, **values, version=row[0])
+    if row is None:
+        raise WrongState(ORDER_CHANGED)
+    return msgspec.structs.replace(order, **values, version=row[0])
 
 
 @cache
