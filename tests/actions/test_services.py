@@ -1,0 +1,31 @@
+"""What a process shares is opened once, by whoever needs it first."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+
+from printworks.catalogue.snapshot import Catalogue
+from printworks.store.engine.database import Database
+from tests.factories import some_services
+
+THREADS = 8
+
+
+def test_threads_that_need_something_at_once_share_it(sqlite_database: Database) -> None:
+    services, start = some_services(sqlite_database), threading.Barrier(THREADS)
+
+    def need_it() -> Catalogue:
+        start.wait()
+        return services.catalogue
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        found = [ended.result() for ended in [pool.submit(need_it) for _ in range(THREADS)]]
+
+    assert all(one is services.catalogue for one in found)
+
+
+def test_a_process_that_was_not_told_how_moves_no_clock(sqlite_database: Database) -> None:
+    with pytest.raises(RuntimeError, match="does not move clocks"):
+        some_services(sqlite_database).advance_clock(1, timedelta(days=1))
