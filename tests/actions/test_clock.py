@@ -5,12 +5,12 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from printworks.actions.accounts.clock import advance_clock
+from printworks.actions.accounts.clock import FURTHEST, advance_clock
 from printworks.errors import BadInput
-from printworks.store.accounts.merchants import Merchant
+from printworks.store.accounts.merchants import Merchant, get_merchant
 from printworks.store.engine.database import Database
 from printworks.store.tables import merchants
-from tests.factories import NOON, a_work
+from tests.factories import NOON, a_merchant, a_work
 from tests.worker.queues import add_merchant, claim_some, enqueue_one
 
 DAY = timedelta(days=1)
@@ -70,3 +70,15 @@ def test_no_clock_goes_back(database: Database) -> None:
         advance_clock(a_work(db, merchant, now=NOON), -DAY)
 
     assert read_offset(database, merchant) == timedelta(0)
+
+
+def test_no_clock_goes_further_than_any_job_is_due(database: Database) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        advance_clock(a_work(db, merchant), FURTHEST)
+        ahead = get_merchant(db, merchant.id)
+
+    with pytest.raises(BadInput, match="at most 36525 days"), database.writing() as db:
+        advance_clock(a_work(db, ahead), timedelta(milliseconds=1))
+
+    assert read_offset(database, merchant) == FURTHEST
