@@ -41,3 +41,16 @@ def test_a_refund_that_is_reported_twice_is_booked_once(database: Database) -> N
         assert kinds.count(EntryKind.REPAYMENT) == 1
         assert read_books(db, merchant.id).balance == 0
         assert find_faults(db, merchant) == []
+
+
+def test_what_nobody_gives_back_is_not_booked_as_given_back(database: Database) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        pay_by_card(db, merchant)
+
+        record_refunded(a_system_work(db, now=NOON), 1)
+
+        assert get_request(db, 1).state is PaymentState.PAID
+        kinds = [booked.entry.kind for booked in list_entries(db, merchant.id)]
+        assert EntryKind.REPAYMENT not in kinds
+        assert find_faults(db, merchant) == []
