@@ -12,14 +12,19 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 from sqlalchemy import Connection
 
+from printworks.actions.images.packing_slips import record_packing_slip_status
 from printworks.actions.orders.moves import move_order
 from printworks.actions.orders.orders import cancel_order, change_order
 from printworks.catalogue.opening import open_catalogue
 from printworks.errors import BadInput, WrongState
 from printworks.rules.events import OrderChanged, OrderCreated, OrderMoved
+from printworks.rules.images import ImageStatus
+from printworks.rules.jobs import JobKind
 from printworks.rules.orders import MOVES, OrderStatus
 from printworks.store.accounts.merchants import Merchant, get_merchant
+from printworks.store.console.jobs import get_job, list_jobs
 from printworks.store.engine.database import Database
+from printworks.store.images.packing_slips import find_packing_slip
 from printworks.store.orders.events import list_events
 from printworks.store.orders.orders import Order, get_order
 from tests.factories import NOON, a_merchant, a_work, a_work_of, an_order
@@ -75,6 +80,26 @@ def test_a_change_that_changes_nothing_leaves_no_trace(database: Database, order
 
     assert read(database, order) == order
     assert len(events(database, order)) == 1
+
+
+def test_the_file_of_a_packing_slip_goes_when_another_takes_its_place(database: Database) -> None:
+    old, new = "https://shop.example/old.png", "https://shop.example/new.png"
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        order = an_order(db, merchant, packing_slip_url=old)
+        slip = find_packing_slip(db, order.id)
+        assert slip is not None
+        work = a_work(db, merchant, catalogue=CATALOGUE)
+        received = {"status": ImageStatus.OK, "file": "slips/1.png"}
+        record_packing_slip_status(work, slip, received)
+
+        change_order(work, order, {"packing_slip_url": new})
+
+        [removal] = list_jobs(db, kind=JobKind.REMOVE_FILES, limit=9)
+        assert get_job(db, removal.id).args == {"files": ["slips/1.png"]}
+        wanted = find_packing_slip(db, order.id)
+        assert wanted is not None
+        assert (wanted.url, wanted.file) == (new, None)
 
 
 def test_a_lost_race_leaves_no_trace(database: Database, order: Order) -> None:

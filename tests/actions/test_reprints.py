@@ -217,6 +217,22 @@ def test_what_was_planned_for_another_order_is_refused(database: Database) -> No
             )
 
 
+def test_a_reprint_of_what_has_changed_since_it_was_planned_is_refused(database: Database) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        order = submitted(db, merchant)
+        issue = complain(db, merchant, order)
+        copies = plan_reprint(a_system_work(db, now=NOON), issue.id)
+        db.execute(images_table.delete().where(images_table.c.id == copies[0].original.id))
+
+        with pytest.raises(WrongState, match="has just changed"):
+            reprint_issue(
+                a_system_work(db, now=NOON, catalogue=CATALOGUE), issue.id, copies, comment="Sorry."
+            )
+
+        assert get_any_issue(db, issue.id) == issue
+
+
 def test_an_operator_may_choose_what_is_printed_again(database: Database) -> None:
     with database.writing() as db:
         merchant = a_merchant(db)

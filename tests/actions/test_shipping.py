@@ -7,9 +7,10 @@ from sqlalchemy import Connection, select
 
 from printworks.actions.images.images import add_images
 from printworks.actions.issues.issues import open_issue, refund_issue
+from printworks.actions.orders.orders import cancel_order
 from printworks.actions.orders.shipping import change_shipping
 from printworks.actions.production.lab_reports import apply_lab_report
-from printworks.actions.production.release import record_sent
+from printworks.actions.production.release import record_sent, stop_labs
 from printworks.actions.submission.submit import submit_order
 from printworks.catalogue.opening import open_catalogue
 from printworks.errors import WrongState
@@ -29,7 +30,7 @@ from printworks.store.labs.shipments import list_shipments
 from printworks.store.money.ledger import NewLedgerEntry, post_entry, read_books, set_credit_limit
 from printworks.store.orders.events import list_events
 from printworks.store.orders.orders import Order, get_order
-from printworks.store.tables import jobs
+from printworks.store.tables import jobs, shipments
 from tests.factories import NOON, a_merchant, a_system_work, a_work, an_order
 
 CATALOGUE: Final = open_catalogue(None)
@@ -181,3 +182,38 @@ def test_an_open_order_is_simply_changed(database: Database) -> None:
 
     assert changed.status is OrderStatus.NOT_YET_SUBMITTED
     assert changed.shipping_method is ShippingMethod.EXPRESS
+
+
+def test_the_same_address_again_leaves_the_lab_alone(database: Database) -> None:
+    with database.writing() as db:
+        merchant, order = a_submitted_order(db)
+        before, happened = list_shipments(db, order.id), list_events(db, order.id)
+
+        assert change(db, merchant, order, address1=order.address1) == order
+
+        assert list_shipments(db, order.id) == before
+        assert list_events(db, order.id) == happened
+
+
+def test_what_a_lab_has_dispatched_is_not_cancelled(database: Database) -> None:
+    with database.writing() as db:
+        merchant, order = a_submitted_order(db)
+        [shipment] = list_shipments(db, order.id)
+        report = LabReport(job=shipment.id, state=LabState.DISPATCHED)
+        apply_lab_report(a_system_work(db, now=NOON, catalogue=CATALOGUE), report)
+
+        stop_labs(a_work(db, merchant, catalogue=CATALOGUE), order)
+
+        [dispatched] = list_shipments(db, order.id)
+        assert dispatched.state is LabState.DISPATCHED
+
+
+def test_at_a_lab_that_left_the_catalogue_nothing_can_be_changed(database: Database) -> None:
+    with database.writing() as db:
+        merchant, order = a_submitted_order(db)
+        db.execute(shipments.update().values(lab="gone"))
+
+        with pytest.raises(WrongState, match="no longer be changed"):
+            change(db, merchant, order, address1="2 Low Road")
+        with pytest.raises(WrongState, match="cannot become Cancelled"):
+            cancel_order(a_work(db, merchant, catalogue=CATALOGUE), order)
