@@ -123,11 +123,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Iterator[None]:
     """Mark as slow what is slow by where it is, and let it begin first."""
     for item in items:
         if _folder_of(item) in ALL_SLOW:
             item.add_marker(pytest.mark.slow)
+    if IS_QUICK:
+        first = list({item.nodeid.partition("[")[0]: item for item in reversed(items)}.values())
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(first)])
+        items[:] = reversed(first)
     yield
     items[:] = put_slow_first(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 

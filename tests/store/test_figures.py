@@ -1,5 +1,6 @@
 """Figures by day: what happened is counted on its day, and quiet days are there too."""
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
@@ -265,7 +266,9 @@ class TestIndexes:
         plans = explain_on_postgresql(postgresql_database, self.ask, sorts=True)
 
         everything = "\n".join(plans.values())
-        for index in self.INDEXES:
+        # Among few merchants PostgreSQL may skip through the key of the sums instead.
+        assert re.search("using (ix_ledger_days_day|pk_ledger_days) on ledger_days", everything)
+        for index in self.INDEXES[1:]:
             assert index in everything, index
         assert "Seq Scan" not in everything
 

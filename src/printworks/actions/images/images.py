@@ -24,7 +24,7 @@ from printworks.rules.orders import OrderStatus, Payment, check_not_being_paid
 from printworks.rules.reasons import Reason, ReasonCode, add_reason
 from printworks.store.images import images as store
 from printworks.store.images.images import Image, NewImage
-from printworks.store.images.pictures import print_key, proof_keys
+from printworks.store.images.pictures import proof_keys
 from printworks.store.labs.shipments import list_shipments
 from printworks.store.orders.orders import Order, get_order_to_change, update_order
 from printworks.store.queue.jobs import is_enqueued
@@ -106,10 +106,7 @@ def remove_image(work: Work, order: Order, image_id: int) -> Order:
     priced = price_order(work, order, values)
     work.record(order.id, ImageRemoved(image.id))
     work.audit_routine("remove-image", f"order {order.id}", image=image.id)
-    files = list(proof_keys(image.id))
-    if image.manifest is not None:
-        files.append(print_key(image.id))
-    work.enqueue(JobKind.REMOVE_FILES, {"files": files})
+    work.enqueue(JobKind.REMOVE_FILES, {"files": list(proof_keys(image.id))})
     return priced
 
 
