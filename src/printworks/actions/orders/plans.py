@@ -36,13 +36,15 @@ def plan_orders(
 ) -> Sequence[WholeOrder]:
     """Return orders of the merchant with the shipments of those planned that need it."""
     terms = RoutingTerms.of(work)
-    waiting = [(one, _plan(one, terms)) for one in found if one.order.needs_plan]
+    # Always in the same order: two lists of the same orders must not deadlock.
+    stale = sorted((one for one in found if one.order.needs_plan), key=lambda one: one.order.id)
+    waiting = [(one, _plan(one, terms)) for one in stale]
     planned: dict[int, WholeOrder] = {}
     for first in range(0, len(waiting), _STORED_TOGETHER):
         with database.writing_beside(work.db) as db:
             for one, plan in waiting[first : first + _STORED_TOGETHER]:
                 # If it has changed since, this is what it was when it was read.
-                order, shipments = replace_plan(db, one.order, plan, now=work.now)
+                order, shipments = replace_plan(db, one.order, plan, now=terms.now)
                 planned[order.id] = one._replace(order=order, shipments=shipments)
     return [planned.get(one.order.id, one) for one in found]
 
