@@ -3,6 +3,7 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -24,6 +25,25 @@ def test_threads_that_need_something_at_once_share_it(sqlite_database: Database)
         found = [ended.result() for ended in [pool.submit(need_it) for _ in range(THREADS)]]
 
     assert all(one is services.catalogue for one in found)
+
+
+class OpenedMeanwhile(dict[str, Any]):
+    """Empty when it is looked into first; then another thread has opened everything."""
+
+    looks = 0
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Find nothing the first time."""
+        self.looks += 1
+        return default if self.looks == 1 else super().get(name, default)
+
+
+def test_whoever_waited_for_another_uses_what_that_one_opened(sqlite_database: Database) -> None:
+    services = some_services(sqlite_database)
+    opened = services.catalogue
+    object.__setattr__(services, "_opened", OpenedMeanwhile(services._opened))
+
+    assert services.catalogue is opened
 
 
 def test_a_process_that_was_not_told_how_moves_no_clock(sqlite_database: Database) -> None:

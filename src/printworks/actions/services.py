@@ -134,7 +134,8 @@ class Services:
         found = self.given.get(name) or self._opened.get(name)
         if found is None:
             with self._opening:
-                # Another thread may have opened it meanwhile.
-                found = self._opened.get(name) or self._opened.setdefault(name, open_it())
+                found = self._opened.get(name)
+                if found is None:
+                    found = self._opened[name] = open_it()
         opened: T = found
         return opened
