@@ -131,9 +131,10 @@ def pytest_collection_modifyitems(
         if _folder_of(item) in ALL_SLOW:
             item.add_marker(pytest.mark.slow)
     if IS_QUICK:
-        first = list({item.nodeid.partition("[")[0]: item for item in reversed(items)}.values())
-        config.hook.pytest_deselected(items=[item for item in items if item not in set(first)])
-        items[:] = reversed(first)
+        first = {item.nodeid.partition("[")[0]: item for item in reversed(items)}
+        chosen = set(first.values())
+        config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+        items[:] = [item for item in items if item in chosen]
     yield
     items[:] = put_slow_first(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 

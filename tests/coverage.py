@@ -5,6 +5,7 @@ instrument when it has been reached. What is executed in other processes (servic
 processors) does not count. A run that covers too little fails, and names what is missing.
 """
 
+import ast
 import json
 import os
 from collections.abc import Mapping
@@ -119,12 +120,12 @@ def _measure(config: pytest.Config) -> list[Reached]:
 
 def _without_impossible(name: str, file: Mapping[str, Any]) -> Mapping[str, Any]:
     """Leave out the way past all cases of a `match`: mypy proves that there is none."""
-    lines = Path(name).read_text().splitlines()
-    missing = [
-        (start, end)
-        for start, end in file["missing_branches"]
-        if not lines[start - 1].lstrip().startswith("match ")
-    ]
+    ways = {
+        node.lineno: {case.body[0].lineno for case in node.cases}
+        for node in ast.walk(ast.parse(Path(name).read_text()))
+        if isinstance(node, ast.Match)
+    }
+    missing = [(at, to) for at, to in file["missing_branches"] if to in ways.get(at, {to})]
     summary = {**file["summary"], "missing_branches": len(missing)}
     return {**file, "missing_branches": missing, "summary": summary}
 

@@ -1,12 +1,11 @@
 """Figures by day: what happened is counted on its day, and quiet days are there too."""
 
-import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, delete
+from sqlalchemy import Connection, delete, text
 
 from printworks.rules.events import CallbackState
 from printworks.rules.ledger import EntryKind
@@ -31,6 +30,11 @@ TODAY = NOON.date()
 MIDNIGHT = datetime.combine(TODAY, time(), UTC)
 DAY = timedelta(days=1)
 TRANSIT = {"post": 3, "courier": 1}
+MANY_DAYS = """
+    INSERT INTO ledger_days (merchant_id, day, kind, currency, entries, amount)
+    SELECT merchants.id, to_char(date '2026-11-15' - back, 'YYYY-MM-DD'), 'charge', 'GBP', 1, 100
+    FROM merchants, generate_series(0, 399) AS back
+"""
 
 
 @pytest.fixture
@@ -260,15 +264,19 @@ class TestIndexes:
         tables = ("ledger_days", "shipments", "callback_attempts", "callbacks", "orders")
         assert not any(line.startswith(f"SCAN {name}") for line in steps for name in tables), steps
 
-    def test_postgresql_reads_only_the_days_that_are_shown(
-        self, postgresql_database: Database
-    ) -> None:
-        plans = explain_on_postgresql(postgresql_database, self.ask, sorts=True)
+    def test_postgresql_reads_only_the_days_that_are_shown(self, postgresql_url: str) -> None:
+        database = Database(postgresql_url)
+        with database.writing() as db:
+            for number in range(100):
+                a_merchant(db, f"Merchant {number}")
+            # Among few merchants, skipping through the key would be as good as the index of days.
+            db.execute(text(MANY_DAYS))
+            db.execute(text("ANALYZE ledger_days"))
+        plans = explain_on_postgresql(database, self.ask, sorts=True)
+        database.close()
 
         everything = "\n".join(plans.values())
-        # Among few merchants PostgreSQL may skip through the key of the sums instead.
-        assert re.search("using (ix_ledger_days_day|pk_ledger_days) on ledger_days", everything)
-        for index in self.INDEXES[1:]:
+        for index in self.INDEXES:
             assert index in everything, index
         assert "Seq Scan" not in everything
 
