@@ -50,7 +50,7 @@ serve: setup ## Start the service and show its address and a demo merchant.
 test: setup-dev check-style ## Run everything that CI runs: all checks, all tests, the floors of coverage.
 	@$(MAKE) --no-print-directory -j2 check-types check-tests
 
-test-quick: setup-dev ## Run the first case of each test but the slow ones, on one database, in two minutes.
+test-quick: setup-dev ## Run the first case of each test but the slow ones, on one database, in three minutes.
 	QUICK_TESTS=1 $(PYTEST) -m "not slow"
 
 test-full: setup-dev ## Run all tests at their full size, on all databases and versions.
