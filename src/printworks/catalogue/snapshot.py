@@ -168,10 +168,14 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def convert(self, amount: int | Fraction, currency: Currency, *, to: Currency) -> Fraction:
         """Return an amount in another currency, exactly, to compare costs with and no more."""
+        return amount * self.find_exchange_rate(currency, to=to)
+
+    def find_exchange_rate(self, currency: Currency, *, to: Currency) -> Fraction:
+        """Return what one minor unit is worth in another currency, exactly."""
         if currency is to:
-            return Fraction(amount)
+            return Fraction(1)
         # All four currencies have a hundred minor units.
-        return amount * Fraction(self.rates[currency]) / Fraction(self.rates[to])
+        return Fraction(self.rates[currency]) / Fraction(self.rates[to])
 
     def remember(self, key: Hashable, calculate: Callable[[], T]) -> T:
         """Return what was calculated from this snapshot under a key; calculate it once.

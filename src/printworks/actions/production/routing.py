@@ -233,10 +233,8 @@ def _list_costs(lab: Lab, terms: RoutingTerms) -> Mapping[str, int]:
     catalogue, currency = terms.catalogue, terms.currency
 
     def convert() -> dict[str, int]:
-        return {
-            sku: round(catalogue.convert(FINE * making.cost, lab.currency, to=currency))
-            for sku, making in lab.makes.items()
-        }
+        rate = FINE * catalogue.find_exchange_rate(lab.currency, to=currency)
+        return {sku: round(rate * making.cost) for sku, making in lab.makes.items()}
 
     return catalogue.remember(("costs", lab.code, currency), convert)
 
