@@ -13,7 +13,7 @@ import hypothesis
 import psycopg
 import pytest
 import structlog
-from sqlalchemy import make_url
+from sqlalchemy import event, make_url
 
 from printworks.store.engine.database import Database
 from printworks.store.tables import metadata, schema, secrets
@@ -35,7 +35,8 @@ ALL_SLOW: Final = frozenset({"browser", "journeys"})
 # A transaction that an earlier test left open would bring its rows back.
 END_FORGOTTEN: Final = """
     SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
-    WHERE datname = current_database() AND pid <> pg_backend_pid()
+    WHERE datname = current_database() AND NOT (state = 'idle' AND pid = ANY(%s))
+        AND pid <> pg_backend_pid()
 """
 RESTART_NUMBERS: Final = "SELECT setval(oid, 1, false) FROM pg_class WHERE relkind = 'S'"
 
@@ -52,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # No chance: the same commit passes twice, and what is new is found by the full run.
     hypothesis.settings.register_profile(
         "printworks",
-        max_examples=500 if IS_FULL else 100,
+        max_examples=500 if IS_FULL else 20 if IS_QUICK else 100,
         deadline=None,
         derandomize=not IS_FULL,
     )
@@ -232,12 +233,9 @@ def _sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def postgresql_database(_postgresql_shared: str) -> Iterator[Database]:
+def postgresql_database(postgresql_shared: "SharedDatabase") -> Database:
     """A migrated PostgreSQL database without a row, shared by the tests of one process."""
-    _empty(_postgresql_shared)
-    database = Database(_postgresql_shared)
-    yield database
-    database.close()
+    return postgresql_shared.empty()
 
 
 @pytest.fixture
@@ -247,8 +245,15 @@ def postgresql_url(request: pytest.FixtureRequest, _postgresql_template: str) ->
 
 
 @pytest.fixture(scope="session")
-def _postgresql_shared(pytestconfig: pytest.Config, _postgresql_template: str) -> Iterator[str]:
-    yield from _temporary_postgresql(pytestconfig.stash[_run], template=_postgresql_template)
+def postgresql_shared(
+    pytestconfig: pytest.Config, _postgresql_template: str
+) -> Iterator["SharedDatabase"]:
+    """The PostgreSQL database that the tests of this process share."""
+    run = pytestconfig.stash[_run]
+    for url in _temporary_postgresql(run, template=_postgresql_template):
+        shared = SharedDatabase(url)
+        yield shared
+        shared.close()
 
 
 @pytest.fixture(scope="session")
@@ -288,12 +293,36 @@ def _migrate(url: str) -> None:
     database.close()
 
 
-def _empty(url: str) -> None:
-    # Four times quicker than TRUNCATE, which makes new files for every table and index.
-    # The secrets came with the migrations, and are the same for every test. What a database was
-    # begun as did not.
-    emptied = [table for table in reversed(metadata.sorted_tables) if table is not secrets]
-    deletions = [f"DELETE FROM {table.name}" for table in emptied]
-    deletions.append("DELETE FROM secrets WHERE name = 'environment'")
-    with _connect(url) as connection:
-        connection.execute("; ".join([END_FORGOTTEN, *deletions, RESTART_NUMBERS]).encode())
+class SharedDatabase:
+    """A PostgreSQL database whose connections stay open from test to test.
+
+    A new connection costs the server as much as emptying all tables: it forks, reads the
+    catalogue of tables, and plans every statement for the first time.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.database = Database(url)
+        self._kept: list[int] = []
+        event.listen(self.database.engine, "connect", self._keep)
+        self._own = _connect(url)
+        # Four times quicker than TRUNCATE, which makes new files for every table and index.
+        # The secrets came with the migrations, and are the same for every test. What a database
+        # was begun as did not.
+        emptied = [table for table in reversed(metadata.sorted_tables) if table is not secrets]
+        deletions = [f"DELETE FROM {table.name}" for table in emptied]
+        deletions.append("DELETE FROM secrets WHERE name = 'environment'")
+        self._statement = "; ".join([*deletions, RESTART_NUMBERS]).encode()
+
+    def empty(self) -> Database:
+        """Return the database without a row or an open transaction of the tests before."""
+        self._own.execute(END_FORGOTTEN, [self._kept])
+        self._own.execute(self._statement)
+        return self.database
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._own.close()
+        self.database.close()
+
+    def _keep(self, driver: psycopg.Connection, _: object) -> None:
+        self._kept.append(driver.info.backend_pid)

@@ -36,6 +36,7 @@ from printworks.worker.advance import ADVANCING_LEASE, Advanced, advance
 from printworks.worker.loop import Context
 from tests.clocks import MovableClock
 from tests.factories import NOON, a_merchant, some_services
+from tests.scale import scaled
 from tests.worker.hosts import answers, holds, says_nothing, wait_until
 from tests.worker.queues import LEASE
 from tests.worker.shops import A_PICTURE, ANOTHER_PICTURE, Shop, open_shop
@@ -111,28 +112,21 @@ def new_database(
     backend: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> Iterator[NewDatabase]:
     """A way to get a database without a row, again and again."""
+    if backend == "postgresql":
+        shared = request.getfixturevalue("postgresql_shared")
+        yield shared.empty
+        return
     opened: list[Database] = []
-    url = request.getfixturevalue("postgresql_url") if backend == "postgresql" else ""
 
     def make() -> Database:
-        if url:
-            _empty(url)
-            database = Database(url)
-        else:
-            database = Database(f"sqlite:///{tmp_path / f'again-{len(opened)}.db'}")
-            schema.migrate(database)
+        database = Database(f"sqlite:///{tmp_path / f'again-{len(opened)}.db'}")
+        schema.migrate(database)
         opened.append(database)
         return database
 
     yield make
     for database in opened:
         database.close()
-
-
-def _empty(url: str) -> None:
-    from tests.conftest import _empty as empty
-
-    empty(url)
 
 
 @contextmanager
@@ -182,10 +176,11 @@ class TestTheSameAgain:
     def test_many_steps_are_like_one(
         self, new_database: NewDatabase, tmp_path: Path, processor: ImageProcessor
     ) -> None:
+        step, many = timedelta(seconds=17), scaled(90, part=5)
         ways = {
             "one": [14 * DAY],
             "two": [10 * timedelta(minutes=1), 14 * DAY - 10 * timedelta(minutes=1)],
-            "many": [timedelta(seconds=17)] * 90 + [14 * DAY - 90 * timedelta(seconds=17)],
+            "many": [step] * many + [14 * DAY - many * step],
         }
         logs = {}
         for name, steps in ways.items():
