@@ -18,7 +18,7 @@ from tests.api.conftest import an_order
 from tests.cli.program import run, started, wait_until
 from tests.cli.receivers import Receiver
 from tests.commands import run_here
-from tests.running import PROGRAM, Merchant, Service, running
+from tests.running import PROGRAM, Merchant, Service
 
 pytestmark = pytest.mark.slow
 
@@ -77,14 +77,28 @@ def demo_of(service: Service) -> Merchant:
     return Merchant(kept["merchantId"], kept["apiKey"])
 
 
+def as_environment(merchant: Merchant) -> dict[str, str]:
+    """Let `listen` ask for this merchant, and not for the demo."""
+    return {"MERCHANT_ID": merchant.id, "API_KEY": merchant.key}
+
+
 def create(service: Service, merchant: Merchant, **members: Any) -> int:
     """Create an order."""
     with service.client(merchant) as client:
         return int(client.post("/v3.0/orders", an_order(**members)).data["id"])
 
 
-def test_the_demo_merchants_callbacks_arrive_signed_and_shown(tmp_path: Path) -> None:
-    with started(tmp_path / "data") as service, Receiver() as receiver:
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service for all; only one test listens to its demo merchant."""
+    with started(tmp_path_factory.mktemp("service") / "data") as service:
+        yield service
+
+
+def test_the_demo_merchants_callbacks_arrive_signed_and_shown(
+    service: Service, tmp_path: Path
+) -> None:
+    with Receiver() as receiver:
         demo = demo_of(service)
         create(service, demo, merchantOrderId="before")
         where = receiver.url("/callbacks?shop=1")
@@ -114,15 +128,18 @@ def test_the_demo_merchants_callbacks_arrive_signed_and_shown(tmp_path: Path) ->
     ]
 
 
-def test_it_sends_what_the_service_itself_sends_to_the_byte(tmp_path: Path) -> None:
-    with started(tmp_path / "data") as service, Receiver() as there, Receiver() as here:
-        demo, port = demo_of(service), str(service.port)
+def test_it_sends_what_the_service_itself_sends_to_the_byte(
+    service: Service, tmp_path: Path
+) -> None:
+    with Receiver() as there, Receiver() as here:
+        merchant, port = service.add_merchant(), str(service.port)
         about = ("merchant", "callback")
         to = ("--data", service.data)
-        run(*about, "set", demo.id, there.url(), *to, port=port)
-        [kept] = json.loads(run(*about, "secret", demo.id, "--json", *to, port=port).said)
-        with listening(service, tmp_path, "--forward-to", here.url()) as listener:
-            create(service, demo, merchantOrderId='"Café" </b>')
+        run(*about, "set", merchant.id, there.url(), *to, port=port)
+        [kept] = json.loads(run(*about, "secret", merchant.id, "--json", *to, port=port).said)
+        words = ("--forward-to", here.url())
+        with listening(service, tmp_path, *words, environ=as_environment(merchant)) as listener:
+            create(service, merchant, merchantOrderId='"Café" </b>')
             sent, forwarded = there.next(), here.next()
 
     Webhook(kept["secret"]).verify(sent.body, sent.headers)
@@ -154,21 +171,21 @@ def test_a_restart_of_the_service_loses_nothing(tmp_path: Path) -> None:
     assert heard == [before, after]
 
 
-def test_older_events_and_a_receiver_that_is_away_are_shown_as_json(tmp_path: Path) -> None:
-    with started(tmp_path / "data") as service, Receiver() as receiver:
+def test_older_events_and_a_receiver_that_is_away_are_shown_as_json(
+    service: Service, tmp_path: Path
+) -> None:
+    with Receiver() as receiver:
         where = receiver.url()
-        merchant = service.add_merchant()
-        orders = [create(service, merchant) for _ in range(3)]
+    merchant = service.add_merchant()
+    orders = [create(service, merchant) for _ in range(3)]
     secret = make_secret()
-    with started(tmp_path / "data") as service:
-        words = ["--forward-to", where, "--after", "1", "--json", "--secret", secret]
-        by_environment = {
-            "MERCHANT_ID": merchant.id,
-            "API_KEY": merchant.key,
-            "BASE_URL": f"https://localhost:{service.port}/v3.0/",
-        }
-        with listening(service, tmp_path, *words, environ=by_environment) as listener:
-            wait_until(lambda: len(listener.lines()) == 2)
+    words = ["--forward-to", where, "--after", "1", "--json", "--secret", secret]
+    by_environment = {
+        **as_environment(merchant),
+        "BASE_URL": f"https://localhost:{service.port}/v3.0/",
+    }
+    with listening(service, tmp_path, *words, environ=by_environment) as listener:
+        wait_until(lambda: len(listener.lines()) == 2)
 
     shown = [json.loads(line) for line in listener.lines()]
     assert [event["callback"]["orderId"] for event in shown] == orders[1:]
@@ -177,23 +194,23 @@ def test_older_events_and_a_receiver_that_is_away_are_shown_as_json(tmp_path: Pa
     assert listener.secret() == secret
 
 
-def test_without_a_receiver_callbacks_are_only_shown(tmp_path: Path) -> None:
-    with running(tmp_path / "data") as service:
-        create(service, demo_of(service))
-        with listening(service, tmp_path, "--after", "0") as listener:
-            wait_until(lambda: len(listener.lines()) == 1)
+def test_without_a_receiver_callbacks_are_only_shown(service: Service, tmp_path: Path) -> None:
+    merchant = service.add_merchant()
+    create(service, merchant)
+    words = ("--after", "0")
+    with listening(service, tmp_path, *words, environ=as_environment(merchant)) as listener:
+        wait_until(lambda: len(listener.lines()) == 1)
 
     assert "→" not in listener.out.read_text()
     assert "whsec_" not in listener.err.read_text()
 
 
-def test_a_wrong_key_is_one_sentence(tmp_path: Path) -> None:
-    with running(tmp_path / "data") as service:
-        ended = run(
-            *("listen", "--merchant", demo_of(service).id, "--api-key", "wrong"),
-            *("--data", service.data),
-            port=str(service.port),
-        )
+def test_a_wrong_key_is_one_sentence(service: Service) -> None:
+    ended = run(
+        *("listen", "--merchant", demo_of(service).id, "--api-key", "wrong"),
+        *("--data", service.data),
+        port=str(service.port),
+    )
 
     assert ended.code == 1
     assert ended.complained == (
@@ -201,14 +218,13 @@ def test_a_wrong_key_is_one_sentence(tmp_path: Path) -> None:
     )
 
 
-def test_a_certificate_of_somebody_else_is_refused(tmp_path: Path) -> None:
+def test_a_certificate_of_somebody_else_is_refused(service: Service, tmp_path: Path) -> None:
     run("migrate", "--data", tmp_path / "other")
-    with running(tmp_path / "data") as service:
-        # The same service, but not the one whose authority this data folder holds.
-        ended = run(
-            *("listen", "--base-url", f"https://127.0.0.1:{service.port}"),
-            *("--merchant", "x", "--api-key", "secret-key", "--data", tmp_path / "other"),
-        )
+    # The same service, but not the one whose authority this data folder holds.
+    ended = run(
+        *("listen", "--base-url", f"https://127.0.0.1:{service.port}"),
+        *("--merchant", "x", "--api-key", "secret-key", "--data", tmp_path / "other"),
+    )
 
     assert ended.code == 1
     assert "shows a certificate that is not trusted" in ended.complained

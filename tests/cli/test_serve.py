@@ -10,8 +10,10 @@ import socket
 import ssl
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -35,14 +37,62 @@ def read_curl(service: Service) -> str:
     return line
 
 
-def test_the_welcome_shows_addresses_and_credentials_that_work(tmp_path: Path) -> None:
-    with started(tmp_path / "data") as service:
-        shown = read_screen(service)
-        words = shlex.split(read_curl(service))
+@dataclass(frozen=True)
+class Start:
+    """What one start of a service put on the screen."""
 
-        headers = dict(words[i + 1].split(": ") for i, word in enumerate(words) if word == "-H")
+    shown: Mapping[str, str]
+    console: str
+    status: int
+    page: bytes
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service for all that leave it running."""
+    with started(tmp_path_factory.mktemp("service") / "data") as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a service that is started three times."""
+    return tmp_path_factory.mktemp("starts") / "data"
+
+
+class Starts(NamedTuple):
+    """Three starts on one folder; before the third, the demo merchant's key was rotated."""
+
+    first: Start
+    second: Start
+    rotated_key: str
+    third: Start
+
+
+@pytest.fixture(scope="module")
+def starts(data: Path) -> Starts:
+    """A service that was started and stopped three times."""
+    first, second = read_start(data), read_start(data)
+    said = run("key", "rotate", first.shown["Merchant id"], "--json", "--data", data).said
+    return Starts(first, second, json.loads(said)["apiKey"], read_start(data))
+
+
+def read_start(data: Path) -> Start:
+    """Start a service, look at its screen and at the page for the first operator, and stop it."""
+    with started(data) as service:
+        [console] = CONSOLE.findall(service.log.read_text())
         with service.client() as client:
-            answer = client.send("GET", "/v3.0/orders", headers=headers)
+            page = client.send("GET", console.partition(str(service.port))[2])
+        return Start(read_screen(service), console, page.status, page.body)
+
+
+def test_the_welcome_shows_addresses_and_credentials_that_work(service: Service) -> None:
+    shown = read_screen(service)
+    words = shlex.split(read_curl(service))
+
+    headers = dict(words[i + 1].split(": ") for i, word in enumerate(words) if word == "-H")
+    with service.client() as client:
+        answer = client.send("GET", "/v3.0/orders", headers=headers)
 
     assert answer.status == 200
     assert shown["API"] == f"https://localhost:{service.port}/v3.0"
@@ -53,43 +103,26 @@ def test_the_welcome_shows_addresses_and_credentials_that_work(tmp_path: Path) -
     assert words[-1] == f"{shown['API']}/orders"
 
 
-def test_the_first_operator_comes_in_by_the_link_on_the_screen(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    with started(data) as service:
-        [first] = CONSOLE.findall(service.log.read_text())
-        with service.client() as client:
-            page = client.send("GET", first.partition(str(service.port))[2])
-    with started(data) as service:
-        [second] = CONSOLE.findall(service.log.read_text())
+def test_the_first_operator_comes_in_by_the_link_on_the_screen(starts: Starts) -> None:
+    first, second, *_ = starts
 
-    assert page.status == 200
-    assert b"operator@example.com" in page.body
+    assert first.status == 200
+    assert b"operator@example.com" in first.page
     # Nobody has come in yet, so there is another one.
-    assert second != first
+    assert second.console != first.console
 
 
-def test_the_demo_merchant_is_the_same_at_the_next_start(tmp_path: Path) -> None:
-    with started(tmp_path / "data") as service:
-        first = read_screen(service)
-    with started(tmp_path / "data") as service:
-        second = read_screen(service)
+def test_the_demo_merchant_is_the_same_at_the_next_start(starts: Starts, data: Path) -> None:
+    first, second, *_ = starts
 
-    assert second["Merchant id"] == first["Merchant id"]
-    assert second["API key"] == first["API key"]
-    assert (tmp_path / "data" / "demo-merchant.json").stat().st_mode & 0o777 == 0o600
+    assert second.shown["Merchant id"] == first.shown["Merchant id"]
+    assert second.shown["API key"] == first.shown["API key"]
+    assert (data / "demo-merchant.json").stat().st_mode & 0o777 == 0o600
 
 
-def test_a_rotated_demo_key_is_shown_at_the_next_start(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    with started(data) as service:
-        merchant = read_screen(service)["Merchant id"]
-    rotated = json.loads(run("key", "rotate", merchant, "--json", "--data", data).said)
-
-    with started(data) as service:
-        shown = read_screen(service)
-
-    assert shown["Merchant id"] == merchant
-    assert shown["API key"] == rotated["apiKey"]
+def test_a_rotated_demo_key_is_shown_at_the_next_start(starts: Starts) -> None:
+    assert starts.third.shown["Merchant id"] == starts.second.shown["Merchant id"]
+    assert starts.third.shown["API key"] == starts.rotated_key
 
 
 def test_a_live_service_has_no_demo_merchant(tmp_path: Path) -> None:
@@ -105,13 +138,12 @@ def test_a_live_service_has_no_demo_merchant(tmp_path: Path) -> None:
     assert not (tmp_path / "data" / "demo-merchant.json").exists()
 
 
-def test_a_second_serve_on_the_same_data_folder_is_refused(tmp_path: Path) -> None:
-    with started(tmp_path / "data"):
-        ended = run("serve", "--data", tmp_path / "data", port=str(find_free_port()))
+def test_a_second_serve_on_the_same_data_folder_is_refused(service: Service) -> None:
+    ended = run("serve", "--data", service.data, port=str(find_free_port()))
 
     assert ended.code == 1
     assert ended.complained == (
-        f"printworks: `printworks serve` is already running on {tmp_path / 'data'}.\n"
+        f"printworks: `printworks serve` is already running on {service.data}.\n"
     )
 
 
@@ -128,19 +160,18 @@ def test_a_port_in_use_is_one_sentence(command: str, tmp_path: Path) -> None:
     assert ended.complained.count("\n") == 1
 
 
-def test_plain_http_gets_no_answer(tmp_path: Path) -> None:
-    with started(tmp_path / "data") as service:
-        plain = http.client.HTTPConnection("127.0.0.1", service.port, timeout=10)
-        plain.request("GET", "/v3.0/orders")
+def test_plain_http_gets_no_answer(service: Service) -> None:
+    plain = http.client.HTTPConnection("127.0.0.1", service.port, timeout=10)
+    plain.request("GET", "/v3.0/orders")
 
-        with pytest.raises((http.client.HTTPException, ConnectionError)):
-            plain.getresponse()
+    with pytest.raises((http.client.HTTPException, ConnectionError)):
+        plain.getresponse()
 
-        plain.close()
+    plain.close()
 
 
-def test_headers_that_are_too_large_are_refused(tmp_path: Path) -> None:
-    with started(tmp_path / "data") as service, service.client() as client:
+def test_headers_that_are_too_large_are_refused(service: Service) -> None:
+    with service.client() as client:
         answer = client.send("GET", "/v3.0/orders", headers={"X-Much": "x" * 70_000})
 
     assert answer.status == 431
@@ -176,15 +207,14 @@ def test_a_second_signal_kills(tmp_path: Path) -> None:
     assert code == 1
 
 
-def test_a_web_process_that_was_killed_is_started_again(tmp_path: Path) -> None:
-    with started(tmp_path / "data") as service:
-        before = service.find_web_processes()
+def test_a_web_process_that_was_killed_is_started_again(service: Service) -> None:
+    before = service.find_web_processes()
 
-        os.kill(before[0], signal.SIGKILL)
+    os.kill(before[0], signal.SIGKILL)
 
-        wait_until(lambda: len(set(service.find_web_processes()) - {before[0]}) == len(before))
-        with service.client() as client:
-            assert client.get("/v3.0/countries").status == 401
+    wait_until(lambda: len(set(service.find_web_processes()) - {before[0]}) == len(before))
+    with service.client() as client:
+        assert client.get("/v3.0/countries").status == 401
 
 
 def test_processes_end_with_a_supervisor_that_was_killed(tmp_path: Path) -> None:
