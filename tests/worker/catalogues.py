@@ -3,8 +3,12 @@
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, Final
 
 from printworks.catalogue.snapshot import DEFAULT_FOLDER
+
+# What was changed before in this process.
+_MADE: Final[dict[Any, Path]] = {}
 
 
 def change_labs(
@@ -14,14 +18,22 @@ def change_labs(
 
     `changed` has lines by the code of a lab, and `every` is for all of them. The lab `without`
     is made to have another code, as if it had left and somebody else had come.
+
+    Who asks for the same change again gets the same folder, which must stay as it is: reading a
+    catalogue takes longer than most tests.
     """
+    asked = (tuple(sorted((changed or {}).items())), every, without)
+    if asked not in _MADE:
+        _MADE[asked] = _copy(where, changed or {}, every, without)
+    return _MADE[asked]
+
+
+def _copy(where: Path, changed: Mapping[str, str], every: str, without: str) -> Path:
     folder = where / "catalogue"
     shutil.copytree(DEFAULT_FOLDER, folder, dirs_exist_ok=True)
     labs = folder / "labs.toml"
     head, *written = labs.read_text().split("[[labs]]\n")
-    labs.write_text(
-        "[[labs]]\n".join([head, *(_change(lab, changed or {}, every) for lab in written)])
-    )
+    labs.write_text("[[labs]]\n".join([head, *(_change(lab, changed, every) for lab in written)]))
     if without:
         for file in (labs, folder / "shipping.toml"):
             file.write_text(file.read_text().replace(f'"{without}"', f'"{without}-again"'))
