@@ -167,6 +167,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     json_limit: Annotated[Count, "Largest JSON or form body, in bytes."] = 1_000_000
     upload_limit: Annotated[Count, "Largest body with a file, in bytes."] = 100_000_000
     image_limit: Annotated[Count, "Largest image to download, in bytes."] = 100_000_000
+    list_images: Annotated[
+        int,
+        Meta(ge=500, le=1_000_000_000),
+        "Images of one page of a list of orders; a page with more is cut, and says so.",
+    ] = 20_000
     outbound_allow_networks: Annotated[
         Networks, "Private networks that images and callbacks may use."
     ] = ()

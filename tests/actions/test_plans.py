@@ -19,8 +19,8 @@ from printworks.store.labs.shipments import (
     list_every_shipment,
     list_shipments,
 )
-from printworks.store.orders.orders import Order, get_order, get_order_to_change
-from printworks.store.orders.whole_orders import list_whole_orders
+from printworks.store.orders.orders import Order, get_order, get_order_to_change, list_orders
+from printworks.store.orders.whole_orders import complete_orders
 from tests.factories import a_merchant, a_work, an_order
 
 CATALOGUE: Final = open_catalogue(None)
@@ -138,7 +138,8 @@ def test_a_list_plans_what_needs_it_and_nothing_else(database: Database) -> None
     def list_all() -> Sequence[WholeOrder]:
         with database.reading() as db:
             work = a_work(db, merchant, catalogue=CATALOGUE)
-            return plan_orders(work, database, list_whole_orders(db, merchant.id))
+            page = list_orders(db, merchant.id, limit=9, start=0).orders
+            return plan_orders(work, database, complete_orders(db, page))
 
     listed = list_all()
 

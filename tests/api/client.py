@@ -13,7 +13,8 @@ import jsonschema_rs
 
 from printworks.api.openapi import describe, path_of
 from printworks.api.routing import FoundEndpoint, NoSuchMethod, Router
-from printworks.web.app import FAMILIES, Application
+from printworks.web.app import Application
+from printworks.web.families import FAMILIES
 from tests.running import Answer
 
 T = TypeVar("T")

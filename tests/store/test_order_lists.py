@@ -26,8 +26,8 @@ from printworks.store.orders.filters import (
     count_filtered_orders,
     list_filtered_orders,
 )
-from printworks.store.orders.orders import Order, get_order, list_orders
-from printworks.store.orders.whole_orders import list_filtered_whole_orders, list_whole_orders
+from printworks.store.orders.orders import Order, get_order, list_orders, list_sized_orders
+from printworks.store.orders.whole_orders import complete_orders, list_some_orders
 from tests.factories import (
     NOON,
     a_merchant,
@@ -235,18 +235,26 @@ def test_somebody_elses_orders_are_not_listed(database: Database, merchant: Merc
 
     assert ids(database, merchant, merchant_order_id="A-1") == []
     assert ids(database, merchant, status=_S.NOT_YET_SUBMITTED) == []
-    assert ids(database, merchant, limit=None) == []
+    assert ids(database, merchant) == []
+    with database.reading() as db:
+        assert list_sized_orders(db, merchant.id, newest=1) == []
 
 
-def test_without_a_limit_all_are_listed_a_bounded_number_at_a_time(
+def test_all_orders_can_be_walked_a_bounded_number_at_a_time(
     database: Database, merchant: Merchant
 ) -> None:
     made = add_orders(database, merchant, *[None] * (ROWS_AT_ONCE + 2))
+    with database.writing() as db:
+        fill(db, merchant, get_order(db, merchant.id, made[-1]), 3)
 
-    for start in (0, 1, 2, 3, ROWS_AT_ONCE, ROWS_AT_ONCE + 3):
-        assert ids(database, merchant, limit=None, start=start) == made[::-1][start:]
-    for limit in (1, ROWS_AT_ONCE - 1, ROWS_AT_ONCE, ROWS_AT_ONCE + 1, 10 * ROWS_AT_ONCE):
-        assert ids(database, merchant, limit=limit) == made[::-1][:limit]
+    with database.reading() as db:
+        first = list_sized_orders(db, merchant.id, newest=len(made))
+        rest = list_sized_orders(db, merchant.id, newest=len(made) - ROWS_AT_ONCE)
+
+    assert [order.id for order in [*first, *rest]] == made[::-1]
+    assert [order.images for order in [*first, *rest]] == [3, *[0] * (len(made) - 1)]
+    for limit, start in ((1, 0), (250, 1), (10, ROWS_AT_ONCE), (10, ROWS_AT_ONCE + 3), (0, 0)):
+        assert ids(database, merchant, limit=limit, start=start) == made[::-1][start:][:limit]
 
 
 class TestWholeOrders:
@@ -258,8 +266,11 @@ class TestWholeOrders:
                 fill(db, merchant, an_order(db, merchant), images)
 
         with database.reading() as db:
-            listed = list_whole_orders(db, merchant.id)
-            page = list_filtered_whole_orders(db, merchant.id, EVERY_ORDER, limit=2, start=1)
+            some = list_some_orders(db, merchant.id, EVERY_ORDER, limit=9, start=0)
+            listed = complete_orders(db, some)
+            page = complete_orders(
+                db, list_some_orders(db, merchant.id, EVERY_ORDER, limit=2, start=1)
+            )
             alone = [get_whole_order(db, merchant.id, each.order.id) for each in listed]
 
         assert listed == alone
@@ -271,11 +282,9 @@ class TestWholeOrders:
         wanted, _ = add_orders(database, merchant, "A-1", "B-2")
 
         with database.reading() as db:
-            [found] = list_filtered_whole_orders(
-                db, merchant.id, OrderFilter(None, "A-1"), limit=10, start=0
-            )
+            [found] = list_some_orders(db, merchant.id, OrderFilter(None, "A-1"), limit=10, start=0)
 
-        assert found.order.id == wanted
+        assert found.id == wanted
 
 
 def fill(db: Connection, merchant: Merchant, order: Order, images: int) -> None:

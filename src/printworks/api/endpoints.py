@@ -138,6 +138,8 @@ class Endpoint(msgspec.Struct, frozen=True):
     query: tuple[QueryParameter, ...] = ()
     # Returns the mark of what the handler would answer, if that costs less.
     mark: Callable[[Call], str | None] | None = None
+    # Shapes one order of a list that may be long; see `long_lists.py`.
+    shape_one: Callable[[Call, Any], Any] | None = None
     # The contract's own error statuses, for the reference.
     refuses: tuple[type[ServiceError], ...] = ()
     statuses: Mapping[type[ServiceError], int] = {}

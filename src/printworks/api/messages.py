@@ -1,7 +1,8 @@
 """Complete requests and responses, as the synchronous core sees them."""
 
+from collections.abc import AsyncIterator, Iterator
 from datetime import datetime
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import msgspec
 
@@ -36,6 +37,18 @@ class Request(msgspec.Struct, frozen=True):
     caller: Caller = msgspec.field(default_factory=Caller)
 
 
+class LongBody(NamedTuple):
+    """A body that is written while it is sent, piece by piece."""
+
+    merchant_id: int
+    head: bytes
+    # Each is written in another process.
+    pieces: Iterator[Any]
+    # What is between two pieces.
+    joint: bytes
+    tail: bytes
+
+
 class Response(msgspec.Struct, frozen=True):
     """A response that is ready to be sent."""
 
@@ -45,3 +58,7 @@ class Response(msgspec.Struct, frozen=True):
     headers: tuple[tuple[str, str], ...] = ()
     # What a client that has seen it may ask with; it has seen this if the status is 304.
     tag: str | None = None
+    # The body, if it is to be written while it is sent, and once that has begun; `body` is then
+    # empty.
+    long: LongBody | None = None
+    stream: AsyncIterator[bytes] | None = None

@@ -1,6 +1,7 @@
 """Responses: JSON, or XML for clients that prefer it."""
 
 import re
+from collections.abc import Sequence
 from typing import Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
@@ -28,6 +29,31 @@ def render(
     if choose_media_type(accept) is XML:
         return Response(status, XML, to_xml(msgspec.to_builtins(shape)), headers, tag)
     return Response(status, JSON, _encode(shape), headers, tag)
+
+
+def split_frame(media_type: str, frame: Any) -> tuple[bytes, bytes]:
+    """Write an answer whose first empty list is the one to be filled; return what is around it."""
+    if media_type == XML:
+        written, inside = to_xml(msgspec.to_builtins(frame)), b"></"
+    else:
+        written, inside = _encode(frame), b"[]"
+    place = written.index(inside) + 1
+    return written[:place], written[place:]
+
+
+def write_items(media_type: str, items: Sequence[Any]) -> bytes:
+    """Write items of a list, without what is around them."""
+    if media_type != XML:
+        return _encode(items)[1:-1]
+    pieces: list[str] = []
+    for item in items:
+        _write_element(pieces, "item", "<item", msgspec.to_builtins(item))
+    return "".join(pieces).encode()
+
+
+def join_items(media_type: str) -> bytes:
+    """Return what is between two items of a list."""
+    return b"" if media_type == XML else b","
 
 
 def choose_media_type(accept: str) -> str:

@@ -19,6 +19,7 @@ from printworks.api.idempotency import (
     store_response,
 )
 from printworks.api.kept_answers import KeptAnswers
+from printworks.api.long_lists import LongList, make_response
 from printworks.api.messages import Identity, Request, Response
 from printworks.api.proofs import LinkMaker
 from printworks.api.responses import choose_media_type, render
@@ -96,7 +97,7 @@ class ApiService:
                 return self._answer_write(matched)
             return self._answer_read(matched)
         except Exception as error:  # noqa: BLE001  (nothing may get past this)
-            return self._answer_error(matched, error)
+            return self.answer_error(matched, error)
 
     def may_share(self, matched: MatchedRequest) -> bool:
         """Whether a request may share a transaction with others."""
@@ -123,12 +124,12 @@ class ApiService:
             try:
                 works[place] = self._make_perform(matched, self._read(matched), verified)
             except Exception as error:  # noqa: BLE001  (nothing may get past this)
-                answers[place] = self._answer_error(matched, error)
+                answers[place] = self.answer_error(matched, error)
         outcomes = self._write_together(list(works.values()))
         for place, outcome in zip(works, outcomes, strict=True):
             match outcome:
                 case Exception():
-                    answers[place] = self._answer_error(group[place], outcome)
+                    answers[place] = self.answer_error(group[place], outcome)
                 case Unfinished():
                     answers[place] = Pending(group[place], StartedRequest(outcome))
                 case _:
@@ -149,7 +150,7 @@ class ApiService:
                     store_response(db, claim, response)
             is_done = not is_refused
         except Exception as error:  # noqa: BLE001  (nothing may get past this)
-            response = self._answer_error(matched, error)
+            response = self.answer_error(matched, error)
         finally:
             close_files(body)
         # A refusal leaves the key free.
@@ -177,7 +178,7 @@ class ApiService:
             self._authenticate(matched.request)
             check_headers(matched.request.headers)
         except Exception as error:  # noqa: BLE001  (nothing may get past this)
-            return self._answer_error(matched, error)
+            return self.answer_error(matched, error)
         return None
 
     def refuse(
@@ -193,7 +194,8 @@ class ApiService:
         shape = family.refuse(endpoint, status, message)
         return render(status, shape, request.headers.get("accept", ""), headers)
 
-    def _answer_error(self, matched: MatchedRequest, error: Exception) -> Response:
+    def answer_error(self, matched: MatchedRequest, error: Exception) -> Response:
+        """Answer a request that was refused or failed."""
         family, endpoint, _, request = matched
         if isinstance(error, BadCredentials):
             # The key may have been revoked after it was cached.
@@ -345,9 +347,11 @@ class ApiService:
         family, endpoint = matched.family, matched.endpoint
         match result:
             case ServiceError():
-                return self._answer_error(matched, result)
+                return self.answer_error(matched, result)
             case WithStatus(status, shape):
                 return render(status, family.show(endpoint.also_shows[status], shape), accept)
+            case LongList():
+                return make_response(family, endpoint, matched.request, result, self._clock())
             case Marked(shape, str(mark)):
                 tag = self._tags.of_mark(matched.request, family.version, mark)
                 response = render(200, family.show(endpoint.shows, shape), accept, tag=tag)

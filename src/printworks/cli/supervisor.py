@@ -19,7 +19,8 @@ from typing import Final
 import structlog
 
 from printworks.settings import BadSetting, Settings
-from printworks.web.server import find_address, stop_with_parent
+from printworks.web.parents import stop_with_parent
+from printworks.web.server import find_address
 
 # A process that ends sooner than this after its start is not well.
 SHORT_LIFE: Final = timedelta(seconds=5)

@@ -13,8 +13,6 @@ from printworks.api.proofs import LinkMaker, proof_routes
 from printworks.api.reference import reference_routes
 from printworks.api.routing import NoSuchPath, Router
 from printworks.api.service import ApiService
-from printworks.api.v2.endpoints import FAMILIES as V2
-from printworks.api.v3.endpoints import V3_0
 from printworks.api.webhooks import webhook_routes
 from printworks.clock import Clock, system_clock
 from printworks.dashboard.site.routes import payment_routes, people_routes
@@ -23,6 +21,7 @@ from printworks.dashboard.site.start import start_routes
 from printworks.settings import Settings
 from printworks.web.cores import keep_on
 from printworks.web.edge import CPU_THREADS, OUTSIDE_THREADS, Edge, upload_limits
+from printworks.web.families import FAMILIES
 from printworks.web.leftovers import ArrivingBody, Leftovers
 from printworks.web.pages import PageServer, normal_path
 from printworks.web.receiving import Receive, Scope, Send
@@ -33,8 +32,6 @@ from printworks.worker.advance import ClockMover
 PAGE_CONNECTIONS: Final = 8
 # A body that was refused may be this much larger than the largest upload, and is still received.
 MORE_DISCARDED: Final = 100_000_000
-# Every version that is served, side by side.
-FAMILIES: Final = (V3_0, *V2)
 
 
 class Application:

@@ -19,6 +19,7 @@ from printworks.api.messages import Request, Response
 from printworks.api.routing import FoundEndpoint, NoSuchMethod, NoSuchPath
 from printworks.api.service import ApiService, MatchedRequest, Pending
 from printworks.settings import Settings
+from printworks.web.long_answers import LongAnswers
 from printworks.web.pool import GroupThread, PoolFull, ThreadPool
 from printworks.web.receiving import (
     BodyBroken,
@@ -66,6 +67,7 @@ class Edge:
         self._writer: GroupThread[MatchedRequest, Response | Pending] = GroupThread(
             "writer", service.answer_together, queue=settings.web_queue
         )
+        self._long = LongAnswers(settings, service)
         # All that has threads, in the order in which it is closed.
         self._parts = (self._pool, self._writer, self._outside, self._cpu_pool, requests)
         self._spool_folder = settings.data
@@ -84,6 +86,7 @@ class Edge:
         """Finish running requests."""
         for part in self._parts:
             part.close()
+        self._long.close()
 
     async def answer(
         self,
@@ -170,7 +173,8 @@ class Edge:
                 if self._service.may_share(matched)
                 else self._pool.run(partial(self._service.answer, matched))
             )
-            return await self._finish(answer) if isinstance(answer, Pending) else answer
+            answer = await self._finish(answer) if isinstance(answer, Pending) else answer
+            return await self._long.begin(answer, matched) if answer.long else answer
         finally:
             if matched.request.upload is not None:
                 matched.request.upload.close()
@@ -201,13 +205,17 @@ class Edge:
         ]
         if response.tag is not None:
             headers.append((b"etag", response.tag.encode()))
-        if response.status != _NOT_MODIFIED:
+        if response.stream is not None:
+            headers.append((b"content-type", response.media_type.encode()))
+        elif response.status != _NOT_MODIFIED:
             headers[:0] = (
                 (b"content-type", response.media_type.encode()),
                 (b"content-length", b"%d" % len(response.body)),
             )
         body = b"" if request.method == "HEAD" else response.body
         await send({"type": "http.response.start", "status": response.status, "headers": headers})
+        if response.stream is not None and request.method != "HEAD":
+            await self._long.send(response.stream, send, request.request_id)
         await send({"type": "http.response.body", "body": body})
 
     def _refuse_ended(

@@ -1,13 +1,10 @@
 """Starts the web server (Granian) at the address of the settings."""
 
 import multiprocessing
-import os
 import resource
-import signal
 import socket
 import stat
 import sys
-import threading
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -25,6 +22,7 @@ from printworks.catalogue.public_holidays import find_delivery_calendar
 from printworks.clock import system_clock
 from printworks.settings import Settings
 from printworks.web.cores import choose_core
+from printworks.web.parents import stop_with_parent
 from printworks.web.tls import prepare_tls
 from printworks.web.unfinished_heads import HeadWatch
 
@@ -180,22 +178,6 @@ def _load_app(settings: Settings, number: int) -> Any:
 
 def _can_watch() -> bool:
     return sys.platform == "linux"
-
-
-def stop_with_parent() -> None:
-    """Stop this process when the one that started it dies, however it dies."""
-    parent = multiprocessing.parent_process()
-    if parent is None:
-        return
-
-    def watch() -> None:
-        # Processes that were forked later hold the other end of the pipe that `join` waits for, so
-        # the parent's id is checked as well.
-        while os.getppid() == parent.pid:
-            parent.join(0.5)
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    threading.Thread(target=watch, name="parent-watch", daemon=True).start()
 
 
 def _allow_many_files() -> None:

@@ -56,6 +56,7 @@ ENDPOINTS: Final = (
     GET(
         "/Orders",
         orders.list_all_orders,
+        shape_one=orders.shape_order,
         shows=list[OrderOut],
         refuses=(NotFound,),
         versions=only(V2_3),
@@ -63,6 +64,7 @@ ENDPOINTS: Final = (
     GET(
         "/Orders",
         orders.list_orders,
+        shape_one=orders.shape_order,
         query=_PAGING,
         shows=list[OrderOut],
         refuses=(BadInput, NotFound),

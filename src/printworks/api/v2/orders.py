@@ -8,6 +8,7 @@ from printworks.actions.orders.shipping import change_shipping
 from printworks.actions.production.holds import hold_order as hold
 from printworks.actions.submission.check import check_whole
 from printworks.api.endpoints import Call, Marked
+from printworks.api.long_lists import LongList, begin_everything, begin_page, is_long
 from printworks.api.orders import (
     Moves,
     find_order_to_change,
@@ -19,9 +20,11 @@ from printworks.api.orders import (
 )
 from printworks.errors import BadInput, NotSold, WrongState
 from printworks.rules.orders import OrderStatus, check_change
+from printworks.store.engine.rows import ROWS_AT_ONCE
 from printworks.store.orders import orders as store
 from printworks.store.orders.filters import OrderFilter
-from printworks.store.orders.whole_orders import list_filtered_whole_orders, list_whole_orders
+from printworks.store.orders.orders import Order
+from printworks.store.orders.whole_orders import complete_orders, list_some_orders
 from printworks.wire.orders import SetStatus, ShownOrder
 from printworks.wire.reading import read, read_choice
 from printworks.wire.v2.answers import DoneOut, PaymentRequired
@@ -37,25 +40,35 @@ _MOVES: Final = Moves(DoneOut, PaymentRequired.of, needs_recipient=False)
 def get_order(call: Call) -> Marked:
     """Get one order."""
     shown = get_shown_order(call)
-    return Marked(_shape(call, shown), store.mark_order(shown.order))
+    return Marked(shape_order(call, shown), store.mark_order(shown.order))
 
 
-def _shape(call: Call, shown: ShownOrder) -> OrderOut:
+def shape_order(call: Call, shown: ShownOrder) -> OrderOut:
+    """Show an order with every member that any version of the family has."""
     return OrderOut.of(shown, call.work.catalogue, call.links)
 
 
-def list_all_orders(call: Call) -> list[OrderOut]:
+def list_all_orders(call: Call) -> list[OrderOut] | LongList:
     """List all orders, newest first."""
-    whole = list_whole_orders(call.db, call.merchant.id)
-    return [_shape(call, each) for each in show_orders(call, whole)]
+    orders, total = store.list_orders(call.db, call.merchant.id, limit=ROWS_AT_ONCE, start=0)
+    if total > len(orders) or is_long(orders):
+        return begin_everything(call, [], total=total)
+    return _show_orders(call, orders)
 
 
-def list_orders(call: Call) -> list[OrderOut]:
+def list_orders(call: Call) -> list[OrderOut] | LongList:
     """List orders, newest first."""
     limit, start = read_page(call, ("count",), ("offset",))
     wanted = OrderFilter(_wanted_status(call), _wanted_reference(call))
-    whole = list_filtered_whole_orders(call.db, call.merchant.id, wanted, limit=limit, start=start)
-    return [_shape(call, each) for each in show_orders(call, whole)]
+    orders = list_some_orders(call.db, call.merchant.id, wanted, limit=limit, start=start)
+    if is_long(orders):
+        return begin_page(call, orders, start, lambda _: [])
+    return _show_orders(call, orders)
+
+
+def _show_orders(call: Call, orders: list[Order]) -> list[OrderOut]:
+    whole = complete_orders(call.db, orders)
+    return [shape_order(call, each) for each in show_orders(call, whole)]
 
 
 def _wanted_status(call: Call) -> OrderStatus | None:
@@ -76,7 +89,7 @@ def create_order(call: Call) -> Any:
     """Create an order."""
     new = read_in(call.version, CreateOrder, call.body).to_new_order(call.version)
     order = actions.create_order(call.work, new)
-    return show_order(call, order, _shape)
+    return show_order(call, order, shape_order)
 
 
 def update_order(call: Call) -> Any:
@@ -89,7 +102,7 @@ def update_order(call: Call) -> Any:
     except NotSold as refusal:
         name = name_type(refusal.sku, call.work.catalogue)
         raise NotSold(refusal.sku, refusal.where, name=name) from refusal
-    return show_order(call, changed, _shape)
+    return show_order(call, changed, shape_order)
 
 
 def get_submission_status(call: Call) -> Marked:
@@ -114,7 +127,7 @@ def set_status(call: Call) -> Any:
 
 def hold_order(call: Call) -> Any:
     """Keep an order from being sent to a lab."""
-    return show_order(call, hold(call.work, find_order_to_change(call)), _shape)
+    return show_order(call, hold(call.work, find_order_to_change(call)), shape_order)
 
 
 def update_shipping(call: Call) -> Any:
@@ -122,10 +135,10 @@ def update_shipping(call: Call) -> Any:
     order = find_order_to_change(call)
     changes = read(ChangeShipping, call.body).to_changes(order)
     changed = change_shipping(call.work, order, changes)
-    return show_order(call, changed, _shape)
+    return show_order(call, changed, shape_order)
 
 
 def cancel_order(call: Call) -> Any:
     """Cancel an order, even one that is Submitted if its labs allow that."""
     cancelled = actions.cancel_order(call.work, find_order_to_change(call))
-    return show_order(call, cancelled, _shape)
+    return show_order(call, cancelled, shape_order)

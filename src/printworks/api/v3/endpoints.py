@@ -57,6 +57,7 @@ ENDPOINTS: Final = (
     GET(
         "/orders",
         orders.list_orders,
+        shape_one=orders.shape_order,
         query=(*_PAGING, *_FILTERS),
         shows=Envelope[OrderListOut],
         refuses=(BadInput, NotFound),

@@ -6,6 +6,7 @@ from printworks.actions.orders import orders as actions
 from printworks.actions.orders.plans import get_planned_order
 from printworks.actions.submission.check import check_whole
 from printworks.api.endpoints import Call, Marked
+from printworks.api.long_lists import LongList, begin_page, is_long
 from printworks.api.orders import (
     Moves,
     find_order_to_change,
@@ -19,8 +20,13 @@ from printworks.rules.orders import OrderStatus, check_change
 from printworks.store.images.images import Image, list_images_of_page
 from printworks.store.labs.shipments import Shipment, WholeOrder, list_shipments_of_page
 from printworks.store.orders import orders as store
-from printworks.store.orders.filters import EVERY_ORDER, OrderFilter, count_filtered_orders
-from printworks.store.orders.whole_orders import list_filtered_whole_orders
+from printworks.store.orders.filters import (
+    EVERY_ORDER,
+    count_filtered_orders,
+    list_filtered_orders,
+)
+from printworks.store.orders.orders import Order
+from printworks.store.orders.whole_orders import complete_orders
 from printworks.wire.orders import SetStatus, ShownOrder
 from printworks.wire.reading import read
 from printworks.wire.v3.envelope import Envelope, Nothing
@@ -44,41 +50,44 @@ def get_order(call: Call) -> Marked:
 
 
 def _show(call: Call, shown: ShownOrder) -> Envelope[OrderOut]:
-    return Envelope(_shape(call, shown))
+    return Envelope(shape_order(call, shown))
 
 
-def _shape(call: Call, shown: ShownOrder) -> OrderOut:
+def shape_order(call: Call, shown: ShownOrder) -> OrderOut:
+    """Show an order as 3.0 does."""
     return OrderOut.of(shown, call.links)
 
 
-def list_orders(call: Call) -> Envelope[OrderListOut]:
+def list_orders(call: Call) -> Envelope[OrderListOut] | LongList:
     """List orders, newest first."""
     limit, start = read_page(call, ("limit", "count"), ("start", "offset"))
     wanted = read(ListOrders, call.query).to_filter()
-    if wanted != EVERY_ORDER:
-        return _list_some_orders(call, wanted, limit=limit, start=start)
-    page = store.list_orders(call.db, call.merchant.id, limit=limit, start=start)
+    page: dict[str, Any] = {"limit": limit, "start": start}
+    if wanted == EVERY_ORDER:
+        orders, total = store.list_orders(call.db, call.merchant.id, **page)
+    else:
+        orders = list_filtered_orders(call.db, call.merchant.id, wanted, **page)
+        total = count_filtered_orders(call.db, call.merchant.id, wanted, **page)
+    if is_long(orders):
+        return begin_page(
+            call, orders, start, lambda rest: Envelope(OrderListOut.of([], total, rest))
+        )
+    if wanted == EVERY_ORDER:
+        whole = _complete_page(call, orders, newest=total - start, limit=limit)
+    else:
+        whole = complete_orders(call.db, orders)
+    shown = [shape_order(call, each) for each in show_orders(call, whole)]
+    return Envelope(OrderListOut.of(shown, total))
+
+
+def _complete_page(call: Call, orders: list[Order], *, newest: int, limit: int) -> list[WholeOrder]:
     images: dict[int, list[Image]] = {}
     shipments: dict[int, list[Shipment]] = {}
-    if page.has_images:
-        newest, merchant_id = page.total - start, call.merchant.id
-        images = list_images_of_page(call.db, merchant_id, newest=newest, limit=limit)
-        shipments = list_shipments_of_page(call.db, merchant_id, newest=newest, limit=limit)
-    whole = [
-        WholeOrder(one, images.get(one.id, []), shipments.get(one.id, [])) for one in page.orders
-    ]
-    shown = [_shape(call, each) for each in show_orders(call, whole)]
-    return Envelope(OrderListOut.of(shown, page.total))
-
-
-def _list_some_orders(
-    call: Call, wanted: OrderFilter, *, limit: int, start: int
-) -> Envelope[OrderListOut]:
-    page: dict[str, Any] = {"limit": limit, "start": start}
-    whole = list_filtered_whole_orders(call.db, call.merchant.id, wanted, **page)
-    total = count_filtered_orders(call.db, call.merchant.id, wanted, **page)
-    shown = [_shape(call, each) for each in show_orders(call, whole)]
-    return Envelope(OrderListOut.of(shown, total))
+    if any(order.image_count for order in orders):
+        page: dict[str, Any] = {"newest": newest, "limit": limit}
+        images = list_images_of_page(call.db, call.merchant.id, **page)
+        shipments = list_shipments_of_page(call.db, call.merchant.id, **page)
+    return [WholeOrder(one, images.get(one.id, []), shipments.get(one.id, [])) for one in orders]
 
 
 def create_order(call: Call) -> Any:

@@ -20,6 +20,7 @@ from sqlalchemy import (
 
 from printworks.catalogue.products import Currency, QualityLevel
 from printworks.errors import NotFound, WrongState
+from printworks.rules.lists import SizedOrder
 from printworks.rules.orders import ORDER_CHANGED, PLANNED, OrderStatus, Payment, ShippingMethod
 from printworks.rules.reasons import StoredReasons
 from printworks.rules.search import make_recipient_key
@@ -113,10 +114,6 @@ class OrderPage(NamedTuple):
     orders: list[Order]
     total: int
 
-    @property
-    def has_images(self) -> bool:
-        return any(order.image_count for order in self.orders)
-
 
 COLUMNS: Final = columns_of(orders, Order)
 _THIS = select(*COLUMNS).where(
@@ -146,6 +143,7 @@ def _of_page(*columns: ColumnElement[Any]) -> Select[Any]:
 
 
 _PAGE: Final = PreparedStatement(_of_page(*COLUMNS))
+_SIZES: Final = PreparedStatement(_of_page(orders.c.id, orders.c.image_count))
 # Selects what belongs to the orders of a page.
 IDS_OF_PAGE: Final = _of_page(orders.c.id)
 _NEXT_ORDINAL: Final = PreparedStatement(
@@ -241,28 +239,18 @@ def read_of_order(
     return row
 
 
-def list_orders(db: Connection, merchant_id: int, *, limit: int | None, start: int) -> OrderPage:
-    """Return the merchant's orders, newest first, after skipping `start` of them.
-
-    Without a limit, return all of them.
-    """
+def list_orders(db: Connection, merchant_id: int, *, limit: int, start: int) -> OrderPage:
+    """Return the merchant's orders, newest first, after skipping `start` of them."""
     (total,) = _TOTAL.one(db, {"merchant_id": merchant_id})
-    rows = _read_newest(db, merchant_id, newest=total - start, limit=limit)
+    page = {"merchant_id": merchant_id, "newest": total - start, "limit": limit}
+    rows = _PAGE.all(db, page) if limit and total > start else []
     return OrderPage([Order(*row) for row in rows], total)
 
 
-def _read_newest(
-    db: Connection, merchant_id: int, *, newest: int, limit: int | None
-) -> list[tuple[Any, ...]]:
-    """Read orders from this ordinal downwards, a limited number with each statement."""
-    rows: list[tuple[Any, ...]] = []
-    left = newest if limit is None else min(newest, limit)
-    while left > 0:
-        page = {"newest": newest, "limit": min(left, ROWS_AT_ONCE)}
-        rows += _PAGE.all(db, {"merchant_id": merchant_id, **page})
-        newest -= ROWS_AT_ONCE
-        left -= ROWS_AT_ONCE
-    return rows
+def list_sized_orders(db: Connection, merchant_id: int, *, newest: int) -> list[SizedOrder]:
+    """Return the next orders from this ordinal downwards, with the number of their images."""
+    page = {"merchant_id": merchant_id, "newest": newest, "limit": ROWS_AT_ONCE}
+    return [SizedOrder(*row) for row in _SIZES.all(db, page)]
 
 
 def insert_order(

@@ -13,37 +13,30 @@ from printworks.store.orders.orders import Order, list_orders
 from printworks.store.tables import shipments
 
 
-def list_whole_orders(db: Connection, merchant_id: int) -> list[WholeOrder]:
-    """Return all orders of a merchant with their images and shipments, newest first."""
-    return _complete_each(db, list_orders(db, merchant_id, limit=None, start=0).orders)
-
-
-def list_filtered_whole_orders(
+def list_some_orders(
     db: Connection, merchant_id: int, wanted: OrderFilter, *, limit: int, start: int
-) -> list[WholeOrder]:
-    """Return the orders that fit, after skipping `start` of them, with images and shipments."""
+) -> list[Order]:
+    """Return the orders that fit, newest first, after skipping `start` of them."""
     if wanted == EVERY_ORDER:
-        page = list_orders(db, merchant_id, limit=limit, start=start).orders
-    else:
-        page = list_filtered_orders(db, merchant_id, wanted, limit=limit, start=start)
-    return _complete_each(db, page)
+        return list_orders(db, merchant_id, limit=limit, start=start).orders
+    return list_filtered_orders(db, merchant_id, wanted, limit=limit, start=start)
 
 
-def _complete_each(db: Connection, page: Sequence[Order]) -> list[WholeOrder]:
+def complete_orders(db: Connection, page: Sequence[Order]) -> list[WholeOrder]:
+    """Return these orders, which are the merchant's, with their images and shipments."""
     whole: list[WholeOrder] = []
     for first in range(0, len(page), ROWS_AT_ONCE):
         whole += _complete(db, page[first : first + ROWS_AT_ONCE])
     return whole
 
 
-def _complete(db: Connection, orders: Sequence[Order]) -> list[WholeOrder]:
+def _complete(db: Connection, page: Sequence[Order]) -> list[WholeOrder]:
     # An order without images has no shipments either.
-    ids = [order.id for order in orders if order.image_count]
+    ids = [order.id for order in page if order.image_count]
     images = list_images_of_orders(db, ids) if ids else {}
     travelling = _list_shipments(db, ids) if ids else {}
     return [
-        WholeOrder(order, images.get(order.id, []), travelling.get(order.id, []))
-        for order in orders
+        WholeOrder(order, images.get(order.id, []), travelling.get(order.id, [])) for order in page
     ]
 
 

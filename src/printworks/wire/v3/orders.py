@@ -172,12 +172,22 @@ class SummaryLine(msgspec.Struct, frozen=True):
 
 
 class OrderListOut(msgspec.Struct, frozen=True):
-    """A page of orders, and how many there are in all."""
+    """A page of orders, and how many there are in all.
+
+    `nextStart` is there only if the page was cut, because its orders have very many images: the
+    other orders of the page begin there.
+    """
 
     content: list[OrderOut]
     count: int
     summary: list[SummaryLine]
+    nextStart: int | UnsetType = UNSET
 
     @classmethod
-    def of(cls, orders: list[OrderOut], total: int) -> Self:
-        return cls(content=orders, count=total, summary=[SummaryLine("Orders", str(total))])
+    def of(cls, orders: list[OrderOut], total: int, rest: int | None = None) -> Self:
+        return cls(
+            content=orders,
+            count=total,
+            summary=[SummaryLine("Orders", str(total))],
+            nextStart=UNSET if rest is None else rest,
+        )

@@ -1,0 +1,101 @@
+"""Long lists: each merchant has its share of the process that writes them."""
+
+import asyncio
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from printworks.api.messages import LongBody
+from printworks.settings import Settings
+from printworks.web.long_answers import LISTS_AT_ONCE, LISTS_WAITING, LongAnswers
+from printworks.web.pool import PoolFull
+
+
+class Scribe(LongAnswers):
+    """Writes pieces here, and notes for whom."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(Settings.load(folder, {}), cast("Any", None))
+        self.written: list[str] = []
+
+    async def _write_piece(self, piece: Any) -> bytes:
+        self.written.append(piece)
+        await asyncio.sleep(0)
+        return str(piece).encode()
+
+
+def a_list(merchant_id: int, *pieces: str) -> LongBody:
+    return LongBody(merchant_id, b"[", iter(pieces), b",", b"]")
+
+
+async def read(scribe: LongAnswers, body: LongBody) -> bytes:
+    return b"".join([piece async for piece in scribe._write(body)])
+
+
+def test_pieces_are_joined_and_the_next_is_not_written_before_it_is_wanted(tmp_path: Path) -> None:
+    async def story() -> None:
+        scribe = Scribe(tmp_path)
+        assert await read(scribe, a_list(1, "a", "b", "c")) == b"[a,b,c]"
+
+        stream = scribe._write(a_list(1, "d", "e"))
+        assert await anext(stream) == b"[d"
+        assert scribe.written[-1] == "d"
+
+    asyncio.run(story())
+
+
+def test_lists_of_one_merchant_wait_for_each_other_and_not_for_others(tmp_path: Path) -> None:
+    async def story() -> None:
+        scribe = Scribe(tmp_path)
+        held = [scribe._write(a_list(1, "greedy", "greedy")) for _ in range(LISTS_AT_ONCE)]
+        for stream in held:
+            await anext(stream)
+        waiting = asyncio.ensure_future(read(scribe, a_list(1, "late")))
+
+        assert await read(scribe, a_list(2, "other")) == b"[other]"
+        assert not waiting.done()
+
+        for stream in held:
+            [_ async for _ in stream]
+        assert await waiting == b"[late]"
+        assert scribe._asking == {}
+        assert scribe._turns == {}
+
+    asyncio.run(story())
+
+
+def test_too_many_lists_of_one_merchant_are_refused(tmp_path: Path) -> None:
+    async def story() -> None:
+        scribe = Scribe(tmp_path)
+        most = LISTS_AT_ONCE + LISTS_WAITING
+        held = [scribe._write(a_list(1, "greedy")) for _ in range(most)]
+        begun = [asyncio.ensure_future(anext(stream)) for stream in held]
+        await asyncio.wait(begun[:LISTS_AT_ONCE])
+
+        with pytest.raises(PoolFull):
+            await read(scribe, a_list(1, "one too many"))
+        assert await read(scribe, a_list(2, "other")) == b"[other]"
+        for each in begun:
+            each.cancel()
+
+    asyncio.run(story())
+
+
+def test_a_client_that_does_not_read_is_left(tmp_path: Path) -> None:
+    async def story() -> None:
+        settings = Settings.load(
+            tmp_path, {"PRINTWORKS_REQUEST_TIMEOUT": "1s", "PRINTWORKS_BODY_TIMEOUT": "1s"}
+        )
+        scribe = LongAnswers(settings, cast("Any", None))
+
+        async def pieces() -> Any:
+            yield b"["
+
+        async def never(_message: dict[str, Any]) -> None:
+            await asyncio.Event().wait()
+
+        with pytest.raises(TimeoutError):
+            await scribe.send(pieces(), never, "an id")
+
+    asyncio.run(story())
