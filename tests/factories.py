@@ -19,6 +19,7 @@ from printworks.clock import Clock
 from printworks.net.guard import Guard
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.payments import Cards
+from printworks.rules.quotas import Quotas
 from printworks.settings import Settings
 from printworks.store.accounts.merchants import Merchant, get_merchant, get_merchant_by_code
 from printworks.store.engine.database import Database
@@ -69,6 +70,7 @@ class FixedServices(msgspec.Struct, frozen=True):
     cards: Cards | None = None
     environment: str = "sandbox"
     guard: Guard = Guard(allow_loopback=True)
+    quotas: Quotas = Quotas()
 
 
 def a_system_work(

@@ -7,6 +7,9 @@ ServiceError
 ├── BadCredentials    no merchant with this id and key
 ├── NotFound          no such object, or another merchant's
 ├── WrongState        not possible in the current state
+│   └── QuotaReached  the merchant has as much as it may have
+├── TooManyUploads    too many files of the merchant are arriving
+├── OutOfRoom         there is no room for another file
 ├── IdempotencyKeyReused  an idempotency key that came with another request
 ├── StillRunning      the same request is still running
 └── ServiceUnavailable    something is temporarily unavailable
@@ -52,6 +55,18 @@ class NotFound(ServiceError):
 
 class WrongState(ServiceError):
     """The state of the object does not allow this."""
+
+
+class QuotaReached(WrongState):
+    """The merchant has as much of something as it may have."""
+
+
+class TooManyUploads(ServiceError):
+    """Too many files of the merchant are arriving at the same time."""
+
+
+class OutOfRoom(ServiceError):
+    """There is no room for another file; a retry may succeed."""
 
 
 class IdempotencyKeyReused(ServiceError):

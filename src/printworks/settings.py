@@ -34,6 +34,7 @@ __all__ = [
     "Settings",
     "describe_allowed",
     "format_duration",
+    "is_in_s3",
     "is_loopback",
     "parse_duration",
 ]
@@ -167,6 +168,23 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     json_limit: Annotated[Count, "Largest JSON or form body, in bytes."] = 1_000_000
     upload_limit: Annotated[Count, "Largest body with a file, in bytes."] = 100_000_000
     image_limit: Annotated[Count, "Largest image to download, in bytes."] = 100_000_000
+    upload_rate: Annotated[
+        Count, "Fewest bytes a second of a body with a file; a slower one gets 408."
+    ] = 5000
+    open_uploads: Annotated[
+        Count, "Files of one merchant that may arrive at the same time at each web process."
+    ] = 16
+    merchant_files: Annotated[
+        int,
+        Meta(ge=1, le=10**18),
+        "Bytes that the files of one merchant may take; more are refused.",
+    ] = 100_000_000_000
+    disk_floor: Annotated[
+        int,
+        Meta(ge=0, le=10**15),
+        "Bytes that stay free on the disks of data and files: below, no file is taken.",
+    ] = 500_000_000
+    order_images: Annotated[int, Meta(ge=1, le=10_000), "Images that one order may have."] = 1000
     list_images: Annotated[
         int,
         Meta(ge=500, le=1_000_000_000),
@@ -197,6 +215,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     keep_requests: Annotated[timedelta, "How long the request log of merchants is stored."] = (
         timedelta(days=7)
     )
+    keep_drafts: Annotated[
+        timedelta,
+        "How long an order may stay unchanged without being submitted; then it is cancelled.",
+    ] = timedelta(days=90)
     keep_originals: Annotated[
         timedelta, "How long the pictures of an order are stored after it is complete or cancelled."
     ] = timedelta(days=90)
@@ -241,8 +263,13 @@ def _default_public_url(settings: Settings) -> str:
 
 
 def _find_files(settings: Settings) -> str:
-    is_in_s3 = settings.files.startswith("s3://")
-    return settings.files if is_in_s3 else str(settings.data / (settings.files or "files"))
+    kept = settings.files
+    return kept if is_in_s3(kept) else str(settings.data / (kept or "files"))
+
+
+def is_in_s3(files: str) -> bool:
+    """Return whether files are stored in S3, and not in a folder."""
+    return files.startswith("s3://")
 
 
 def is_loopback(host: str) -> bool:
@@ -296,7 +323,7 @@ def _check_combinations(settings: Settings) -> None:
             bool(settings.s3_access_key_id) != bool(settings.s3_secret_access_key)
         ),
         "The settings that begin with `s3_` are for files in S3; set `files` to `s3://bucket`.": (
-            not settings.files.startswith("s3://") and _has_s3_settings(settings)
+            not is_in_s3(settings.files) and _has_s3_settings(settings)
         ),
     }
     for sentence, is_wrong in (problems | _list_payment_problems(settings)).items():

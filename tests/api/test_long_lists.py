@@ -1,5 +1,6 @@
 """Lists with very many images: complete, in pieces, and cut only where that is said."""
 
+import asyncio
 import os
 import signal
 from collections.abc import Iterator
@@ -12,11 +13,14 @@ import msgspec
 import pytest
 from sqlalchemy import text
 
+from printworks.api.long_lists import Piece, PieceWriter
 from printworks.rules.lists import MOST_AT_ONCE
 from printworks.store.accounts.merchants import get_merchant_by_code
 from printworks.store.engine.database import Database
 from printworks.store.engine.rows import ROWS_AT_ONCE
 from printworks.web.app import build_app
+from printworks.web.families import FAMILIES
+from printworks.web.long_answers import LongAnswers
 from tests.api.client import Client, Server
 from tests.api.conftest import an_order
 from tests.factories import an_order as a_stored_order
@@ -41,11 +45,35 @@ def make(client: Client, images: int) -> int:
     return order_id
 
 
+class WrittenHere(LongAnswers):
+    """Writes lists as the other process does, without the second that it takes to start it."""
+
+    def __init__(self, server: Server) -> None:
+        app: Any = server.app
+        super().__init__(app._settings, app._edge._service)
+        self._writer = PieceWriter(app._services, app._links, FAMILIES)
+
+    async def _write_piece(self, piece: Piece) -> bytes:
+        return await asyncio.to_thread(self._writer.write, piece)
+
+
+@pytest.fixture
+def here(server: Server) -> None:
+    """Let lists be written in this process."""
+    write_here(server)
+
+
+def write_here(server: Server) -> None:
+    edge: Any = server.app._edge
+    edge._long = WrittenHere(server)
+
+
 @contextmanager
 def with_pages_of(images: int, server: Server, v3: Client) -> Iterator[Client]:
     """Serve the same orders with another limit."""
     settings, clock = server.app._settings, server.app._clock
     other = Server(build_app(msgspec.structs.replace(settings, list_images=images), clock))
+    write_here(other)
     try:
         yield replace(v3, server=other)
     finally:
@@ -81,6 +109,7 @@ def read_xml(client: Client, path: str, where: str) -> list[int]:
     return [int(item.findtext("id") or "") for item in found.findall("item")]
 
 
+@pytest.mark.usefixtures("here")
 def test_a_long_list_may_be_of_some_orders_only(v3: Client, made: list[int]) -> None:
     v2_5 = replace(v3, prefix="/v2.5")
 
@@ -124,6 +153,7 @@ def test_an_order_with_more_images_than_a_page_may_have_is_shown_alone(
     assert [order["id"] for order in rest["content"]] == [small]
 
 
+@pytest.mark.usefixtures("here")
 def test_the_first_version_lists_any_number_of_orders(v3: Client, database: Database) -> None:
     v2_3 = replace(v3, prefix="/v2.3")
     with database.writing() as db:
@@ -136,6 +166,7 @@ def test_the_first_version_lists_any_number_of_orders(v3: Client, database: Data
     assert [order["id"] for order in listed.json()] == made[::-1]
 
 
+@pytest.mark.usefixtures("here")
 def test_only_the_own_orders_are_in_it(v3: Client, made: list[int], somebody_else: Client) -> None:
     make(somebody_else, 1)
 
@@ -143,13 +174,15 @@ def test_only_the_own_orders_are_in_it(v3: Client, made: list[int], somebody_els
     assert len(somebody_else.get("/orders").data["content"]) == 1
 
 
-def test_a_head_has_no_body(v3: Client, made: list[int]) -> None:
+@pytest.mark.usefixtures("here", "made")
+def test_a_head_has_no_body(v3: Client) -> None:
     answer = v3.request("HEAD", "/orders")
 
     assert (answer.status, answer.body) == (200, b"")
 
 
-def test_the_process_that_writes_may_die(server: Server, v3: Client, made: list[int]) -> None:
+@pytest.mark.usefixtures("made")
+def test_the_process_that_writes_may_die(server: Server, v3: Client) -> None:
     before = v3.get("/orders").body
     kill_the_writer(server)
 
@@ -163,8 +196,9 @@ def kill_the_writer(server: Server) -> None:
         process.join()
 
 
+@pytest.mark.usefixtures("here", "made")
 def test_what_goes_wrong_before_the_first_order_is_refused_as_usual(
-    v3: Client, made: list[int], database: Database
+    v3: Client, database: Database
 ) -> None:
     with database.writing() as db:
         # Nothing that the program itself would write.

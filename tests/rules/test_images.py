@@ -8,7 +8,6 @@ from printworks.errors import WrongState
 from printworks.rules.images import (
     DOWNLOAD_ATTEMPTS,
     IMAGE_MOVES,
-    MOST_IN_ORDER,
     ImageStatus,
     check_adding,
     wait_after_download,
@@ -39,11 +38,11 @@ def test_each_wait_is_longer_than_the_one_before() -> None:
 @pytest.mark.parametrize("status", set(OrderStatus) - {OrderStatus.NOT_YET_SUBMITTED})
 def test_only_an_open_order_takes_images(status: OrderStatus) -> None:
     with pytest.raises(WrongState, match=status):
-        check_adding(status, present=0, added=1)
+        check_adding(status, present=0, added=1, most=1000)
 
 
 def test_an_order_takes_so_many_images_and_no_more() -> None:
-    check_adding(OrderStatus.NOT_YET_SUBMITTED, present=MOST_IN_ORDER - 1, added=1)
+    check_adding(OrderStatus.NOT_YET_SUBMITTED, present=999, added=1, most=1000)
 
     with pytest.raises(WrongState, match="1000 at most"):
-        check_adding(OrderStatus.NOT_YET_SUBMITTED, present=MOST_IN_ORDER - 1, added=2)
+        check_adding(OrderStatus.NOT_YET_SUBMITTED, present=999, added=2, most=1000)

@@ -59,7 +59,10 @@ def main(folder: Path, name: str, leave: int) -> None:
     subprocess.run(mount, check=True)
     database = Database(f"sqlite:///{folder / 'printworks.db'}")
     schema.migrate(database)
-    with ImageProcessor(slots=1) as processor, open_shop(database, folder, processor) as shop:
+    with (
+        ImageProcessor(slots=1) as processor,
+        open_shop(database, folder, processor, disk_floor="0") as shop,
+    ):
         order = shop.add_order()
         [image] = shop.add_images(order, shop.host.at("/cat.jpg", holds(A_PICTURE)))
         filler = fill(disk, leave=leave)

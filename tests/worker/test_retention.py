@@ -56,15 +56,28 @@ def test_the_files_go_after_ninety_days_and_what_is_shown_stays(
 def test_the_pictures_of_an_open_order_stay(shop: Shop) -> None:
     # A lab that never answers keeps it open.
     submitted, _ = order_one(shop, merchant_order_id="sandbox:silent")
-    draft = shop.add_order()
-    shop.add_images(draft, shop.host.at("/dog.jpg", holds(ANOTHER_PICTURE)))
-    shop.drain()
     kept = shop.list_files()
 
     shop.pass_time(days=10 * DAYS)
 
     assert shop.order(submitted).status is OrderStatus.SUBMITTED
     assert shop.list_files() == kept
+
+
+def test_the_pictures_of_a_draft_stay_until_some_time_after_it_was_cancelled(shop: Shop) -> None:
+    draft = shop.add_order()
+    [image] = shop.add_images(draft, shop.host.at("/dog.jpg", holds(ANOTHER_PICTURE)))
+    shop.drain()
+
+    shop.pass_time(days=DAYS)
+    assert shop.order(draft).status is OrderStatus.NOT_YET_SUBMITTED
+    shop.pass_time(hours=1)
+    assert shop.order(draft).status is OrderStatus.CANCELLED
+    assert shop.image(image).picture_id is not None
+
+    shop.pass_time(days=DAYS, hours=1)
+    assert shop.picture(ANOTHER_PICTURE) is None
+    assert shop.list_files("originals") == []
 
 
 def test_a_picture_that_an_open_order_of_another_merchant_needs_stays(shop: Shop) -> None:

@@ -7,12 +7,18 @@ from pathlib import Path
 
 from sqlalchemy import Connection, insert, select
 
+from printworks.actions.orders.orders import create_order
+from printworks.rules.events import OrderMoved
 from printworks.rules.jobs import HOURLY, POLICIES, JobKind
+from printworks.rules.orders import OrderStatus
 from printworks.rules.people import Realm, Role
+from printworks.rules.reasons import write_reasons
 from printworks.settings import Settings
 from printworks.store.accounts.requests import NewRequest, list_requests, write_requests
 from printworks.store.callbacks.callbacks import list_attempts, list_feed
 from printworks.store.engine.database import Database
+from printworks.store.orders.events import list_events
+from printworks.store.orders.orders import Order, get_order, list_orders, update_order
 from printworks.store.tables import (
     callback_attempts,
     idempotency_keys,
@@ -23,8 +29,8 @@ from printworks.store.tables import (
 )
 from printworks.worker import HANDLERS
 from printworks.worker.loop import Context, Worker
-from printworks.worker.sweeps import ROWS_AT_ONCE
-from tests.factories import NOON, a_merchant, an_order, some_services
+from printworks.worker.sweeps import DRAFTS_AT_ONCE, ROWS_AT_ONCE
+from tests.factories import NOON, a_merchant, a_new_order, a_work, an_order, some_services
 from tests.worker.queues import KIND, add_merchant, enqueue_one
 from tests.worker.running import noon
 
@@ -106,6 +112,45 @@ def test_sessions_and_invitations_that_have_ended_are_forgotten(database: Databa
     with database.reading() as db:
         assert db.execute(select(sessions.c.hash)).scalars().all() == ["young-0"]
         assert db.execute(select(invitations.c.hash)).scalars().all() == ["young-0"]
+
+
+def test_drafts_that_nobody_touches_are_cancelled_and_say_why(database: Database) -> None:
+    keep = Settings(data=Path()).keep_drafts
+    with database.writing() as db:
+        merchant = a_merchant(db)
+
+        def draft(at: datetime) -> Order:
+            return create_order(a_work(db, merchant, now=at), a_new_order())
+
+        made = {
+            "old": draft(NOON - keep - SECOND),
+            "young": draft(NOON - keep),
+            "touched": draft(NOON - 2 * keep),
+            "being paid": draft(NOON - 2 * keep),
+            "held": draft(NOON - 2 * keep),
+            "complete": draft(NOON - 2 * keep),
+        }
+        update_order(db, made["touched"], {"updated_at": NOON - keep})
+        update_order(db, made["being paid"], {"payment_request_id": 1})
+        update_order(db, made["held"], {"held_at": NOON - 2 * keep})
+        update_order(db, made["complete"], {"status": OrderStatus.COMPLETE})
+        for _ in range(DRAFTS_AT_ONCE):
+            draft(NOON - 3 * keep)
+
+    sweep(database)
+
+    with database.reading() as db:
+        after = {name: get_order(db, merchant.id, order.id) for name, order in made.items()}
+        left = list_orders(db, merchant.id, limit=250, start=0).orders
+        events = list_events(db, made["old"].id)
+    cancelled = {name for name, order in after.items() if order.status is OrderStatus.CANCELLED}
+    assert cancelled == {"old", "held"}
+    assert sum(order.status is OrderStatus.CANCELLED for order in left) == DRAFTS_AT_ONCE + 2
+    assert write_reasons(after["old"].reasons) == (
+        "The order was cancelled because it was not submitted for a long time; create it again."
+    )
+    assert after["old"].updated_at == NOON
+    assert isinstance(events[-1], OrderMoved)
 
 
 def a_request(merchant_id: int, path: str, at: datetime) -> NewRequest:

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from pathlib import Path
+from shutil import disk_usage
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection
@@ -13,13 +15,15 @@ from printworks.actions.work import SYSTEM, Actor, SystemWork, Work
 from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.snapshot import Catalogue
 from printworks.clock import Clock, system_clock
+from printworks.errors import OutOfRoom
 from printworks.files import open_files
 from printworks.files.store import Files
 from printworks.imaging.processor import ImageProcessor
 from printworks.net.guard import Guard
 from printworks.payments.gateway import Gateway
 from printworks.rules.payments import Cards
-from printworks.settings import Settings
+from printworks.rules.quotas import Quotas
+from printworks.settings import Settings, is_in_s3
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
 
@@ -85,6 +89,24 @@ class Services:
     @property
     def guard(self) -> Guard:
         return self._once("guard", lambda: Guard.of(self.settings))
+
+    @property
+    def quotas(self) -> Quotas:
+        return Quotas(self.settings.order_images, self.settings.merchant_files)
+
+    def check_room(self) -> None:
+        """Refuse another file while a disk has less room than it should keep."""
+        settings = self.settings
+        places = {settings.data, Path(settings.files)}
+        if is_in_s3(settings.files):
+            places = {settings.data}
+        for place in places:
+            # Before the first file there may be no folder.
+            if place.exists() and disk_usage(place).free < settings.disk_floor:
+                raise OutOfRoom(
+                    "There is no room for more files at the moment; the operator has to make room. "
+                    "Try again later."
+                )
 
     @property
     def is_sandbox(self) -> bool:

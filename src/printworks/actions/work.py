@@ -15,6 +15,7 @@ from printworks.rules.events import OrderEvent
 from printworks.rules.jobs import JobKind
 from printworks.rules.payments import Cards
 from printworks.rules.people import Realm
+from printworks.rules.quotas import Quotas
 from printworks.store.accounts import audit
 from printworks.store.accounts.merchants import Merchant, get_merchant
 from printworks.store.callbacks.callbacks import FeedPosition
@@ -65,6 +66,10 @@ class Backing(Protocol):
     def guard(self) -> Guard:
         """Which addresses of others may be used."""
 
+    @property
+    def quotas(self) -> Quotas:
+        """What one merchant may have."""
+
 
 class SystemWork(msgspec.Struct, frozen=True, kw_only=True):
     """Work in one transaction that belongs to no merchant, or to one that is not known yet."""
@@ -86,6 +91,10 @@ class SystemWork(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def environment(self) -> str:
         return self.backing.environment
+
+    @property
+    def quotas(self) -> Quotas:
+        return self.backing.quotas
 
     def check_address(self, address: str, member: str | None = None) -> None:
         """Refuse an address that can never be reached; say why, and of which member it is."""

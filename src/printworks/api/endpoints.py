@@ -17,9 +17,12 @@ from printworks.errors import (
     IdempotencyKeyReused,
     NotFound,
     NotSold,
+    OutOfRoom,
+    QuotaReached,
     ServiceError,
     ServiceUnavailable,
     StillRunning,
+    TooManyUploads,
     UnknownMediaType,
     WrongState,
 )
@@ -32,11 +35,14 @@ USUAL_STATUS: Final[Mapping[type[ServiceError], int]] = {
     NotSold: 400,
     BadCredentials: 401,
     WrongState: 403,
+    QuotaReached: 403,
     NotFound: 404,
     StillRunning: 409,
     UnknownMediaType: 415,
     IdempotencyKeyReused: 422,
+    TooManyUploads: 429,
     ServiceUnavailable: 503,
+    OutOfRoom: 507,
 }
 
 

@@ -41,10 +41,14 @@ _MEANINGS: Final = {
     415: "The body is in a format that is not understood here, or compressed.",
     431: "The headers are too large.",
     422: "This Idempotency-Key came with another request before.",
+    429: "Too much at a time; `Retry-After` says when to try again.",
     500: "Something went wrong here; the message holds the request id.",
     503: "Too busy at the moment; `Retry-After` says when to try again.",
+    507: "There is no room for the file at the moment; try again later.",
 }
 _HEADERS: Final = {
+    429: {"Retry-After": "After how many seconds to try again."},
+    507: {"Retry-After": "After how many seconds to try again."},
     401: {"WWW-Authenticate": "How to show who is asking."},
     503: {"Retry-After": "After how many seconds to try again."},
 }
@@ -57,6 +61,7 @@ _TAG: Final = {"ETag": "Another one as soon as the answer is; send it in `If-Non
 # What an operation may answer whatever it does.
 _ALWAYS: Final = (400, 401, 431, 500, 503)
 _WITH_BODY: Final = (408, 413, 415)
+_WITH_FILE: Final = (429, 507)
 _WHEN_WRITING: Final = (409, 422)
 _FILE: Final = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}}
 
@@ -120,6 +125,7 @@ def statuses_of(endpoint: Endpoint) -> list[int]:
     edge = [
         *_ALWAYS,
         *(_WITH_BODY if endpoint.has_body else ()),
+        *(_WITH_FILE if endpoint.takes_file else ()),
         *(_WHEN_WRITING if endpoint.writes else ()),
         *((304,) if endpoint.method == "GET" else ()),
     ]

@@ -103,7 +103,8 @@ def find_open_order(call: Call) -> Order:
     """Return the order that images are added to, locked, if it is still open."""
     order = get_order_to_change(call.db, call.merchant.id, call.number("orderId"))
     # Before the body is read: its errors do not matter any more.
-    check_adding(order.status, present=order.image_count, added=0)
+    most = call.work.quotas.order_images
+    check_adding(order.status, present=order.image_count, added=0, most=most)
     return order
 
 

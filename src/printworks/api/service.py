@@ -24,7 +24,13 @@ from printworks.api.messages import Identity, Request, Response
 from printworks.api.proofs import LinkMaker
 from printworks.api.responses import choose_media_type, render
 from printworks.api.tags import Tags, find_known, tag_by_body
-from printworks.errors import BadCredentials, ServiceError, ServiceUnavailable
+from printworks.errors import (
+    BadCredentials,
+    OutOfRoom,
+    ServiceError,
+    ServiceUnavailable,
+    TooManyUploads,
+)
 from printworks.rules.people import Realm
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import find_outages
@@ -44,6 +50,8 @@ _CHALLENGE: Final = ("WWW-Authenticate", 'ApiKey realm="Printworks"')
 _HEADERS: Final[Mapping[type[ServiceError], tuple[tuple[str, str], ...]]] = {
     BadCredentials: (_CHALLENGE,),
     ServiceUnavailable: (_RETRY_AFTER,),
+    TooManyUploads: (_RETRY_AFTER,),
+    OutOfRoom: (("Retry-After", "60"),),
 }
 
 Perform = Callable[[Connection], Response | Unfinished[Any]]
@@ -177,6 +185,8 @@ class ApiService:
         try:
             self._authenticate(matched.request)
             check_headers(matched.request.headers)
+            if matched.endpoint.takes_file:
+                self._services.check_room()
         except Exception as error:  # noqa: BLE001  (nothing may get past this)
             return self.answer_error(matched, error)
         return None

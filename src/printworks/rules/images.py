@@ -8,9 +8,7 @@ from typing import Final
 from printworks.errors import WrongState
 from printworks.rules.orders import PERMISSIONS, OrderStatus
 
-# The most images that one order may have, and that one request may add: an order is always shown
-# with all its images.
-MOST_IN_ORDER: Final = 1000
+# The most images that one request may add.
 MOST_IN_BATCH: Final = 250
 MOST_COPIES: Final = 100_000
 
@@ -52,16 +50,19 @@ def wait_after_download(attempts: int) -> timedelta | None:
     return DOWNLOAD_WAITS[attempts - 1] if attempts <= len(DOWNLOAD_WAITS) else None
 
 
-def check_adding(order_status: OrderStatus, *, present: int, added: int) -> None:
-    """Refuse images for an order that is no longer open or would have too many."""
+def check_adding(order_status: OrderStatus, *, present: int, added: int, most: int) -> None:
+    """Refuse images for an order that is no longer open or would have too many.
+
+    There is a limit because an order is always shown with all its images.
+    """
     if order_status is not OrderStatus.NOT_YET_SUBMITTED:
         raise WrongState(
             f"Images cannot be added to an order that is {order_status}; "
             "only to one that is NotYetSubmitted."
         )
-    if present + added > MOST_IN_ORDER:
+    if present + added > most:
         raise WrongState(
-            f"The order has {present} images and may have {MOST_IN_ORDER} at most; "
+            f"The order has {present} images and may have {most} at most; "
             "create another order for the others."
         )
 

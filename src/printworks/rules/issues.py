@@ -13,6 +13,8 @@ from printworks.rules.orders import OrderStatus
 # The most issues of an order, and remarks of an issue: they are always shown together.
 MOST_ON_ORDER: Final = 50
 MOST_REMARKS: Final = 100
+# The most images that one issue may name.
+MOST_IMAGES: Final = 1000
 
 
 class IssueKind(StrEnum):

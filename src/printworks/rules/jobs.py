@@ -39,6 +39,7 @@ class JobKind(StrEnum):
     END_CHECKOUT = "end-checkout"
     REMOVE_FILES = "remove-files"
     PURGE_PICTURES = "purge-pictures"
+    CANCEL_DRAFTS = "cancel-drafts"
     PURGE_JOBS = "purge-jobs"
     PURGE_IDEMPOTENCY_KEYS = "purge-idempotency-keys"
     PURGE_REQUESTS = "purge-requests"
@@ -132,6 +133,7 @@ HOURLY: Final = (
     JobKind.POLL_LABS,
     JobKind.PURGE_CALLBACK_ATTEMPTS,
     JobKind.PURGE_PICTURES,
+    JobKind.CANCEL_DRAFTS,
     JobKind.PURGE_JOBS,
     JobKind.PURGE_IDEMPOTENCY_KEYS,
     JobKind.PURGE_REQUESTS,

@@ -18,6 +18,7 @@ class ReasonCode(StrEnum):
     PACKING_SLIP_FAILED = "packing-slip-failed"
     SHIPMENT_FAILED = "shipment-failed"
     SHIPMENT_HELD = "shipment-held"
+    NEVER_SUBMITTED = "never-submitted"
 
 
 class Reason(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -43,6 +44,9 @@ _SENTENCES: Final[Mapping[ReasonCode, str]] = {
     ReasonCode.PACKING_SLIP_FAILED: "The packing slip cannot be used. {detail}",
     ReasonCode.SHIPMENT_FAILED: (
         "A lab could not make shipment {subject}; we are looking into it."
+    ),
+    ReasonCode.NEVER_SUBMITTED: (
+        "The order was cancelled because it was not submitted for a long time; create it again."
     ),
     ReasonCode.SHIPMENT_HELD: "Shipment {subject} is held; we are looking into it.",
 }

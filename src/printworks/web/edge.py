@@ -18,8 +18,10 @@ from printworks.api.endpoints import ApiFamily
 from printworks.api.messages import Request, Response
 from printworks.api.routing import FoundEndpoint, NoSuchMethod, NoSuchPath
 from printworks.api.service import ApiService, MatchedRequest, Pending
+from printworks.errors import TooManyUploads
 from printworks.settings import Settings
 from printworks.web.long_answers import LongAnswers
+from printworks.web.open_uploads import OpenUploads
 from printworks.web.pool import GroupThread, PoolFull, ThreadPool
 from printworks.web.receiving import (
     BodyBroken,
@@ -75,6 +77,7 @@ class Edge:
             settings.json_limit, settings.body_timeout, settings.request_timeout
         )
         self._large = upload_limits(settings)
+        self._uploads = OpenUploads(settings.open_uploads)
         # The headers of every answer of a version.
         self._constant_headers: dict[str, list[tuple[bytes, bytes]]] = {}
 
@@ -140,8 +143,19 @@ class Edge:
 
     async def _receive_and_run(self, matched: MatchedRequest, receive: Receive) -> Response:
         limits = self._large if _has_file(matched) else self._small
-        if _has_file(matched) and (refusal := await self._refuse_unread(matched)):
+        if not _has_file(matched):
+            return await self._receive_within(matched, receive, limits)
+        if refusal := await self._refuse_unread(matched):
             return refusal
+        try:
+            with self._uploads.hold(find_merchant(matched.request)):
+                return await self._receive_within(matched, receive, limits)
+        except TooManyUploads as error:
+            return self._service.answer_error(matched, error)
+
+    async def _receive_within(
+        self, matched: MatchedRequest, receive: Receive, limits: BodyLimits
+    ) -> Response:
         try:
             matched = await self._receive(matched, receive, limits)
         except BodyTooLarge:
@@ -244,7 +258,17 @@ class Edge:
 
 def upload_limits(settings: Settings) -> BodyLimits:
     """Return the limits for bodies with files: slow lines are fine, stalled ones are not."""
-    return BodyLimits(settings.upload_limit, settings.body_timeout, 15 * settings.request_timeout)
+    return BodyLimits(
+        settings.upload_limit,
+        settings.body_timeout,
+        15 * settings.request_timeout,
+        settings.upload_rate,
+    )
+
+
+def find_merchant(request: Request) -> int:
+    """Return the merchant of a request that was authenticated."""
+    return request.caller.identity.merchant_id if request.caller.identity else 0
 
 
 def _has_file(matched: MatchedRequest) -> bool:

@@ -20,6 +20,8 @@ class BodyLimits(NamedTuple):
     size: int
     stall: timedelta
     total: timedelta
+    # The fewest bytes a second, as long as there are more to come.
+    rate: int = 0
 
 
 class BodyTooLarge(Exception):
@@ -67,6 +69,7 @@ def limit_body(receive: Receive, headers: dict[str, str], limits: BodyLimits) ->
     loop = asyncio.get_running_loop()
     deadline = loop.time() + limits.total.total_seconds()
     stall = limits.stall.total_seconds()
+    pace = _Pace(limits.rate, stall, loop.time())
     size = 0
 
     async def receive_within() -> Any:
@@ -78,9 +81,30 @@ def limit_body(receive: Receive, headers: dict[str, str], limits: BodyLimits) ->
         size += len(message.get("body", b""))
         if size > limits.size:
             raise BodyTooLarge
+        if message.get("more_body", False) and pace.is_too_slow(size, loop.time()):
+            raise BodyStalled
         return message
 
     return receive_within
+
+
+class _Pace:
+    """Tells a body that trickles from one that comes over a slow line."""
+
+    def __init__(self, rate: int, seconds: float, now: float) -> None:
+        self._rate = rate
+        # As long as a body may stall, it may also be slow.
+        self._seconds = seconds
+        self._since = now
+        self._size = 0
+
+    def is_too_slow(self, size: int, now: float) -> bool:
+        """Say whether less has arrived lately than should have; call it with every piece."""
+        elapsed = now - self._since
+        if elapsed < self._seconds:
+            return False
+        arrived, self._size, self._since = size - self._size, size, now
+        return arrived < self._rate * elapsed
 
 
 def _check_announced(headers: dict[str, str], limits: BodyLimits) -> None:

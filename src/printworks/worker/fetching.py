@@ -7,12 +7,16 @@ from typing import Final, NamedTuple
 import structlog
 
 from printworks.actions.images.pictures import CANNOT_BE_PROCESSED
+from printworks.errors import OutOfRoom, QuotaReached
 from printworks.net.client import Fetched
 from printworks.net.errors import BadAddress, OutboundError, TooLarge
 from printworks.rules.images import DOWNLOAD_ATTEMPTS, ImageStatus
+from printworks.rules.jobs import RetryLater
+from printworks.rules.quotas import check_files
+from printworks.store.accounts.merchants import Merchant
 from printworks.store.queue.jobs import Job
 from printworks.worker.loop import Context
-from printworks.worker.resources import infrastructure_errors
+from printworks.worker.resources import OUTAGE_WAIT, infrastructure_errors
 
 # After this many crashes of workers beyond the attempts, the file itself must be the cause.
 MOST_CRASHES: Final = 2
@@ -29,6 +33,23 @@ class Failure(NamedTuple):
 
 class Deferred(Exception):
     """The download failed and will be retried; the text is for the merchant."""
+
+
+class NoRoom(RetryLater):
+    """There is no room for a file; the text is for the merchant, who will be served later."""
+
+
+def check_room(context: Context, merchant: Merchant | None = None) -> None:
+    """Let a download wait while the disk is full, or the quota of a merchant whose file it is."""
+    services = context.resources.services
+    try:
+        services.check_room()
+        if merchant is not None:
+            check_files(merchant.file_bytes, services.quotas)
+    except (OutOfRoom, QuotaReached) as error:
+        log.warning("a download waits for room", why=error.message)
+        message = f"The file has not been downloaded yet. {error.message}"
+        raise NoRoom(message, wait=OUTAGE_WAIT) from error
 
 
 async def fetch(

@@ -12,6 +12,7 @@ from printworks.actions.images import images as actions
 from printworks.actions.images.pictures import (
     CANNOT_BE_PROCESSED,
     NOT_AS_EXPECTED,
+    count_picture,
     describe_picture,
     has_room,
     refuse_file,
@@ -51,7 +52,7 @@ from printworks.store.images.pictures import (
 )
 from printworks.store.orders.orders import get_order
 from printworks.store.queue.jobs import Job
-from printworks.worker.fetching import Deferred, Failure, fetch
+from printworks.worker.fetching import Deferred, Failure, NoRoom, check_room, fetch
 from printworks.worker.loop import Context
 from printworks.worker.resources import OUTAGE_WAIT, Resources, infrastructure_errors
 
@@ -133,9 +134,12 @@ async def _fetch(task: _ImageTask, url: str) -> None:
     with context.resources.folder() as folder:
         rendering = _Rendering(context.resources, image, product, folder)
         try:
+            check_room(context, task.merchant)
             arrival = await _download(task, url, rendering.original)
-        except Deferred as error:
-            await context.in_thread(_record_download_failure, task, str(error))
+        except (Deferred, NoRoom) as error:
+            # A job that waits for room says so once.
+            if str(error) != image.error_message:
+                await context.in_thread(_record_download_failure, task, str(error))
             raise
         if isinstance(arrival, Failure):
             await context.in_thread(_record_failure, task, arrival)
@@ -309,6 +313,7 @@ def _record_picture(task: _ImageTask, arrival: _Arrival, validated: Picture | Ne
         status = ImageStatus.INVALID if picture.refusal is not None else ImageStatus.OK
         work = system.for_merchant(merchant)
         is_news = actions.record_image_status(work, image, status, **describe_picture(picture))
+        count_picture(work, picture)
         if not is_news and _is_unwanted(find_image(db, image.id)):
             remove_files(system, list(proof_keys(image.id)))
     return True

@@ -11,7 +11,7 @@ from printworks.rules.sizing import PrintArea, Sizing, Units
 from printworks.store.images.packing_slips import PackingSlip, find_packing_slip
 from printworks.store.orders.orders import get_order
 from printworks.store.queue.jobs import Job
-from printworks.worker.fetching import Failure, fetch
+from printworks.worker.fetching import Failure, check_room, fetch
 from printworks.worker.loop import Context
 from printworks.worker.resources import Resources, infrastructure_errors
 
@@ -28,6 +28,7 @@ async def fetch_packing_slip(context: Context, job: Job) -> None:
         slip = await context.in_thread(_find, context, job)
         if slip is None or slip.status is not ImageStatus.NOT_YET_DOWNLOADED:
             return
+        check_room(context)
         with context.resources.folder() as folder:
             fetched = await fetch(context, job, slip.url, folder / "slip", headers={})
             if isinstance(fetched, Failure):

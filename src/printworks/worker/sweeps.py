@@ -7,6 +7,7 @@ from typing import Final, NamedTuple, Protocol
 import structlog
 from sqlalchemy import Connection
 
+from printworks.actions.orders.drafts import cancel_old_drafts
 from printworks.actions.work import SystemWork
 from printworks.rules.jobs import JobKind
 from printworks.settings import Settings
@@ -25,6 +26,7 @@ from printworks.worker.resources import infrastructure_errors
 # Few enough that other transactions do not wait long.
 ROWS_AT_ONCE: Final = 500
 PICTURES_AT_ONCE: Final = 100
+DRAFTS_AT_ONCE: Final = 50
 # So that an operator can still see who was invited, and whether they accepted.
 KEEP_INVITATIONS: Final = timedelta(days=30)
 
@@ -74,6 +76,10 @@ def _pictures(work: SystemWork, before: datetime) -> int:
     return len(pictures) + len(slips) + len(photos)
 
 
+def _drafts(work: SystemWork, before: datetime) -> int:
+    return cancel_old_drafts(work, before=before, limit=DRAFTS_AT_ONCE)
+
+
 SWEEPS: Final[Mapping[JobKind, Sweep]] = {
     JobKind.PURGE_JOBS: Sweep(
         "jobs", _rows(purge_jobs), lambda settings: settings.keep_finished_jobs
@@ -90,6 +96,7 @@ SWEEPS: Final[Mapping[JobKind, Sweep]] = {
         "requests", _rows(purge_requests), lambda settings: settings.keep_requests
     ),
     JobKind.PURGE_SESSIONS: Sweep("sessions", _sessions, lambda _: timedelta(0)),
+    JobKind.CANCEL_DRAFTS: Sweep("drafts", _drafts, lambda settings: settings.keep_drafts),
     JobKind.PURGE_PICTURES: Sweep("pictures", _pictures, lambda settings: settings.keep_originals),
 }
 

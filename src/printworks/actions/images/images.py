@@ -21,6 +21,7 @@ from printworks.rules.images import (
 )
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus, Payment, check_not_being_paid
+from printworks.rules.quotas import check_files
 from printworks.rules.reasons import Reason, ReasonCode, add_reason
 from printworks.store.images import images as store
 from printworks.store.images.images import Image, NewImage
@@ -41,7 +42,9 @@ def add_images(
 
     The refusal of a batch names the element that is wrong, even if there is only one.
     """
-    check_adding(order.status, present=order.image_count, added=len(added))
+    most = work.quotas.order_images
+    check_adding(order.status, present=order.image_count, added=len(added), most=most)
+    check_files(work.merchant.file_bytes, work.quotas)
     check_not_being_paid(order.payment_request_id)
     new = _normalise_each(work, order, added, is_batch=is_batch)
     images = store.insert_images(work.db, order.id, new, now=work.now)
@@ -136,6 +139,7 @@ def get_waiting_image(db: Connection, order: Order, image_id: int) -> Image:
 def set_image_url(work: Work, image: Image, new: NewImage) -> Image:
     """Set the URL of an image that awaits its file, and enqueue the download."""
     work.check_address(new.url or "", "url")
+    check_files(work.merchant.file_bytes, work.quotas)
     values = {
         "url": new.url,
         "expected_md5": new.expected_md5,

@@ -9,13 +9,14 @@ from typing import Any, Final, TypeVar
 import msgspec
 import structlog
 
-from printworks.actions.work import SystemWork
+from printworks.actions.work import SystemWork, Work
 from printworks.files.store import Files
 from printworks.imaging.formats import EVERY_FORMAT, Format, find_format
 from printworks.imaging.messages import PREVIEW, THUMBNAIL, Facts
 from printworks.imaging.processor import PREPARE_LIMITS, CannotBeProcessed, Invalid
 from printworks.rules.images import AcceptedFiles
 from printworks.rules.jobs import JobKind
+from printworks.store.accounts.quotas import count_file
 from printworks.store.images.pictures import NewPicture, Picture, proof_keys, store_picture
 
 Rendered = TypeVar("Rendered")
@@ -108,6 +109,12 @@ def register_picture(work: SystemWork, new: NewPicture) -> Picture:
     picture = store_picture(work.db, new, now=work.real_now)
     remove_unless_stored(work, new.original, stored=picture.original)
     return picture
+
+
+def count_picture(work: Work, picture: Picture) -> None:
+    """Count the file of a picture among those of the merchant, if it is stored at all."""
+    if picture.original is not None:
+        count_file(work.db, work.merchant.id, picture.id, size=picture.size)
 
 
 def remove_unless_stored(work: SystemWork, file: str | None, *, stored: str | None) -> None:

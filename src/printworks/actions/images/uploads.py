@@ -27,6 +27,7 @@ from printworks.actions.images.pictures import (
     NOT_AS_EXPECTED,
     RenderingUnavailable,
     Unprocessable,
+    count_picture,
     describe_picture,
     refuse_file,
     register_picture,
@@ -45,6 +46,7 @@ from printworks.rules.events import ImageJudged
 from printworks.rules.images import ImageStatus, check_adding
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import check_not_being_paid
+from printworks.rules.quotas import check_files
 from printworks.store.images.images import (
     Image,
     NewImage,
@@ -90,6 +92,7 @@ class UploadResult(msgspec.Struct, frozen=True):
 
 def begin_upload(work: Work, order: Order, new: NewImage) -> Upload:
     """Check whether an image can be added to an order, before its file is processed."""
+    check_files(work.merchant.file_bytes, work.quotas)
     normalised = _check(work, order, new)
     [image_id] = reserve_image_ids(work.db, order.id, 1, now=work.now)
     removal = _enqueue_removal(work, image_id)
@@ -101,6 +104,7 @@ def begin_upload(work: Work, order: Order, new: NewImage) -> Upload:
 
 def begin_awaited_upload(work: Work, image: Image, new: NewImage) -> Upload:
     """Begin the upload for an image that awaits its file; its sizing is known already."""
+    check_files(work.merchant.file_bytes, work.quotas)
     removal = _enqueue_removal(work, image.id, dedupe_key=awaited_upload_key(image.id))
     if removal is None:
         raise WrongState(FILE_ALREADY_SENT)
@@ -117,7 +121,7 @@ def _enqueue_removal(work: Work, image_id: int, *, dedupe_key: str | None = None
 
 
 def _check(work: Work, order: Order, new: NewImage) -> NewImage:
-    check_adding(order.status, present=order.image_count, added=1)
+    check_adding(order.status, present=order.image_count, added=1, most=work.quotas.order_images)
     check_not_being_paid(order.payment_request_id)
     return normalise_image(work, order, new)
 
@@ -180,6 +184,7 @@ def add_uploaded_image(work: Work, upload: Upload, result: UploadResult) -> Imag
     facts: dict[str, object] = {"md5": result.md5, "error_message": result.error_message}
     if result.picture is not None:
         picture = register_picture(work, result.picture)
+        count_picture(work, picture)
         facts = describe_picture(picture)
         if picture.refusal is not None and status is ImageStatus.OK:
             # The same content was rejected before, and that result stands.

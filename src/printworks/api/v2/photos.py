@@ -49,7 +49,8 @@ def add_photo(call: Call) -> Any:
     if waiting and (filled := _complete_photo(call, order, waiting)):
         return filled
     # Before the body is read: its errors do not matter any more.
-    check_adding(order.status, present=order.image_count, added=0)
+    most = call.work.quotas.order_images
+    check_adding(order.status, present=order.image_count, added=0, most=most)
     wanted = read(AddPhoto, call.body)
     product = find_type(wanted.type, order, call.work.catalogue)
     new = wanted.to_new_image(product, order)

@@ -27,6 +27,8 @@ class Merchant(msgspec.Struct, frozen=True):
     currency: Currency = Currency.GBP
     advancing_until: datetime | None = None
     billing: Billing = Billing.CARD
+    # How many bytes its files take.
+    file_bytes: int = 0
 
 
 class ApiKey(msgspec.Struct, frozen=True):

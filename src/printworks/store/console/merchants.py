@@ -31,6 +31,8 @@ class MerchantLine(msgspec.Struct, frozen=True):
     balance: int
     credit_limit: int | None
     order_count: int
+    # How many bytes its files take.
+    file_bytes: int
     # How far its clock is ahead.
     clock_offset: timedelta
     created_at: datetime

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Connection, Table
+from sqlalchemy import Connection, Table, literal_column
 from sqlalchemy.dialects import postgresql, sqlite
 
 
@@ -25,9 +25,13 @@ def insert_or_update(
     )
 
 
-def insert_unless_there(db: Connection, table: Table, **values: object) -> None:
-    """Add a row unless there is one with its key; wait for another process that adds it now."""
-    db.execute(_insert(db, table).values(**values).on_conflict_do_nothing())
+def insert_unless_there(db: Connection, table: Table, **values: object) -> bool:
+    """Add a row unless there is one with its key; wait for another process that adds it now.
+
+    Return whether it was added.
+    """
+    added = _insert(db, table).values(**values).on_conflict_do_nothing()
+    return db.execute(added.returning(literal_column("1"))).first() is not None
 
 
 def _insert(db: Connection, table: Table) -> Any:

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, delete, exists, func, select, update
 
 from printworks.rules.jobs import JobState
 from printworks.rules.orders import OrderStatus
+from printworks.store.accounts.quotas import uncount_files
 from printworks.store.engine.rows import columns_of, find_struct
 from printworks.store.engine.upsert import insert_or_update
 from printworks.store.tables import downloads, images, jobs, orders, pictures
@@ -130,6 +131,7 @@ def purge_pictures(db: Connection, *, before: datetime, limit: int) -> list[Purg
     ids = [row.id for row in found]
     printed = _unlink_images(db, ids)
     db.execute(delete(downloads).where(downloads.c.picture_id.in_(ids)))
+    uncount_files(db, ids)
     db.execute(delete(pictures).where(pictures.c.id.in_(ids)))
     return [
         PurgedPicture(

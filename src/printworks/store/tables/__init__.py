@@ -4,7 +4,13 @@ from printworks.store.tables.base import metadata
 from printworks.store.tables.callbacks import callback_attempts, callbacks
 from printworks.store.tables.figures import daily_figures
 from printworks.store.tables.idempotency import idempotency_keys
-from printworks.store.tables.images import downloads, images, packing_slips, pictures
+from printworks.store.tables.images import (
+    downloads,
+    images,
+    merchant_files,
+    packing_slips,
+    pictures,
+)
 from printworks.store.tables.issues import issue_photos, issue_remarks, issues
 from printworks.store.tables.jobs import jobs
 from printworks.store.tables.ledger import ledger_days, ledger_entries
@@ -33,6 +39,7 @@ __all__ = [
     "jobs",
     "ledger_days",
     "ledger_entries",
+    "merchant_files",
     "merchants",
     "metadata",
     "order_events",

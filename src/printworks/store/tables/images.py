@@ -72,6 +72,15 @@ downloads = Table(
     Column("picture_id", ForeignKey("pictures.id"), nullable=False, index=True),
 )
 
+# Whose files they are: every merchant that has sent a content, and how many bytes it takes.
+merchant_files = Table(
+    "merchant_files",
+    metadata,
+    Column("merchant_id", ForeignKey("merchants.id"), primary_key=True),
+    Column("picture_id", ForeignKey("pictures.id"), primary_key=True, index=True),
+    Column("size", BigInteger, nullable=False),
+)
+
 packing_slips = Table(
     "packing_slips",
     metadata,

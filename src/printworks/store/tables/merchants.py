@@ -20,6 +20,8 @@ merchants = Table(
     Column("order_count", BigInteger, nullable=False, server_default=text("0")),
     # How many events the merchant's feed has.
     Column("event_count", BigInteger, nullable=False, server_default=text("0")),
+    # How many bytes the merchant's files take: the sum of `merchant_files`.
+    Column("file_bytes", BigInteger, nullable=False, server_default=text("0")),
     # Where callbacks are sent, and in which format; null is the format of the API version that
     # created the order.
     Column("callback_url", Text),

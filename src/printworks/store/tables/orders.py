@@ -112,6 +112,9 @@ partial_index(
     where="held_at IS NOT NULL OR (reasons IS NOT NULL AND status = 'Submitted')",
 )
 
+# Orders that were never submitted, for the sweep that cancels old ones.
+partial_index("ix_orders_drafts", orders.c.created_at, where="status = 'NotYetSubmitted'")
+
 order_events = Table(
     "order_events",
     metadata,

@@ -7,10 +7,10 @@ import msgspec
 from msgspec import Meta
 
 from printworks.errors import BadInput
-from printworks.rules.images import MOST_IN_ORDER
 from printworks.rules.issues import (
     ACTION_DESCRIPTIONS,
     DESCRIPTIONS,
+    MOST_IMAGES,
     IssueAction,
     IssueKind,
     IssueState,
@@ -37,8 +37,8 @@ def _read_image_ids(name: str, value: object) -> list[int]:
         value = [part for part in value.split(",") if part.strip(_WRAPPING)]
     if not isinstance(value, list):
         value = [value]
-    if len(value) > MOST_IN_ORDER:
-        raise BadInput(f"`{name}` must have at most {MOST_IN_ORDER} elements.")
+    if len(value) > MOST_IMAGES:
+        raise BadInput(f"`{name}` must have at most {MOST_IMAGES} elements.")
     # Named twice is meant once.
     return list(dict.fromkeys(_read_image_id(name, element) for element in value))
 
@@ -52,7 +52,7 @@ def _read_image_id(name: str, value: object) -> int:
     return int(digits)
 
 
-ImageIds = Annotated[list[int], Meta(max_length=MOST_IN_ORDER), Reader(_read_image_ids)]
+ImageIds = Annotated[list[int], Meta(max_length=MOST_IMAGES), Reader(_read_image_ids)]
 
 
 class CreateIssue(msgspec.Struct, frozen=True, kw_only=True):

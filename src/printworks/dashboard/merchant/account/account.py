@@ -74,6 +74,7 @@ def show_account(visit: MerchantVisit) -> Response:
         kinds=EntryKind,
         rows=rows,
         pages=visit.pages(older, month=month),
+        limits=visit.services.settings,
     )
 
 

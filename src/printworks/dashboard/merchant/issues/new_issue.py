@@ -14,8 +14,7 @@ from printworks.dashboard.site.forms import Sent, read_choice, read_number
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import BadInput, NotFound
-from printworks.rules.images import MOST_IN_ORDER
-from printworks.rules.issues import IssueAction, IssueKind
+from printworks.rules.issues import MOST_IMAGES, IssueAction, IssueKind
 from printworks.store.images.images import list_images_to_show
 from printworks.store.issues.issues import NewIssue
 from printworks.store.orders.orders import get_order, get_order_to_change
@@ -124,7 +123,7 @@ def _read_images(sent: Sent) -> list[int]:
     others = re.split(r"[\s,;]+", sent.text("more_images"))
     named = [*sent.texts("images"), *(text for text in others if text)]
     numbers = [number for text in named if (number := read_number(text)) is not None]
-    if len(named) > MOST_IN_ORDER or len(numbers) < len(named):
+    if len(named) > MOST_IMAGES or len(numbers) < len(named):
         raise BadInput("Enter the numbers of images, separated by commas.")
     # Named twice is meant once.
     return list(dict.fromkeys(numbers))

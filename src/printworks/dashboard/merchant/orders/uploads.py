@@ -56,6 +56,8 @@ def receive_pictures(
             files = [("Our sample picture", sample.open("rb"))]
         if not files and not addressed:
             raise BadInput(_NO_PICTURE)
+        if files:
+            visit.services.check_room()
         yield [
             _store_upload(Path(folder), number, name, file)
             for number, (name, file) in enumerate(files, start=1)

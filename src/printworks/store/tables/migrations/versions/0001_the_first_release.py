@@ -84,7 +84,7 @@ numbered_table(
     sa.Column("code", TEXT, nullable=False, unique=True),
     *required(TEXT, "name"),
     *required(TEXT, "currency", default="'GBP'"),
-    *required(BIGINT, "order_count", "event_count", default="0"),
+    *required(BIGINT, "order_count", "event_count", "file_bytes", default="0"),
     *optional(TEXT, "callback_url", "callback_format"),
     *required(JSON, "callback_secrets", default="'[]'"),
     *required(BIGINT, "ledger_count", default="0"),
@@ -209,6 +209,7 @@ numbered_table(
     sa.UniqueConstraint("merchant_id", "ordinal"),
     sa.Index(None, "merchant_id", "created_at", "ordinal"),
     sa.Index(None, "merchant_id", "status", "ordinal"),
+    partial_index("ix_orders_drafts", "created_at", "status = 'NotYetSubmitted'"),
     partial_index(
         "ix_orders_recipient", "merchant_id, recipient_key, ordinal", "recipient_key != ''"
     ),
@@ -310,6 +311,12 @@ numbered_table(
     *required(TEXT, "kind"),
     *required(JSON, "facts"),
     *required(TIMESTAMP, "created_at"),
+)
+table(
+    "merchant_files",
+    sa.Column("merchant_id", sa.ForeignKey("merchants.id"), primary_key=True),
+    sa.Column("picture_id", sa.ForeignKey("pictures.id"), primary_key=True, index=True),
+    *required(BIGINT, "size"),
 )
 table(
     "packing_slips",
