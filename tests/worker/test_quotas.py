@@ -17,8 +17,8 @@ from tests.worker.queues import add_merchant
 from tests.worker.shops import A_PICTURE, ANOTHER_PICTURE, NOT_A_PICTURE, Shop
 
 NO_ROOM = (
-    "The file has not been downloaded yet. There is no room for more files at the moment; the "
-    "operator has to make room. Try again later."
+    "The file has not been downloaded yet, because there is no room for more files at the moment. "
+    "It is tried again every minute."
 )
 
 

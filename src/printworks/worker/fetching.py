@@ -21,6 +21,11 @@ from printworks.worker.resources import OUTAGE_WAIT, infrastructure_errors
 # After this many crashes of workers beyond the attempts, the file itself must be the cause.
 MOST_CRASHES: Final = 2
 
+_NO_ROOM: Final = (
+    "The file has not been downloaded yet, because there is no room for more files at the moment. "
+    "It is tried again every minute."
+)
+
 log = structlog.get_logger()
 
 
@@ -46,8 +51,9 @@ def check_room(context: Context, merchant: Merchant | None = None) -> None:
         services.check_room()
         if merchant is not None:
             check_files(merchant.file_bytes, services.quotas)
-    except (OutOfRoom, QuotaReached) as error:
-        log.warning("a download waits for room", why=error.message)
+    except OutOfRoom as error:
+        raise NoRoom(_NO_ROOM, wait=OUTAGE_WAIT) from error
+    except QuotaReached as error:
         message = f"The file has not been downloaded yet. {error.message}"
         raise NoRoom(message, wait=OUTAGE_WAIT) from error
 

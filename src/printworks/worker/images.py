@@ -137,9 +137,7 @@ async def _fetch(task: _ImageTask, url: str) -> None:
             check_room(context, task.merchant)
             arrival = await _download(task, url, rendering.original)
         except (Deferred, NoRoom) as error:
-            # A job that waits for room says so once.
-            if str(error) != image.error_message:
-                await context.in_thread(_record_download_failure, task, str(error))
+            await context.in_thread(_record_download_failure, task, str(error))
             raise
         if isinstance(arrival, Failure):
             await context.in_thread(_record_failure, task, arrival)

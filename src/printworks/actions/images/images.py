@@ -187,7 +187,9 @@ def _record_failure(work: Work, order: Order, image: Image) -> None:
 
 
 def record_download_failure(work: Work, image: Image, message: str) -> None:
-    """Record why an image has not been downloaded yet, for the merchant."""
+    """Record why an image has not been downloaded yet, for the merchant: each reason once."""
+    if message == image.error_message:
+        return
     order = get_order_to_change(work.db, work.merchant.id, image.order_id)
     if order.status is not OrderStatus.CANCELLED:
         store.update_image(work.db, image, {"error_message": message, "updated_at": work.now})
