@@ -10,7 +10,7 @@ import pytest
 
 from printworks.api.openapi import describe, encode, statuses_of
 from printworks.api.v3.endpoints import V3_0
-from printworks.errors import ServiceError, ServiceUnavailable
+from printworks.errors import OutOfRoom, ServiceError, ServiceUnavailable
 from printworks.settings import Settings
 from tests.api.client import Client
 from tests.worker.hosts import PictureHost, holds
@@ -135,7 +135,7 @@ def test_every_error_has_a_usual_status() -> None:
     endpoint = V3_0.endpoints[0]
 
     for kind in ServiceError.__subclasses__():
-        is_ours = kind is ServiceUnavailable
+        is_ours = kind in {ServiceUnavailable, OutOfRoom}
         assert endpoint.status_of(kind("x")) // 100 == (5 if is_ours else 4)
 
 

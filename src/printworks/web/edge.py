@@ -188,7 +188,9 @@ class Edge:
                 else self._pool.run(partial(self._service.answer, matched))
             )
             answer = await self._finish(answer) if isinstance(answer, Pending) else answer
-            return await self._long.begin(answer, matched) if answer.long else answer
+            if answer.long is None or matched.request.method == "HEAD":
+                return answer
+            return await self._long.begin(answer, matched)
         finally:
             if matched.request.upload is not None:
                 matched.request.upload.close()
@@ -219,7 +221,7 @@ class Edge:
         ]
         if response.tag is not None:
             headers.append((b"etag", response.tag.encode()))
-        if response.stream is not None:
+        if response.stream is not None or response.long is not None:
             headers.append((b"content-type", response.media_type.encode()))
         elif response.status != _NOT_MODIFIED:
             headers[:0] = (
@@ -228,7 +230,7 @@ class Edge:
             )
         body = b"" if request.method == "HEAD" else response.body
         await send({"type": "http.response.start", "status": response.status, "headers": headers})
-        if response.stream is not None and request.method != "HEAD":
+        if response.stream is not None:
             await self._long.send(response.stream, send, request.request_id)
         await send({"type": "http.response.body", "body": body})
 
