@@ -22,7 +22,7 @@ from bench.tools import ROOT
 from printworks.store.engine.sqlite import dbapi2 as sqlite
 
 RESULTS: Final = ROOT / "bench" / "results"
-PACKAGES: Final = ("granian", "msgspec", "psycopg", "sqlalchemy", "starlette", "uvloop")
+PACKAGES: Final = ("msgspec", "psycopg", "sqlalchemy", "starlette", "uvloop")
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,7 @@ HOST: Final = "127.0.0.1"
 SECONDS_TO_START: Final = 30
 SECONDS_TO_STOP: Final = 30
 
-# The options of the product's own Granian, for the command line, which allows at most 60 seconds
-# for headers; the product's 80 seconds make no difference while there is work.
+# Limits as near to the product's own server as its options come.
 GRANIAN: Final = (
     *("--interface", "asgi", "--loop", "uvloop", "--http", "1", "--no-ws"),
     *("--backlog", "4096", "--backpressure", "10000", "--http1-header-read-timeout", "60000"),

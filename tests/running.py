@@ -65,9 +65,13 @@ class Merchant:
 class Client:
     """One connection that is kept open between requests; each thread needs its own."""
 
-    def __init__(self, port: int, tls: ssl.SSLContext, headers: Mapping[str, str]) -> None:
+    def __init__(self, port: int, tls: ssl.SSLContext | None, headers: Mapping[str, str]) -> None:
         self.headers = dict(headers)
-        self._connection = http.client.HTTPSConnection(HOST, port, timeout=30, context=tls)
+        self._connection = (
+            http.client.HTTPSConnection(HOST, port, timeout=30, context=tls)
+            if tls
+            else http.client.HTTPConnection(HOST, port, timeout=30)
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -128,7 +132,8 @@ class Service:
 
     def client(self, merchant: Merchant | None = None) -> Client:
         """Open a connection that says whose it is."""
-        return Client(self.port, self.tls, merchant.headers if merchant else {})
+        tls = None if "PRINTWORKS_BEHIND_PROXY" in self.settings else self.tls
+        return Client(self.port, tls, merchant.headers if merchant else {})
 
     def add_merchant(self, name: str = "Somebody") -> Merchant:
         """Let the operator add a merchant while the service runs."""
@@ -180,7 +185,7 @@ def command(*words: str, data: Path, settings: Mapping[str, str] | None = None) 
 def running(data: Path, **settings: str) -> Iterator[Service]:
     """Run `printworks serve` with settings such as `body_timeout="2s"` until the block ends."""
     named = {f"PRINTWORKS_{name.upper()}": value for name, value in settings.items()}
-    service = _start(data, named)
+    service = _start(data, find_free_port(), named)
     try:
         _wait_until_it_answers(service)
         yield service
@@ -188,8 +193,20 @@ def running(data: Path, **settings: str) -> Iterator[Service]:
         _stop(service)
 
 
-def _start(data: Path, settings: Mapping[str, str]) -> Service:
+@contextmanager
+def running_behind_proxy(data: Path, **settings: str) -> Iterator[Service]:
+    """Run it as behind a proxy, without TLS: for tests with thousands of connections."""
     port = find_free_port()
+    named = {f"PRINTWORKS_{name.upper()}": value for name, value in settings.items()}
+    service = _start(data, port, {"PRINTWORKS_BEHIND_PROXY": f"{HOST}:{port}", **named})
+    try:
+        _wait_until_it_answers(service)
+        yield service
+    finally:
+        _stop(service)
+
+
+def _start(data: Path, port: int, settings: Mapping[str, str]) -> Service:
     settings = {"PRINTWORKS_PORT": str(port), "PRINTWORKS_WEB_PROCESSES": "1", **settings}
     log = data.with_name(f"{data.name}.log")
     with log.open("wb") as output:

@@ -65,13 +65,13 @@ logger.info("after")
 
 def test_libraries_write_in_the_same_form_and_only_what_matters(tmp_path: Path) -> None:
     script = """
-logging.getLogger("granian").info("starting")
-logging.getLogger("granian").warning("port %d", 7)
+logging.getLogger("aiohttp").info("starting")
+logging.getLogger("aiohttp").warning("port %d", 7)
 """
 
     [line] = read_lines(write(script, tmp_path))
 
-    assert (line["event"], line["logger"], line["level"]) == ("port 7", "granian", "warning")
+    assert (line["event"], line["logger"], line["level"]) == ("port 7", "aiohttp", "warning")
 
 
 def test_an_exception_stays_on_one_line(tmp_path: Path) -> None:

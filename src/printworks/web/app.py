@@ -82,10 +82,7 @@ class Application:
         ]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or handle the start and stop of the server."""
-        if scope["type"] == "lifespan":
-            await self._live(receive, send)
-            return
+        """Answer a request."""
         if self._core is not None:
             self._bind_threads(self._core)
         body = ArrivingBody(scope, receive, send)
@@ -96,14 +93,16 @@ class Application:
         await self._leftovers.discard(body)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        found = self._router.find(scope["method"], scope["path"])
-        if isinstance(found, NoSuchPath) and self._is_page(scope):
-            await self._pages({**scope, "path": normal_path(scope["path"])}, receive, send)
+        path = scope["path"]
+        found = self._router.find(scope["method"], path)
+        # Of what cannot be read, not even the path may be known.
+        if isinstance(found, NoSuchPath) and path and self._is_page(scope):
+            await self._pages({**scope, "path": normal_path(path)}, receive, send)
         elif self._edge is not None:
             await self._edge.answer(found, scope, receive, send)
 
     def _bind_threads(self, core: int) -> None:
-        # With the first request, not at the start: otherwise the server's own threads, which start
+        # With the first request, not at the start: otherwise threads of libraries, which start
         # after ours, would be bound too.
         self._core = None
         if self._edge is not None:
@@ -117,14 +116,6 @@ class Application:
         if any(name in self._credential_headers for name, _ in scope["headers"]):
             return self._pages.owns(normal_path(path)) and not self._router.lacks_version(path)
         return True
-
-    async def _live(self, receive: Receive, send: Send) -> None:
-        await receive()
-        self.start()
-        await send({"type": "lifespan.startup.complete"})
-        await receive()
-        self.stop()
-        await send({"type": "lifespan.shutdown.complete"})
 
     def start(self) -> None:
         """Open the database and start the threads; in the process and loop that will use them."""

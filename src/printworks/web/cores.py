@@ -2,7 +2,7 @@
 
 Only one of them can run at a time. On several cores they wake each other across cores, and move
 the interpreter's memory between caches: a request was measured to cost 400 µs of CPU that way,
-and 180 µs on one core. Granian's own threads, which do TLS above all, are not bound.
+and 180 µs on one core.
 """
 
 import os

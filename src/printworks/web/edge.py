@@ -8,7 +8,6 @@ import random
 import re
 import time
 from functools import partial
-from itertools import chain
 from typing import Final
 
 import msgspec
@@ -49,7 +48,6 @@ ON_EVERY_ANSWER: Final = (
 _MAY_BE_KEPT: Final = (b"cache-control", b"private, no-cache")
 _MUST_NOT_BE_KEPT: Final = (b"cache-control", b"no-store")
 _NOT_MODIFIED: Final = 304
-LARGEST_HEADERS: Final = 64 * 1024
 # Concurrent requests that wait for an external server, such as a payment provider.
 OUTSIDE_THREADS: Final = 8
 # Concurrent uploads in the image processor.
@@ -102,10 +100,8 @@ class Edge:
         began = time.perf_counter()
         request = begin_request(scope)
         try:
-            if sum(map(len, chain.from_iterable(scope["headers"]))) > LARGEST_HEADERS:
-                response = self._service.refuse(
-                    found.family, None, request, 431, "The headers are too large."
-                )
+            if (refusal := scope.get("refusal")) is not None:
+                response = self._service.refuse(found.family, None, request, *refusal)
             elif found.family.is_off:
                 response = self._refuse_ended(found, request)
             elif isinstance(found, FoundEndpoint):

@@ -118,6 +118,9 @@ class PageServer:
         client = _find_client(request) if self._is_proxied else None
         state = {**scope.get("state", {}), "request_id": request_id}
         scope = {**scope, "state": state, "client": client or scope.get("client")}
+        if (refusal := scope.get("refusal")) is not None:
+            await _render_status(*refusal)(scope, receive, send_safely)  # type: ignore[arg-type]
+            return
         try:
             if request.method == "POST":
                 receive = await self._receive(request, receive)

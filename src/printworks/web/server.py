@@ -1,20 +1,17 @@
-"""Starts the web server (Granian) at the address of the settings."""
+"""Starts the web server at the address of the settings."""
 
-import multiprocessing
+import asyncio
 import resource
+import signal
 import socket
 import stat
 import sys
-from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import structlog
-from granian.constants import HTTPModes, Interfaces, Loops, SSLProtocols
-from granian.http import HTTP1Settings
-from granian.log import LogLevels
-from granian.server import MPServer
+import uvloop
 
 from printworks import log
 from printworks.catalogue.opening import open_catalogue
@@ -22,17 +19,19 @@ from printworks.catalogue.public_holidays import find_delivery_calendar
 from printworks.clock import system_clock
 from printworks.settings import Settings
 from printworks.web.cores import choose_core
+from printworks.web.http1.connection import Times
+from printworks.web.http1.listening import Limits, Listener
 from printworks.web.parents import stop_with_parent
-from printworks.web.tls import prepare_tls
-from printworks.web.unfinished_heads import HeadWatch
+from printworks.web.processes import ProcessGroup
+from printworks.web.tls import make_context, prepare_tls
 
 # An idle connection costs little: stalled clients must not use up the limit.
 CONNECTIONS: Final = 10_000
-LARGEST_HEADERS: Final = 64 * 1024
-HEADERS_WITHIN: Final = timedelta(seconds=10)
-# How long a connection may be idle: longer than the 60 seconds after which load balancers and
-# pools of connections usually close theirs.
-KEPT_ALIVE: Final = timedelta(seconds=80)
+BACKLOG: Final = 4096
+# A head must arrive within ten seconds. A connection may be idle for longer than the 60 seconds
+# after which load balancers and pools of connections usually close theirs. A client that reads
+# nothing of its answer for a minute is gone.
+LIMITS: Final = Limits(CONNECTIONS, Times(head=10, idle=80, write=60))
 
 
 class AddressUnusable(Exception):
@@ -77,7 +76,6 @@ def check_address(settings: Settings) -> None:
         return
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     with socket.socket(family) as probe:
-        # Granian's sockets would silently share a port; this one does not.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((address.host, address.port))
@@ -109,75 +107,58 @@ def serve_web(settings: Settings) -> None:
     # Any country: no request has to wait until the library of holidays is imported.
     find_delivery_calendar("GB", system_clock().year)
     _allow_many_files()
+    # Its errors are shown once, too; and others can be told to trust it.
+    prepare_tls(settings, now=system_clock())
     address = find_address(settings)
-    tls = prepare_tls(settings, now=system_clock())
-    if sys.platform == "linux":
-        multiprocessing.set_start_method("fork", force=True)
-    _Server(
-        "printworks",
-        address=address.host,
-        port=address.port,
-        uds=address.socket,
-        uds_permissions=0o666,
-        ssl_cert=tls.cert if tls else None,
-        ssl_key=tls.key if tls else None,
-        ssl_protocol_min=SSLProtocols.tls12,
-        workers=settings.web_processes,
-        respawn_failed_workers=True,
-        workers_kill_timeout=max(1, round(settings.stop_timeout.total_seconds())),
-        http1_settings=HTTP1Settings(
-            # Granian applies this to headers and to idle connections alike.
-            header_read_timeout=(KEPT_ALIVE if _can_watch() else HEADERS_WITHIN)
-            // timedelta(milliseconds=1),
-            max_buffer_size=LARGEST_HEADERS,
-        ),
-        **_GRANIAN,
-    ).serve(target_loader=partial(_load_app, settings), wrap_loader=False)
+    with open_socket(address) as listening:
+        group = ProcessGroup(
+            partial(_run_process, settings, listening),
+            settings.web_processes,
+            settings.stop_timeout,
+        )
+        code = group.run()
+    if address.socket is not None:
+        address.socket.unlink(missing_ok=True)
+    if code:
+        sys.exit(code)
 
 
-_GRANIAN: Final[dict[str, Any]] = {
-    "interface": Interfaces.ASGI,
-    "loop": Loops.uvloop,
-    # HTTP/1.1 alone: an idle HTTP/2 connection keeps Granian from stopping.
-    "http": HTTPModes.http1,
-    "websockets": False,
-    "backlog": 4096,
-    "backpressure": CONNECTIONS,
-    "log_level": LogLevels.warning,
-    # Granian's logs go the way of all logs.
-    "log_dictconfig": {
-        "formatters": {},
-        "handlers": {},
-        "loggers": {"_granian": {"propagate": True}, "granian.access": {"propagate": True}},
-    },
-}
+def open_socket(address: ListenAddress) -> socket.socket:
+    """Return a socket that listens there; all web processes share it."""
+    if address.socket is not None:
+        listening = socket.socket(socket.AF_UNIX)
+        listening.bind(str(address.socket))
+        address.socket.chmod(0o666)
+    else:
+        listening = socket.socket(socket.AF_INET6 if ":" in address.host else socket.AF_INET)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((address.host, address.port))
+    listening.listen(BACKLOG)
+    listening.settimeout(0)
+    return listening
 
 
-class _Server(MPServer):
-    """Granian, with processes that know their number."""
-
-    def _spawn_worker(self, idx: int, target: Any, callback_loader: Any) -> Any:  # type: ignore[override]
-        return super()._spawn_worker(idx, target, partial(callback_loader, idx))
-
-
-def _load_app(settings: Settings, number: int) -> Any:
-    from printworks.web.app import build_app
-
+def _run_process(settings: Settings, listening: socket.socket, number: int) -> None:
     log.configure(settings)
     stop_with_parent()
+    uvloop.run(_serve(settings, listening, number))
+
+
+async def _serve(settings: Settings, listening: socket.socket, number: int) -> None:
+    from printworks.web.app import build_app
+
     # Services on one machine have different ports, and so start with different cores.
     core = choose_core(number, first=settings.port) if settings.web_bind_cores else None
     app = build_app(settings, core=core)
-    address = find_address(settings)
-    if address.socket is not None or not _can_watch():
-        return app
-    watch = HeadWatch(app, address.port, HEADERS_WITHIN)
-    watch.start()
-    return watch
-
-
-def _can_watch() -> bool:
-    return sys.platform == "linux"
+    app.start()
+    tls = prepare_tls(settings, now=system_clock())
+    listener = Listener(app, listening, make_context(tls) if tls else None, LIMITS)
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, stopping.set)
+    await stopping.wait()
+    await listener.stop()
+    app.stop()
 
 
 def _allow_many_files() -> None:

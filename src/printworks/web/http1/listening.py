@@ -1,0 +1,114 @@
+"""Accepts connections on a listening socket until it is told to stop."""
+
+import asyncio
+import socket
+import ssl
+from contextlib import suppress
+from functools import partial
+from typing import Final, NamedTuple
+
+import structlog
+
+from printworks.web.http1.connection import Connection, Times
+from printworks.web.http1.exchange import App
+
+log = structlog.get_logger(__name__)
+
+SECONDS_TO_SHAKE_HANDS: Final = 10.0
+# A client that does not say goodbye is not waited for.
+SECONDS_TO_PART: Final = 2.0
+_EVERY: Final = 1.0
+# If the system has no files left for connections, others have to end first.
+_SECONDS_AFTER_SHORTAGE: Final = 0.2
+
+
+class Limits(NamedTuple):
+    """How many connections there may be, and how long each may wait."""
+
+    connections: int
+    times: Times
+
+
+class Listener:
+    """Answers on one socket, which other processes may listen on as well."""
+
+    def __init__(
+        self, app: App, listening: socket.socket, tls: ssl.SSLContext | None, limits: Limits
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._socket = listening
+        self._tls = tls
+        self._limits = limits
+        self._open: set[Connection] = set()
+        # Those that have not shaken hands yet, too.
+        self._starting: set[asyncio.Task[None]] = set()
+        self._make = partial(Connection, app, limits.times, self._open, "https" if tls else "http")
+        self._is_accepting = self._is_stopped = False
+        self._listen()
+        self._loop.call_later(_EVERY, self._look)
+
+    async def stop(self) -> None:
+        """Accept nobody any more, and wait until those who are here are answered."""
+        self._is_stopped = True
+        self._pause()
+        for task in list(self._starting):
+            task.cancel()
+        while self._open:
+            for connection in list(self._open):
+                connection.stop()
+            await asyncio.sleep(0.02)
+
+    def _listen(self) -> None:
+        if not self._is_accepting and not self._is_stopped:
+            self._is_accepting = True
+            self._loop.add_reader(self._socket, self._accept)
+
+    def _pause(self) -> None:
+        if self._is_accepting:
+            self._is_accepting = False
+            self._loop.remove_reader(self._socket)
+
+    def _accept(self) -> None:
+        """Accept one connection: other processes shall get their share."""
+        if len(self._open) + len(self._starting) >= self._limits.connections:
+            self._pause()
+            return
+        try:
+            accepted, _ = self._socket.accept()
+        except (BlockingIOError, ConnectionAbortedError, InterruptedError):
+            return
+        except OSError as error:
+            log.warning("connection not accepted", error=error.strerror)
+            self._pause()
+            self._loop.call_later(_SECONDS_AFTER_SHORTAGE, self._listen)
+            return
+        task = self._loop.create_task(self._begin(accepted))
+        self._starting.add(task)
+        task.add_done_callback(self._starting.discard)
+
+    async def _begin(self, accepted: socket.socket) -> None:
+        accepted.settimeout(0)
+        is_secure = self._tls is not None
+        try:
+            if accepted.family != socket.AF_UNIX:
+                accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            await self._loop.connect_accepted_socket(
+                self._make,
+                accepted,
+                ssl=self._tls,
+                ssl_handshake_timeout=SECONDS_TO_SHAKE_HANDS if is_secure else None,
+                ssl_shutdown_timeout=SECONDS_TO_PART if is_secure else None,
+            )
+        except (OSError, asyncio.CancelledError):
+            # Somebody who does not speak TLS, or has gone.
+            with suppress(OSError):
+                accepted.close()
+
+    def _look(self) -> None:
+        now = self._loop.time()
+        for connection in list(self._open):
+            connection.check_time(now)
+        if not self._is_stopped:
+            if len(self._open) + len(self._starting) < self._limits.connections:
+                self._listen()
+            self._loop.call_later(_EVERY, self._look)
