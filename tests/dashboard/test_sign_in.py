@@ -51,6 +51,23 @@ class TestASessionThatIsOver:
         assert looked.headers["hx-redirect"] == "/sign-in?next=%2Forders%3Fstatus%3DComplete"
 
 
+def test_a_failed_sign_in_is_logged_with_its_address_and_without_its_secrets(
+    newcomer: Window, alice: Window, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert alice.person is not None
+    for email in (alice.person.email, "nobody@shop.example"):
+        enter(newcomer, "/sign-in", email=email, password="not the password")
+    newcomer.send("/sign-in", {"email": alice.person.email, "password": "not the password"})
+
+    said = capsys.readouterr().out
+    refused = [line for line in said.splitlines() if "event='sign-in refused'" in line]
+    assert len(refused) == 3
+    assert all("page='sign-in'" in line and "client='" in line for line in refused)
+    assert "why='form'" in refused[2]
+    assert "not the password" not in said
+    assert "@shop.example" not in said
+
+
 class TestSigningUp:
     @pytest.mark.both_databases
     def test_it_makes_a_merchant_and_leads_to_its_orders(

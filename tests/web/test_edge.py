@@ -1,5 +1,6 @@
 """The edge keeps its limits: of size, of time, and of how many may wait."""
 
+import errno
 import json
 import threading
 from collections.abc import Iterator
@@ -14,8 +15,11 @@ from sqlalchemy.exc import OperationalError
 from printworks.api.bodies import UploadedFile
 from printworks.api.endpoints import ApiFamily, Call, Endpoint
 from printworks.api.v3.endpoints import V3_0
+from printworks.files.errors import FilesUnavailable
 from printworks.settings import Settings
+from printworks.store.accounts.merchants import hash_key
 from printworks.store.engine.database import Database
+from printworks.web import receiving
 from printworks.web.app import build_app
 from printworks.wire.v3.envelope import Envelope
 from tests.api.client import Client, Server, make_scope
@@ -43,6 +47,15 @@ class Doors:
         message = "SELECT 1"
         raise OperationalError(message, {}, OSError("server closed the connection"))
 
+    def fill_the_disk(self, _call: Call) -> Envelope[str]:
+        """Fail as a disk does that is full."""
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def lose_the_files(self, _call: Call) -> Envelope[str]:
+        """Fail as the store of files does that is away."""
+        message = "The disk of /somewhere is full; make room."
+        raise FilesUnavailable(message)
+
     def measure(self, call: Call) -> Envelope[int]:
         """Say how large the uploaded file is."""
         assert isinstance(call.body, dict)
@@ -59,6 +72,18 @@ class Doors:
                 "method": "GET",
                 "path": "/away",
                 "handler": self.lose_the_database,
+                "shows": Envelope[str],
+            },
+            {
+                "method": "GET",
+                "path": "/full",
+                "handler": self.fill_the_disk,
+                "shows": Envelope[str],
+            },
+            {
+                "method": "GET",
+                "path": "/files",
+                "handler": self.lose_the_files,
                 "shows": Envelope[str],
             },
             {
@@ -123,11 +148,42 @@ def test_a_failure_of_ours_shows_nothing_but_the_request_id(client: Client) -> N
         )
 
 
-def test_a_database_that_is_away_is_no_failure_of_ours_but_a_reason_to_wait(client: Client) -> None:
-    answer = client.get("/away")
+@pytest.mark.parametrize("path", ["/away", "/full", "/files"])
+def test_storage_that_is_away_is_no_failure_of_ours_but_a_reason_to_wait(
+    client: Client, path: str
+) -> None:
+    answer = client.get(path)
 
     assert answer.status == 503
     assert answer.headers["retry-after"] == "5"
+    assert answer.error == "The service is temporarily unavailable; try again in a few seconds."
+
+
+def test_a_disk_that_fills_up_under_an_upload_is_a_reason_to_wait(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fill(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(receiving, "SpooledTemporaryFile", fill)
+    headers = {"Content-Type": "multipart/form-data; boundary=XX"}
+
+    assert client.request("POST", "/measure", b"--XX--\r\n", headers).status == 503
+
+
+def test_a_line_of_the_log_says_who_asked_from_where_and_never_the_key(
+    client: Client, capsys: pytest.CaptureFixture[str]
+) -> None:
+    client.get("/away")
+    client.request("GET", "/away", headers={"X-Service-REST-API-Key": "pw_sandbox_wrong"})
+
+    lines = [line for line in capsys.readouterr().out.splitlines() if "event='request'" in line]
+    key = client.credentials["X-Service-REST-API-Key"]
+    assert f"key='{hash_key(key)[:8]}'" in lines[0]
+    assert "merchant=" in lines[0]
+    assert "client='127.0.0.1'" in lines[0]
+    assert f"refused_key='{hash_key('pw_sandbox_wrong')[:8]}'" in lines[1]
+    assert not [line for line in lines if key in line or "pw_sandbox" in line]
 
 
 def test_a_failure_with_an_idempotency_key_may_be_tried_again(client: Client) -> None:

@@ -61,6 +61,11 @@ class Credentials:
             raise BadCredentials(self._refusal)
         return presented
 
+    def hash_presented(self, headers: Mapping[str, str]) -> str:
+        """Return the hash of the key of a request, valid or not; empty if it has none."""
+        key = headers.get(self._key_header, "").strip()
+        return hash_key(key) if key else ""
+
     def verify(self, db: Connection, presented: PresentedKey, *, now: datetime) -> Merchant:
         """Return the merchant, as it is now."""
         merchant = find_merchant_by_key(db, presented.code, presented.key, now=now)

@@ -31,9 +31,10 @@ from printworks.errors import (
     ServiceUnavailable,
     TooManyUploads,
 )
+from printworks.files.errors import FilesUnavailable
 from printworks.rules.people import Realm
 from printworks.store.accounts.merchants import Merchant
-from printworks.store.engine.database import find_outages
+from printworks.store.engine.outages import is_outage
 from printworks.wire.reading import by_lower_name, last_of
 
 log = structlog.get_logger(__name__)
@@ -43,6 +44,9 @@ API: Final = Actor(Realm.MERCHANT, "API", is_program=True)
 
 # The largest body that is parsed in the writer thread; a larger one would delay others.
 LARGEST_SHARED_BODY: Final = 16_384
+
+# So many digits of the hash of a key are enough to know it again.
+FINGERPRINT: Final = 8
 
 _RETRY_AFTER: Final = ("Retry-After", "5")
 _CHALLENGE: Final = ("WWW-Authenticate", 'ApiKey realm="Printworks"')
@@ -214,10 +218,10 @@ class ApiService:
             status = endpoint.status_of(error)
             headers = _HEADERS.get(type(error), ())
             return self.refuse(family, endpoint, request, status, error.message, *headers)
-        if isinstance(error, find_outages()):
+        if is_outage(error) or isinstance(error, FilesUnavailable):
             # No traceback: every request would write one while the database is unavailable.
             log.error(
-                "database unavailable", request_id=request.request_id, error=type(error).__name__
+                "storage unavailable", request_id=request.request_id, error=type(error).__name__
             )
             message = "The service is temporarily unavailable; try again in a few seconds."
             return self.refuse(family, endpoint, request, 503, message, _RETRY_AFTER)
@@ -226,6 +230,14 @@ class ApiService:
         )
         message = f"Something went wrong here. Quote the request id {request.request_id}."
         return self.refuse(family, endpoint, request, 500, message)
+
+    def describe_caller(self, request: Request) -> dict[str, object]:
+        """Return whose request it was, for the log: never a key, only the fingerprint of one."""
+        identity = request.caller.identity
+        if identity is not None:
+            return {"merchant": identity.merchant_id, "key": identity.key_hash[:FINGERPRINT]}
+        presented = self._credentials.hash_presented(request.headers)
+        return {"refused_key": presented[:FINGERPRINT]} if presented else {}
 
     def _authenticate(self, request: Request) -> tuple[PresentedKey, Merchant]:
         """Authenticate the caller, and store the identity in the request."""

@@ -19,6 +19,7 @@ from printworks.api.routing import FoundEndpoint, NoSuchMethod, NoSuchPath
 from printworks.api.service import ApiService, MatchedRequest, Pending
 from printworks.errors import TooManyUploads
 from printworks.settings import Settings
+from printworks.web.clients import find_client
 from printworks.web.long_answers import LongAnswers
 from printworks.web.open_uploads import OpenUploads
 from printworks.web.pool import GroupThread, PoolFull, ThreadPool
@@ -60,6 +61,7 @@ class Edge:
     def __init__(self, service: ApiService, settings: Settings, requests: RequestLog) -> None:
         self._service = service
         self._requests = requests
+        self._is_proxied = bool(settings.behind_proxy)
         self._pool = ThreadPool("core", threads=settings.web_threads, queue=settings.web_queue)
         # External servers may be slow, and must not block the core threads.
         self._outside = ThreadPool("outside", threads=OUTSIDE_THREADS, queue=settings.web_queue)
@@ -121,6 +123,8 @@ class Edge:
             status=response.status,
             ms=round((time.perf_counter() - began) * 1000, 2),
             request_id=request.request_id,
+            client=find_client(scope, request.headers, is_proxied=self._is_proxied),
+            **self._service.describe_caller(request),
         )
 
     async def _answer(self, found: FoundEndpoint, request: Request, receive: Receive) -> Response:
@@ -136,6 +140,10 @@ class Edge:
             return refuse(408, "The body did not arrive in time.")
         except BodyBroken:
             return refuse(400, "The chunks of the body are malformed, or the last one is missing.")
+        except ClientGone:
+            raise
+        except Exception as error:  # noqa: BLE001  (such as a disk that is full while it is spooled)
+            return self._service.answer_error(matched, error)
 
     async def _receive_and_run(self, matched: MatchedRequest, receive: Receive) -> Response:
         limits = self._large if _has_file(matched) else self._small

@@ -1,8 +1,8 @@
 """Serves the pages for people, with their security headers."""
 
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
-from ipaddress import ip_address
 from typing import Any, Final
 
 import structlog
@@ -18,7 +18,9 @@ from printworks.api import messages
 from printworks.dashboard.shared.labels import Tone
 from printworks.dashboard.site.assets import asset_routes
 from printworks.dashboard.site.rendering import Message, render_message
-from printworks.store.engine.database import find_outages
+from printworks.files.errors import FilesUnavailable
+from printworks.store.engine.outages import is_outage
+from printworks.web.clients import find_client
 from printworks.web.edge import ON_EVERY_ANSWER, begin_request
 from printworks.web.receiving import (
     BodyBroken,
@@ -63,6 +65,7 @@ _UNREAD: Final[Mapping[type[Exception], int]] = {
     BodyStalled: 408,
     BodyTooLarge: 413,
 }
+_LONGEST_LOGGED: Final = 40
 _FAILED: Final = "Try again later. The error was logged as {request_id}."
 
 
@@ -105,49 +108,58 @@ class PageServer:
         return any(route.matches(scope)[0] is not Match.NONE for route in self._routes)
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        began = time.perf_counter()
         request = begin_request(scope)
         request_id = request.request_id
+        status = 0
 
         async def send_safely(message: dict[str, Any]) -> None:
+            nonlocal status
             if message["type"] == "http.response.start":
+                status = message["status"]
                 headers = _complete(message["headers"])
                 headers.append((b"x-request-id", request_id.encode()))
                 message = {**message, "headers": headers}
             await send(message)
 
-        client = _find_client(request) if self._is_proxied else None
+        client = find_client(scope, request.headers, is_proxied=self._is_proxied)
         state = {**scope.get("state", {}), "request_id": request_id}
-        scope = {**scope, "state": state, "client": client or scope.get("client")}
-        if (refusal := scope.get("refusal")) is not None:
-            await _render_status(*refusal)(scope, receive, send_safely)  # type: ignore[arg-type]
-            return
+        scope = {**scope, "state": state, "client": (client, 0) if client else None}
+        await self._answer(request, scope, receive, send_safely)
+        log.info(
+            "request",
+            method=request.method,
+            # The rest of it may be a secret, such as that of an invitation.
+            page=scope["path"].strip("/").partition("/")[0][:_LONGEST_LOGGED],
+            status=status,
+            ms=round((time.perf_counter() - began) * 1000, 2),
+            request_id=request_id,
+            client=client,
+        )
+
+    async def _answer(
+        self, request: messages.Request, scope: dict[str, Any], receive: Receive, send: Send
+    ) -> None:
         try:
+            if (refusal := scope.get("refusal")) is not None:
+                await _render_status(*refusal)(scope, receive, send)
+                return
             if request.method == "POST":
                 receive = await self._receive(request, receive)
-            await self._app(scope, receive, send_safely)  # type: ignore[arg-type]
+            await self._app(scope, receive, send)
         except ClientGone:
-            log.info("client gone", method=request.method, request_id=request_id)
+            log.info("client gone", method=request.method, request_id=request.request_id)
         except tuple(_UNREAD) as error:
-            await _refuse(_UNREAD[type(error)])(scope, receive, send_safely)  # type: ignore[arg-type]
+            await _refuse(_UNREAD[type(error)])(scope, receive, send)
         except Exception:
             # The client has been answered already.
-            log.exception("page failed", method=request.method, request_id=request_id)
+            log.exception("page failed", method=request.method, request_id=request.request_id)
 
 
 def _complete(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     """Return the headers of a response with those that every response has."""
     has_policy = any(name == _POLICY[0] for name, _ in headers)
     return [*headers, *ON_EVERY_ANSWER, *([] if has_policy else [_POLICY])]
-
-
-def _find_client(request: messages.Request) -> tuple[str, int] | None:
-    """Return the client of the proxy: otherwise all clients would have its address."""
-    # The last one is from the proxy; those before it are from the client, and not trusted.
-    said = request.headers.get("x-forwarded-for", "").rpartition(",")[2].strip()
-    try:
-        return str(ip_address(said.partition("%")[0])), 0
-    except ValueError:
-        return None
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
@@ -173,7 +185,7 @@ def _refuse_unread(_request: Request, error: Exception) -> Response:
 
 
 def _show_failure(request: Request, failure: Exception) -> Response:
-    if isinstance(failure, find_outages()):
+    if is_outage(failure) or isinstance(failure, FilesUnavailable):
         response = _refuse(503)
         response.headers["Retry-After"] = "5"
         return response

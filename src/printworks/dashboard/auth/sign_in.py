@@ -5,10 +5,12 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import timedelta
 from functools import partial
+from hashlib import sha256
 from secrets import token_hex
 from typing import Any, Final
 
 import msgspec
+import structlog
 from sqlalchemy import Connection
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -44,6 +46,8 @@ from printworks.store.accounts.invitations import Invitation, find_invitation
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.accounts.people import Person
 from printworks.store.accounts.sessions import end_session, end_session_of, hash_token
+
+log = structlog.get_logger(__name__)
 
 # Before a session begins, this cookie ties a form to the browser that asked for it.
 SIGN_IN_COOKIE: Final = "__Host-printworks-sign-in"
@@ -116,13 +120,16 @@ class SignInPages:
         cookie = _find_form_cookie(request)
         token = attempt.sent.text(FORM_TOKEN)
         if not cookie or not self._services.forms.is_from(f"sign-in {cookie}", request, token):
+            _log_refused(attempt, "form")
             return refuse_form(page)
         wait = self._attempts.take(network_of(_address(request)), now=self._services.clock())
         if wait is not None:
+            _log_refused(attempt, "rate")
             return refuse_too_many(page, wait)
         try:
             return take(attempt)
         except ServiceError as refusal:
+            _log_refused(attempt, type(refusal).__name__)
             status = 400 if isinstance(refusal, BadInput) else 403
             tone: Tone = "warn" if isinstance(refusal, CodeNeeded) else "error"
             refused = msgspec.structs.replace(
@@ -285,6 +292,21 @@ def _read_shop(sent: Sent) -> tuple[str, Currency]:
 
 def _address(request: Request) -> str:
     return request.client.host if request.client else ""
+
+
+def _log_refused(attempt: _SignInAttempt, why: str) -> None:
+    """Log a failed attempt: from where, and a fingerprint of the account that was named."""
+    request = attempt.request
+    email = attempt.sent.text("email").lower()
+    log.warning(
+        "sign-in refused",
+        # Of an invitation, the rest is its secret.
+        page=request.scope["path"].strip("/").partition("/")[0],
+        why=why,
+        client=_address(request),
+        account=sha256(email.encode("utf-8", "replace")).hexdigest()[:8] if email else None,
+        request_id=request.state.request_id,
+    )
 
 
 def _find_form_cookie(request: Request) -> str:
