@@ -39,6 +39,7 @@ __all__ = [
     "parse_duration",
 ]
 
+_CONTACT: Final = re.compile(r"mailto:[^\s@]+@[^\s@]+|https://[!-~]+")
 _PRINT_PATH: Final = re.compile(
     r"(?=.*\{image\}[^/]*$)(?!.*(^|/)\.)"
     r"([A-Za-z0-9._-]|\{(job|image|sku|size|copies|attribute:[A-Za-z0-9 ._-]+)\}|(?<=[^/])/(?=[^/]))+"
@@ -91,6 +92,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         str,
         "Listen here with plain HTTP, for a proxy on this machine that terminates TLS: "
         "`unix:/path/to.sock` or `127.0.0.1:8080`.",
+    ] = ""
+    security_contact: Annotated[
+        str,
+        Meta(max_length=200),
+        "Where to report vulnerabilities: `mailto:` with an address, or an `https://` page. "
+        "It is published at `/.well-known/security.txt`.",
     ] = ""
     header_prefix: Annotated[str, "The prefix of the credential headers (`...MerchantId`)."] = (
         "X-Service-"
@@ -308,6 +315,9 @@ def _check_combinations(settings: Settings) -> None:
         ),
         "`body_timeout` must not be longer than `request_timeout`.": (
             settings.body_timeout > settings.request_timeout
+        ),
+        "`security_contact` must be `mailto:` with an address, or an `https://` page.": (
+            bool(settings.security_contact) and not _CONTACT.fullmatch(settings.security_contact)
         ),
         "`sunset` must be a day such as `2027-12-31`.": (
             bool(settings.sunset) and _read_day(settings.sunset) is None

@@ -16,6 +16,7 @@ from printworks.api.service import ApiService
 from printworks.api.webhooks import webhook_routes
 from printworks.clock import Clock, system_clock
 from printworks.dashboard.site.routes import payment_routes, people_routes
+from printworks.dashboard.site.security_txt import security_routes
 from printworks.dashboard.site.services import PageServices
 from printworks.dashboard.site.start import start_routes
 from printworks.settings import Settings
@@ -74,6 +75,7 @@ class Application:
         services = self._page_services
         return [
             *start_routes(self._settings),
+            *security_routes(self._settings, self._clock),
             *people_routes(services),
             *reference_routes(families, self._settings),
             *proof_routes(self._links, services),
