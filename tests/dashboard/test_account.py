@@ -216,10 +216,31 @@ def test_months_are_counted_over_new_year() -> None:
     assert list_months(Month(2026, 12), Month(2026, 11), most=3) == []
 
 
-@pytest.mark.parametrize("text", ["=1", "+1", "-1", "@A", "\t=1", "\r=1", "  =1", "\n-1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("=1", "+1", "-1", "@A", "\t=1", "\r=1", "  =1", "\n-1", "\0A"),
+        # In full width, small, and as the sign of typography.
+        *("\uff1d1", "\uff0b1", "\uff0d1", "\uff20A", "\ufe661", "\ufe631", "\u22121"),
+        # Behind what nobody sees.
+        *("\u200b=1", "\ufeff=1", "\u00ad@A", "\u2060\u200d+1", "\u00a0\u3000-1", "\x1f=1"),
+        *("\u202e=1", "\u0301=1", "\u3164=1", "\u2800\uff1d1", "\ufe0f=1", "\U000e0001=1"),
+    ],
+)
 def test_what_looks_like_a_formula_becomes_a_text(text: str) -> None:
     assert as_text(text) == f"'{text}"
 
 
 def test_a_plain_text_stays_as_it_is() -> None:
-    assert [as_text(text) for text in ("", "A-1", "late parcel")] == ["", "A-1", "late parcel"]
+    plain = [
+        "",
+        "A-1",
+        "late parcel",
+        " x",
+        "\u200bx",
+        "Ä=1",
+        "\uff11\uff12",
+        "\u2013 late",
+        "\u200b",
+    ]
+    assert [as_text(text) for text in plain] == plain
