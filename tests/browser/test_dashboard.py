@@ -81,6 +81,19 @@ def test_a_newcomer_gets_to_a_complete_order_by_pressing_what_is_there(
     expect(page.get_by_role("cell", name="Complete").first).to_be_visible()
 
 
+def test_the_reference_shows_every_operation_within_its_policy(
+    open_page: NewPage, house: House
+) -> None:
+    page = open_page("desktop")
+    page.goto(house.at("/v3.0/docs"))
+
+    operation = page.locator(".opblock-summary").first
+    expect(operation).to_be_visible(timeout=PATIENCE)
+    operation.click()
+    # Whatever the policy refused, the browser would have complained about.
+    expect(page.locator(".opblock-body").first).to_be_visible(timeout=PATIENCE)
+
+
 def test_without_a_script_it_is_the_same(open_page: NewPage, house: House) -> None:
     page = open_page("phone", java_script_enabled=False)
     house.sign_up(page, "No script", "noscript@shop.example")
