@@ -9,6 +9,7 @@ import pytest
 from printworks.net.addresses import FORBIDDEN_4, FORBIDDEN_6
 from printworks.net.errors import BadAddress
 from printworks.net.guard import Forbidden, Guard
+from printworks.net.own_address import OwnAddress
 from printworks.settings import BadSetting, Settings
 from tests.net.hostile import ORDINARY_4, ORDINARY_6
 from tests.net.running import answers, witness_connections
@@ -122,6 +123,59 @@ class TestLoopback:
 
         assert not may_reach(guard, "127.0.0.1", 80)
         assert not may_reach(guard, "::1", 443)
+
+
+class TestOurOwnAddress:
+    @pytest.mark.parametrize(
+        "address",
+        [
+            *("https://print.example/", "https://PRINT.example./a", "http://print.example:8443/"),
+            *("https://print.example:443/", "http://print.example:443/"),
+        ],
+    )
+    def test_is_refused_when_it_is_given(self, tmp_path: Path, address: str) -> None:
+        with pytest.raises(BadAddress, match="this service itself"):
+            guard_of(tmp_path, LIVE).check_url(address)
+
+    @pytest.mark.parametrize(
+        "address",
+        ["http://print.example/", "https://other.print.example/", "https://93.184.215.14/"],
+    )
+    def test_others_are_not(self, tmp_path: Path, address: str) -> None:
+        guard_of(tmp_path, LIVE).check_url(address)
+
+    @pytest.mark.parametrize("address", ["https://localhost:8443/", "https://127.0.0.1:8443/"])
+    def test_is_refused_in_a_sandbox_too(self, tmp_path: Path, address: str) -> None:
+        with pytest.raises(BadAddress, match="this service itself"):
+            guard_of(tmp_path, {}).check_url(address)
+
+    def test_gets_no_socket_on_this_machine(self, tmp_path: Path) -> None:
+        guard = guard_of(tmp_path, {"PORT": "5000"})
+
+        assert not may_reach(guard, "127.0.0.1", 5000)
+        assert may_reach(guard, "127.0.0.1", 5001)
+
+    def test_gets_no_socket_where_its_name_leads(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        found = answers(["93.184.215.14"], 443)
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+        own = OwnAddress("print.example", frozenset({443}))
+        own.look_up()
+
+        assert not may_reach(Guard(own=own), "93.184.215.14", 443)
+        assert may_reach(Guard(own=own), "93.184.215.14", 80)
+        assert may_reach(Guard(own=own), "93.184.215.15", 443)
+
+    def test_a_name_that_leads_nowhere_is_no_reason_to_fail(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def fail(*_: object, **__: object) -> None:
+            raise socket.gaierror
+
+        monkeypatch.setattr(socket, "getaddrinfo", fail)
+        own = OwnAddress("print.example", frozenset({443}))
+        own.look_up()
+
+        assert may_reach(Guard(own=own), "93.184.215.14", 443)
 
 
 class TestAllowedNetworks:

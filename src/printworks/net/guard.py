@@ -16,6 +16,7 @@ from yarl import URL
 
 from printworks.net.addresses import METADATA, is_forbidden, read_address
 from printworks.net.errors import BadAddress
+from printworks.net.own_address import OwnAddress
 from printworks.net.urls import read_url
 from printworks.settings import Settings, is_loopback
 
@@ -39,15 +40,23 @@ class Guard:
         allowed_networks: Collection[IPv4Network | IPv6Network] = (),
         *,
         allow_loopback: bool = False,
+        own: OwnAddress | None = None,
     ) -> None:
+        self._own = own
         self._allowed = (*allowed_networks, *(_LOOPBACK if allow_loopback else ()))
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        return cls(settings.outbound_allow_networks, allow_loopback=is_private_sandbox(settings))
+        return cls(
+            settings.outbound_allow_networks,
+            allow_loopback=is_private_sandbox(settings),
+            own=OwnAddress.of(settings),
+        )
 
     def check(self, address: str, port: int) -> None:
         """Raise `Forbidden` unless we may connect to this address and port."""
+        if self._own is not None and self._own.is_at(address, port):
+            raise Forbidden(f"{address} port {port} is forbidden: our own.")
         found = read_address(address)
         if found is not None and self._is_allowed(found):
             return
@@ -65,6 +74,8 @@ class Guard:
         """
         url = read_url(text)
         host, port = _find_numbers(url), url.port or 443
+        if self._own is not None and self._own.is_named(host, port):
+            raise BadAddress("The address is that of this service itself, which it does not fetch.")
         address = read_address(host)
         if address is None:
             # A name may stand for an allowed address, which has any port.
