@@ -9,11 +9,11 @@ from printworks.actions.images.images import add_images
 from printworks.actions.issues.issues import open_issue, refund_issue
 from printworks.actions.orders.orders import cancel_order
 from printworks.actions.orders.shipping import change_shipping
-from printworks.actions.production.lab_reports import apply_lab_report
+from printworks.actions.production.lab_reports import apply_lab_report, report_for_lab
 from printworks.actions.production.release import record_sent, stop_labs
 from printworks.actions.submission.submit import submit_order
 from printworks.catalogue.opening import open_catalogue
-from printworks.errors import WrongState
+from printworks.errors import BadInput, WrongState
 from printworks.labs.documents import LabReport
 from printworks.rules.events import OrderCharged, OrderRefunded
 from printworks.rules.issues import IssueAction, IssueKind
@@ -171,6 +171,42 @@ def test_once_a_lab_has_accepted_it_is_too_late(database: Database) -> None:
 
     with pytest.raises(WrongState, match="no longer be changed"), database.writing() as db:
         change(db, merchant, order, address1="2 Low Road")
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://track.example/1", "https://track.example/1"),
+        (None, None),
+        ("javascript:alert(1)", None),
+        ("https://track.example/a b", None),
+        ("https://user@track.example/", None),
+        ("https://10.0.0.5/", None),
+        ("http://169.254.169.254/", None),
+    ],
+)
+def test_a_tracking_address_of_a_lab_is_shown_if_it_could_be_anybodys(
+    database: Database, url: str | None, shown: str | None
+) -> None:
+    with database.writing() as db:
+        _, order = a_submitted_order(db)
+        [shipment] = list_shipments(db, order.id)
+        report = LabReport(job=shipment.id, state=LabState.DISPATCHED, tracking_url=url)
+        apply_lab_report(a_system_work(db, now=NOON, catalogue=CATALOGUE), report)
+
+        [dispatched] = list_shipments(db, order.id)
+
+    assert (dispatched.state, dispatched.tracking_url) == (LabState.DISPATCHED, shown)
+
+
+def test_an_operator_is_told_what_is_wrong_with_a_tracking_address(database: Database) -> None:
+    with database.writing() as db:
+        _, order = a_submitted_order(db)
+        [shipment] = list_shipments(db, order.id)
+
+    report = LabReport(job=shipment.id, state=LabState.DISPATCHED, tracking_url="https://10.0.0.5/")
+    with pytest.raises(BadInput, match=r"tracking address.*not public"), database.writing() as db:
+        report_for_lab(a_system_work(db, now=NOON, catalogue=CATALOGUE), report)
 
 
 def test_an_open_order_is_simply_changed(database: Database) -> None:

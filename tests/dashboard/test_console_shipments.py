@@ -90,6 +90,7 @@ def test_it_is_accepted_begun_and_dispatched_and_the_order_is_complete(
         ({"tracking_number": "no digits"}, "A tracking number has"),
         ({"tracking_url": "javascript:alert(1)"}, "must start with https://"),
         ({"tracking_url": "https://a b"}, "must start with https://"),
+        ({"tracking_url": "https://10.0.0.5/"}, "The address is not public"),
     ],
 )
 def test_a_dispatch_with_nonsense_in_it_is_refused_and_what_was_typed_stays(

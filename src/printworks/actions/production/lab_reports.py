@@ -1,6 +1,5 @@
 """Reports of labs about their jobs, and of operators on behalf of labs."""
 
-from datetime import datetime
 from typing import Final
 
 from sqlalchemy import Connection
@@ -15,7 +14,7 @@ from printworks.actions.production.release import (
 from printworks.actions.production.routing import RoutingTerms, route_order
 from printworks.actions.work import SystemWork, Work
 from printworks.catalogue.services import Carrier
-from printworks.errors import WrongState
+from printworks.errors import BadInput, WrongState
 from printworks.labs.documents import LabReport
 from printworks.rules.events import OrderHeld
 from printworks.rules.jobs import JobKind
@@ -51,7 +50,7 @@ def apply_lab_report(system: SystemWork, report: LabReport) -> bool:
         return _hold_shipment(work, order, shipment, reason)
     if report.state is LabState.REJECTED:
         return _route_again(work, order, shipment, report)
-    update_shipment(work.db, shipment, _reported_values(report, work.now))
+    update_shipment(work.db, shipment, _reported_values(work, report))
     values: dict[str, object] = {"updated_at": work.now}
     if report.state is LabState.FAILED:
         failed = Reason(ReasonCode.SHIPMENT_FAILED, shipment.id)
@@ -66,7 +65,8 @@ def apply_lab_report(system: SystemWork, report: LabReport) -> bool:
     return True
 
 
-def _reported_values(report: LabReport, now: datetime) -> dict[str, object]:
+def _reported_values(work: Work, report: LabReport) -> dict[str, object]:
+    now = work.now
     values: dict[str, object] = {"state": report.state, "reason": report.reason, "updated_at": now}
     if report.carrier is not None:
         known = {carrier.value.lower(): carrier for carrier in Carrier}
@@ -74,18 +74,22 @@ def _reported_values(report: LabReport, now: datetime) -> dict[str, object]:
     if report.state is LabState.DISPATCHED:
         values |= {
             "tracking_number": report.tracking_number,
-            "tracking_url": _read_tracking_url(report.tracking_url),
+            "tracking_url": _read_tracking_url(work, report.tracking_url),
             "shipped_at": now,
             "held_because": None,
         }
     return values
 
 
-def _read_tracking_url(url: str | None) -> str | None:
-    """Return a tracking address if it is safe to show as a link."""
-    if url is None or not url.lower().startswith(("https://", "http://")):
+def _read_tracking_url(work: Work, url: str | None) -> str | None:
+    """Return a tracking address if it is one that could be anybody's: merchants are shown it."""
+    if url is None:
         return None
-    return url if url.isprintable() else None
+    try:
+        work.check_address(url)
+    except BadInput:
+        return None
+    return url
 
 
 def _is_misprint(db: Connection, order: Order, shipment: Shipment, report: LabReport) -> bool:
@@ -135,7 +139,7 @@ def _reroute(
     routing = route_order(order, theirs, terms)
     if not isinstance(routing, Routed):
         raise WrongState("No other lab can make it.")
-    values = {**_reported_values(report, work.now), "held_because": None}
+    values = {**_reported_values(work, report), "held_because": None}
     update_shipment(work.db, shipment, values)
     added = offer_plan(work, order, routing, without=without)
     shipments = list_shipments(work.db, order.id)
@@ -170,8 +174,11 @@ def _complete_if_all_sent(work: Work, order: Order, shipments: Shipments) -> Non
 def report_for_lab(system: SystemWork, report: LabReport) -> Shipment:
     """Apply an operator's report on behalf of a lab, and withdraw the job from the lab.
 
-    Raise `WrongState` if it is not news.
+    Raise `WrongState` if it is not news. A person is told what is wrong with an address; one that
+    a lab sends is left out.
     """
+    if report.tracking_url is not None:
+        system.check_address(report.tracking_url, "tracking address")
     work, _, before = _lock_shipment(system, report.job)
     if not apply_lab_report(system, report):
         state = get_shipment(work.db, report.job).state
