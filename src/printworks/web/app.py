@@ -87,10 +87,10 @@ class Application:
         """Answer a request."""
         if self._core is not None:
             self._bind_threads(self._core)
-        body = ArrivingBody(scope, receive, send)
-        if body.is_over and scope["method"] == "GET":
+        if not scope.get("has_body", True) and scope["method"] == "GET":
             await self._answer(scope, receive, send)
             return
+        body = ArrivingBody(scope, receive, send)
         await self._answer(scope, body.receive, body.send)
         await self._leftovers.discard(body)
 

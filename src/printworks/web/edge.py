@@ -284,7 +284,10 @@ def _has_file(matched: MatchedRequest) -> bool:
 
 
 def begin_request(scope: Scope) -> Request:
-    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+    # Our server has read them once for all equal requests of a connection.
+    headers = scope.get("header_texts") or {
+        name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
+    }
     request_id = headers.get("x-request-id", "")
     if not _GOOD_REQUEST_ID.fullmatch(request_id):
         # Need not be secret, and the system's random numbers cost a call each.

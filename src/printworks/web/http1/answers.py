@@ -15,6 +15,8 @@ SAID_ALIVE: Final = 75
 _KEPT: Final = b"connection: keep-alive\r\nkeep-alive: timeout=%d\r\n" % SAID_ALIVE
 _CLOSED: Final = b"connection: close\r\n"
 
+_CLOSES: Final = (b"connection", b"close")
+
 # Statuses whose answers have no body, whatever the application says.
 BODILESS: Final = frozenset({204, 304})
 
@@ -42,7 +44,7 @@ def write_head(
     status: int, headers: Iterable[tuple[bytes, bytes]], framing: bytes, *, keeps_alive: bool
 ) -> bytes:
     """Return the head of an answer; `framing` are the headers that tell where its body ends."""
-    lines = [b"%b: %b\r\n" % header for header in headers if header[0] != b"connection"]
+    lines = [b"%b: %b\r\n" % header for header in headers if header != _CLOSES]
     first = _FIRST_LINES.get(status) or b"HTTP/1.1 %d \r\n" % status
     kept = _KEPT if keeps_alive else _CLOSED
     return b"".join((first, *lines, framing, DATE.get(), kept, b"\r\n"))

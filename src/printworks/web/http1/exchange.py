@@ -17,7 +17,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 # What is known of the headers of a request that cannot be read.
 UNREADABLE: Final = Fields(
-    b"", is_old=False, headers=[], length=0, keeps_alive=False, asks_first=False
+    b"", is_old=False, headers=[], texts={}, length=0, keeps_alive=False, asks_first=False
 )
 _GONE: Final = {"type": "http.disconnect"}
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"

@@ -61,6 +61,8 @@ class Fields(NamedTuple):
     raw: bytes
     is_old: bool
     headers: Headers
+    # The same as texts; of a repeated header, the last value.
+    texts: dict[str, str]
     # The size of the body; None if it comes in chunks.
     length: int | None
     keeps_alive: bool
@@ -126,7 +128,8 @@ def _read_fields(raw: bytes, *, is_old: bool) -> Fields:
     words = _list_words(deciding.get(b"connection", []))
     keeps_alive = b"keep-alive" in words if is_old else b"close" not in words
     asks_first = not is_old and b"100-continue" in _list_words(deciding.get(b"expect", []))
-    return Fields(raw, is_old, headers, length, keeps_alive, asks_first)
+    texts = {name.decode("latin-1"): value.decode("latin-1") for name, value in headers}
+    return Fields(raw, is_old, headers, texts, length, keeps_alive, asks_first)
 
 
 def _list_words(values: list[bytes]) -> list[bytes]:
@@ -228,6 +231,8 @@ def make_scope(head: Head) -> dict[str, Any]:
         "query_string": query,
         "root_path": "",
         "headers": head.fields.headers,
+        "header_texts": head.fields.texts,
+        "has_body": head.fields.length != 0,
     }
 
 
