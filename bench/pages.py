@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import Connection, text
 
 from bench.workload import PHOTO
+from printworks.actions.accounts.secrets import prepare_secrets
 from printworks.dashboard.console import PAGES as CONSOLE_PAGES
 from printworks.dashboard.merchant import PAGES as MERCHANT_PAGES
 from printworks.rules.people import Realm, Role
@@ -25,6 +26,7 @@ from printworks.store.accounts.merchants import Merchant
 from printworks.store.accounts.people import NewPerson, Person, insert_person
 from printworks.store.accounts.sessions import begin_session
 from printworks.store.engine.database import Database
+from printworks.vault import Vault
 from printworks.web.app import Application, build_app
 
 REPEATS: Final = 15
@@ -170,7 +172,9 @@ def running_app(database: Database) -> Iterator[AppClient]:
     url = database.url.render_as_string(hide_password=False)
     loop = asyncio.new_event_loop()
     with TemporaryDirectory(prefix="app-") as folder:
-        app = build_app(Settings.load(Path(folder), {"PRINTWORKS_DATABASE_URL": url}))
+        settings = Settings.load(Path(folder), {"PRINTWORKS_DATABASE_URL": url})
+        prepare_secrets(database, Vault(settings.secret_keys))
+        app = build_app(settings)
 
         async def start() -> None:
             app.start()

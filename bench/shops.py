@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import time
 from collections import Counter
@@ -17,6 +18,7 @@ from bench.receiver import ReceivedCallback, Receiver
 from bench.servers import stop
 from bench.tools import PROGRAM, ROOT
 from printworks.actions.accounts.merchants import add_merchant
+from printworks.actions.accounts.secrets import prepare_secrets
 from printworks.actions.callbacks import set_callback
 from printworks.actions.orders.orders import create_order
 from printworks.clock import system_clock
@@ -27,7 +29,7 @@ from printworks.store.engine.database import Database
 from printworks.store.orders.orders import NewOrder
 from printworks.store.tables import callbacks, schema
 from printworks.wire.callbacks import message_id
-from tests.factories import a_system_work, a_work
+from tests.factories import KEY_FILE, VAULT, a_system_work, a_work
 
 NEW: Final = NewOrder(
     recipient_name="Mary Fox",
@@ -53,6 +55,9 @@ class Shop:
         self.url = url
         self.database = Database(url)
         schema.migrate(self.database)
+        # Where the workers look for it.
+        shutil.copy(KEY_FILE, folder)
+        prepare_secrets(self.database, VAULT)
         self._secrets: dict[int, str] = {}
         self._last_checked = 0
 
@@ -69,9 +74,9 @@ class Shop:
             ).merchant
             find_url = self.receiver.late_url if is_late else self.receiver.url
             where = url or find_url(str(merchant.id))
-            settings = set_callback(a_work(db, merchant), where)
-        if url is None:
-            self._secrets[merchant.id] = settings.secrets[0].text
+            _, secret = set_callback(a_work(db, merchant), where)
+        if url is None and secret is not None:
+            self._secrets[merchant.id] = secret
         return merchant
 
     def create_orders(self, merchants: Sequence[Merchant], count: int) -> float:

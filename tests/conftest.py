@@ -15,11 +15,12 @@ import pytest
 import structlog
 from sqlalchemy import event, make_url
 
+from printworks.actions.accounts.secrets import prepare_secrets
 from printworks.store.engine.database import Database
 from printworks.store.tables import metadata, schema, secrets
 from tests import postgres
 from tests.compiled_statements import share_compiled_statements
-from tests.factories import NOON
+from tests.factories import KEY_FILE, NOON, VAULT
 from tests.order import put_slow_first
 from tests.scale import IS_FULL, IS_QUICK
 from tests.statements import Places, find_untried, watch_statements, write_places
@@ -163,6 +164,13 @@ def _folder_of(test: pytest.Item) -> str:
 
 
 @pytest.fixture
+def tmp_path(tmp_path: Path) -> Path:
+    """A folder of the test's own that can be a data folder: it has the key of the databases."""
+    shutil.copy(KEY_FILE, tmp_path / KEY_FILE.name)
+    return tmp_path
+
+
+@pytest.fixture
 def now() -> datetime:
     """A time to call now."""
     return NOON
@@ -290,6 +298,7 @@ def _connect(url: str) -> psycopg.Connection:
 def _migrate(url: str) -> None:
     database = Database(url)
     schema.migrate(database)
+    prepare_secrets(database, VAULT)
     database.close()
 
 
@@ -306,7 +315,7 @@ class SharedDatabase:
         event.listen(self.database.engine, "connect", self._keep)
         self._own = _connect(url)
         # Four times quicker than TRUNCATE, which makes new files for every table and index.
-        # The secrets came with the migrations, and are the same for every test. What a database
+        # The secrets were made with the template, and are the same for every test. What a database
         # was begun as did not.
         emptied = [table for table in reversed(metadata.sorted_tables) if table is not secrets]
         deletions = [f"DELETE FROM {table.name}" for table in emptied]

@@ -25,7 +25,11 @@ from printworks.store.accounts.merchants import Merchant, get_merchant, get_merc
 from printworks.store.engine.database import Database
 from printworks.store.labs.shipments import Shipment
 from printworks.store.orders.orders import NewOrder, Order, get_any_order_to_change
+from printworks.vault import Vault
 
+# The keys of every database in the tests; `tmp_path` has a copy, where a data folder has it.
+KEY_FILE: Final = Path(__file__).with_name("secret.key")
+VAULT: Final = Vault(KEY_FILE)
 NOON: Final = datetime(2026, 11, 15, 12, tzinfo=UTC)
 
 
@@ -71,6 +75,7 @@ class FixedServices(msgspec.Struct, frozen=True):
     environment: str = "sandbox"
     guard: Guard = Guard(allow_loopback=True)
     quotas: Quotas = Quotas()
+    vault: Vault = VAULT
 
 
 def a_system_work(
@@ -110,5 +115,5 @@ def some_services(
     database: Database, settings: Settings | None = None, clock: Clock = lambda: NOON, **given: Any
 ) -> Services:
     """Share a database that a test has opened, and whatever else it gives."""
-    opened = {"database": database, **given}
+    opened = {"database": database, "vault": VAULT, **given}
     return Services(settings or Settings(data=Path()), clock, given=opened)

@@ -75,6 +75,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         "Where pictures are stored: a folder, or `s3://bucket/folder`; "
         "by default `files` in the data folder.",
     ] = ""
+    secret_key_file: Annotated[
+        Path | None,
+        "The file with the keys that encrypt the secrets in the database; by default `secret.key` "
+        "in the data folder. Several machines need the same one; see [running](running.md#secrets).",
+    ] = None
     s3_endpoint: Annotated[str, "Address of an S3-compatible server; by default that of AWS."] = ""
     s3_region: Annotated[
         str, "Region of the bucket; by default `AWS_REGION`, else `us-east-1`."
@@ -242,6 +247,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             database_url=settings.database_url or f"sqlite:///{data / 'printworks.db'}",
             files=_find_files(settings),
         )
+
+    @property
+    def secret_keys(self) -> Path:
+        """Where the keys are that encrypt the secrets in the database."""
+        return self.secret_key_file or self.data / "secret.key"
 
     @property
     def sunset_at(self) -> datetime | None:

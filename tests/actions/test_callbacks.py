@@ -5,12 +5,14 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from sqlalchemy import Connection, func, select
 
 from printworks.actions import callbacks as actions
 from printworks.actions.callbacks import (
     NO_ADDRESS,
     REPLAY_PAGE,
+    open_secrets,
     replay,
     rotate_secret,
     send_again,
@@ -38,12 +40,12 @@ from printworks.store.callbacks.callbacks import (
     list_callbacks_of_order,
     list_feed,
 )
-from printworks.store.callbacks.settings import Secret, read_callback_settings
+from printworks.store.callbacks.settings import read_callback_settings
 from printworks.store.engine.database import Database
 from printworks.store.orders.events import list_events, record_event
 from printworks.store.orders.orders import Order, get_order
 from printworks.store.tables import callbacks, jobs, order_events
-from tests.factories import NOON, a_merchant, a_work, a_work_of, an_order
+from tests.factories import NOON, VAULT, a_merchant, a_work, a_work_of, an_order
 from tests.worker.queues import add_merchant
 
 URL = "https://shop.example/callbacks?shop=7"
@@ -214,10 +216,12 @@ class TestSettings:
         with database.writing() as db:
             merchant = a_merchant(db)
 
-            settings = set_callback(a_work(db, merchant), URL, CallbackFormat.V2_6)
+            settings, secret = set_callback(a_work(db, merchant), URL, CallbackFormat.V2_6)
 
             assert (settings.url, settings.format) == (URL, "2.6")
-            assert settings.secrets[0].text.startswith("whsec_")
+            assert secret is not None
+            assert secret.startswith("whsec_")
+            assert open_secrets(VAULT, merchant.id, settings.secrets, NOON) == [secret]
             assert read_callback_settings(db, merchant.id) == settings
 
     def test_another_address_has_the_same_secret(self, database: Database) -> None:
@@ -225,10 +229,10 @@ class TestSettings:
             merchant = a_merchant(db)
             first = set_callback(a_work(db, merchant), URL)
 
-            assert set_callback(a_work(db, merchant), None).secrets == first.secrets
-            assert (
-                set_callback(a_work(db, merchant), "https://new.example/").secrets == first.secrets
-            )
+            for url in (None, "https://new.example/"):
+                settings, new_secret = set_callback(a_work(db, merchant), url)
+                assert settings.secrets == first.settings.secrets
+                assert new_secret is None
 
     @pytest.mark.parametrize("url", ["", "shop.example", "ftp://shop.example/", "http://a b/"])
     def test_what_is_no_address_is_refused(self, database: Database, url: str) -> None:
@@ -243,14 +247,17 @@ class TestSettings:
             merchant = listening(db)
             (first,) = read_callback_settings(db, merchant.id).secrets
 
-            second = rotate_secret(a_work(db, merchant, now=NOON)).secrets
-            third = rotate_secret(a_work(db, merchant, now=NOON + HOUR)).secrets
+            second = rotate_secret(a_work(db, merchant, now=NOON))
+            third = rotate_secret(a_work(db, merchant, now=NOON + HOUR))
 
         day = actions.OLD_SECRET_FOR
-        assert second[1] == Secret(first.text, NOON + day)
-        assert third[1] == Secret(second[0].text, NOON + HOUR + day)
-        assert len({first.text, second[0].text, third[0].text}) == 3
-        assert third[0].until is None
+        before, now = second.settings.secrets, third.settings.secrets
+        assert before[1] == replace(first, until=NOON + day)
+        assert now[1] == replace(before[0], until=NOON + HOUR + day)
+        assert now[0].until is None
+        signing = open_secrets(VAULT, merchant.id, now, NOON + HOUR)
+        assert signing == [third.new_secret, second.new_secret]
+        assert open_secrets(VAULT, merchant.id, now, NOON + HOUR + day) == [third.new_secret]
 
 
 class TestAgain:

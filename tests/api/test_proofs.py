@@ -7,9 +7,10 @@ import msgspec
 import pytest
 from sqlalchemy import update
 
+from printworks.actions.accounts.secrets import prepare_secrets
 from printworks.files import open_files
 from printworks.settings import Settings
-from printworks.store.accounts.secrets import LINKS, get_secret
+from printworks.store.accounts.secrets import LINKS, about_shared, find_secret, get_link_key, seal
 from printworks.store.engine.database import Database
 from printworks.store.images.pictures import proof_key
 from printworks.store.tables import schema, secrets
@@ -17,6 +18,7 @@ from printworks.web.app import build_app
 from tests.api.client import Client, Server
 from tests.api.conftest import MovableClock
 from tests.api.images import add, create, receive
+from tests.factories import VAULT
 from tests.running import Answer
 
 THEIR_SECRET = update(secrets).where(secrets.c.name == LINKS)
@@ -221,8 +223,9 @@ class TestAnotherDeployment:
     ) -> Iterator[Client]:
         """A deployment with the same images and the same files, but another secret."""
         with database.writing() as db:
-            secret = get_secret(db, LINKS)
-            db.execute(THEIR_SECRET.values(value="another secret"))
+            secret = find_secret(db, LINKS)
+            other = seal(db, VAULT, "another secret", about=about_shared(LINKS))
+            db.execute(THEIR_SECRET.values(value=other))
         url = database.url.render_as_string(hide_password=False)
         server = Server(build_app(msgspec.structs.replace(settings, database_url=url), clock))
         yield Client(server, "", {})
@@ -249,11 +252,12 @@ def test_every_deployment_makes_a_long_secret_of_its_own(
 ) -> None:
     other = Database(blank_database_url)
     schema.migrate(other)
+    prepare_secrets(other, VAULT)
 
     found = set()
     for each in (database, other):
         with each.reading() as db:
-            found.add(get_secret(db, LINKS))
+            found.add(get_link_key(db, VAULT))
     other.close()
 
     assert len(found) == 2

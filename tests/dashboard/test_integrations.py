@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from printworks.actions.callbacks import rotate_secret
+from printworks.actions.callbacks import open_secrets, rotate_secret
 from printworks.dashboard.merchant.integrations import integrations
 from printworks.dashboard.merchant.integrations.integrations import VERIFY
 from printworks.rules.events import CallbackState
@@ -22,7 +22,7 @@ from tests.api.production import set_status
 from tests.dashboard.telling import URL, did, last_callback, listen, see_merchant, try_once
 from tests.dashboard.visits import words_of
 from tests.dashboard.windows import PASSWORD, Window
-from tests.factories import NOON, a_work
+from tests.factories import NOON, VAULT, a_work
 from tests.running import Answer
 
 SECRET = re.compile(r"whsec_[A-Za-z0-9+/=]{20,}")
@@ -33,6 +33,12 @@ def settings_of(database: Database, window: Window) -> CallbackSettings:
     """Return where callbacks go."""
     with database.reading() as db:
         return read_callback_settings(db, see_merchant(database, window).id)
+
+
+def opened(database: Database, window: Window) -> list[str]:
+    """Return the secrets that callbacks are signed with, the newest first."""
+    stored = settings_of(database, window).secrets
+    return open_secrets(VAULT, see_merchant(database, window).id, stored, NOON)
 
 
 def secret_of(page: Answer) -> str:
@@ -50,10 +56,11 @@ class TestAddress:
 
         settings = settings_of(database, alice)
         assert (settings.url, settings.format) == (URL, "2.3")
-        assert secret_of(page) == settings.secrets[0].text
+        secret = secret_of(page)
+        assert opened(database, alice) == [secret]
         later = alice.open("/integrations")
         assert SECRET.findall(html.unescape(later.body.decode())) == []
-        assert f"…{settings.secrets[0].text[-4:]}" in words_of(later)
+        assert f"…{secret[-4:]}" in words_of(later)
         assert html.escape(URL) in later.body.decode()
         assert did(database) == [("set-callback", URL.partition("?")[0])]
 
@@ -125,12 +132,12 @@ class TestSecret:
         self, alice: Window, database: Database, clock: MovableClock
     ) -> None:
         listen(database, alice)
-        old = settings_of(database, alice).secrets[0].text
+        [old] = opened(database, alice)
 
         page = alice.do("/integrations", "rotate-callback-secret")
 
         new = secret_of(page)
-        assert [one.text for one in settings_of(database, alice).secrets] == [new, old]
+        assert opened(database, alice) == [new, old]
         assert new not in html.unescape(alice.open("/integrations").body.decode())
         words = alice.words("/integrations")
         assert f"In use whsec_…{new[-4:]}" in words
@@ -144,8 +151,8 @@ class TestSecret:
     ) -> None:
         listen(database, alice)
         with database.writing() as db:
-            settings = rotate_secret(a_work(db, see_merchant(database, alice), now=NOON))
-        secrets = [one.text for one in settings.secrets]
+            rotate_secret(a_work(db, see_merchant(database, alice), now=NOON))
+        secrets = opened(database, alice)
         shown = re.search(
             r"Example in Python\">(.*?)</pre>", alice.open("/integrations").body.decode(), re.DOTALL
         )

@@ -14,13 +14,14 @@ from printworks.settings import Settings
 from printworks.store.accounts.audit import list_audit
 from printworks.store.accounts.merchants import list_merchants
 from printworks.store.accounts.people import list_people, set_totp
+from printworks.store.accounts.secrets import about_totp, seal
 from printworks.store.engine.database import Database
 from printworks.web.app import build_app
 from tests.api.client import Client, Server
 from tests.api.conftest import MovableClock
 from tests.dashboard.visits import words_of
 from tests.dashboard.windows import PASSWORD, Window, find_token
-from tests.factories import NOON, a_system_work, a_work_of
+from tests.factories import NOON, VAULT, a_system_work, a_work_of
 from tests.running import Answer
 
 MARY = {"email": "Mary@Shop.example", "shop": "Fox & Sons", "currency": "EUR", "password": PASSWORD}
@@ -230,7 +231,8 @@ class TestInvitations:
     ) -> None:
         assert alice.person is not None
         with database.writing() as db:
-            set_totp(db, alice.person.id, "A" * 32, step=0)
+            about = about_totp(alice.person.id)
+            set_totp(db, alice.person.id, seal(db, VAULT, "A" * 32, about=about), step=0)
             token = invite_to_choose_password(
                 a_system_work(db, now=NOON), Realm.MERCHANT, alice.person.email
             )

@@ -11,7 +11,7 @@ import pytest
 from standardwebhooks import Webhook
 from structlog.typing import EventDict
 
-from printworks.actions.callbacks import rotate_secret, send_again, send_test
+from printworks.actions.callbacks import open_secrets, rotate_secret, send_again, send_test
 from printworks.rules.callbacks import MOST_FAILURES, WAITS, CallbackFormat
 from printworks.rules.events import CallbackState
 from printworks.rules.jobs import JobKind
@@ -20,7 +20,7 @@ from printworks.store.callbacks.callbacks import Callback, get_callback, list_ca
 from printworks.store.callbacks.settings import read_callback_settings
 from printworks.worker.advance import Advanced, advance
 from printworks.worker.loop import Context
-from tests.factories import NOON, a_work
+from tests.factories import NOON, VAULT, a_work
 from tests.worker.conftest import OpenShop
 from tests.worker.hosts import Behaviour, answers, redirects, says_nothing
 from tests.worker.receivers import (
@@ -122,9 +122,10 @@ class TestDelivery:
 
         first, second = receiver.heard
         with shop.database.reading() as db:
-            (secret,) = read_callback_settings(db, shop.merchant.id).secrets
-        assert Webhook(secret.text).verify(first.body, first.headers) == first.told
-        assert Webhook(secret.text).verify(second.body, second.headers) == second.told
+            stored = read_callback_settings(db, shop.merchant.id).secrets
+        (secret,) = open_secrets(VAULT, shop.merchant.id, stored, NOON)
+        assert Webhook(secret).verify(first.body, first.headers) == first.told
+        assert Webhook(secret).verify(second.body, second.headers) == second.told
         assert first.id == second.id
         assert first.headers["webhook-timestamp"] != second.headers["webhook-timestamp"]
 

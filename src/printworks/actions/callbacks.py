@@ -1,20 +1,25 @@
 """A merchant's callbacks: where they are sent, how they are signed, and sending them again."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
+
+import msgspec
 
 from printworks.actions.work import Work
 from printworks.errors import WrongState
 from printworks.rules.callbacks import CallbackFormat
+from printworks.store.accounts.secrets import about_callbacks, seal
 from printworks.store.callbacks import callbacks as store
 from printworks.store.callbacks.replay import find_number_since, list_page, send_callbacks_again
 from printworks.store.callbacks.settings import (
     CallbackSettings,
-    Secret,
+    SigningSecret,
     lock_callback_settings,
     read_callback_settings,
     write_callback_settings,
 )
+from printworks.vault import Vault
 from printworks.wire.signatures import make_secret
 
 # How long the previous secret is used too: time to update every receiver.
@@ -28,6 +33,13 @@ _HINT: Final = 4
 NO_ADDRESS: Final = "There is no callback address; set one first."
 
 
+class CallbackChange(NamedTuple):
+    """The settings as they are now, and a new secret, which can be shown only once."""
+
+    settings: CallbackSettings
+    new_secret: str | None = None
+
+
 class Replayed(NamedTuple):
     """How many are sent again, and the number to continue with; None at the end."""
 
@@ -39,7 +51,7 @@ def set_callback(
     work: Work,
     url: str | None,
     format: CallbackFormat | None = None,  # noqa: A002  (what it is called everywhere)
-) -> CallbackSettings:
+) -> CallbackChange:
     """Send the merchant's callbacks to this address from now on; None stops them.
 
     Without a format, each callback has the format of the API version that made its order.
@@ -48,14 +60,15 @@ def set_callback(
     if url is not None:
         work.check_address(url)
     known = lock_callback_settings(work.db, work.merchant.id)
-    secrets = known.secrets or ([Secret(make_secret())] if url else [])
+    new_secret = None if known.secrets or url is None else make_secret()
+    secrets = known.secrets if new_secret is None else [_seal(work, new_secret)]
     settings = CallbackSettings(url, format, secrets)
     write_callback_settings(work.db, work.merchant.id, settings)
     if url is None:
         work.audit("clear-callback", _without_query(known.url or ""))
     else:
         work.audit("set-callback", _without_query(url), format=format)
-    return settings
+    return CallbackChange(settings, new_secret)
 
 
 def _without_query(url: str) -> str:
@@ -63,14 +76,29 @@ def _without_query(url: str) -> str:
     return url.partition("?")[0].partition("#")[0]
 
 
-def rotate_secret(work: Work) -> CallbackSettings:
+def _seal(work: Work, secret: str) -> SigningSecret:
+    sealed = seal(work.db, work.backing.vault, secret, about=about_callbacks(work.merchant.id))
+    return SigningSecret(sealed, secret[-_HINT:])
+
+
+def open_secrets(
+    vault: Vault, merchant_id: int, secrets: Sequence[SigningSecret], now: datetime
+) -> list[str]:
+    """Return the secrets of a merchant that are valid now, newest first, to sign with."""
+    about = about_callbacks(merchant_id)
+    return [vault.open(one.sealed, about=about) for one in secrets if one.is_valid(now)]
+
+
+def rotate_secret(work: Work) -> CallbackChange:
     """Sign callbacks with a new secret, and for a day with the previous one too."""
     known = lock_callback_settings(work.db, work.merchant.id)
-    old = [Secret(one.text, work.real_now + OLD_SECRET_FOR) for one in known.secrets[:1]]
-    settings = CallbackSettings(known.url, known.format, [Secret(make_secret()), *old])
+    until, new_secret = work.real_now + OLD_SECRET_FOR, make_secret()
+    old = [msgspec.structs.replace(one, until=until) for one in known.secrets[:1]]
+    new = _seal(work, new_secret)
+    settings = CallbackSettings(known.url, known.format, [new, *old])
     write_callback_settings(work.db, work.merchant.id, settings)
-    work.audit("rotate-callback-secret", f"…{settings.secrets[0].text[-_HINT:]}")
-    return settings
+    work.audit("rotate-callback-secret", f"…{new.hint}")
+    return CallbackChange(settings, new_secret)
 
 
 def send_again(work: Work, callback_id: int) -> None:

@@ -26,6 +26,7 @@ from printworks.rules.quotas import Quotas
 from printworks.settings import Settings, is_in_s3
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
+from printworks.vault import Vault
 
 T = TypeVar("T")
 
@@ -107,6 +108,11 @@ class Services:
                     "There is no room for more files at the moment; the operator has to make room. "
                     "Try again later."
                 )
+
+    @property
+    def vault(self) -> Vault:
+        """What seals and opens the secrets that the database stores."""
+        return self._once("vault", lambda: Vault(self.settings.secret_keys))
 
     @property
     def is_sandbox(self) -> bool:

@@ -22,6 +22,7 @@ from printworks.store.callbacks.callbacks import FeedPosition
 from printworks.store.orders.events import record_event
 from printworks.store.orders.orders import Order, get_any_order_to_change
 from printworks.store.queue import jobs
+from printworks.vault import Vault
 
 
 class Actor(msgspec.Struct, frozen=True):
@@ -69,6 +70,10 @@ class Backing(Protocol):
     @property
     def quotas(self) -> Quotas:
         """What one merchant may have."""
+
+    @property
+    def vault(self) -> Vault:
+        """What seals and opens the secrets that the database stores."""
 
 
 class SystemWork(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Route
 
 from printworks.actions.services import Services
 from printworks.files.errors import FileMissing, FilesUnavailable
-from printworks.store.accounts.secrets import LINKS, get_secret
+from printworks.store.accounts.secrets import get_link_key
 from printworks.store.images.pictures import proof_key
 from printworks.wire.links import Links
 
@@ -30,13 +30,14 @@ _POLICY: Final = "default-src 'none'; sandbox"
 class LinkMaker:
     """Makes links; reads the key that signs them on first use, so that a start does not wait."""
 
-    def __init__(self, public_url: str) -> None:
-        self._public_url = public_url
+    def __init__(self, services: Services) -> None:
+        self._services = services
         self._links: Links | None = None
 
     def make(self, db: Connection) -> Links:
         if self._links is None:
-            self._links = Links(self._public_url, get_secret(db, LINKS))
+            key = get_link_key(db, self._services.vault)
+            self._links = Links(self._services.settings.public_url, key)
         return self._links
 
 

@@ -28,6 +28,7 @@ PLACES: Final = {
     "listen": Place("listen", "Show callbacks as they happen, and forward them.", is_group=False),
     "merchant": Place("merchants", "Merchants: add and list them, their billing and people."),
     "key": Place("keys", "API keys: list them, give a merchant a new one."),
+    "secrets": Place("secrets", "Secrets at rest: the keys that encrypt them, and new ones."),
     "operator": Place("operators", "Operators: who may sign in to the console, in which role."),
     "jobs": Place("jobs", "Jobs: list them, retry or cancel one."),
     "catalogue": Place("catalogue", "The catalogue: check it; products, labs and shipping."),

@@ -14,16 +14,18 @@ import msgspec
 from sqlalchemy import Connection, make_url, text
 from sqlalchemy.exc import SQLAlchemyError
 
+from printworks.actions.accounts.secrets import examine_secrets
 from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.problems import BadCatalogue
 from printworks.files import open_files
 from printworks.files.errors import FilesError
 from printworks.files.probing import gives_back
 from printworks.settings import Settings
-from printworks.store.accounts.secrets import ENVIRONMENT, find_secret
+from printworks.store.accounts.secrets import ENVIRONMENT, SEALING_KEY, find_secret
 from printworks.store.engine.database import Database, DatabaseUnusable
 from printworks.store.engine.sqlite import OLDEST as OLDEST_SQLITE
 from printworks.store.tables import schema
+from printworks.vault import SecretKeyUnusable, Vault, read_keys
 from printworks.web.tls import RENEW_BEFORE, TlsFiles, TlsUnusable, ca_file, read_certificate
 
 OLDEST_POSTGRESQL: Final = 15
@@ -146,6 +148,7 @@ def check_database(settings: Settings, *, now: datetime) -> Iterator[DoctorFindi
         yield check_schema(revision)
         if revision == schema.LATEST:
             yield _check_environment(database, settings.environment)
+            yield check_secrets(database, settings.secret_keys)
     except SQLAlchemyError as error:
         reason = str(getattr(error, "orig", error)).strip().splitlines()[0]
         yield DoctorFinding("database", FAIL, f"It cannot be used: {reason}")
@@ -160,6 +163,28 @@ def _check_environment(database: Database, environment: str) -> DoctorFinding:
         reason = f"The database was begun as {begun}; use another one."
         return DoctorFinding("environment", FAIL, reason)
     return DoctorFinding("environment", OK, f"{environment}.")
+
+
+def check_secrets(database: Database, file: Path) -> DoctorFinding:
+    """Check whether every secret in the database can be opened, and nobody else can read its key."""
+    find = partial(DoctorFinding, "secrets")
+    with database.reading() as db:
+        if find_secret(db, SEALING_KEY) is None:
+            return find(WARN, "There are none yet; the first start makes their key.")
+        try:
+            read_keys(file)
+        except SecretKeyUnusable as error:
+            return find(FAIL, str(error))
+        report = examine_secrets(db, Vault(file))
+    if report.unreadable:
+        what = f"{len(report.unreadable)} cannot be opened, such as that of {report.unreadable[0]}"
+        return find(FAIL, f"{what}; restore {file} from the backup of this deployment.")
+    if file.stat().st_mode & 0o077:
+        return find(WARN, f"Others on this machine can read {file}; run `chmod 600 {file}`.")
+    if report.is_rotating:
+        return find(WARN, "Some still have an older key; run `printworks secrets rotate`.")
+    count = sum(report.by_key.values())
+    return find(OK, f"all {count} can be opened with key {report.sealing_key} of {file}.")
 
 
 def _check_sqlite(db: Connection) -> Iterator[DoctorFinding]:

@@ -11,16 +11,17 @@ def explain(error: Exception) -> str | None:
     from printworks.files.errors import FilesError
     from printworks.settings import BadSetting
     from printworks.store.engine.database import DatabaseUnusable
+    from printworks.vault import SecretKeyUnusable, SecretUnreadable
     from printworks.web.server import AddressUnusable
     from printworks.web.tls import TlsUnusable
 
     match error:
         case BadSetting() | DatabaseUnusable() | TlsUnusable() | AddressUnusable():
             return str(error)
-        case BadCatalogue() | FilesError():
+        case BadCatalogue() | FilesError() | SecretKeyUnusable():
             return str(error)
         case ServiceError():
-            return error.message
+            return error.detail if isinstance(error, SecretUnreadable) else error.message
         case exc.DatabaseError() | exc.TimeoutError():
             return f"The database cannot be used: {_first_line(error)}"
         case OSError() if error.filename is not None:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from printworks.actions.callbacks import rotate_secret, send_test, set_callback
+from printworks.actions.callbacks import open_secrets, rotate_secret, send_test, set_callback
 from printworks.cli.options import MerchantId
 from printworks.cli.output import align, write
 from printworks.cli.session import CommandSession, command
@@ -38,7 +38,7 @@ def set_address(
 ) -> None:
     """Send a merchant's callbacks to this address from now on; the secret stays as it is."""
     with session.work(merchant_id) as work:
-        settings = set_callback(work, url, wanted)
+        settings, _ = set_callback(work, url, wanted)
     _show(session, settings)
 
 
@@ -62,16 +62,13 @@ def secret(
     """Print the secret with which a merchant's callbacks are signed."""
     with session.work(merchant_id) as work:
         if rotate:
-            settings = rotate_secret(work)
-        else:
-            settings = read_callback_settings(work.db, work.merchant.id)
-        now = work.real_now
-    valid = [one for one in settings.secrets if one.until is None or one.until > now]
-    lines = [
-        one.text if one.until is None else f"{one.text}  until {write(one.until)}" for one in valid
-    ]
+            rotate_secret(work)
+        stored, now = read_callback_settings(work.db, work.merchant.id).secrets, work.real_now
+        texts = open_secrets(work.backing.vault, work.merchant.id, stored, now)
+    valid = [(text, one.until) for text, one in zip(texts, stored, strict=False)]
+    lines = [text if until is None else f"{text}  until {write(until)}" for text, until in valid]
     session.show(
-        [{"secret": one.text, "until": one.until} for one in valid],
+        [{"secret": text, "until": until} for text, until in valid],
         *(lines or ["There is no secret yet; set an address, or use --rotate."]),
     )
 

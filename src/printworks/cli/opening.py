@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from printworks.actions.accounts.secrets import prepare_secrets
 from printworks.actions.services import Services
 from printworks.settings import Settings
 from printworks.store.accounts.secrets import ENVIRONMENT, claim_environment, find_secret
@@ -27,6 +28,7 @@ def open_services(settings: Settings) -> Iterator[Services]:
     try:
         prepare_schema(services.database)
         _check_environment(services.database, settings.environment)
+        prepare_secrets(services.database, services.vault)
         yield services
     finally:
         services.close()

@@ -45,7 +45,6 @@ class Application:
         self._core = core
         self._clock = clock
         self._router = Router(families)
-        self._links = LinkMaker(settings.public_url)
         self._clock_mover = ClockMover(settings, clock)
         # For the core, the outside and the CPU threads, the writer, and the request log.
         connections = settings.web_threads + OUTSIDE_THREADS + CPU_THREADS + 2
@@ -53,6 +52,7 @@ class Application:
         self._services = Services(
             settings, clock, connections, advance_clock=self._clock_mover.advance
         )
+        self._links = LinkMaker(self._services)
         # Connections of their own, so that pages cannot take those of the API.
         self._page_services = PageServices(
             settings,

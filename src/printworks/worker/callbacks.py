@@ -7,6 +7,7 @@ from typing import Final
 
 import structlog
 
+from printworks.actions.callbacks import open_secrets
 from printworks.net.client import Posted
 from printworks.net.errors import OutboundError
 from printworks.rules.callbacks import choose_format, wait_after
@@ -97,7 +98,7 @@ async def _attempt(context: Context, delivery: Delivery, url: str) -> DeliveryOu
     now = context.clock()
     body = _render(context, delivery)
     # Receivers use the real time.
-    secrets = [one.text for one in delivery.secrets if one.until is None or one.until > now]
+    secrets = open_secrets(context.services.vault, delivery.merchant_id, delivery.secrets, now)
     headers = sign(body, message_id=message_id(delivery.id), at=now, secrets=secrets)
     began = asyncio.get_running_loop().time()
     answer: Posted | OutboundError

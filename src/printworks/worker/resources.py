@@ -29,6 +29,7 @@ from printworks.net.guard import Guard
 from printworks.payments.gateway import Gateway
 from printworks.rules.jobs import RetryLater
 from printworks.store.engine.database import find_outages
+from printworks.vault import SecretUnreadable
 from printworks.worker.receivers import Receivers
 
 # Downloads from one host at the same time, by one worker: no server is flooded, and a slow one
@@ -175,6 +176,8 @@ def infrastructure_errors() -> Iterator[None]:
         yield
     except FilesUnavailable as error:
         raise RetryLater(str(error), wait=OUTAGE_WAIT) from error
+    except SecretUnreadable as error:
+        raise RetryLater(error.detail, wait=OUTAGE_WAIT) from error
     except find_outages() as error:
         raise RetryLater(
             f"The database is unavailable: {type(error).__name__}.", wait=OUTAGE_WAIT

@@ -3,6 +3,7 @@
 from printworks.actions.work import SystemWork
 from printworks.store.accounts.invitations import withdraw_links_of
 from printworks.store.accounts.people import set_password, set_totp
+from printworks.store.accounts.secrets import about_totp, seal
 from printworks.store.accounts.sessions import end_session, end_sessions
 
 
@@ -16,7 +17,8 @@ def change_password(work: SystemWork, person_id: int, password_hash: str) -> Non
 
 def begin_totp(work: SystemWork, person_id: int, secret: str, *, step: int) -> None:
     """Require authenticator codes from now on; `step` is that of the first code entered."""
-    set_totp(work.db, person_id, secret, step=step)
+    sealed = seal(work.db, work.backing.vault, secret, about=about_totp(person_id))
+    set_totp(work.db, person_id, sealed, step=step)
     work.audit("begin-totp")
 
 

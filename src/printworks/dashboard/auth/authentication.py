@@ -20,6 +20,7 @@ from printworks.store.accounts.people import (
     reset_failures,
     use_step,
 )
+from printworks.store.accounts.secrets import about_totp
 
 log = structlog.get_logger(__name__)
 
@@ -88,7 +89,8 @@ class Authentication:
             # The form asks for it now, and nothing was wrong.
             raise CodeNeeded(_ASK_FOR_CODE)
         now = self._services.clock()
-        step = find_step(person.totp_secret, code, last_step=person.totp_step, now=now)
+        secret = self._services.vault.open(person.totp_secret, about=about_totp(person.id))
+        step = find_step(secret, code, last_step=person.totp_step, now=now)
         if step is None:
             self._note_failure(person, person.email)
             raise BadInput(_WRONG_CODE)

@@ -15,8 +15,9 @@ from starlette.responses import Response
 
 from printworks.dashboard.site.rendering import Link, Message, render_message
 from printworks.errors import BadInput
-from printworks.store.accounts.secrets import LINKS, get_secret
+from printworks.store.accounts.secrets import get_link_key
 from printworks.store.engine.database import Database
+from printworks.vault import Vault
 
 # The name of the hidden field.
 FORM_TOKEN: Final = "form_token"  # noqa: S105  (a name, not a secret)
@@ -88,8 +89,9 @@ def read_choice(kind: type[E], text: str, refusal: str) -> E:
 class FormKey:
     """Makes and checks the hidden tokens of forms."""
 
-    def __init__(self, database: Callable[[], Database]) -> None:
+    def __init__(self, database: Callable[[], Database], vault: Vault) -> None:
         self._database = database
+        self._vault = vault
         self._key: bytes | None = None
 
     def make_token(self, whose: str) -> str:
@@ -108,7 +110,7 @@ class FormKey:
         # Read when first needed, so that the start does not wait for it.
         if self._key is None:
             with self._database().reading() as db:
-                self._key = get_secret(db, LINKS).encode()
+                self._key = get_link_key(db, self._vault).encode()
         return self._key
 
 

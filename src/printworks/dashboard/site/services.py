@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 from printworks.actions.services import Services
 from printworks.dashboard.auth.passwords import Passwords
 from printworks.dashboard.site.forms import FormKey
-from printworks.store.accounts.secrets import LINKS, get_secret
+from printworks.store.accounts.secrets import get_link_key
 from printworks.wire.links import Links
 
 
@@ -20,8 +20,8 @@ class PageServices(Services):
     @property
     def forms(self) -> FormKey:
         """What makes and checks form tokens."""
-        return self._once("forms", lambda: FormKey(lambda: self.database))
+        return self._once("forms", lambda: FormKey(lambda: self.database, self.vault))
 
     def links(self, db: Connection) -> Links:
         """Return what makes addresses of pictures, from wherever a page was asked for."""
-        return Links("", get_secret(db, LINKS))
+        return Links("", get_link_key(db, self.vault))

@@ -22,6 +22,7 @@ class Person(msgspec.Struct, frozen=True):
     # Null for operators.
     merchant_id: int | None
     password_hash: str
+    # Sealed.
     totp_secret: str | None
     # The step of the last code that was used: no code can be used twice.
     totp_step: int
@@ -81,7 +82,7 @@ def set_password(db: Connection, person_id: int, password_hash: str) -> None:
 
 
 def set_totp(db: Connection, person_id: int, secret: str | None, *, step: int) -> None:
-    """Require codes of this secret from now on, or none."""
+    """Require codes of this sealed secret from now on, or none."""
     _change(db, person_id, totp_secret=secret, totp_step=step)
 
 

@@ -18,7 +18,7 @@ from printworks.store.callbacks.callbacks import (
     enqueue_deliveries,
     read_callback_event,
 )
-from printworks.store.callbacks.settings import Secret, read_secrets
+from printworks.store.callbacks.settings import SigningSecret, read_secrets
 from printworks.store.engine.columns import Timestamp, spelled_out
 from printworks.store.engine.prepared import PreparedStatement, is_one_of, write_list
 from printworks.store.engine.rows import columns_of
@@ -54,7 +54,7 @@ class Delivery(msgspec.Struct, frozen=True):
     clock_offset: timedelta
 
     @property
-    def secrets(self) -> list[Secret]:
+    def secrets(self) -> list[SigningSecret]:
         return read_secrets(self.stored_secrets)
 
     @property

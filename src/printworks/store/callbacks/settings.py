@@ -10,15 +10,21 @@ from printworks.conversion import reader_of
 from printworks.store.tables import merchants
 
 
-class Secret(msgspec.Struct, frozen=True):
-    """A signing secret, and when it expires; null is never."""
+class SigningSecret(msgspec.Struct, frozen=True):
+    """A signing secret as it is stored: sealed, and how it ends, for people to recognise it."""
 
-    text: str
+    sealed: str
+    hint: str
+    # When it expires; null is never.
     until: datetime | None = None
+
+    def is_valid(self, now: datetime) -> bool:
+        """Whether callbacks are signed with it."""
+        return self.until is None or self.until > now
 
 
 # Reads a merchant's secrets as they are stored.
-read_secrets: Final = reader_of(list[Secret])
+read_secrets: Final = reader_of(list[SigningSecret])
 
 
 class CallbackSettings(msgspec.Struct, frozen=True):
@@ -28,7 +34,7 @@ class CallbackSettings(msgspec.Struct, frozen=True):
     # Null is the format of the API version that created the order.
     format: str | None
     # Newest first: at most two.
-    secrets: list[Secret]
+    secrets: list[SigningSecret]
 
 
 def read_callback_settings(db: Connection, merchant_id: int) -> CallbackSettings:

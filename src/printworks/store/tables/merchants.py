@@ -26,7 +26,7 @@ merchants = Table(
     # created the order.
     Column("callback_url", Text),
     Column("callback_format", Text),
-    # The signing secrets, newest first: at most two, the older one with its expiry.
+    # The signing secrets, sealed, newest first: at most two, the older one with its expiry.
     Column("callback_secrets", Json, nullable=False, server_default=text("'[]'")),
     # The books: the number of entries, the hash of the last one, and what the merchant owes.
     Column("ledger_count", BigInteger, nullable=False, server_default=text("0")),

@@ -28,8 +28,8 @@ people = Table(
     Column("merchant_id", ForeignKey("merchants.id"), index=True),
     # Argon2id, with its parameters.
     Column("password_hash", Text, nullable=False),
-    # The secret of the authenticator app, in base32, and the step of the last code: no code can be
-    # used twice.
+    # The secret of the authenticator app, in base32 and sealed, and the step of the last code: no
+    # code can be used twice.
     Column("totp_secret", Text),
     Column("totp_step", BigInteger, nullable=False, server_default=text("0")),
     # Wrong passwords and codes in a row, and when the last one was entered.

@@ -1,4 +1,4 @@
-"""Secrets that the processes of one deployment share."""
+"""What the processes of one deployment share; its secrets are sealed."""
 
 from sqlalchemy import Column, Table, Text
 

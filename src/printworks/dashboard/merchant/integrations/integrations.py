@@ -23,7 +23,6 @@ from printworks.store.callbacks.settings import read_callback_settings
 _ROWS: Final = 25
 # What one click sends again at most, in transactions of `REPLAY_PAGE` each.
 _REPLAYED_PAGES: Final = 20
-_HINT: Final = 4
 _FIRST_YEAR, _LAST_YEAR = 2000, 9000
 _NO_TIMESTAMP: Final = "Enter a date and time, such as 2026-11-15T12:00."
 
@@ -77,11 +76,7 @@ def show_integrations(visit: MerchantVisit, fresh_secret: str = "") -> Response:
         url=sent.text("url") if "url" in sent.fields else settings.url or "",
         format=sent.text("format") if "format" in sent.fields else settings.format or "",
         formats=_FORMATS,
-        secrets=[
-            (one.text[-_HINT:], one.until)
-            for one in settings.secrets
-            if one.until is None or one.until > visit.real_now
-        ],
+        secrets=[(one.hint, one.until) for one in settings.secrets if one.is_valid(visit.real_now)],
         fresh_secret=fresh_secret,
         verify=VERIFY,
         test=test,
@@ -107,11 +102,8 @@ def set_address(visit: MerchantVisit) -> Response | None:
     url = visit.sent.text("url")
     if not url:
         raise BadInput("Enter an address, such as https://shop.example/callbacks.")
-    had_secret = bool(read_callback_settings(visit.db, visit.merchant.id).secrets)
-    settings = actions.set_callback(visit.work, url, _read_format(visit))
-    if had_secret:
-        return None
-    return show_integrations(visit, settings.secrets[0].text)
+    _, new_secret = actions.set_callback(visit.work, url, _read_format(visit))
+    return None if new_secret is None else show_integrations(visit, new_secret)
 
 
 @show_integrations.action(
@@ -125,8 +117,7 @@ def clear_address(visit: MerchantVisit) -> None:
 @show_integrations.action("rotate-callback-secret", needs_password=True)
 def rotate_secret(visit: MerchantVisit) -> Response:
     """Rotate the secret, and show the new one once; the old one is used for another day."""
-    settings = actions.rotate_secret(visit.work)
-    return show_integrations(visit, settings.secrets[0].text)
+    return show_integrations(visit, actions.rotate_secret(visit.work).new_secret or "")
 
 
 @show_integrations.action("test-callback", "The test callback is being sent.")

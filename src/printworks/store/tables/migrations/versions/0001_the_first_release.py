@@ -3,7 +3,6 @@
 A copy that stays as it is: it imports nothing of the program, whose tables go on changing.
 """
 
-import secrets
 from collections.abc import Iterator
 from typing import Any
 
@@ -36,11 +35,8 @@ metadata = sa.MetaData(
 
 
 def upgrade() -> None:
-    """Create the tables, and the key that signs addresses."""
+    """Create the tables."""
     metadata.create_all(op.get_bind(), checkfirst=False)
-    # Made here, so that it exists before any process needs it, and is the same for all.
-    key = {"name": "links", "value": secrets.token_hex(32)}
-    op.bulk_insert(metadata.tables["secrets"], [key])
 
 
 def table(name: str, *parts: SchemaItem, **options: Any) -> None:
