@@ -5,6 +5,7 @@ ServiceError
 │   └── NotSold       a product cannot be ordered from there, or not like that
 ├── UnknownMediaType  a body in an unknown format
 ├── BadCredentials    no merchant with this id and key
+├── Restricted        a key that may not do this
 ├── NotFound          no such object, or another merchant's
 ├── WrongState        not possible in the current state
 │   └── QuotaReached  the merchant has as much as it may have
@@ -47,6 +48,10 @@ class UnknownMediaType(ServiceError):
 
 class BadCredentials(ServiceError):
     """No merchant has this id and key."""
+
+
+class Restricted(ServiceError):
+    """The API key may not do this; the message names its restriction."""
 
 
 class NotFound(ServiceError):

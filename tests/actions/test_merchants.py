@@ -11,20 +11,23 @@ from printworks.actions.accounts.merchants import (
     NewMerchant,
     add_key,
     add_merchant,
+    replace_key,
     revoke_key,
     rotate_key,
 )
+from printworks.catalogue.opening import open_catalogue
 from printworks.errors import BadInput, NotFound, WrongState
+from printworks.rules.keys import MOST_KEYS, KeyAccess, KeyLimits
 from printworks.store.accounts.merchants import (
-    MOST_KEYS,
-    find_merchant_by_key,
+    find_key,
+    hash_key,
     list_keys,
     list_merchants,
     list_valid_keys,
 )
 from printworks.store.engine.database import Database
 from printworks.store.tables import api_keys
-from tests.factories import a_system_work, a_work, a_work_by_code
+from tests.factories import NOON, a_system_work, a_work, a_work_by_code
 
 DAY = timedelta(days=1)
 
@@ -42,7 +45,7 @@ def rotate(db: Connection, new: NewMerchant, *, wait: timedelta, now: datetime) 
 def opens(database: Database, code: str, key: str, *, now: datetime) -> bool:
     """Say whether the credentials are accepted."""
     with database.reading() as db:
-        return find_merchant_by_key(db, code, key, now=now) is not None
+        return find_key(db, code, hash_key(key), now=now) is not None
 
 
 def test_a_new_merchant_is_found_by_its_code_and_key(database: Database, now: datetime) -> None:
@@ -50,10 +53,11 @@ def test_a_new_merchant_is_found_by_its_code_and_key(database: Database, now: da
         new = add_merchant(a_system_work(db, now=now, environment="sandbox"), " Some shop ")
 
     with database.reading() as db:
-        found = find_merchant_by_key(db, new.merchant.code, new.api_key, now=now)
-        assert found == new.merchant
-        assert found.name == "Some shop"
-        assert list_merchants(db) == [found]
+        found = find_key(db, new.merchant.code, hash_key(new.api_key), now=now)
+        assert found is not None
+        assert found.merchant == new.merchant
+        assert found.merchant.name == "Some shop"
+        assert list_merchants(db) == [found.merchant]
 
 
 @pytest.mark.parametrize("environment", ["sandbox", "live"])
@@ -234,24 +238,26 @@ class TestAddingKeys:
         assert [key.hint for key in listed] == [second[-4:], new.api_key[-4:]]
         assert {key.merchant_code for key in listed} == {new.merchant.code}
 
-    def test_no_more_than_five_work_at_the_same_time(
+    def test_no_more_than_twenty_work_at_the_same_time(
         self, database: Database, now: datetime
     ) -> None:
         with database.writing() as db:
             new = a_merchant(db, now=now)
-            keys = [new.api_key, *(one_more(db, new, now=now) for _ in range(4))]
-            with pytest.raises(WrongState, match="At most 5 keys can work at the same time"):
+            keys = [new.api_key, *(one_more(db, new, now=now) for _ in range(19))]
+            with pytest.raises(WrongState, match="At most 20 keys can work at the same time"):
                 one_more(db, new, now=now)
             oldest = list_keys(db, new.merchant.id, now=now)[-1]
             revoke_key(a_work(db, new.merchant, now=now), oldest.id)
             keys.append(one_more(db, new, now=now))
 
         work = [opens(database, new.merchant.code, key, now=now) for key in keys]
-        assert work == [False] + [True] * 5
+        assert work == [False] + [True] * 20
 
     def test_not_even_at_the_same_moment(self, database: Database, now: datetime) -> None:
         with database.writing() as db:
             new = a_merchant(db, now=now)
+            for _ in range(MOST_KEYS - 5):
+                one_more(db, new, now=now)
         refused: list[WrongState] = []
 
         def add_one() -> None:
@@ -315,3 +321,77 @@ class TestRevokingKeys:
 
         assert len(said) == 1
         assert opens(database, theirs.merchant.code, theirs.api_key, now=now)
+
+
+class TestLimitedKeys:
+    def test_a_key_has_its_limits_and_ends_when_it_should(self, database: Database) -> None:
+        with database.writing() as db:
+            new = a_merchant(db, now=NOON)
+            lab = open_catalogue(None).labs[0].code
+            limits = KeyLimits(" Reports ", KeyAccess.READ_ONLY, lab)
+            key = add_key(a_work(db, new.merchant), limits, valid_for=DAY)
+            found = find_key(db, new.merchant.code, hash_key(key), now=NOON)
+
+        assert found is not None
+        assert found.limits == KeyLimits("Reports", KeyAccess.READ_ONLY, lab)
+        assert found.expires_at == NOON + DAY
+        assert not opens(database, new.merchant.code, key, now=NOON + DAY)
+
+    @pytest.mark.parametrize("valid_for", [timedelta(0), timedelta(days=-1), timedelta(days=3651)])
+    def test_one_that_would_never_or_hardly_ever_end_is_refused(
+        self, database: Database, valid_for: timedelta
+    ) -> None:
+        with database.writing() as db:
+            new = a_merchant(db, now=NOON)
+            with pytest.raises(BadInput, match="1 to 3650 days"):
+                add_key(a_work(db, new.merchant), valid_for=valid_for)
+
+    def test_a_lab_that_does_not_exist_is_refused(self, database: Database) -> None:
+        with database.writing() as db:
+            new = a_merchant(db, now=NOON)
+            with pytest.raises(BadInput, match="There is no lab nowhere; the labs are: "):
+                add_key(a_work(db, new.merchant), KeyLimits(lab="nowhere"))
+
+    def test_its_replacement_may_do_the_same_for_as_long(self, database: Database) -> None:
+        with database.writing() as db:
+            new = a_merchant(db, now=NOON)
+            limits = KeyLimits("Reports", KeyAccess.NO_MONEY)
+            old = add_key(a_work(db, new.merchant), limits, valid_for=30 * DAY)
+            [listed, _] = list_keys(db, new.merchant.id, now=NOON)
+            later = NOON + DAY
+            key = replace_key(a_work(db, new.merchant, now=later), listed.id, old_key_valid_for=DAY)
+            found = find_key(db, new.merchant.code, hash_key(key), now=later)
+
+        assert found is not None
+        assert (found.limits, found.expires_at) == (limits, later + 30 * DAY)
+        assert opens(database, new.merchant.code, old, now=later + DAY - timedelta(seconds=1))
+        assert not opens(database, new.merchant.code, old, now=later + DAY)
+        assert opens(database, new.merchant.code, new.api_key, now=later + DAY)
+
+    def test_one_that_is_not_there_cannot_be_replaced(self, database: Database) -> None:
+        with database.writing() as db:
+            mine, theirs = a_merchant(db, now=NOON), a_merchant(db, now=NOON)
+            [key] = list_keys(db, theirs.merchant.id, now=NOON)
+            for key_id in (key.id, 999):
+                with pytest.raises(NotFound, match="no such key"):
+                    replace_key(a_work(db, mine.merchant), key_id, old_key_valid_for=DAY)
+
+    def test_where_there_is_no_room_one_is_replaced_at_once(self, database: Database) -> None:
+        with database.writing() as db:
+            new = a_merchant(db, now=NOON)
+            for _ in range(MOST_KEYS - 1):
+                one_more(db, new, now=NOON)
+            first = list_keys(db, new.merchant.id, now=NOON)[-1]
+            with pytest.raises(WrongState, match="At most 20 keys"):
+                replace_key(a_work(db, new.merchant), first.id, old_key_valid_for=DAY)
+            replace_key(a_work(db, new.merchant), first.id, old_key_valid_for=timedelta(0))
+            assert len(list_keys(db, new.merchant.id, now=NOON)) == MOST_KEYS
+
+    def test_a_rotation_leaves_each_its_own_end(self, database: Database) -> None:
+        with database.writing() as db:
+            new = a_merchant(db, now=NOON)
+            add_key(a_work(db, new.merchant), valid_for=DAY)
+            rotate_key(a_work(db, new.merchant), old_key_valid_for=7 * DAY)
+            ends = [key.expires_at for key in list_keys(db, new.merchant.id, now=NOON)]
+
+        assert ends == [None, NOON + DAY, NOON + 7 * DAY]

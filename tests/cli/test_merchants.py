@@ -9,6 +9,7 @@ from printworks.catalogue.products import Currency
 from printworks.store.accounts.merchants import hash_key, list_merchants
 from printworks.store.accounts.requests import note_key_uses
 from printworks.store.engine.database import Database
+from tests.cli.operators import Operator
 from tests.cli.program import run
 from tests.factories import NOON
 
@@ -140,3 +141,76 @@ def test_a_wrong_duration_is_explained(tmp_path: Path) -> None:
 
     assert ended.code == 2
     assert "'soon' is not a duration such as 30s" in ended.complained
+
+
+class TestKeys:
+    @pytest.mark.both_databases
+    def test_one_can_be_created_with_limits_and_listed(self, keeper: Operator) -> None:
+        code = keeper.merchant.code
+        words = (
+            "--name",
+            "Reports",
+            "--access",
+            "read-only",
+            "--lab",
+            "hill",
+            "--valid-for",
+            "90d",
+        )
+
+        made = keeper.reads("key", "create", code, *words)
+
+        assert list(made) == ["merchantId", "apiKey"]
+        newest, _ = keeper.reads("key", "list", "--merchant", code)
+        assert newest["name"] == "Reports"
+        assert (newest["access"], newest["lab"]) == ("read-only", "hill")
+        assert newest["endsWith"] == made["apiKey"][-4:]
+        assert newest["expiresAt"] is not None
+        said = keeper.asks("key", "list").said
+        assert "read, only hill" in said
+        assert "everything" in said
+
+    @pytest.mark.parametrize(
+        ("words", "complaint"),
+        [
+            (["--access", "some"], "'some' is not one of 'full', 'no-money', 'read-only'"),
+            (["--lab", "nowhere"], "There is no lab nowhere; the labs are:"),
+            (["--valid-for", "soon"], "is not a duration such as"),
+            (["--valid-for", "0"], "A key can be valid for 1 to 3650 days."),
+            (["--name", "x" * 81], "at most 80 printable characters"),
+        ],
+    )
+    def test_wrong_limits_are_explained(
+        self, keeper: Operator, words: list[str], complaint: str
+    ) -> None:
+        ended = keeper.asks("key", "create", keeper.merchant.code, *words)
+
+        assert ended.code != 0
+        assert complaint in " ".join(ended.complained.replace("│", " ").split())
+
+    @pytest.mark.both_databases
+    def test_one_is_replaced_and_revoked_by_its_name_number_or_end(self, keeper: Operator) -> None:
+        code = keeper.merchant.code
+        keeper.reads("key", "create", code, "--name", "Shop", "--access", "no-money")
+
+        new = keeper.reads("key", "replace", code, "Shop", "--old-key-valid-for", "0")["apiKey"]
+        newest, first = keeper.reads("key", "list", "--merchant", code)
+        assert (newest["name"], newest["access"]) == ("Shop", "no-money")
+        assert keeper.reads("key", "revoke", code, new[-4:])["name"] == "Shop"
+        assert (
+            keeper.reads("key", "revoke", code, str(first["id"]))["endsWith"] == first["endsWith"]
+        )
+
+        gone = keeper.asks("key", "revoke", code, "Shop")
+        assert gone.code == 1
+        assert f"{code} has no key 'Shop' that works now." in gone.complained
+
+    def test_of_several_with_a_name_none_is_guessed(self, keeper: Operator) -> None:
+        code = keeper.merchant.code
+        for _ in range(2):
+            keeper.reads("key", "create", code, "--name", "Shop")
+
+        ended = keeper.asks("key", "revoke", code, "Shop")
+
+        assert ended.code == 1
+        assert "Several keys are called 'Shop'; name one by its number: 3, 2." in ended.complained

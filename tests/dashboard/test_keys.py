@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from printworks.catalogue.opening import open_catalogue
 from printworks.store.accounts.merchants import hash_key
 from printworks.store.accounts.requests import note_key_uses
 from printworks.store.engine.database import Database
@@ -19,6 +20,7 @@ from tests.running import Answer
 
 ID = "X-Service-MerchantId"
 KEY = "X-Service-REST-API-Key"
+LAB = open_catalogue(None).labs[0].code
 
 
 def key_of(page: Answer) -> str:
@@ -69,11 +71,11 @@ def test_a_new_one_is_shown_once_and_works_beside_the_others(
     assert opens(alice, alice.api.credentials[KEY])
     assert new not in alice.open("/keys").body.decode()
     assert did(database) == [("add-key", f"…{new[-4:]}")]
-    for _ in range(3):
+    for _ in range(18):
         assert alice.do("/keys", "add-key").status == 200
     refused = alice.do("/keys", "add-key")
     assert refused.status == 400
-    assert "At most 5 keys can work at the same time; revoke one first." in words_of(refused)
+    assert "At most 20 keys can work at the same time; revoke one first." in words_of(refused)
 
 
 @pytest.mark.both_databases
@@ -127,7 +129,7 @@ def test_nothing_is_done_without_the_password(
 ) -> None:
     clock.advance(minutes=10)
     [key] = ids_of(alice)
-    for form_action in ("add-key", "rotate-keys", "revoke-key"):
+    for form_action in ("add-key", "rotate-keys", "replace-key", "revoke-key"):
         for password in ("", "wrong password"):
             page = alice.do(
                 "/keys",
@@ -150,3 +152,70 @@ def test_somebody_elses_is_not_there(alice: Window, bob: Window, database: Datab
         assert bob.do("/keys", "revoke-key", key=key, sure="yes").status == 404
     assert opens(alice, alice.api.credentials[KEY])
     assert did(database) == []
+
+
+class TestLimits:
+    @pytest.mark.both_databases
+    def test_a_key_gets_a_name_and_may_do_no_more_than_was_chosen(
+        self, alice: Window, database: Database
+    ) -> None:
+        fields = {"name": "Reports <1>", "access": "read-only", "lab": LAB, "ends": "30"}
+
+        new = key_of(alice.do("/keys", "add-key", **fields))
+
+        program = Client(alice.api.server, "/v3.0", {**alice.api.credentials, KEY: new})
+        assert (program.get("/orders").status, program.post("/orders").status) == (200, 403)
+        words = alice.words("/keys")
+        assert "Reports <1>" in words
+        assert "Read only" in words
+        assert "Only " in words
+        assert "Expires" in words
+        assert did(database) == [("add-key", f"…{new[-4:]}")]
+
+    @pytest.mark.parametrize(
+        ("field", "complaint"),
+        [
+            ({"access": "x"}, "Choose what the key may do."),
+            ({"ends": "31"}, "Choose when the key ends."),
+            ({"lab": "nowhere"}, "There is no lab nowhere"),
+            ({"name": "x" * 81}, "at most 80 printable characters"),
+        ],
+    )
+    def test_what_cannot_be_chosen_is_refused(
+        self, alice: Window, database: Database, field: dict[str, str], complaint: str
+    ) -> None:
+        refused = alice.do("/keys", "add-key", **field)
+
+        assert refused.status == 400
+        assert complaint in words_of(refused)
+        assert did(database) == []
+
+    def test_one_is_replaced_by_one_that_may_do_the_same(
+        self, alice: Window, database: Database
+    ) -> None:
+        old = key_of(alice.do("/keys", "add-key", name="Shop", access="no-money"))
+        newest, _ = ids_of(alice)
+        assert "Replace Shop" in alice.words(f"/keys?replace={newest}")
+
+        new = key_of(alice.do("/keys", "replace-key", key=newest, old_keys="at-once"))
+
+        assert [opens(alice, key) for key in (old, new)] == [False, True]
+        assert "Do everything but spend money" in alice.words("/keys")
+        assert did(database)[1:] == [("replace-key", f"…{new[-4:]}")]
+
+    @pytest.mark.both_databases
+    def test_an_operator_revokes_one_on_the_page_of_the_merchant(
+        self, alice: Window, bob: Window, operator: Window, database: Database
+    ) -> None:
+        key = key_of(alice.do("/keys", "add-key", name="Lost", access="read-only"))
+        [newest, _] = ids_of(alice)
+        page = f"/console/merchants/{alice.code}"
+        assert "Lost" in operator.words(page)
+
+        elsewhere = f"/console/merchants/{bob.code}"
+        assert operator.do(elsewhere, "revoke-merchant-key", key=newest).status == 404
+        operator.follow(operator.do(page, "revoke-merchant-key", key=newest))
+
+        assert not opens(alice, key)
+        assert "Lost" not in operator.words(page).split("Recent activity")[0]
+        assert ("revoke-key", f"…{key[-4:]}") in did(database)

@@ -13,6 +13,7 @@ from printworks.net.errors import BadAddress
 from printworks.net.guard import Guard
 from printworks.rules.events import OrderEvent
 from printworks.rules.jobs import JobKind
+from printworks.rules.keys import KeyLimits, check_may_spend
 from printworks.rules.payments import Cards
 from printworks.rules.people import Realm
 from printworks.rules.quotas import Quotas
@@ -29,11 +30,13 @@ class Actor(msgspec.Struct, frozen=True):
     """Who acts, as the audit log names them."""
 
     realm: Realm
-    # An e-mail address, an API key's hint, or the command line.
+    # An e-mail address, an API key's name, or the command line.
     who: str
     # The IP address of a person's browser.
     address: str = ""
     is_program: bool = False
+    # What the key of a program may do; null for people.
+    key: KeyLimits | None = None
 
 
 # What the service does by itself is not written to the audit log.
@@ -108,6 +111,11 @@ class SystemWork(msgspec.Struct, frozen=True, kw_only=True):
         except BadAddress as error:
             prefix = f"`{member}` is wrong: " if member else ""
             raise BadInput(prefix + error.message) from error
+
+    def check_may_spend(self) -> None:
+        """Refuse a key that must not cost money."""
+        if self.actor.key is not None:
+            check_may_spend(self.actor.key)
 
     def for_merchant(self, merchant: Merchant) -> "Work":
         """Continue for a merchant, in the same transaction."""

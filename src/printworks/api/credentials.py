@@ -6,10 +6,17 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import Connection
 
+from printworks.actions.work import Actor
 from printworks.errors import BadCredentials
+from printworks.rules.keys import KeyLimits
+from printworks.rules.people import Realm
 from printworks.settings import Settings
-from printworks.store.accounts.merchants import Merchant, find_merchant_by_key, hash_key
+from printworks.store.accounts.merchants import Merchant, find_key, hash_key
 from printworks.store.engine.database import Database
+
+UNLIMITED: Final = KeyLimits()
+# The request log has the key.
+API: Final = Actor(Realm.MERCHANT, "API", is_program=True, key=UNLIMITED)
 
 # Reads may rely on credentials that were verified this long ago, which saves a query.
 # So a revoked key can still read for up to two seconds, but change nothing.
@@ -25,10 +32,13 @@ class PresentedKey(NamedTuple):
 
 
 class VerifiedKey(NamedTuple):
-    """A merchant, and the hash of its key."""
+    """A merchant, the hash of its key, and who acts with it."""
 
     merchant: Merchant
     key_hash: str
+    actor: Actor
+    # When it is no longer trusted without asking.
+    until: datetime
 
 
 def credential_headers(settings: Settings) -> tuple[str, str]:
@@ -50,7 +60,7 @@ class Credentials:
             f"The headers {header_prefix}MerchantId and {header_prefix}REST-API-Key must hold "
             "the id and an API key of a merchant of this environment."
         )
-        self._verified: dict[tuple[str, str], tuple[datetime, Merchant]] = {}
+        self._verified: dict[tuple[str, str], VerifiedKey] = {}
 
     def read(self, headers: Mapping[str, str]) -> PresentedKey:
         """Read the headers; refuse if one is missing or for another environment."""
@@ -66,25 +76,35 @@ class Credentials:
         key = headers.get(self._key_header, "").strip()
         return hash_key(key) if key else ""
 
-    def verify(self, db: Connection, presented: PresentedKey, *, now: datetime) -> Merchant:
+    def verify(self, db: Connection, presented: PresentedKey, *, now: datetime) -> VerifiedKey:
         """Return the merchant, as it is now."""
-        merchant = find_merchant_by_key(db, presented.code, presented.key, now=now)
-        if merchant is None:
+        key_hash = hash_key(presented.key)
+        found = find_key(db, presented.code, key_hash, now=now)
+        if found is None:
             raise BadCredentials(self._refusal)
-        return merchant
+        until = now + TRUSTED_FOR
+        if found.expires_at is not None:
+            until = min(until, found.expires_at)
+        return VerifiedKey(found.merchant, key_hash, _name_actor(found.limits), until)
 
     def verify_cached(self, presented: PresentedKey, *, now: datetime) -> VerifiedKey:
         """Return the merchant, as of the last two seconds."""
         # Cached by hash: keys are not kept longer than their request.
         key_hash = hash_key(presented.key)
         cache_key = (presented.code, key_hash)
-        until, merchant = self._verified.get(cache_key, (now, None))
-        if merchant is not None and now < until:
-            return VerifiedKey(merchant, key_hash)
+        verified = self._verified.get(cache_key)
+        if verified is not None and now < verified.until:
+            return verified
         self._verified.pop(cache_key, None)
         with self._database.reading() as db:
-            merchant = self.verify(db, presented, now=now)
+            verified = self.verify(db, presented, now=now)
         if len(self._verified) >= _MOST_CACHED:
             self._verified.clear()
-        self._verified[cache_key] = (now + TRUSTED_FOR, merchant)
-        return VerifiedKey(merchant, key_hash)
+        self._verified[cache_key] = verified
+        return verified
+
+
+def _name_actor(limits: KeyLimits) -> Actor:
+    if limits == UNLIMITED:
+        return API
+    return Actor(Realm.MERCHANT, limits.label, is_program=True, key=limits)

@@ -19,6 +19,7 @@ from printworks.errors import (
     NotSold,
     OutOfRoom,
     QuotaReached,
+    Restricted,
     ServiceError,
     ServiceUnavailable,
     StillRunning,
@@ -34,6 +35,7 @@ USUAL_STATUS: Final[Mapping[type[ServiceError], int]] = {
     BadInput: 400,
     NotSold: 400,
     BadCredentials: 401,
+    Restricted: 403,
     WrongState: 403,
     QuotaReached: 403,
     NotFound: 404,
@@ -160,6 +162,8 @@ class Endpoint(msgspec.Struct, frozen=True):
     prepare: "Callable[[Call], Any] | None" = None
     # Gets no transaction: it changes nothing although it has a body, or opens its own.
     outside_transaction: bool = False
+    # Reads only, although it is no GET: a key that is read-only may use it.
+    changes_nothing: bool = False
     # Exists only where nothing is printed and nothing is charged.
     sandbox_only: bool = False
     # The versions of a family that have it; all if empty.
@@ -174,6 +178,11 @@ class Endpoint(msgspec.Struct, frozen=True):
     def writes(self) -> bool:
         """Whether the operation may change something."""
         return self.method != "GET" and not self.outside_transaction
+
+    @property
+    def only_reads(self) -> bool:
+        """Whether a key that is read-only may use it."""
+        return self.method == "GET" or self.changes_nothing
 
     @property
     def has_body(self) -> bool:

@@ -128,6 +128,8 @@ def statuses_of(endpoint: Endpoint) -> list[int]:
         *(_WITH_FILE if endpoint.takes_file else ()),
         *(_WHEN_WRITING if endpoint.writes else ()),
         *((304,) if endpoint.method == "GET" else ()),
+        # Of a key that is read-only.
+        *(() if endpoint.only_reads else (403,)),
     ]
     return [200, *sorted({*own, *edge, *endpoint.also_shows})]
 

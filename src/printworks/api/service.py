@@ -7,9 +7,9 @@ import structlog
 from sqlalchemy import Connection
 
 from printworks.actions.services import Services
-from printworks.actions.work import Actor, Work
+from printworks.actions.work import Work
 from printworks.api.bodies import check_headers, close_files, parse_body, parse_form
-from printworks.api.credentials import Credentials, PresentedKey
+from printworks.api.credentials import Credentials, PresentedKey, VerifiedKey
 from printworks.api.endpoints import ApiFamily, Call, Endpoint, Marked, Unfinished, WithStatus
 from printworks.api.idempotency import (
     KeyedRequest,
@@ -32,15 +32,11 @@ from printworks.errors import (
     TooManyUploads,
 )
 from printworks.files.errors import FilesUnavailable
-from printworks.rules.people import Realm
-from printworks.store.accounts.merchants import Merchant
+from printworks.rules.keys import check_may_change
 from printworks.store.engine.outages import is_outage
 from printworks.wire.reading import by_lower_name, last_of
 
 log = structlog.get_logger(__name__)
-
-# The request log has the key.
-API: Final = Actor(Realm.MERCHANT, "API", is_program=True)
 
 # The largest body that is parsed in the writer thread; a larger one would delay others.
 LARGEST_SHARED_BODY: Final = 16_384
@@ -84,7 +80,7 @@ class _Read(NamedTuple):
     """A parsed request, ready for its transaction."""
 
     presented: PresentedKey
-    known: Merchant
+    known: VerifiedKey
     query: Mapping[str, object]
     body: object
     prepared: Any = None
@@ -131,7 +127,7 @@ class ApiService:
         """
         answers: dict[int, Response | Pending] = {}
         works: dict[int, Perform] = {}
-        verified: dict[PresentedKey, Merchant] = {}
+        verified: dict[PresentedKey, VerifiedKey] = {}
         for place, matched in enumerate(group):
             try:
                 works[place] = self._make_perform(matched, self._read(matched), verified)
@@ -187,7 +183,7 @@ class ApiService:
     def refuse_unread(self, matched: MatchedRequest) -> Response | None:
         """Refuse what the headers say, before a large body is read; None if nothing is wrong."""
         try:
-            self._authenticate(matched.request)
+            self._authenticate(matched)
             check_headers(matched.request.headers)
             if matched.endpoint.takes_file:
                 self._services.check_room()
@@ -239,23 +235,27 @@ class ApiService:
         presented = self._credentials.hash_presented(request.headers)
         return {"refused_key": presented[:FINGERPRINT]} if presented else {}
 
-    def _authenticate(self, request: Request) -> tuple[PresentedKey, Merchant]:
+    def _authenticate(self, matched: MatchedRequest) -> tuple[PresentedKey, VerifiedKey]:
         """Authenticate the caller, and store the identity in the request."""
+        request = matched.request
         presented, now = self._credentials.read(request.headers), self._clock()
-        merchant, key_hash = self._credentials.verify_cached(presented, now=now)
-        request.caller.identity = Identity(merchant.id, key_hash, now)
-        return presented, merchant
+        known = self._credentials.verify_cached(presented, now=now)
+        request.caller.identity = Identity(known.merchant.id, known.key_hash, now)
+        limits = known.actor.key
+        if limits is not None and not matched.endpoint.only_reads:
+            check_may_change(limits)
+        return presented, known
 
     def _answer_read(self, matched: MatchedRequest) -> Response | Pending:
-        presented, merchant = self._authenticate(matched.request)
+        presented, known = self._authenticate(matched)
         query = parse_form(matched.request.query) if matched.request.query else {}
         body: object = {}
         if matched.endpoint.outside_transaction:
             body = parse_body(matched.request.headers, matched.request.body, matched.request.upload)
         try:
             with self._database.reading() as db:
-                work = self._read_work(db, merchant, matched)
-                result = self._perform(work, matched, _Read(presented, merchant, query, body))
+                work = self._read_work(db, known, matched)
+                result = self._perform(work, matched, _Read(presented, known, query, body))
             return (
                 Pending(matched, StartedRequest(result))
                 if isinstance(result, Unfinished)
@@ -281,13 +281,13 @@ class ApiService:
             with self._database.writing() as db:
                 result = perform(db)
             return StartedRequest(result) if isinstance(result, Unfinished) else result
-        keyed = KeyedRequest(read.known.id, matched.request, read.body)
+        keyed = KeyedRequest(read.known.merchant.id, matched.request, read.body)
         return answer_once(self._database, keyed, perform, now=self._clock())
 
     def _read(self, matched: MatchedRequest) -> _Read:
         request = matched.request
         # Unauthenticated requests must not wait for the writer.
-        presented, known = self._authenticate(request)
+        presented, known = self._authenticate(matched)
         query = parse_form(request.query) if request.query else {}
         body = parse_body(request.headers, request.body, request.upload)
         # Some clients send the fields of a PUT in its query string, with an empty body.
@@ -296,15 +296,16 @@ class ApiService:
         return _Read(presented, known, query, body)
 
     def _make_perform(
-        self, matched: MatchedRequest, read: _Read, verified: dict[PresentedKey, Merchant]
+        self, matched: MatchedRequest, read: _Read, verified: dict[PresentedKey, VerifiedKey]
     ) -> Perform:
         def perform(db: Connection) -> Response | Unfinished[Any]:
             # Once verified in a writing transaction, a key stays valid until its end.
-            merchant = verified.get(read.presented)
-            if merchant is None:
-                merchant = self._credentials.verify(db, read.presented, now=self._clock())
-                verified[read.presented] = merchant
-            work = self._services.work(db, merchant, API, matched.request.request_id)
+            known = verified.get(read.presented)
+            if known is None:
+                known = self._credentials.verify(db, read.presented, now=self._clock())
+                verified[read.presented] = known
+            request_id = matched.request.request_id
+            work = self._services.work(db, known.merchant, known.actor, request_id)
             return self._perform(work, matched, read)
 
         return perform
@@ -318,12 +319,12 @@ class ApiService:
             work = self._read_work(db, read.known, matched)
             return read._replace(prepared=prepare(self._make_call(work, matched, read)))
 
-    def _read_work(self, db: Connection, merchant: Merchant, matched: MatchedRequest) -> Work:
+    def _read_work(self, db: Connection, known: VerifiedKey, matched: MatchedRequest) -> Work:
         # In a sandbox, its clock may have been moved since its credentials were verified.
         return self._services.work(
             db,
-            merchant,
-            API,
+            known.merchant,
+            known.actor,
             matched.request.request_id,
             is_clock_old=self._services.is_sandbox,
         )

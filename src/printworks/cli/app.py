@@ -27,7 +27,7 @@ PLACES: Final = {
     "doctor": Place("doctor", "Check the installation; say what to do.", is_group=False),
     "listen": Place("listen", "Show callbacks as they happen, and forward them.", is_group=False),
     "merchant": Place("merchants", "Merchants: add and list them, their billing and people."),
-    "key": Place("keys", "API keys: list them, give a merchant a new one."),
+    "key": Place("keys", "API keys: create, list, replace and revoke them."),
     "secrets": Place("secrets", "Secrets at rest: the keys that encrypt them, and new ones."),
     "operator": Place("operators", "Operators: who may sign in to the console, in which role."),
     "jobs": Place("jobs", "Jobs: list them, retry or cancel one."),

@@ -8,7 +8,7 @@ import msgspec
 from printworks.actions.accounts.merchants import add_merchant
 from printworks.actions.accounts.operators import invite_first_operator
 from printworks.actions.services import Services
-from printworks.store.accounts.merchants import find_merchant_by_key
+from printworks.store.accounts.merchants import find_key, hash_key
 from printworks.store.accounts.people import has_operators
 
 
@@ -26,7 +26,7 @@ def get_demo_credentials(services: Services) -> DemoCredentials:
     if stored is not None:
         with services.database.reading() as db:
             now = services.clock()
-            if find_merchant_by_key(db, stored.merchant_id, stored.api_key, now=now):
+            if find_key(db, stored.merchant_id, hash_key(stored.api_key), now=now):
                 return stored
     with services.database.writing() as db:
         new = add_merchant(services.system_work(db), "Demo merchant")

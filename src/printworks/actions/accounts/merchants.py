@@ -1,6 +1,7 @@
 """Merchants: their accounts, API keys and billing."""
 
 import secrets
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
@@ -9,9 +10,9 @@ import msgspec
 from printworks.actions.work import SystemWork, Work
 from printworks.catalogue.products import Currency
 from printworks.errors import BadInput, NotFound, WrongState
+from printworks.rules.keys import MOST_KEYS, KeyAccess, KeyLimits, read_key_name
 from printworks.rules.payments import Billing
 from printworks.store.accounts.merchants import (
-    MOST_KEYS,
     ApiKey,
     Merchant,
     end_key,
@@ -27,6 +28,10 @@ from printworks.store.money.payments import SavedCard, save_card
 # Without i, l, o and u, which are easily misread.
 _ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 _LONGEST_NAME: Final = 200
+# Later ends are mistakes.
+LONGEST_KEY: Final = timedelta(days=3650)
+_NO_SUCH_KEY: Final = "There is no such key, or it has ended already."
+_UNLIMITED: Final = KeyLimits()
 
 
 class NewMerchant(msgspec.Struct, frozen=True):
@@ -51,20 +56,48 @@ def add_merchant(
     new = Merchant(0, code, name, timedelta(0), currency, billing=billing)
     merchant = insert_merchant(system.db, new, now=system.real_now)
     work = system.for_merchant(merchant)
-    key = _insert_key(work)
+    key = _insert_key(work, _UNLIMITED)
     work.audit("add-merchant", code, name=name)
     return NewMerchant(merchant, key)
 
 
-def add_key(work: Work) -> str:
+def add_key(
+    work: Work, limits: KeyLimits = _UNLIMITED, *, valid_for: timedelta | None = None
+) -> str:
     """Add an API key for a merchant and return it; existing keys keep working."""
+    limits = _check_limits(work, limits)
+    if valid_for is not None and not timedelta(0) < valid_for <= LONGEST_KEY:
+        raise BadInput(f"A key can be valid for 1 to {LONGEST_KEY.days} days.")
     # Locked, so that two requests at once cannot exceed the limit.
     lock_keys(work.db, work.merchant.id)
-    if len(list_keys(work.db, work.merchant.id, now=work.real_now)) >= MOST_KEYS:
-        raise WrongState(f"At most {MOST_KEYS} keys can work at the same time; revoke one first.")
-    key = _insert_key(work)
-    work.audit("add-key", hint_of(key))
+    _require_room(list_keys(work.db, work.merchant.id, now=work.real_now))
+    key = _insert_key(work, limits, valid_for)
+    work.audit("add-key", hint_of(key), **_describe(limits, valid_for))
     return key
+
+
+def _check_limits(work: Work, limits: KeyLimits) -> KeyLimits:
+    """Return limits that a key can have."""
+    if limits.lab is not None and work.catalogue.find_lab(limits.lab) is None:
+        labs = ", ".join(lab.code for lab in work.catalogue.labs) or "none"
+        raise BadInput(f"There is no lab {limits.lab}; the labs are: {labs}.")
+    return msgspec.structs.replace(limits, name=read_key_name(limits.name))
+
+
+def _require_room(keys: Sequence[ApiKey]) -> None:
+    if len(keys) >= MOST_KEYS:
+        raise WrongState(f"At most {MOST_KEYS} keys can work at the same time; revoke one first.")
+
+
+def _describe(limits: KeyLimits, valid_for: timedelta | None = None) -> dict[str, object]:
+    """Return what is not usual about a key, for the audit log."""
+    found = {
+        "name": limits.name,
+        "access": "" if limits.access is KeyAccess.FULL else limits.access,
+        "lab": limits.lab,
+        "valid_for": None if valid_for is None else str(valid_for),
+    }
+    return {word: value for word, value in found.items() if value}
 
 
 def revoke_key(work: Work, key_id: int) -> ApiKey:
@@ -72,26 +105,54 @@ def revoke_key(work: Work, key_id: int) -> ApiKey:
     lock_keys(work.db, work.merchant.id)
     ended = end_key(work.db, work.merchant.id, key_id, at=work.real_now, now=work.real_now)
     if ended is None:
-        raise NotFound("There is no such key, or it has ended already.")
-    work.audit("revoke-key", f"…{ended.hint}")
+        raise NotFound(_NO_SUCH_KEY)
+    work.audit("revoke-key", f"…{ended.hint}", **_describe(ended.limits))
     return ended
 
 
 def rotate_key(work: Work, *, old_key_valid_for: timedelta) -> str:
-    """Return a new key that replaces all others.
+    """Return a new key, without limits, that replaces all others.
 
-    Keys without an expiry stay valid for `old_key_valid_for`; the others expire now.
+    Those stay valid for `old_key_valid_for`, or until their own end, as far as there is room;
+    those that were replaced before end now.
     """
     # Locked, so that two rotations at once cannot leave three keys.
     lock_keys(work.db, work.merchant.id)
     keys = list_keys(work.db, work.merchant.id, now=work.real_now)
-    staying = [key.id for key in keys if key.expires_at is None][: MOST_KEYS - 1]
-    for key in keys:
-        end = work.real_now + old_key_valid_for if key.id in staying else work.real_now
-        end_key(work.db, work.merchant.id, key.id, at=end, now=work.real_now)
-    new = _insert_key(work)
+    for place, key in enumerate(keys, 1):
+        may_stay = place < MOST_KEYS and key.replaced_at is None
+        _end_in(work, key, old_key_valid_for if may_stay else timedelta(0))
+    new = _insert_key(work, _UNLIMITED)
     work.audit("rotate-keys", hint_of(new), old_keys_for=str(old_key_valid_for))
     return new
+
+
+def replace_key(work: Work, key_id: int, *, old_key_valid_for: timedelta) -> str:
+    """Return a new key that replaces one other, with its name and its limits.
+
+    If that one ends, the new one is valid for as long from now on.
+    """
+    lock_keys(work.db, work.merchant.id)
+    keys = list_keys(work.db, work.merchant.id, now=work.real_now)
+    old = next((key for key in keys if key.id == key_id), None)
+    if old is None:
+        raise NotFound(_NO_SUCH_KEY)
+    if old_key_valid_for:
+        _require_room(keys)
+    _end_in(work, old, old_key_valid_for)
+    valid_for = None if old.expires_at is None else old.expires_at - old.created_at
+    new = _insert_key(work, old.limits, valid_for)
+    what = _describe(old.limits, valid_for)
+    work.audit("replace-key", hint_of(new), old=f"…{old.hint}", **what)
+    return new
+
+
+def _end_in(work: Work, key: ApiKey, wait: timedelta) -> None:
+    """Let a key end after a while, unless it ends before."""
+    end = work.real_now + wait
+    if key.expires_at is not None:
+        end = min(end, key.expires_at)
+    end_key(work.db, work.merchant.id, key.id, at=end, now=work.real_now)
 
 
 def hint_of(key: str) -> str:
@@ -99,9 +160,10 @@ def hint_of(key: str) -> str:
     return f"…{key[-4:]}"
 
 
-def _insert_key(work: Work) -> str:
+def _insert_key(work: Work, limits: KeyLimits, valid_for: timedelta | None = None) -> str:
     key = f"pw_{work.environment}_{secrets.token_urlsafe(32)}"
-    insert_key(work.db, work.merchant.id, key, now=work.real_now)
+    end = None if valid_for is None else work.real_now + valid_for
+    insert_key(work.db, work.merchant.id, key, limits, now=work.real_now, expires_at=end)
     return key
 
 

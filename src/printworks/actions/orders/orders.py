@@ -8,6 +8,7 @@ from printworks.actions.orders.items import RESOLVED_BY, resolve_items
 from printworks.actions.orders.moves import move_order
 from printworks.actions.orders.quotes import price_order
 from printworks.actions.payments.payments import cancel_payment, refund_order
+from printworks.actions.production.lab_limits import check_lab_of_key
 from printworks.actions.production.release import permissions_of, stop_labs
 from printworks.actions.work import Work
 from printworks.errors import WrongState
@@ -94,6 +95,7 @@ def _enqueue_packing_slip(work: Work, order: Order) -> None:
 def cancel_order(work: Work, order: Order) -> Order:
     """Cancel an order if its labs still permit it: refund it, notify its labs, download no more."""
     check_move(order.status, OrderStatus.CANCELLED)
+    check_lab_of_key(work, order)
     shipments = list_shipments(work.db, order.id)
     if not permissions_of(order, shipments, work.catalogue).cancel:
         raise WrongState(

@@ -6,6 +6,7 @@ from typing import Final
 from printworks.actions.orders.orders import change_order
 from printworks.actions.orders.quotes import find_shipping
 from printworks.actions.payments.charges import charge_order, refund_charge
+from printworks.actions.production.lab_limits import check_lab_of_key
 from printworks.actions.production.release import (
     enqueue_sending,
     offer_to_labs,
@@ -48,6 +49,7 @@ def change_shipping(work: Work, order: Order, values: Mapping[str, object]) -> O
     assert values.keys() <= CHANGEABLE  # noqa: S101
     if order.status is OrderStatus.NOT_YET_SUBMITTED:
         return change_order(work, order, values)
+    check_lab_of_key(work, order)
     shipments = list_shipments(work.db, order.id)
     if not permissions_of(order, shipments, work.catalogue).update_shipping:
         message = f"The address of an order that is {order.status} can no longer be changed."
@@ -59,6 +61,7 @@ def change_shipping(work: Work, order: Order, values: Mapping[str, object]) -> O
     work.record(order.id, OrderChanged(sorted(changed)))
     work.audit("change-shipping", f"order {order.id}", fields=sorted(changed))
     if "shipping_method" in changed:
+        work.check_may_spend()
         updated = _reprice(work, order, updated)
     # Always: a job that is being sent to a lab now has the old address.
     _reoffer(work, updated)

@@ -1,5 +1,6 @@
 """Holding an order back, and letting it continue."""
 
+from printworks.actions.production.lab_limits import check_lab_of_key
 from printworks.actions.production.release import enqueue_sending, permissions_of
 from printworks.actions.work import Work
 from printworks.errors import WrongState
@@ -14,6 +15,7 @@ def hold_order(work: Work, order: Order, *, reason: str | None = None) -> Order:
 
     A merchant need not give a reason.
     """
+    check_lab_of_key(work, order)
     permissions = permissions_of(order, list_shipments(work.db, order.id), work.catalogue)
     if not permissions.hold:
         raise WrongState(f"An order that is {order.status} cannot be held now.")

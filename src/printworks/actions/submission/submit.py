@@ -3,6 +3,7 @@
 from printworks.actions.orders.moves import move_order
 from printworks.actions.payments.charges import ON_ACCOUNT
 from printworks.actions.payments.payments import request_payment, resume_payment
+from printworks.actions.production.lab_limits import check_lab_of_key
 from printworks.actions.production.release import find_routing, release_to_production
 from printworks.actions.production.routing import ReadyRouting
 from printworks.actions.submission.check import require_payable, require_valid
@@ -41,12 +42,14 @@ def submit_order(
     If a card must be charged, return a payment instead: the caller calls the provider, outside any
     transaction, and settles its answer. A payment that is under way is returned again.
     """
+    work.check_may_spend()
     check_move(order.status, OrderStatus.SUBMITTED)
     if order.payment is Payment.INVOICE_RECIPIENT:
         raise BadInput(
             "`status` cannot be Submitted for an order with payment InvoiceRecipient; "
             "set it to AwaitingPayment and send the recipient to `paymentUrl`."
         )
+    check_lab_of_key(work, order, ready)
     if order.payment_request_id is not None:
         return resume_payment(work, order.payment_request_id)
     on_account = is_on_account(work.merchant.billing, work.cards)
@@ -66,6 +69,7 @@ def submit_order(
 
 def await_payment(work: Work, order: Order, ready: ReadyRouting | None = None) -> Order:
     """Let the recipient pay for an order and complete its address."""
+    work.check_may_spend()
     check_move(order.status, OrderStatus.AWAITING_PAYMENT)
     if order.payment is Payment.INVOICE_ME:
         raise WrongState(
@@ -74,6 +78,7 @@ def await_payment(work: Work, order: Order, ready: ReadyRouting | None = None) -
         )
     if work.cards is None:
         raise WrongState("Recipients cannot pay here; set `payment` to InvoiceMe.")
+    check_lab_of_key(work, order, ready)
     require_payable(work, order, ready)
     work.audit_routine("await-payment", f"order {order.id}")
     pay_until = work.now + work.cards.checkout_within

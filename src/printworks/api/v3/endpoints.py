@@ -121,6 +121,7 @@ ENDPOINTS: Final = (
         takes=CheckImage,
         takes_file=True,
         outside_transaction=True,
+        changes_nothing=True,
         shows=Envelope[ImageCheckOut],
         refuses=(BadInput,),
     ),
@@ -164,6 +165,7 @@ ENDPOINTS: Final = (
         shows=PricesOut,
         refuses=(BadInput, NotFound),
         outside_transaction=True,
+        changes_nothing=True,
     ),
     GET(
         "/catalogue/service direct/destination/{countryCode}/shippingRates",

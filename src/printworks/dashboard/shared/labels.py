@@ -9,6 +9,7 @@ from printworks.catalogue.countries import COUNTRIES
 from printworks.rules.events import CallbackState
 from printworks.rules.images import ImageStatus
 from printworks.rules.issues import IssueAction, IssueKind, IssueState, Resolution
+from printworks.rules.keys import KeyAccess
 from printworks.rules.ledger import EntryKind
 from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import PaymentState
@@ -211,3 +212,11 @@ def count(number: int, one: str, more: str = "") -> str:
 def join(words: list[str]) -> str:
     """Return `a`, `a and b`, or `a, b and c`."""
     return " and ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)
+
+
+# What an API key may do.
+KEY_ACCESSES: Final[Mapping[KeyAccess, str]] = {
+    KeyAccess.FULL: "Do everything",
+    KeyAccess.NO_MONEY: "Do everything but spend money",
+    KeyAccess.READ_ONLY: "Read only",
+}

@@ -1,16 +1,16 @@
 """Merchants and their API keys."""
 
 import hashlib
-import hmac
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from sqlalchemy import Connection, bindparam, insert, or_, select, update
 
 from printworks.catalogue.products import Currency
 from printworks.errors import NotFound
+from printworks.rules.keys import KeyAccess, KeyLimits
 from printworks.rules.payments import Billing
 from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.engine.rows import columns_of, find_struct, list_structs, possible_id
@@ -37,25 +37,41 @@ class ApiKey(msgspec.Struct, frozen=True):
     id: int
     merchant_code: str
     hint: str
+    name: str
+    access: KeyAccess
+    lab: str | None
     created_at: datetime
     expires_at: datetime | None
+    # When another took its place.
+    replaced_at: datetime | None
     # To within about a minute; null if never.
     last_used_at: datetime | None
+
+    @property
+    def limits(self) -> KeyLimits:
+        """What it is called, and what it may do."""
+        return KeyLimits(self.name, self.access, self.lab)
+
+
+class FoundKey(NamedTuple):
+    """The merchant of a key that is valid, what the key may do, and until when."""
+
+    merchant: Merchant
+    limits: KeyLimits
+    expires_at: datetime | None
 
 
 _COLUMNS: Final = columns_of(merchants, Merchant)
 _ONE: Final = PreparedStatement(select(*_COLUMNS).where(merchants.c.id == bindparam("id")))
 _is_valid = or_(api_keys.c.expires_at.is_(None), api_keys.c.expires_at > bindparam("now"))
 
-_KEYS_OF_MERCHANT: Final = PreparedStatement(
-    select(*_COLUMNS, api_keys.c.hash)
+# By its hash, whatever the number of keys: the time that this takes tells nothing, since nobody can
+# choose the beginning of a hash.
+_FIND_KEY: Final = PreparedStatement(
+    select(*_COLUMNS, api_keys.c.name, api_keys.c.access, api_keys.c.lab, api_keys.c.expires_at)
     .join_from(merchants, api_keys)
-    .where(merchants.c.code == bindparam("code"), _is_valid)
+    .where(api_keys.c.hash == bindparam("hash"), merchants.c.code == bindparam("code"), _is_valid)
 )
-# Keys of one merchant that are valid at the same time.
-MOST_KEYS: Final = 5
-# Compared when there are fewer keys, so that the time does not depend on their number.
-_NO_KEYS: Final = ("0" * 64,) * MOST_KEYS
 _LIST_KEYS: Final = (
     select(*columns_of(api_keys, ApiKey, merchant_code=merchants.c.code))
     .join_from(merchants, api_keys)
@@ -68,19 +84,15 @@ def hash_key(key: str) -> str:
     return hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def find_merchant_by_key(db: Connection, code: str, key: str, *, now: datetime) -> Merchant | None:
-    """Return the merchant with this code if the key is one of its valid ones."""
-    shown = hash_key(key)
+def find_key(db: Connection, code: str, key_hash: str, *, now: datetime) -> FoundKey | None:
+    """Return the merchant with this code if the key with this hash is one of its valid ones."""
     # PostgreSQL raises an error for some text, such as a zero byte.
     code = code if code.isascii() and code.isalnum() else ""
-    rows = _KEYS_OF_MERCHANT.all(db, {"code": code, "now": now})
-    found = None
-    for *merchant, stored in rows:
-        if hmac.compare_digest(stored, shown):
-            found = Merchant(*merchant)
-    for nothing in _NO_KEYS[len(rows) :]:
-        hmac.compare_digest(nothing, shown)
-    return found
+    rows = _FIND_KEY.all(db, {"hash": key_hash, "code": code, "now": now})
+    if not rows:
+        return None
+    *merchant, name, access, lab, expires_at = rows[0]
+    return FoundKey(Merchant(*merchant), KeyLimits(name, access, lab), expires_at)
 
 
 def insert_merchant(db: Connection, merchant: Merchant, *, now: datetime) -> Merchant:
@@ -91,10 +103,24 @@ def insert_merchant(db: Connection, merchant: Merchant, *, now: datetime) -> Mer
     return msgspec.structs.replace(merchant, id=db.execute(added).scalar_one())
 
 
-def insert_key(db: Connection, merchant_id: int, key: str, *, now: datetime) -> None:
+def insert_key(
+    db: Connection,
+    merchant_id: int,
+    key: str,
+    limits: KeyLimits,
+    *,
+    now: datetime,
+    expires_at: datetime | None = None,
+) -> None:
     """Add a key of a merchant; only its hash and its last characters are stored."""
-    values = {"merchant_id": merchant_id, "hash": hash_key(key), "hint": key[-4:]}
-    db.execute(insert(api_keys).values(**values, created_at=now))
+    values = {
+        "merchant_id": merchant_id,
+        "hash": hash_key(key),
+        "hint": key[-4:],
+        **msgspec.structs.asdict(limits),
+    }
+    added = insert(api_keys).values(**values, created_at=now, expires_at=expires_at)
+    db.execute(added)
 
 
 def get_merchant(db: Connection, merchant_id: int) -> Merchant:
@@ -174,5 +200,10 @@ def end_key(
     row = db.execute(_LIST_KEYS.where(*mine), {"now": now}).one_or_none()
     if row is None:
         return None
-    db.execute(update(api_keys).where(api_keys.c.id == key_id).values(expires_at=at))
+    db.execute(
+        update(api_keys)
+        .where(api_keys.c.id == key_id)
+        # What ends now was not replaced, but revoked.
+        .values(expires_at=at, replaced_at=now if at > now else None)
+    )
     return ApiKey(*row)

@@ -3,6 +3,7 @@
 from sqlalchemy import BigInteger, Column, ForeignKey, Table, Text, text
 
 from printworks.catalogue.products import Currency
+from printworks.rules.keys import KeyAccess
 from printworks.rules.payments import Billing
 from printworks.store.engine.columns import Duration, EnumText, Json, RowId, Timestamp
 from printworks.store.tables.base import metadata
@@ -54,8 +55,15 @@ api_keys = Table(
     # SHA-256 of a key with 256 random bits: it cannot be guessed, so no slower hash is needed.
     Column("hash", Text, nullable=False, unique=True),
     Column("hint", Text, nullable=False),
+    # What its owner calls it, and what it may do.
+    Column("name", Text, nullable=False, server_default=text("''")),
+    Column("access", EnumText(KeyAccess), nullable=False, server_default=text("'full'")),
+    # The only lab whose orders it may submit; null is any.
+    Column("lab", Text),
     Column("created_at", Timestamp, nullable=False),
     Column("expires_at", Timestamp),
+    # When another took its place; it works for a while longer.
+    Column("replaced_at", Timestamp),
     # To within about a minute: it is not stored with every request.
     Column("last_used_at", Timestamp),
     sqlite_autoincrement=True,

@@ -16,6 +16,7 @@ from printworks.actions.accounts.people import (
 from printworks.actions.callbacks import resend_failed
 from printworks.catalogue.products import Currency
 from printworks.dashboard.console.accounts.invitations import FreshLink, make_link
+from printworks.dashboard.shared.labels import KEY_ACCESSES
 from printworks.dashboard.shared.money import read_money
 from printworks.dashboard.site.forms import read_choice
 from printworks.dashboard.site.router import page_at
@@ -80,6 +81,7 @@ def show_merchant(visit: ConsoleVisit, link: FreshLink | None = None) -> Respons
         "console/merchant.html",
         merchant=get_merchant_line(visit.db, merchant.id),
         keys=list_keys(visit.db, merchant.id, now=visit.real_now),
+        key_accesses=KEY_ACCESSES,
         callbacks=read_callback_settings(visit.db, merchant.id),
         given_up=list_callbacks(visit.db, merchant.id, is_failed=True, limit=_FEW),
         card=get_card(visit.db, merchant.id),
@@ -104,6 +106,16 @@ def change_billing(visit: ConsoleVisit) -> None:
     """Change how a merchant pays, and how much it may owe."""
     merchant = _get(visit)
     actions.change_billing(visit.work_for(merchant), _read_terms(visit, merchant.currency))
+
+
+@show_merchant.action(
+    "revoke-merchant-key",
+    "The key was revoked. Programs that use it are now refused.",
+    duty=Duty.ADMINISTER,
+    needs_password=True,
+)
+def revoke_key(visit: ConsoleVisit) -> None:
+    actions.revoke_key(visit.work_for(_get(visit)), visit.sent.number("key") or 0)
 
 
 @show_merchant.action("resend-given-up", "The callbacks are being resent.", duty=Duty.SUPPORT)

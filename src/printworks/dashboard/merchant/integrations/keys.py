@@ -1,4 +1,4 @@
-"""The API keys of a merchant: add, rotate, revoke."""
+"""The API keys of a merchant: add, replace, revoke."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -6,12 +6,16 @@ from typing import Final
 
 from starlette.responses import Response
 
-from printworks.actions.accounts.merchants import add_key, revoke_key, rotate_key
+from printworks.actions.accounts.merchants import add_key, replace_key, revoke_key, rotate_key
 from printworks.dashboard.merchant.integrations.api_access import KEY_GOES_HERE, describe_access
+from printworks.dashboard.shared.labels import KEY_ACCESSES
+from printworks.dashboard.shared.order_routing import name_lab
+from printworks.dashboard.site.forms import read_choice
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit, refuse_unknown
 from printworks.errors import BadInput
-from printworks.store.accounts.merchants import MOST_KEYS, list_keys
+from printworks.rules.keys import LONGEST_NAME, MOST_KEYS, KeyAccess, KeyLimits
+from printworks.store.accounts.merchants import list_keys
 
 # How long the old keys keep working, by the value of the field.
 _WAITS: Final[Mapping[str, tuple[str, timedelta]]] = {
@@ -20,21 +24,37 @@ _WAITS: Final[Mapping[str, tuple[str, timedelta]]] = {
     "week": ("7 days", timedelta(days=7)),
 }
 _USUAL_WAIT: Final = "day"
+# How long a new key works, by the value of the field.
+_ENDS: Final[Mapping[str, tuple[str, timedelta | None]]] = {
+    "": ("Never", None),
+    "30": ("After 30 days", timedelta(days=30)),
+    "90": ("After 90 days", timedelta(days=90)),
+    "365": ("After a year", timedelta(days=365)),
+}
 
 
 @page_at("/keys")
 def show_keys(visit: MerchantVisit, new_key: str = "") -> Response:
     """Show the active keys, and how to use one."""
     keys = list_keys(visit.db, visit.merchant.id, now=visit.real_now)
-    wanted = visit.sent.text("key") or visit.query.get("revoke")
+    catalogue = visit.services.catalogue
+    labs = [(lab.code, name_lab(lab.code, catalogue)) for lab in catalogue.labs]
+    # The one to confirm.
+    wanted = visit.sent.text("key") or visit.query.get("revoke") or visit.query.get("replace")
+    sent = visit.sent.text("do")
     return visit.render(
         "merchant/keys.html",
         keys=keys,
-        # The one to confirm.
-        ending=next((key for key in keys if str(key.id) == wanted), None),
+        chosen=None if new_key else next((key for key in keys if str(key.id) == wanted), None),
+        is_replacing=sent == "replace-key" or (not sent and "replace" in visit.query),
         most_keys=MOST_KEYS,
+        longest_name=LONGEST_NAME,
         new_key=new_key,
         access=describe_access(visit, new_key or KEY_GOES_HERE),
+        accesses=[(str(access), text) for access, text in KEY_ACCESSES.items()],
+        labs=labs,
+        lab_names=dict(labs),
+        ends=[(name, text) for name, (text, _) in _ENDS.items()],
         waits=[(name, text) for name, (text, _) in _WAITS.items()],
         wait=visit.sent.text("old_keys") or _USUAL_WAIT,
     )
@@ -43,16 +63,29 @@ def show_keys(visit: MerchantVisit, new_key: str = "") -> Response:
 @show_keys.action("add-key", needs_password=True)
 def make_key(visit: MerchantVisit) -> Response:
     """Add a key, and show it once."""
-    return show_keys(visit, add_key(visit.work))
+    sent = visit.sent
+    access, end = sent.text("access") or KeyAccess.FULL, sent.text("ends")
+    limits = KeyLimits(
+        sent.text("name"),
+        read_choice(KeyAccess, access, "Choose what the key may do."),
+        sent.text("lab") or None,
+    )
+    if end not in _ENDS:
+        raise BadInput("Choose when the key ends.")
+    return show_keys(visit, add_key(visit.work, limits, valid_for=_ENDS[end][1]))
 
 
 @show_keys.action("rotate-keys", needs_password=True)
 def rotate_keys(visit: MerchantVisit) -> Response:
     """Replace all keys by a new one, and show it once."""
-    chosen = visit.sent.text("old_keys")
-    if chosen not in _WAITS:
-        raise BadInput("Choose how long the old keys keep working.")
-    return show_keys(visit, rotate_key(visit.work, old_key_valid_for=_WAITS[chosen][1]))
+    return show_keys(visit, rotate_key(visit.work, old_key_valid_for=_read_wait(visit)))
+
+
+@show_keys.action("replace-key", needs_password=True)
+def replace_one(visit: MerchantVisit) -> Response:
+    """Replace a key by a new one that may do the same, and show it once."""
+    key_id = _read_key(visit)
+    return show_keys(visit, replace_key(visit.work, key_id, old_key_valid_for=_read_wait(visit)))
 
 
 @show_keys.action(
@@ -60,9 +93,7 @@ def rotate_keys(visit: MerchantVisit) -> Response:
 )
 def end_key(visit: MerchantVisit) -> None:
     """Revoke a key; the last one only after a confirmation."""
-    key_id = visit.sent.number("key")
-    if key_id is None:
-        refuse_unknown()
+    key_id = _read_key(visit)
     keys = list_keys(visit.db, visit.merchant.id, now=visit.real_now)
     if [key.id for key in keys] == [key_id] and not visit.sent.text("sure"):
         raise BadInput(
@@ -70,3 +101,17 @@ def end_key(visit: MerchantVisit) -> None:
             "box to confirm, or add a new key first."
         )
     revoke_key(visit.work, key_id)
+
+
+def _read_key(visit: MerchantVisit) -> int:
+    key_id = visit.sent.number("key")
+    if key_id is None:
+        refuse_unknown()
+    return key_id
+
+
+def _read_wait(visit: MerchantVisit) -> timedelta:
+    chosen = visit.sent.text("old_keys")
+    if chosen not in _WAITS:
+        raise BadInput("Choose how long the old keys keep working.")
+    return _WAITS[chosen][1]

@@ -110,8 +110,11 @@ numbered_table(
     link("merchant_id", "merchants", index=True),
     sa.Column("hash", TEXT, nullable=False, unique=True),
     *required(TEXT, "hint"),
+    *required(TEXT, "name", default="''"),
+    *required(TEXT, "access", default="'full'"),
+    *optional(TEXT, "lab"),
     *required(TIMESTAMP, "created_at"),
-    *optional(TIMESTAMP, "expires_at", "last_used_at"),
+    *optional(TIMESTAMP, "expires_at", "replaced_at", "last_used_at"),
 )
 numbered_table(
     "api_requests",
