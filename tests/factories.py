@@ -17,6 +17,7 @@ from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.snapshot import Catalogue
 from printworks.clock import Clock
 from printworks.net.guard import Guard
+from printworks.rules.callbacks import AddressRules
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.payments import Cards
 from printworks.rules.quotas import Quotas
@@ -76,6 +77,7 @@ class FixedServices(msgspec.Struct, frozen=True):
     guard: Guard = Guard(allow_loopback=True)
     quotas: Quotas = Quotas()
     vault: Vault = VAULT
+    address_rules: AddressRules = AddressRules()
 
 
 def a_system_work(

@@ -193,7 +193,8 @@ def _path(kind: type, value: Any) -> Any:
 
 def _plain(kind: Any) -> Any:
     plain = get_args(kind)[0] if get_origin(kind) is Annotated else kind
-    return Path if isinstance(plain, UnionType) else plain
+    # A setting that may be missing.
+    return get_args(plain)[0] if isinstance(plain, UnionType) else plain
 
 
 def _check_form(name: str, value: Any) -> None:

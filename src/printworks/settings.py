@@ -205,6 +205,19 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     outbound_allow_networks: Annotated[
         Networks, "Private networks that images and callbacks may use."
     ] = ()
+    callbacks_allow_http: Annotated[
+        bool, "Let live callbacks go to http addresses, which anyone on the way can read."
+    ] = False
+    callback_challenge: Annotated[
+        Literal["live", "always", "never"],
+        "Whether the owner of a new callback address has to answer a challenge before it is used: "
+        "in a live service, in a sandbox too, or nowhere; see "
+        "[callbacks](callbacks.md#new-addresses).",
+    ] = "live"
+    proof_links_valid_for: Annotated[
+        timedelta | None,
+        "How long the links to proofs work, such as `7d`; by default they do not expire.",
+    ] = None
     stop_timeout: Annotated[timedelta, "How long a stop waits for running requests and jobs."] = (
         timedelta(seconds=20)
     )

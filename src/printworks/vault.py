@@ -156,8 +156,11 @@ def create_key_file(file: Path) -> None:
         os.link(temporary, file)
     except FileExistsError:
         pass
+    except OSError:
+        # A file system without links.
+        temporary.replace(file)
     finally:
-        temporary.unlink()
+        temporary.unlink(missing_ok=True)
     _settle(file.parent)
 
 

@@ -1,6 +1,9 @@
 """The addresses of proofs: whoever has one may look, and nobody can guess another."""
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import msgspec
@@ -15,6 +18,7 @@ from printworks.store.engine.database import Database
 from printworks.store.images.pictures import proof_key
 from printworks.store.tables import schema, secrets
 from printworks.web.app import build_app
+from printworks.wire.links import Links
 from tests.api.client import Client, Server
 from tests.api.conftest import MovableClock
 from tests.api.images import add, create, receive
@@ -271,3 +275,73 @@ def test_a_picture_is_not_compressed_once_more(browser: Client, image: dict[str,
 
     assert answer.body == PREVIEW
     assert "content-encoding" not in answer.headers
+
+
+class TestLinksThatEnd:
+    @pytest.fixture
+    def settings(self, tmp_path: Path) -> Settings:
+        """A service whose links to proofs work for eight days."""
+        given = {"PRINTWORKS_PUBLIC_URL": PUBLIC_URL, "PRINTWORKS_PROOF_LINKS_VALID_FOR": "8d"}
+        return Settings.load(tmp_path, given)
+
+    @pytest.mark.both_databases
+    def test_one_works_for_its_time_and_is_gone_then(
+        self, browser: Client, image: dict[str, str], clock: MovableClock
+    ) -> None:
+        path = path_of(image["previewUrl"])
+        clock.advance(days=7)
+        seen = browser.get(path)
+        assert (seen.status, seen.body) == (200, PREVIEW)
+        [left] = re.findall(r"private, max-age=(\d+), immutable", seen.headers["cache-control"])
+        assert 0 < int(left) <= timedelta(days=1).total_seconds()
+
+        clock.advance(days=1)
+        gone = browser.get(path)
+
+        assert gone.status == 410
+        assert b"This link has expired." in gone.body
+
+    def test_whoever_asks_again_gets_links_that_work(
+        self, browser: Client, v3: Client, image: dict[str, str], clock: MovableClock
+    ) -> None:
+        order = v3.get("/orders").data["content"][0]["id"]
+        before = v3.get(f"/orders/{order}")
+        # For a while they stay the same, and so does the answer.
+        same = v3.get(f"/orders/{order}", **{"If-None-Match": before.headers["etag"]})
+        assert same.status == 304
+
+        clock.advance(days=8)
+
+        for client in (v3, replace(v3, prefix="/v2.6")):
+            after = client.get(f"/orders/{order}", **{"If-None-Match": before.headers["etag"]})
+            assert after.status == 200
+        fresh = v3.get(f"/orders/{order}").data["images"][0]["previewUrl"]
+        assert fresh != image["previewUrl"]
+        assert browser.get(path_of(fresh)).status == 200
+
+    def test_its_end_cannot_be_moved(self, browser: Client, image: dict[str, str]) -> None:
+        path = path_of(image["previewUrl"])
+        [end] = re.findall(r"/([0-9a-f]+)-", path)
+        later = f"{int(end, 16) + 86400:x}"
+
+        assert_not_found(browser.get(path.replace(f"/{end}-", f"/{later}-")))
+        assert_not_found(browser.get(path.replace(f"/{end}-", "/")))
+
+    def test_links_from_before_end_when_links_begin_to_end(
+        self, browser: Client, v3: Client, database: Database, image: dict[str, str]
+    ) -> None:
+        with database.reading() as db:
+            old, _ = Links(PUBLIC_URL, get_link_key(db, VAULT)).proofs(int(image["id"]))
+
+        assert browser.get(path_of(old)).status == 410
+
+
+def test_by_default_links_do_not_end(
+    browser: Client, image: dict[str, str], clock: MovableClock
+) -> None:
+    clock.advance(days=3650)
+
+    seen = browser.get(path_of(image["previewUrl"]))
+
+    assert seen.status == 200
+    assert seen.headers["cache-control"] == "private, max-age=31536000, immutable"

@@ -14,6 +14,7 @@ from printworks.dashboard import console, merchant
 from tests.browser.conftest import LOOKS, ON_THE_WAY, SIZES, NewPage
 from tests.browser.houses import PASSWORD, House, open_house, press
 from tests.browser.inspecting import check_page
+from tests.commands import run_here
 from tests.dashboard.hostile import HOSTILE, MARK
 from tests.running import Merchant, command
 from tests.worker.receivers import Receiver, says
@@ -201,6 +202,39 @@ def test_a_key_is_replaced_and_the_old_one_ends(
     assert page.goto(house.at("/keys"))
     assert first not in page.content()
     assert second not in page.content()
+
+
+@pytest.mark.parametrize("size", ON_THE_WAY)
+def test_a_key_with_limits_and_an_address_that_waits_can_be_used_by_everybody(
+    open_page: NewPage, house: House, size: str
+) -> None:
+    page = open_page(size)
+    house.sign_up(page, "Limits", f"limits-{size}@shop.example")
+    page.goto(house.at("/keys"))
+    page.get_by_label("Name").fill("W" * 80)
+    page.get_by_label("May", exact=True).select_option("read-only")
+    page.get_by_label("Lab").select_option(index=1)
+    page.get_by_label("Ends").select_option("90")
+    press(page, "Create key")
+    [code] = re.findall(r"MerchantId: (\w+)", page.locator("main").inner_text())
+    check_page(page)
+    for what in ("Replace", "Revoke"):
+        page.goto(house.at("/keys"))
+        page.get_by_role("link", name=what).first.click()
+        expect(page.locator("#chosen")).to_be_visible()
+        check_page(page)
+
+    words = ("merchant", "callback", "set", code, f"https://shop.example/{'w' * 300}")
+    ended = run_here(
+        *words,
+        "--data",
+        house.service.data,
+        settings={"PRINTWORKS_CALLBACK_CHALLENGE": "always"},
+    )
+    assert ended.code == 0, ended.complained
+    page.goto(house.at("/integrations"))
+    expect(page.get_by_text("The new address is not used yet")).to_be_visible()
+    check_page(page)
 
 
 @pytest.mark.parametrize("size", ON_THE_WAY)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from printworks.actions.callbacks import settle_challenge
 from printworks.clock import system_clock
 from printworks.rules.events import CallbackState
 from printworks.store.callbacks.callbacks import Attempt
@@ -14,6 +15,7 @@ from printworks.store.callbacks.deliveries import DeliveryOutcome, load_deliveri
 from printworks.store.callbacks.settings import read_callback_settings
 from tests.cli.operators import NO_NUMBER, Operator
 from tests.commands import Ended
+from tests.factories import a_work
 
 RECEIVER = "https://shop.example/callbacks?shop=1"
 
@@ -68,6 +70,8 @@ class TestWhereTo:
         assert json.loads(about_merchant(keeper, "show", "--json").said) == {
             "url": None,
             "format": None,
+            "candidate": None,
+            "isTrusted": False,
         }
 
     def test_what_is_no_address_is_one_sentence(self, keeper: Operator) -> None:
@@ -260,3 +264,46 @@ class TestAgain:
             )
         with keeper.database.reading() as db:
             assert read_callback_settings(db, keeper.merchant.id).url is None
+
+
+class TestChallenge:
+    @pytest.mark.both_databases
+    def test_an_operator_sees_it_retries_it_and_waives_it(self, keeper: Operator) -> None:
+        code, url = keeper.merchant.code, "https://shop.example/new"
+        callback = ("merchant", "callback")
+
+        ended = keeper.asks(*callback, "set", code, url, callback_challenge="always")
+        assert f"new address  {url}, being challenged" in ended.said
+        shown = keeper.reads(*callback, "show", code)
+        assert (shown["url"], shown["candidate"]["url"]) == (None, url)
+        assert keeper.reads(*callback, "retry", code)["candidate"]["failures"] == 0
+
+        trusted = keeper.reads(*callback, "trust", code)
+        assert (trusted["url"], trusted["candidate"], trusted["isTrusted"]) == (url, None, True)
+        assert "waived for this merchant" in keeper.asks(*callback, "show", code).said
+        assert not keeper.reads(*callback, "trust", code, "--stop")["isTrusted"]
+        nothing = keeper.asks(*callback, "retry", code)
+        assert (nothing.code, "No callback address waits" in nothing.complained) == (1, True)
+
+    def test_an_operator_may_set_one_without_it(self, keeper: Operator) -> None:
+        code, url = keeper.merchant.code, "https://shop.example/new"
+        words = ("merchant", "callback", "set", code, url, "--without-challenge")
+
+        assert keeper.asks(*words, callback_challenge="always").code == 0
+
+        assert keeper.reads("merchant", "callback", "show", code)["url"] == url
+
+    def test_one_that_does_not_answer_says_why(self, keeper: Operator) -> None:
+        code = keeper.merchant.code
+        words = ("merchant", "callback", "set", code, "https://shop.example/new")
+        keeper.asks(*words, callback_challenge="always")
+        for _ in range(5):
+            with keeper.database.writing() as db:
+                candidate = read_callback_settings(db, keeper.merchant.id).candidate
+                assert candidate is not None
+                work = a_work(db, keeper.merchant)
+                settle_challenge(work, candidate.since.isoformat(), "It answered 404.")
+
+        said = keeper.asks("merchant", "callback", "show", code).said
+
+        assert "not challenged any more (It answered 404.)" in said

@@ -171,3 +171,20 @@ def test_before_the_first_start_the_doctor_expects_no_key(
 
     [found] = [one for one in json.loads(ended.said) if one["check"] == "secrets"]
     assert (found["verdict"], "first start" in found["message"]) == ("warn", True)
+
+
+@pytest.mark.both_databases
+def test_the_doctor_finds_live_callbacks_that_are_not_encrypted(keeper: Operator) -> None:
+    live = {"environment": "live", "public_url": "https://print.example", "payments": "account"}
+
+    def examine(**settings: str) -> str:
+        said = keeper.asks("doctor", "--json", **settings).said
+        [found] = [one for one in json.loads(said) if one["check"] == "callbacks"]
+        return f"{found['verdict']}: {found['message']}"
+
+    assert examine() == "ok: may go to http addresses."
+    assert examine(**live) == "ok: go to https addresses."
+    with keeper.database.writing() as db:
+        set_callback(a_work(db, keeper.merchant), "http://shop.example/")
+    assert examine(**live).startswith("warn: 1 http addresses are from before")
+    assert examine(**live, callbacks_allow_http="true").startswith("ok")

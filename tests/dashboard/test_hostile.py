@@ -39,6 +39,7 @@ ASKED: Final = {
     "/orders": ("q", "status", "from", "to", "before"),
     "/requests": ("words", "method", "answer"),
     "/integrations": ("state", "replayed", "done"),
+    "/keys": ("revoke", "replace"),
     "/issues/new": ("order",),
     "/account": ("month", "before"),
     "/console/orders": ("q", "merchant", "status", "problem"),

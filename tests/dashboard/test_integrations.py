@@ -3,14 +3,18 @@
 import html
 import re
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from printworks.actions.callbacks import open_secrets, rotate_secret
+from printworks.actions.callbacks import open_secrets, rotate_secret, settle_challenge
+from printworks.actions.services import Services
 from printworks.dashboard.merchant.integrations import integrations
 from printworks.dashboard.merchant.integrations.integrations import VERIFY
+from printworks.rules.callbacks import AddressRules
 from printworks.rules.events import CallbackState
+from printworks.settings import Settings
 from printworks.store.callbacks import log as callback_log
 from printworks.store.callbacks.callbacks import list_callbacks, list_tests
 from printworks.store.callbacks.settings import CallbackSettings, read_callback_settings
@@ -72,7 +76,7 @@ class TestAddress:
         other = "https://elsewhere.example/"
 
         moved = alice.follow(alice.do("/integrations", "set-callback", url=other, format=""))
-        assert "From now on, callbacks go to this address." in moved
+        assert "The callback address was saved." in moved
         assert settings_of(database, alice) == CallbackSettings(other, None, secrets)
 
         cleared = alice.follow(alice.do("/integrations", "clear-callback", url=other))
@@ -329,3 +333,78 @@ class TestReplay:
         page = alice.do("/integrations", "replay-callbacks", since=since)
         assert page.status == 400
         assert "Enter a date and time, such as 2026-11-15T12:00." in words_of(page)
+
+
+class TestChallenge:
+    @pytest.fixture
+    def settings(self, tmp_path: Path) -> Settings:
+        """A sandbox that challenges new addresses, as a live service does."""
+        given = {
+            "PRINTWORKS_PUBLIC_URL": "https://print.example",
+            "PRINTWORKS_CALLBACK_CHALLENGE": "always",
+        }
+        return Settings.load(tmp_path, given)
+
+    @pytest.mark.both_databases
+    def test_the_page_says_what_a_new_address_waits_for(
+        self, alice: Window, database: Database
+    ) -> None:
+        page = alice.do("/integrations", "set-callback", url=URL, format="")
+
+        assert secret_of(page)
+        assert settings_of(database, alice).url is None
+        words = alice.words("/integrations")
+        assert "The new address is not used yet" in words
+        assert f"We sent a challenge to {URL}" in words
+        assert "Waiting" in words
+
+        with database.writing() as db:
+            work = a_work(db, see_merchant(database, alice))
+            since = read_callback_settings(db, work.merchant.id).candidate
+            assert since is not None
+            settle_challenge(work, since.since.isoformat(), "It answered <b>404</b>.")
+        assert "It answered <b>404</b>. It is challenged again soon." in alice.words(
+            "/integrations"
+        )
+
+        alice.follow(alice.do("/integrations", "retry-callback-challenge"))
+        assert "404" not in alice.words("/integrations")
+        assert [action for action, _ in did(database)] == [
+            "set-callback",
+            "retry-callback-challenge",
+        ]
+
+    def test_without_one_that_waits_there_is_nothing_to_retry(self, alice: Window) -> None:
+        assert alice.do("/integrations", "retry-callback-challenge").status == 400
+
+    @pytest.mark.both_databases
+    def test_an_operator_waives_it_on_the_page_of_the_merchant(
+        self, alice: Window, operator: Window, database: Database
+    ) -> None:
+        alice.do("/integrations", "set-callback", url=URL, format="")
+        page = f"/console/merchants/{alice.code}"
+        assert "Being challenged" in operator.words(page)
+
+        operator.follow(operator.do(page, "trust-callbacks"))
+
+        assert settings_of(database, alice).url == URL
+        assert "Challenge Waived" in operator.words(page)
+        operator.follow(operator.do(page, "distrust-callbacks"))
+        assert not settings_of(database, alice).is_trusted
+
+
+def test_a_live_service_takes_https_and_a_setting_allows_http(tmp_path: Path) -> None:
+    live = {
+        "PRINTWORKS_ENVIRONMENT": "live",
+        "PRINTWORKS_PUBLIC_URL": "https://print.example",
+        "PRINTWORKS_PAYMENTS": "account",
+    }
+    more = {"PRINTWORKS_CALLBACKS_ALLOW_HTTP": "true", "PRINTWORKS_CALLBACK_CHALLENGE": "never"}
+
+    def rules(**given: str) -> AddressRules:
+        return Services(Settings.load(tmp_path, given)).address_rules
+
+    assert rules() == AddressRules()
+    assert rules(**live) == AddressRules(needs_https=True, needs_challenge=True)
+    assert rules(**live, **more) == AddressRules()
+    assert rules(PRINTWORKS_CALLBACK_CHALLENGE="always") == AddressRules(needs_challenge=True)

@@ -3,24 +3,34 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 from sqlalchemy import select
 
+from printworks.actions.accounts.merchants import add_key
 from printworks.dashboard import console, merchant
 from printworks.dashboard.site.router import Page
 from printworks.files import open_files
+from printworks.rules.keys import KeyAccess, KeyLimits
 from printworks.rules.people import Realm
 from printworks.settings import Settings
+from printworks.store.callbacks.settings import (
+    CallbackCandidate,
+    read_callback_settings,
+    write_callback_settings,
+)
 from printworks.store.engine.database import Database
 from printworks.store.issues.photos import NewPhoto, insert_photos
 from printworks.store.tables import images, jobs
 from tests.actions.complaints import a_draft
+from tests.dashboard.hostile import HOSTILE
 from tests.dashboard.scenes import complain_about, hand_in
 from tests.dashboard.telling import last_callback, listen
 from tests.dashboard.windows import Window, merchant_of
-from tests.factories import NOON
+from tests.factories import NOON, a_work
 from tests.worker.shops import A_PICTURE
 
 AnyPage = Page[Any]
@@ -46,6 +56,18 @@ class World:
         return _PARAMETER.sub(lambda found: str(known[found[1]]), page.path)
 
 
+def _let_keys_and_addresses_wait(database: Database, alice: Window) -> None:
+    """Let Alice have a key with limits, and a callback address that is not used yet."""
+    with database.writing() as db:
+        work = a_work(db, merchant_of(db, alice))
+        limits = KeyLimits(HOSTILE[0][:80], KeyAccess.READ_ONLY, work.catalogue.labs[0].code)
+        add_key(work, limits, valid_for=timedelta(days=30))
+        known = read_callback_settings(db, work.merchant.id)
+        waits = CallbackCandidate(f"https://shop.example/{HOSTILE[0]}", NOON, 5, HOSTILE[0], True)
+        settings = msgspec.structs.replace(known, candidate=waits)
+        write_callback_settings(db, work.merchant.id, settings)
+
+
 def make_world(
     database: Database, settings: Settings, folder: Path, alice: Window, operator: Window
 ) -> World:
@@ -53,6 +75,7 @@ def make_world(
     listen(database, alice)
     with database.writing() as db:
         draft = a_draft(db, merchant_of(db, alice))
+    _let_keys_and_addresses_wait(database, alice)
     order, shipment = hand_in(database, alice)
     issue = complain_about(database, alice)
     photograph = folder / "photograph.jpg"

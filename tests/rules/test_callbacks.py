@@ -8,13 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from printworks.errors import BadInput
 from printworks.rules.callbacks import (
+    CHALLENGE_WAITS,
     MOST_FAILURES,
     WAITS,
+    AddressRules,
     CallbackFormat,
+    check_scheme,
     choose_format,
+    is_echo,
     is_told,
     wait_after,
+    wait_after_challenge,
 )
 from printworks.rules.events import (
     ImagesAdded,
@@ -139,3 +145,36 @@ def test_the_merchants_choice_goes_before_the_version_that_made_the_order(
     chosen: str | None, of_order: str | None, told: CallbackFormat
 ) -> None:
     assert choose_format(chosen, of_order) is told
+
+
+class TestNewAddresses:
+    def test_only_https_will_do_where_that_is_asked_for(self) -> None:
+        check_scheme("http://shop.example/", AddressRules())
+        check_scheme("Https://shop.example/", AddressRules(needs_https=True))
+        with pytest.raises(BadInput, match="must begin with https://"):
+            check_scheme("http://shop.example/", AddressRules(needs_https=True))
+
+    def test_a_challenge_is_tried_five_times(self) -> None:
+        waits = [wait_after_challenge(failures) for failures in range(1, 6)]
+
+        assert waits == [*CHALLENGE_WAITS, None]
+
+    @pytest.mark.parametrize(
+        ("answer", "is_right"),
+        [
+            (b"token", True),
+            (b" token\r\n", True),
+            (b'"token"', True),
+            (b'{"challenge": "token"}', True),
+            (b"", False),
+            (b"Token", False),
+            (b"token token", False),
+            (b'{"challenge": "token", "environment": "LIVE"}', False),
+            (b'["token"]', False),
+            (b'{"challenge": 7}', False),
+            (b"\xff\xfe", False),
+            (b'"\xff"', False),
+        ],
+    )
+    def test_only_the_token_answers_a_challenge(self, answer: bytes, *, is_right: bool) -> None:
+        assert is_echo(answer, "token") is is_right

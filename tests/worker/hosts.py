@@ -19,6 +19,7 @@ class Asked(NamedTuple):
 
     path: str
     headers: dict[str, str]
+    body: bytes = b""
 
 
 # What an address does with a request; it ends by returning, and the connection is then closed.

@@ -119,7 +119,7 @@ class Receiver:
         try:
             left = self._behaviours[heard.path]
             behave = left.pop(0) if len(left) > 1 else left[0]
-            await behave(Asked(heard.path, heard.headers), writer)
+            await behave(Asked(heard.path, heard.headers, heard.body), writer)
             await writer.drain()
         finally:
             self._at_once -= 1

@@ -8,11 +8,13 @@ import msgspec
 
 from printworks.actions.work import Work
 from printworks.errors import WrongState
-from printworks.rules.callbacks import CallbackFormat
+from printworks.rules.callbacks import CallbackFormat, check_scheme, wait_after_challenge
+from printworks.rules.jobs import JobKind
 from printworks.store.accounts.secrets import about_callbacks, seal
 from printworks.store.callbacks import callbacks as store
 from printworks.store.callbacks.replay import find_number_since, list_page, send_callbacks_again
 from printworks.store.callbacks.settings import (
+    CallbackCandidate,
     CallbackSettings,
     SigningSecret,
     lock_callback_settings,
@@ -31,6 +33,10 @@ REPLAY_PAGE: Final = 500
 _HINT: Final = 4
 
 NO_ADDRESS: Final = "There is no callback address; set one first."
+NOT_PROVED: Final = (
+    "The callback address is not used yet: its owner has not answered the challenge."
+)
+_NOTHING_WAITS: Final = "No callback address waits for the answer to a challenge."
 
 
 class CallbackChange(NamedTuple):
@@ -51,18 +57,30 @@ def set_callback(
     work: Work,
     url: str | None,
     format: CallbackFormat | None = None,  # noqa: A002  (what it is called everywhere)
+    *,
+    without_challenge: bool = False,
 ) -> CallbackChange:
     """Send the merchant's callbacks to this address from now on; None stops them.
 
     Without a format, each callback has the format of the API version that made its order.
-    Callbacks that wait to be sent go to the new address too.
+    Callbacks that wait to be sent go to the new address too. Where a challenge is asked for, the
+    last address is used until the owner of the new one has answered it.
     """
+    rules = work.backing.address_rules
     if url is not None:
         work.check_address(url)
+        check_scheme(url, rules)
     known = lock_callback_settings(work.db, work.merchant.id)
     new_secret = None if known.secrets or url is None else make_secret()
     secrets = known.secrets if new_secret is None else [_seal(work, new_secret)]
-    settings = CallbackSettings(url, format, secrets)
+    settings = msgspec.structs.replace(
+        known, url=url, format=format, secrets=secrets, candidate=None
+    )
+    is_proved = without_challenge or known.is_trusted or url == known.url
+    if url is not None and rules.needs_challenge and not is_proved:
+        candidate = CallbackCandidate(url, work.real_now)
+        settings = msgspec.structs.replace(settings, url=known.url, candidate=candidate)
+        _enqueue_challenge(work, candidate)
     write_callback_settings(work.db, work.merchant.id, settings)
     if url is None:
         work.audit("clear-callback", _without_query(known.url or ""))
@@ -74,6 +92,71 @@ def set_callback(
 def _without_query(url: str) -> str:
     """Return what may be shown of an address: its query may hold a secret."""
     return url.partition("?")[0].partition("#")[0]
+
+
+def _enqueue_challenge(
+    work: Work, candidate: CallbackCandidate, wait: timedelta = timedelta(0)
+) -> None:
+    args = {"since": candidate.since.isoformat()}
+    work.enqueue(JobKind.CHALLENGE_CALLBACK, args, wait=wait)
+
+
+def retry_challenge(work: Work) -> CallbackSettings:
+    """Challenge the new address again, with all its attempts."""
+    known = lock_callback_settings(work.db, work.merchant.id)
+    if known.candidate is None:
+        raise WrongState(_NOTHING_WAITS)
+    candidate = CallbackCandidate(known.candidate.url, work.real_now)
+    _enqueue_challenge(work, candidate)
+    work.audit("retry-callback-challenge", _without_query(candidate.url))
+    return _write_candidate(work, known, candidate)
+
+
+def settle_challenge(work: Work, since: str, problem: str | None) -> None:
+    """Use the new address if its challenge was answered; otherwise challenge it again later.
+
+    Without effect if the address was changed in the meantime.
+    """
+    known = lock_callback_settings(work.db, work.merchant.id)
+    candidate = known.candidate
+    if candidate is None or candidate.since.isoformat() != since or candidate.is_over:
+        return
+    if problem is None:
+        _use_candidate(work, known, candidate)
+        return
+    failures = candidate.failures + 1
+    wait = wait_after_challenge(failures)
+    failed = msgspec.structs.replace(
+        candidate, failures=failures, error=problem, is_over=wait is None
+    )
+    if wait is not None:
+        _enqueue_challenge(work, failed, wait)
+    _write_candidate(work, known, failed)
+
+
+def trust_addresses(work: Work, *, is_trusted: bool) -> CallbackSettings:
+    """Waive the challenge of a merchant's addresses, also of one that waits; or ask for it again."""
+    known = lock_callback_settings(work.db, work.merchant.id)
+    settings = msgspec.structs.replace(known, is_trusted=is_trusted)
+    work.audit("trust-callbacks" if is_trusted else "distrust-callbacks", work.merchant.code)
+    if is_trusted and known.candidate is not None:
+        return _use_candidate(work, settings, known.candidate)
+    write_callback_settings(work.db, work.merchant.id, settings)
+    return settings
+
+
+def _use_candidate(
+    work: Work, known: CallbackSettings, candidate: CallbackCandidate
+) -> CallbackSettings:
+    return _write_candidate(work, msgspec.structs.replace(known, url=candidate.url), None)
+
+
+def _write_candidate(
+    work: Work, known: CallbackSettings, candidate: CallbackCandidate | None
+) -> CallbackSettings:
+    settings = msgspec.structs.replace(known, candidate=candidate)
+    write_callback_settings(work.db, work.merchant.id, settings)
+    return settings
 
 
 def _seal(work: Work, secret: str) -> SigningSecret:
@@ -95,7 +178,7 @@ def rotate_secret(work: Work) -> CallbackChange:
     until, new_secret = work.real_now + OLD_SECRET_FOR, make_secret()
     old = [msgspec.structs.replace(one, until=until) for one in known.secrets[:1]]
     new = _seal(work, new_secret)
-    settings = CallbackSettings(known.url, known.format, [new, *old])
+    settings = msgspec.structs.replace(known, secrets=[new, *old])
     write_callback_settings(work.db, work.merchant.id, settings)
     work.audit("rotate-callback-secret", f"…{new.hint}")
     return CallbackChange(settings, new_secret)
@@ -145,8 +228,9 @@ def send_test(work: Work) -> int:
 
 
 def _require_address(work: Work) -> None:
-    if read_callback_settings(work.db, work.merchant.id).url is None:
-        raise WrongState(NO_ADDRESS)
+    known = read_callback_settings(work.db, work.merchant.id)
+    if known.url is None:
+        raise WrongState(NO_ADDRESS if known.candidate is None else NOT_PROVED)
 
 
 def _send(work: Work, ids: list[int], *, is_asked_for: bool = False) -> int:

@@ -21,6 +21,7 @@ from printworks.files.store import Files
 from printworks.imaging.processor import ImageProcessor
 from printworks.net.guard import Guard
 from printworks.payments.gateway import Gateway
+from printworks.rules.callbacks import AddressRules
 from printworks.rules.payments import Cards
 from printworks.rules.quotas import Quotas
 from printworks.settings import Settings, is_in_s3
@@ -108,6 +109,16 @@ class Services:
                     "There is no room for more files at the moment; the operator has to make room. "
                     "Try again later."
                 )
+
+    @property
+    def address_rules(self) -> AddressRules:
+        """What is asked of a new callback address."""
+        settings, is_live = self.settings, not self.is_sandbox
+        return AddressRules(
+            needs_https=is_live and not settings.callbacks_allow_http,
+            needs_challenge=settings.callback_challenge == "always"
+            or (is_live and settings.callback_challenge == "live"),
+        )
 
     @property
     def vault(self) -> Vault:

@@ -11,6 +11,7 @@ from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import BadInput
 from printworks.net.errors import BadAddress
 from printworks.net.guard import Guard
+from printworks.rules.callbacks import AddressRules
 from printworks.rules.events import OrderEvent
 from printworks.rules.jobs import JobKind
 from printworks.rules.keys import KeyLimits, check_may_spend
@@ -73,6 +74,10 @@ class Backing(Protocol):
     @property
     def quotas(self) -> Quotas:
         """What one merchant may have."""
+
+    @property
+    def address_rules(self) -> AddressRules:
+        """What is asked of a new callback address."""
 
     @property
     def vault(self) -> Vault:

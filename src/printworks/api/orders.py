@@ -41,7 +41,7 @@ def get_shown_order(call: Call) -> ShownOrder:
 
 def find_mark(call: Call) -> str | None:
     """Return the mark of the order that the path names."""
-    return get_order_mark(call.db, call.merchant.id, call.number("id"))
+    return call.links.mark(get_order_mark(call.db, call.merchant.id, call.number("id")))
 
 
 def find_settled_mark(call: Call) -> str | None:

@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Final
 
 from sqlalchemy import Connection
@@ -15,14 +16,15 @@ from printworks.actions.services import Services
 from printworks.files.errors import FileMissing, FilesUnavailable
 from printworks.store.accounts.secrets import get_link_key
 from printworks.store.images.pictures import proof_key
-from printworks.wire.links import Links
+from printworks.wire.links import Links, end_of, find_end
 
 _PATH: Final = ("image", "signature", "name")
 _NAMES: Final = frozenset({"preview", "thumbnail"})
 # No image has a longer id, and Python refuses to parse thousands of digits.
 _NUMBER: Final = re.compile("[0-9]{1,19}")
 # The proof of an image never changes; browsers may cache it, proxies may not.
-_CACHING: Final = "private, max-age=31536000, immutable"
+_CACHING: Final = "private, max-age={seconds}, immutable"
+_YEAR: Final = timedelta(days=365)
 # Even a picture that is also something else must not run or load anything.
 _POLICY: Final = "default-src 'none'; sandbox"
 
@@ -35,10 +37,20 @@ class LinkMaker:
         self._links: Links | None = None
 
     def make(self, db: Connection) -> Links:
-        if self._links is None:
+        links, valid_for = self._links, self._services.settings.proof_links_valid_for
+        end = None if valid_for is None else find_end(self._services.clock(), valid_for)
+        if links is None or links.end != end:
             key = get_link_key(db, self._services.vault)
-            self._links = Links(self._services.settings.public_url, key)
-        return self._links
+            links = self._links = Links(self._services.settings.public_url, key, end)
+        return links
+
+    def time_left(self, signature: str) -> timedelta:
+        """Return how long a link with a valid signature still works."""
+        end = end_of(signature)
+        if end is not None:
+            return end - self._services.clock()
+        # Where links end, those that do not are from before.
+        return timedelta(0) if self._services.settings.proof_links_valid_for else _YEAR
 
 
 def proof_routes(links: LinkMaker, services: Services) -> Sequence[BaseRoute]:
@@ -52,20 +64,24 @@ def proof_routes(links: LinkMaker, services: Services) -> Sequence[BaseRoute]:
             is_signed = links.make(db).is_signed(image_id, signature)
         if not is_signed:
             raise HTTPException(404)
+        left = links.time_left(signature)
+        if left <= timedelta(0):
+            raise HTTPException(410)
         try:
             picture = services.files.read(proof_key(image_id, name))
         except FileMissing:
             raise HTTPException(404) from None
         except FilesUnavailable:
             raise HTTPException(503, headers={"Retry-After": "5"}) from None
-        return _answer(request, picture)
+        return _answer(request, picture, left)
 
     return [Route("/proofs/{image}/{signature}/{name}.jpg", show_proof)]
 
 
-def _answer(request: Request, picture: bytes) -> Response:
+def _answer(request: Request, picture: bytes, left: timedelta) -> Response:
     etag = f'"{hashlib.sha256(picture).hexdigest()[:32]}"'
-    headers = {"ETag": etag, "Cache-Control": _CACHING, "Content-Security-Policy": _POLICY}
+    caching = _CACHING.format(seconds=left // timedelta(seconds=1))
+    headers = {"ETag": etag, "Cache-Control": caching, "Content-Security-Policy": _POLICY}
     known = {
         tag.strip().removeprefix("W/")
         for tag in request.headers.get("if-none-match", "").split(",")

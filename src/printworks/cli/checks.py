@@ -22,6 +22,7 @@ from printworks.files.errors import FilesError
 from printworks.files.probing import gives_back
 from printworks.settings import Settings
 from printworks.store.accounts.secrets import ENVIRONMENT, SEALING_KEY, find_secret
+from printworks.store.callbacks.settings import count_unencrypted
 from printworks.store.engine.database import Database, DatabaseUnusable
 from printworks.store.engine.sqlite import OLDEST as OLDEST_SQLITE
 from printworks.store.tables import schema
@@ -149,6 +150,7 @@ def check_database(settings: Settings, *, now: datetime) -> Iterator[DoctorFindi
         if revision == schema.LATEST:
             yield _check_environment(database, settings.environment)
             yield check_secrets(database, settings.secret_keys)
+            yield check_callbacks(database, settings)
     except SQLAlchemyError as error:
         reason = str(getattr(error, "orig", error)).strip().splitlines()[0]
         yield DoctorFinding("database", FAIL, f"It cannot be used: {reason}")
@@ -185,6 +187,18 @@ def check_secrets(database: Database, file: Path) -> DoctorFinding:
         return find(WARN, "Some still have an older key; run `printworks secrets rotate`.")
     count = sum(report.by_key.values())
     return find(OK, f"all {count} can be opened with key {report.sealing_key} of {file}.")
+
+
+def check_callbacks(database: Database, settings: Settings) -> DoctorFinding:
+    """Check whether live callbacks are encrypted on their way."""
+    if settings.environment == "sandbox" or settings.callbacks_allow_http:
+        return DoctorFinding("callbacks", OK, "may go to http addresses.")
+    with database.reading() as db:
+        count = count_unencrypted(db)
+    if count:
+        advice = f"{count} http addresses are from before; ask their merchants for https."
+        return DoctorFinding("callbacks", WARN, advice)
+    return DoctorFinding("callbacks", OK, "go to https addresses.")
 
 
 def _check_sqlite(db: Connection) -> Iterator[DoctorFinding]:

@@ -4,13 +4,24 @@ from typing import Annotated
 
 import typer
 
-from printworks.actions.callbacks import open_secrets, rotate_secret, send_test, set_callback
+from printworks.actions.callbacks import (
+    open_secrets,
+    retry_challenge,
+    rotate_secret,
+    send_test,
+    set_callback,
+    trust_addresses,
+)
 from printworks.cli.options import MerchantId
-from printworks.cli.output import align, write
+from printworks.cli.output import align, pick, write
 from printworks.cli.session import CommandSession, command
 from printworks.rules.callbacks import CallbackFormat
 from printworks.store.accounts.merchants import get_merchant_by_code
-from printworks.store.callbacks.settings import CallbackSettings, read_callback_settings
+from printworks.store.callbacks.settings import (
+    CallbackCandidate,
+    CallbackSettings,
+    read_callback_settings,
+)
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -35,10 +46,39 @@ def set_address(
             "--format", help="In which format; by default that of the version that made the order."
         ),
     ] = None,
+    without_challenge: Annotated[
+        bool, typer.Option("--without-challenge", help="Use it at once: you know whose it is.")
+    ] = False,
 ) -> None:
-    """Send a merchant's callbacks to this address from now on; the secret stays as it is."""
+    """Send a merchant's callbacks to this address from now on; the secret stays as it is.
+
+    In a live service its owner has to answer a challenge first.
+    """
     with session.work(merchant_id) as work:
-        settings, _ = set_callback(work, url, wanted)
+        settings, _ = set_callback(work, url, wanted, without_challenge=without_challenge)
+    _show(session, settings)
+
+
+@command(app, "retry")
+def retry(session: CommandSession, merchant_id: MerchantId) -> None:
+    """Challenge a new address again, whose owner has not answered yet."""
+    with session.work(merchant_id) as work:
+        settings = retry_challenge(work)
+    _show(session, settings)
+
+
+@command(app, "trust")
+def trust(
+    session: CommandSession,
+    merchant_id: MerchantId,
+    *,
+    stop: Annotated[
+        bool, typer.Option("--stop", help="Challenge its new addresses again from now on.")
+    ] = False,
+) -> None:
+    """Challenge no address of a merchant from now on, and use one that waits."""
+    with session.work(merchant_id) as work:
+        settings = trust_addresses(work, is_trusted=not stop)
     _show(session, settings)
 
 
@@ -90,4 +130,25 @@ def _show(session: CommandSession, settings: CallbackSettings) -> None:
         "address": settings.url or "none",
         "format": settings.format or "that of the version that made the order",
     }
-    session.show({"url": settings.url, "format": settings.format}, *align(facts))
+    candidate = settings.candidate
+    if candidate is not None:
+        facts["new address"] = f"{candidate.url}, {_describe(candidate)}"
+    if settings.is_trusted:
+        facts["challenge"] = "waived for this merchant"
+    session.show(
+        {
+            "url": settings.url,
+            "format": settings.format,
+            "candidate": candidate
+            and pick(candidate, "url", "since", "failures", "error", "is_over"),
+            "isTrusted": settings.is_trusted,
+        },
+        *align(facts),
+    )
+
+
+def _describe(candidate: CallbackCandidate) -> str:
+    if candidate.error is None:
+        return "being challenged"
+    state = "not challenged any more" if candidate.is_over else "challenged again soon"
+    return f"{state} ({candidate.error})"

@@ -1,10 +1,14 @@
 """Callbacks: which events are sent, in which format, and when a failed one is retried."""
 
+import hmac
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from typing import Final, TypeGuard
 
+import msgspec
+
+from printworks.errors import BadInput
 from printworks.rules.events import OrderCreated, OrderEvent, OrderMoved, ShipmentsChanged
 
 
@@ -35,6 +39,52 @@ _BOUNDS: Final = (*WAITS[1:], timedelta(hours=36))
 _MARGIN: Final = timedelta(seconds=1)
 # A plausible `Retry-After` has no more digits.
 _MOST_DIGITS: Final = 9
+
+
+# The waits before the second and every later challenge of a new address.
+CHALLENGE_WAITS: Final = (
+    timedelta(seconds=10),
+    timedelta(minutes=1),
+    timedelta(minutes=5),
+    timedelta(minutes=30),
+)
+
+
+class AddressRules(msgspec.Struct, frozen=True):
+    """What a deployment asks of a new callback address."""
+
+    needs_https: bool = False
+    needs_challenge: bool = False
+
+
+def check_scheme(url: str, rules: AddressRules) -> None:
+    """Refuse an address without encryption where that is asked for."""
+    if rules.needs_https and not url.lower().startswith("https://"):
+        raise BadInput(
+            "The callback address must begin with https://: callbacks tell of people's orders. "
+            "The operator can allow http with the setting `callbacks_allow_http`."
+        )
+
+
+def wait_after_challenge(failures: int) -> timedelta | None:
+    """Return the wait before the next challenge, or None after the last one."""
+    return CHALLENGE_WAITS[failures - 1] if failures <= len(CHALLENGE_WAITS) else None
+
+
+def is_echo(answer: bytes, token: str) -> bool:
+    """Return whether a receiver answered a challenge: with its token alone, or as JSON.
+
+    A server that sends back whatever it is sent does not answer it: what it was sent has more
+    members.
+    """
+    text = answer.strip()
+    if hmac.compare_digest(text, token.encode()):
+        return True
+    try:
+        found = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+    return bool(found in (token, {"challenge": token}))
 
 
 def is_told(event: OrderEvent) -> TypeGuard[CallbackEvent]:

@@ -33,6 +33,7 @@ class JobKind(StrEnum):
     POLL_LABS = "poll-labs"
     DELIVER_CALLBACK = "deliver-callback"
     RETRY_CALLBACK = "retry-callback"
+    CHALLENGE_CALLBACK = "challenge-callback"
     PURGE_CALLBACK_ATTEMPTS = "purge-callback-attempts"
     CHECK_PAYMENT = "check-payment"
     REFUND_PAYMENT = "refund-payment"
@@ -205,6 +206,7 @@ _LATE_CALLBACK: Final = msgspec.structs.replace(_CALLBACK, in_flight=2, comes_la
 POLICIES: Final[Mapping[str, Policy]] = {
     JobKind.DELIVER_CALLBACK: _CALLBACK,
     JobKind.RETRY_CALLBACK: _LATE_CALLBACK,
+    JobKind.CHALLENGE_CALLBACK: msgspec.structs.replace(_LATE_CALLBACK, in_flight=1),
     JobKind.CHECK_PAYMENT: _PAYMENT,
     JobKind.REFUND_PAYMENT: _PAYMENT,
     JobKind.END_CHECKOUT: _PAYMENT,

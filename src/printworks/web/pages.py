@@ -55,6 +55,7 @@ _TITLES: Final[Mapping[int, str]] = {
 _SENTENCES: Final[Mapping[int, str]] = {
     400: "The request cannot be read.",
     404: "There is nothing at this address.",
+    410: "This link has expired. Whoever gave it to you can get a new one.",
     405: "This page can only be viewed.",
     408: "The form did not arrive in time; send it again.",
     413: "The form is too large.",

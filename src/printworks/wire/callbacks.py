@@ -79,6 +79,19 @@ def message_id(callback_id: int) -> str:
     return f"msg_{callback_id}"
 
 
+class ChallengeBody(msgspec.Struct, frozen=True):
+    """What a new address is sent; its owner sends the challenge back, and nothing else."""
+
+    challenge: str
+    environment: str
+    event: str = "callback-challenge"
+
+
+def write_challenge(token: str, *, environment: str) -> bytes:
+    """Return the body of the challenge of a new address."""
+    return msgspec.json.encode(ChallengeBody(token, environment.upper()))
+
+
 def render_callback(
     event: CallbackEvent,
     *,

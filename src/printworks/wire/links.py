@@ -2,21 +2,38 @@
 
 import hashlib
 import hmac
+import re
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Final
 
 # 128 bits in hexadecimal.
 _DIGITS: Final = 32
+# The signature of a link that ends begins with when, in seconds since 1970.
+_WITH_END: Final = re.compile("([0-9a-f]{1,10})-[0-9a-f]{32}")
 # Clients poll the same orders; this many signatures take about three megabytes.
 _MOST_REMEMBERED: Final = 16_384
+# Links made within an eighth of their time end together, so that an answer stays the same for
+# that long.
+_STEPS: Final = 8
+
+
+def find_end(now: datetime, valid_for: timedelta | None) -> int | None:
+    """Return when links made now end, in seconds since 1970; None if they do not."""
+    if valid_for is None:
+        return None
+    step = max(1, int(valid_for.total_seconds()) // _STEPS)
+    return (int(now.timestamp()) // step + _STEPS) * step
 
 
 class Links:
     """Creates links below the public address, and verifies them."""
 
-    def __init__(self, public_url: str, key: str) -> None:
+    def __init__(self, public_url: str, key: str, end: int | None = None) -> None:
         self._public_url = public_url
         self._key = key.encode()
+        # When links to proofs end that are made now.
+        self.end = end
         # A signature never changes.
         self._sign = lru_cache(_MOST_REMEMBERED)(self._calculate_signature)
 
@@ -26,14 +43,33 @@ class Links:
 
     def proofs(self, image_id: int) -> tuple[str, str]:
         """Return the links to the preview and the thumbnail of an image."""
-        folder = f"{self._public_url}/proofs/{image_id}/{self._sign(image_id)}"
+        folder = f"{self._public_url}/proofs/{image_id}/{self._sign(image_id, self.end)}"
         return f"{folder}/preview.jpg", f"{folder}/thumbnail.jpg"
 
-    def is_signed(self, image_id: int, signature: str) -> bool:
-        """Return whether a signature is valid for an image."""
-        # `compare_digest` takes only ASCII.
-        return signature.isascii() and hmac.compare_digest(signature, self._sign(image_id))
+    def mark(self, mark: str | None) -> str | None:
+        """Return the mark of an answer that has links in it, which change when they end later."""
+        return mark if mark is None or self.end is None else f"{mark}-{self.end:x}"
 
-    def _calculate_signature(self, image_id: int) -> str:
-        message = f"proof {image_id}".encode()
-        return hmac.digest(self._key, message, hashlib.sha256).hex()[:_DIGITS]
+    def is_signed(self, image_id: int, signature: str) -> bool:
+        """Return whether a signature is valid for an image, or was until its end."""
+        # `compare_digest` takes only ASCII.
+        if not signature.isascii():
+            return False
+        right = self._calculate_signature(image_id, _read_end(signature))
+        return hmac.compare_digest(signature, right)
+
+    def _calculate_signature(self, image_id: int, end: int | None) -> str:
+        beginning = "" if end is None else f"{end:x}-"
+        message = f"proof {beginning}{image_id}".encode()
+        return beginning + hmac.digest(self._key, message, hashlib.sha256).hex()[:_DIGITS]
+
+
+def end_of(signature: str) -> datetime | None:
+    """Return when a link with a valid signature ends; None if it does not."""
+    end = _read_end(signature)
+    return None if end is None else datetime.fromtimestamp(end, UTC)
+
+
+def _read_end(signature: str) -> int | None:
+    found = _WITH_END.fullmatch(signature)
+    return None if found is None else int(found[1], 16)

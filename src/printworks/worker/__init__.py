@@ -5,6 +5,7 @@ from typing import Final
 
 from printworks.rules.jobs import JobKind
 from printworks.worker.callbacks import deliver_callback
+from printworks.worker.challenges import challenge_callback
 from printworks.worker.figures import sum_days
 from printworks.worker.images import fetch_image, render_image
 from printworks.worker.labs import apply_lab_report, cancel_at_lab, poll_labs, send_to_lab
@@ -23,6 +24,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     JobKind.POLL_LABS: poll_labs,
     JobKind.DELIVER_CALLBACK: deliver_callback,
     JobKind.RETRY_CALLBACK: deliver_callback,
+    JobKind.CHALLENGE_CALLBACK: challenge_callback,
     JobKind.CHECK_PAYMENT: check_payment,
     JobKind.REFUND_PAYMENT: refund_payment,
     JobKind.END_CHECKOUT: expire_checkout,

@@ -40,7 +40,7 @@ _MOVES: Final = Moves(DoneOut, PaymentRequired.of, needs_recipient=False)
 def get_order(call: Call) -> Marked:
     """Get one order."""
     shown = get_shown_order(call)
-    return Marked(shape_order(call, shown), store.mark_order(shown.order))
+    return Marked(shape_order(call, shown), call.links.mark(store.mark_order(shown.order)))
 
 
 def shape_order(call: Call, shown: ShownOrder) -> OrderOut:

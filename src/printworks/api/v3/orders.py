@@ -46,7 +46,7 @@ _MOVES: Final = Moves(lambda: Envelope(Nothing()), PaymentRequired.of, needs_rec
 def get_order(call: Call) -> Marked:
     """Get one order."""
     shown = get_shown_order(call)
-    return Marked(_show(call, shown), store.mark_order(shown.order))
+    return Marked(_show(call, shown), call.links.mark(store.mark_order(shown.order)))
 
 
 def _show(call: Call, shown: ShownOrder) -> Envelope[OrderOut]:

@@ -8,7 +8,7 @@ from printworks.actions.services import Services
 from printworks.dashboard.auth.passwords import Passwords
 from printworks.dashboard.site.forms import FormKey
 from printworks.store.accounts.secrets import get_link_key
-from printworks.wire.links import Links
+from printworks.wire.links import Links, find_end
 
 
 @dataclass(frozen=True)
@@ -24,4 +24,5 @@ class PageServices(Services):
 
     def links(self, db: Connection) -> Links:
         """Return what makes addresses of pictures, from wherever a page was asked for."""
-        return Links("", get_link_key(db, self.vault))
+        end = find_end(self.clock(), self.settings.proof_links_valid_for)
+        return Links("", get_link_key(db, self.vault), end)

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, func, select, update
 
 from printworks.conversion import reader_of
 from printworks.store.tables import merchants
@@ -27,6 +27,22 @@ class SigningSecret(msgspec.Struct, frozen=True):
 read_secrets: Final = reader_of(list[SigningSecret])
 
 
+class CallbackCandidate(msgspec.Struct, frozen=True):
+    """A new address that is used once its owner has answered the challenge."""
+
+    url: str
+    # When it was given, or its challenge was asked for again, in real time.
+    since: datetime
+    failures: int = 0
+    # Why the last challenge failed; null before.
+    error: str | None = None
+    # Whether it is not challenged any more, unless somebody asks for it.
+    is_over: bool = False
+
+
+_read_candidate: Final = reader_of(CallbackCandidate | None)
+
+
 class CallbackSettings(msgspec.Struct, frozen=True):
     """The callback settings of a merchant."""
 
@@ -35,6 +51,9 @@ class CallbackSettings(msgspec.Struct, frozen=True):
     format: str | None
     # Newest first: at most two.
     secrets: list[SigningSecret]
+    candidate: CallbackCandidate | None = None
+    # Whether the operator vouches for its addresses.
+    is_trusted: bool = False
 
 
 def read_callback_settings(db: Connection, merchant_id: int) -> CallbackSettings:
@@ -53,16 +72,30 @@ def write_callback_settings(db: Connection, merchant_id: int, settings: Callback
             callback_url=settings.url,
             callback_format=settings.format,
             callback_secrets=msgspec.to_builtins(settings.secrets),
+            callback_candidate=msgspec.to_builtins(settings.candidate),
+            callback_is_trusted=settings.is_trusted,
         )
     )
 
 
+def count_unencrypted(db: Connection) -> int:
+    """Return how many merchants have their callbacks sent to an http address."""
+    plain = func.lower(merchants.c.callback_url).like("http://%")
+    return int(db.execute(select(func.count()).select_from(merchants).where(plain)).scalar_one())
+
+
 def _select(merchant_id: int) -> Any:
     return select(
-        merchants.c.callback_url, merchants.c.callback_format, merchants.c.callback_secrets
+        merchants.c.callback_url,
+        merchants.c.callback_format,
+        merchants.c.callback_secrets,
+        merchants.c.callback_candidate,
+        merchants.c.callback_is_trusted,
     ).where(merchants.c.id == merchant_id)
 
 
 def _read(row: Any) -> CallbackSettings:
-    url, chosen, secrets = row
-    return CallbackSettings(url, chosen, read_secrets(secrets))
+    url, chosen, secrets, candidate, is_trusted = row
+    return CallbackSettings(
+        url, chosen, read_secrets(secrets), _read_candidate(candidate), is_trusted
+    )

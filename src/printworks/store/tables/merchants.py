@@ -1,6 +1,6 @@
 """Merchants and their API keys."""
 
-from sqlalchemy import BigInteger, Column, ForeignKey, Table, Text, text
+from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Table, Text, false, text
 
 from printworks.catalogue.products import Currency
 from printworks.rules.keys import KeyAccess
@@ -29,6 +29,10 @@ merchants = Table(
     Column("callback_format", Text),
     # The signing secrets, sealed, newest first: at most two, the older one with its expiry.
     Column("callback_secrets", Json, nullable=False, server_default=text("'[]'")),
+    # A new address whose owner has not answered the challenge yet; null if there is none.
+    Column("callback_candidate", Json),
+    # Whether the operator vouches for its addresses, which are not challenged then.
+    Column("callback_is_trusted", Boolean, nullable=False, server_default=false()),
     # The books: the number of entries, the hash of the last one, and what the merchant owes.
     Column("ledger_count", BigInteger, nullable=False, server_default=text("0")),
     Column("ledger_head", Text, nullable=False, server_default=text("''")),

@@ -13,7 +13,7 @@ from printworks.actions.accounts.people import (
     invite_to_choose_password,
     withdraw,
 )
-from printworks.actions.callbacks import resend_failed
+from printworks.actions.callbacks import resend_failed, trust_addresses
 from printworks.catalogue.products import Currency
 from printworks.dashboard.console.accounts.invitations import FreshLink, make_link
 from printworks.dashboard.shared.labels import KEY_ACCESSES
@@ -82,6 +82,7 @@ def show_merchant(visit: ConsoleVisit, link: FreshLink | None = None) -> Respons
         merchant=get_merchant_line(visit.db, merchant.id),
         keys=list_keys(visit.db, merchant.id, now=visit.real_now),
         key_accesses=KEY_ACCESSES,
+        asks_challenge=visit.services.address_rules.needs_challenge,
         callbacks=read_callback_settings(visit.db, merchant.id),
         given_up=list_callbacks(visit.db, merchant.id, is_failed=True, limit=_FEW),
         card=get_card(visit.db, merchant.id),
@@ -116,6 +117,27 @@ def change_billing(visit: ConsoleVisit) -> None:
 )
 def revoke_key(visit: ConsoleVisit) -> None:
     actions.revoke_key(visit.work_for(_get(visit)), visit.sent.number("key") or 0)
+
+
+@show_merchant.action(
+    "trust-callbacks",
+    "New callback addresses of the merchant are not challenged.",
+    duty=Duty.ADMINISTER,
+    needs_password=True,
+)
+def trust_callbacks(visit: ConsoleVisit) -> None:
+    """Vouch for the callback addresses of a merchant."""
+    trust_addresses(visit.work_for(_get(visit)), is_trusted=True)
+
+
+@show_merchant.action(
+    "distrust-callbacks",
+    "New callback addresses of the merchant are challenged again.",
+    duty=Duty.ADMINISTER,
+    needs_password=True,
+)
+def distrust_callbacks(visit: ConsoleVisit) -> None:
+    trust_addresses(visit.work_for(_get(visit)), is_trusted=False)
 
 
 @show_merchant.action("resend-given-up", "The callbacks are being resent.", duty=Duty.SUPPORT)

@@ -18,7 +18,7 @@ from printworks.store.callbacks.log import (
     find_latest_test,
     list_callback_log,
 )
-from printworks.store.callbacks.settings import read_callback_settings
+from printworks.store.callbacks.settings import CallbackSettings, read_callback_settings
 
 _ROWS: Final = 25
 # What one click sends again at most, in transactions of `REPLAY_PAGE` each.
@@ -67,13 +67,17 @@ def show_integrations(visit: MerchantVisit, fresh_secret: str = "") -> Response:
     settings = read_callback_settings(visit.db, visit.merchant.id)
     listed = [*log.callbacks, *([test] if test else [])]
     etag = visit.etag(
-        settings.url, [(one.id, one.state, one.attempts, one.next_at) for one in listed]
+        settings.url,
+        settings.candidate,
+        [(one.id, one.state, one.attempts, one.next_at) for one in listed],
     )
     sent = visit.sent
     return visit.render(
         "merchant/integrations.html",
         address=settings.url,
-        url=sent.text("url") if "url" in sent.fields else settings.url or "",
+        candidate=settings.candidate,
+        asks_challenge=visit.services.address_rules.needs_challenge and not settings.is_trusted,
+        url=sent.text("url") if "url" in sent.fields else _find_url(settings),
         format=sent.text("format") if "format" in sent.fields else settings.format or "",
         formats=_FORMATS,
         secrets=[(one.hint, one.until) for one in settings.secrets if one.is_valid(visit.real_now)],
@@ -94,9 +98,7 @@ def show_integrations(visit: MerchantVisit, fresh_secret: str = "") -> Response:
     )
 
 
-@show_integrations.action(
-    "set-callback", "From now on, callbacks go to this address.", needs_password=True
-)
+@show_integrations.action("set-callback", "The callback address was saved.", needs_password=True)
 def set_address(visit: MerchantVisit) -> Response | None:
     """Send callbacks to this address from now on; the first one gets a secret."""
     url = visit.sent.text("url")
@@ -104,6 +106,14 @@ def set_address(visit: MerchantVisit) -> Response | None:
         raise BadInput("Enter an address, such as https://shop.example/callbacks.")
     _, new_secret = actions.set_callback(visit.work, url, _read_format(visit))
     return None if new_secret is None else show_integrations(visit, new_secret)
+
+
+@show_integrations.action(
+    "retry-callback-challenge", "The address is being challenged again.", needs_password=True
+)
+def retry_challenge(visit: MerchantVisit) -> None:
+    """Challenge the new address again."""
+    actions.retry_challenge(visit.work)
 
 
 @show_integrations.action(
@@ -148,6 +158,11 @@ def replay(visit: MerchantVisit) -> str:
         sent += done.sent
         first = done.next_number
     return visit.here(replayed=sent, next_number=first)
+
+
+def _find_url(settings: CallbackSettings) -> str:
+    """Return the address that was saved last, used already or not."""
+    return (settings.candidate.url if settings.candidate else settings.url) or ""
 
 
 def _read_format(visit: MerchantVisit) -> CallbackFormat | None:

@@ -83,6 +83,8 @@ numbered_table(
     *required(BIGINT, "order_count", "event_count", "file_bytes", default="0"),
     *optional(TEXT, "callback_url", "callback_format"),
     *required(JSON, "callback_secrets", default="'[]'"),
+    *optional(JSON, "callback_candidate"),
+    *required(BOOLEAN, "callback_is_trusted", default="false"),
     *required(BIGINT, "ledger_count", default="0"),
     *required(TEXT, "ledger_head", default="''"),
     *required(BIGINT, "balance", default="0"),
