@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import random
+import shutil
 import signal
 import socket
 import ssl
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from tests.commands import make_environment, run_here
+from tests.factories import KEY_FILE
 
 PROGRAM: Final = Path(sys.executable).with_name("printworks")
 HOST: Final = "127.0.0.1"
@@ -209,6 +211,10 @@ def running_behind_proxy(data: Path, **settings: str) -> Iterator[Service]:
 def _start(data: Path, port: int, settings: Mapping[str, str]) -> Service:
     settings = {"PRINTWORKS_PORT": str(port), "PRINTWORKS_WEB_PROCESSES": "1", **settings}
     log = data.with_name(f"{data.name}.log")
+    if "PRINTWORKS_DATABASE_URL" in settings:
+        # A database of the tests has their key.
+        data.mkdir(mode=0o700, exist_ok=True)
+        shutil.copy(KEY_FILE, data)
     with log.open("wb") as output:
         process = subprocess.Popen(
             [PROGRAM, "serve", "--data", data],

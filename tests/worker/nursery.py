@@ -24,6 +24,7 @@ from printworks.store.engine.database import Database
 from printworks.worker.callbacks import deliver_callback
 from printworks.worker.loop import Context, Worker
 from printworks.worker.resources import Resources
+from tests.factories import VAULT
 
 WORKERS: Final = 2
 SLOTS: Final = 32
@@ -38,7 +39,7 @@ async def work(database: Database, threads: ThreadPoolExecutor) -> None:
     asyncio.get_running_loop().add_reader(sys.stdin.fileno(), stop.set)
     settings = Settings.load(Path(), {})
     # No pictures, no labs and no money here: what they need takes long to start.
-    services = Services(settings, given={"database": database})
+    services = Services(settings, given={"database": database, "vault": VAULT})
     others: Any = dict.fromkeys(("connect", "cpu_pool", "payment_pool", "scratch"))
     async with Outbound(Guard.of(settings)) as outbound:
         resources = Resources(

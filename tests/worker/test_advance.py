@@ -18,6 +18,7 @@ import msgspec
 import pytest
 from sqlalchemy import select, update
 
+from printworks.actions.accounts.secrets import prepare_secrets
 from printworks.clock import Clock
 from printworks.errors import StillRunning
 from printworks.imaging.processor import ImageProcessor
@@ -35,7 +36,7 @@ from printworks.store.tables import jobs, order_events, schema, shipments
 from printworks.worker.advance import ADVANCING_LEASE, Advanced, advance
 from printworks.worker.loop import Context
 from tests.clocks import MovableClock
-from tests.factories import NOON, a_merchant, some_services
+from tests.factories import NOON, VAULT, a_merchant, some_services
 from tests.scale import scaled
 from tests.worker.hosts import answers, holds, says_nothing, wait_until
 from tests.worker.queues import LEASE
@@ -121,6 +122,7 @@ def new_database(
     def make() -> Database:
         database = Database(f"sqlite:///{tmp_path / f'again-{len(opened)}.db'}")
         schema.migrate(database)
+        prepare_secrets(database, VAULT)
         opened.append(database)
         return database
 
