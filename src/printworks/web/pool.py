@@ -1,17 +1,26 @@
-"""Bounded thread pools for synchronous code, with a cheap way back to the event loop."""
+"""Bounded thread pools for synchronous code, with a cheap way back to the event loop.
+
+Work belongs to a lane, which is that of its merchant. Lanes take turns, and when a queue is full,
+whoever has most in it is refused.
+"""
 
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from queue import Empty, SimpleQueue
 from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+from printworks.web.lanes import Lanes
 
 T = TypeVar("T")
 Work = TypeVar("Work")
 
 # Small enough that other requests can be read and answered while a group is written.
 LARGEST_GROUP: Final = 16
+# What a thread is told.
+_LOOK: Final = True
+_END: Final = False
 
 
 class PoolFull(Exception):
@@ -30,7 +39,7 @@ class _Outcome(NamedTuple):
 
 
 class _Threads(Generic[Work]):
-    """Threads that take work from one queue; use it from one event loop.
+    """Threads that take work from the lanes in turn; use it from one event loop.
 
     The standard executor wakes the event loop once for every result, which costs more than a
     query. Here all results that are ready are delivered together, and an idle loop is woken once.
@@ -40,7 +49,10 @@ class _Threads(Generic[Work]):
         self._loop = asyncio.get_running_loop()
         self._most = threads + queue
         self._running = 0
-        self._tasks: SimpleQueue[_Task[Work] | None] = SimpleQueue()
+        # One thread is left for others, whatever one lane has to do.
+        self._lanes: Lanes[_Task[Work]] = Lanes(max(1, threads - 1))
+        # One for each task, so that a thread looks for it.
+        self._calls: SimpleQueue[bool] = SimpleQueue()
         self._outcomes: deque[_Outcome] = deque()
         self._is_woken = False
         self._threads = [
@@ -54,19 +66,32 @@ class _Threads(Generic[Work]):
     def native_ids(self) -> list[int]:
         return [thread.native_id for thread in self._threads if thread.native_id is not None]
 
-    def submit(self, work: Work) -> asyncio.Future[Any]:
-        """Queue work for a thread; raise `PoolFull` if too much is waiting."""
+    def submit(self, work: Work, lane: Hashable = None) -> asyncio.Future[Any]:
+        """Queue work for a thread; raise `PoolFull` if too much of this lane is waiting.
+
+        If there is more of another lane, its newest work fails with `PoolFull` instead.
+        """
         if self._running >= self._most:
-            raise PoolFull
+            self._refuse_longest(lane)
         self._running += 1
         future: asyncio.Future[Any] = self._loop.create_future()
-        self._tasks.put(_Task(work, future))
+        self._lanes.put(lane, _Task(work, future))
+        self._calls.put(_LOOK)
         return future
+
+    def _refuse_longest(self, lane: Hashable) -> None:
+        refused = self._lanes.take_back(lane)
+        if refused is None:
+            raise PoolFull
+        self._running -= 1
+        if not refused.future.cancelled():
+            refused.future.set_exception(PoolFull())
 
     def close(self) -> None:
         """Let the threads finish their work, and end them."""
+        self._lanes.open_up()
         for _ in self._threads:
-            self._tasks.put(None)
+            self._calls.put(_END)
         for thread in self._threads:
             thread.join()
         self._deliver()
@@ -99,16 +124,29 @@ class _Threads(Generic[Work]):
 class ThreadPool(_Threads[Callable[[], Any]]):
     """Runs functions, as many at a time as there are threads."""
 
-    def run(self, work: Callable[[], T]) -> asyncio.Future[T]:
-        return self.submit(work)
+    def run(self, work: Callable[[], T], lane: Hashable = None) -> asyncio.Future[T]:
+        return self.submit(work, lane)
 
     def _work(self) -> None:
-        while (task := self._tasks.get()) is not None:
-            try:
-                outcome = _Outcome(task.future, task.work(), None)
-            except BaseException as error:  # noqa: BLE001  (it is raised again where it is awaited)
-                outcome = _Outcome(task.future, None, error)
-            self._return([outcome])
+        while self._calls.get():
+            self._do_next()
+        # A lane that had too much in work may have more.
+        while self._do_next():
+            pass
+
+    def _do_next(self) -> bool:
+        taken = self._lanes.take()
+        if taken is None:
+            return False
+        lane, task = taken
+        try:
+            outcome = _Outcome(task.future, task.work(), None)
+        except BaseException as error:  # noqa: BLE001  (it is raised again where it is awaited)
+            outcome = _Outcome(task.future, None, error)
+        self._return([outcome])
+        if self._lanes.finish(lane):
+            self._calls.put(_LOOK)
+        return True
 
 
 class GroupThread(_Threads[Work], Generic[Work, T]):
@@ -124,9 +162,9 @@ class GroupThread(_Threads[Work], Generic[Work, T]):
         self._work_on = work_on
         super().__init__(name, threads=1, queue=queue)
 
-    def run(self, work: Work) -> asyncio.Future[T]:
+    def run(self, work: Work, lane: Hashable = None) -> asyncio.Future[T]:
         """Do this together with all other work that waits."""
-        return self.submit(work)
+        return self.submit(work, lane)
 
     def _work(self) -> None:
         is_open = True
@@ -137,13 +175,18 @@ class GroupThread(_Threads[Work], Generic[Work, T]):
 
     def _take_group(self) -> tuple[list[_Task[Work]], bool]:
         group: list[_Task[Work]] = []
-        task = self._tasks.get()
-        while task is not None:
-            group.append(task)
+        is_called = self._calls.get()
+        while is_called:
+            taken = self._lanes.take()
+            if taken is not None:
+                lane, task = taken
+                # A group has as much of a lane as there is room for after the others' turns.
+                self._lanes.finish(lane)
+                group.append(task)
             if len(group) == LARGEST_GROUP:
                 return group, True
             try:
-                task = self._tasks.get_nowait()
+                is_called = self._calls.get_nowait()
             except Empty:
                 return group, True
         return group, False
