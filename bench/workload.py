@@ -2,6 +2,15 @@
 
 from typing import Any, Final
 
+# One merchant sends all that the machine can answer: what is measured is the service, not what it
+# grants to one merchant. The part `fairness` measures that.
+NO_LIMITS: Final = {
+    "PRINTWORKS_MERCHANT_RATE": "1000000",
+    "PRINTWORKS_MERCHANT_BURST": "1000000",
+    "PRINTWORKS_MERCHANT_IN_WORK": "1000",
+    "PRINTWORKS_MERCHANT_QUEUE": "10000",
+}
+
 ORDER_BODY: Final = {
     "merchantOrderId": "web-48213",
     "recipientName": "A Recipient",

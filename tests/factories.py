@@ -32,6 +32,15 @@ from printworks.vault import Vault
 KEY_FILE: Final = Path(__file__).with_name("secret.key")
 VAULT: Final = Vault(KEY_FILE)
 NOON: Final = datetime(2026, 11, 15, 12, tzinfo=UTC)
+# Settings for tests that send more than a merchant may.
+NO_LIMITS: Final = {
+    "PRINTWORKS_MERCHANT_RATE": "1000000",
+    "PRINTWORKS_MERCHANT_BURST": "1000000",
+    "PRINTWORKS_MERCHANT_IN_WORK": "1000",
+    "PRINTWORKS_MERCHANT_QUEUE": "10000",
+    "PRINTWORKS_STRANGER_RATE": "1000000",
+    "PRINTWORKS_STRANGER_BURST": "1000000",
+}
 
 
 def a_merchant(db: Connection, name: str = "Alice", **values: Any) -> Merchant:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from tests.commands import make_environment, run_here
-from tests.factories import KEY_FILE
+from tests.factories import KEY_FILE, NO_LIMITS
 
 PROGRAM: Final = Path(sys.executable).with_name("printworks")
 HOST: Final = "127.0.0.1"
@@ -209,7 +209,12 @@ def running_behind_proxy(data: Path, **settings: str) -> Iterator[Service]:
 
 
 def _start(data: Path, port: int, settings: Mapping[str, str]) -> Service:
-    settings = {"PRINTWORKS_PORT": str(port), "PRINTWORKS_WEB_PROCESSES": "1", **settings}
+    settings = {
+        "PRINTWORKS_PORT": str(port),
+        "PRINTWORKS_WEB_PROCESSES": "1",
+        **NO_LIMITS,
+        **settings,
+    }
     log = data.with_name(f"{data.name}.log")
     if "PRINTWORKS_DATABASE_URL" in settings:
         # A database of the tests has their key.

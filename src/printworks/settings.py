@@ -167,6 +167,31 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ] = True
     web_threads: Annotated[int, Meta(ge=1, le=256), "Concurrent requests of each web process."] = 4
     web_queue: Annotated[Count, "Requests that may wait for a thread; more get 503."] = 256
+    web_machines: Annotated[
+        Count,
+        "Machines with web processes that share the load: each grants its part of "
+        "`merchant_rate`, `merchant_burst`, `stranger_rate` and `stranger_burst`.",
+    ] = 1
+    merchant_rate: Annotated[
+        Count,
+        "Requests a second that a merchant may send in the long run; more get 429. "
+        "`merchant limits` gives a merchant its own; see [limits](limits.md).",
+    ] = 50
+    merchant_burst: Annotated[
+        Count, "Requests that a merchant may send at once after it has sent none for a while."
+    ] = 200
+    merchant_in_work: Annotated[
+        Count, "Requests of a merchant that are worked on at once; others wait for their turn."
+    ] = 8
+    merchant_queue: Annotated[
+        Count, "Requests of a merchant that may wait for their turn; more get 429."
+    ] = 256
+    stranger_rate: Annotated[
+        Count,
+        "Requests a second without valid credentials, or for what does not exist, from one "
+        "address (IPv6: from one /64 network) in the long run; more get 429.",
+    ] = 10
+    stranger_burst: Annotated[Count, "Such requests that may come at once."] = 100
     worker_slots: Annotated[int, Meta(ge=1, le=10_000), "Concurrent jobs of a worker."] = 32
     worker_lease: Annotated[
         timedelta, "After how long the jobs of a dead worker go to another."

@@ -13,7 +13,7 @@ from printworks.settings import Settings
 from printworks.store.engine.database import Database
 from printworks.web.app import build_app
 from tests.api.client import Client, Server
-from tests.factories import NOON, a_system_work
+from tests.factories import NO_LIMITS, NOON, a_system_work
 from tests.worker.catalogues import change_labs
 
 
@@ -41,7 +41,7 @@ def clock() -> MovableClock:
 @pytest.fixture
 def settings(tmp_path: Path, request: pytest.FixtureRequest) -> Settings:
     """The settings of the service under test; a test may give its labs another line."""
-    given = {"PRINTWORKS_PUBLIC_URL": "https://print.example"}
+    given = {"PRINTWORKS_PUBLIC_URL": "https://print.example", **NO_LIMITS}
     if hasattr(request, "param"):
         given["PRINTWORKS_CATALOGUE"] = str(change_labs(tmp_path, every=request.param))
     return Settings.load(tmp_path, given)

@@ -214,3 +214,30 @@ class TestKeys:
 
         assert ended.code == 1
         assert "Several keys are called 'Shop'; name one by its number: 3, 2." in ended.complained
+
+
+def test_the_limits_of_a_merchant_are_shown_and_changed(database_url: str, tmp_path: Path) -> None:
+    to = ("--data", tmp_path)
+    added = run("merchant", "add", "A shop", "--json", *to, database_url=database_url)
+    code = json.loads(added.said)["merchantId"]
+
+    def limits(*words: str) -> tuple[int, str]:
+        ended = run("merchant", "limits", code, *words, *to, database_url=database_url)
+        return ended.code, ended.said + ended.complained
+
+    assert limits() == (
+        0,
+        "requests a second  50 (usual)\nat once            200 (usual)\nin work            8 (usual)\n",
+    )
+    assert "500 (its own)" in limits("--rate", "500")[1]
+    shown = json.loads(limits("--in-work", "32", "--json")[1])
+    assert shown == {
+        "merchantId": code,
+        "requestsPerSecond": 500,
+        "burst": 2000,
+        "inWork": 32,
+        "own": {"requestsPerSecond": 500, "burst": None, "inWork": 32},
+    }
+    assert "50 (usual)" in limits("--rate", "usual")[1]
+    assert limits("--burst", "0")[0] == 1
+    assert limits("--burst", "many")[0] == 2

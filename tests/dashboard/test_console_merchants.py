@@ -10,6 +10,7 @@ from printworks.rules.events import CallbackState
 from printworks.rules.ledger import EntryKind
 from printworks.rules.payments import Billing
 from printworks.rules.people import Role
+from printworks.rules.shares import ShareTerms
 from printworks.settings import Settings
 from printworks.store.accounts.audit import list_audit
 from printworks.store.accounts.merchants import Merchant, get_merchant_by_code
@@ -303,3 +304,26 @@ def test_a_live_merchant_opens_an_account_by_invitation(
     assert "shop@shop.example" in waiting
     assert "shop@shop.example" not in listed
     assert "New shop" in listed
+
+
+class TestLimits:
+    @pytest.mark.both_databases
+    def test_they_are_changed_and_taken_back(
+        self, operator: Window, alice: Window, database: Database
+    ) -> None:
+        fields = {"requests_per_second": "100", "requests_burst": "", "requests_in_work": "16"}
+        assert operator.do(page_of(alice), "change-limits", **fields).status == 303
+        assert read(database, alice).share_terms == ShareTerms(100, None, 16)
+
+        operator.do(page_of(alice), "change-limits")
+        assert read(database, alice).share_terms == ShareTerms()
+
+    @pytest.mark.parametrize("typed", ["0", "many", "1000001"])
+    def test_what_is_no_limit_changes_nothing(
+        self, operator: Window, alice: Window, database: Database, typed: str
+    ) -> None:
+        refused = operator.do(page_of(alice), "change-limits", requests_burst=typed)
+
+        assert refused.status == 400
+        assert "The burst must be from 1 to 1000000" in words_of(refused)
+        assert read(database, alice).share_terms == ShareTerms()

@@ -24,6 +24,7 @@ from printworks.web.app import build_app
 from printworks.wire.v3.envelope import Envelope
 from tests.api.client import Client, Server, make_scope
 from tests.api.conftest import MovableClock, sign_up
+from tests.factories import NO_LIMITS
 
 
 class Doors:
@@ -106,6 +107,7 @@ def doors() -> Doors:
 @pytest.fixture
 def client(sqlite_database: Database, tmp_path: Path, doors: Doors) -> Iterator[Client]:
     given = {
+        **NO_LIMITS,
         "PRINTWORKS_WEB_THREADS": "2",
         "PRINTWORKS_WEB_QUEUE": "3",
         "PRINTWORKS_BODY_TIMEOUT": "1s",
@@ -125,7 +127,7 @@ def test_a_full_pool_answers_503_at_once_and_works_again_later(
     client: Client, doors: Doors
 ) -> None:
     with ThreadPoolExecutor(6) as callers:
-        # Two are worked on, three may wait: whichever comes last is one too many.
+        # One thread is kept for others. Five are taken: whichever comes last is one too many.
         asked = [callers.submit(client.get, "/wait") for _ in range(6)]
         refused = next(as_completed(asked)).result()
         doors.may_leave.set()

@@ -21,7 +21,7 @@ from printworks.web.app import build_app
 from printworks.web.request_log import BATCH, RequestLog
 from tests.api.client import Client, Server, make_scope
 from tests.api.conftest import MovableClock, an_order, sign_up
-from tests.factories import NOON, a_merchant, a_work_by_code
+from tests.factories import NO_LIMITS, NOON, a_merchant, a_work_by_code
 from tests.worker.hosts import wait_until
 
 ID = "X-Service-MerchantId"
@@ -38,7 +38,8 @@ def logged() -> Iterator[list[EventDict]]:
 @contextmanager
 def running(database: Database, data: Path) -> Iterator[Client]:
     """Run a service with one merchant; when the block ends, what was collected is written."""
-    settings = Settings.load(data, {"PRINTWORKS_PUBLIC_URL": "https://print.example"})
+    given = {"PRINTWORKS_PUBLIC_URL": "https://print.example", **NO_LIMITS}
+    settings = Settings.load(data, given)
     url = database.url.render_as_string(hide_password=False)
     server = Server(build_app(msgspec.structs.replace(settings, database_url=url), MovableClock()))
     try:

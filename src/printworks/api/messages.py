@@ -6,13 +6,16 @@ from typing import IO, Any, NamedTuple
 
 import msgspec
 
+from printworks.rules.shares import ShareTerms
+
 
 class Identity(NamedTuple):
-    """The merchant of a request, its API key, and when that was verified."""
+    """The merchant of a request, its API key, when that was verified, and its own limits."""
 
     merchant_id: int
     key_hash: str
     at: datetime
+    terms: ShareTerms = ShareTerms()
 
 
 class Caller(msgspec.Struct):

@@ -39,6 +39,7 @@ _MEANINGS: Final = {
     409: "The same is being done already, by a request that has no answer yet.",
     413: "The body is too large.",
     415: "The body is in a format that is not understood here, or compressed.",
+    429: "Too many requests; `Retry-After` says when to send it again.",
     431: "The headers are too large.",
     422: "This Idempotency-Key came with another request before.",
     429: "Too much at a time; `Retry-After` says when to try again.",
@@ -50,6 +51,7 @@ _HEADERS: Final = {
     429: {"Retry-After": "After how many seconds to try again."},
     507: {"Retry-After": "After how many seconds to try again."},
     401: {"WWW-Authenticate": "How to show who is asking."},
+    429: {"Retry-After": "After how many seconds to try again."},
     503: {"Retry-After": "After how many seconds to try again."},
 }
 _OF_OLD_VERSIONS: Final = {
@@ -59,7 +61,7 @@ _OF_OLD_VERSIONS: Final = {
 }
 _TAG: Final = {"ETag": "Another one as soon as the answer is; send it in `If-None-Match`."}
 # What an operation may answer whatever it does.
-_ALWAYS: Final = (400, 401, 431, 500, 503)
+_ALWAYS: Final = (400, 401, 429, 431, 500, 503)
 _WITH_BODY: Final = (408, 413, 415)
 _WITH_FILE: Final = (429, 507)
 _WHEN_WRITING: Final = (409, 422)
@@ -196,6 +198,9 @@ def _describe_body(endpoint: Endpoint, schema: dict[str, Any]) -> dict[str, Any]
 def _describe_headers(family: ApiFamily, status: int, more: Mapping[str, str]) -> dict[str, Any]:
     meanings = {
         "X-Request-Id": "Names this request in our logs.",
+        "RateLimit-Policy": "How many requests you may send (`q`), and in how many seconds that "
+        "many are granted again (`w`).",
+        "RateLimit": "How many requests are left (`r`), and in how many seconds all will be (`t`).",
         **more,
         **_HEADERS.get(status, {}),
         **({} if family.successor is None else _OF_OLD_VERSIONS),

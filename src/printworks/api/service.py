@@ -240,7 +240,9 @@ class ApiService:
         request = matched.request
         presented, now = self._credentials.read(request.headers), self._clock()
         known = self._credentials.verify_cached(presented, now=now)
-        request.caller.identity = Identity(known.merchant.id, known.key_hash, now)
+        request.caller.identity = Identity(
+            known.merchant.id, known.key_hash, now, known.merchant.share_terms
+        )
         limits = known.actor.key
         if limits is not None and not matched.endpoint.only_reads:
             check_may_change(limits)

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Final
 
 from starlette.routing import BaseRoute
@@ -21,12 +22,13 @@ from printworks.dashboard.site.services import PageServices
 from printworks.dashboard.site.start import start_routes
 from printworks.settings import Settings
 from printworks.web.cores import keep_on
-from printworks.web.edge import CPU_THREADS, OUTSIDE_THREADS, Edge, upload_limits
+from printworks.web.edge import CPU_THREADS, OUTSIDE_THREADS, Edge, begin_request, upload_limits
 from printworks.web.families import FAMILIES
 from printworks.web.leftovers import ArrivingBody, Leftovers
 from printworks.web.pages import PageServer, normal_path
 from printworks.web.receiving import Receive, Scope, Send
 from printworks.web.request_log import RequestLog
+from printworks.web.shares import Shares
 from printworks.worker.advance import ClockMover
 
 # Opened with the first page. More page requests than this wait for each other.
@@ -67,6 +69,7 @@ class Application:
             is_proxied=bool(settings.behind_proxy),
         )
         self._edge: Edge | None = None
+        self._shares: Shares | None = None
         uploads = upload_limits(settings)
         self._leftovers = Leftovers(uploads._replace(size=uploads.size + MORE_DISCARDED))
         self._credential_headers = [name.encode() for name in credential_headers(settings)]
@@ -99,9 +102,18 @@ class Application:
         found = self._router.find(scope["method"], path)
         # Of what cannot be read, not even the path may be known.
         if isinstance(found, NoSuchPath) and path and self._is_page(scope):
-            await self._pages({**scope, "path": normal_path(path)}, receive, send)
+            path = normal_path(path)
+            await self._pages({**scope, "path": path}, receive, send, self._find_wait(scope, path))
         elif self._edge is not None:
             await self._edge.answer(found, scope, receive, send)
+
+    def _find_wait(self, scope: Scope, path: str) -> timedelta | None:
+        """Return how long somebody has to wait who asks for too much that does not exist."""
+        if self._shares is None or self._pages.owns(path):
+            return None
+        headers = begin_request(scope).headers
+        seconds = self._shares.take_of_stranger(scope, headers)
+        return timedelta(seconds=seconds) if seconds else None
 
     def _bind_threads(self, core: int) -> None:
         # With the first request, not at the start: otherwise threads of libraries, which start
@@ -124,7 +136,9 @@ class Application:
         service = ApiService(self._services, self._links)
         # Errors of the catalogue are raised at the start, not at the first request.
         _ = self._services.catalogue
-        self._edge = Edge(service, self._settings, RequestLog(self._services.database))
+        self._shares = Shares(self._settings, self._clock)
+        log = RequestLog(self._services.database)
+        self._edge = Edge(service, self._settings, log, self._shares)
 
     def stop(self) -> None:
         """Finish running requests, and close the database."""

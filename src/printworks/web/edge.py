@@ -36,6 +36,7 @@ from printworks.web.receiving import (
     spool_body,
 )
 from printworks.web.request_log import RequestLog
+from printworks.web.shares import Sharer, Shares, Ticket
 
 log = structlog.get_logger(__name__)
 
@@ -49,6 +50,7 @@ ON_EVERY_ANSWER: Final = (
 _MAY_BE_KEPT: Final = (b"cache-control", b"private, no-cache")
 _MUST_NOT_BE_KEPT: Final = (b"cache-control", b"no-store")
 _NOT_MODIFIED: Final = 304
+_WRONG_KEY: Final = 401
 # Concurrent requests that wait for an external server, such as a payment provider.
 OUTSIDE_THREADS: Final = 8
 # Concurrent uploads in the image processor.
@@ -58,8 +60,11 @@ CPU_THREADS: Final = 2
 class Edge:
     """Answers for every version of the API."""
 
-    def __init__(self, service: ApiService, settings: Settings, requests: RequestLog) -> None:
+    def __init__(
+        self, service: ApiService, settings: Settings, requests: RequestLog, shares: Shares
+    ) -> None:
         self._service = service
+        self._shares = shares
         self._requests = requests
         self._is_proxied = bool(settings.behind_proxy)
         self._pool = ThreadPool("core", threads=settings.web_threads, queue=settings.web_queue)
@@ -101,21 +106,20 @@ class Edge:
         """Answer one request for what the router found."""
         began = time.perf_counter()
         request = begin_request(scope)
+        ticket = self._shares.admit(request, scope)
+        status = 0
         try:
-            if (refusal := scope.get("refusal")) is not None:
-                response = self._service.refuse(found.family, None, request, *refusal)
-            elif found.family.is_off:
-                response = self._refuse_ended(found, request)
-            elif isinstance(found, FoundEndpoint):
-                response = await self._answer(found, request, receive)
-            else:
-                response = self._refuse_path(found, request)
+            response = await self._answer_any(found, request, scope, receive, ticket)
+            status = response.status
         except ClientGone:
             log.info("client gone", method=request.method, request_id=request.request_id)
             return
+        finally:
+            identity = request.caller.identity
+            self._shares.settle(ticket, identity, is_wrong_key=status == _WRONG_KEY)
         # Before it is sent: a client that hangs up needs the entry most.
         self._requests.note(request, response.status, time.perf_counter() - began)
-        await self._send(send, request, response, found.family)
+        await self._send(send, request, response, found.family, ticket)
         log.info(
             "request",
             method=request.method,
@@ -127,13 +131,35 @@ class Edge:
             **self._service.describe_caller(request),
         )
 
-    async def _answer(self, found: FoundEndpoint, request: Request, receive: Receive) -> Response:
+    async def _answer_any(
+        self,
+        found: FoundEndpoint | NoSuchMethod | NoSuchPath,
+        request: Request,
+        scope: Scope,
+        receive: Receive,
+        ticket: Ticket,
+    ) -> Response:
+        endpoint = found.endpoint if isinstance(found, FoundEndpoint) else None
+        if ticket.refusal:
+            when = ("Retry-After", str(ticket.retry_after))
+            return self._service.refuse(found.family, endpoint, request, 429, ticket.refusal, when)
+        if (refusal := scope.get("refusal")) is not None:
+            return self._service.refuse(found.family, None, request, *refusal)
+        if found.family.is_off:
+            return self._refuse_ended(found, request)
+        if isinstance(found, FoundEndpoint):
+            return await self._answer(found, request, receive, ticket.sharer)
+        return self._refuse_path(found, request)
+
+    async def _answer(
+        self, found: FoundEndpoint, request: Request, receive: Receive, sharer: Sharer
+    ) -> Response:
         matched = MatchedRequest(found.family, found.endpoint, found.path, request)
         refuse = partial(self._service.refuse, matched.family, matched.endpoint, request)
         try:
             if request.method not in _HAS_BODY:
-                return await self._run(matched)
-            return await self._receive_and_run(matched, receive)
+                return await self._run(matched, sharer)
+            return await self._receive_and_run(matched, receive, sharer)
         except PoolFull:
             return refuse(503, "The service is busy; try again in a second.", ("Retry-After", "1"))
         except BodyStalled:
@@ -145,34 +171,36 @@ class Edge:
         except Exception as error:  # noqa: BLE001  (such as a disk that is full while it is spooled)
             return self._service.answer_error(matched, error)
 
-    async def _receive_and_run(self, matched: MatchedRequest, receive: Receive) -> Response:
+    async def _receive_and_run(
+        self, matched: MatchedRequest, receive: Receive, sharer: Sharer
+    ) -> Response:
         limits = self._large if _has_file(matched) else self._small
         if not _has_file(matched):
-            return await self._receive_within(matched, receive, limits)
-        if refusal := await self._refuse_unread(matched):
+            return await self._receive_within(matched, receive, limits, sharer)
+        if refusal := await self._refuse_unread(matched, sharer):
             return refusal
         try:
             with self._uploads.hold(find_merchant(matched.request)):
-                return await self._receive_within(matched, receive, limits)
+                return await self._receive_within(matched, receive, limits, sharer)
         except TooManyUploads as error:
             return self._service.answer_error(matched, error)
 
     async def _receive_within(
-        self, matched: MatchedRequest, receive: Receive, limits: BodyLimits
+        self, matched: MatchedRequest, receive: Receive, limits: BodyLimits, sharer: Sharer
     ) -> Response:
         try:
             matched = await self._receive(matched, receive, limits)
         except BodyTooLarge:
             family, endpoint, _, request = matched
             message = f"The body must have at most {limits.size} bytes."
-            return await self._refuse_unread(matched) or self._service.refuse(
+            return await self._refuse_unread(matched, sharer) or self._service.refuse(
                 family, endpoint, request, 413, message
             )
-        return await self._run(matched)
+        return await self._run(matched, sharer)
 
-    async def _refuse_unread(self, matched: MatchedRequest) -> Response | None:
+    async def _refuse_unread(self, matched: MatchedRequest, sharer: Sharer) -> Response | None:
         """Refuse a request for what its headers say, before its large body is read."""
-        return await self._pool.run(partial(self._service.refuse_unread, matched))
+        return await self._pool.run(partial(self._service.refuse_unread, matched), sharer)
 
     async def _receive(
         self, matched: MatchedRequest, receive: Receive, limits: BodyLimits
@@ -184,34 +212,41 @@ class Edge:
         body = await read_body(receive, request.headers, limits)
         return matched._replace(request=msgspec.structs.replace(request, body=body))
 
-    async def _run(self, matched: MatchedRequest) -> Response:
+    async def _run(self, matched: MatchedRequest, sharer: Sharer) -> Response:
         try:
-            answer = await (
-                self._writer.run(matched)
-                if self._service.may_share(matched)
-                else self._pool.run(partial(self._service.answer, matched))
-            )
-            answer = await self._finish(answer) if isinstance(answer, Pending) else answer
-            if answer.long is None or matched.request.method == "HEAD":
-                return answer
-            return await self._long.begin(answer, matched)
+            await sharer.begin()
+            try:
+                return await self._work_on(matched, sharer)
+            finally:
+                sharer.end()
         finally:
             if matched.request.upload is not None:
                 matched.request.upload.close()
 
-    async def _finish(self, pending: Pending) -> Response:
+    async def _work_on(self, matched: MatchedRequest, sharer: Sharer) -> Response:
+        answer = await (
+            self._writer.run(matched, sharer)
+            if self._service.may_share(matched)
+            else self._pool.run(partial(self._service.answer, matched), sharer)
+        )
+        answer = await self._finish(answer, sharer) if isinstance(answer, Pending) else answer
+        if answer.long is None or matched.request.method == "HEAD":
+            return answer
+        return await self._long.begin(answer, matched)
+
+    async def _finish(self, pending: Pending, sharer: Sharer) -> Response:
         """Finish a pending request in a pool of its own, unless it is as short as others."""
         work = pending.begun.work
         slow = self._outside if work.waits_for_others else self._cpu_pool
         pool = self._pool if work.is_short else slow
         try:
-            return await pool.run(partial(self._service.finish, pending))
+            return await pool.run(partial(self._service.finish, pending), sharer)
         except PoolFull:
             await asyncio.to_thread(self._service.drop, pending)
             raise
 
     async def _send(
-        self, send: Send, request: Request, response: Response, family: ApiFamily
+        self, send: Send, request: Request, response: Response, family: ApiFamily, ticket: Ticket
     ) -> None:
         constant = self._constant_headers.get(family.version)
         if constant is None:
@@ -221,6 +256,7 @@ class Edge:
             (b"x-request-id", request.request_id.encode()),
             _MUST_NOT_BE_KEPT if response.tag is None else _MAY_BE_KEPT,
             *constant,
+            *ticket.headers,
             *((name.lower().encode(), text.encode()) for name, text in response.headers),
         ]
         if response.tag is not None:

@@ -17,6 +17,7 @@ from starlette.routing import BaseRoute, Match
 from printworks.api import messages
 from printworks.dashboard.shared.labels import Tone
 from printworks.dashboard.site.assets import asset_routes
+from printworks.dashboard.site.rate_limits import refuse_too_many
 from printworks.dashboard.site.rendering import Message, render_message
 from printworks.files.errors import FilesUnavailable
 from printworks.store.engine.outages import is_outage
@@ -108,7 +109,10 @@ class PageServer:
         scope = {"type": "http", "method": "GET", "path": path, "root_path": ""}
         return any(route.matches(scope)[0] is not Match.NONE for route in self._routes)
 
-    async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+    async def __call__(
+        self, scope: dict[str, Any], receive: Receive, send: Send, wait: timedelta | None = None
+    ) -> None:
+        """Show a page, or that the client has to wait."""
         began = time.perf_counter()
         request = begin_request(scope)
         request_id = request.request_id
@@ -126,7 +130,10 @@ class PageServer:
         client = find_client(scope, request.headers, is_proxied=self._is_proxied)
         state = {**scope.get("state", {}), "request_id": request_id}
         scope = {**scope, "state": state, "client": (client, 0) if client else None}
-        await self._answer(request, scope, receive, send_safely)
+        if wait is None:
+            await self._answer(request, scope, receive, send_safely)
+        else:
+            await refuse_too_many(request.path, wait)(scope, receive, send_safely)  # type: ignore[arg-type]
         log.info(
             "request",
             method=request.method,

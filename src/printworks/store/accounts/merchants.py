@@ -12,6 +12,7 @@ from printworks.catalogue.products import Currency
 from printworks.errors import NotFound
 from printworks.rules.keys import KeyAccess, KeyLimits
 from printworks.rules.payments import Billing
+from printworks.rules.shares import ShareTerms
 from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.engine.rows import columns_of, find_struct, list_structs, possible_id
 from printworks.store.tables import api_keys, merchants
@@ -29,6 +30,14 @@ class Merchant(msgspec.Struct, frozen=True):
     billing: Billing = Billing.CARD
     # How many bytes its files take.
     file_bytes: int = 0
+    # Its own limits of requests; None is that of the installation.
+    requests_per_second: int | None = None
+    requests_burst: int | None = None
+    requests_in_work: int | None = None
+
+    @property
+    def share_terms(self) -> ShareTerms:
+        return ShareTerms(self.requests_per_second, self.requests_burst, self.requests_in_work)
 
 
 class ApiKey(msgspec.Struct, frozen=True):
@@ -166,6 +175,16 @@ def add_clock_offset(db: Connection, merchant_id: int, by: timedelta) -> timedel
 def set_billing(db: Connection, merchant_id: int, billing: Billing) -> None:
     """Set how a merchant pays from now on."""
     db.execute(update(merchants).where(merchants.c.id == merchant_id).values(billing=billing))
+
+
+def set_share_terms(db: Connection, merchant_id: int, terms: ShareTerms) -> None:
+    """Set the limits of a merchant's requests."""
+    values = {
+        "requests_per_second": terms.per_second,
+        "requests_burst": terms.burst,
+        "requests_in_work": terms.in_work,
+    }
+    db.execute(update(merchants).where(merchants.c.id == merchant_id).values(**values))
 
 
 def list_merchants(db: Connection) -> list[Merchant]:

@@ -43,6 +43,10 @@ merchants = Table(
     # The merchant's customer id and payment method at the payment provider.
     Column("customer", Text, nullable=False, server_default=text("''")),
     Column("payment_method", Text, nullable=False, server_default=text("''")),
+    # The merchant's own limits of requests; null is that of the installation.
+    Column("requests_per_second", BigInteger),
+    Column("requests_burst", BigInteger),
+    Column("requests_in_work", BigInteger),
     # Sandbox only: how far this merchant's clock is ahead of the real time.
     Column("clock_offset", Duration, nullable=False, server_default=text("0")),
     # Until then a process moves that clock, and runs the merchant's jobs itself.

@@ -13,6 +13,7 @@ from printworks.actions.accounts.people import (
     invite_to_choose_password,
     withdraw,
 )
+from printworks.actions.accounts.shares import change_share, usual_share
 from printworks.actions.callbacks import resend_failed, trust_addresses
 from printworks.catalogue.products import Currency
 from printworks.dashboard.console.accounts.invitations import FreshLink, make_link
@@ -24,6 +25,7 @@ from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.errors import BadInput, NotFound, WrongState
 from printworks.rules.payments import Billing
 from printworks.rules.people import Duty, Realm
+from printworks.rules.shares import ShareTerms
 from printworks.store.accounts.audit import list_audit
 from printworks.store.accounts.invitations import Invitation, list_open_invitations
 from printworks.store.accounts.merchants import Merchant, get_merchant_by_code, list_keys
@@ -87,6 +89,8 @@ def show_merchant(visit: ConsoleVisit, link: FreshLink | None = None) -> Respons
         given_up=list_callbacks(visit.db, merchant.id, is_failed=True, limit=_FEW),
         card=get_card(visit.db, merchant.id),
         billings=list(Billing),
+        limits=merchant.share_terms,
+        usual=usual_share(visit.services.settings),
         people=list_people(visit.db, Realm.MERCHANT, merchant_id=merchant.id),
         invitations=_list_invitations(visit, merchant.id),
         orders=orders.orders,
@@ -140,6 +144,15 @@ def distrust_callbacks(visit: ConsoleVisit) -> None:
     trust_addresses(visit.work_for(_get(visit)), is_trusted=False)
 
 
+@show_merchant.action(
+    "change-limits", "The limits were changed.", duty=Duty.ADMINISTER, needs_password=True
+)
+def change_limits(visit: ConsoleVisit) -> None:
+    """Change how many requests a merchant may send."""
+    names = ("requests_per_second", "requests_burst", "requests_in_work")
+    change_share(visit.work_for(_get(visit)), ShareTerms(*(_read_limit(visit, n) for n in names)))
+
+
 @show_merchant.action("resend-given-up", "The callbacks are being resent.", duty=Duty.SUPPORT)
 def send_failed_again(visit: ConsoleVisit) -> None:
     if not resend_failed(visit.work_for(_get(visit))):
@@ -186,6 +199,14 @@ def _list_invitations(visit: ConsoleVisit, merchant_id: int | None) -> list[Invi
     return list_open_invitations(
         visit.db, Realm.MERCHANT, merchant_id=merchant_id, now=visit.real_now
     )
+
+
+def _read_limit(visit: ConsoleVisit, name: str) -> int | None:
+    """Read a limit; an empty field means the usual one."""
+    if not visit.sent.text(name):
+        return None
+    # What is no number is refused like 0.
+    return visit.sent.number(name) or 0
 
 
 def _read_terms(visit: ConsoleVisit, currency: Currency) -> actions.BillingTerms:

@@ -91,6 +91,7 @@ numbered_table(
     *optional(BIGINT, "credit_limit"),
     *required(TEXT, "billing", default="'card'"),
     *required(TEXT, "customer", "payment_method", default="''"),
+    *optional(BIGINT, "requests_per_second", "requests_burst", "requests_in_work"),
     *required(BIGINT, "clock_offset", default="0"),
     *optional(TIMESTAMP, "advancing_until"),
     *required(TIMESTAMP, "created_at"),
