@@ -38,7 +38,7 @@ def measure(session: Session) -> list[Line]:
     numbers = count()
     with ExitStack() as ends:
         ends.callback(seeded.close)
-        address = ends.enter_context(_offering(photo))
+        address = ends.enter_context(offering(photo))
         pair = [ends.enter_context(_libvips()) for _ in range(2)]
         ends.enter_context(session.serving(ours=ours))
 
@@ -95,7 +95,8 @@ def _time_libvips(
 
 
 @contextmanager
-def _offering(photo: Path) -> Iterator[str]:
+def offering(photo: Path) -> Iterator[str]:
+    """Serve a picture at every path of an address."""
     command = [sys.executable, "-m", "bench.picture_server", str(photo)]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, start_new_session=True)
     try:

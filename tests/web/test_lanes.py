@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from collections.abc import Sequence
 from functools import partial
 
 import pytest
@@ -80,7 +81,7 @@ def test_a_full_pool_refuses_whoever_has_most_in_it() -> None:
         gate = threading.Event()
         greedy = [pool.run(gate.wait, "greedy") for _ in range(6)]
         with pytest.raises(PoolFull):
-            pool.run(gate.wait, "greedy")
+            await pool.run(gate.wait, "greedy")
         modest = [pool.run(gate.wait, "modest") for _ in range(3)]
         done = await asyncio.gather(*greedy[-2:], return_exceptions=True)
         assert [type(each) for each in done] == [PoolFull, PoolFull]
@@ -123,13 +124,13 @@ def test_a_group_has_some_of_everybody() -> None:
     groups: list[list[str]] = []
     gate = threading.Event()
 
-    def work_on(group: list[str]) -> list[str]:
+    def work_on(group: Sequence[str]) -> Sequence[str]:
         gate.wait(30)
         groups.append(list(group))
         return group
 
     async def story() -> None:
-        writer = GroupThread("test", work_on, queue=100)  # type: ignore[arg-type]
+        writer = GroupThread("test", work_on, queue=100)
         futures = [writer.run(f"a{number}", "a") for number in range(60)]
         futures.append(writer.run("b0", "b"))
         gate.set()

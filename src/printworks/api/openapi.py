@@ -42,7 +42,6 @@ _MEANINGS: Final = {
     429: "Too many requests; `Retry-After` says when to send it again.",
     431: "The headers are too large.",
     422: "This Idempotency-Key came with another request before.",
-    429: "Too much at a time; `Retry-After` says when to try again.",
     500: "Something went wrong here; the message holds the request id.",
     503: "Too busy at the moment; `Retry-After` says when to try again.",
     507: "There is no room for the file at the moment; try again later.",
@@ -51,7 +50,6 @@ _HEADERS: Final = {
     429: {"Retry-After": "After how many seconds to try again."},
     507: {"Retry-After": "After how many seconds to try again."},
     401: {"WWW-Authenticate": "How to show who is asking."},
-    429: {"Retry-After": "After how many seconds to try again."},
     503: {"Retry-After": "After how many seconds to try again."},
 }
 _OF_OLD_VERSIONS: Final = {

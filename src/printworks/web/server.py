@@ -32,6 +32,9 @@ BACKLOG: Final = 4096
 # after which load balancers and pools of connections usually close theirs. A client that reads
 # nothing of its answer for a minute is gone.
 LIMITS: Final = Limits(CONNECTIONS, Times(head=10, idle=80, write=60))
+# After this long a thread lets others run. A request needs its turn several times, and with Python's
+# usual 5 ms each of them waits for all the large answers that are being written at the same time.
+SECONDS_OF_A_THREAD: Final = 0.0005
 
 
 class AddressUnusable(Exception):
@@ -141,6 +144,7 @@ def open_socket(address: ListenAddress) -> socket.socket:
 def _run_process(settings: Settings, listening: socket.socket, number: int) -> None:
     log.configure(settings)
     stop_with_parent()
+    sys.setswitchinterval(SECONDS_OF_A_THREAD)
     uvloop.run(_serve(settings, listening, number))
 
 
