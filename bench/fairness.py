@@ -26,7 +26,8 @@ from typing import Any, Final
 from rich.console import Console
 from rich.table import Table
 
-from bench.budgets import BOTH
+from bench import tools
+from bench.budgets import BOTH, POSTGRESQL
 from bench.clients import Connection, Laps, ask, send_on_schedule, write_request
 from bench.greedy import WAYS
 from bench.parts.arrivals import offering
@@ -34,7 +35,6 @@ from bench.results import RESULTS, describe_machine, find_commit
 from bench.seeds import SeededDatabase
 from bench.servers import Plan, make_certificate
 from bench.session import LazyPostgresql, Session, Sizes
-from bench.tools import ROOT
 from bench.workload import IMAGE_BODY, NO_LIMITS, ORDER_BODY, PHOTO
 
 PER_SECOND: Final = 20
@@ -42,9 +42,12 @@ SHARES: Final = {"get": 60, "list": 15, "create": 25}
 # A p99 of a few milliseconds doubles by chance; nobody feels that.
 LEAST_MS: Final = 25.0
 MOST_TIMES: Final = 2.0
-# Hundreds of TLS connections take a while, and are no request yet.
-SECONDS_TO_BEGIN: Final = 4
 SECONDS_TO_ARRIVE: Final = 120
+# Wrong keys are counted by address, and all processes here have the same.
+NO_STRANGERS: Final = {
+    "PRINTWORKS_STRANGER_RATE": "1000000",
+    "PRINTWORKS_STRANGER_BURST": "1000000",
+}
 # Latencies of the API say nothing about pictures; this way is about when they are there.
 OF_PICTURES: Final = "slow-hosts"
 
@@ -54,13 +57,15 @@ class Amounts:
     """How much is seeded and measured."""
 
     seconds: int = 20
+    # Before anything counts: hundreds of TLS connections take a while, and are no request yet.
+    seconds_to_begin: int = 12
     lists: int = 250
     images: int = 500
     large: int = 1_000
     pictures: int = 20
 
 
-QUICK: Final = Amounts(seconds=4, lists=50, images=100, large=300, pictures=4)
+QUICK: Final = Amounts(seconds=4, seconds_to_begin=4, lists=50, images=100, large=300, pictures=4)
 
 
 @dataclass(frozen=True)
@@ -123,7 +128,7 @@ def main() -> None:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     amounts = QUICK if options.quick else Amounts()
     amounts = replace(amounts, seconds=options.seconds or amounts.seconds)
-    work = ROOT / "bench" / ".fairness"
+    work = tools.ROOT / "bench" / ".fairness"
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
     console, rows = Console(width=150), list[Row]()
@@ -145,7 +150,7 @@ def main() -> None:
     finally:
         _show(console, rows)
         shutil.rmtree(work, ignore_errors=True)
-    console.print(f"Kept in {path.relative_to(ROOT)}.")
+    console.print(f"Kept in {path.relative_to(tools.ROOT)}.")
     sys.exit(0 if all(row.is_fair for row in rows) else 1)
 
 
@@ -163,11 +168,13 @@ def _read_options() -> argparse.Namespace:
 
 def _try_all(session: Session, amounts: Amounts, options: argparse.Namespace) -> Iterator[Row]:
     session.work.mkdir(parents=True)
+    if session.database == POSTGRESQL:
+        tools.prepare("fairness")
     photo = session.work / "photo.jpg"
     command = [sys.executable, "-m", "bench.photos", str(photo), "600", "900"]
-    subprocess.run(command, cwd=ROOT, check=True)
+    subprocess.run(command, cwd=tools.ROOT, check=True)
     town = _build(session, amounts, photo)
-    limits = NO_LIMITS if options.unlimited else dict.fromkeys(NO_LIMITS, "")
+    limits = NO_LIMITS | NO_STRANGERS if options.unlimited else dict.fromkeys(NO_LIMITS, "")
     plan = replace(town.plan, environment={**town.plan.environment, **limits})
     with offering(photo) as address:
         town = replace(town, plan=plan, picture=address)
@@ -198,7 +205,7 @@ def _try_way(town: Town, way: str, number: int, database: str) -> Row:
     feel = _wait_for_pictures if way == OF_PICTURES else _feel
     quiet = feel(town)
     with _being_greedy(town, way, number) as process:
-        time.sleep(SECONDS_TO_BEGIN)
+        time.sleep(town.amounts.seconds_to_begin)
         during = feel(town)
         process.send_signal(signal.SIGTERM)
         assert process.stdout is not None
@@ -212,7 +219,7 @@ def _try_way(town: Town, way: str, number: int, database: str) -> Row:
 def _being_greedy(town: Town, way: str, number: int) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
         [sys.executable, "-m", "bench.greedy", way],
-        cwd=ROOT,
+        cwd=tools.ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -46,7 +46,7 @@ from printworks.worker import HANDLERS
 from printworks.worker.loop import Context, Worker
 from printworks.worker.resources import Resources, open_resources
 from tests.clocks import MovableClock
-from tests.factories import a_merchant, a_new_order, a_work, a_work_of, some_services
+from tests.factories import NO_LIMITS, a_merchant, a_new_order, a_work, a_work_of, some_services
 from tests.imaging.pictures import a_noisy_picture, as_jpeg
 from tests.worker.hosts import LoopThread, PictureHost
 from tests.worker.queues import LEASE
@@ -226,9 +226,8 @@ def open_shop(
     Unless they say otherwise it is a private sandbox, which may use the loopback network. Its
     worker runs jobs of these kinds.
     """
-    chosen = Settings.load(
-        folder, {f"PRINTWORKS_{name.upper()}": value for name, value in settings.items()}
-    )
+    named = {f"PRINTWORKS_{name.upper()}": value for name, value in settings.items()}
+    chosen = Settings.load(folder, {**NO_LIMITS, **named})
     url = database.url.render_as_string(hide_password=False)
     chosen = msgspec.structs.replace(chosen, database_url=url)
     clock = clock or MovableClock()
