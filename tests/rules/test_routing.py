@@ -315,9 +315,10 @@ class TestExplain:
         assert sentence in explain(ask([an_item()], [a_lab("a", {1: 1}, service)]))
 
     def test_a_search_that_was_cut_short_is_said_to_be(self) -> None:
-        labs = [a_lab("a", {1: 1, 2: 9}), a_lab("b", {1: 9, 2: 1})]
+        # Two of these labs are needed, but each by itself is worth only half of what it costs.
+        labs = [a_lab("a", {1: 1, 2: 1}), a_lab("b", {2: 1, 3: 1}), a_lab("c", {1: 1, 3: 1})]
 
-        said = explain(ask([an_item(1), an_item(2)], labs, most_steps=0))
+        said = explain(ask([an_item(1), an_item(2), an_item(3)], labs, most_steps=0))
 
         assert (
             "There were too many possibilities to try them all; a cheaper plan may exist." in said

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from datetime import datetime
-from functools import cache
 from typing import Final, NamedTuple, Self
 
 import msgspec
@@ -204,18 +203,17 @@ def _make_candidate(
 ) -> Candidate:
     """Translate a lab's part of the catalogue for the routing rules."""
     queue = terms.backlog.get(lab.code, 0) // lab.capacity
-
-    @cache
-    def dispatch(production_days: int) -> Window:
-        return lab.hours.find_dispatch(terms.now, production_days + queue)
-
     costs = _list_costs(lab, terms)
+    windows: dict[int, Window] = {}
 
     def offer(product: Product) -> Offer | CannotMake:
         making = lab.makes.get(product.sku)
         if making is None:
             return CannotMake(f"{product.kind} is not in its range")
-        return Offer(costs[product.sku], dispatch(making.production_days))
+        days = making.production_days + queue
+        if days not in windows:
+            windows[days] = lab.hours.find_dispatch(terms.now, days)
+        return Offer(costs[product.sku], windows[days])
 
     # An order may have many items of the same product.
     offers = {sku: offer(one) for sku, one in {one.sku: one for one in products.values()}.items()}

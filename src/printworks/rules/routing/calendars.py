@@ -1,6 +1,7 @@
 """Working days: when production of an order starts, when it leaves the lab, when it arrives."""
 
 from datetime import date, datetime, time, timedelta, tzinfo
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -50,10 +51,16 @@ class WorkingCalendar(msgspec.Struct, frozen=True):
         if working_days < 0:
             message = "Working days are counted forwards only."
             raise ValueError(message)
-        found = self.on_or_after(day)
-        for _ in range(working_days):
-            found = self.on_or_after(found + _DAY)
-        return found
+        return _count_on(self, day, working_days)
+
+
+# Each route asks for the same few days of the same few calendars.
+@lru_cache(maxsize=4096)
+def _count_on(calendar: WorkingCalendar, day: date, working_days: int) -> date:
+    found = calendar.on_or_after(day)
+    for _ in range(working_days):
+        found = calendar.on_or_after(found + _DAY)
+    return found
 
 
 MONDAY_TO_FRIDAY: Final = WorkingCalendar()

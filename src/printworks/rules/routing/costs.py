@@ -82,6 +82,18 @@ class Costs:
             for lab, choice in choices.items():
                 self.services[lab] |= choice.services
 
+    def total(self, labs: Sequence[int]) -> int:
+        """Return the cost of all items and shipments, with a lab for each item."""
+        copies: dict[int, int] = {}
+        services = dict(self.services)
+        for lab, of_item, choices in zip(
+            labs, self.problem.copies, self.problem.choices, strict=True
+        ):
+            copies[lab] = copies.get(lab, 0) + of_item
+            services[lab] &= choices[lab].services
+        items = sum([costs[lab] for costs, lab in zip(self.items, labs, strict=True)])
+        return items + sum([self.shipment(lab, copies[lab], services[lab]) for lab in copies])
+
     def shipment(self, lab: int, copies: int, services: int) -> int:
         """Return what the shipment of a lab costs by the cheapest of these services."""
         key = (lab, copies, services)
@@ -143,21 +155,18 @@ class Assignment:
 
     @classmethod
     def find_good(cls, problem: AssignmentProblem) -> Self:
-        """Start with each item where it is cheapest, or as many as possible at one lab; improve."""
+        """Put each item where it is cheapest, or as many as possible at one lab."""
         costs = Costs(problem, breaks_ties=True)
         cheapest = [min(choices, key=choices.__getitem__) for choices in costs.items]
-        starts = [cls(costs, cheapest)]
+        starts = [cheapest]
         for lab in costs.labs:
             choices = zip(costs.items, cheapest, strict=True)
-            starts.append(cls(costs, [lab if lab in known else best for known, best in choices]))
-        good = min(starts, key=cls.total)
-        good.improve()
-        return good
+            starts.append([lab if lab in known else best for known, best in choices])
+        return cls(costs, min(starts, key=costs.total))
 
     def total(self) -> int:
         """Return the cost of all items and shipments."""
-        items = sum(self.costs.items[item][lab] for item, lab in enumerate(self.labs))
-        return items + sum(self._price(lab) for lab in set(self.labs))
+        return self.costs.total(self.labs)
 
     def extra_alone(self, item: int, lab: int) -> int:
         """Return the extra cost of moving an item to another lab."""

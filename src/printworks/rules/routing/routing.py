@@ -9,7 +9,16 @@ sends in time, by the promise and the method that was asked for, is printed ther
 each other item may be printed anywhere.
 """
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence, Set
+from collections.abc import (
+    Callable,
+    Collection,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set,
+)
 from datetime import date
 from functools import cache, partial, reduce
 from operator import and_
@@ -57,8 +66,8 @@ class _Market(NamedTuple):
     without: Set[str]
     # By lab and band.
     services: Mapping[tuple[int, str], tuple[ServiceOffer, ...]]
-    # For each item, what makes it like others: the same is found for all of them.
-    kinds: Sequence[Hashable]
+    # For each item, which others it is like: the same is found for all of them.
+    kinds: Sequence[int]
     # For each item, by lab.
     options: Sequence[Mapping[int, _Option]]
     # For each item, the labs of the print country that are in time.
@@ -160,28 +169,37 @@ def _gather_options(
         for n, lab in enumerate(labs)
         for band in bands
     }
-    kinds = [_find_kind(labs, item) for item in request.items]
+    kinds = _find_kinds(labs, request.items)
     market = _Market(request.items, labs, request.without, services, kinds, [])
     list_arrivals = cache(partial(_list_arrivals, market))
     alike = dict(zip(kinds, request.items, strict=True))
-    found = {kind: _list_options(market, item, list_arrivals) for kind, item in alike.items()}
-    options = [found[kind] for kind in kinds]
-    market = market._replace(options=options)
-    at_home = [_find_home(request, market, place) for place in range(len(options))]
-    return market._replace(at_home=at_home)
+    options = {kind: _list_options(market, item, list_arrivals) for kind, item in alike.items()}
+    at_home = {
+        kind: _find_home(request, market, item.band, options[kind]) for kind, item in alike.items()
+    }
+    return market._replace(
+        options=[options[kind] for kind in kinds], at_home=[at_home[kind] for kind in kinds]
+    )
 
 
-def _find_kind(labs: Sequence[Candidate], item: PrintItem) -> Hashable:
+def _find_kinds(labs: Sequence[Candidate], items: Sequence[PrintItem]) -> list[int]:
+    """Return a number for each item, the same for items that differ in nothing but their id."""
+    numbers: dict[Hashable, int] = {}
+    offers = [lab.offers for lab in labs]
     # By identity, which is faster than comparing: an order of many equal prints shares its offers.
-    return item.band, item.copies, *(id(lab.offers.get(item.id)) for lab in labs)
+    kinds = [(item.band, item.copies, *[id(of.get(item.id)) for of in offers]) for item in items]
+    return [numbers.setdefault(kind, len(numbers)) for kind in kinds]
 
 
-def _find_home(request: RoutingRequest, market: _Market, place: int) -> Set[int]:
+def _find_home(
+    request: RoutingRequest, market: _Market, band: str, options: Mapping[int, _Option]
+) -> Set[int]:
     """Return the labs of the print country that send an item in time, as it was asked for."""
-    band = request.items[place].band
+    if request.print_country is None:
+        return frozenset()
     return {
         lab
-        for lab, option in market.options[place].items()
+        for lab, option in options.items()
         if market.labs[lab].country == request.print_country
         and any(
             day <= request.promise and service.method == request.method
@@ -285,7 +303,8 @@ _FindReason = Callable[[int, int], _Reason]
 def _refuse(market: _Market) -> Unroutable:
     places = [place for place, options in enumerate(market.options) if not options]
     items = tuple(market.items[place].id for place in places)
-    return Unroutable(items, _group_verdicts(market, places, partial(_exclude, market)))
+    alike = _group_alike(places, lambda place: market.kinds[place])
+    return Unroutable(items, _group_verdicts(market, alike, partial(_exclude, market)))
 
 
 def _explain_labs(
@@ -296,7 +315,6 @@ def _explain_labs(
     for band in bands:
         compare |= dict.fromkeys(band.places, _compare(band))
         chosen |= zip(band.places, band.labs, strict=True)
-    found: dict[Hashable, _Reason] = {}
 
     def find_reason(place: int, lab: int) -> _Reason:
         option = market.options[place].get(lab)
@@ -308,13 +326,9 @@ def _explain_labs(
             LabFinding.TOO_LATE, arrives_by=min(option.arrivals)
         )
 
-    def find_once(place: int, lab: int) -> _Reason:
-        key = market.kinds[place], chosen[place], lab
-        if key not in found:
-            found[key] = find_reason(place, lab)
-        return found[key]
-
-    return _group_verdicts(market, range(len(market.items)), find_once)
+    places = range(len(market.items))
+    alike = _group_alike(places, lambda place: (market.kinds[place], chosen[place]))
+    return _group_verdicts(market, alike, find_reason)
 
 
 def _exclude(market: _Market, place: int, lab: int) -> _Reason:
@@ -348,16 +362,26 @@ def _compare(band: _AssignedBand) -> Callable[[int, int], _Reason | None]:
     return compare
 
 
+def _group_alike(
+    places: Iterable[int], find_kind: Callable[[int], Hashable]
+) -> Collection[Sequence[int]]:
+    """Return places of the same kind together; groups and places in their order."""
+    groups: dict[Hashable, list[int]] = {}
+    for place in places:
+        groups.setdefault(find_kind(place), []).append(place)
+    return groups.values()
+
+
 def _group_verdicts(
-    market: _Market, places: Collection[int], find_reason: _FindReason
+    market: _Market, alike: Collection[Sequence[int]], find_reason: _FindReason
 ) -> tuple[LabVerdict, ...]:
+    """Return the verdicts on each lab; what is true of one place is true of all like it."""
     verdicts = []
     for lab, candidate in enumerate(market.labs):
         groups: dict[_Reason, list[int]] = {}
-        for place in places:
-            groups.setdefault(find_reason(place, lab), []).append(market.items[place].id)
-        verdicts += [
-            LabVerdict(lab=candidate.code, items=tuple(items), **reason._asdict())
-            for reason, items in groups.items()
-        ]
+        for places in alike:
+            groups.setdefault(find_reason(places[0], lab), []).extend(places)
+        for reason, places in groups.items():
+            items = tuple([market.items[place].id for place in sorted(places)])
+            verdicts.append(LabVerdict(lab=candidate.code, items=items, **reason._asdict()))
     return tuple(verdicts)
