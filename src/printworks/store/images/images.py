@@ -10,6 +10,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, null, select
 from printworks.errors import NotFound
 from printworks.rules.images import AcceptedFiles, ImageStatus
 from printworks.rules.sizing import Pixels, Sizing
+from printworks.store.engine.many import InsertMany
 from printworks.store.engine.prepared import PreparedStatement, structs_of
 from printworks.store.engine.rows import columns_of, find_struct, group_by, possible_id
 from printworks.store.orders.orders import IDS_OF_PAGE, increase_version
@@ -90,6 +91,11 @@ _INSERT: Final = PreparedStatement(
     insert(images)
     .values({name: bindparam(name) for name in Image.__struct_fields__ if name != "id"})
     .returning(images.c.id)
+)
+_INSERT_MANY: Final = InsertMany(
+    images,
+    shared=("order_id", "created_at", "updated_at"),
+    each=(*NewImage.__struct_fields__, "status"),
 )
 # What is known once the file has been received or printed.
 _NOT_YET_KNOWN: Final[Mapping[str, None]] = dict.fromkeys(
@@ -177,8 +183,11 @@ def insert_images(
         }
         for new in added
     ]
-    ids = _INSERT.one_each(db, rows)
-    return [Image(id=image_id, **row) for (image_id,), row in zip(ids, rows, strict=True)]
+    if len(rows) == 1:
+        return [Image(id=_INSERT.one(db, rows[0])[0], **rows[0])]
+    shared = {"order_id": order_id, "created_at": now, "updated_at": now}
+    ids = _INSERT_MANY.run(db, shared, rows) if rows else []
+    return [Image(id=image_id, **row) for image_id, row in zip(ids, rows, strict=True)]
 
 
 def reserve_image_ids(db: Connection, order_id: int, count: int, *, now: datetime) -> list[int]:

@@ -14,6 +14,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from printworks.rules.jobs import JobState
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.columns import Timestamp
+from printworks.store.engine.many import InsertMany
 from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.engine.purging import delete_oldest
 from printworks.store.tables import jobs
@@ -112,6 +113,11 @@ _INSERT_ONE: Final = {
 _INSERT_MANY: Final = PreparedStatement(
     insert(jobs).inline().values({column: bindparam(column) for column in _ROW})
 )
+_INSERT_ALIKE: Final = InsertMany(
+    jobs,
+    shared=[name for name in _ROW if name != "args"],
+    each=["args"],
+)
 _WAKE: Final = PreparedStatement(select(func.pg_notify(CHANNEL, "")))
 _REPORT: Final = update(jobs).values(worker=None, lease_until=None)
 
@@ -154,11 +160,18 @@ def enqueue_each(
     order_id: int | None = None,
 ) -> None:
     """Enqueue a job of the same kind for each of these arguments, all of them due now."""
-    new = [
-        NewJob(kind, merchant.id, args, request_id=request_id, order_id=order_id) for args in each
-    ]
-    advancing: Advancing = {merchant.id: merchant.advancing_until}
-    enqueue_all(db, new, advancing, now=now - merchant.clock_offset)
+    args = list(each)
+    if not args:
+        return
+    new = NewJob(kind, merchant.id, args[0], request_id=request_id, order_id=order_id)
+    row = _write_row(new, merchant.advancing_until, now=now - merchant.clock_offset)
+    if len(args) == 1:
+        _INSERT_MANY.run(db, row)
+    else:
+        del row["args"]
+        _INSERT_ALIKE.run(db, row, [{"args": one} for one in args])
+    if row["state"] is JobState.DUE:
+        wake_workers(db)
 
 
 def enqueue_all(
