@@ -8,7 +8,8 @@ from typing import Any, Final, NamedTuple
 from printworks.actions.orders.orders import cancel_order
 from printworks.actions.orders.plans import get_planned_order, plan_orders
 from printworks.actions.production.release import permissions_of
-from printworks.actions.production.routing import ReadyRouting, re_estimate
+from printworks.actions.production.routing import re_estimate
+from printworks.actions.submission.check import ReadySubmission
 from printworks.actions.submission.submit import await_payment, prepare_submission, submit_order
 from printworks.api.endpoints import Call, Unfinished, WithStatus
 from printworks.api.payments import pay
@@ -75,7 +76,7 @@ def _plan_order(call: Call, order_id: int) -> ShownOrder:
         return complete_order(call, *get_planned_order(call.work_in(db), database, order_id))
 
 
-def prepare_move(call: Call) -> ReadyRouting | None:
+def prepare_move(call: Call) -> ReadySubmission | None:
     """Choose the labs of an order that is about to be submitted or paid for."""
     # The handler refuses what is wrong.
     with suppress(ServiceError):

@@ -185,14 +185,6 @@ def find_general_errors(
     return errors
 
 
-def examine_order(
-    address: PostalAddress, images: Sequence[ImageFacts], **terms: Unpack[SubmissionTerms]
-) -> tuple[list[GeneralError], list[Findings]]:
-    """List the errors that prevent submission, and the findings on each image."""
-    findings = [examine_image(image) for image in images]
-    return find_general_errors(address, findings, **terms), findings
-
-
 def explain_state(status: OrderStatus) -> str | None:
     """Say why an order cannot be submitted any more, whatever is in it; None if it is open."""
     if status is OrderStatus.NOT_YET_SUBMITTED:

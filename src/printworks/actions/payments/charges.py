@@ -7,7 +7,7 @@ from printworks.rules.events import OrderCharged, OrderRefunded
 from printworks.rules.ledger import EntryKind, entry_key
 from printworks.store.money.ledger import NewLedgerEntry, post_entry
 from printworks.store.money.payments import PaymentRequest
-from printworks.store.orders.events import list_events
+from printworks.store.orders.events import count_charges, list_events
 from printworks.store.orders.orders import Order
 
 ON_ACCOUNT = "account"
@@ -16,7 +16,7 @@ ON_ACCOUNT = "account"
 def charge_order(work: Work, order: Order, *, provider: str = ON_ACCOUNT) -> None:
     """Charge the merchant what was quoted; `provider` says how that is paid."""
     # A refunded order may be charged again, which is another charge.
-    number = len(_list_charges(work.db, order)) + 1
+    number = count_charges(work.db, order.id) + 1
     event = OrderCharged(
         amount=order.price,
         currency=order.currency or work.merchant.currency,

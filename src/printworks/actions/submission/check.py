@@ -1,18 +1,20 @@
 """Checks whether an order can be submitted, with errors and warnings."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Hashable, Sequence, Set
+from typing import NamedTuple
 
 import msgspec
 
 from printworks.actions.payments.totals import MOST_TO_PAY, total_for_recipient
-from printworks.actions.production.routing import ReadyRouting, RoutingTerms, route_order, use_ready
+from printworks.actions.production.release import find_routing
+from printworks.actions.production.routing import ReadyRouting, RoutingTerms, route_order
 from printworks.actions.work import Work
 from printworks.catalogue.products import Product, explain_misfit
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import WrongState
 from printworks.rules.orders import OrderStatus, Payment
 from printworks.rules.payments import is_on_account, may_owe
-from printworks.rules.routing.model import Routed, Unroutable
+from printworks.rules.routing.model import Routed, Routing, Unroutable
 from printworks.rules.sizing import place
 from printworks.rules.submission import (
     GONE,
@@ -23,8 +25,9 @@ from printworks.rules.submission import (
     Obstacle,
     PostalAddress,
     ProductFit,
-    examine_order,
+    examine_image,
     explain_state,
+    find_general_errors,
 )
 from printworks.store.images.images import Image, list_images
 from printworks.store.labs.shipments import WholeOrder, list_shipments
@@ -54,35 +57,63 @@ class SubmissionStatus(msgspec.Struct, frozen=True):
         return not any(_ignore_missing_file(found).is_wrong for found in self.findings)
 
 
+class ReadySubmission(NamedTuple):
+    """What a transaction needs to know of an order that it submits, found before it begins.
+
+    The order, its images and its shipments are the same as long as it has the same version.
+    """
+
+    whole: WholeOrder
+    findings: list[Findings]
+    routing: ReadyRouting
+
+    def is_for(self, order: Order) -> bool:
+        """Whether the order has not changed since."""
+        return self.routing.version == order.version
+
+
+def make_ready(work: Work, whole: WholeOrder) -> ReadySubmission:
+    """Choose the labs of an order and examine its images."""
+    routing = find_routing(work, whole.order, whole.images)
+    findings = _examine_images(work.catalogue, whole, lambda: routing)
+    return ReadySubmission(whole, findings, ReadyRouting(whole.order.version, routing))
+
+
 def check_submission(
-    work: Work, order: Order, *, needs_recipient: bool = True, ready: ReadyRouting | None = None
+    work: Work, order: Order, *, needs_recipient: bool = True, ready: ReadySubmission | None = None
 ) -> SubmissionStatus:
     """Check whether an order can be submitted; return all errors and warnings.
 
-    The caller decides whether a shipment needs the recipient's name.
+    The caller decides whether a shipment needs the recipient's name. What is ready is used if the
+    order has not changed since.
     """
+    if ready is not None and ready.is_for(order):
+        return _check(work, ready.whole, ready.findings, needs_recipient=needs_recipient)
     images = list_images(work.db, order.id) if order.image_count else []
     shipments = list_shipments(work.db, order.id) if images else []
     whole = WholeOrder(order, images, shipments)
-    return check_whole(work, whole, needs_recipient=needs_recipient, ready=ready)
+    return check_whole(work, whole, needs_recipient=needs_recipient)
 
 
-def check_whole(
-    work: Work,
-    whole: WholeOrder,
-    *,
-    needs_recipient: bool = True,
-    ready: ReadyRouting | None = None,
-) -> SubmissionStatus:
+def check_whole(work: Work, whole: WholeOrder, *, needs_recipient: bool = True) -> SubmissionStatus:
     """Check an order whose images and shipments the caller has read already."""
-    order, images, shipments = whole
+
+    def choose() -> Routing | None:
+        return route_order(whole.order, whole.images, RoutingTerms.of(work))
+
+    findings = _examine_images(work.catalogue, whole, choose)
+    return _check(work, whole, findings, needs_recipient=needs_recipient)
+
+
+def _check(
+    work: Work, whole: WholeOrder, findings: list[Findings], *, needs_recipient: bool
+) -> SubmissionStatus:
+    """Add to what was found about the images what stands in the way of the order."""
+    order, images, _ = whole
     is_open = order.status is OrderStatus.NOT_YET_SUBMITTED
-    is_planned = (shipments and not order.needs_plan) or not images or not is_open
-    stuck = set() if is_planned else _find_stuck(work, order, images, ready)
     # A submitted order is paid for.
     added = _find_debt(work, order, images) if is_open else 0
-    is_balance_sufficient = not is_open or _is_within_limit(work, added)
-    errors, findings = examine_order(
+    errors = find_general_errors(
         PostalAddress(
             recipient_name=order.recipient_name,
             address1=order.address1,
@@ -90,19 +121,41 @@ def check_whole(
             postal_code=order.postal_code,
             destination_country=order.destination_country,
         ),
-        [_gather_facts(image, order, work.catalogue, stuck) for image in images],
+        findings,
         needs_recipient=needs_recipient,
-        is_balance_sufficient=is_balance_sufficient,
+        is_balance_sufficient=not is_open or _is_within_limit(work, added),
     )
     refusal = explain_state(order.status) or _refuse_debt(work, added)
     return SubmissionStatus(order, images, errors, findings, refusal)
 
 
-def _find_stuck(
-    work: Work, order: Order, images: list[Image], ready: ReadyRouting | None
-) -> Set[int]:
+def _examine_images(
+    catalogue: Catalogue, whole: WholeOrder, choose: Callable[[], Routing | None]
+) -> list[Findings]:
+    """Find what is wrong with each image; labs are chosen if it is not known that there are any."""
+    order, images, shipments = whole
+    is_open = order.status is OrderStatus.NOT_YET_SUBMITTED
+    is_planned = (shipments and not order.needs_plan) or not images or not is_open
+    stuck = set() if is_planned else _find_stuck(order, images, choose())
+    found: dict[Hashable, Findings] = {}
+    findings = []
+    for image in images:
+        kind = _find_kind(image, is_stuck=image.id in stuck)
+        if kind not in found:
+            found[kind] = examine_image(_gather_facts(image, order, catalogue, stuck))
+        findings.append(msgspec.structs.replace(found[kind], image_id=image.id))
+    return findings
+
+
+def _find_kind(image: Image, *, is_stuck: bool) -> Hashable:
+    """Return the same for images of which the same is found."""
+    chosen = tuple(image.attributes.items())
+    return image.sku, image.status, image.copies, image.pixels, image.sizing, chosen, is_stuck
+
+
+def _find_stuck(order: Order, images: list[Image], routing: Routing | None) -> Set[int]:
     """Return the images for which no lab was found when the order was planned."""
-    match use_ready(ready, order, lambda: route_order(order, images, RoutingTerms.of(work))):
+    match routing:
         case None:
             return set()
         case Unroutable(items):
@@ -148,7 +201,7 @@ def _refuse_debt(work: Work, added: int) -> str | None:
 
 
 def require_valid(
-    work: Work, order: Order, *, needs_recipient: bool = True, ready: ReadyRouting | None = None
+    work: Work, order: Order, *, needs_recipient: bool = True, ready: ReadySubmission | None = None
 ) -> SubmissionStatus:
     """Return the status of an order that can be submitted; otherwise raise with every code."""
     status = check_submission(work, order, needs_recipient=needs_recipient, ready=ready)
@@ -159,7 +212,7 @@ def require_valid(
     return status
 
 
-def require_payable(work: Work, order: Order, ready: ReadyRouting | None = None) -> None:
+def require_payable(work: Work, order: Order, ready: ReadySubmission | None = None) -> None:
     """Refuse an order that its recipient cannot pay for, with every code.
 
     The recipient can still give an address, and images may be uploaded after the payment.
@@ -178,12 +231,15 @@ def require_payable(work: Work, order: Order, ready: ReadyRouting | None = None)
         raise WrongState(status.refusal)
 
 
-def require_printable(work: Work, order: Order) -> None:
-    """Refuse an order with an image that is invalid or no longer sold."""
-    status = check_submission(work, order)
+def require_printable(
+    work: Work, order: Order, ready: ReadySubmission | None = None
+) -> SubmissionStatus:
+    """Return the status of an order; refuse one with an image that is invalid or not sold."""
+    status = check_submission(work, order, ready=ready)
     if not status.is_printable:
         later = [_ignore_missing_file(found) for found in status.findings]
         raise WrongState(f"The order cannot be printed: {_list_codes([], later)}.")
+    return status
 
 
 def _ignore_missing_file(found: Findings) -> Findings:

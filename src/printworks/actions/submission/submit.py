@@ -4,9 +4,13 @@ from printworks.actions.orders.moves import move_order
 from printworks.actions.payments.charges import ON_ACCOUNT
 from printworks.actions.payments.payments import request_payment, resume_payment
 from printworks.actions.production.lab_limits import check_lab_of_key
-from printworks.actions.production.release import find_routing, release_to_production
-from printworks.actions.production.routing import ReadyRouting
-from printworks.actions.submission.check import require_payable, require_valid
+from printworks.actions.production.release import release_to_production
+from printworks.actions.submission.check import (
+    ReadySubmission,
+    make_ready,
+    require_payable,
+    require_valid,
+)
 from printworks.actions.work import Work
 from printworks.errors import BadInput, WrongState
 from printworks.rules.jobs import JobKind
@@ -19,15 +23,14 @@ from printworks.store.money.payments import PaymentRequest, get_card
 from printworks.store.orders.orders import Order
 
 
-def prepare_submission(work: Work, order_id: int) -> ReadyRouting | None:
-    """Choose the labs of an open order before the transaction that submits it.
+def prepare_submission(work: Work, order_id: int) -> ReadySubmission | None:
+    """Choose the labs of an open order, and examine it, before the transaction that submits it.
 
-    If the order changes in between, they are chosen again in that transaction.
+    If the order changes in between, that is done again in the transaction.
     """
-    order, images, _ = get_whole_order(work.db, work.merchant.id, order_id)
-    if order.status is not OrderStatus.NOT_YET_SUBMITTED:
-        return None
-    return ReadyRouting(order.version, find_routing(work, order, images))
+    whole = get_whole_order(work.db, work.merchant.id, order_id)
+    is_open = whole.order.status is OrderStatus.NOT_YET_SUBMITTED
+    return make_ready(work, whole) if is_open else None
 
 
 def submit_order(
@@ -35,7 +38,7 @@ def submit_order(
     order: Order,
     *,
     needs_recipient: bool = True,
-    ready: ReadyRouting | None = None,
+    ready: ReadySubmission | None = None,
 ) -> Order | PaymentRequest:
     """Release a valid order to production, if the merchant's credit covers it.
 
@@ -49,7 +52,7 @@ def submit_order(
             "`status` cannot be Submitted for an order with payment InvoiceRecipient; "
             "set it to AwaitingPayment and send the recipient to `paymentUrl`."
         )
-    check_lab_of_key(work, order, ready)
+    check_lab_of_key(work, order, ready and ready.routing)
     if order.payment_request_id is not None:
         return resume_payment(work, order.payment_request_id)
     on_account = is_on_account(work.merchant.billing, work.cards)
@@ -62,12 +65,13 @@ def submit_order(
     )
     # Nothing is charged for a free order.
     if work.cards is None or on_account or order.price == 0:
-        return release_to_production(work, order, images, provider=ON_ACCOUNT, ready=ready)
+        routing = ready and ready.routing
+        return release_to_production(work, order, images, provider=ON_ACCOUNT, ready=routing)
     card = get_card(work.db, work.merchant.id)
     return request_payment(work, order, work.cards, amount=order.price, card=card)
 
 
-def await_payment(work: Work, order: Order, ready: ReadyRouting | None = None) -> Order:
+def await_payment(work: Work, order: Order, ready: ReadySubmission | None = None) -> Order:
     """Let the recipient pay for an order and complete its address."""
     work.check_may_spend()
     check_move(order.status, OrderStatus.AWAITING_PAYMENT)
@@ -78,7 +82,7 @@ def await_payment(work: Work, order: Order, ready: ReadyRouting | None = None) -
         )
     if work.cards is None:
         raise WrongState("Recipients cannot pay here; set `payment` to InvoiceMe.")
-    check_lab_of_key(work, order, ready)
+    check_lab_of_key(work, order, ready and ready.routing)
     require_payable(work, order, ready)
     work.audit_routine("await-payment", f"order {order.id}")
     pay_until = work.now + work.cards.checkout_within

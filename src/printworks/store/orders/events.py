@@ -4,11 +4,17 @@ from datetime import datetime
 from typing import Final, get_args
 
 import msgspec
-from sqlalchemy import Connection, bindparam, insert, select
+from sqlalchemy import Connection, bindparam, func, insert, select
 
 from printworks.conversion import reader_of
 from printworks.rules.callbacks import is_told
-from printworks.rules.events import OrderCreated, OrderEvent, OrderMoved, PrintedElsewhere
+from printworks.rules.events import (
+    OrderCharged,
+    OrderCreated,
+    OrderEvent,
+    OrderMoved,
+    PrintedElsewhere,
+)
 from printworks.store.callbacks.callbacks import FeedPosition, add_callback
 from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.tables import order_events
@@ -23,6 +29,12 @@ _OF_ORDER: Final = PreparedStatement(
     .where(order_events.c.order_id == bindparam("order_id"))
     .order_by(order_events.c.id)
 )
+_COUNT_CHARGES: Final = PreparedStatement(
+    select(func.count()).where(
+        order_events.c.order_id == bindparam("order_id"), order_events.c.kind == bindparam("kind")
+    )
+)
+_CHARGED: Final = str(OrderCharged.__struct_config__.tag)
 _read_event: Final = reader_of(OrderEvent)
 
 
@@ -45,6 +57,11 @@ def record_event(
         add_callback(db, order_id, event_id, now=now, place=place)
     else:
         _INSERT.run(db, values)
+
+
+def count_charges(db: Connection, order_id: int) -> int:
+    """Return how often an order has been charged."""
+    return int(_COUNT_CHARGES.one(db, {"order_id": order_id, "kind": _CHARGED})[0])
 
 
 def list_events(db: Connection, order_id: int) -> list[OrderEvent]:
