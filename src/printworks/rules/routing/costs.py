@@ -150,8 +150,10 @@ class Assignment:
         self._copies = dict.fromkeys(costs.labs, 0)
         # By lab: how many of its items have which services in time.
         self._services: dict[int, Counter[int]] = {lab: Counter() for lab in costs.labs}
-        for item, lab in enumerate(labs):
-            self._put(item, lab)
+        problem = costs.problem
+        for lab, copies, choices in zip(labs, problem.copies, problem.choices, strict=True):
+            self._copies[lab] += copies
+            self._services[lab][choices[lab].services] += 1
 
     @classmethod
     def find_good(cls, problem: AssignmentProblem) -> Self:
@@ -213,15 +215,16 @@ class Assignment:
         return after - before + sum(costs[item][lab] - costs[item][home] for item in moved)
 
     def _move(self, items: Sequence[int], home: int, lab: int) -> None:
+        all_copies, all_choices, _ = self.costs.problem
+        left, joined, moved = self._services[home], self._services[lab], 0
         for item in items:
-            self._copies[home] -= self.costs.problem.copies[item]
-            self._services[home][self.costs.problem.choices[item][home].services] -= 1
-            self._put(item, lab)
-
-    def _put(self, item: int, lab: int) -> None:
-        self.labs[item] = lab
-        self._copies[lab] += self.costs.problem.copies[item]
-        self._services[lab][self.costs.problem.choices[item][lab].services] += 1
+            choices = all_choices[item]
+            self.labs[item] = lab
+            moved += all_copies[item]
+            left[choices[home].services] -= 1
+            joined[choices[lab].services] += 1
+        self._copies[home] -= moved
+        self._copies[lab] += moved
 
     def _price(self, lab: int) -> int:
         in_time = [services for services, count in self._services[lab].items() if count]

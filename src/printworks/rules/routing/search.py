@@ -211,12 +211,13 @@ class _LabBounds:
         for lab, of_item in zip(expected, copies, strict=True):
             asked[lab] += of_item
         usual = sum(copies) // len(asked)
+        corners = {lab: costs.list_corners(lab) for lab in costs.labs}
         self.slopes: _Slopes = {
-            lab: _find_slope(costs.list_corners(lab), asked[lab] or usual) for lab in costs.labs
+            lab: _find_slope(those, asked[lab] or usual) for lab, those in corners.items()
         }
         self._openings = {
-            lab: min(price - self.slopes[lab] * n for n, price in costs.list_corners(lab))
-            for lab in costs.labs
+            lab: min([price - self.slopes[lab] * n for n, price in those])
+            for lab, those in corners.items()
         }
         self._rankings = [
             sorted((cost + self.slopes[lab] * of_item, lab) for lab, cost in choices.items())
