@@ -86,6 +86,27 @@ def test_an_image_comes_before_the_submission_or_not_at_all(v3: Client) -> None:
     assert order["images"] == [first, *sorted(added, key=lambda image: int(image["id"]))]
 
 
+def test_submissions_that_are_refused_take_nothing_from_those_that_come_with_them(
+    v3: Client,
+) -> None:
+    ids = [create(v3) for _ in range(12)]
+    for order_id in (one for place, one in enumerate(ids) if place % 3):
+        add(v3, order_id)
+    wanted = [*ids, *ids]
+
+    with ThreadPoolExecutor(8) as callers:
+        submit = {"status": "Submitted"}
+        answers = list(callers.map(lambda one: v3.post(f"/orders/{one}/status", submit), wanted))
+
+    statuses = [answer.status for answer in answers]
+    assert statuses[:12:3] + statuses[12::3] == [403] * 8
+    # Each of the others is submitted once, however often it is asked for.
+    submitted = [pair for pair in zip(statuses[:12], statuses[12:], strict=True) if 200 in pair]
+    assert [sorted(pair) for pair in submitted] == [[200, 403]] * 8
+    found = [v3.get(f"/orders/{one}").data["status"] for one in ids]
+    assert found == ["NotYetSubmitted", "Submitted", "Submitted"] * 4
+
+
 def test_a_large_body_does_not_keep_others_from_writing(v3: Client) -> None:
     large = an_order(colours=["x" * 20_000])
 

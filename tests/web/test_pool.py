@@ -84,6 +84,23 @@ def test_what_waits_is_done_together_and_in_order() -> None:
     assert len(scribe.groups) <= 4
 
 
+def test_a_group_is_smaller_if_its_work_weighs_more() -> None:
+    scribe = Scribe()
+
+    async def story() -> None:
+        writer = GroupThread(
+            "test", scribe.work_on, queue=100, weigh=lambda number: LARGEST_GROUP if number else 1
+        )
+        futures = [writer.run(number) for number in (0, 0, 0, 1, 1, 0)]
+        scribe.gate.set()
+        await asyncio.gather(*futures)
+        writer.close()
+
+    asyncio.run(story())
+    assert [number for group in scribe.groups for number in group] == [0, 0, 0, 1, 1, 0]
+    assert all(1 not in group[:-1] for group in scribe.groups)
+
+
 def test_a_group_that_fails_fails_for_all_of_it_and_the_thread_goes_on() -> None:
     scribe = Scribe()
     scribe.gate.set()

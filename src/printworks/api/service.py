@@ -64,6 +64,14 @@ class MatchedRequest(NamedTuple):
     request: Request
 
 
+class SharedRequest(NamedTuple):
+    """A request that may share a transaction with others."""
+
+    matched: MatchedRequest
+    # What was read of it and prepared, if its endpoint prepares anything.
+    read: "_Read | None" = None
+
+
 class Pending(NamedTuple):
     """A request that needs `ApiService.finish`, because it must call another service first.
 
@@ -113,13 +121,19 @@ class ApiService:
             self._database.is_sqlite
             and matched.endpoint.writes
             and not matched.endpoint.alone
-            and matched.endpoint.prepare is None
             and matched.request.upload is None
             and len(matched.request.body) <= LARGEST_SHARED_BODY
             and "idempotency-key" not in matched.request.headers
         )
 
-    def answer_together(self, group: Sequence[MatchedRequest]) -> list[Response | Pending]:
+    def prepare(self, matched: MatchedRequest) -> SharedRequest | Response:
+        """Prepare a request that may share a transaction; return the answer if it is refused."""
+        try:
+            return SharedRequest(matched, self._prepare(matched, self._read(matched)))
+        except Exception as error:  # noqa: BLE001  (nothing may get past this)
+            return self._answer_error(matched, error)
+
+    def answer_together(self, group: Sequence[SharedRequest]) -> list[Response | Pending]:
         """Answer several requests in one transaction, each as if it were alone.
 
         SQLite commits one transaction at a time; sharing it lets many clients create orders at
@@ -128,18 +142,18 @@ class ApiService:
         answers: dict[int, Response | Pending] = {}
         works: dict[int, Perform] = {}
         verified: dict[PresentedKey, VerifiedKey] = {}
-        for place, matched in enumerate(group):
+        for place, (matched, read) in enumerate(group):
             try:
-                works[place] = self._make_perform(matched, self._read(matched), verified)
+                works[place] = self._make_perform(matched, read or self._read(matched), verified)
             except Exception as error:  # noqa: BLE001  (nothing may get past this)
                 answers[place] = self.answer_error(matched, error)
         outcomes = self._write_together(list(works.values()))
         for place, outcome in zip(works, outcomes, strict=True):
             match outcome:
                 case Exception():
-                    answers[place] = self.answer_error(group[place], outcome)
+                    answers[place] = self.answer_error(group[place].matched, outcome)
                 case Unfinished():
-                    answers[place] = Pending(group[place], StartedRequest(outcome))
+                    answers[place] = Pending(group[place].matched, StartedRequest(outcome))
                 case _:
                     answers[place] = outcome
         return [answers[place] for place in range(len(group))]

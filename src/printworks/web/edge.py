@@ -16,7 +16,7 @@ import structlog
 from printworks.api.endpoints import ApiFamily
 from printworks.api.messages import Request, Response
 from printworks.api.routing import FoundEndpoint, NoSuchMethod, NoSuchPath
-from printworks.api.service import ApiService, MatchedRequest, Pending
+from printworks.api.service import ApiService, MatchedRequest, Pending, SharedRequest
 from printworks.errors import TooManyUploads
 from printworks.settings import Settings
 from printworks.web.clients import find_client
@@ -55,6 +55,8 @@ _WRONG_KEY: Final = 401
 OUTSIDE_THREADS: Final = 8
 # Concurrent uploads in the image processor.
 CPU_THREADS: Final = 2
+# A submission writes about as much as this many creates.
+HEAVY: Final = 4
 
 
 class Edge:
@@ -71,8 +73,8 @@ class Edge:
         # External servers may be slow, and must not block the core threads.
         self._outside = ThreadPool("outside", threads=OUTSIDE_THREADS, queue=settings.web_queue)
         self._cpu_pool = ThreadPool("cpu", threads=CPU_THREADS, queue=settings.web_queue)
-        self._writer: GroupThread[MatchedRequest, Response | Pending] = GroupThread(
-            "writer", service.answer_together, queue=settings.web_queue
+        self._writer: GroupThread[SharedRequest, Response | Pending] = GroupThread(
+            "writer", service.answer_together, queue=settings.web_queue, weigh=_weigh
         )
         self._long = LongAnswers(settings, service)
         # All that has threads, in the order in which it is closed.
@@ -224,15 +226,21 @@ class Edge:
                 matched.request.upload.close()
 
     async def _work_on(self, matched: MatchedRequest, sharer: Sharer) -> Response:
-        answer = await (
-            self._writer.run(matched, sharer)
-            if self._service.may_share(matched)
-            else self._pool.run(partial(self._service.answer, matched), sharer)
-        )
+        answer = await self._begin(matched, sharer)
         answer = await self._finish(answer, sharer) if isinstance(answer, Pending) else answer
         if answer.long is None or matched.request.method == "HEAD":
             return answer
         return await self._long.begin(answer, matched)
+
+    async def _begin(self, matched: MatchedRequest, sharer: Sharer) -> Response | Pending:
+        if not self._service.may_share(matched):
+            return await self._pool.run(partial(self._service.answer, matched), sharer)
+        if matched.endpoint.prepare is None:
+            return await self._writer.run(SharedRequest(matched), sharer)
+        prepared = await self._pool.run(partial(self._service.prepare, matched), sharer)
+        if isinstance(prepared, Response):
+            return prepared
+        return await self._writer.run(prepared, sharer)
 
     async def _finish(self, pending: Pending, sharer: Sharer) -> Response:
         """Finish a pending request in a pool of its own, unless it is as short as others."""
@@ -311,6 +319,11 @@ def upload_limits(settings: Settings) -> BodyLimits:
 def find_merchant(request: Request) -> int:
     """Return the merchant of a request that was authenticated."""
     return request.caller.identity.merchant_id if request.caller.identity else 0
+
+
+def _weigh(request: SharedRequest) -> int:
+    """Say how many short requests this one takes as long as."""
+    return HEAVY if request.matched.endpoint.prepare else 1
 
 
 def _has_file(matched: MatchedRequest) -> bool:

@@ -23,6 +23,10 @@ _LOOK: Final = True
 _END: Final = False
 
 
+def _weigh_equally(_: object) -> int:
+    return 1
+
+
 class PoolFull(Exception):
     """Too many requests are waiting already."""
 
@@ -153,13 +157,20 @@ class GroupThread(_Threads[Work], Generic[Work, T]):
     """One thread that takes all the work that waits, and does it in one group.
 
     While a group is being written, more work queues up for the next group: the higher the load,
-    the larger the groups, and no work waits for others.
+    the larger the groups, and no work waits for others. A group is full with `LARGEST_GROUP`
+    pieces of work, or fewer if some of them weigh more than one.
     """
 
     def __init__(
-        self, name: str, work_on: Callable[[Sequence[Work]], Sequence[T]], *, queue: int
+        self,
+        name: str,
+        work_on: Callable[[Sequence[Work]], Sequence[T]],
+        *,
+        queue: int,
+        weigh: Callable[[Work], int] = _weigh_equally,
     ) -> None:
         self._work_on = work_on
+        self._weigh = weigh
         super().__init__(name, threads=1, queue=queue)
 
     def run(self, work: Work, lane: Hashable = None) -> asyncio.Future[T]:
@@ -175,6 +186,7 @@ class GroupThread(_Threads[Work], Generic[Work, T]):
 
     def _take_group(self) -> tuple[list[_Task[Work]], bool]:
         group: list[_Task[Work]] = []
+        room = LARGEST_GROUP
         is_called = self._calls.get()
         while is_called:
             taken = self._lanes.take()
@@ -183,7 +195,8 @@ class GroupThread(_Threads[Work], Generic[Work, T]):
                 # A group has as much of a lane as there is room for after the others' turns.
                 self._lanes.finish(lane)
                 group.append(task)
-            if len(group) == LARGEST_GROUP:
+                room -= self._weigh(task.work)
+            if room <= 0:
                 return group, True
             try:
                 is_called = self._calls.get_nowait()
