@@ -1,12 +1,13 @@
 """Charging a merchant's card within a request."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
 from printworks.actions.payments.card_charges import charge_once, refuse_unpaid
-from printworks.actions.payments.payments import describe_charge, settle
+from printworks.actions.payments.payments import describe_charge, prepare_settling, settle
+from printworks.actions.submission.check import ReadySubmission
 from printworks.api.endpoints import Call, Unfinished
 from printworks.errors import ServiceUnavailable
 from printworks.payments.provider import Outcome
@@ -17,6 +18,13 @@ from printworks.store.orders.orders import Order
 Show = Callable[[PaymentRequest], Any]
 
 
+class _Answer(NamedTuple):
+    """What the provider said, and the labs of the order if it was paid."""
+
+    outcome: Outcome
+    ready: ReadySubmission | None
+
+
 def pay(call: Call, order: Order, payment: PaymentRequest, show: Show) -> Any:
     """Charge the card of a merchant for an order; `show` writes the answer."""
     if payment.state is PaymentState.WAITING:
@@ -24,16 +32,18 @@ def pay(call: Call, order: Order, payment: PaymentRequest, show: Show) -> Any:
     charge = describe_charge(call.merchant, order, payment)
     is_new = payment.created_at == call.work.now
 
-    def ask() -> Outcome | ServiceUnavailable:
+    def ask() -> _Answer | ServiceUnavailable:
         try:
-            return charge_once(call.services.gateway, charge, payment, is_new=is_new)
+            outcome = charge_once(call.services.gateway, charge, payment, is_new=is_new)
         except ServiceUnavailable as refusal:
             return refusal
+        with call.services.database.reading() as db:
+            return _Answer(outcome, prepare_settling(call.work_in(db), payment.id, outcome))
 
-    def then(db: Connection, outcome: Outcome | ServiceUnavailable) -> Any:
-        if isinstance(outcome, ServiceUnavailable):
-            return outcome
-        settled = settle(call.work_in(db), payment.id, outcome)
+    def then(db: Connection, answer: _Answer | ServiceUnavailable) -> Any:
+        if isinstance(answer, ServiceUnavailable):
+            return answer
+        settled = settle(call.work_in(db), payment.id, *answer)
         return refuse_unpaid(settled) or show(settled)
 
     return Unfinished(ask, then, waits_for_others=True)

@@ -7,6 +7,7 @@ from printworks.actions.payments.checkout import end_checkout
 from printworks.actions.payments.payments import (
     check_later,
     describe_charge,
+    prepare_settling,
     record_refunded,
     settle,
 )
@@ -146,8 +147,10 @@ def _cancel(provider: PaymentProvider, case: _Case) -> Outcome:
 
 
 def _settle(context: Context, case: _Case, outcome: Outcome | Unknown) -> PaymentRequest:
+    with context.database.reading() as db:
+        ready = prepare_settling(context.system_work(db), case.payment.id, outcome)
     with context.database.writing() as db:
-        settled = settle(context.system_work(db), case.payment.id, outcome)
+        settled = settle(context.system_work(db), case.payment.id, outcome, ready)
         if outcome is _NEVER_REACHED and case.payment.state in _UNSETTLED:
             # If the provider has it after all, it is refunded.
             check_later(context.system_work(db), settled, wait=LAST_CHECK_AFTER)

@@ -12,7 +12,7 @@ from typing import Unpack
 from printworks.actions.orders.moves import move_order
 from printworks.actions.payments.charges import record_payment, refund_charge
 from printworks.actions.production.release import release_to_production
-from printworks.actions.submission.check import require_printable
+from printworks.actions.submission.check import ReadySubmission, make_ready, require_printable
 from printworks.actions.work import JobOptions, SystemWork, Work
 from printworks.errors import WrongState
 from printworks.payments.provider import (
@@ -29,7 +29,7 @@ from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import CHECK_AFTER, OPEN_PAYMENTS, Cards, Payer, PaymentState
 from printworks.rules.reasons import UNPAID, Reason, ReasonCode, add_reason, drop_reasons
 from printworks.store.accounts.merchants import Merchant, get_merchant
-from printworks.store.images.images import list_images
+from printworks.store.labs.shipments import get_whole_order
 from printworks.store.money.payments import (
     NewPayment,
     PaymentRequest,
@@ -93,13 +93,32 @@ def describe_charge(merchant: Merchant, order: Order, payment: PaymentRequest) -
     )
 
 
-def settle(system: SystemWork, payment_id: int, outcome: Outcome | Unknown) -> PaymentRequest:
+def prepare_settling(
+    system: SystemWork, payment_id: int, outcome: Outcome | Unknown
+) -> ReadySubmission | None:
+    """Choose the labs of an order that was paid for, before the transaction that settles it.
+
+    If the order changes in between, they are chosen again in that transaction.
+    """
+    payment = get_request(system.db, payment_id)
+    if not isinstance(outcome, Paid) or payment.state not in OPEN_PAYMENTS:
+        return None
+    work = system.for_merchant(get_merchant(system.db, payment.merchant_id))
+    return make_ready(work, get_whole_order(work.db, payment.merchant_id, payment.order_id))
+
+
+def settle(
+    system: SystemWork,
+    payment_id: int,
+    outcome: Outcome | Unknown,
+    ready: ReadySubmission | None = None,
+) -> PaymentRequest:
     """Apply a provider's answer to a payment and its order. Idempotent."""
     work, order = system.lock_order(get_request(system.db, payment_id).order_id)
     payment = get_request(work.db, payment_id)
     match outcome:
         case Paid():
-            return _settle_paid(work, order, payment, outcome)
+            return _settle_paid(work, order, payment, outcome, ready)
         case NeedsAuthorisation():
             return _settle_waiting(work, order, payment, outcome)
         case Declined():
@@ -108,17 +127,19 @@ def settle(system: SystemWork, payment_id: int, outcome: Outcome | Unknown) -> P
             return payment
 
 
-def _settle_paid(work: Work, order: Order, payment: PaymentRequest, paid: Paid) -> PaymentRequest:
+def _settle_paid(
+    work: Work, order: Order, payment: PaymentRequest, paid: Paid, ready: ReadySubmission | None
+) -> PaymentRequest:
     if payment.state in {PaymentState.PAID, PaymentState.REFUNDING, PaymentState.REFUNDED}:
         return payment
     record_payment(work, payment, EntryKind.PAYMENT)
     if payment.state not in OPEN_PAYMENTS or order.payment_request_id != payment.id:
         # Too late: the order is cancelled, or the payment has ended.
         return _refund(work, payment, paid.reference)
-    images = list_images(work.db, order.id)
     try:
-        require_printable(work, order)
-        release_to_production(work, order, images, provider=payment.provider)
+        images = require_printable(work, order, ready).images
+        routing = ready and ready.routing
+        release_to_production(work, order, images, provider=payment.provider, ready=routing)
     except WrongState as refusal:
         _return_to_merchant(work, order, refusal.message)
         unpaid = update_request(work.db, payment, {"reason": refusal.message})

@@ -8,7 +8,7 @@ import msgspec
 import structlog
 from sqlalchemy import Connection
 
-from printworks.actions.payments.payments import describe_charge, settle
+from printworks.actions.payments.payments import describe_charge, prepare_settling, settle
 from printworks.dashboard.site.limits import RateLimiter
 from printworks.dashboard.site.services import PageServices
 from printworks.payments.provider import Charge, Outcome, ProviderUnavailable, Unknown
@@ -72,8 +72,11 @@ class PaymentStatus:
             # The worker will find out.
             log.warning("payment provider unavailable", payment=case.payment.id, why=error.detail)
             return case
-        with self.services.database.writing() as db:
-            settle(self.services.system_work(db), case.payment.id, outcome)
+        database, payment_id = self.services.database, case.payment.id
+        with database.reading() as db:
+            ready = prepare_settling(self.services.system_work(db), payment_id, outcome)
+        with database.writing() as db:
+            settle(self.services.system_work(db), payment_id, outcome, ready)
             return _read_case(db, get_request(db, case.payment.id))
 
 

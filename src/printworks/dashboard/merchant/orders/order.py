@@ -11,7 +11,7 @@ from printworks.actions.callbacks import send_again
 from printworks.actions.orders import orders as actions
 from printworks.actions.orders.plans import get_planned_order
 from printworks.actions.payments.card_charges import charge_once, refuse_unpaid
-from printworks.actions.payments.payments import describe_charge, settle
+from printworks.actions.payments.payments import describe_charge, prepare_settling, settle
 from printworks.actions.production.holds import hold_order, release_order
 from printworks.actions.production.routing import RoutingTerms, re_estimate, route_order
 from printworks.actions.submission import submit as submission
@@ -176,8 +176,10 @@ def _pay(visit: MerchantVisit, order: Order, payment: PaymentRequest) -> str:
         charge = describe_charge(visit.merchant, order, payment)
         is_new = order.payment_request_id is None
         outcome = charge_once(visit.services.gateway, charge, payment, is_new=is_new)
+        with visit.services.database.reading() as db:
+            ready = prepare_settling(visit.system_work_in(db), payment.id, outcome)
         with visit.services.database.writing() as db:
-            payment = settle(visit.system_work_in(db), payment.id, outcome)
+            payment = settle(visit.system_work_in(db), payment.id, outcome, ready)
     refusal = refuse_unpaid(payment)
     if refusal is not None:
         raise refusal
