@@ -156,8 +156,10 @@ async def apply_lab_report(context: Context, job: Job) -> None:
 
 
 def _apply(context: Context, report: LabReport) -> bool:
+    with context.database.reading() as db:
+        ready = lab_reports.prepare_lab_report(context.system_work(db), report)
     with context.database.writing() as db:
-        return lab_reports.apply_lab_report(context.system_work(db), report)
+        return lab_reports.apply_lab_report(context.system_work(db), report, ready)
 
 
 async def cancel_at_lab(context: Context, job: Job) -> None:

@@ -1,6 +1,7 @@
 """Reports of labs about their jobs, and of operators on behalf of labs."""
 
-from typing import Final
+from collections.abc import Set
+from typing import Final, NamedTuple
 
 from sqlalchemy import Connection
 
@@ -11,7 +12,12 @@ from printworks.actions.production.release import (
     print_name,
     record_shipments,
 )
-from printworks.actions.production.routing import RoutingTerms, route_order
+from printworks.actions.production.routing import (
+    ReadyRouting,
+    RoutingTerms,
+    route_order,
+    use_ready,
+)
 from printworks.actions.work import SystemWork, Work
 from printworks.catalogue.services import Carrier
 from printworks.errors import BadInput, WrongState
@@ -21,7 +27,9 @@ from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus
 from printworks.rules.production import LabState, is_news
 from printworks.rules.reasons import Reason, ReasonCode, add_reason, drop_reasons
-from printworks.rules.routing.model import Routed
+from printworks.rules.routing.model import Routed, Routing
+from printworks.store.accounts.merchants import get_merchant
+from printworks.store.console.orders import get_any_order
 from printworks.store.images.images import list_images
 from printworks.store.labs.shipments import (
     Shipment,
@@ -40,7 +48,30 @@ _AT_LABS: Final = frozenset({ReasonCode.SHIPMENT_FAILED, ReasonCode.SHIPMENT_HEL
 _ENDS_AT_LAB: Final = frozenset({LabState.DISPATCHED, LabState.REJECTED, LabState.FAILED})
 
 
-def apply_lab_report(system: SystemWork, report: LabReport) -> bool:
+class _Chosen(NamedTuple):
+    """The choice of labs for a shipment, and the labs that must not be chosen."""
+
+    routing: Routing | None
+    without: Set[str]
+
+
+def prepare_lab_report(system: SystemWork, report: LabReport) -> ReadyRouting | None:
+    """Choose other labs for a shipment that one rejects, before the transaction that applies it.
+
+    If the order changes in between, they are chosen again in that transaction.
+    """
+    if report.state is not LabState.REJECTED:
+        return None
+    shipment = get_shipment(system.db, report.job)
+    order = get_any_order(system.db, shipment.order_id)
+    work = system.for_merchant(get_merchant(system.db, order.merchant_id))
+    without = _list_refusing(work.db, order, shipment)
+    return ReadyRouting(order.version, _choose_labs(work, order, shipment, without))
+
+
+def apply_lab_report(
+    system: SystemWork, report: LabReport, ready: ReadyRouting | None = None
+) -> bool:
     """Apply a lab report; return False, and change nothing, if it is not news."""
     work, order, shipment = _lock_shipment(system, report.job)
     if shipment.state is None or not is_news(shipment.state, report.state):
@@ -49,7 +80,7 @@ def apply_lab_report(system: SystemWork, report: LabReport) -> bool:
         reason = "The lab printed another file than the one that it was sent."
         return _hold_shipment(work, order, shipment, reason)
     if report.state is LabState.REJECTED:
-        return _route_again(work, order, shipment, report)
+        return _route_again(work, order, shipment, report, ready)
     update_shipment(work.db, shipment, _reported_values(work, report))
     values: dict[str, object] = {"updated_at": work.now}
     if report.state is LabState.FAILED:
@@ -115,13 +146,16 @@ def _hold_shipment(work: Work, order: Order, shipment: Shipment, reason: str) ->
     return True
 
 
-def _route_again(work: Work, order: Order, shipment: Shipment, report: LabReport) -> bool:
+def _route_again(
+    work: Work, order: Order, shipment: Shipment, report: LabReport, ready: ReadyRouting | None
+) -> bool:
     """Find other labs for a shipment that one rejected; hold it if there are none."""
     if shipment.held_because is not None:
         return False
-    refused = {lab for decision in list_decisions(work.db, order.id) for lab in decision.without}
+    without = _list_refusing(work.db, order, shipment)
+    routing = use_ready(ready, order, lambda: _choose_labs(work, order, shipment, without))
     try:
-        _reroute(work, order, shipment, report, without=refused | {shipment.lab})
+        _reroute(work, order, shipment, report, _Chosen(routing, without))
     except WrongState:
         why = report.reason or "without a reason"
         reason = f"The lab rejected it ({why}), and no other can make it."
@@ -129,22 +163,32 @@ def _route_again(work: Work, order: Order, shipment: Shipment, report: LabReport
     return True
 
 
-def _reroute(
-    work: Work, order: Order, shipment: Shipment, report: LabReport, *, without: set[str]
-) -> list[Shipment]:
-    """Offer the images of a shipment to other labs; raise `WrongState` if none can make them."""
+def _list_refusing(db: Connection, order: Order, shipment: Shipment) -> set[str]:
+    """Return the labs that have rejected a part of the order, with that of the shipment."""
+    decisions = list_decisions(db, order.id)
+    return {lab for decision in decisions for lab in decision.without} | {shipment.lab}
+
+
+def _choose_labs(work: Work, order: Order, shipment: Shipment, without: Set[str]) -> Routing | None:
+    """Choose labs for the images of a shipment."""
     images = list_images(work.db, order.id)
     theirs = [image for image in images if image.id in shipment.image_ids]
     terms = RoutingTerms.of(work, backlog=count_backlog(work.db), without=without)
-    routing = route_order(order, theirs, terms)
-    if not isinstance(routing, Routed):
+    return route_order(order, theirs, terms)
+
+
+def _reroute(
+    work: Work, order: Order, shipment: Shipment, report: LabReport, chosen: _Chosen
+) -> list[Shipment]:
+    """Offer the images of a shipment to the chosen labs; raise `WrongState` if there are none."""
+    if not isinstance(chosen.routing, Routed):
         raise WrongState("No other lab can make it.")
     values = {**_reported_values(work, report), "held_because": None}
     update_shipment(work.db, shipment, values)
-    added = offer_plan(work, order, routing, without=without)
+    added = offer_plan(work, order, chosen.routing, without=chosen.without)
     shipments = list_shipments(work.db, order.id)
     record_shipments(work, order, shipments, [one.id for one in added])
-    enqueue_sending(work, order, added, images)
+    enqueue_sending(work, order, added, list_images(work.db, order.id))
     return added
 
 
@@ -158,7 +202,8 @@ def reoffer_shipment(system: SystemWork, shipment_id: int) -> list[Shipment]:
     left = drop_reasons(order.reasons, _AT_LABS, subject=shipment_id)
     order = update_order(work.db, order, {"reasons": left, "updated_at": work.now})
     report = LabReport(job=shipment_id, state=LabState.CANCELLED, reason="Offered again.")
-    offered = _reroute(work, order, shipment, report, without=set())
+    routing = _choose_labs(work, order, shipment, frozenset())
+    offered = _reroute(work, order, shipment, report, _Chosen(routing, frozenset()))
     _withdraw_from_lab(work, shipment)
     work.audit("offer-again", f"shipment {shipment_id}")
     return offered
