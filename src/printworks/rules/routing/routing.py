@@ -82,7 +82,8 @@ class _Market(NamedTuple):
         """Return the first day by which every item can arrive; None if some cannot be sent."""
         if not all(self.options):
             return None
-        fastest = (min(min(one.arrivals) for one in each.values()) for each in self.options)
+        alike = dict(zip(self.kinds, self.options, strict=True)).values()
+        fastest = (min(min(one.arrivals) for one in each.values()) for each in alike)
         return max(fastest, default=date.min)
 
 
