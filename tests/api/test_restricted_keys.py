@@ -16,7 +16,7 @@ from printworks.settings import Settings
 from printworks.store.accounts.merchants import list_keys
 from printworks.store.engine.database import Database
 from printworks.store.tables import audit_log, shipments
-from printworks.web.app import FAMILIES
+from printworks.web.families import FAMILIES
 from tests.api.client import Client
 from tests.api.conftest import MovableClock
 from tests.api.images import add, create

@@ -20,7 +20,8 @@ from printworks.rules.shares import ShareTerms
 from printworks.settings import Settings
 from printworks.store.accounts.merchants import list_keys
 from printworks.store.engine.database import Database
-from printworks.web.app import FAMILIES, build_app
+from printworks.web.app import build_app
+from printworks.web.families import FAMILIES
 from printworks.wire.v3.envelope import Envelope
 from tests.api.client import Client, Server, make_scope
 from tests.api.conftest import MovableClock, an_order, sign_up

@@ -131,7 +131,7 @@ class ApiService:
         try:
             return SharedRequest(matched, self._prepare(matched, self._read(matched)))
         except Exception as error:  # noqa: BLE001  (nothing may get past this)
-            return self._answer_error(matched, error)
+            return self.answer_error(matched, error)
 
     def answer_together(self, group: Sequence[SharedRequest]) -> list[Response | Pending]:
         """Answer several requests in one transaction, each as if it were alone.

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from ipaddress import ip_address
+from typing import Any
 
-from printworks.web.receiving import Scope
 
-
-def find_client(scope: Scope, headers: Mapping[str, str], *, is_proxied: bool) -> str | None:
+def find_client(
+    scope: Mapping[str, Any], headers: Mapping[str, str], *, is_proxied: bool
+) -> str | None:
     """Return the address of the client; behind a proxy, otherwise all would have the proxy's."""
     if is_proxied and (said := headers.get("x-forwarded-for")) is not None:
         # The last one is from the proxy; those before it are from the client, and not trusted.
@@ -15,4 +16,4 @@ def find_client(scope: Scope, headers: Mapping[str, str], *, is_proxied: bool) -
         except ValueError:
             pass
     client = scope.get("client")
-    return client[0] if client else None
+    return str(client[0]) if client else None

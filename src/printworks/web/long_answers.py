@@ -178,7 +178,7 @@ def _begin(settings: Settings) -> None:
         os.sched_setaffinity(0, range(os.cpu_count() or 1))
     moment = _Moment()
     services = Services(settings, moment, connections=1)
-    writer = PieceWriter(services, LinkMaker(settings.public_url), FAMILIES)
+    writer = PieceWriter(services, LinkMaker(services), FAMILIES)
     _child.append(_Child(writer, _Turns(settings.data / "long-lists.lock"), moment))
 
 
