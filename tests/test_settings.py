@@ -172,6 +172,7 @@ def test_a_wrong_value_is_explained_in_one_sentence(
             "`s3_access_key_id` and `s3_secret_access_key` belong together",
         ),
         ({"DATABASE_URL_FILE": "/nowhere"}, "names a file that cannot be read"),
+        ({"PAYMENT_ANSWER_WITHIN": "9m"}, "must be at least ten minutes"),
         ({"STRIPE_URL": "stripe.example"}, "`stripe_url` must be an address such as"),
         ({"STRIPE_URL": "https://stripe.example/v1"}, "`stripe_url` must be an address such as"),
         (

@@ -45,6 +45,7 @@ _PRINT_PATH: Final = re.compile(
     r"([A-Za-z0-9._-]|\{(job|image|sku|size|copies|attribute:[A-Za-z0-9 ._-]+)\}|(?<=[^/])/(?=[^/]))+"
 )
 _STRIPE_KEY: Final = re.compile(r"(sk|rk)_(test|live)_\S+")
+_SHORTEST_PAYMENT_ANSWER: Final = timedelta(minutes=10)
 # All but the current version.
 VERSIONS_THAT_MAY_END: Final = frozenset({"2.3", "2.5", "2.6"})
 Count = Annotated[int, Meta(ge=1, le=1_000_000_000)]
@@ -153,6 +154,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     payment_timeout: Annotated[timedelta, "How long to wait for a payment provider."] = timedelta(
         seconds=30
     )
+    payment_answer_within: Annotated[
+        timedelta,
+        "How long a payment provider may stay without an answer; then the payment ends, and "
+        "whatever was charged is refunded once the provider answers.",
+    ] = timedelta(days=1)
     authorise_within: Annotated[
         timedelta, "How long a merchant has to authorise a payment if the bank asks for it."
     ] = timedelta(days=1)
@@ -392,6 +398,8 @@ def _check_combinations(settings: Settings) -> None:
 def _list_payment_problems(settings: Settings) -> dict[str, bool]:
     key, is_live = settings.stripe_secret_key, settings.environment == "live"
     return {
+        "`payment_answer_within` must be at least ten minutes: a provider that was only away for a "
+        "moment would cost an order.": (settings.payment_answer_within < _SHORTEST_PAYMENT_ANSWER),
         "A live service cannot use `payments = simulated`: orders would be printed and never paid "
         "for.": is_live and settings.payments == "simulated",
         "A live service needs `payments`: `account` or `stripe`.": (

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from printworks.rules.payments import may_owe, wait_for_payer
+from printworks.rules.payments import may_owe, wait_for_payer, wait_for_provider
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 
@@ -23,6 +23,23 @@ def test_a_payment_that_only_waits_is_checked_ever_more_rarely(
     waited: timedelta, left: timedelta, is_clock_moving: bool, expected: timedelta
 ) -> None:
     assert wait_for_payer(waited, left, is_clock_moving=is_clock_moving) == expected
+
+
+@pytest.mark.parametrize(
+    ("waited", "left", "expected"),
+    [
+        (timedelta(0), 24 * HOUR, MINUTE),
+        (5 * MINUTE, 24 * HOUR, 5 * MINUTE),
+        (5 * HOUR, 19 * HOUR, HOUR),
+        (23 * HOUR + 30 * MINUTE, 30 * MINUTE, 30 * MINUTE),
+        (24 * HOUR, timedelta(0), HOUR),
+        (48 * HOUR, -24 * HOUR, HOUR),
+    ],
+)
+def test_a_silent_provider_is_asked_ever_more_rarely_and_when_the_payment_ends(
+    waited: timedelta, left: timedelta, expected: timedelta
+) -> None:
+    assert wait_for_provider(waited, left) == expected
 
 
 @pytest.mark.parametrize(

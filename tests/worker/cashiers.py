@@ -8,6 +8,7 @@ from sqlalchemy import select
 
 from printworks.actions.images.images import add_images
 from printworks.actions.orders.orders import cancel_order, create_order
+from printworks.actions.payments.checkout import find_checkout, pay_as_recipient
 from printworks.actions.payments.payments import describe_charge, settle
 from printworks.actions.submission.submit import await_payment, submit_order
 from printworks.errors import ServiceError
@@ -27,7 +28,7 @@ from printworks.store.money.payments import PaymentRequest, get_request, list_pa
 from printworks.store.money.simulated_charges import BankMemory
 from printworks.store.orders.orders import Order, get_order, get_order_to_change
 from printworks.store.tables import payment_requests
-from tests.factories import a_new_order, a_system_work, a_work
+from tests.factories import a_new_order, a_system_work, a_work, a_work_of
 from tests.worker.shops import ADDRESS, STICKER, Shop
 
 _TAKEN: Final = frozenset({State.PAID, State.REFUNDED})
@@ -134,6 +135,19 @@ class Cashier:
                 ),
                 get_order_to_change(db, merchant.id, order.id),
             )
+
+    def begin_checkout(self, order: Order) -> PaymentRequest:
+        """Press the button on the checkout page of an order, without asking the bank."""
+        shop = self.shop
+        cards, catalogue = shop.resources.gateway.cards, shop.resources.catalogue
+        with shop.database.writing() as db:
+            token = shop.order(order).payment_token or ""
+            checkout = find_checkout(a_system_work(db, catalogue=catalogue), token)
+            assert checkout is not None
+            work = a_work_of(db, checkout, now=shop.clock(), catalogue=catalogue, cards=cards)
+            request = pay_as_recipient(work, checkout)
+        assert request is not None
+        return request
 
     def request(self, request: PaymentRequest) -> PaymentRequest:
         """Return a payment as it is by now."""

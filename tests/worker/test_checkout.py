@@ -55,21 +55,7 @@ class TestARecipientWhoPays:
 
     def pay(self, cashier: Cashier, order: Order) -> PaymentRequest:
         """Press the button on the checkout page, as far as the bank."""
-        shop = cashier.shop
-        cards = shop.resources.gateway.cards
-        assert cards is not None
-        with shop.database.writing() as db:
-            checkout = find_checkout(
-                a_system_work(db, catalogue=shop.resources.catalogue), order.payment_token or ""
-            )
-            assert checkout is not None
-            request = pay_as_recipient(
-                a_work_of(
-                    db, checkout, now=shop.clock(), catalogue=shop.resources.catalogue, cards=cards
-                ),
-                checkout,
-            )
-        assert request is not None
+        request = cashier.begin_checkout(order)
         return cashier.settle(request, cashier.ask_payer(request))
 
     def test_pays_what_the_merchant_asks_and_the_merchant_gets_the_margin(

@@ -46,6 +46,11 @@ CHECK_AFTER: Final = timedelta(minutes=2)
 UNKNOWN_AFTER: Final = timedelta(minutes=10)
 # When a payment that was declined as unknown is checked once more.
 LAST_CHECK_AFTER: Final = timedelta(days=1)
+# How long a payment that has ended is looked up at a provider that does not answer.
+LOOK_UP_FOR: Final = timedelta(days=30)
+# How long to wait for a provider that does not answer, at first and at most.
+FIRST_WAIT: Final = timedelta(minutes=1)
+LONGEST_WAIT: Final = timedelta(hours=1)
 # When a payment that waits for its payer is first checked again; providers also send webhooks.
 CHECK_AGAIN_AFTER: Final = timedelta(minutes=15)
 
@@ -56,6 +61,16 @@ def wait_for_payer(waited: timedelta, left: timedelta, *, is_clock_moving: bool)
     While a clock is being moved, no payer can do anything until the payment expires.
     """
     return left if is_clock_moving else min(max(CHECK_AGAIN_AFTER, waited), left)
+
+
+def wait_for_provider(waited: timedelta, left: timedelta) -> timedelta:
+    """Return when to ask a provider again that does not answer: as long as it has not answered.
+
+    `left` is the time until the payment ends without an answer; it is not missed, and counts no
+    more once it is over.
+    """
+    wait = min(max(waited, FIRST_WAIT), LONGEST_WAIT)
+    return min(wait, left) if left > timedelta(0) else wait
 
 
 class CheckoutLine(msgspec.Struct, frozen=True):

@@ -14,6 +14,7 @@ class ReasonCode(StrEnum):
 
     PAYMENT_REFUSED = "payment-refused"
     NOT_PAID_IN_TIME = "not-paid-in-time"
+    PAYMENT_UNANSWERED = "payment-unanswered"
     IMAGE_FAILED = "image-failed"
     PACKING_SLIP_FAILED = "packing-slip-failed"
     SHIPMENT_FAILED = "shipment-failed"
@@ -27,7 +28,7 @@ class Reason(msgspec.Struct, frozen=True, omit_defaults=True):
     code: ReasonCode
     # The image or the shipment that it is about.
     subject: int | None = None
-    # What the bank, or the validation of a file, had to say.
+    # What the bank, or the validation of a file, had to say; or until when a bank is asked.
     detail: str = ""
 
 
@@ -35,11 +36,17 @@ class Reason(msgspec.Struct, frozen=True, omit_defaults=True):
 StoredReasons: TypeAlias = Sequence[Mapping[str, Any]] | None
 
 # What payers can mend by paying.
-UNPAID: Final = frozenset({ReasonCode.PAYMENT_REFUSED, ReasonCode.NOT_PAID_IN_TIME})
+UNPAID: Final = frozenset(
+    {ReasonCode.PAYMENT_REFUSED, ReasonCode.NOT_PAID_IN_TIME, ReasonCode.PAYMENT_UNANSWERED}
+)
 
 _SENTENCES: Final[Mapping[ReasonCode, str]] = {
     ReasonCode.PAYMENT_REFUSED: "The order was not paid for. {detail}",
     ReasonCode.NOT_PAID_IN_TIME: ("The order was not paid for. The recipient did not pay in time."),
+    ReasonCode.PAYMENT_UNANSWERED: (
+        "The payment provider does not answer. We keep asking until {detail}; if it has not "
+        "answered by then, the payment ends and whatever was charged is refunded."
+    ),
     ReasonCode.IMAGE_FAILED: "Image {subject} cannot be printed. {detail}",
     ReasonCode.PACKING_SLIP_FAILED: "The packing slip cannot be used. {detail}",
     ReasonCode.SHIPMENT_FAILED: (

@@ -7,6 +7,7 @@ from printworks.actions.payments.checkout import end_checkout
 from printworks.actions.payments.payments import (
     check_later,
     describe_charge,
+    note_unanswered,
     prepare_settling,
     record_refunded,
     settle,
@@ -20,13 +21,15 @@ from printworks.payments.provider import (
     ProviderUnavailable,
     Unknown,
 )
-from printworks.rules.jobs import RetryLater
+from printworks.rules.jobs import PermanentFailure, RetryLater
 from printworks.rules.payments import (
     LAST_CHECK_AFTER,
+    LOOK_UP_FOR,
     OPEN_PAYMENTS,
     UNKNOWN_AFTER,
     PaymentState,
     wait_for_payer,
+    wait_for_provider,
 )
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.money.payments import PaymentRequest, get_request
@@ -35,15 +38,18 @@ from printworks.store.queue.jobs import Job
 from printworks.worker.loop import Context
 from printworks.worker.resources import infrastructure_errors
 
-# How long to wait for a provider that is unavailable, at first and at most.
-FIRST_WAIT: Final = timedelta(minutes=1)
-LONGEST_WAIT: Final = timedelta(hours=1)
 # How soon to check again while the provider does not know a payment yet.
 SOON: Final = timedelta(seconds=30)
 
 NOT_REACHED: Final = "The payment provider could not be reached."
+NOT_ANSWERED: Final = (
+    "The payment provider did not answer in time; whatever was charged is refunded. Submit the "
+    "order again to pay for it."
+)
 # Concluded here, not an answer of a provider.
 _NEVER_REACHED: Final = Declined(reason=NOT_REACHED)
+_NEVER_ANSWERED: Final = Declined(reason=NOT_ANSWERED)
+_CONCLUDED_HERE: Final = (_NEVER_REACHED, _NEVER_ANSWERED)
 NOT_IN_TIME: Final = "The payment was not authorised in time."
 
 _UNSETTLED: Final = OPEN_PAYMENTS | {PaymentState.CANCELLED}
@@ -58,6 +64,13 @@ class _Case(NamedTuple):
     charge: Charge
     now: datetime
     is_clock_moving: bool
+    # When it ends if its provider has not answered.
+    ends_at: datetime
+
+    @property
+    def retry_in(self) -> timedelta:
+        """How long to wait for a provider that does not answer."""
+        return wait_for_provider(self.now - self.payment.created_at, self.ends_at - self.now)
 
 
 async def check_payment(context: Context, job: Job) -> None:
@@ -69,7 +82,11 @@ async def check_payment(context: Context, job: Job) -> None:
         case = await context.in_thread(_read, context, job)
         if case.payment.state not in _CHECKABLE:
             return
-        outcome = await context.in_payment_pool(_look_up, context, case)
+        try:
+            outcome = await context.in_payment_pool(_look_up, context, case)
+        except ProviderUnavailable as error:
+            await context.in_thread(_handle_silence, context, case)
+            raise RetryLater(str(error), wait=case.retry_in) from error
         settled = await context.in_thread(_settle, context, case, outcome)
     if settled.state is PaymentState.WAITING:
         wait = wait_for_payer(
@@ -91,7 +108,10 @@ async def refund_payment(context: Context, job: Job) -> None:
         case = await context.in_thread(_read, context, job)
         if case.payment.state is not PaymentState.REFUNDING:
             return
-        await context.in_payment_pool(_refund, context, case)
+        try:
+            await context.in_payment_pool(_refund, context, case)
+        except ProviderUnavailable as error:
+            raise RetryLater(str(error), wait=case.retry_in) from error
         await context.in_thread(_note_refunded, context, case)
 
 
@@ -113,29 +133,42 @@ def _read(context: Context, job: Job) -> _Case:
         order = get_order(db, merchant.id, payment.order_id)
     charge = describe_charge(merchant, order, payment)
     is_moving = merchant.advancing_until is not None and merchant.advancing_until > context.clock()
-    return _Case(payment, charge, context.clock() + merchant.clock_offset, is_moving)
+    ends_at = payment.created_at + context.settings.payment_answer_within
+    if payment.reference:
+        # The payer has that long, whether the provider answers or not.
+        ends_at = max(ends_at, payment.expires_at)
+    return _Case(payment, charge, context.clock() + merchant.clock_offset, is_moving, ends_at)
 
 
 def _look_up(context: Context, case: _Case) -> Outcome | Unknown:
-    payment, charge, now, _ = case
-    try:
-        provider = context.resources.gateway.open(payment.provider)
-        if payment.reference and (
-            payment.state is PaymentState.CANCELLED or now >= payment.expires_at
-        ):
-            return _cancel(provider, case)
-        outcome = provider.look_up(charge, payment.reference)
-        # Since the last request for it: that may still be under way.
-        if isinstance(outcome, Unknown) and now - payment.updated_at >= UNKNOWN_AFTER:
-            return _NEVER_REACHED
-    except ProviderUnavailable as error:
-        raise _retry_later(error, case) from error
+    payment, now = case.payment, case.now
+    provider = context.resources.gateway.open(payment.provider)
+    if payment.reference and (payment.state is PaymentState.CANCELLED or now >= payment.expires_at):
+        return _cancel(provider, case)
+    outcome = provider.look_up(case.charge, payment.reference)
+    # Since the last request for it: that may still be under way.
+    if isinstance(outcome, Unknown) and now - payment.updated_at >= UNKNOWN_AFTER:
+        return _NEVER_REACHED
     return outcome
 
 
-def _retry_later(error: ProviderUnavailable, case: _Case) -> RetryLater:
-    so_far = case.now - case.payment.created_at
-    return RetryLater(str(error), wait=min(max(so_far, FIRST_WAIT), LONGEST_WAIT))
+def _handle_silence(context: Context, case: _Case) -> None:
+    """Show that a provider does not answer, or end what has waited for its answer long enough.
+
+    The provider is asked on: what it has charged by then is refunded.
+    """
+    payment = case.payment
+    if payment.state not in _UNSETTLED:
+        if case.now - payment.created_at >= LOOK_UP_FOR:
+            raise PermanentFailure(
+                f"The provider has not said for {LOOK_UP_FOR.days} days whether payment "
+                f"{payment.id} was charged: look for {payment.key} there, and refund it if it was."
+            )
+    elif case.now >= case.ends_at:
+        _settle(context, case, _NEVER_ANSWERED)
+    else:
+        with context.database.writing() as db:
+            note_unanswered(context.system_work(db), payment.id, until=case.ends_at)
 
 
 def _cancel(provider: PaymentProvider, case: _Case) -> Outcome:
@@ -151,7 +184,7 @@ def _settle(context: Context, case: _Case, outcome: Outcome | Unknown) -> Paymen
         ready = prepare_settling(context.system_work(db), case.payment.id, outcome)
     with context.database.writing() as db:
         settled = settle(context.system_work(db), case.payment.id, outcome, ready)
-        if outcome is _NEVER_REACHED and case.payment.state in _UNSETTLED:
+        if outcome in _CONCLUDED_HERE and case.payment.state in _UNSETTLED:
             # If the provider has it after all, it is refunded.
             check_later(context.system_work(db), settled, wait=LAST_CHECK_AFTER)
         return settled
@@ -160,10 +193,7 @@ def _settle(context: Context, case: _Case, outcome: Outcome | Unknown) -> Paymen
 def _refund(context: Context, case: _Case) -> None:
     payment = case.payment
     paid = Paid(provider=payment.provider, reference=payment.reference)
-    try:
-        context.resources.gateway.open(payment.provider).refund(case.charge, paid)
-    except ProviderUnavailable as error:
-        raise _retry_later(error, case) from error
+    context.resources.gateway.open(payment.provider).refund(case.charge, paid)
 
 
 def _note_refunded(context: Context, case: _Case) -> None:

@@ -217,6 +217,30 @@ class TestABankThatDoesNotAnswer:
         )
         assert (changed.status, "being paid for" in changed.json()["errorMessage"]) == (403, True)
 
+    def test_the_order_says_so_meanwhile_and_is_the_merchants_again_after_a_day(
+        self, v3: Client
+    ) -> None:
+        order_id = a_draft(v3, merchantOrderId="pay-down")
+        submit(v3, order_id)
+
+        v3.post("/sandbox/clock", {"advance": "PT10M"})
+        meanwhile = see(v3, order_id)
+        v3.post("/sandbox/clock", {"advance": "PT23H50M"})
+        afterwards = see(v3, order_id)
+
+        assert meanwhile["status"] == afterwards["status"] == "NotYetSubmitted"
+        assert meanwhile["errorMessage"].startswith(
+            "The payment provider does not answer. We keep asking until 2026-11-16 12:00 UTC;"
+        )
+        assert afterwards["errorMessage"].startswith(
+            "The order was not paid for. The payment provider did not answer in time;"
+        )
+        changed = v3.put(
+            f"/orders/{order_id}",
+            {"recipientName": "Ann", "countryCode": "GB", "preferredShippingMethod": "Standard"},
+        )
+        assert changed.status == 200
+
     def test_asked_again_it_may_answer(self, v3: Client, database: Database) -> None:
         order_id = a_draft(v3, merchantOrderId="pay-late")
 

@@ -118,6 +118,7 @@ def cancel_order(work: Work, order: Order) -> Order:
         pay_until=None,
         held_at=None,
         needs_plan=False,
+        reasons=drop_reasons(order.reasons, {ReasonCode.PAYMENT_UNANSWERED}),
     )
 
 

@@ -6,7 +6,7 @@ one payment or none.
 """
 
 import secrets
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Unpack
 
 from printworks.actions.orders.moves import move_order
@@ -27,7 +27,14 @@ from printworks.rules.jobs import JobKind
 from printworks.rules.ledger import EntryKind
 from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import CHECK_AFTER, OPEN_PAYMENTS, Cards, Payer, PaymentState
-from printworks.rules.reasons import UNPAID, Reason, ReasonCode, add_reason, drop_reasons
+from printworks.rules.reasons import (
+    UNPAID,
+    Reason,
+    ReasonCode,
+    add_reason,
+    drop_reasons,
+    has_reason,
+)
 from printworks.store.accounts.merchants import Merchant, get_merchant
 from printworks.store.labs.shipments import get_whole_order
 from printworks.store.money.payments import (
@@ -157,6 +164,7 @@ def _settle_waiting(
     if payment.state is PaymentState.CANCELLED:
         # Its reference is only known now, and needed to cancel it at the provider.
         return update_request(work.db, payment, values)
+    order = _note_answered(work, order)
     if order.status is OrderStatus.NOT_YET_SUBMITTED:
         move_order(work, order, OrderStatus.AWAITING_PAYMENT)
     return update_request(work.db, payment, {**values, "state": PaymentState.WAITING})
@@ -170,7 +178,7 @@ def _settle_declined(
     if order.payment_request_id == payment.id:
         if payment.payer is Payer.RECIPIENT:
             # The recipient may try again.
-            update_order(work.db, order, {"payment_request_id": None})
+            update_order(work.db, _note_answered(work, order), {"payment_request_id": None})
         else:
             _return_to_merchant(work, order, declined.reason)
     values = {"state": PaymentState.DECLINED, "reason": declined.reason, "updated_at": work.now}
@@ -181,9 +189,33 @@ def _return_to_merchant(work: Work, order: Order, why: str) -> None:
     """Let the merchant change or submit the order again."""
     if order.status is OrderStatus.AWAITING_PAYMENT:
         order = move_order(work, order, OrderStatus.NOT_YET_SUBMITTED, pay_until=None)
-    refused = add_reason(order.reasons, Reason(ReasonCode.PAYMENT_REFUSED, detail=why))
+    others = drop_reasons(order.reasons, {ReasonCode.PAYMENT_UNANSWERED})
+    refused = add_reason(others, Reason(ReasonCode.PAYMENT_REFUSED, detail=why))
     values = {"payment_request_id": None, "reasons": refused, "updated_at": work.now}
     update_order(work.db, order, values)
+
+
+def note_unanswered(system: SystemWork, payment_id: int, *, until: datetime) -> None:
+    """Show on an order that its provider does not answer, and until when it is asked. Idempotent.
+
+    `until` is in the merchant's time.
+    """
+    work, order = system.lock_order(get_request(system.db, payment_id).order_id)
+    payment = get_request(work.db, payment_id)
+    is_wanted = payment.state in OPEN_PAYMENTS and order.payment_request_id == payment.id
+    if not is_wanted or has_reason(order.reasons, ReasonCode.PAYMENT_UNANSWERED):
+        return
+    noted = Reason(ReasonCode.PAYMENT_UNANSWERED, detail=f"{until:%Y-%m-%d %H:%M} UTC")
+    values = {"reasons": add_reason(order.reasons, noted), "updated_at": work.now}
+    update_order(work.db, order, values)
+
+
+def _note_answered(work: Work, order: Order) -> Order:
+    """Drop the reason of `note_unanswered`."""
+    if not has_reason(order.reasons, ReasonCode.PAYMENT_UNANSWERED):
+        return order
+    left = drop_reasons(order.reasons, {ReasonCode.PAYMENT_UNANSWERED})
+    return update_order(work.db, order, {"reasons": left, "updated_at": work.now})
 
 
 def cancel_payment(work: Work, order: Order) -> None:
