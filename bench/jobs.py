@@ -17,12 +17,13 @@ from sqlalchemy import delete, func, insert, select, text
 from printworks.actions.accounts.merchants import add_merchant
 from printworks.actions.services import Services
 from printworks.clock import system_clock
-from printworks.rules.jobs import Acknowledge, Policy
+from printworks.rules.jobs import Acknowledge, Policy, Pool
 from printworks.settings import Settings
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
 from printworks.store.queue.claims import Claimant, claim
 from printworks.store.queue.jobs import Job, enqueue, finish
+from printworks.store.queue.shares import Room
 from printworks.store.tables import jobs, schema
 from printworks.worker.loop import Context, Worker
 from tests.factories import a_system_work
@@ -84,11 +85,15 @@ def measure_claims(database: Database) -> float:
             claimed = claim(
                 db,
                 policies,
-                Claimant(worker="bench", slots=SLOTS, cursor=cursor, lease=LEASE),
+                Claimant(
+                    worker="bench",
+                    rooms={Pool.UPKEEP: Room(SLOTS, SLOTS, cursor)},
+                    lease=LEASE,
+                ),
                 now=system_clock(),
             )
         durations.append(time.perf_counter() - begun)
-        cursor = claimed.cursor
+        cursor = claimed.cursors[Pool.UPKEEP]
         with database.writing() as db:
             finish(db, [job.claim for job in claimed.jobs], now=system_clock())
     return statistics.median(durations) * 1000

@@ -198,9 +198,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         "address (IPv6: from one /64 network) in the long run; more get 429.",
     ] = 10
     stranger_burst: Annotated[Count, "Such requests that may come at once."] = 100
-    worker_slots: Annotated[int, Meta(ge=1, le=10_000), "Concurrent jobs of a worker."] = 32
+    worker_slots: Annotated[
+        int,
+        Meta(ge=1, le=10_000),
+        "Concurrent downloads of a worker, and concurrent callbacks; other jobs have slots in "
+        "proportion, see [limits](limits.md#slow-hosts-and-jobs).",
+    ] = 32
     worker_lease: Annotated[
-        timedelta, "After how long the jobs of a dead worker go to another."
+        timedelta, "After how long without a sign of life the jobs of a worker go to another."
     ] = timedelta(seconds=30)
     body_timeout: Annotated[timedelta, "How long a request body may stall before it gets 408."] = (
         timedelta(seconds=10)

@@ -11,13 +11,18 @@ from printworks.rules.jobs import (
     MAY_CANCEL,
     MAY_RETRY,
     POLICIES,
+    POOL_SIZES,
     GiveUp,
     JobKind,
     JobState,
     PermanentFailure,
+    Pool,
+    PoolSize,
     Retry,
+    RetryLater,
     decide,
     doubling,
+    has_lease_ended,
     hourly_key,
 )
 from tests.worker.queues import a_policy
@@ -48,6 +53,37 @@ def test_a_policy_may_give_up_before_its_attempts_are_used_up() -> None:
     policy = a_policy(attempts=4, wait_after=lambda _: None)
 
     assert decide(policy, 1, OSError()) == GiveUp()
+
+
+def test_a_job_may_go_on_as_another_kind() -> None:
+    error = RetryLater("slow", wait=SECOND, kind=JobKind.FETCH_SLOW_IMAGE)
+
+    assert decide(a_policy(), 1, error) == Retry(
+        SECOND, counts=False, kind=JobKind.FETCH_SLOW_IMAGE
+    )
+
+
+def test_every_pool_has_a_size_and_work() -> None:
+    assert set(POOL_SIZES) == {policy.pool for policy in POLICIES.values()} == set(Pool)
+
+
+@pytest.mark.parametrize(
+    ("slots", "counted"), [(1, (1, 0, 2)), (3, (1, 0, 2)), (32, (16, 4, 32)), (33, (16, 4, 32))]
+)
+def test_a_pool_is_as_large_as_its_worker_allows(slots: int, counted: tuple[int, int, int]) -> None:
+    size = PoolSize(slots=1 / 2, aside=2, kept=1 / 4)
+
+    assert (size.count_slots(slots), size.count_kept(slots), size.count_aside(slots)) == counted
+
+
+@pytest.mark.parametrize(
+    ("unchanged", "is_past", "has_ended"),
+    [(14, True, False), (15, True, True), (29, False, False), (30, False, True)],
+)
+def test_a_lease_ends_by_elapsed_time_and_the_clock_only_helps(
+    unchanged: int, is_past: bool, has_ended: bool
+) -> None:
+    assert has_lease_ended(unchanged * SECOND, 30 * SECOND, is_past=is_past) is has_ended
 
 
 class TestDoubling:

@@ -9,20 +9,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import select, text
 
+from printworks.rules.jobs import Pool
 from printworks.store.engine.database import Database
-from printworks.store.queue.claims import LARGEST_CLAIM, WAKE_AT_ONCE, share_out
+from printworks.store.queue.claims import LARGEST_CLAIM, WAKE_AT_ONCE, Claimant, Claimed, claim
 from printworks.store.queue.jobs import finish, release
+from printworks.store.queue.shares import Room, go_round, share_out
 from printworks.store.tables import jobs
 from tests.factories import NOON
 from tests.worker.hosts import wait_until
 from tests.worker.queues import (
     KIND,
     LEASE,
+    a_policy,
     add_merchant,
     claim_one,
     claim_some,
     enqueue_many,
     enqueue_one,
+    find_cursor,
     list_states,
     read,
 )
@@ -35,7 +39,7 @@ def test_an_empty_queue_gives_nothing(database: Database) -> None:
     claimed = claim_some(database)
 
     assert claimed.jobs == []
-    assert not claimed.has_more
+    assert not claimed.more
     assert claimed.next_due_at is None
 
 
@@ -90,7 +94,7 @@ def test_more_sleepers_than_one_claim_wakes_all_wake_in_the_end(database: Databa
     first = claim_some(database, 1, in_flight=1)
     claim_some(database, 1, in_flight=1)
 
-    assert first.has_more
+    assert first.more
     assert Counter(list_states(database)) == {"due": WAKE_AT_ONCE, "running": 1}
 
 
@@ -108,7 +112,7 @@ class TestLimits:
         per_merchant = Counter(job.merchant_id for job in first.jobs)
         assert per_merchant == {busy.id: 3, other.id: 3}
         assert second.jobs == []
-        assert not second.has_more
+        assert not second.more
 
     def test_a_finished_job_makes_room_for_the_next(self, database: Database) -> None:
         enqueue_many(database, 3)
@@ -133,7 +137,7 @@ class TestLimits:
             together.wait()
             while len(done) < 20:
                 claimed = claim_some(database, 5, worker=worker, cursor=cursor, in_flight=4)
-                cursor = claimed.cursor
+                cursor = find_cursor(claimed)
                 running = count_running(database)
                 if any(count > 4 for count in running.values()):
                     too_many.append(running)
@@ -177,7 +181,7 @@ class TestLimits:
         claimed = claim_some(database, 10_000)
 
         assert len(claimed.jobs) == LARGEST_CLAIM
-        assert claimed.has_more
+        assert claimed.more
 
 
 class TestFairness:
@@ -191,7 +195,7 @@ class TestFairness:
         claimed = claim_some(database, 8)
 
         assert last_in_line in [job.id for job in claimed.jobs]
-        assert claimed.has_more
+        assert claimed.more
 
     def test_lanes_take_turns_when_there_is_one_slot(self, database: Database) -> None:
         merchants = [add_merchant(database, name) for name in ("One", "Two", "Three")]
@@ -201,7 +205,7 @@ class TestFairness:
         served, cursor = [], ""
         for _ in range(6):
             claimed = claim_some(database, 1, cursor=cursor)
-            cursor = claimed.cursor
+            cursor = find_cursor(claimed)
             served += [job.merchant_id for job in claimed.jobs]
 
         assert Counter(served) == {merchant.id: 2 for merchant in merchants}
@@ -218,6 +222,64 @@ class TestFairness:
 
         assert [job.id for job in claimed.jobs] == [free]
 
+    def test_those_in_doubt_leave_the_kept_slots_to_others(self, database: Database) -> None:
+        doubted = [add_merchant(database, f"Doubted {number}") for number in range(3)]
+        proven = add_merchant(database, "Proven")
+        for merchant in (*doubted, proven):
+            enqueue_many(database, 10, merchant)
+
+        claimed = claim_with(database, Room(8, 5), proven=f"{KIND}:{proven.id}")
+
+        given_to = Counter(job.merchant_id for job in claimed.jobs)
+        assert (given_to[proven.id], len(claimed.jobs)) == (3, 8)
+        assert {given_to[merchant.id] for merchant in doubted} == {1, 2}
+
+    def test_those_in_doubt_take_turns_with_what_is_left_to_them(self, database: Database) -> None:
+        doubted = [add_merchant(database, f"Doubted {number}") for number in range(3)]
+        proven = add_merchant(database, "Proven")
+        for merchant in (*doubted, proven):
+            enqueue_many(database, 10, merchant)
+
+        served, cursor = [], ""
+        for _ in range(3):
+            claimed = claim_with(database, Room(2, 1, cursor), proven=f"{KIND}:{proven.id}")
+            cursor = find_cursor(claimed)
+            served += [job.merchant_id for job in claimed.jobs]
+
+        assert Counter(served) == {proven.id: 3, **{merchant.id: 1 for merchant in doubted}}
+
+    def test_however_many_are_in_doubt_they_do_not_hide_who_is_proven(
+        self, database: Database
+    ) -> None:
+        for number in range(40):
+            enqueue_one(database, add_merchant(database, f"Doubted {number}"))
+        proven = add_merchant(database, "Proven")
+        wanted = enqueue_one(database, proven)
+
+        claimed = claim_with(database, Room(4, 0), proven=f"{KIND}:{proven.id}")
+        looks = 1
+        while not claimed.jobs and claimed.unseen:
+            room = Room(4, 0, find_cursor(claimed))
+            claimed = claim_with(database, room, proven=f"{KIND}:{proven.id}")
+            looks += 1
+
+        assert [job.id for job in claimed.jobs] == [wanted]
+        assert 1 < looks < 4
+
+    def test_kinds_of_a_pool_take_turns_as_well(self, database: Database) -> None:
+        policies = {kind: a_policy() for kind in ("aaa", KIND, "zzz")}
+        for kind in policies:
+            for _ in range(3):
+                enqueue_one(database, kind=kind)
+
+        served, cursor = [], ""
+        for _ in range(6):
+            claimed = claim_some(database, 1, cursor=cursor, policies=policies)
+            cursor = find_cursor(claimed)
+            served += [job.kind for job in claimed.jobs]
+
+        assert served == ["aaa", KIND, "zzz"] * 2
+
     @given(
         slots=st.integers(0, 50),
         room=st.dictionaries(st.text(max_size=3), st.integers(-2, 9), max_size=12),
@@ -225,7 +287,7 @@ class TestFairness:
     def test_slots_are_shared_out_evenly_and_none_is_wasted(
         self, slots: int, room: dict[str, int]
     ) -> None:
-        shares = share_out(slots, room)
+        shares = share_out(Room(slots, slots), room, proven=())
 
         free = {lane: max(count, 0) for lane, count in room.items()}
         given_to = {lane: shares.get(lane, 0) for lane in room}
@@ -246,19 +308,14 @@ class TestUnknownKinds:
         assert read(database, unknown).state == "due"
         assert read(database, unknown).attempts == 0
 
-    def test_many_of_them_hide_the_others_only_for_a_few_claims(self, database: Database) -> None:
+    def test_however_many_they_are_they_hide_no_others(self, database: Database) -> None:
         for number in range(60):
             enqueue_one(database, add_merchant(database, f"Shop {number}"), kind="future")
         known = enqueue_one(database)
 
         claimed = claim_some(database, 1)
-        looks = 1
-        while not claimed.jobs and claimed.has_more:
-            claimed = claim_some(database, 1, cursor=claimed.cursor)
-            looks += 1
 
         assert [job.id for job in claimed.jobs] == [known]
-        assert 1 < looks < 6
 
 
 class TestDeadWorkers:
@@ -306,6 +363,26 @@ class TestDeadWorkers:
                     release(db, [job.claim])
 
         assert fences == sorted(set(fences))
+
+
+def claim_with(database: Database, room: Room, *, proven: str) -> Claimed:
+    """Claim jobs of the usual kind, with one lane that is proven."""
+    claimant = Claimant(worker="first", rooms={Pool.UPKEEP: room}, lease=LEASE, proven={proven})
+    with database.writing() as db:
+        return claim(db, {KIND: a_policy()}, claimant, now=NOON)
+
+
+def test_a_round_leaves_out_no_lane_and_begins_behind_the_last() -> None:
+    end = "9" * 20
+
+    assert go_round(["a", "b"], "") == [("a", f"a:{end}"), ("b", f"b:{end}")]
+    assert go_round(["a", "b"], "a:5") == [
+        ("a:5", f"a:{end}"),
+        ("b", f"b:{end}"),
+        ("a", "a:5"),
+    ]
+    # The lane of a kind that this worker no longer knows.
+    assert go_round(["a", "c"], "b:5") == [("c", f"c:{end}"), ("a", f"a:{end}")]
 
 
 def count_running(database: Database) -> dict[str, int]:

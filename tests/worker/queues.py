@@ -6,12 +6,14 @@ from typing import Any, Final
 
 from sqlalchemy import select
 
-from printworks.rules.jobs import Acknowledge, Policy
+from printworks.rules.jobs import Acknowledge, Policy, Pool
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.console.jobs import JobRow, get_job
 from printworks.store.engine.database import Database
 from printworks.store.queue.claims import Claimant, Claimed, claim
 from printworks.store.queue.jobs import Job, enqueue
+from printworks.store.queue.leases import list_leases, take_back
+from printworks.store.queue.shares import Room
 from printworks.store.tables import jobs
 from tests.factories import NOON, a_merchant
 
@@ -61,17 +63,39 @@ def claim_some(
     worker: str = "first",
     cursor: str = "",
     now: datetime = NOON,
+    lease: timedelta = LEASE,
     policies: Mapping[str, Policy] | None = None,
     **policy: Any,
 ) -> Claimed:
-    """Claim jobs, of the usual kind unless policies are given."""
+    """Claim jobs, of the usual kind unless policies are given.
+
+    Leases that end by then have been watched until their end.
+    """
+    return_ended(database, now=now)
     with database.writing() as db:
         return claim(
             db,
             policies or {KIND: a_policy(**policy)},
-            Claimant(worker=worker, slots=slots, cursor=cursor, lease=LEASE),
+            a_claimant(worker, slots, cursor=cursor, lease=lease),
             now=now,
         )
+
+
+def a_claimant(worker: str, slots: int, *, cursor: str = "", lease: timedelta = LEASE) -> Claimant:
+    """Make somebody who has so many slots in every pool, for anybody."""
+    rooms = {pool: Room(slots, slots, cursor) for pool in Pool}
+    return Claimant(worker=worker, rooms=rooms, lease=lease)
+
+
+def return_ended(database: Database, *, now: datetime) -> None:
+    """Take back jobs, as workers do that have watched them until their leases ended."""
+    with database.writing() as db:
+        take_back(db, [lease for lease in list_leases(db) if lease.until <= now])
+
+
+def find_cursor(claimed: Claimed) -> str:
+    """Return the last lane that was served, of the usual kind."""
+    return claimed.cursors[Pool.UPKEEP]
 
 
 def claim_one(database: Database, **values: Any) -> Job:

@@ -23,23 +23,23 @@ from printworks.clock import Clock
 from printworks.errors import StillRunning
 from printworks.imaging.processor import ImageProcessor
 from printworks.rules.images import DOWNLOAD_WAITS
-from printworks.rules.jobs import POLICIES, JobKind
+from printworks.rules.jobs import ADVANCING_LEASE, POLICIES, JobKind
 from printworks.rules.orders import OrderStatus
 from printworks.rules.production import LabState
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.engine.database import Database
 from printworks.store.orders.orders import Order
 from printworks.store.queue.advancing import begin_advancing, end_advancing
-from printworks.store.queue.claims import Claimant, claim
+from printworks.store.queue.claims import claim
 from printworks.store.queue.jobs import enqueue
 from printworks.store.tables import jobs, order_events, schema, shipments
-from printworks.worker.advance import ADVANCING_LEASE, Advanced, advance
+from printworks.worker.advance import Advanced, advance
 from printworks.worker.loop import Context
 from tests.clocks import MovableClock
 from tests.factories import NOON, VAULT, a_merchant, some_services
 from tests.scale import scaled
 from tests.worker.hosts import answers, holds, says_nothing, wait_until
-from tests.worker.queues import LEASE
+from tests.worker.queues import LEASE, a_claimant
 from tests.worker.shops import A_PICTURE, ANOTHER_PICTURE, Shop, open_shop
 
 ROOT: Final = Path(__file__).parents[2]
@@ -102,9 +102,7 @@ def submit(shop: Shop, *paths: str, **values: Any) -> Order:
 def claim_all(shop: Shop) -> list[int | None]:
     """Claim all that a worker could have, and return whose it was."""
     with shop.database.writing() as db:
-        claimed = claim(
-            db, POLICIES, Claimant(worker="w", slots=50, cursor="", lease=LEASE), now=shop.clock()
-        )
+        claimed = claim(db, POLICIES, a_claimant("w", 50), now=shop.clock())
     return [job.merchant_id for job in claimed.jobs]
 
 

@@ -17,11 +17,11 @@ from printworks.rules.orders import OrderStatus
 from printworks.store.callbacks.callbacks import Attempt, Callback
 from printworks.store.callbacks.deliveries import DeliveryOutcome, load_deliveries, write_outcomes
 from printworks.store.orders.orders import Order
-from printworks.store.queue.claims import Claimant, claim
+from printworks.store.queue.claims import claim
 from printworks.store.queue.jobs import Job, finish
 from tests.factories import NOON, a_merchant, a_work, a_work_of
 from tests.worker.hosts import wait_until
-from tests.worker.queues import LEASE
+from tests.worker.queues import LEASE, a_claimant, return_ended
 from tests.worker.receivers import Receiver, attempts, feed, listen, says
 from tests.worker.shops import Shop
 
@@ -56,9 +56,7 @@ def states(shop: Shop) -> list[CallbackState]:
 def try_without_reporting(shop: Shop, *, rolls_back: bool) -> None:
     """Take up the first callback as a worker does that dies before, or while, it reports."""
     with shop.database.writing() as db:
-        claimed = claim(
-            db, POLICIES, Claimant(worker="dead", slots=1, cursor="", lease=LEASE), now=shop.clock()
-        )
+        claimed = claim(db, POLICIES, a_claimant("dead", 1), now=shop.clock())
     (job,) = claimed.jobs
     if rolls_back:
         with pytest.raises(ConnectionAbortedError):
@@ -192,6 +190,7 @@ def test_a_worker_that_dies_before_its_report_is_written_holds_up_no_order(
     shop.drain()
     while_held = len(receiver.heard)
     shop.clock.advance(seconds=LEASE.total_seconds() + 1)
+    return_ended(shop.database, now=shop.clock())
     shop.drain()
 
     assert while_held == 0

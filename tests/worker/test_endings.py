@@ -1,6 +1,7 @@
 """What a handler leaves to the loop is written with the end of its job; who waits steps aside."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
@@ -8,10 +9,10 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from printworks.rules.jobs import Policy
+from printworks.rules.jobs import Policy, Pool
 from printworks.store.engine.database import Database
 from printworks.store.queue.jobs import Job
-from printworks.worker.loop import ASIDE_PER_SLOT, Completion, Context, Worker
+from printworks.worker.loop import Completion, Context, Worker
 from tests.factories import NOON
 from tests.worker.queues import (
     KIND,
@@ -103,9 +104,10 @@ def test_who_only_waits_for_others_steps_aside(database: Database) -> None:
     enqueue_one(database)
     has_begun, may_end, is_done = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
-    async def wait_for_others(_context: Context, _job: Job) -> None:
-        has_begun.set()
-        await may_end.wait()
+    async def wait_for_others(context: Context, job: Job) -> None:
+        with context.waiting.of(job):
+            has_begun.set()
+            await may_end.wait()
 
     async def be_quick(_context: Context, _job: Job) -> None:
         is_done.set()
@@ -117,57 +119,48 @@ def test_who_only_waits_for_others_steps_aside(database: Database) -> None:
             await is_done.wait()
             may_end.set()
 
+    both = a_policy(pool=Pool.CALLBACKS)
     work(
         database,
         wait_for_others,
         scene,
         slots=1,
         handlers={KIND: wait_for_others, QUICK: be_quick},
-        policies={KIND: a_policy(steps_aside=True), QUICK: a_policy()},
+        policies={KIND: both, QUICK: both},
     )
 
     assert list_states(database) == ["done", "done"]
 
 
-def test_while_many_wait_aside_those_who_come_last_stay_in_the_queue(database: Database) -> None:
-    late = "late"
-    enqueue_many(database, ASIDE_PER_SLOT)
-    may_end, begun, ends = asyncio.Event(), asyncio.Semaphore(0), asyncio.Queue[str]()
+def test_who_works_in_another_pool_needs_nobody_to_step_aside(database: Database) -> None:
+    enqueue_many(database, 20)
+    has_begun, may_end, is_done = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
-    async def wait_for_others(_context: Context, _job: Job) -> None:
-        begun.release()
+    async def be_busy(_context: Context, _job: Job) -> None:
+        has_begun.set()
         await may_end.wait()
 
-    async def note(_context: Context, job: Job) -> None:
-        ends.put_nowait(job.kind)
+    async def be_quick(_context: Context, _job: Job) -> None:
+        is_done.set()
 
     async def scene(worker: Worker) -> None:
         async with running(worker):
-            for _ in range(ASIDE_PER_SLOT):
-                await begun.acquire()
-            # It has the only slot once the last of them has stepped aside.
+            await has_begun.wait()
             await asyncio.to_thread(enqueue_one, database, kind=QUICK)
-            assert await ends.get() == QUICK
-            for kind in (late, QUICK):
-                await asyncio.to_thread(enqueue_one, database, kind=kind)
-            assert await ends.get() == QUICK
+            await is_done.wait()
+            assert Counter(await asyncio.to_thread(list_states, database))["due"] == 18
             may_end.set()
-            assert await ends.get() == late
 
     work(
         database,
-        wait_for_others,
+        be_busy,
         scene,
-        slots=1,
-        handlers={KIND: wait_for_others, QUICK: note, late: note},
-        policies={
-            KIND: a_policy(steps_aside=True),
-            QUICK: a_policy(),
-            late: a_policy(comes_last=True),
-        },
+        slots=8,
+        handlers={KIND: be_busy, QUICK: be_quick},
+        policies={KIND: a_policy(pool=Pool.LABS), QUICK: a_policy(pool=Pool.CALLBACKS)},
     )
 
-    assert set(list_states(database)) == {"done"}
+    assert list_states(database)[-1] == "done"
 
 
 def test_what_many_handlers_ask_for_in_the_same_moment_is_found_once(shop: Shop) -> None:

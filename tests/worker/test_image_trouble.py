@@ -32,7 +32,7 @@ from tests.worker import deadly
 from tests.worker.conftest import OpenShop
 from tests.worker.deadly import CRASHES, CRASHES_IN_PRINT, HANGS_ONCE, MARK
 from tests.worker.hosts import SECONDS_TO_WAIT, answers, holds, wait_until
-from tests.worker.queues import LEASE
+from tests.worker.queues import LEASE, return_ended
 from tests.worker.shops import A_PICTURE, Shop, open_shop
 
 _S = ImageStatus
@@ -311,6 +311,7 @@ def assert_fine_after_the_lease(shop: Shop, image: int) -> None:
     """Check that another worker finishes what the dead one had begun."""
     assert shop.image(image).status is _S.NOT_YET_DOWNLOADED
     shop.clock.now = system_clock() + LEASE + timedelta(seconds=1)
+    return_ended(shop.database, now=shop.clock())
     shop.drain()
     assert shop.image(image).status is _S.OK
     assert shop.job(JobKind.FETCH_IMAGE).attempts == 2

@@ -13,6 +13,7 @@ from printworks.actions.images.pictures import NOT_AS_EXPECTED
 from printworks.net.client import FetchLimits
 from printworks.net.errors import Unreachable
 from printworks.rules.events import ImageJudged
+from printworks.rules.hosts import BUSY_WAIT, DOWNLOADS
 from printworks.rules.images import DOWNLOAD_WAITS, ImageStatus
 from printworks.rules.jobs import POLICIES, JobKind
 from printworks.rules.orders import OrderStatus
@@ -22,7 +23,6 @@ from printworks.store.images.images import Image
 from printworks.store.images.pictures import proof_key, purge_pictures
 from printworks.store.orders.orders import Order
 from printworks.store.tables import images
-from printworks.worker.resources import BUSY_WAIT, MOST_FROM_HOST
 from tests.factories import a_work
 from tests.imaging.pictures import CORNERS, a_picture, are_alike, as_jpeg, corners
 from tests.worker.conftest import OpenShop
@@ -292,7 +292,7 @@ class TestServersThatMisbehave:
             wait_until(lambda: len(list_waiting(shop)) == 2 and len(shop.host.asked) >= 6)
             gate.open()
 
-        assert shop.host.most_at_once == len(shop.host.asked) == MOST_FROM_HOST
+        assert shop.host.most_at_once == len(shop.host.asked) == DOWNLOADS.most_for_merchant
         assert [(job.attempts, job.due_at) for job in list_waiting(shop)] == [
             (0, shop.clock() + BUSY_WAIT),
             (0, shop.clock() + BUSY_WAIT),

@@ -264,7 +264,8 @@ class TestRunning:
 
     def test_a_job_of_a_dead_worker_is_taken_over(self, database: Database) -> None:
         enqueue_one(database)
-        claim_one(database, worker="dead")
+        short = timedelta(milliseconds=60)
+        claim_one(database, worker="dead", lease=short)
         ran = asyncio.Event()
 
         async def say_so(_context: Context, _job: Job) -> None:
@@ -274,7 +275,7 @@ class TestRunning:
             async with running(worker):
                 await ran.wait()
 
-        work(database, say_so, scene, clock=lambda: NOON + LEASE)
+        work(database, say_so, scene, lease=short)
 
         assert list_states(database) == ["done"]
 

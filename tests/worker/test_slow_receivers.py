@@ -1,16 +1,13 @@
 """A receiver that hangs, drips or fails slows nobody but itself."""
 
-import asyncio
 from collections.abc import Iterator
-from contextlib import ExitStack
 from datetime import timedelta
 
 import pytest
 
 from printworks.rules.events import CallbackState
-from printworks.rules.jobs import POLICIES, JobKind, RetryLater
+from printworks.rules.jobs import POLICIES, JobKind
 from printworks.store.accounts.merchants import Merchant
-from printworks.worker.receivers import MOST_TO_HOST, Receivers
 from tests.factories import a_merchant
 from tests.worker.conftest import OpenShop
 from tests.worker.hosts import says_nothing, wait_until
@@ -108,19 +105,3 @@ def test_later_tries_have_few_places(shop: Shop, receiver: Receiver) -> None:
 
     assert is_told(shop)
     assert receiver.most_at_once <= POLICIES[JobKind.RETRY_CALLBACK].in_flight == 2
-
-
-def test_no_receiver_is_flooded() -> None:
-    async def take_turns() -> None:
-        receivers = Receivers()
-        with ExitStack() as turns:
-            for merchant_id in range(MOST_TO_HOST):
-                turns.enter_context(receivers.slot(merchant_id, "https://shop.example/a"))
-
-            turns.enter_context(receivers.slot(1, "https://other.example/"))
-            with pytest.raises(RetryLater):
-                turns.enter_context(receivers.slot(1, "https://shop.example/b"))
-        with receivers.slot(1, "https://shop.example/b"):
-            assert not receivers.is_slow(1)
-
-    asyncio.run(take_turns())

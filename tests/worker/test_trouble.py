@@ -13,7 +13,7 @@ from printworks.store.queue.jobs import Job
 from printworks.store.tables import jobs
 from printworks.worker.loop import Context, Worker
 from tests.factories import NOON
-from tests.worker.queues import LEASE, enqueue_many, enqueue_one, list_states, read
+from tests.worker.queues import enqueue_many, enqueue_one, list_states, read
 from tests.worker.running import BOTH_WAYS, hang, running, work
 
 
@@ -181,7 +181,6 @@ class TestTrouble:
 
     def test_a_report_that_no_database_takes_is_left_to_the_lease(self, database: Database) -> None:
         job_id = enqueue_one(database)
-        times = [NOON]
 
         async def lose_the_database(context: Context, _job: Job) -> None:
             await context.in_thread(rename, database, "jobs", "gone")
@@ -190,12 +189,8 @@ class TestTrouble:
             with pytest.raises(database.engine.dialect.loaded_dbapi.Error):
                 await worker.drain()
 
-        def clock() -> datetime:
-            times.append(times[-1] + LEASE)
-            return times[-1]
-
         try:
-            work(database, lose_the_database, scene, clock=clock)
+            work(database, lose_the_database, scene, lease=timedelta(milliseconds=60))
         finally:
             rename(database, "gone", "jobs")
 

@@ -37,13 +37,19 @@ def is_all_done(database: Database) -> bool:
         return db.execute(unfinished).one_or_none() is None
 
 
-async def work(database: Database, threads: ThreadPoolExecutor) -> None:
-    """Work until all is done."""
-    context = Context(some_services(database, clock=system_clock), threads)
+async def be_slow(context: Context, job: Job) -> None:
+    """Take longer than three leases."""
+    await say_so(context, job)
+    await asyncio.sleep(3.5 * LEASE.total_seconds())
+
+
+async def work(database: Database, threads: ThreadPoolExecutor, *, ahead: timedelta) -> None:
+    """Work until all is done, with a clock that is so much ahead."""
+    context = Context(some_services(database, clock=lambda: system_clock() + ahead), threads)
     worker = Worker(
         context,
-        handlers={KIND: say_so},
-        policies={KIND: POLICY},
+        handlers={KIND: say_so, "slow": be_slow},
+        policies={KIND: POLICY, "slow": POLICY},
         slots=SLOTS,
         lease=LEASE,
         stop_timeout=LEASE,
@@ -59,6 +65,7 @@ async def work(database: Database, threads: ThreadPoolExecutor) -> None:
 if __name__ == "__main__":
     structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
     opened = Database(sys.argv[1])
+    clock_ahead = timedelta(seconds=float(sys.argv[2]) if len(sys.argv) > 2 else 0)
     with ThreadPoolExecutor(4) as pool:
-        asyncio.run(work(opened, pool))
+        asyncio.run(work(opened, pool, ahead=clock_ahead))
     opened.close()

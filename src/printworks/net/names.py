@@ -12,8 +12,8 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from printworks.net.guard import Guard
 
 # A name server that does not answer blocks a thread for many seconds; with the few threads of
-# the event loop, all other lookups would wait.
-THREADS: Final = 32
+# the event loop, all other lookups would wait. They are started when they are needed.
+THREADS: Final = 128
 
 LookUp = Callable[..., Sequence[tuple[Any, ...]]]
 

@@ -25,8 +25,10 @@ class JobKind(StrEnum):
     """What can be enqueued; each kind has a policy here and a handler in the worker."""
 
     FETCH_IMAGE = "fetch-image"
+    FETCH_SLOW_IMAGE = "fetch-slow-image"
     RENDER_IMAGE = "render-image"
     FETCH_PACKING_SLIP = "fetch-packing-slip"
+    FETCH_SLOW_PACKING_SLIP = "fetch-slow-packing-slip"
     SEND_TO_LAB = "send-to-lab"
     APPLY_LAB_REPORT = "apply-lab-report"
     CANCEL_AT_LAB = "cancel-at-lab"
@@ -46,6 +48,77 @@ class JobKind(StrEnum):
     PURGE_REQUESTS = "purge-requests"
     PURGE_SESSIONS = "purge-sessions"
     SUM_DAYS = "sum-days"
+
+
+# Where a download goes whose host was slow lately: a few at a time, with slots of their own.
+SLOW_KINDS: Final[Mapping[str, JobKind]] = {
+    JobKind.FETCH_IMAGE: JobKind.FETCH_SLOW_IMAGE,
+    JobKind.FETCH_PACKING_SLIP: JobKind.FETCH_SLOW_PACKING_SLIP,
+}
+
+
+class Pool(StrEnum):
+    """The parts of a worker, each with slots of its own: none takes those of another."""
+
+    DOWNLOADS = "downloads"
+    SLOW_DOWNLOADS = "slow-downloads"
+    CALLBACKS = "callbacks"
+    LATE_CALLBACKS = "late-callbacks"
+    RENDERING = "rendering"
+    LABS = "labs"
+    PAYMENTS = "payments"
+    UPKEEP = "upkeep"
+
+
+class PoolSize(msgspec.Struct, frozen=True, kw_only=True):
+    """The size of a pool, in proportion to the slots of its worker."""
+
+    slots: float
+    # How many that wait for other servers may leave their slots, for each slot.
+    aside: int = 0
+    # The part of the slots that is kept for merchants whose servers answer.
+    kept: float = 0
+
+    def count_slots(self, of_worker: int) -> int:
+        """Return how many slots it has; at least one."""
+        return max(1, int(self.slots * of_worker))
+
+    def count_kept(self, of_worker: int) -> int:
+        """Return how many of them are kept for those whose servers answer."""
+        return int(self.kept * self.count_slots(of_worker))
+
+    def count_aside(self, of_worker: int) -> int:
+        """Return how many may wait beside the slots."""
+        return self.aside * self.count_slots(of_worker)
+
+
+POOL_SIZES: Final[Mapping[Pool, PoolSize]] = {
+    # A download may hold a hundred megabytes of disk: not as many wait aside as callbacks may.
+    Pool.DOWNLOADS: PoolSize(slots=1, aside=1, kept=1 / 4),
+    Pool.SLOW_DOWNLOADS: PoolSize(slots=1 / 2, kept=1 / 4),
+    Pool.CALLBACKS: PoolSize(slots=1, aside=4, kept=1 / 4),
+    # They only hold a connection, and one to a receiver that is well again must get through.
+    Pool.LATE_CALLBACKS: PoolSize(slots=4, kept=1 / 4),
+    Pool.RENDERING: PoolSize(slots=1 / 4),
+    Pool.LABS: PoolSize(slots=1 / 4),
+    Pool.PAYMENTS: PoolSize(slots=1 / 4),
+    Pool.UPKEEP: PoolSize(slots=1),
+}
+
+# How long a process that moves a merchant's clock reserves the merchant's jobs without renewing it.
+ADVANCING_LEASE: Final = timedelta(minutes=3)
+# How far the clocks of machines may be apart.
+MOST_SKEW: Final = timedelta(seconds=10)
+
+
+def has_lease_ended(unchanged: timedelta, length: timedelta, *, is_past: bool) -> bool:
+    """Say whether a lease has ended that an observer has seen unchanged for this long.
+
+    Holders renew after a third of its length. What the observer's clock says counts only together
+    with half of the length: the clock may just have been set forward. Without it, all of the
+    length counts: the clock may have been set back.
+    """
+    return unchanged >= (length / 2 if is_past else length)
 
 
 # The states in which an operator may retry or cancel a job. A running job can be neither.
@@ -76,10 +149,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     # From the attempts so far to the wait before the next one; None for no more.
     wait_after: Callable[[int], timedelta | None]
     timeout: timedelta = timedelta(minutes=10)
-    # Whether it mostly waits for an external server, and frees its slot when that takes long.
-    steps_aside: bool = False
-    # Whether it stays in the queue while many others have freed their slots.
-    comes_last: bool = False
+    # Whose slots it uses.
+    pool: Pool = Pool.UPKEEP
 
 
 class Retry(msgspec.Struct, frozen=True):
@@ -88,6 +159,8 @@ class Retry(msgspec.Struct, frozen=True):
     wait: timedelta
     # Whether this was one of the attempts that the job has.
     counts: bool = True
+    # What it becomes, if it is to wait with others.
+    kind: JobKind | None = None
 
 
 class GiveUp(msgspec.Struct, frozen=True):
@@ -101,18 +174,19 @@ class PermanentFailure(Exception):
 class RetryLater(Exception):
     """Raised by a handler after an infrastructure error, such as a full disk.
 
-    It does not use up an attempt of the job.
+    It does not use up an attempt of the job. With a kind, the job becomes one of that kind.
     """
 
-    def __init__(self, reason: str, *, wait: timedelta) -> None:
+    def __init__(self, reason: str, *, wait: timedelta, kind: JobKind | None = None) -> None:
         super().__init__(reason)
         self.wait = wait
+        self.kind = kind
 
 
 def decide(policy: Policy, attempts: int, error: BaseException) -> Retry | GiveUp:
     """Return whether and when a job is retried that has failed after this many attempts."""
     if isinstance(error, RetryLater):
-        return Retry(error.wait, counts=False)
+        return Retry(error.wait, counts=False, kind=error.kind)
     if isinstance(error, PermanentFailure) or attempts >= policy.attempts:
         return GiveUp()
     wait = policy.wait_after(attempts)
@@ -152,15 +226,19 @@ _SWEEP: Final = Policy(
 SPARE_ATTEMPTS: Final = 3
 
 _DOWNLOAD: Final = Policy(
+    pool=Pool.DOWNLOADS,
     in_flight=8,
     attempts=DOWNLOAD_ATTEMPTS + SPARE_ATTEMPTS,
     acknowledge=Acknowledge.SINGLY,
     # Other failures than those that the handler counts are retried as well.
     wait_after=lambda attempts: wait_after_download(attempts) or timedelta(minutes=10),
 )
+# Those from hosts that were slow lately: few of them at a time.
+_SLOW_DOWNLOAD: Final = msgspec.structs.replace(_DOWNLOAD, in_flight=2, pool=Pool.SLOW_DOWNLOADS)
 # A picture that cannot be rendered fails at the first attempt: these are for workers that die,
 # which is not the fault of the picture, since children render it.
 _RENDER: Final = Policy(
+    pool=Pool.RENDERING,
     in_flight=4,
     attempts=30,
     acknowledge=Acknowledge.SINGLY,
@@ -173,7 +251,10 @@ _REMOVAL: Final = Policy(
     wait_after=doubling(timedelta(minutes=1), longest=timedelta(hours=6)),
 )
 
+# It asks the labs, one after the other.
+_POLL: Final = msgspec.structs.replace(_SWEEP, pool=Pool.LABS)
 _LAB: Final = Policy(
+    pool=Pool.LABS,
     in_flight=8,
     attempts=30,
     acknowledge=Acknowledge.SINGLY,
@@ -182,6 +263,7 @@ _LAB: Final = Policy(
 
 # No money may be lost because a provider was unavailable: there is always another attempt.
 _PAYMENT: Final = Policy(
+    pool=Pool.PAYMENTS,
     in_flight=8,
     attempts=1000,
     timeout=timedelta(minutes=5),
@@ -191,6 +273,7 @@ _PAYMENT: Final = Policy(
 
 # The first attempt of a callback. One merchant never has all the slots of a worker.
 _CALLBACK: Final = Policy(
+    pool=Pool.CALLBACKS,
     in_flight=24,
     # Failures of the receiver are counted in the callback, and every attempt is a job of its own:
     # these are for workers that die.
@@ -198,10 +281,9 @@ _CALLBACK: Final = Policy(
     timeout=timedelta(minutes=1),
     acknowledge=Acknowledge.GROUPED,
     wait_after=doubling(timedelta(seconds=10), longest=timedelta(hours=1)),
-    steps_aside=True,
 )
 # Later attempts, and the first ones to slow receivers: few of them at a time.
-_LATE_CALLBACK: Final = msgspec.structs.replace(_CALLBACK, in_flight=2, comes_last=True)
+_LATE_CALLBACK: Final = msgspec.structs.replace(_CALLBACK, in_flight=2, pool=Pool.LATE_CALLBACKS)
 
 POLICIES: Final[Mapping[str, Policy]] = {
     JobKind.DELIVER_CALLBACK: _CALLBACK,
@@ -214,10 +296,13 @@ POLICIES: Final[Mapping[str, Policy]] = {
     JobKind.APPLY_LAB_REPORT: _LAB,
     JobKind.CANCEL_AT_LAB: _LAB,
     JobKind.FETCH_IMAGE: _DOWNLOAD,
+    JobKind.FETCH_SLOW_IMAGE: _SLOW_DOWNLOAD,
     JobKind.RENDER_IMAGE: _RENDER,
     JobKind.FETCH_PACKING_SLIP: _DOWNLOAD,
+    JobKind.FETCH_SLOW_PACKING_SLIP: _SLOW_DOWNLOAD,
     JobKind.REMOVE_FILES: _REMOVAL,
     **dict.fromkeys(HOURLY, _SWEEP),
+    JobKind.POLL_LABS: _POLL,
 }
 
 

@@ -16,8 +16,10 @@ from printworks.worker.sweeps import SWEEPS, remove_files, sweep
 
 HANDLERS: Final[Mapping[str, Handler]] = {
     JobKind.FETCH_IMAGE: fetch_image,
+    JobKind.FETCH_SLOW_IMAGE: fetch_image,
     JobKind.RENDER_IMAGE: render_image,
     JobKind.FETCH_PACKING_SLIP: fetch_packing_slip,
+    JobKind.FETCH_SLOW_PACKING_SLIP: fetch_packing_slip,
     JobKind.SEND_TO_LAB: send_to_lab,
     JobKind.APPLY_LAB_REPORT: apply_lab_report,
     JobKind.CANCEL_AT_LAB: cancel_at_lab,

@@ -18,7 +18,7 @@ from printworks.actions.accounts.clock import advance_clock
 from printworks.actions.services import Services
 from printworks.clock import Clock
 from printworks.errors import StillRunning
-from printworks.rules.jobs import POLICIES
+from printworks.rules.jobs import ADVANCING_LEASE, POLICIES
 from printworks.settings import Settings
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.engine.database import find_outages
@@ -36,8 +36,6 @@ from printworks.worker import HANDLERS
 from printworks.worker.loop import Context, Worker
 from printworks.worker.resources import open_resources
 
-# How long workers leave the merchant's jobs alone, unless it is renewed.
-ADVANCING_LEASE: Final = timedelta(minutes=3)
 # Columns store whole milliseconds.
 TICK: Final = timedelta(milliseconds=1)
 # How long to wait for jobs that workers have already started.
@@ -164,7 +162,7 @@ def _take_step(move: _Move, left: timedelta, *, waits: bool) -> _Step:
         if scheduled is None or is_last:
             return _Step(moved, None, is_last=True)
         job = claim_scheduled_job(
-            db, scheduled.id, worker=move.worker.name, lease_until=real_now + move.lease
+            db, scheduled.id, worker=move.worker.name, now=real_now, lease=move.lease
         )
         return _Step(moved, job, is_last=False)
 

@@ -66,11 +66,13 @@ async def _deliver(context: Context, job: Job) -> Completion | None:
     if _is_old_news(delivery):
         return _complete(DeliveryOutcome(delivery=delivery, state=CallbackState.SKIPPED))
     receivers = context.resources.receivers
-    if job.kind == JobKind.DELIVER_CALLBACK and receivers.is_slow(delivery.merchant_id):
+    if job.kind == JobKind.DELIVER_CALLBACK and receivers.is_slow(
+        delivery.merchant_id, delivery.url
+    ):
         # Queue it with the other callbacks of slow receivers, of which few run at a time.
         waiting = DeliveryOutcome(delivery=delivery, state=delivery.state, retry_in=timedelta(0))
         return _complete(waiting)
-    with receivers.slot(delivery.merchant_id, delivery.url):
+    with receivers.slot(delivery.merchant_id, delivery.url), context.waiting.of(job):
         return _complete(await _attempt(context, delivery, delivery.url))
 
 

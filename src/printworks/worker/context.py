@@ -20,6 +20,7 @@ from printworks.store.accounts.merchants import Merchant, get_merchant
 from printworks.store.engine.database import Database
 from printworks.store.queue.jobs import Job
 from printworks.worker.resources import Resources
+from printworks.worker.waiting import Waiting
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -51,6 +52,8 @@ class Context:
     services: Services
     threads: ThreadPoolExecutor
     opened: Resources | None = None
+    # Who waits for other servers.
+    waiting: Waiting = field(default_factory=Waiting)
     _loads: dict[Any, _Load] = field(default_factory=dict)
 
     @property
@@ -98,6 +101,12 @@ class Context:
     ) -> Result:
         """Run a call that waits for a payment provider, apart from the others."""
         return await _run(self.resources.payment_pool, call, *args, **kwargs)
+
+    async def in_lab_pool(
+        self, call: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
+    ) -> Result:
+        """Run a call that waits for a lab, apart from the others."""
+        return await _run(self.resources.lab_pool, call, *args, **kwargs)
 
     async def load(
         self, find: Callable[[Connection, Sequence[Key]], Mapping[Key, Result]], key: Key

@@ -1,6 +1,7 @@
 """Downloads images and packing slips, within limits and with retries."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -11,7 +12,7 @@ from printworks.errors import OutOfRoom, QuotaReached
 from printworks.net.client import Fetched
 from printworks.net.errors import BadAddress, OutboundError, TooLarge
 from printworks.rules.images import DOWNLOAD_ATTEMPTS, ImageStatus
-from printworks.rules.jobs import RetryLater
+from printworks.rules.jobs import SLOW_KINDS, RetryLater
 from printworks.rules.quotas import check_files
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.queue.jobs import Job
@@ -66,14 +67,21 @@ async def fetch(
     Raise `Deferred` if it will be retried, and `RetryLater` if it could not be attempted.
     """
     resources = context.resources
+    if job.kind in SLOW_KINDS and resources.image_hosts.is_slow(job.merchant_id, url):
+        # Others do not wait in line behind it.
+        raise RetryLater("The host was slow lately.", wait=timedelta(0), kind=SLOW_KINDS[job.kind])
     limits = resources.fetch_limits._replace(size=context.settings.image_limit)
     if job.attempts > DOWNLOAD_ATTEMPTS + MOST_CRASHES:
         return Failure(ImageStatus.INVALID, CANNOT_BE_PROCESSED)
-    with infrastructure_errors(), resources.host_slot(url):
+    with (
+        infrastructure_errors(),
+        resources.image_hosts.slot(job.merchant_id, url) as exchange,
+        context.waiting.of(job),
+    ):
         try:
             with into.open("wb") as file:
                 return await resources.outbound.fetch(
-                    url, into=file.write, limits=limits, headers=headers
+                    url, into=exchange.count(file.write), limits=limits, headers=headers
                 )
         except TooLarge as error:
             return Failure(ImageStatus.INVALID, error.message)

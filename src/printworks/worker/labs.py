@@ -59,7 +59,7 @@ async def send_to_lab(context: Context, job: Job) -> None:
         if lab_job is None:
             await context.in_thread(_handle_unsendable, context, job)
             return
-        laters = await context.in_cpu_pool(_place, context.resources, lab_job)
+        laters = await context.in_lab_pool(_place, context.resources, lab_job)
         await context.in_thread(_record_sent, context, lab_job, laters)
 
 
@@ -165,7 +165,7 @@ def _apply(context: Context, report: LabReport) -> bool:
 async def cancel_at_lab(context: Context, job: Job) -> None:
     """Cancel a job at its lab. Idempotent, as labs are."""
     with infrastructure_errors():
-        await context.in_cpu_pool(_cancel, context, job.args["shipment"])
+        await context.in_lab_pool(_cancel, context, job.args["shipment"])
 
 
 def _cancel(context: Context, shipment_id: int) -> None:
@@ -183,7 +183,7 @@ async def poll_labs(context: Context, _job: Job) -> None:
     Idempotent: what is not news changes nothing, and one poll at a time is enqueued.
     """
     with infrastructure_errors():
-        if await context.in_cpu_pool(_poll_all, context):
+        if await context.in_lab_pool(_poll_all, context):
             await context.in_thread(_enqueue_poll, context)
 
 

@@ -18,7 +18,16 @@ import structlog
 from sqlalchemy import Connection
 
 from printworks.log import context as log_context
-from printworks.rules.jobs import Acknowledge, GiveUp, JobKind, Policy, Retry, decide, hourly_key
+from printworks.rules.jobs import (
+    Acknowledge,
+    GiveUp,
+    JobKind,
+    Policy,
+    Pool,
+    Retry,
+    decide,
+    hourly_key,
+)
 from printworks.store.engine.database import find_outages
 from printworks.store.queue.claims import Claimant, Claimed, claim, find_held
 from printworks.store.queue.jobs import (
@@ -29,12 +38,16 @@ from printworks.store.queue.jobs import (
     enqueue,
     exhaust,
     finish,
+    lane_of,
     put_back,
     release,
     renew,
 )
+from printworks.store.queue.shares import Room
 from printworks.store.queue.wakeup import watch
 from printworks.worker.context import Completion, Context, Handler
+from printworks.worker.leases import LeaseWatch
+from printworks.worker.slots import Slots
 
 __all__ = ["Completion", "Context", "Handler", "Worker"]
 
@@ -45,12 +58,10 @@ LARGEST_GROUP: Final = 64
 LONGEST_PAUSE: Final = 1.0
 # Other running jobs soon end too: one claim for many is much cheaper than many claims.
 SECONDS_BETWEEN_CLAIMS: Final = 0.005
-# The wait after a claim that saw only some lanes and found nothing for this worker.
+# The wait after a claim that saw only some lanes, or lost what it saw to another worker.
 SHORT_PAUSE: Final = 0.02
-# Jobs that wait for other servers leave their slot after this time, and so many of them may wait
-# aside for each slot: a few hanging receivers must not block the rest.
-SECONDS_IN_SLOT: Final = 1.0
-ASIDE_PER_SLOT: Final = 4
+# How often those that wait for other servers are asked to leave their slots.
+SECONDS_BETWEEN_LOOKS: Final = 0.25
 # How long to wait after a database error.
 SECONDS_TO_RECOVER: Final = 1.0
 
@@ -85,16 +96,14 @@ class Worker:
         self._context = context
         self._handlers = handlers
         self._policies = {kind: policies[kind] for kind in handlers}
-        self._slots = slots
+        self._slots = Slots(self._policies, context.waiting, of_worker=slots)
         self._lease = lease
         self._stop_timeout = stop_timeout
         self._hourly = hourly
         self._enqueued_hour = ""
-        self._cursor = ""
-        self._has_more = False
+        # The pools in which something is left to claim.
+        self._more: frozenset[Pool] = frozenset()
         self._running: dict[Claim, asyncio.Task[None]] = {}
-        # Those of them that have waited for another server for long.
-        self._aside: set[Claim] = set()
         self._ended: list[Outcome] = []
         self._has_ended = asyncio.Event()
         self._is_group = asyncio.Event()
@@ -103,12 +112,15 @@ class Worker:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until told to stop; then let jobs finish in time and put back the rest."""
-        log.info("worker started", worker=self.name, slots=self._slots)
+        log.info("worker started", worker=self.name)
+        watch_leases = LeaseWatch(self._context, lease=self._lease).keep_watching
         async with asyncio.TaskGroup() as group:
             tasks = [
                 group.create_task(watch(self._context.database, self._wake.set)),
                 group.create_task(self._keep_reporting()),
                 group.create_task(self._keep_renewing()),
+                group.create_task(self._keep_slots_free()),
+                group.create_task(watch_leases(lambda: self._running.keys())),
                 group.create_task(self._wake_at(stop)),
             ]
             while not stop.is_set():
@@ -117,7 +129,7 @@ class Worker:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(pause):
                         await self._wake.wait()
-                if self._busy:
+                if self._slots.taken:
                     await asyncio.sleep(SECONDS_BETWEEN_CLAIMS)
             await self._shut_down()
             for task in tasks:
@@ -127,11 +139,13 @@ class Worker:
     async def drain(self) -> int:
         """Run all due jobs and those that follow from them; return how many."""
         ran = 0
-        while (claimed := await self._context.in_thread(self._claim, self._slots)).jobs:
+        while True:
+            claimed = await self._context.in_thread(self._claim, self._slots.find_rooms())
+            if not claimed.jobs:
+                return ran
             ran += len(claimed.jobs)
-            await asyncio.gather(*self._start(claimed.jobs))
+            await asyncio.gather(*self._start(claimed))
             await self._report_ended()
-        return ran
 
     async def run_one(self, job: Job) -> None:
         """Run a job that is claimed for this worker already, and report its outcome."""
@@ -145,11 +159,11 @@ class Worker:
 
     async def _claim_and_start(self) -> float:
         """Fill the free slots and return how long to wait before the next claim."""
-        free = self._slots - self._busy
-        if free == 0:
+        rooms = self._slots.find_rooms()
+        if not rooms:
             return LONGEST_PAUSE
         try:
-            claimed = await self._context.in_thread(self._claim, free)
+            claimed = await self._context.in_thread(self._claim, rooms)
         except find_outages() as error:
             # No traceback: there would be one every second while the database is unavailable.
             log.error("database unavailable", worker=self.name, error=type(error).__name__)
@@ -157,43 +171,28 @@ class Worker:
         except Exception:
             log.exception("claim failed", worker=self.name)
             return SECONDS_TO_RECOVER
-        _tasks = self._start(claimed.jobs)
-        self._has_more = claimed.has_more
+        _tasks = self._start(claimed)
+        self._more = (self._more - rooms.keys()) | claimed.more
         return self._pause_after(claimed)
 
-    @property
-    def _busy(self) -> int:
-        """How many slots are taken."""
-        return len(self._running) - len(self._aside)
-
-    @property
-    def _has_room_aside(self) -> bool:
-        return len(self._aside) < ASIDE_PER_SLOT * self._slots
-
     def _pause_after(self, claimed: Claimed) -> float:
-        if claimed.has_more and self._busy < self._slots:
+        rooms = self._slots.find_rooms()
+        if any(pool in rooms and rooms[pool].for_doubted for pool in claimed.more):
             return 0 if claimed.jobs else SHORT_PAUSE
+        if any(pool in rooms for pool in claimed.unseen):
+            return SHORT_PAUSE
         if claimed.next_due_at is None:
             return LONGEST_PAUSE
         ahead = (claimed.next_due_at - self._context.clock()).total_seconds()
         return min(max(ahead, SHORT_PAUSE), LONGEST_PAUSE)
 
-    def _claim(self, slots: int) -> Claimed:
+    def _claim(self, rooms: Mapping[Pool, Room]) -> Claimed:
         now = self._context.clock()
         self._enqueue_hourly(now)
-        policies = self._policies
-        if not self._has_room_aside:
-            # Jobs that may take long would take the slots of all others.
-            policies = {kind: one for kind, one in policies.items() if not one.comes_last}
+        proven = self._context.waiting.proven
+        claimant = Claimant(worker=self.name, rooms=rooms, lease=self._lease, proven=proven)
         with self._context.database.writing() as db:
-            claimed = claim(
-                db,
-                policies,
-                Claimant(worker=self.name, slots=slots, cursor=self._cursor, lease=self._lease),
-                now=now,
-            )
-        self._cursor = claimed.cursor
-        return claimed
+            return claim(db, self._policies, claimant, now=now)
 
     def _enqueue_hourly(self, now: datetime) -> None:
         """Enqueue the hourly jobs: every worker does, and the first one counts."""
@@ -205,13 +204,12 @@ class Worker:
                 enqueue(db, kind, {}, merchant=None, now=now, dedupe_key=hourly_key(kind, now))
         self._enqueued_hour = hour
 
-    def _start(self, jobs: Sequence[Job]) -> list[asyncio.Task[None]]:
+    def _start(self, claimed: Claimed) -> list[asyncio.Task[None]]:
+        jobs = claimed.jobs
+        self._slots.continue_from(claimed.cursors)
+        self._slots.take(jobs)
         tasks = [asyncio.create_task(self._run(job)) for job in jobs]
         self._running.update(zip((job.claim for job in jobs), tasks, strict=True))
-        waiting = [job.claim for job in jobs if self._policies[job.kind].steps_aside]
-        if waiting:
-            # One timer for all that begin together.
-            asyncio.get_running_loop().call_later(SECONDS_IN_SLOT, self._step_aside, waiting)
         return tasks
 
     async def _run(self, job: Job) -> None:
@@ -226,17 +224,18 @@ class Worker:
                 self._ended.append(outcome)
                 self._has_ended.set()
         finally:
-            self._aside.discard(job.claim)
+            pool = self._slots.leave(job)
             del self._running[job.claim]
-            if not self._busy or len(self._ended) >= LARGEST_GROUP:
+            if not self._slots.taken or len(self._ended) >= LARGEST_GROUP:
                 self._is_group.set()
-            if self._has_more:
+            if pool in self._more:
                 self._wake.set()
 
-    def _step_aside(self, claims: Sequence[Claim]) -> None:
-        for held in claims:
-            if held in self._running and self._has_room_aside:
-                self._aside.add(held)
+    async def _keep_slots_free(self) -> None:
+        """Let jobs that wait for others for long leave their slots."""
+        while True:
+            await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
+            if self._slots.step_aside():
                 self._wake.set()
 
     async def _attempt(self, job: Job, policy: Policy) -> Outcome:
@@ -249,10 +248,11 @@ class Worker:
             if limit.expired():
                 what = f"The job took longer than {policy.timeout}."
             match decide(policy, job.attempts, error):
-                case Retry(wait, counts):
+                case Retry(wait, counts, kind):
                     say = log.warning if counts else log.info
                     say("job failed, will retry", attempts=job.attempts, error=what)
-                    return PutBack(job.claim, wait, what, counts)
+                    lane = kind and lane_of(kind, job.merchant_id)
+                    return PutBack(job.claim, wait, what, counts, kind, lane)
                 case GiveUp():
                     log.exception("job failed for good", attempts=job.attempts)
                     return Exhausted(job.claim, what)
@@ -261,7 +261,7 @@ class Worker:
     async def _keep_reporting(self) -> None:
         while True:
             await self._has_ended.wait()
-            if self._busy and len(self._ended) < LARGEST_GROUP:
+            if self._slots.taken and len(self._ended) < LARGEST_GROUP:
                 self._is_group.clear()
                 with suppress(TimeoutError):
                     async with asyncio.timeout(SECONDS_TO_GROUP):
@@ -280,13 +280,13 @@ class Worker:
 
     async def _report(self, outcomes: Sequence[Outcome]) -> None:
         """Write the outcomes of jobs; retry until their lease ends."""
-        deadline = self._context.clock() + self._lease
+        deadline = asyncio.get_running_loop().time() + self._lease.total_seconds()
         while True:
             try:
                 written = await self._context.in_thread(self._write, outcomes)
             except Exception:
                 log.exception("report failed", worker=self.name, jobs=len(outcomes))
-                if self._context.clock() >= deadline:
+                if asyncio.get_running_loop().time() >= deadline:
                     return
                 await asyncio.sleep(SECONDS_TO_RECOVER)
             else:

@@ -4,7 +4,6 @@ import errno
 import shutil
 import tempfile
 import time
-from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -13,7 +12,6 @@ from datetime import timedelta
 from functools import cache, partial
 from pathlib import Path
 from typing import Final, TypeVar
-from urllib.parse import urlsplit
 
 from printworks.actions.images.pictures import RenderingUnavailable, render_reliably
 from printworks.actions.services import Services
@@ -27,18 +25,21 @@ from printworks.labs.connector import LabConnector
 from printworks.net.client import POST_WITHIN, USUAL, FetchLimits, Outbound
 from printworks.net.guard import Guard
 from printworks.payments.gateway import Gateway
-from printworks.rules.jobs import RetryLater
+from printworks.rules import hosts as host_limits
+from printworks.rules.jobs import POOL_SIZES, Pool, RetryLater
 from printworks.store.engine.database import find_outages
 from printworks.vault import SecretUnreadable
-from printworks.worker.receivers import Receivers
+from printworks.worker.hosts import Hosts
 
-# Downloads from one host at the same time, by one worker: no server is flooded, and a slow one
-# does not take every slot.
-MOST_FROM_HOST: Final = 6
 # Payments that a worker checks at the same time.
 PAYMENT_THREADS: Final = 4
-# How long to wait for a host that has as many downloads as it may.
-BUSY_WAIT: Final = timedelta(seconds=2)
+# Jobs of labs that a worker copies at the same time.
+LAB_THREADS: Final = 4
+# The pools whose jobs hold a connection each.
+_NETWORK_POOLS: Final = (
+    *(Pool.DOWNLOADS, Pool.SLOW_DOWNLOADS),
+    *(Pool.CALLBACKS, Pool.LATE_CALLBACKS),
+)
 # How long to wait after an infrastructure error, such as a full disk.
 OUTAGE_WAIT: Final = timedelta(minutes=1)
 # A working folder this old belongs to a worker that was killed.
@@ -74,16 +75,19 @@ class Resources:
     connect: Callable[[Lab], LabConnector]
     # Threads for rendering and for copying files.
     cpu_pool: ThreadPoolExecutor
+    # Threads that wait for labs, whose folders may be on a server that hangs.
+    lab_pool: ThreadPoolExecutor
     # Threads that wait for payment providers, so that rendering does not.
     payment_pool: ThreadPoolExecutor
     # The folder for temporary files.
     scratch: Path
     # Limits of downloads.
     fetch_limits: FetchLimits = USUAL
-    # How long to wait for receivers of callbacks, and which of them are slow.
+    # How long to wait for receivers of callbacks.
     callback_timeout: timedelta = POST_WITHIN
-    receivers: Receivers = field(default_factory=Receivers)
-    _busy: Counter[str] = field(default_factory=Counter)
+    # What the hosts of merchants have to do for us, and which of them are slow.
+    image_hosts: Hosts = field(default_factory=lambda: Hosts(host_limits.DOWNLOADS))
+    receivers: Hosts = field(default_factory=lambda: Hosts(host_limits.CALLBACKS))
 
     @property
     def processor(self) -> ImageProcessor:
@@ -101,22 +105,6 @@ class Resources:
     @property
     def gateway(self) -> Gateway:
         return self.services.gateway
-
-    @contextmanager
-    def host_slot(self, url: str) -> Iterator[None]:
-        """Take one of a host's download slots; raise `RetryLater` while all are taken."""
-        host = urlsplit(url).hostname or ""
-        if self._busy[host] >= MOST_FROM_HOST:
-            raise RetryLater(
-                f"{MOST_FROM_HOST} downloads from {host} are under way.", wait=BUSY_WAIT
-            )
-        self._busy[host] += 1
-        try:
-            yield
-        finally:
-            self._busy[host] -= 1
-            if not self._busy[host]:
-                del self._busy[host]
 
     @contextmanager
     def folder(self) -> Iterator[Path]:
@@ -145,17 +133,26 @@ async def open_resources(services: Services) -> AsyncIterator[Resources]:
     _clear(scratch)
     with (
         ThreadPoolExecutor(2 * services.processor_slots) as cpu_pool,
+        ThreadPoolExecutor(LAB_THREADS) as lab_pool,
         ThreadPoolExecutor(PAYMENT_THREADS) as payment_pool,
     ):
-        async with Outbound(Guard.of(settings)) as outbound:
+        connections = _count_connections(settings.worker_slots)
+        async with Outbound(Guard.of(settings), connections=connections) as outbound:
             yield Resources(
                 services=services,
                 outbound=outbound,
                 connect=cache(partial(open_connector, settings=settings)),
                 cpu_pool=cpu_pool,
+                lab_pool=lab_pool,
                 payment_pool=payment_pool,
                 scratch=scratch,
             )
+
+
+def _count_connections(slots: int) -> int:
+    """Return how many there may be: one for each job that can wait, so that none waits for it."""
+    sizes = [POOL_SIZES[pool] for pool in _NETWORK_POOLS]
+    return sum(size.count_slots(slots) + size.count_aside(slots) for size in sizes)
 
 
 def _clear(scratch: Path) -> None:

@@ -108,7 +108,7 @@ def find_scheduled_job(db: Connection, merchant_id: int) -> ScheduledJob | None:
 
 
 def claim_scheduled_job(
-    db: Connection, job_id: int, *, worker: str, lease_until: datetime
+    db: Connection, job_id: int, *, worker: str, now: datetime, lease: timedelta
 ) -> Job | None:
     """Claim one job for this worker; None if another worker has it."""
     row = db.execute(
@@ -117,7 +117,8 @@ def claim_scheduled_job(
         .values(
             state=JobState.RUNNING,
             worker=worker,
-            lease_until=lease_until,
+            lease_until=now + lease,
+            lease_seconds=lease.total_seconds(),
             attempts=jobs.c.attempts + 1,
             fence=jobs.c.fence + 1,
         )

@@ -3,9 +3,8 @@
 What a claim costs depends on what it takes, not on what is scheduled or waits in the queue:
 
 1. look, with one statement: count what runs in each lane, and hop from lane to lane along the
-   index of due jobs, beginning after the last lane served;
-2. if there are any, make scheduled jobs due whose time has come, return jobs whose worker died,
-   and look again;
+   index of due jobs, in each pool that has free slots, beginning after the last lane served there;
+2. if there are any, make scheduled jobs due whose time has come, and look again;
 3. take the oldest jobs of the lanes that have room, with another statement.
 
 The limit in flight holds across workers only if no worker counts while another one takes. SQLite
@@ -15,7 +14,7 @@ the lock, nobody waits for its process to get a processor.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
@@ -32,49 +31,50 @@ from sqlalchemy import (
     update,
 )
 
-from printworks.rules.jobs import JobState, Policy
+from printworks.rules.jobs import JobState, Policy, Pool
 from printworks.store.engine.columns import Timestamp
 from printworks.store.engine.prepared import PreparedStatement, is_one_of, write_list
 from printworks.store.queue.jobs import CLAIMED, Claim, Exhausted, Job, exhaust, read_claimed
+from printworks.store.queue.shares import Room, find_last, go_round, kind_of, share_out
 from printworks.store.tables import jobs, merchants
 
-# The most jobs that one claim takes: SQLite allows at most 500 selects in one statement.
-LARGEST_CLAIM: Final = 100
+# The most jobs that one claim takes for each pool: SQLite allows at most 500 selects in one statement.
+LARGEST_CLAIM: Final = 50
 # Scheduled jobs that one claim makes due; the rest follow with the next claim.
 WAKE_AT_ONCE: Final = 500
-# Lanes that a claim reads beyond those it needs, in case some have kinds it does not know.
+# Lanes that a claim reads beyond those it needs, in case some are in doubt.
 SPARE_LANES: Final = 16
 
 
 class Claimant(msgspec.Struct, frozen=True, kw_only=True):
     worker: str
-    # The most jobs that it can take now.
-    slots: int
-    # The last lane that it was served from.
-    cursor: str
+    # What it has room for now.
+    rooms: Mapping[Pool, Room]
     # How long it holds each job unless it renews the lease.
     lease: timedelta
+    # The lanes whose servers have answered it quickly.
+    proven: Container[str] = ()
 
 
 class _Seen(NamedTuple):
     """The queue as a claim finds it."""
 
-    has_expired: bool
     next_due_at: datetime | None
     running: dict[str, int]
-    # The lanes in which jobs are due, behind the last lane served and up to it.
-    lanes_after: list[str]
-    lanes_before: list[str]
+    # The lanes in which jobs are due, behind the last lane served in each pool and up to it.
+    lanes: list[str]
 
 
 class Claimed(msgspec.Struct, frozen=True):
     """The result of a claim, and how to continue."""
 
     jobs: list[Job]
-    # The last lane served: the next claim begins after it.
-    cursor: str
-    # Whether another claim could bring more right away.
-    has_more: bool
+    # The last lane served in each pool: the next claim begins after it.
+    cursors: Mapping[Pool, str]
+    # The pools in which more are due than there were slots for.
+    more: frozenset[Pool]
+    # The pools in which other lanes may have more right away.
+    unseen: frozenset[Pool]
     # When the next scheduled job is due.
     next_due_at: datetime | None
 
@@ -87,32 +87,64 @@ def claim(
     A job that has used up its attempts is marked as failed instead. Jobs of a kind without a policy
     stay in the queue, for a worker that knows them.
     """
-    slots, cursor = min(claimant.slots, LARGEST_CLAIM), claimant.cursor
+    rooms = {
+        pool: room._replace(slots=min(room.slots, LARGEST_CLAIM))
+        for pool, room in claimant.rooms.items()
+        if room.slots > 0
+    }
+    asked = _ask(rooms, policies)
     _plan_carefully(db)
-    seen = _look(db, claimant, now=now)
+    seen = _look(db, asked)
     woken = _wake(db, now=now) if seen.next_due_at and seen.next_due_at <= now else 0
-    returned = _return_expired(db, now=now) if seen.has_expired else 0
-    if woken or returned:
-        seen = _look(db, claimant, now=now)
+    if woken:
+        seen = _look(db, asked)
 
-    most_lanes = slots + len(seen.running) + SPARE_LANES
-    lanes = (seen.lanes_after + seen.lanes_before)[:most_lanes]
-    room = _find_room(lanes, seen.running, policies)
-    shares = share_out(slots, room)
-    taken = _take(db, shares, policies, claimant, now=now)
+    room = _find_room(seen, rooms, policies)
+    shares = {pool: share_out(rooms[pool], room[pool], claimant.proven) for pool in rooms}
+    every_share = {lane: share for of_pool in shares.values() for lane, share in of_pool.items()}
+    taken = _take(db, every_share, policies, claimant, now=now)
     spent = [job for job in taken if job.attempts > policies[job.kind].attempts]
     _fail_spent(db, spent, now=now)
 
-    saw_all = len(lanes) < most_lanes
+    # The slots that are left are not for those that were seen.
+    unseen = {
+        pool: next(reversed(room[pool]))
+        for pool, free in rooms.items()
+        if len(room[pool]) == _most_lanes(free, seen) and sum(shares[pool].values()) < free.slots
+    }
     return Claimed(
         jobs=[job for job in taken if job not in spent],
-        cursor=next(reversed(shares), cursor if saw_all else lanes[-1]),
-        has_more=not saw_all
-        or woken == WAKE_AT_ONCE
-        or len(taken) == slots
-        or _left_some(taken, shares, room),
+        cursors={
+            pool: find_last(shares[pool], claimant.proven, unseen.get(pool)) or free.cursor
+            for pool, free in rooms.items()
+        },
+        more=frozenset(
+            pool
+            for pool in rooms
+            if woken == WAKE_AT_ONCE or _left_some(taken, shares[pool], room[pool])
+        ),
+        unseen=frozenset(unseen),
         next_due_at=seen.next_due_at,
     )
+
+
+def _ask(rooms: Mapping[Pool, Room], policies: Mapping[str, Policy]) -> str:
+    """Return where to look: through the kinds of each pool, once around from the last lane."""
+    kinds: dict[Pool, list[str]] = {pool: [] for pool in rooms}
+    for kind in sorted(policies):
+        if policies[kind].pool in rooms:
+            kinds[policies[kind].pool].append(kind)
+    ranges = [
+        (above, upto, rooms[pool].slots + SPARE_LANES)
+        for pool in rooms
+        for above, upto in go_round(kinds[pool], rooms[pool].cursor)
+    ]
+    return msgspec.json.encode(
+        [
+            {"turn": turn, "above": above, "upto": upto, "most": most}
+            for turn, (above, upto, most) in enumerate(ranges)
+        ]
+    ).decode()
 
 
 def _plan_carefully(db: Connection) -> None:
@@ -120,17 +152,12 @@ def _plan_carefully(db: Connection) -> None:
         _PLAN_CAREFULLY.run(db, {})
 
 
-def _look(db: Connection, claimant: Claimant, *, now: datetime) -> _Seen:
-    beyond = min(claimant.slots, LARGEST_CLAIM) + SPARE_LANES
-    values = {"now": now, "after": claimant.cursor, "beyond": beyond}
-    has_expired, next_due_at, running, *lanes = _LOOK[db.dialect.name].one(db, values)
-    after, before = (msgspec.json.decode(found) if found else [] for found in lanes)
+def _look(db: Connection, asked: str) -> _Seen:
+    next_due_at, running, lanes = _LOOK[db.dialect.name].one(db, {"asked": asked})
     return _Seen(
-        has_expired=bool(has_expired),
         next_due_at=next_due_at,
         running=msgspec.json.decode(running) if running else {},
-        lanes_after=after,
-        lanes_before=before,
+        lanes=msgspec.json.decode(lanes) if lanes else [],
     )
 
 
@@ -141,49 +168,27 @@ def _wake(db: Connection, *, now: datetime) -> int:
     return len(ripe)
 
 
-def _return_expired(db: Connection, *, now: datetime) -> int:
-    expired = [job_id for (job_id,) in _EXPIRED.all(db, {"now": now})]
-    if expired:
-        what_happened = "The worker " + jobs.c.worker + " did not report in time."
-        db.execute(
-            update(jobs)
-            .where(jobs.c.id.in_(expired))
-            .values(state=JobState.DUE, worker=None, lease_until=None, last_error=what_happened)
-        )
-    return len(expired)
-
-
 def _find_room(
-    lanes: Sequence[str], running: Mapping[str, int], policies: Mapping[str, Policy]
-) -> dict[str, int]:
-    known = {lane: policies.get(_kind_of(lane)) for lane in lanes}
-    return {
-        lane: policy.in_flight - running.get(lane, 0)
-        for lane, policy in known.items()
-        if policy is not None
-    }
+    seen: _Seen, rooms: Mapping[Pool, Room], policies: Mapping[str, Policy]
+) -> dict[Pool, dict[str, int]]:
+    """Return how many more jobs may run in each lane in which some are due, by pool."""
+    room: dict[Pool, dict[str, int]] = {pool: {} for pool in rooms}
+    for lane in seen.lanes:
+        policy = policies[kind_of(lane)]
+        if len(room[policy.pool]) < _most_lanes(rooms[policy.pool], seen):
+            room[policy.pool][lane] = policy.in_flight - seen.running.get(lane, 0)
+    return room
 
 
-def _kind_of(lane: str) -> str:
-    return lane.rpartition(":")[0]
-
-
-def share_out(slots: int, room: Mapping[str, int]) -> dict[str, int]:
-    """Give every lane one slot in turn, until the slots or the room in the lanes run out."""
-    shares: Counter[str] = Counter()
-    waiting = [lane for lane in room if room[lane] > 0]
-    while slots > 0 and waiting:
-        served = waiting[:slots]
-        shares.update(served)
-        slots -= len(served)
-        waiting = [lane for lane in waiting if shares[lane] < room[lane]]
-    return dict(shares)
+def _most_lanes(free: Room, seen: _Seen) -> int:
+    """Return how many lanes are read: as many as could be full, as many as slots, and some."""
+    return free.slots + SPARE_LANES + len(seen.running)
 
 
 def _left_some(taken: Sequence[Job], shares: Mapping[str, int], room: Mapping[str, int]) -> bool:
-    """Say whether a lane gave all that it was asked for and has room for more."""
+    """Say whether a lane has room that it was not given, or gave all and has room for more."""
     given = Counter(job.lane for job in taken)
-    return any(given[lane] == share < room[lane] for lane, share in shares.items())
+    return any(given[lane] == shares.get(lane, 0) < most for lane, most in room.items() if most > 0)
 
 
 def _take(
@@ -196,10 +201,14 @@ def _take(
 ) -> list[Job]:
     if not shares:
         return []
-    named: dict[str, Any] = {"worker": claimant.worker, "lease_until": now + claimant.lease}
+    named: dict[str, Any] = {
+        "worker": claimant.worker,
+        "lease_until": now + claimant.lease,
+        "lease_seconds": claimant.lease.total_seconds(),
+    }
     if db.dialect.name == "postgresql":
         asked = [
-            {"lane": lane, "most": share, "in_flight": policies[_kind_of(lane)].in_flight}
+            {"lane": lane, "most": share, "in_flight": policies[kind_of(lane)].in_flight}
             for lane, share in shares.items()
         ]
         named["shares"] = msgspec.json.encode(asked).decode()
@@ -278,63 +287,58 @@ _RIPE: Final = (
     .with_for_update(skip_locked=True, of=jobs)
 )
 
-_EXPIRED: Final = PreparedStatement(
-    select(jobs.c.id)
-    .where(jobs.c.state == literal_column("'running'"), jobs.c.lease_until <= bindparam("now"))
-    .with_for_update(skip_locked=True)
-)
-
-# A plain DISTINCT would read every due row; this reads one index entry for each lane.
-_HOP: Final = """(lane, number) AS (
-    SELECT (
-        SELECT lane FROM jobs WHERE state = 'due' AND {first} ORDER BY lane LIMIT 1
-    ), 1
-    UNION ALL
-    SELECT (
-        SELECT jobs.lane FROM jobs
-        WHERE jobs.state = 'due' AND jobs.lane > hops.lane AND {all} ORDER BY jobs.lane LIMIT 1
-    ), number + 1
-    FROM {name} AS hops
-    WHERE lane IS NOT NULL AND number < :beyond + (SELECT count(*) FROM running)
-)"""
-_AFTER: Final = _HOP.format(name="after_it", first="lane > :after", all="TRUE")
-_BEFORE: Final = _HOP.format(name="before_it", first="lane <= :after", all="jobs.lane <= :after")
+# A plain DISTINCT would read every due row; this reads one index entry for each lane. As many lanes
+# are read as could be full, and then as many as there are slots.
+_FIRST: Final = """SELECT lane FROM jobs
+    WHERE state = 'due' AND lane > asked.above AND lane <= asked.upto ORDER BY lane LIMIT 1"""
+_NEXT: Final = """SELECT jobs.lane FROM jobs
+    WHERE jobs.state = 'due' AND jobs.lane > hops.lane AND jobs.lane <= hops.upto
+    ORDER BY jobs.lane LIMIT 1"""
 
 
-def _write_look(make_list: str, make_object: str) -> PreparedStatement:
+def _write_look(read_asked: str, make_list: str, make_object: str) -> PreparedStatement:
     """Return the statement that looks, with the names of a database's functions for JSON."""
     # Nothing but these constants becomes part of the SQL.
     return PreparedStatement(
         text(f"""
             WITH RECURSIVE running AS (
                 SELECT lane, count(*) AS number FROM jobs WHERE state = 'running' GROUP BY lane
-            ), after_it {_AFTER}, before_it {_BEFORE}
+            ), asked AS ({read_asked}), hops (turn, lane, upto, most, number) AS (
+                SELECT turn, ({_FIRST}), upto, most + (SELECT count(*) FROM running), 1 FROM asked
+                UNION ALL
+                SELECT turn, ({_NEXT}), upto, most, number + 1
+                FROM hops WHERE lane IS NOT NULL AND number < most
+            )
             SELECT
-                EXISTS (SELECT 1 FROM jobs WHERE state = 'running' AND lease_until <= :now),
                 (SELECT due_at FROM jobs WHERE state = 'scheduled' ORDER BY due_at LIMIT 1),
                 (SELECT CAST({make_object}(lane, number) AS text) FROM running),
-                (SELECT CAST({make_list}(lane ORDER BY number) AS text)
-                    FROM after_it WHERE lane IS NOT NULL),
-                (SELECT CAST({make_list}(lane ORDER BY number) AS text)
-                    FROM before_it WHERE lane IS NOT NULL)
-        """)  # noqa: S608
-        .bindparams(bindparam("now", type_=Timestamp))
-        .columns(
-            column("has_expired"),
+                (SELECT CAST({make_list}(lane ORDER BY turn, number) AS text)
+                    FROM hops WHERE lane IS NOT NULL)
+        """).columns(  # noqa: S608
             column("next_due_at", Timestamp),
-            *(column(name) for name in ("running", "lanes_after", "lanes_before")),
+            *(column(name) for name in ("running", "lanes")),
         )
     )
 
 
 _LOOK: Final = {
-    "sqlite": _write_look("json_group_array", "json_group_object"),
-    "postgresql": _write_look("json_agg", "json_object_agg"),
+    "sqlite": _write_look(
+        """SELECT value ->> 'turn' AS turn, value ->> 'above' AS above, value ->> 'upto' AS upto,
+            value ->> 'most' AS most FROM json_each(:asked)""",
+        "json_group_array",
+        "json_group_object",
+    ),
+    "postgresql": _write_look(
+        """SELECT * FROM json_to_recordset(CAST(:asked AS json))
+            AS ask (turn integer, above text, upto text, most bigint)""",
+        "json_agg",
+        "json_object_agg",
+    ),
 }
 
 _RETURNED: Final = "id, fence, kind, merchant_id, args, attempts, due_at, request_id"
 _CLAIM: Final = """UPDATE jobs SET state = 'running', worker = :worker, lease_until = :lease_until,
-    attempts = attempts + 1, fence = fence + 1"""
+    lease_seconds = :lease_seconds, attempts = attempts + 1, fence = fence + 1"""
 
 
 def _write_take(sql: str) -> PreparedStatement:
@@ -360,7 +364,7 @@ _TAKE: Final = _write_take(f"""
 """)  # noqa: S608
 
 
-@lru_cache(maxsize=LARGEST_CLAIM)
+@lru_cache(maxsize=len(Pool) * LARGEST_CLAIM)
 def _take_from(lanes: int) -> PreparedStatement:
     """Return the statement that takes jobs from this many lanes: SQLite has no LATERAL."""
     # Nothing but these constants and numbers becomes part of the SQL.

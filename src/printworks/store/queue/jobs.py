@@ -8,7 +8,18 @@ from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
-from sqlalchemy import Connection, Integer, Update, bindparam, func, insert, select, text, update
+from sqlalchemy import (
+    Connection,
+    Integer,
+    Text,
+    Update,
+    bindparam,
+    func,
+    insert,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 
 from printworks.rules.jobs import JobState
@@ -83,6 +94,9 @@ class PutBack(msgspec.Struct, frozen=True):
     error: str
     # Whether it counts as one of the attempts that the job has.
     counts: bool = True
+    # The kind and the lane in which it goes on, if it is not to go on as it was.
+    kind: str | None = None
+    lane: str | None = None
 
 
 class Exhausted(msgspec.Struct, frozen=True):
@@ -269,7 +283,10 @@ _FINISH: Final = {
 }
 _PUT_BACK: Final = _held(
     state=bindparam("to"),
+    kind=func.coalesce(bindparam("kind", type_=Text), jobs.c.kind),
+    lane=func.coalesce(bindparam("lane", type_=Text), jobs.c.lane),
     due_at=bindparam("at", type_=Timestamp),
+    put_back_at=bindparam("now", type_=Timestamp),
     attempts=jobs.c.attempts - bindparam("uncounted", type_=Integer),
     last_error=bindparam("error"),
 )
@@ -314,6 +331,9 @@ def put_back(db: Connection, failures: Sequence[PutBack], *, now: datetime) -> i
         [
             {
                 **_of(failure.claim),
+                "kind": failure.kind,
+                "lane": failure.lane,
+                "now": now,
                 "at": now + failure.wait,
                 "to": JobState.SCHEDULED if failure.wait else JobState.DUE,
                 "uncounted": 0 if failure.counts else 1,

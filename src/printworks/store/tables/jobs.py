@@ -1,6 +1,16 @@
 """The queue."""
 
-from sqlalchemy import BigInteger, CheckConstraint, Column, ForeignKey, Integer, Table, Text, text
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    Float,
+    ForeignKey,
+    Integer,
+    Table,
+    Text,
+    text,
+)
 
 from printworks.store.engine.columns import Json, RowId, Timestamp
 from printworks.store.tables.base import metadata, partial_index
@@ -19,12 +29,16 @@ jobs = Table(
     Column("state", Text, nullable=False),
     # In real time, also for a merchant whose clock is ahead.
     Column("due_at", Timestamp, nullable=False),
+    # When its last attempt failed; a job that never ran waits since it was created.
+    Column("put_back_at", Timestamp),
     # Counted when it is claimed, before it runs: a job that kills its process stops, too.
     Column("attempts", Integer, nullable=False, server_default=text("0")),
     # Grows with every claim and never shrinks: only the latest claim may report.
     Column("fence", BigInteger, nullable=False, server_default=text("0")),
     Column("worker", Text),
+    # Shown to operators, and changed with every renewal; how long it is counts for other workers.
     Column("lease_until", Timestamp),
+    Column("lease_seconds", Float),
     Column("dedupe_key", Text, unique=True),
     # The HTTP request that caused it, for the logs.
     Column("request_id", Text),
