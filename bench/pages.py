@@ -24,7 +24,7 @@ from printworks.rules.people import Realm, Role
 from printworks.settings import Settings
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.accounts.people import NewPerson, Person, insert_person
-from printworks.store.accounts.sessions import begin_session
+from printworks.store.accounts.sessions import NewSession, begin_session
 from printworks.store.engine.database import Database
 from printworks.vault import Vault
 from printworks.web.app import Application, build_app
@@ -124,7 +124,7 @@ def _add_people(database: Database, merchant: Merchant, *, now: datetime) -> dic
 def _sign_in(database: Database, person: Person, *, now: datetime) -> str:
     """Return the cookie of a session: one for each page, since a session may not view too many."""
     with database.writing() as db:
-        token = begin_session(db, person, address="", user_agent="", now=now)
+        token = begin_session(db, person, NewSession("", ""), now=now)
     return f"{COOKIES[person.realm]}={token}"
 
 

@@ -155,6 +155,7 @@ def test_a_wrong_value_is_explained_in_one_sentence(
     [
         ({"TLS_CERT": "a.pem"}, "`tls_cert` and `tls_key` belong together"),
         ({"ENVIRONMENT": "live"}, "A live service needs `public_url`"),
+        ({"SECOND_FACTOR_FOR": "admin, boss"}, "`second_factor_for` can have admin, support"),
         ({"BEHIND_PROXY": "127.0.0.1:80", "HOST": "0.0.0.0"}, "`host` must stay a loopback"),
         (
             {"BEHIND_PROXY": "unix:/x.sock", "TLS_CERT": "a", "TLS_KEY": "b"},

@@ -48,6 +48,8 @@ _STRIPE_KEY: Final = re.compile(r"(sk|rk)_(test|live)_\S+")
 _SHORTEST_PAYMENT_ANSWER: Final = timedelta(minutes=10)
 # All but the current version.
 VERSIONS_THAT_MAY_END: Final = frozenset({"2.3", "2.5", "2.6"})
+# Of people who sign in.
+ROLES: Final = frozenset({"admin", "support", "production", "viewer", "owner"})
 Count = Annotated[int, Meta(ge=1, le=1_000_000_000)]
 Port = Annotated[int, Meta(ge=1, le=65535)]
 
@@ -165,6 +167,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     checkout_within: Annotated[
         timedelta, "How long a recipient has to pay; then the order goes back to the merchant."
     ] = timedelta(days=30)
+    second_factor_for: Annotated[
+        str,
+        Meta(max_length=100),
+        "Roles that must sign in with a second factor, with commas between them, such as "
+        "`admin, support, production, viewer, owner`; an owner is one of a merchant's people.",
+    ] = ""
     web_processes: Annotated[
         int, Meta(ge=1, le=256), "Web processes: one continues while another restarts."
     ] = 2
@@ -204,6 +212,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         "Concurrent downloads of a worker, and concurrent callbacks; other jobs have slots in "
         "proportion, see [limits](limits.md#slow-hosts-and-jobs).",
     ] = 32
+    hashing_slots: Annotated[
+        int,
+        Meta(ge=1, le=64),
+        "Passwords that are hashed at the same time on a machine, at low priority; "
+        "see [limits](limits.md#sign-in).",
+    ] = 1
     worker_lease: Annotated[
         timedelta, "After how long without a sign of life the jobs of a worker go to another."
     ] = timedelta(seconds=30)
@@ -312,6 +326,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     def versions_off_list(self) -> tuple[str, ...]:
         return tuple(part.strip() for part in self.versions_off.split(",") if part.strip())
 
+    @property
+    def second_factor_roles(self) -> frozenset[str]:
+        """Who must sign in with a second factor."""
+        return frozenset(filter(None, map(str.strip, self.second_factor_for.split(","))))
+
     def __repr__(self) -> str:
         """Show no secrets: a repr appears in tracebacks."""
         return f"Settings(data={str(self.data)!r})"
@@ -384,6 +403,8 @@ def _check_combinations(settings: Settings) -> None:
         "`versions_off` can have 2.3, 2.5 and 2.6 in it, with commas between them.": (
             not {*settings.versions_off_list} <= VERSIONS_THAT_MAY_END
         ),
+        "`second_factor_for` can have admin, support, production, viewer and owner in it, with "
+        "commas between them.": not settings.second_factor_roles <= ROLES,
         "`lab_print_path` must be folders and a name with `{image}` in it, of letters, digits, "
         "`._-` and `{job}`, `{image}`, `{sku}`, `{size}`, `{copies}` or `{attribute:name}`.": (
             not _PRINT_PATH.fullmatch(settings.lab_print_path)

@@ -61,7 +61,9 @@ class TestACopiedCookie:
         thief = copy_of(alice)
         assert thief.open("/settings").status == 200
 
-        changed = alice.do("/settings", "change-password", new_password=ANOTHER)
+        changed = alice.do(
+            "/settings", "change-password", new_password=ANOTHER, current_password=PASSWORD
+        )
 
         assert alice.cookies[SESSION] != thief.cookies[SESSION]
         assert "Your password was changed." in alice.follow(changed)
@@ -113,7 +115,12 @@ class TestLinksForAPassword:
     def test_whoever_changes_the_password_ends_them(
         self, server: Server, alice: Window, links: list[str]
     ) -> None:
-        assert alice.do("/settings", "change-password", new_password=ANOTHER).status == 303
+        assert (
+            alice.do(
+                "/settings", "change-password", new_password=ANOTHER, current_password=PASSWORD
+            ).status
+            == 303
+        )
         assert window_of(server).open(f"/invitations/{links[0]}").status == 404
 
     @pytest.mark.both_databases

@@ -180,7 +180,12 @@ class TestWhoDidWhat:
     def test_it_is_shown_by_merchant_and_escaped(
         self, operator: Window, alice: Window, bob: Window
     ) -> None:
-        alice.do("/settings", "change-password", new_password="another long password")
+        alice.do(
+            "/settings",
+            "change-password",
+            new_password="another long password",
+            current_password=PASSWORD,
+        )
         code = alice.code
         hostile = "<script>alert(1)</script>"
 

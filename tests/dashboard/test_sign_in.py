@@ -61,10 +61,10 @@ def test_a_failed_sign_in_is_logged_with_its_address_and_without_its_secrets(
     newcomer.send("/sign-in", {"email": alice.person.email, "password": "not the password"})
 
     said = capsys.readouterr().out
-    refused = [line for line in said.splitlines() if "event='sign-in refused'" in line]
+    refused = [line for line in said.splitlines() if "event='sign-in failed'" in line]
     assert len(refused) == 3
-    assert all("page='sign-in'" in line and "client='" in line for line in refused)
-    assert "why='form'" in refused[2]
+    assert all("address='" in line for line in refused)
+    assert "reason='form not from this browser'" in refused[2]
     assert "not the password" not in said
     assert "@shop.example" not in said
 

@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 from printworks.rules.people import Realm, Role
 from printworks.store.accounts.merchants import Merchant, get_merchant, get_merchant_by_code
 from printworks.store.accounts.people import NewPerson, Person, insert_person
-from printworks.store.accounts.sessions import begin_session
+from printworks.store.accounts.sessions import NewSession, begin_session
 from printworks.store.engine.database import Database
 from tests.api.client import Client, Server
 from tests.dashboard.visits import FORM, words_of
@@ -31,6 +31,7 @@ COOKIES: Final = {
     Realm.MERCHANT: "__Host-printworks",
     Realm.OPERATOR: "__Host-printworks-console",
 }
+HERE: Final = NewSession(address="127.0.0.1", user_agent="A browser")
 BOUNDARY: Final = "a-boundary-of-our-own"
 
 
@@ -157,7 +158,7 @@ def open_merchants_window(
             ),
             now=now,
         )
-        token = begin_session(db, person, address="127.0.0.1", user_agent="A browser", now=now)
+        token = begin_session(db, person, HERE, now=now)
     return Window(Client(server, "", {}), {COOKIES[Realm.MERCHANT]: token}, program, person)
 
 
@@ -182,5 +183,5 @@ def open_console(
             ),
             now=now,
         )
-        token = begin_session(db, person, address="127.0.0.1", user_agent="A browser", now=now)
+        token = begin_session(db, person, HERE, now=now)
     return Window(Client(server, "", {}), {COOKIES[Realm.OPERATOR]: token}, None, person)

@@ -15,7 +15,6 @@ from printworks.rules.people import (
     Duty,
     Realm,
     Role,
-    check_password,
     end_of_session,
     is_proved,
     read_email,
@@ -65,19 +64,6 @@ def test_an_address_is_read_or_refused_whatever_was_typed(text: str) -> None:
     except BadInput:
         return
     assert read_email(email) == email
-
-
-@pytest.mark.parametrize(
-    "password", ["", "nine char", "aaaabbbbaaaa", "mary@example.com", "x" * 201]
-)
-def test_a_password_that_is_short_or_easy_is_refused(password: str) -> None:
-    with pytest.raises(BadInput):
-        check_password(password, email="mary@example.com")
-
-
-@pytest.mark.parametrize("password", ["correct horse battery", "пароль из слов", "x1y2z3x1y2"])
-def test_a_long_one_may_be_anything_else(password: str) -> None:
-    check_password(password, email="mary@example.com")
 
 
 def test_waits_begin_after_four_mistakes_double_and_have_an_end() -> None:

@@ -14,6 +14,7 @@ from printworks.rules.orders import OrderStatus
 from printworks.rules.people import Realm, Role
 from printworks.rules.reasons import write_reasons
 from printworks.settings import Settings
+from printworks.store.accounts.passkeys import use_challenge
 from printworks.store.accounts.requests import NewRequest, list_requests, write_requests
 from printworks.store.callbacks.callbacks import list_attempts, list_feed
 from printworks.store.engine.database import Database
@@ -26,6 +27,8 @@ from printworks.store.tables import (
     jobs,
     people,
     sessions,
+    sign_in_tries,
+    used_challenges,
 )
 from printworks.worker import HANDLERS
 from printworks.worker.loop import Context, Worker
@@ -99,17 +102,23 @@ def test_what_programs_asked_long_ago_is_forgotten(database: Database) -> None:
 
 
 def test_sessions_and_invitations_that_have_ended_are_forgotten(database: Database) -> None:
-    month = timedelta(days=30)
+    month, day = timedelta(days=30), timedelta(days=1)
     with database.writing() as db:
         person = add_person(db)
         add_sessions(db, person, "old", ROWS_AT_ONCE + 1, expires_at=NOON)
         add_sessions(db, person, "young", 1, expires_at=NOON + SECOND)
         add_invitations(db, "old", ROWS_AT_ONCE + 1, expires_at=NOON - month - SECOND)
         add_invitations(db, "young", 1, expires_at=NOON - month)
+        for key, at in (("old", NOON - day - SECOND), ("young", NOON - day)):
+            db.execute(insert(sign_in_tries).values(key=key, tries=1, at=at))
+        for challenge, at in (("old", NOON), ("young", NOON + SECOND)):
+            use_challenge(db, challenge, expires_at=at)
 
     sweep(database)
 
     with database.reading() as db:
+        assert db.execute(select(sign_in_tries.c.key)).scalars().all() == ["young"]
+        assert len(db.execute(select(used_challenges)).all()) == 1
         assert db.execute(select(sessions.c.hash)).scalars().all() == ["young-0"]
         assert db.execute(select(invitations.c.hash)).scalars().all() == ["young-0"]
 

@@ -161,12 +161,12 @@ class Services:
     def close(self) -> None:
         """Close what was opened here; what was given belongs to its owner."""
         with self._opening:
-            for name in ("processor", "database"):
+            for name in ("passwords", "processor", "database"):
                 with suppress(KeyError):
                     self._opened.pop(name).close()
 
     def _once(self, name: str, open_it: Callable[[], T]) -> T:
-        if self.parent is not None and name not in {"database", "forms"}:
+        if self.parent is not None and name not in {"database", "forms", "passwords"}:
             # By its property, so that it is opened with what is the parent's own.
             shared: T = getattr(self.parent, name)
             return shared

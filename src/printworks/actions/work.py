@@ -156,6 +156,10 @@ class SystemWork(msgspec.Struct, frozen=True, kw_only=True):
         """Write to the audit log what the actor does, in the transaction that does it."""
         self._audit(None, action, subject, details)
 
+    def audit_for(self, merchant_id: int | None, action: str, **details: object) -> None:
+        """Like `audit`, about a merchant that need not be read for it."""
+        self._audit(merchant_id, action, "", details)
+
     def _audit(
         self, merchant_id: int | None, action: str, subject: str, details: Mapping[str, object]
     ) -> None:

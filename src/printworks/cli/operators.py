@@ -12,11 +12,12 @@ from printworks.actions.accounts.people import (
     invite_to_choose_password,
     work_for_person,
 )
-from printworks.actions.accounts.security import end_totp
+from printworks.actions.accounts.security import forget_second_factor
 from printworks.cli.options import Email
 from printworks.cli.output import Columns, pick
 from printworks.cli.session import CommandSession, command
 from printworks.rules.people import Realm, Role
+from printworks.store.accounts.passkeys import count_passkeys_of
 from printworks.store.accounts.people import Person, list_people
 
 ROLES = "viewer|production|support|admin"
@@ -25,7 +26,10 @@ app = typer.Typer(no_args_is_help=True)
 
 ForgetCode = Annotated[
     bool,
-    typer.Option("--forget-code", help="Also switch the second factor off: for a lost telephone."),
+    typer.Option(
+        "--forget-code",
+        help="Also remove the second factor, passkeys and recovery codes: for a lost telephone.",
+    ),
 ]
 
 
@@ -95,7 +99,8 @@ def reset(session: CommandSession, realm: Realm, email: str, *, forget_code: boo
         token = invite_to_choose_password(system, realm, email)
         if forget_code:
             person = get_person_by_email(system.db, realm, email)
-            end_totp(work_for_person(system, person), person.id, subject=person.email)
+            work = work_for_person(system, person)
+            forget_second_factor(work, person.id, subject=person.email)
     show_link(session, token)
 
 
@@ -108,8 +113,13 @@ def show_link(session: CommandSession, token: str) -> None:
 
 def show_people(session: CommandSession, people: Sequence[Person], none: str) -> None:
     """Print who may sign in."""
+    with session.reading() as db:
+        passkeys = count_passkeys_of(db, people)
     found = [
-        {**pick(person, "email", "role", "created_at"), "hasSecondFactor": person.has_totp}
+        {
+            **pick(person, "email", "role", "created_at"),
+            "hasSecondFactor": person.has_totp or person.id in passkeys,
+        }
         for person in people
     ]
     columns: Columns = {

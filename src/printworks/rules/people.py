@@ -1,4 +1,4 @@
-"""Sign-in rules: realms, roles, sessions and passwords."""
+"""Sign-in rules: realms, roles, sessions and waits."""
 
 import re
 import unicodedata
@@ -58,8 +58,6 @@ LONGEST: Final = timedelta(days=30)
 PROOF_LASTS: Final = timedelta(minutes=10)
 INVITATION_LASTS: Final = timedelta(days=7)
 
-SHORTEST_PASSWORD: Final = 10
-LONGEST_PASSWORD: Final = 200
 LONGEST_EMAIL: Final = 254
 # Failed sign-ins without a wait, and the waits after more of them.
 FREE_FAILURES: Final = 4
@@ -76,17 +74,6 @@ def read_email(text: str) -> str:
     if len(email) > LONGEST_EMAIL or not email.isprintable() or not _EMAIL.fullmatch(email):
         raise BadInput("Enter an e-mail address, such as name@example.com.")
     return email
-
-
-def check_password(password: str, *, email: str) -> None:
-    """Refuse a password that is too short, too long or easy to guess."""
-    if len(password) < SHORTEST_PASSWORD:
-        raise BadInput(f"A password needs at least {SHORTEST_PASSWORD} characters.")
-    if len(password) > LONGEST_PASSWORD:
-        raise BadInput(f"A password has at most {LONGEST_PASSWORD} characters.")
-    lowered = password.lower()
-    if len(set(lowered)) < 4 or lowered in {email, email.partition("@")[0]}:
-        raise BadInput("This password is too easy to guess; three or four words are better.")
 
 
 def wait_after(failures: int) -> timedelta:

@@ -10,11 +10,14 @@ from sqlalchemy import Connection
 from printworks.actions.orders.drafts import cancel_old_drafts
 from printworks.actions.work import SystemWork
 from printworks.rules.jobs import JobKind
+from printworks.rules.sign_in import FORGOTTEN_AFTER
 from printworks.settings import Settings
 from printworks.store.accounts.idempotency import purge_idempotency_keys
 from printworks.store.accounts.invitations import purge_invitations
+from printworks.store.accounts.passkeys import purge_challenges
 from printworks.store.accounts.requests import purge_requests
 from printworks.store.accounts.sessions import purge_sessions
+from printworks.store.accounts.tries import purge_tries
 from printworks.store.callbacks.callbacks import purge_attempts
 from printworks.store.images.packing_slips import purge_packing_slips
 from printworks.store.images.pictures import purge_pictures
@@ -59,7 +62,9 @@ def _rows(purge: Purge) -> Callable[[SystemWork, datetime], int]:
 def _sessions(work: SystemWork, before: datetime) -> int:
     ended = purge_sessions(work.db, before=before, limit=ROWS_AT_ONCE)
     invited = purge_invitations(work.db, before=before - KEEP_INVITATIONS, limit=ROWS_AT_ONCE)
-    return ended + invited
+    tried = purge_tries(work.db, before=before - FORGOTTEN_AFTER, limit=ROWS_AT_ONCE)
+    signed = purge_challenges(work.db, before=before, limit=ROWS_AT_ONCE)
+    return ended + invited + tried + signed
 
 
 def _pictures(work: SystemWork, before: datetime) -> int:

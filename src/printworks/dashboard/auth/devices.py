@@ -13,7 +13,6 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
-from printworks.dashboard.site.limits import RateLimiter
 from printworks.dashboard.site.services import PageServices
 from printworks.rules.people import Realm
 from printworks.store.accounts.people import Person
@@ -23,9 +22,6 @@ KNOWN: Final[Mapping[Realm, str]] = {
     Realm.OPERATOR: "__Host-printworks-console-known",
 }
 _LASTS: Final = timedelta(days=180)
-# Attempts of one browser while others have to wait, even if its cookie was copied.
-ATTEMPTS: Final = 5
-ATTEMPT_EVERY: Final = timedelta(minutes=5)
 
 
 class Devices:
@@ -33,7 +29,6 @@ class Devices:
 
     def __init__(self, services: PageServices) -> None:
         self._services = services
-        self._attempts = RateLimiter(burst=ATTEMPTS, every=ATTEMPT_EVERY)
 
     def remember(self, answer: Response, person: Person) -> None:
         """Set the cookie that shows that a person has signed in with this browser."""
@@ -48,13 +43,15 @@ class Devices:
             samesite="strict",
         )
 
-    def may_attempt(self, request: Request, person: Person) -> bool:
-        """Say whether a browser may enter a password although others have to wait."""
+    def find(self, request: Request, person: Person | None) -> str:
+        """Return the number of a browser in which a person signed in before; empty if it is none."""
+        if person is None:
+            return ""
         shown = request.cookies.get(KNOWN[person.realm], "")
         number, _, signature = shown.partition(".")
         if not shown.isascii() or not compare_digest(signature, self._sign(number, person)):
-            return False
-        return self._attempts.take(number, now=self._services.clock()) is None
+            return ""
+        return number
 
     def _sign(self, number: str, person: Person) -> str:
         # A new password invalidates the cookies of all browsers.

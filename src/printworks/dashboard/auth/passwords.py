@@ -1,42 +1,60 @@
-"""Hash passwords with argon2id, a few at a time."""
+"""Hash and compare passwords within a budget: so many may wait, and more are refused politely."""
 
 import threading
-from typing import Final
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final, Protocol
 
-from argon2 import PasswordHasher
-from argon2.exceptions import InvalidHashError, VerificationError
+from printworks.errors import ServiceUnavailable
 
-# Each takes 64 MB and both cores: sign-in attempts must not use up the machine.
-_AT_ONCE: Final = 2
+# Those who wait and the one whose turn it is, in each web process: the last waits a few seconds.
+MOST_WAITING: Final = 8
+
+
+class TooManySignIns(ServiceUnavailable):
+    """More people sign in at the same time than passwords can be checked."""
+
+
+class PasswordHashing(Protocol):
+    """Hashes passwords; safe to use from many threads."""
+
+    def hash(self, password: str) -> str:
+        """Return the hash of a password."""
+
+    def is_right(self, kept: str, password: str) -> bool:
+        """Compare a password with its hash; an empty hash takes as long, and is never right."""
+
+    def close(self) -> None:
+        """Release what it holds."""
 
 
 class Passwords:
     """Hashes passwords and compares them; safe to use from many threads."""
 
-    def __init__(self) -> None:
-        self._hasher = PasswordHasher()
-        self._room = threading.BoundedSemaphore(_AT_ONCE)
-        self._placeholder: str | None = None
+    def __init__(self, hashing: PasswordHashing) -> None:
+        self._hashing = hashing
+        self._places = threading.BoundedSemaphore(MOST_WAITING)
+
+    @contextmanager
+    def place(self) -> Iterator[PasswordHashing]:
+        """Take a place in the line, for one password; raise `TooManySignIns` if there is none."""
+        if not self._places.acquire(blocking=False):
+            raise TooManySignIns(
+                "Many people are signing in at the moment, and yours was not checked. "
+                "Try again in a few seconds."
+            )
+        try:
+            yield self._hashing
+        finally:
+            self._places.release()
 
     def hash(self, password: str) -> str:
-        with self._room:
-            return self._hasher.hash(_encode(password))
+        with self.place() as hashing:
+            return hashing.hash(password)
 
-    def is_right(self, kept: str | None, password: str) -> bool:
-        """Compare a password with its hash; without a hash, take as long."""
-        compared = self._get_placeholder() if kept is None else kept
-        with self._room:
-            try:
-                self._hasher.verify(compared, _encode(password))
-            except (VerificationError, InvalidHashError):
-                return False
-        return kept is not None
+    def is_right(self, kept: str, password: str) -> bool:
+        with self.place() as hashing:
+            return hashing.is_right(kept, password)
 
-    def _get_placeholder(self) -> str:
-        if self._placeholder is None:
-            self._placeholder = self.hash("nobody has this password")
-        return self._placeholder
-
-
-def _encode(password: str) -> bytes:
-    return password.encode("utf-8", "surrogateescape")
+    def close(self) -> None:
+        self._hashing.close()

@@ -1,7 +1,7 @@
 """Session cookies, and the people they belong to."""
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from sqlalchemy import Connection
@@ -11,7 +11,13 @@ from starlette.responses import Response
 from printworks.dashboard.site.services import PageServices
 from printworks.rules.people import LONGEST, Realm
 from printworks.store.accounts.people import Person
-from printworks.store.accounts.sessions import SignedIn, begin_session, find_session, touch_session
+from printworks.store.accounts.sessions import (
+    NewSession,
+    SignedIn,
+    begin_session,
+    find_session,
+    touch_session,
+)
 
 # Browsers take a cookie of such a name only over HTTPS, from this host and for all of it.
 COOKIES: Final[Mapping[Realm, str]] = {
@@ -24,6 +30,10 @@ SIGN_IN_PATHS: Final[Mapping[Realm, str]] = {
 }
 # In the address of the sign-in page: a form was sent after its session had ended.
 ENDED: Final = "ended"
+SETTINGS_PATHS: Final[Mapping[Realm, str]] = {
+    Realm.MERCHANT: "/settings",
+    Realm.OPERATOR: "/console/settings",
+}
 HOMES: Final[Mapping[Realm, str]] = {Realm.MERCHANT: "/orders", Realm.OPERATOR: "/console"}
 # How often the last activity of a session is written.
 _TOUCH_EVERY: Final = timedelta(minutes=5)
@@ -46,16 +56,17 @@ def find_signed_in(
     return found
 
 
-def sign_in_here(services: PageServices, request: Request, person: Person, db: Connection) -> str:
+def sign_in_here(
+    db: Connection, request: Request, person: Person, *, is_strong: bool, now: datetime
+) -> str:
     """Begin a session for this browser, and return the value of its cookie."""
     client = request.client
-    return begin_session(
-        db,
-        person,
+    new = NewSession(
         address=client.host if client else "",
         user_agent=request.headers.get("user-agent", "")[:_LONGEST_AGENT],
-        now=services.clock(),
+        is_strong=is_strong,
     )
+    return begin_session(db, person, new, now=now)
 
 
 def set_session_cookie(response: Response, realm: Realm, token: str) -> None:

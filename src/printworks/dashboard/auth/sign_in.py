@@ -3,9 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from datetime import timedelta
 from functools import partial
-from hashlib import sha256
 from secrets import token_hex
 from typing import Any, Final
 
@@ -18,10 +16,20 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from printworks.actions.accounts.people import accept_invitation, sign_up, work_for_person
-from printworks.actions.work import Actor
+from printworks.actions.accounts.sign_in import count_network, forget_person
+from printworks.actions.work import Actor, SystemWork
 from printworks.catalogue.products import Currency
-from printworks.dashboard.auth.authentication import Authentication, CodeNeeded
+from printworks.dashboard.auth.authentication import (
+    Authentication,
+    CodeNeeded,
+    Credentials,
+    SignInBlocked,
+)
 from printworks.dashboard.auth.devices import Devices
+from printworks.dashboard.auth.new_passwords import check_new_password
+from printworks.dashboard.auth.passkeys import Passkeys
+from printworks.dashboard.auth.passwords import TooManySignIns
+from printworks.dashboard.auth.second_factor import has_any, is_required
 from printworks.dashboard.auth.sessions import (
     COOKIES,
     ENDED,
@@ -35,16 +43,16 @@ from printworks.dashboard.auth.sessions import (
 )
 from printworks.dashboard.shared.labels import Tone
 from printworks.dashboard.site.forms import FORM_TOKEN, Sent, read_choice, read_sent, refuse_form
-from printworks.dashboard.site.limits import RateLimiter, network_of
-from printworks.dashboard.site.rate_limits import refuse_too_many
+from printworks.dashboard.site.limits import network_of
+from printworks.dashboard.site.rate_limits import refuse_busy, refuse_too_many
 from printworks.dashboard.site.rendering import Link, Message, render, render_message, send_on
 from printworks.dashboard.site.services import PageServices
 from printworks.dashboard.site.threads import Threads
 from printworks.errors import BadInput, ServiceError
-from printworks.rules.people import Realm, check_password, read_email
+from printworks.rules.people import Realm, read_email
 from printworks.store.accounts.invitations import Invitation, find_invitation
 from printworks.store.accounts.merchants import get_merchant
-from printworks.store.accounts.people import Person
+from printworks.store.accounts.people import Person, get_person
 from printworks.store.accounts.sessions import end_session, end_session_of, hash_token
 
 log = structlog.get_logger(__name__)
@@ -53,10 +61,9 @@ log = structlog.get_logger(__name__)
 SIGN_IN_COOKIE: Final = "__Host-printworks-sign-in"
 _COOKIE_BYTES: Final = 16
 _GIVEN: Final = re.compile(f"[0-9a-f]{{{2 * _COOKIE_BYTES}}}")
-# Attempts from one network address, for any account.
-_ATTEMPTS_AT_ONCE: Final = 20
-_ATTEMPT_EVERY: Final = timedelta(seconds=5)
+# Pages that are shown at the same time; and forms, most of which wait for their turn to be hashed.
 _AT_ONCE: Final = 8
+_FORMS_AT_ONCE: Final = 24
 
 
 class _SignInAttempt(msgspec.Struct, frozen=True):
@@ -67,6 +74,24 @@ class _SignInAttempt(msgspec.Struct, frozen=True):
     problem: str = ""
     tone: Tone = "error"
     status: int = 200
+    # Whether there were too many tries, so that the page names other ways in.
+    is_blocked: bool = False
+
+    @property
+    def address(self) -> str:
+        """The network address of the browser."""
+        return self.request.client.host if self.request.client else ""
+
+
+class _Entry(msgspec.Struct, frozen=True):
+    """Who is let in, and how."""
+
+    person: Person
+    # As the audit log names it.
+    action: str
+    onwards: str = ""
+    is_strong: bool = False
+    failures: int = 0
 
 
 _Answer = Callable[[_SignInAttempt], Response]
@@ -79,8 +104,9 @@ class SignInPages:
         self._services = services
         self._devices = Devices(services)
         self._authentication = Authentication(services, self._devices)
-        self._attempts = RateLimiter(burst=_ATTEMPTS_AT_ONCE, every=_ATTEMPT_EVERY)
+        self._passkeys = Passkeys(services)
         self._threads = Threads(_AT_ONCE)
+        self._form_threads = Threads(_FORMS_AT_ONCE)
 
     def routes(self) -> Sequence[BaseRoute]:
         """Return the pages; only a sandbox lets anyone sign up."""
@@ -110,7 +136,7 @@ class SignInPages:
                 return await self._threads.run(show, _SignInAttempt(request))
             with closing(await read_sent(request)) as sent:
                 attempt = _SignInAttempt(request, sent)
-                return await self._threads.run(self._take, show, take, attempt)
+                return await self._form_threads.run(self._take, show, take, attempt)
 
         return answer
 
@@ -120,28 +146,30 @@ class SignInPages:
         cookie = _find_form_cookie(request)
         token = attempt.sent.text(FORM_TOKEN)
         if not cookie or not self._services.forms.is_from(f"sign-in {cookie}", request, token):
-            _log_refused(attempt, "form")
+            _log_refused(attempt, "form not from this browser")
             return refuse_form(page)
-        wait = self._attempts.take(network_of(_address(request)), now=self._services.clock())
+        with self._services.database.writing() as db:
+            wait = count_network(self._services.system_work(db), network_of(attempt.address))
         if wait is not None:
-            _log_refused(attempt, "rate")
+            _log_refused(attempt, "too many from this network")
             return refuse_too_many(page, wait)
         try:
             return take(attempt)
+        except TooManySignIns as refusal:
+            return refuse_busy(page, refusal.message)
         except ServiceError as refusal:
-            _log_refused(attempt, type(refusal).__name__)
-            status = 400 if isinstance(refusal, BadInput) else 403
-            tone: Tone = "warn" if isinstance(refusal, CodeNeeded) else "error"
-            refused = msgspec.structs.replace(
-                attempt, problem=refusal.message, tone=tone, status=status
-            )
-            return show(refused)
+            return show(_refused(attempt, refusal))
 
-    def _page(self, attempt: _SignInAttempt, template: str, **facts: Any) -> Response:
+    def _page(
+        self, attempt: _SignInAttempt, template: str, *, with_passkeys: bool = False, **facts: Any
+    ) -> Response:
         cookie = _find_form_cookie(attempt.request) or token_hex(_COOKIE_BYTES)
+        if with_passkeys:
+            facts["passkey_options"] = self._passkeys.ask_to_sign(f"sign-in {cookie}")
         answer = render(
             template,
             status=attempt.status,
+            with_script=with_passkeys,
             problem=attempt.problem,
             problem_tone=attempt.tone,
             sent=attempt.sent,
@@ -164,35 +192,55 @@ class SignInPages:
             is_console=realm is Realm.OPERATOR,
             may_sign_up=self._services.is_sandbox and realm is Realm.MERCHANT,
             was_ended=ENDED in attempt.request.query_params,
+            is_blocked=attempt.is_blocked,
+            with_passkeys=True,
         )
 
     def _sign_in(self, realm: Realm, attempt: _SignInAttempt) -> Response:
-        authenticated = self._authentication.authenticate(realm, attempt.request, attempt.sent)
-        with self._services.database.writing() as db:
-            self._authentication.let_in(db, authenticated)
-            return self._let_in(db, attempt.request, authenticated.person, "sign-in")
+        if attempt.sent.text("passkey"):
+            return self._sign_in_with_passkey(realm, attempt)
+        entered = Credentials.of(realm, attempt.sent)
+        found = self._authentication.authenticate(attempt.request, entered)
+        entry = _Entry(found.person, "sign-in", is_strong=found.is_strong, failures=found.failures)
+        try:
+            with self._services.database.writing() as db:
+                self._authentication.let_in(self._services.system_work(db), found)
+                return self._let_in(db, attempt, entry)
+        except BadInput:
+            self._authentication.log_failure(
+                attempt.request, realm, "code used before", person=found.person.id
+            )
+            raise
 
-    def _let_in(
-        self,
-        db: Connection,
-        request: Request,
-        person: Person,
-        action: str,
-        onwards: str | None = None,
-    ) -> Response:
+    def _sign_in_with_passkey(self, realm: Realm, attempt: _SignInAttempt) -> Response:
+        whose = f"sign-in {_find_form_cookie(attempt.request)}"
+        try:
+            used = self._passkeys.read_sign_in(realm, whose, attempt.sent.text("passkey"))
+            with self._services.database.writing() as db:
+                self._authentication.let_in_with_passkey(db, used)
+                entry = _Entry(used.person, "sign-in-with-passkey", is_strong=True)
+                return self._let_in(db, attempt, entry)
+        except BadInput:
+            self._authentication.log_failure(attempt.request, realm, "passkey refused")
+            raise
+
+    def _let_in(self, db: Connection, attempt: _SignInAttempt, entry: _Entry) -> Response:
+        request, person = attempt.request, entry.person
         # End the session that this browser had before, even if its cookie was copied.
         end_session_of(db, request.cookies.get(COOKIES[person.realm], ""))
-        token = sign_in_here(self._services, request, person, db)
-        self._audit(db, request, person, action)
-        answer = send_on(onwards or find_next_page(request, person.realm))
+        now = self._services.clock()
+        token = sign_in_here(db, request, person, is_strong=entry.is_strong, now=now)
+        details: dict[str, Any] = {"failuresBefore": entry.failures} if entry.failures else {}
+        self._work_of(db, attempt, person).audit(entry.action, **details)
+        answer = send_on(entry.onwards or find_next_page(request, person.realm))
         self._devices.remember(answer, person)
         set_session_cookie(answer, person.realm, token)
         return answer
 
-    def _audit(self, db: Connection, request: Request, person: Person, action: str) -> None:
-        actor = Actor(person.realm, person.email, _address(request))
-        work = self._services.system_work(db, actor, request.state.request_id)
-        work_for_person(work, person).audit(action)
+    def _work_of(self, db: Connection, attempt: _SignInAttempt, person: Person) -> SystemWork:
+        actor = Actor(person.realm, person.email, attempt.address)
+        work = self._services.system_work(db, actor, attempt.request.state.request_id)
+        return work_for_person(work, person)
 
     def _show_sign_up(self, attempt: _SignInAttempt) -> Response:
         if not self._services.is_sandbox:
@@ -204,8 +252,8 @@ class SignInPages:
             raise HTTPException(404)
         sent = attempt.sent
         email = read_email(sent.text("email"))
-        check_password(sent.raw("password"), email=email)
         shop, currency = _read_shop(sent)
+        check_new_password(sent.raw("password"), email, shop)
         password_hash = self._services.passwords.hash(sent.raw("password"))
         with self._services.database.writing() as db:
             person, _ = sign_up(
@@ -215,7 +263,7 @@ class SignInPages:
                 password_hash=password_hash,
                 currency=currency,
             )
-            return self._let_in(db, attempt.request, person, "sign-up", "/orders")
+            return self._let_in(db, attempt, _Entry(person, "sign-up", onwards="/orders"))
 
     def _find_invitation(self, attempt: _SignInAttempt) -> Invitation | None:
         token = attempt.request.path_params["token"]
@@ -226,24 +274,30 @@ class SignInPages:
         invitation = self._find_invitation(attempt)
         if invitation is None:
             return render_message(_NO_INVITATION, status=404)
-        shop = ""
-        if invitation.merchant_id is not None:
-            with self._services.database.reading() as db:
-                shop = get_merchant(db, invitation.merchant_id).name
+        shop = self._find_shop(invitation)
         return self._page(
             attempt, "sign_up.html", invitation=invitation, shop=shop, currencies=list(Currency)
         )
+
+    def _find_shop(self, invitation: Invitation) -> str:
+        """Return the name of the merchant that an invitation is about; empty if there is none yet."""
+        with self._services.database.reading() as db:
+            merchant_id = invitation.merchant_id
+            if invitation.person_id is not None:
+                merchant_id = get_person(db, invitation.person_id).merchant_id
+            return "" if merchant_id is None else get_merchant(db, merchant_id).name
 
     def _accept(self, attempt: _SignInAttempt) -> Response:
         invitation = self._find_invitation(attempt)
         if invitation is None:
             return render_message(_NO_INVITATION, status=404)
         sent = attempt.sent
-        check_password(sent.raw("password"), email=invitation.email)
         is_new = invitation.realm is Realm.MERCHANT and not (
             invitation.merchant_id or invitation.person_id
         )
         shop, currency = _read_shop(sent) if is_new else ("", Currency.GBP)
+        of_merchant = shop or self._find_shop(invitation)
+        check_new_password(sent.raw("password"), invitation.email, of_merchant)
         password_hash = self._services.passwords.hash(sent.raw("password"))
         with self._services.database.writing() as db:
             person, _ = accept_invitation(
@@ -253,13 +307,13 @@ class SignInPages:
                 password_hash=password_hash,
                 currency=currency,
             )
-            if person.has_totp:
+            forget_person(self._services.system_work(db), person.realm, person.email)
+            if person.has_totp or (is_required(self._services, person) and has_any(db, person)):
                 # Having the link does not prove having the second factor.
-                self._audit(db, attempt.request, person, "accept-invitation")
+                self._work_of(db, attempt, person).audit("accept-invitation")
                 return send_on(SIGN_IN_PATHS[person.realm])
-            return self._let_in(
-                db, attempt.request, person, "accept-invitation", HOMES[person.realm]
-            )
+            entry = _Entry(person, "accept-invitation", onwards=HOMES[person.realm])
+            return self._let_in(db, attempt, entry)
 
     def _sign_out_endpoint(self, realm: Realm) -> Callable[[Request], Any]:
         async def answer(request: Request) -> Response:
@@ -290,23 +344,21 @@ def _read_shop(sent: Sent) -> tuple[str, Currency]:
     return shop, read_choice(Currency, currency, "Choose one of the currencies.")
 
 
-def _address(request: Request) -> str:
-    return request.client.host if request.client else ""
-
-
-def _log_refused(attempt: _SignInAttempt, why: str) -> None:
-    """Log a failed attempt: from where, and a fingerprint of the account that was named."""
-    request = attempt.request
-    email = attempt.sent.text("email").lower()
-    log.warning(
-        "sign-in refused",
-        # Of an invitation, the rest is its secret.
-        page=request.scope["path"].strip("/").partition("/")[0],
-        why=why,
-        client=_address(request),
-        account=sha256(email.encode("utf-8", "replace")).hexdigest()[:8] if email else None,
-        request_id=request.state.request_id,
+def _refused(attempt: _SignInAttempt, refusal: ServiceError) -> _SignInAttempt:
+    return msgspec.structs.replace(
+        attempt,
+        problem=refusal.message,
+        tone="warn" if isinstance(refusal, CodeNeeded) else "error",
+        status=400 if isinstance(refusal, BadInput) else 403,
+        is_blocked=isinstance(refusal, SignInBlocked),
     )
+
+
+def _log_refused(attempt: _SignInAttempt, reason: str) -> None:
+    """Log an attempt that was refused before anything that was entered was looked at."""
+    # Of an invitation, the rest is its secret.
+    page = attempt.request.scope["path"].strip("/").partition("/")[0]
+    log.warning("sign-in failed", reason=reason, page=page, address=attempt.address)
 
 
 def _find_form_cookie(request: Request) -> str:

@@ -66,6 +66,23 @@ class PageLimiter:
         return take(request, form) if wait is None else refuse_too_many(page, wait)
 
 
+# After which somebody's turn has come, unless many others keep coming.
+_BUSY: Final = timedelta(seconds=5)
+
+
+def refuse_busy(page: str, why: str) -> Response:
+    """Return the page for what the machine has no time for at the moment."""
+    message = Message(
+        tone="warn",
+        title="One moment, please",
+        sentences=(why,),
+        link=Link("Reload the page", page),
+    )
+    answer = render_message(message, status=503)
+    answer.headers["Retry-After"] = str(int(_BUSY.total_seconds()))
+    return answer
+
+
 def refuse_too_many(page: str, wait: timedelta) -> Response:
     seconds = max(math.ceil(wait.total_seconds()), 1)
     message = Message(

@@ -81,6 +81,7 @@ def _open_environment() -> Environment:
         "response": describe_result,
     }
     environment.globals["style"] = address_of("style.css")
+    environment.globals["passkeys"] = address_of("passkeys.js")
     environment.globals["htmx"] = address_of("htmx.js")
     environment.globals["icon"] = address_of("icon.svg")
     return environment

@@ -20,7 +20,14 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from printworks.dashboard.auth.reauthentication import Reauthentication
-from printworks.dashboard.auth.sessions import COOKIES, ENDED, SIGN_IN_PATHS, find_signed_in
+from printworks.dashboard.auth.second_factor import has_any, is_required
+from printworks.dashboard.auth.sessions import (
+    COOKIES,
+    ENDED,
+    SETTINGS_PATHS,
+    SIGN_IN_PATHS,
+    find_signed_in,
+)
 from printworks.dashboard.site.forms import FORM_TOKEN, Sent, read_sent, refuse_form
 from printworks.dashboard.site.limits import RateLimiter
 from printworks.dashboard.site.rate_limits import refuse_too_many
@@ -31,7 +38,7 @@ from printworks.dashboard.site.visits import ConsoleVisit, MerchantVisit, Nothin
 from printworks.errors import NotFound, ServiceError
 from printworks.rules.people import MAY, Duty, Realm
 from printworks.store.accounts.merchants import get_merchant
-from printworks.store.accounts.sessions import SignedIn
+from printworks.store.accounts.sessions import SignedIn, end_session
 
 V = TypeVar("V", bound=Visit)
 # What a form action returns: where the browser goes next, a page, or None to stay where it is.
@@ -62,6 +69,8 @@ class FormAction(msgspec.Struct, Generic[V], frozen=True):
     says: str = ""
     # Whether the password must have been entered recently.
     needs_password: bool = False
+    # Whether it must be entered with this very form.
+    always_asks: bool = False
     # The duty that an operator needs.
     duty: Duty = Duty.LOOK
     # Whether it makes its own transactions, since it waits for something between them.
@@ -86,13 +95,16 @@ class Page(msgspec.Struct, Generic[V], frozen=True):
         says: str = "",
         *,
         needs_password: bool = False,
+        always_asks: bool = False,
         duty: Duty | None = None,
         alone: bool = False,
     ) -> Callable[[Take[V]], Take[V]]:
         """Make a function a form action of this page, with the duty of the page unless it has one."""
 
         def register(take: Take[V]) -> Take[V]:
-            action = FormAction(name, take, says, needs_password, duty or self.duty, alone)
+            action = FormAction(
+                name, take, says, needs_password, always_asks, duty or self.duty, alone
+            )
             self.form_actions.append(action)
             return take
 
@@ -138,6 +150,10 @@ class PageRouter(Generic[V]):
             signed_in: SignedIn | None = await self._threads.run(self._find, request)
             if signed_in is None:
                 return self._send_to_sign_in(request)
+            if self._is_too_weak(signed_in):
+                elsewhere = await self._threads.run(self._ask_for_factor, request, signed_in)
+                if elsewhere is not None:
+                    return elsewhere
             if request.method != "POST":
                 return await self._threads.run(self._show, page, request, signed_in)
             return await self._receive(page, request, signed_in)
@@ -165,6 +181,22 @@ class PageRouter(Generic[V]):
         # A page that refreshes itself is no activity of a person.
         is_there = "hx-request" not in request.headers
         return find_signed_in(self._services, self._realm, token, is_there=is_there)
+
+    def _is_too_weak(self, signed_in: SignedIn) -> bool:
+        is_strong = signed_in.session.is_strong
+        return not is_strong and is_required(self._services, signed_in.person)
+
+    def _ask_for_factor(self, request: Request, signed_in: SignedIn) -> Response | None:
+        """Send somebody who needs a second factor to where it is set up, or shown."""
+        settings = SETTINGS_PATHS[self._realm]
+        with self._services.database.reading() as db:
+            has_one = has_any(db, signed_in.person)
+        if not has_one:
+            return None if request.scope["path"] == settings else send_on(f"{settings}#totp")
+        # Whoever knows the password alone must not be able to add a factor of their own.
+        with self._services.database.writing() as db:
+            end_session(db, signed_in.person.id, signed_in.session.hash)
+        return self._send_to_sign_in(request)
 
     def _send_to_sign_in(self, request: Request) -> Response:
         sign_in_path = SIGN_IN_PATHS[self._realm]
@@ -209,11 +241,15 @@ class PageRouter(Generic[V]):
         if not self._may(signed_in, page.duty) or not self._may(signed_in, form_action.duty):
             return _refuse_duty(form_action.duty)
         show_again = partial(self._show_again, page, request, sent=sent)
-        if form_action.needs_password:
-            wrong, signed_in = self._reauthentication.prove(signed_in, sent.raw("current_password"))
-            if wrong:
-                return show_again(signed_in, problem=wrong, is_proof_wrong=True)
         try:
+            if form_action.needs_password:
+                wrong, signed_in = self._reauthentication.prove(
+                    signed_in,
+                    sent.raw("current_password"),
+                    is_always_asked=form_action.always_asks,
+                )
+                if wrong:
+                    return show_again(signed_in, problem=wrong, is_proof_wrong=True)
             onward = self._do(form_action, request, signed_in, sent)
         except NotFound:
             raise HTTPException(404) from None

@@ -1,10 +1,11 @@
 """The services of the pages."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
 from printworks.actions.services import Services
+from printworks.dashboard.auth.hashing import HashingProcess
 from printworks.dashboard.auth.passwords import Passwords
 from printworks.dashboard.site.forms import FormKey
 from printworks.store.accounts.secrets import get_link_key
@@ -15,7 +16,15 @@ from printworks.wire.links import Links, find_end
 class PageServices(Services):
     """The services of the process, with connections, form tokens and passwords of the pages' own."""
 
-    passwords: Passwords = field(default_factory=Passwords)
+    @property
+    def passwords(self) -> Passwords:
+        """What hashes and compares passwords."""
+        return self._once("passwords", self._open_passwords)
+
+    def _open_passwords(self) -> Passwords:
+        # Of all processes on this machine together.
+        lock = self.settings.data / "hashing.lock"
+        return Passwords(HashingProcess(lock, slots=self.settings.hashing_slots))
 
     @property
     def forms(self) -> FormKey:

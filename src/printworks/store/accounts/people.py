@@ -9,7 +9,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 
 from printworks.rules.people import Realm, Role
 from printworks.store.engine.rows import columns_of, find_struct, get_struct, list_structs
-from printworks.store.tables import invitations, people, sessions
+from printworks.store.tables import invitations, passkeys, people, recovery_codes, sessions
 
 
 class Person(msgspec.Struct, frozen=True):
@@ -26,8 +26,6 @@ class Person(msgspec.Struct, frozen=True):
     totp_secret: str | None
     # The step of the last code that was used: no code can be used twice.
     totp_step: int
-    failures: int
-    failed_at: datetime | None
     created_at: datetime
 
     @property
@@ -66,6 +64,12 @@ def get_person(db: Connection, person_id: int) -> Person:
     return get_struct(db, Person, wanted, missing="There is no person with this id.")
 
 
+def get_person_to_change(db: Connection, person_id: int) -> Person:
+    """Return a person, and lock the row until the transaction ends."""
+    wanted = select(*COLUMNS).where(people.c.id == person_id).with_for_update()
+    return get_struct(db, Person, wanted, missing="There is no person with this id.")
+
+
 def list_people(db: Connection, realm: Realm, *, merchant_id: int | None = None) -> list[Person]:
     """Return the people of one merchant, or the operators."""
     wanted = (
@@ -77,8 +81,7 @@ def list_people(db: Connection, realm: Realm, *, merchant_id: int | None = None)
 
 
 def set_password(db: Connection, person_id: int, password_hash: str) -> None:
-    """Set a new password, and reset the count of failures."""
-    _change(db, person_id, password_hash=password_hash, failures=0, failed_at=None)
+    _change(db, person_id, password_hash=password_hash)
 
 
 def set_totp(db: Connection, person_id: int, secret: str | None, *, step: int) -> None:
@@ -88,16 +91,6 @@ def set_totp(db: Connection, person_id: int, secret: str | None, *, step: int) -
 
 def set_role(db: Connection, person_id: int, role: Role) -> None:
     _change(db, person_id, role=role)
-
-
-def note_failure(db: Connection, person_id: int, *, now: datetime) -> None:
-    """Count a wrong password or code."""
-    _change(db, person_id, failures=people.c.failures + 1, failed_at=now)
-
-
-def reset_failures(db: Connection, person_id: int) -> None:
-    """Reset the count of failures after the right password."""
-    _change(db, person_id, failures=0, failed_at=None)
 
 
 def use_step(db: Connection, person_id: int, step: int) -> bool:
@@ -132,7 +125,9 @@ def has_operators(db: Connection) -> bool:
 
 
 def delete_person(db: Connection, person_id: int) -> None:
-    """Delete a person, with all sessions and invitations."""
+    """Delete a person, with all sessions, invitations, passkeys and recovery codes."""
+    db.execute(delete(passkeys).where(passkeys.c.person_id == person_id))
+    db.execute(delete(recovery_codes).where(recovery_codes.c.person_id == person_id))
     db.execute(delete(sessions).where(sessions.c.person_id == person_id))
     db.execute(delete(invitations).where(invitations.c.person_id == person_id))
     db.execute(delete(people).where(people.c.id == person_id))

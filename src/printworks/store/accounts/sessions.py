@@ -29,6 +29,8 @@ class Session(msgspec.Struct, frozen=True):
     proved_at: datetime
     address: str
     user_agent: str
+    # Whether it began with a second factor.
+    is_strong: bool
 
 
 class SignedIn(NamedTuple):
@@ -55,9 +57,15 @@ def hash_token(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def begin_session(
-    db: Connection, person: Person, *, address: str, user_agent: str, now: datetime
-) -> str:
+class NewSession(msgspec.Struct, frozen=True):
+    """Where somebody signs in, and whether with a second factor."""
+
+    address: str
+    user_agent: str
+    is_strong: bool = False
+
+
+def begin_session(db: Connection, person: Person, new: NewSession, *, now: datetime) -> str:
     """Sign a person in; return the token for the cookie."""
     token = secrets.token_hex(32)
     db.execute(
@@ -68,8 +76,7 @@ def begin_session(
             seen_at=now,
             expires_at=end_of_session(person.realm, now, now=now),
             proved_at=now,
-            address=address,
-            user_agent=user_agent,
+            **msgspec.structs.asdict(new),
         )
     )
     return token
@@ -93,6 +100,11 @@ def touch_session(db: Connection, signed_in: SignedIn, *, now: datetime) -> None
 def mark_reauthenticated(db: Connection, session_hash: str, *, now: datetime) -> None:
     """Store that the password was entered again."""
     _change(db, session_hash, proved_at=now)
+
+
+def mark_strong(db: Connection, session_hash: str) -> None:
+    """Store that the person has shown a second factor."""
+    _change(db, session_hash, is_strong=True)
 
 
 def end_session(db: Connection, person_id: int, session_hash: str) -> None:
@@ -129,5 +141,5 @@ def purge_sessions(db: Connection, *, before: datetime, limit: int) -> int:
     return delete_oldest(db, sessions.c.expires_at, sessions.c.expires_at <= before, limit=limit)
 
 
-def _change(db: Connection, session_hash: str, **values: datetime) -> None:
+def _change(db: Connection, session_hash: str, **values: datetime | bool) -> None:
     db.execute(update(sessions).where(sessions.c.hash == session_hash).values(**values))

@@ -34,5 +34,11 @@ def insert_unless_there(db: Connection, table: Table, **values: object) -> bool:
     return db.execute(added.returning(literal_column("1"))).first() is not None
 
 
+def insert_new(db: Connection, table: Table, **values: object) -> bool:
+    """Like `insert_unless_there`, and return whether the row is new."""
+    adding = _insert(db, table).values(**values).on_conflict_do_nothing()
+    return db.execute(adding.returning(*table.primary_key)).first() is not None
+
+
 def _insert(db: Connection, table: Table) -> Any:
     return sqlite.insert(table) if db.dialect.name == "sqlite" else postgresql.insert(table)

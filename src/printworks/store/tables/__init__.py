@@ -17,7 +17,16 @@ from printworks.store.tables.ledger import ledger_days, ledger_entries
 from printworks.store.tables.merchants import api_keys, merchants
 from printworks.store.tables.orders import order_events, orders
 from printworks.store.tables.payments import payment_requests, simulated_charges
-from printworks.store.tables.people import audit_log, invitations, people, sessions
+from printworks.store.tables.people import (
+    audit_log,
+    invitations,
+    passkeys,
+    people,
+    recovery_codes,
+    sessions,
+    sign_in_tries,
+    used_challenges,
+)
 from printworks.store.tables.requests import api_requests
 from printworks.store.tables.secrets import secrets
 from printworks.store.tables.shipments import plans, shipments
@@ -45,12 +54,16 @@ __all__ = [
     "order_events",
     "orders",
     "packing_slips",
+    "passkeys",
     "payment_requests",
     "people",
     "pictures",
     "plans",
+    "recovery_codes",
     "secrets",
     "sessions",
     "shipments",
+    "sign_in_tries",
     "simulated_charges",
+    "used_challenges",
 ]

@@ -2,13 +2,16 @@
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
     ForeignKey,
     Index,
     Integer,
+    LargeBinary,
     Table,
     Text,
     UniqueConstraint,
+    false,
     text,
 )
 
@@ -32,9 +35,6 @@ people = Table(
     # code can be used twice.
     Column("totp_secret", Text),
     Column("totp_step", BigInteger, nullable=False, server_default=text("0")),
-    # Wrong passwords and codes in a row, and when the last one was entered.
-    Column("failures", Integer, nullable=False, server_default=text("0")),
-    Column("failed_at", Timestamp),
     Column("created_at", Timestamp, nullable=False),
     UniqueConstraint("realm", "email"),
     sqlite_autoincrement=True,
@@ -52,9 +52,59 @@ sessions = Table(
     Column("expires_at", Timestamp, nullable=False, index=True),
     # When the password was last entered.
     Column("proved_at", Timestamp, nullable=False),
+    # Whether it began with a second factor: a code, a recovery code or a passkey.
+    Column("is_strong", Boolean, nullable=False, server_default=false()),
     # The IP address and browser, so that people recognise their own sessions.
     Column("address", Text, nullable=False),
     Column("user_agent", Text, nullable=False),
+)
+
+# How often somebody has tried to enter, before anyone knows whether the person exists: by the address
+# of a person, by a network address, by a browser that is known, and by a session that asks again.
+sign_in_tries = Table(
+    "sign_in_tries",
+    metadata,
+    # What is counted, hashed: an address that was typed is not stored.
+    Column("key", Text, primary_key=True),
+    Column("tries", Integer, nullable=False),
+    # For the sweep that deletes what is forgotten.
+    Column("at", Timestamp, nullable=False, index=True),
+)
+
+# Codes on paper, each of which takes the place of a second factor once.
+recovery_codes = Table(
+    "recovery_codes",
+    metadata,
+    # SHA-256 of a code with 80 random bits.
+    Column("hash", Text, primary_key=True),
+    Column("person_id", ForeignKey("people.id"), nullable=False, index=True),
+    Column("created_at", Timestamp, nullable=False),
+    Column("used_at", Timestamp),
+)
+
+passkeys = Table(
+    "passkeys",
+    metadata,
+    Column("id", RowId, primary_key=True),
+    Column("person_id", ForeignKey("people.id"), nullable=False, index=True),
+    # The id that the authenticator gave it, in base64url.
+    Column("credential", Text, nullable=False, unique=True),
+    # In the format of WebAuthn (COSE).
+    Column("public_key", LargeBinary, nullable=False),
+    # How often the authenticator says it was used; always 0 if it does not count.
+    Column("sign_count", BigInteger, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("created_at", Timestamp, nullable=False),
+    Column("last_used_at", Timestamp),
+    sqlite_autoincrement=True,
+)
+
+# What authenticators have signed: nothing can be used twice. Kept until it would have expired anyway.
+used_challenges = Table(
+    "used_challenges",
+    metadata,
+    Column("hash", Text, primary_key=True),
+    Column("expires_at", Timestamp, nullable=False, index=True),
 )
 
 # Links for people who cannot sign in yet: a new merchant where sign-up is not open, a colleague,

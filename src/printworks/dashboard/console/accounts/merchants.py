@@ -29,6 +29,7 @@ from printworks.rules.shares import ShareTerms
 from printworks.store.accounts.audit import list_audit
 from printworks.store.accounts.invitations import Invitation, list_open_invitations
 from printworks.store.accounts.merchants import Merchant, get_merchant_by_code, list_keys
+from printworks.store.accounts.passkeys import count_passkeys_of
 from printworks.store.accounts.people import Person, get_person, list_people
 from printworks.store.callbacks.callbacks import list_callbacks
 from printworks.store.callbacks.settings import read_callback_settings
@@ -79,6 +80,7 @@ def show_merchant(visit: ConsoleVisit, link: FreshLink | None = None) -> Respons
     """Show everything about one merchant."""
     merchant = _get(visit)
     orders = search_orders(visit.db, merchant.id, OrderSearch(), before=None, limit=_FEW)
+    people = list_people(visit.db, Realm.MERCHANT, merchant_id=merchant.id)
     return visit.render(
         "console/merchant.html",
         merchant=get_merchant_line(visit.db, merchant.id),
@@ -91,7 +93,8 @@ def show_merchant(visit: ConsoleVisit, link: FreshLink | None = None) -> Respons
         billings=list(Billing),
         limits=merchant.share_terms,
         usual=usual_share(visit.services.settings),
-        people=list_people(visit.db, Realm.MERCHANT, merchant_id=merchant.id),
+        people=people,
+        passkey_counts=count_passkeys_of(visit.db, people),
         invitations=_list_invitations(visit, merchant.id),
         orders=orders.orders,
         entries=list_money(visit.db, merchant_id=merchant.id, limit=_FEW).entries,

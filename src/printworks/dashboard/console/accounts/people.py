@@ -6,12 +6,14 @@ from starlette.responses import Response
 
 from printworks.actions.accounts.operators import change_role, get_operator, remove_operator
 from printworks.actions.accounts.people import invite_operator, invite_to_choose_password, withdraw
+from printworks.dashboard.auth.second_factor import is_required
 from printworks.dashboard.console.accounts.invitations import FreshLink, make_link
 from printworks.dashboard.site.forms import read_choice
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.people import MAY, OPERATORS, Duty, Realm, Role
 from printworks.store.accounts.invitations import list_open_invitations
+from printworks.store.accounts.passkeys import count_passkeys, count_passkeys_of
 from printworks.store.accounts.people import find_last_visits, list_people
 
 # What each role is for.
@@ -26,9 +28,11 @@ _ROLE_TEXTS: Final = {
 @page_at("/console/people", duty=Duty.ADMINISTER)
 def show_people(visit: ConsoleVisit, link: FreshLink | None = None) -> Response:
     """Show who may sign in, who was invited, and what each role may do."""
+    operators = list_people(visit.db, Realm.OPERATOR)
     return visit.render(
         "console/people.html",
-        people=list_people(visit.db, Realm.OPERATOR),
+        passkey_counts=count_passkeys_of(visit.db, operators),
+        people=operators,
         last_visits=find_last_visits(visit.db, Realm.OPERATOR),
         invitations=list_open_invitations(visit.db, Realm.OPERATOR, now=visit.real_now),
         roles=OPERATORS,
@@ -57,6 +61,8 @@ def show_person(visit: ConsoleVisit, link: FreshLink | None = None) -> Response:
     return visit.render(
         "console/person.html",
         person=person,
+        passkey_count=count_passkeys(visit.db, person.id),
+        is_required=is_required(visit.services, person),
         last_visit=find_last_visits(visit.db, Realm.OPERATOR).get(person.id),
         duties=[duty for duty in Duty if duty in MAY[person.role]],
         roles=OPERATORS,

@@ -234,10 +234,36 @@ numbered_table(
     *required(TEXT, "password_hash"),
     *optional(TEXT, "totp_secret"),
     *required(BIGINT, "totp_step", default="0"),
-    *required(INTEGER, "failures", default="0"),
-    *optional(TIMESTAMP, "failed_at"),
     *required(TIMESTAMP, "created_at"),
     sa.UniqueConstraint("realm", "email"),
+)
+table(
+    "sign_in_tries",
+    sa.Column("key", TEXT, primary_key=True),
+    *required(INTEGER, "tries"),
+    *required(TIMESTAMP, "at", index=True),
+)
+table(
+    "recovery_codes",
+    sa.Column("hash", TEXT, primary_key=True),
+    link("person_id", "people", index=True),
+    *required(TIMESTAMP, "created_at"),
+    *optional(TIMESTAMP, "used_at"),
+)
+numbered_table(
+    "passkeys",
+    link("person_id", "people", index=True),
+    sa.Column("credential", TEXT, nullable=False, unique=True),
+    *required(BINARY, "public_key"),
+    *required(BIGINT, "sign_count"),
+    *required(TEXT, "name"),
+    *required(TIMESTAMP, "created_at"),
+    *optional(TIMESTAMP, "last_used_at"),
+)
+table(
+    "used_challenges",
+    sa.Column("hash", TEXT, primary_key=True),
+    *required(TIMESTAMP, "expires_at", index=True),
 )
 numbered_table(
     "images",
@@ -360,6 +386,7 @@ table(
     sa.Column("hash", TEXT, primary_key=True),
     link("person_id", "people", index=True),
     *required(TIMESTAMP, "created_at", "seen_at", "expires_at", "proved_at"),
+    *required(BOOLEAN, "is_strong", default="0"),
     *required(TEXT, "address", "user_agent"),
     sa.Index(None, "expires_at"),
 )
