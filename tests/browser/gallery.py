@@ -30,8 +30,9 @@ from printworks.dashboard.checkout.payment_view import (
     show_unknown_payment,
     show_unreachable_bank,
 )
-from printworks.dashboard.site.forms import refuse_form
-from printworks.dashboard.site.rate_limits import refuse_too_many
+from printworks.dashboard.site.forms import Sent, refuse_form
+from printworks.dashboard.site.rate_limits import refuse_busy, refuse_too_many
+from printworks.dashboard.site.rendering import render
 from printworks.payments.provider import Declined, NeedsAuthorisation, Paid
 from printworks.rules.payments import PaymentState
 from printworks.rules.recipients import NEEDED, OPTIONAL
@@ -126,6 +127,23 @@ def _bank(**facts: Any) -> Show:
     return lambda: show_bank(view)
 
 
+def _sign_in(*, problem: str = "", is_blocked: bool = False, is_console: bool = False) -> Show:
+    return lambda: render(
+        "sign_in.html",
+        with_script=True,
+        problem=problem,
+        problem_tone="error",
+        is_blocked=is_blocked,
+        is_console=is_console,
+        sent=Sent(),
+        form_token="0" * 64,
+        environment="sandbox",
+        may_sign_up=not is_console,
+        was_ended=False,
+        passkey_options="{}",
+    )
+
+
 ENDLESS_WORD: Final = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamten" * 3
 # What must not break a page, although nobody should write it.
 ENDLESS: Final[Mapping[str, Show]] = {
@@ -178,6 +196,15 @@ STATES: Final[Mapping[str, Show]] = {
     "bank-authorised": _bank(outcome=Paid(provider="", reference="")),
     "bank-declined": _bank(outcome=Declined(reason="The payment was not authorised.")),
     "bank-silent": show_unreachable_bank,
+    "sign-in": _sign_in(),
+    "sign-in-wrong": _sign_in(problem="Wrong e-mail address or password."),
+    "sign-in-blocked": _sign_in(
+        problem="Too many wrong passwords or codes. Try again in 2 minutes.", is_blocked=True
+    ),
+    "sign-in-console": _sign_in(
+        problem="Too many wrong passwords or codes.", is_blocked=True, is_console=True
+    ),
+    "sign-in-busy": lambda: refuse_busy("/sign-in", "Many people are signing in at the moment."),
     "form-refused": lambda: refuse_form("/pay/token"),
     "too-many": lambda: refuse_too_many("/pay/token", timedelta(seconds=12)),
 }
