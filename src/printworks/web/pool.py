@@ -147,9 +147,10 @@ class ThreadPool(_Threads[Callable[[], Any]]):
             outcome = _Outcome(task.future, task.work(), None)
         except BaseException as error:  # noqa: BLE001  (it is raised again where it is awaited)
             outcome = _Outcome(task.future, None, error)
-        self._return([outcome])
+        # First: the loop that is woken next would wait for the lock of the lanes.
         if self._lanes.finish(lane):
             self._calls.put(_LOOK)
+        self._return([outcome])
         return True
 
 
