@@ -73,7 +73,7 @@ def keep_secrets(database: Database, vault: Vault) -> list[str]:
             password_hash="",
         )
         person = insert_person(db, new, now=NOON)
-        begin_totp(work, person.id, TOTP, step=1)
+        begin_totp(work, person.id, TOTP, step=1, session="")
     return [first.new_secret or "", second.new_secret or "", TOTP]
 
 
