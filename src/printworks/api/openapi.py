@@ -46,18 +46,26 @@ _MEANINGS: Final = {
     503: "Too busy at the moment; `Retry-After` says when to try again.",
     507: "There is no room for the file at the moment; try again later.",
 }
-_HEADERS: Final = {
-    429: {"Retry-After": "After how many seconds to try again."},
-    507: {"Retry-After": "After how many seconds to try again."},
-    401: {"WWW-Authenticate": "How to show who is asking."},
-    503: {"Retry-After": "After how many seconds to try again."},
-}
-_OF_OLD_VERSIONS: Final = {
+_HEADERS: Final[Mapping[str, str]] = {
+    "X-Request-Id": "Names this request in our logs.",
+    "RateLimit-Policy": "How many requests you may send (`q`), and in how many seconds that "
+    "many are granted again (`w`).",
+    "RateLimit": "How many requests are left (`r`), and in how many seconds all will be (`t`).",
+    "ETag": "Another one as soon as the answer is; send it in `If-None-Match`.",
+    "Retry-After": "After how many seconds to try again.",
+    "WWW-Authenticate": "How to show who is asking.",
     "Deprecation": "Since when another version should be used.",
     "Link": "Which one, as `successor-version`.",
     "Sunset": "When this version ends, if the operator has said so.",
 }
-_TAG: Final = {"ETag": "Another one as soon as the answer is; send it in `If-None-Match`."}
+_ON_EVERY_ANSWER: Final = ("X-Request-Id", "RateLimit-Policy", "RateLimit")
+_OF_OLD_VERSIONS: Final = ("Deprecation", "Link", "Sunset")
+_OF_STATUS: Final = {
+    401: ("WWW-Authenticate",),
+    429: ("Retry-After",),
+    503: ("Retry-After",),
+    507: ("Retry-After",),
+}
 # What an operation may answer whatever it does.
 _ALWAYS: Final = (400, 401, 429, 431, 500, 503)
 _WITH_BODY: Final = (408, 413, 415)
@@ -99,6 +107,11 @@ def describe(family: ApiFamily, *, header_prefix: str) -> dict[str, Any]:
             "securitySchemes": {
                 "merchantId": _header_scheme(f"{header_prefix}MerchantId"),
                 "apiKey": _header_scheme(f"{header_prefix}REST-API-Key"),
+            },
+            "headers": {
+                name: {"description": meaning, "schema": {"type": "string"}}
+                for name, meaning in _HEADERS.items()
+                if family.successor is not None or name not in _OF_OLD_VERSIONS
             },
             "schemas": components,
         },
@@ -161,7 +174,7 @@ def _describe_operation(
         is_tagged = endpoint.method == "GET" and status in (200, 304)
         answers[str(status)] = {
             "description": _MEANINGS[status],
-            "headers": _describe_headers(family, status, _TAG if is_tagged else {}),
+            "headers": _refer_to_headers(family, status, is_tagged=is_tagged),
         }
         if shape is not None:
             content = {"application/json": {"schema": schema_of(shape)}, "application/xml": {}}
@@ -193,20 +206,14 @@ def _describe_body(endpoint: Endpoint, schema: dict[str, Any]) -> dict[str, Any]
     return {kind: {"schema": schema} for kind in kinds}
 
 
-def _describe_headers(family: ApiFamily, status: int, more: Mapping[str, str]) -> dict[str, Any]:
-    meanings = {
-        "X-Request-Id": "Names this request in our logs.",
-        "RateLimit-Policy": "How many requests you may send (`q`), and in how many seconds that "
-        "many are granted again (`w`).",
-        "RateLimit": "How many requests are left (`r`), and in how many seconds all will be (`t`).",
-        **more,
-        **_HEADERS.get(status, {}),
-        **({} if family.successor is None else _OF_OLD_VERSIONS),
-    }
-    return {
-        name: {"description": meaning, "schema": {"type": "string"}}
-        for name, meaning in meanings.items()
-    }
+def _refer_to_headers(family: ApiFamily, status: int, *, is_tagged: bool) -> dict[str, Any]:
+    names = (
+        *_ON_EVERY_ANSWER,
+        *(("ETag",) if is_tagged else ()),
+        *_OF_STATUS.get(status, ()),
+        *(() if family.successor is None else _OF_OLD_VERSIONS),
+    )
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
 def _describe_query(parameter: QueryParameter) -> dict[str, Any]:
