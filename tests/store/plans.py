@@ -1,6 +1,6 @@
 """How the databases would run what was asked of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self
 
 import psycopg
@@ -48,12 +48,27 @@ def explain_on_postgresql(
             if not (sorts and "sort" in way):
                 db.execute(text(f"SET LOCAL enable_{way} = off"))
         driver: Any = db.connection.dbapi_connection
-        usual, driver.cursor_factory = driver.cursor_factory, Recording
-        Recording.asked.clear()
-        call(db)
-        driver.cursor_factory = usual
         plans = {}
-        for query, params in Recording.asked:
-            rows = driver.execute(f"EXPLAIN {query}", params).fetchall()
-            plans[str(query)] = "\n".join(row[0] for row in rows)
+        for query, params in _record(driver, lambda: call(db)):
+            # Values are named, or numbered if the statement had no cursor.
+            is_numbered = isinstance(query, bytes)
+            cursor = driver.numbered_cursor() if is_numbered else driver.cursor()
+            words = query.decode() if is_numbered else query
+            rows = cursor.execute(f"EXPLAIN {words}", params).fetchall()
+            plans[str(words)] = "\n".join(row[0] for row in rows)
         return plans
+
+
+def _record(driver: Any, call: Callable[[], object]) -> list[tuple[Any, Any]]:
+    """Do something, and return all that the server was asked, with and without a cursor."""
+    run, factory = driver.run, driver.cursor_factory
+
+    def remember(sql: bytes, values: Sequence[Any]) -> Any:
+        Recording.asked.append((sql, values))
+        return run(sql, values)
+
+    Recording.asked.clear()
+    driver.run, driver.cursor_factory = remember, Recording
+    call()
+    driver.run, driver.cursor_factory = run, factory
+    return list(Recording.asked)

@@ -51,9 +51,9 @@ def test_readers_that_share_one_connection_all_get_it(tmp_path: Path) -> None:
 def test_a_connection_that_the_server_closed_is_not_used_again(
     postgresql_database: Database,
 ) -> None:
-    with postgresql_database.reading() as kept:
-        (number,) = kept.execute(text("SELECT pg_backend_pid()")).one()
     with postgresql_database.writing() as db:
+        with postgresql_database.reading() as kept:
+            (number,) = kept.execute(text("SELECT pg_backend_pid()")).one()
         db.execute(text("SELECT pg_terminate_backend(:number, 5000)"), {"number": number})
     with postgresql_database.reading() as db:
         assert db.execute(text("SELECT pg_backend_pid()")).scalar_one() != number

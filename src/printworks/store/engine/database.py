@@ -19,13 +19,18 @@ from typing import Any, Final, Self, TypeVar
 
 import msgspec
 from sqlalchemy import Connection, Dialect, Engine, create_engine, event, exc, make_url, text
+from sqlalchemy.dialects import registry
 from sqlalchemy.engine import URL
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from printworks.store.engine import sqlite
+from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.engine.readers import Readers, Reading
 
 T = TypeVar("T")
+
+# By name, since psycopg is imported with the first database of PostgreSQL alone.
+registry.register("postgresql.direct", "printworks.store.engine.postgresql", "DirectDialect")
 
 _OPTIONS: Final[dict[str, Any]] = {
     "max_overflow": 0,
@@ -34,6 +39,10 @@ _OPTIONS: Final[dict[str, Any]] = {
     "json_serializer": lambda value: msgspec.json.encode(value).decode(),
     "json_deserializer": msgspec.json.decode,
 }
+
+_SAVE: Final = PreparedStatement(text("SAVEPOINT alone"))
+_RETURN: Final = PreparedStatement(text("ROLLBACK TO SAVEPOINT alone"))
+_RELEASE: Final = PreparedStatement(text("RELEASE SAVEPOINT alone"))
 
 # A connection that was idle for longer is tested before it is used.
 SECONDS_OF_TRUST: Final = 1.0
@@ -90,7 +99,7 @@ class Database:
         if self.is_sqlite:
             self._open_sqlite(connections)
         else:
-            address = self.url.set(drivername="postgresql+psycopg")
+            address = self.url.set(drivername="postgresql+direct")
             self.engine = create_engine(
                 address,
                 pool_size=connections,
@@ -128,7 +137,7 @@ class Database:
     def writing(self) -> Iterator[Connection]:
         """Open one transaction: it commits when the block ends and rolls back when it raises."""
         if self._queue is None:
-            with self._readers.connect_beside(self.engine) as connection, connection.begin():
+            with Reading(self._readers) as connection, _transaction(connection):
                 yield connection
             return
         with self._queue, self.engine.begin() as connection:
@@ -145,13 +154,8 @@ class Database:
             with self.writing() as connection:
                 yield connection
             return
-        reader.execute(text("BEGIN"))
-        try:
+        with _transaction(reader):
             yield reader
-        except BaseException:
-            reader.execute(text("ROLLBACK"))
-            raise
-        reader.execute(text("COMMIT"))
 
     def write_together(self, works: Sequence[Callable[[Connection], T]]) -> list[T | Exception]:
         """Do several pieces of work in one transaction; each happens completely or not at all.
@@ -190,17 +194,17 @@ class Database:
 
     def _attempt(self, db: Connection, work: Callable[[Connection], T]) -> T | Exception:
         driver: Any = db.connection.dbapi_connection
-        driver.execute("SAVEPOINT alone")
+        _SAVE.run(db, {})
         try:
             result = work(db)
+            _RELEASE.count(db, {})
         except Exception as error:
             # A full disk, for example, ends the whole transaction and not only this part of it.
             if self.is_sqlite and not driver.in_transaction:
                 raise
-            driver.execute("ROLLBACK TO SAVEPOINT alone")
-            driver.execute("RELEASE SAVEPOINT alone")
+            _RETURN.count(db, {})
+            _RELEASE.count(db, {})
             return error
-        driver.execute("RELEASE SAVEPOINT alone")
         return result
 
     def close(self) -> None:
@@ -245,6 +249,19 @@ def _has_news(driver: Any) -> bool:
     return bool(poll.poll(0))
 
 
+@contextmanager
+def _transaction(db: Connection) -> Iterator[None]:
+    """Open a transaction of PostgreSQL on a connection without one."""
+    driver: Any = db.connection.dbapi_connection
+    driver.begin()
+    try:
+        yield
+        driver.end()
+    except BaseException:
+        driver.undo()
+        raise
+
+
 _BEGIN: Final = {
     "sqlite": "BEGIN DEFERRED",
     "postgresql": "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
@@ -262,4 +279,4 @@ def consistent_snapshot(db: Connection) -> Iterator[None]:
     try:
         yield
     finally:
-        db.execute(text("ROLLBACK"))
+        db.execute(text("COMMIT"))

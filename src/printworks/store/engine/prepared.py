@@ -5,13 +5,24 @@ costs several times as much as the statement itself. So it is asked only once, a
 the driver runs the text it wrote.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 import msgspec
-from sqlalchemy import JSON, Boolean, ColumnElement, Connection, Dialect, Text, bindparam
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    ColumnElement,
+    Connection,
+    Dialect,
+    Text,
+    bindparam,
+    cast,
+)
 from sqlalchemy.exc import NoResultFound
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql import ClauseElement
@@ -28,11 +39,12 @@ class _CompiledText(NamedTuple):
     """A statement compiled for one database."""
 
     sql: str
+    # The same as the server gets it, for PostgreSQL.
+    encoded: bytes
     # The values that are part of the statement, such as a constant limit.
     given: Mapping[str, Any]
-    conversions: tuple[tuple[str, Convert], ...]
-    # The values in order and how to convert them, for a driver with positional parameters.
-    places: tuple[tuple[str, Convert | None], ...] | None
+    # The values in order, and how to convert them.
+    places: tuple[tuple[str, Convert | None], ...]
     columns: tuple[tuple[int, Convert], ...]
 
 
@@ -68,15 +80,19 @@ class PreparedStatement:
         For PostgreSQL: if the other takes a lock, it is free again without our doing.
         """
         driver: Any = db.connection.dbapi_connection
-        with driver.pipeline():
-            first.run(db, {})
-            written, cursor = self._execute(db, values)
-            driver.commit()
-        return [_convert(written, row) for row in cursor.fetchall()]
+        first.run(db, {})
+        written = self._find_text(db)
+        answer = driver.run_last(written.encoded, _arrange(written, values))
+        return [_convert(written, row) for row in answer.fetchall()]
 
     def run(self, db: Connection, values: Mapping[str, Any]) -> None:
-        """Run a statement that returns no rows."""
-        self._execute(db, values)
+        """Run a statement that returns no rows, perhaps together with the next one."""
+        written = self._find_text(db)
+        driver: Any = db.connection.dbapi_connection
+        if written.encoded:
+            driver.run_later(written.encoded, _arrange(written, values))
+        else:
+            driver.execute(written.sql, _arrange(written, values))
 
     def count(self, db: Connection, values: Mapping[str, Any]) -> int:
         """Run a statement that returns no rows, and return how many it changed."""
@@ -88,17 +104,13 @@ class PreparedStatement:
             self.run(db, rows[0])
         elif rows:
             written = self._find_text(db)
-            driver: Any = db.connection.dbapi_connection
-            driver.cursor().executemany(written.sql, [_arrange(written, row) for row in rows])
+            _find_cursor(db).executemany(written.sql, [_arrange(written, row) for row in rows])
 
     def one_each(self, db: Connection, rows: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
         """Return the row that a statement returns with each of these values, in their order."""
-        written = self._find_text(db)
-        driver: Any = db.connection.dbapi_connection
         if len(rows) < 2 or db.dialect.name == "sqlite":
-            cursors = (driver.execute(written.sql, _arrange(written, row)) for row in rows)
-            return [_convert(written, cursor.fetchone()) for cursor in cursors]
-        cursor = driver.cursor()
+            return [self.one(db, row) for row in rows]
+        written, cursor = self._find_text(db), _find_cursor(db)
         # In one round trip.
         cursor.executemany(written.sql, [_arrange(written, row) for row in rows], returning=True)
         found = [_convert(written, cursor.fetchone())]
@@ -109,6 +121,8 @@ class PreparedStatement:
     def _execute(self, db: Connection, values: Mapping[str, Any]) -> tuple[_CompiledText, Any]:
         written = self._find_text(db)
         driver: Any = db.connection.dbapi_connection
+        if written.encoded:
+            return written, driver.run(written.encoded, _arrange(written, values))
         return written, driver.execute(written.sql, _arrange(written, values))
 
     def _find_text(self, db: Connection) -> _CompiledText:
@@ -118,17 +132,20 @@ class PreparedStatement:
         return written
 
 
-def _arrange(written: _CompiledText, values: Mapping[str, Any]) -> Mapping[str, Any] | list[Any]:
-    """Return the values as the driver wants them."""
+def _find_cursor(db: Connection) -> Any:
+    """Return a cursor for a statement that is run with many values at once."""
+    driver: Any = db.connection.dbapi_connection
+    return driver.cursor() if db.dialect.name == "sqlite" else driver.numbered_cursor()
+
+
+def _arrange(written: _CompiledText, values: Mapping[str, Any]) -> list[Any]:
+    """Return the values in the order of their places."""
     if written.given:
         values = {**written.given, **values}
-    if written.places is not None:
-        return [
-            values[name] if convert is None else convert(values[name])
-            for name, convert in written.places
-        ]
-    converted = {name: convert(values[name]) for name, convert in written.conversions}
-    return {**values, **converted}
+    return [
+        values[name] if convert is None else convert(values[name])
+        for name, convert in written.places
+    ]
 
 
 def _write(statement: ClauseElement, dialect: Dialect) -> _CompiledText:
@@ -140,21 +157,35 @@ def _write(statement: ClauseElement, dialect: Dialect) -> _CompiledText:
         for name, convert in compiled._bind_processors.items()
         if convert
     }
+    sql, names = str(compiled), compiled.positiontup
+    if not compiled.positional:
+        sql, names = _number_places(sql)
     return _CompiledText(
-        sql=str(compiled),
+        sql=sql,
+        encoded=b"" if dialect.name == "sqlite" else sql.encode(),
         given={
             name: value
             for name, value in compiled.params.items()
             if not compiled.binds[name].required
         },
-        conversions=tuple(conversions.items()),
-        places=(
-            tuple((name, conversions.get(name)) for name in compiled.positiontup)
-            if compiled.positional
-            else None
-        ),
+        places=tuple((name, conversions.get(name)) for name in names),
         columns=tuple((place, reader) for place, reader in enumerate(readers) if reader),
     )
+
+
+def _number_places(sql: str) -> tuple[str, list[str]]:
+    """Return a statement with numbers for the names of its values, and the names in order."""
+    names: list[str] = []
+
+    def number(found: re.Match[str]) -> str:
+        name = found[1]
+        if name is None:
+            return "%"
+        if name not in names:
+            names.append(name)
+        return f"${names.index(name) + 1}"
+
+    return re.sub(r"%(?:%|\(([^)]+)\)s)", number, sql), names
 
 
 def _find_reader(kind: TypeEngine[Any], dialect: Dialect) -> Convert | None:
@@ -271,6 +302,11 @@ def _write_for_postgresql(rows: structs_of, compiler: SQLCompiler, **how: Any) -
 
     # As text: the driver would parse JSON by itself, more slowly.
     return f"CAST(json_agg(json_build_array({', '.join(map(write, rows.clauses))})) AS text)"
+
+
+def given_as(column: Column[Any]) -> ColumnElement[Any]:
+    """Return the value with the name of a column, in its type, to be inserted from a select."""
+    return cast(bindparam(column.name, type_=column.type), column.type)
 
 
 class is_one_of(FunctionElement[bool]):  # noqa: N801  (used like a function)

@@ -42,19 +42,6 @@ class Readers:
             with self._lock:
                 self._waiting -= 1
 
-    def connect_beside(self, engine: Engine) -> Connection:
-        """Return a connection of an engine with the same pool, as `take` does but not to read."""
-        with self._lock:
-            self._waiting += 1
-        try:
-            pool: Any = engine.pool
-            if pool.checkedout() >= pool.size() and (kept := self._pop()):
-                kept[0].close()
-            return engine.connect()
-        finally:
-            with self._lock:
-                self._waiting -= 1
-
     def leave(self, connection: Connection) -> None:
         """Keep a connection for the next one, or pass it to whoever waits at the pool."""
         if connection.in_transaction():
