@@ -1,6 +1,7 @@
 """Requests that come at the same time: each is answered as if it were alone."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
@@ -111,3 +112,27 @@ def test_a_large_body_does_not_keep_others_from_writing(v3: Client) -> None:
     large = an_order(colours=["x" * 20_000])
 
     assert v3.post("/orders", large).status == 200
+
+
+def test_whoever_polls_at_the_same_time_gets_an_answer_of_their_own(
+    v3: Client, somebody_else: Client
+) -> None:
+    mine = [create(v3) for _ in range(3)]
+    stranger = replace(
+        v3, credentials={**v3.credentials, "X-Service-REST-API-Key": "pw_sandbox_wrong"}
+    )
+    for order_id in mine:
+        # Kept from now on.
+        v3.get(f"/orders/{order_id}")
+
+    def ask(number: int) -> tuple[int, object]:
+        client = (v3, somebody_else, stranger)[number % 3]
+        answer = client.get(f"/orders/{mine[number // 3 % 3]}")
+        return answer.status, answer.data["id"] if answer.status == 200 else None
+
+    with ThreadPoolExecutor(16) as callers:
+        answers = list(callers.map(ask, range(90)))
+
+    assert answers[1::3] == [(404, None)] * 30
+    assert answers[2::3] == [(401, None)] * 30
+    assert answers[::3] == [(200, mine[number % 3]) for number in range(30)]

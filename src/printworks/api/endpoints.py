@@ -28,6 +28,7 @@ from printworks.errors import (
     WrongState,
 )
 from printworks.store.accounts.merchants import Merchant
+from printworks.store.orders.orders import OrderState
 from printworks.wire.links import Links
 
 # The usual status of each error; an endpoint may have others.
@@ -49,6 +50,13 @@ USUAL_STATUS: Final[Mapping[type[ServiceError], int]] = {
 
 
 Reply = TypeVar("Reply")
+
+
+def number_in(path: Mapping[str, str], name: str) -> int:
+    """Return a number from a path; 0, which is no id, if it is not a number."""
+    digits = path[name]
+    is_number = digits.isascii() and digits.isdigit() and len(digits) < len(str(2**63)) + 1
+    return int(digits) if is_number else 0
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -81,9 +89,7 @@ class Call(msgspec.Struct, frozen=True):
 
     def number(self, name: str) -> int:
         """Return a number from the path; 0, which is no id, if it is not a number."""
-        digits = self.path[name]
-        is_number = digits.isascii() and digits.isdigit() and len(digits) < len(str(2**63)) + 1
-        return int(digits) if is_number else 0
+        return number_in(self.path, name)
 
 
 class WithStatus(msgspec.Struct, frozen=True):
@@ -144,8 +150,8 @@ class Endpoint(msgspec.Struct, frozen=True):
     also_shows: Mapping[int, Any] = {}
     takes: Any = None
     query: tuple[QueryParameter, ...] = ()
-    # Returns the mark of what the handler would answer, if that costs less.
-    mark: Callable[[Call], str | None] | None = None
+    # Returns the mark of what the handler would answer about the order `id` in this state.
+    mark: Callable[[OrderState], str | None] | None = None
     # Shapes one order of a list that may be long; see `long_lists.py`.
     shape_one: Callable[[Call, Any], Any] | None = None
     # The contract's own error statuses, for the reference.

@@ -22,9 +22,7 @@ from printworks.store.labs.shipments import Shipments, WholeOrder, list_shipment
 from printworks.store.money.payments import PaymentRequest
 from printworks.store.orders.orders import (
     Order,
-    get_order_mark,
     get_order_to_change,
-    get_settled_mark,
 )
 from printworks.wire.orders import SetStatus, ShownOrder, WantedStatus
 from printworks.wire.reading import read, read_parameter
@@ -38,16 +36,6 @@ def get_shown_order(call: Call) -> ShownOrder:
     """Return the order that the path names."""
     found = get_planned_order(call.work, call.services.database, call.number("id"))
     return complete_order(call, *found)
-
-
-def find_mark(call: Call) -> str | None:
-    """Return the mark of the order that the path names."""
-    return call.links.mark(get_order_mark(call.db, call.merchant.id, call.number("id")))
-
-
-def find_settled_mark(call: Call) -> str | None:
-    """Return the mark of the order that the path names, once it has been submitted."""
-    return get_settled_mark(call.db, call.merchant.id, call.number("id"))
 
 
 def show_orders(call: Call, found: Sequence[WholeOrder]) -> Iterator[ShownOrder]:

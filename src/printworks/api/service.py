@@ -10,7 +10,15 @@ from printworks.actions.services import Services
 from printworks.actions.work import Work
 from printworks.api.bodies import check_headers, close_files, parse_body, parse_form
 from printworks.api.credentials import Credentials, PresentedKey, VerifiedKey
-from printworks.api.endpoints import ApiFamily, Call, Endpoint, Marked, Unfinished, WithStatus
+from printworks.api.endpoints import (
+    ApiFamily,
+    Call,
+    Endpoint,
+    Marked,
+    Unfinished,
+    WithStatus,
+    number_in,
+)
 from printworks.api.idempotency import (
     KeyedRequest,
     StartedRequest,
@@ -34,6 +42,8 @@ from printworks.errors import (
 from printworks.files.errors import FilesUnavailable
 from printworks.rules.keys import check_may_change
 from printworks.store.engine.outages import is_outage
+from printworks.store.orders.orders import OrderOf, OrderState, find_order_states
+from printworks.wire.links import Links
 from printworks.wire.reading import by_lower_name, last_of
 
 log = structlog.get_logger(__name__)
@@ -157,6 +167,35 @@ class ApiService:
                 case _:
                     answers[place] = outcome
         return [answers[place] for place in range(len(group))]
+
+    def may_be_unchanged(self, matched: MatchedRequest) -> bool:
+        """Whether the answer may be one that was written before, or that the client has seen."""
+        return matched.endpoint.mark is not None and (
+            "if-none-match" in matched.request.headers
+            or self._kept.find(_identify(matched)) is not None
+        )
+
+    def answer_unchanged(self, group: Sequence[MatchedRequest]) -> list[Response | None]:
+        """Answer what has not changed, for many with one statement; None for what has."""
+        answers: list[Response | None] = [None] * len(group)
+        asked: dict[int, OrderOf] = {}
+        for place, matched in enumerate(group):
+            try:
+                _, known = self._authenticate(matched)
+                asked[place] = OrderOf(known.merchant.id, number_in(matched.path, "id"))
+            except Exception as error:  # noqa: BLE001  (nothing may get past this)
+                answers[place] = self.answer_error(matched, error)
+        try:
+            with self._database.reading() as db:
+                states = find_order_states(db, asked.values()) if asked else {}
+                links = self._links.make(db)
+        except Exception as error:  # noqa: BLE001  (nothing may get past this)
+            for place in asked:
+                answers[place] = self.answer_error(group[place], error)
+            return answers
+        for place, wanted in asked.items():
+            answers[place] = self._find_unchanged(group[place], states.get(wanted), links)
+        return answers
 
     def finish(self, pending: Pending) -> Response:
         """Call the other service, and answer the request."""
@@ -348,11 +387,7 @@ class ApiService:
     def _perform(
         self, work: Work, matched: MatchedRequest, read: _Read
     ) -> Response | Unfinished[Any]:
-        call = self._make_call(work, matched, read)
-        unchanged = self._find_unchanged(matched, call)
-        if unchanged is not None:
-            return unchanged
-        result = matched.endpoint.handler(call)
+        result = matched.endpoint.handler(self._make_call(work, matched, read))
         return result if isinstance(result, Unfinished) else self._shape(matched, result)
 
     def _make_call(self, work: Work, matched: MatchedRequest, read: _Read) -> Call:
@@ -367,19 +402,17 @@ class ApiService:
             prepared=read.prepared,
         )
 
-    def _find_unchanged(self, matched: MatchedRequest, call: Call) -> Response | None:
+    def _find_unchanged(
+        self, matched: MatchedRequest, state: OrderState | None, links: Links
+    ) -> Response | None:
         """Return the answer if nothing has changed since it was written or the client saw it."""
-        find_mark, request = matched.endpoint.mark, matched.request
-        if find_mark is None:
-            return None
-        kept = self._kept.find(_identify(matched))
-        if kept is None and "if-none-match" not in request.headers:
-            return None
-        mark = find_mark(call)
+        find_mark = matched.endpoint.mark
+        mark = links.mark(find_mark(state)) if find_mark and state else None
         if mark is None:
             return None
-        tag = self._tags.of_mark(request, matched.family.version, mark)
-        return find_known(tag, request) or (kept if kept and kept.tag == tag else None)
+        tag = self._tags.of_mark(matched.request, matched.family.version, mark)
+        kept = self._kept.find(_identify(matched))
+        return find_known(tag, matched.request) or (kept if kept and kept.tag == tag else None)
 
     def _shape(self, matched: MatchedRequest, result: Any) -> Response:
         accept = matched.request.headers.get("accept", "")

@@ -48,8 +48,9 @@ class Application:
         self._clock = clock
         self._router = Router(families)
         self._clock_mover = ClockMover(settings, clock)
-        # For the core, the outside and the CPU threads, the writer, and the request log.
-        connections = settings.web_threads + OUTSIDE_THREADS + CPU_THREADS + 2
+        # For the core, the outside and the CPU threads, what is unchanged, the writer, and the
+        # request log.
+        connections = settings.web_threads + OUTSIDE_THREADS + CPU_THREADS + 3
         # One slot is enough for uploads and checks; the worker processes orders.
         self._services = Services(
             settings, clock, connections, advance_clock=self._clock_mover.advance

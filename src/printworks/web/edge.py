@@ -76,9 +76,15 @@ class Edge:
         self._writer: GroupThread[SharedRequest, Response | Pending] = GroupThread(
             "writer", service.answer_together, queue=settings.web_queue, weigh=_weigh
         )
+        self._unchanged: GroupThread[MatchedRequest, Response | None] = GroupThread(
+            "unchanged", service.answer_unchanged, queue=settings.web_queue
+        )
         self._long = LongAnswers(settings, service)
         # All that has threads, in the order in which it is closed.
-        self._parts = (self._pool, self._writer, self._outside, self._cpu_pool, requests)
+        self._parts = (
+            *(self._unchanged, self._pool, self._writer),
+            *(self._outside, self._cpu_pool, requests),
+        )
         self._spool_folder = settings.data
         self._small = BodyLimits(
             settings.json_limit, settings.body_timeout, settings.request_timeout
@@ -159,6 +165,10 @@ class Edge:
         matched = MatchedRequest(found.family, found.endpoint, found.path, request)
         refuse = partial(self._service.refuse, matched.family, matched.endpoint, request)
         try:
+            if self._service.may_be_unchanged(matched) and (
+                unchanged := await self._unchanged.run(matched, sharer)
+            ):
+                return unchanged
             if request.method not in _HAS_BODY:
                 return await self._run(matched, sharer)
             return await self._receive_and_run(matched, receive, sharer)

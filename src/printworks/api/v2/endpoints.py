@@ -8,11 +8,12 @@ import msgspec
 from msgspec import Meta
 
 from printworks.api.endpoints import DELETE, GET, POST, PUT, ApiFamily, Endpoint, QueryParameter
-from printworks.api.orders import find_mark, find_settled_mark, prepare_move
+from printworks.api.orders import prepare_move
 from printworks.api.v2 import catalogue, countries, issues, logs, orders, photos
 from printworks.errors import BadInput, NotFound, ServiceError, ServiceUnavailable, WrongState
 from printworks.rules.images import MOST_IN_BATCH
 from printworks.rules.orders import OrderStatus
+from printworks.store.orders.orders import mark_order, mark_settled
 from printworks.wire.images import FillImage
 from printworks.wire.orders import SetStatus
 from printworks.wire.v2.answers import DoneOut, PaymentRequired, WrongCredentials
@@ -52,7 +53,7 @@ _BAD_STATE: Final[Mapping[type[ServiceError], int]] = {WrongState: 400}
 
 
 ENDPOINTS: Final = (
-    GET("/Orders/{id}", orders.get_order, shows=OrderOut, mark=find_mark, refuses=(NotFound,)),
+    GET("/Orders/{id}", orders.get_order, shows=OrderOut, mark=mark_order, refuses=(NotFound,)),
     GET(
         "/Orders",
         orders.list_all_orders,
@@ -82,7 +83,7 @@ ENDPOINTS: Final = (
         "/Orders/{id}/SubmissionStatus",
         orders.get_submission_status,
         shows=SubmissionStatusOut,
-        mark=find_settled_mark,
+        mark=mark_settled,
         refuses=(NotFound,),
     ),
     POST(

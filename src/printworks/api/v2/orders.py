@@ -112,7 +112,7 @@ def get_submission_status(call: Call) -> Marked:
     shown = SubmissionStatusOut.of(
         whole.order.id, status.errors, status.findings, status.refusal, call.work.catalogue
     )
-    return Marked(shown, store.mark_settled(whole.order))
+    return Marked(shown, call.links.mark(store.mark_settled(whole.order)))
 
 
 def set_status(call: Call) -> Any:

@@ -5,11 +5,12 @@ from typing import Annotated, Any, Final
 from msgspec import Meta
 
 from printworks.api.endpoints import GET, POST, PUT, ApiFamily, Endpoint, QueryParameter
-from printworks.api.orders import find_mark, find_settled_mark, prepare_move
+from printworks.api.orders import prepare_move
 from printworks.api.v3 import callbacks, countries, images, orders, preflight, prices, sandbox
 from printworks.errors import BadInput, NotFound, ServiceUnavailable, StillRunning, WrongState
 from printworks.rules.images import MOST_IN_BATCH
 from printworks.rules.orders import OrderStatus
+from printworks.store.orders.orders import mark_order, mark_settled
 from printworks.wire.images import FillImage
 from printworks.wire.orders import SetStatus
 from printworks.wire.v3.callbacks import DeliveryOut, EventListOut, ReplayCallbacks, ReplayOut
@@ -51,7 +52,7 @@ ENDPOINTS: Final = (
         "/orders/{id}",
         orders.get_order,
         shows=Envelope[OrderOut],
-        mark=find_mark,
+        mark=mark_order,
         refuses=(NotFound,),
     ),
     GET(
@@ -80,7 +81,7 @@ ENDPOINTS: Final = (
         "/orders/{id}/SubmissionStatus",
         orders.get_submission_status,
         shows=Envelope[SubmissionStatusOut],
-        mark=find_settled_mark,
+        mark=mark_settled,
         refuses=(NotFound,),
     ),
     POST(

@@ -111,7 +111,7 @@ def get_submission_status(call: Call) -> Marked:
     whole = get_planned_order(call.work, call.services.database, call.number("id"))
     status = check_whole(call.work, whole)
     shown = SubmissionStatusOut.of(whole.order.id, status.errors, status.findings, status.refusal)
-    return Marked(Envelope(shown), store.mark_settled(whole.order))
+    return Marked(Envelope(shown), call.links.mark(store.mark_settled(whole.order)))
 
 
 def set_status(call: Call) -> Any:

@@ -5,12 +5,21 @@ callback, always in this order, so that there are no deadlocks. A worker that ha
 locks that callback alone. So exactly one of the two enqueues the next callback.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
-from sqlalchemy import Connection, Select, bindparam, insert, literal_column, select, update
+from sqlalchemy import (
+    Connection,
+    Insert,
+    Select,
+    bindparam,
+    insert,
+    literal_column,
+    select,
+    update,
+)
 
 from printworks.conversion import reader_of
 from printworks.errors import NotFound
@@ -19,7 +28,7 @@ from printworks.rules.events import CallbackState
 from printworks.rules.jobs import JobKind
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.columns import spelled_out
-from printworks.store.engine.prepared import PreparedStatement
+from printworks.store.engine.prepared import PreparedStatement, given_as
 from printworks.store.engine.purging import delete_oldest
 from printworks.store.engine.rows import LARGEST_ID, columns_of, list_structs, possible_id
 from printworks.store.queue.jobs import Advancing, NewJob, enqueue_all
@@ -74,7 +83,7 @@ class Attempt(msgspec.Struct, frozen=True):
 PLACE: Final = (
     merchants.c.id,
     merchants.c.event_count,
-    merchants.c.callback_url.is_not(None),
+    merchants.c.callback_url.is_not(None).label("has_address"),
     merchants.c.clock_offset,
     merchants.c.advancing_until,
 )
@@ -98,16 +107,32 @@ _WRITTEN: Final = ("merchant_id", "number", "order_id", "sequence", "event_id", 
 _ADD = insert(callbacks).values({name: bindparam(name) for name in (*_WRITTEN, "created_at")})
 _INSERT: Final = PreparedStatement(_ADD.returning(callbacks.c.id))
 _INSERT_QUIET: Final = PreparedStatement(_ADD.inline())
+INSERT_EVENT: Final = insert(order_events).values(
+    {name: bindparam(name) for name in ("order_id", "kind", "facts", "created_at")}
+)
+_INSERT_EVENT: Final = PreparedStatement(INSERT_EVENT.returning(order_events.c.id))
 
 
-def add_callback(
-    db: Connection, order_id: int, event_id: int, *, now: datetime, place: FeedPosition | None
-) -> None:
-    """Add the callback of an event; enqueue it if the merchant has a URL and none is ahead of it.
+def _add_both() -> Insert:
+    """Write the statement that adds an event and its callback, for PostgreSQL."""
+    event = INSERT_EVENT.returning(order_events.c.id).cte("event")
+    given = {name: callbacks.c[name] for name in (*_WRITTEN, "created_at") if name != "event_id"}
+    return insert(callbacks).from_select(
+        [*given, "event_id"], select(*map(given_as, given.values()), event.c.id)
+    )
 
-    `place` is the position in the feed, if the order has just been created and took one.
+
+_INSERT_BOTH: Final = PreparedStatement(_add_both().returning(callbacks.c.id))
+_INSERT_BOTH_QUIET: Final = PreparedStatement(_add_both())
+
+
+def add_callback(db: Connection, event: Mapping[str, Any], *, place: FeedPosition | None) -> None:
+    """Add an event, given as its row, and its callback.
+
+    It is enqueued if the merchant has a URL and none is ahead of it. `place` is the position in
+    the feed, if the order has just been created and took one.
     """
-    last = None
+    last, order_id, now = None, event["order_id"], event["created_at"]
     if place is None:
         place = FeedPosition(*_TAKE_PLACE.one(db, {"order": order_id}))
         last = _LAST_OF_ORDER.first(db, {"order": order_id})
@@ -116,18 +141,31 @@ def add_callback(
         "number": place.number,
         "order_id": order_id,
         "sequence": last[0] + 1 if last else 1,
-        "event_id": event_id,
         "state": CallbackState.PENDING if place.has_address else CallbackState.QUIET,
-        "created_at": now,
     }
-    if not place.has_address:
-        _INSERT_QUIET.run(db, values)
+    callback_id = _insert_with_event(db, {**event, **values}, is_quiet=not place.has_address)
+    if callback_id is None:
         return
-    (callback_id,) = _INSERT.one(db, values)
     if not (last and is_unattempted(last[1], last[2])):
         due = delivery_job(place.merchant_id, callback_id, 1)
         advancing: Advancing = {place.merchant_id: place.advancing_until}
         enqueue_all(db, [due], advancing, now=now - place.clock_offset)
+
+
+def _insert_with_event(db: Connection, values: Mapping[str, Any], *, is_quiet: bool) -> int | None:
+    """Insert both rows; return the id of the callback, unless it is not to be sent."""
+    if db.dialect.name == "sqlite":
+        (event_id,) = _INSERT_EVENT.one(db, values)
+        values = {**values, "event_id": event_id}
+    quiet, sent = (
+        (_INSERT_QUIET, _INSERT)
+        if db.dialect.name == "sqlite"
+        else (_INSERT_BOTH_QUIET, _INSERT_BOTH)
+    )
+    if is_quiet:
+        quiet.run(db, values)
+        return None
+    return int(sent.one(db, values)[0])
 
 
 def add_test(db: Connection, merchant: Merchant, *, now: datetime) -> int:

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Final, get_args
 
 import msgspec
-from sqlalchemy import Connection, bindparam, func, insert, select
+from sqlalchemy import Connection, bindparam, func, select
 
 from printworks.conversion import reader_of
 from printworks.rules.callbacks import is_told
@@ -15,15 +15,11 @@ from printworks.rules.events import (
     OrderMoved,
     PrintedElsewhere,
 )
-from printworks.store.callbacks.callbacks import FeedPosition, add_callback
+from printworks.store.callbacks.callbacks import INSERT_EVENT, FeedPosition, add_callback
 from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.tables import order_events
 
-_ADD = insert(order_events).values(
-    {name: bindparam(name) for name in ("order_id", "kind", "facts", "created_at")}
-)
-_INSERT: Final = PreparedStatement(_ADD.inline())
-_INSERT_WITH_ID: Final = PreparedStatement(_ADD.returning(order_events.c.id))
+_INSERT: Final = PreparedStatement(INSERT_EVENT.inline())
 _OF_ORDER: Final = PreparedStatement(
     select(order_events.c.facts)
     .where(order_events.c.order_id == bindparam("order_id"))
@@ -53,8 +49,7 @@ def record_event(
     facts = msgspec.to_builtins(event)
     values = {"order_id": order_id, "kind": facts["type"], "facts": facts, "created_at": now}
     if is_told(event):
-        (event_id,) = _INSERT_WITH_ID.one(db, values)
-        add_callback(db, order_id, event_id, now=now, place=place)
+        add_callback(db, values, place=place)
     else:
         _INSERT.run(db, values)
 

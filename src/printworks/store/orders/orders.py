@@ -1,6 +1,6 @@
 """Orders. Queries for merchants take the merchant: other merchants' orders do not exist."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from functools import cache
 from typing import Any, Final, NamedTuple, cast
@@ -25,7 +25,7 @@ from printworks.rules.orders import ORDER_CHANGED, PLANNED, OrderStatus, Payment
 from printworks.rules.reasons import StoredReasons
 from printworks.rules.search import make_recipient_key
 from printworks.store.callbacks.callbacks import PLACE, FeedPosition
-from printworks.store.engine.prepared import PreparedStatement
+from printworks.store.engine.prepared import PreparedStatement, given_as, is_one_of, write_list
 from printworks.store.engine.rows import (
     ROWS_AT_ONCE,
     columns_of,
@@ -115,13 +115,31 @@ class OrderPage(NamedTuple):
     total: int
 
 
+class OrderOf(NamedTuple):
+    """An order, and the merchant who asks for it."""
+
+    merchant_id: int
+    order_id: int
+
+
+class OrderState(NamedTuple):
+    """What the marks of an order depend on."""
+
+    version: int
+    status: OrderStatus
+    image_count: int
+
+
 COLUMNS: Final = columns_of(orders, Order)
 _THIS = select(*COLUMNS).where(
     orders.c.id == bindparam("id"), orders.c.merchant_id == bindparam("merchant_id")
 )
 _ONE: Final = PreparedStatement(_THIS)
-_MARK: Final = PreparedStatement(
-    _THIS.with_only_columns(orders.c.version, orders.c.status, orders.c.image_count)
+_STATES: Final = PreparedStatement(
+    select(
+        *(orders.c.merchant_id, orders.c.id),
+        *(orders.c.version, orders.c.status, orders.c.image_count),
+    ).where(is_one_of(orders.c.id, "ids"), is_one_of(orders.c.merchant_id, "merchants"))
 )
 # Without the key: a transaction that adds an event or a job need not wait.
 _ONE_TO_CHANGE: Final = PreparedStatement(_THIS.with_for_update(key_share=True))
@@ -146,18 +164,41 @@ _PAGE: Final = PreparedStatement(_of_page(*COLUMNS))
 _SIZES: Final = PreparedStatement(_of_page(orders.c.id, orders.c.image_count))
 # Selects what belongs to the orders of a page.
 IDS_OF_PAGE: Final = _of_page(orders.c.id)
-_NEXT_ORDINAL: Final = PreparedStatement(
+_TAKE_PLACE: Final = (
     update(merchants)
-    .where(merchants.c.id == bindparam("merchant"))
+    .where(merchants.c.id == bindparam("merchant_id"))
     # The order's first event takes its position in the feed at the same time.
     .values(order_count=merchants.c.order_count + 1, event_count=merchants.c.event_count + 1)
     .returning(merchants.c.order_count, *PLACE)
 )
+_NEXT_ORDINAL: Final = PreparedStatement(_TAKE_PLACE)
+_GIVEN: Final = [column for column in orders.c if column.name not in {"id", "ordinal"}]
 _INSERT: Final = PreparedStatement(
     insert(orders)
-    .values({name: bindparam(name) for name in orders.c.keys() if name != "id"})  # noqa: SIM118
+    .values({column.name: bindparam(column.name) for column in (*_GIVEN, orders.c.ordinal)})
     .returning(orders.c.id)
 )
+
+
+def _insert_in_place() -> Select[Any]:
+    """Write the statement that does both at once, for PostgreSQL.
+
+    From its first line to the commit, the merchant's other orders wait.
+    """
+    place = _TAKE_PLACE.cte("place")
+    added = (
+        insert(orders)
+        .from_select(
+            [*_GIVEN, orders.c.ordinal], select(*map(given_as, _GIVEN), place.c.order_count)
+        )
+        .returning(orders.c.id)
+        .cte("added")
+    )
+    taken = [column for column in place.c if column.name != "order_count"]
+    return select(added.c.id, *taken).select_from(added, place)
+
+
+_INSERT_IN_PLACE: Final = PreparedStatement(_insert_in_place())
 _NEXT_VERSION: Final = {"version": orders.c.version + literal_column("1")}
 _PLANNED: Final = PreparedStatement(
     update(orders)
@@ -178,12 +219,17 @@ def get_order(db: Connection, merchant_id: int, order_id: int) -> Order:
     return Order(*read_of_order(_ONE, db, merchant_id, order_id))
 
 
-def get_order_mark(db: Connection, merchant_id: int, order_id: int) -> str | None:
-    """Return the mark of an order, as `mark_order` does, without reading all of it."""
-    return _mark(*read_of_order(_MARK, db, merchant_id, order_id))
+def find_order_states(db: Connection, wanted: Collection[OrderOf]) -> dict[OrderOf, OrderState]:
+    """Return the states of orders by merchant and id; those of no such order are left out."""
+    merchant_ids, ids = {one.merchant_id for one in wanted}, {one.order_id for one in wanted}
+    rows = _STATES.all(
+        db, {"ids": write_list(map(possible_id, ids)), "merchants": write_list(merchant_ids)}
+    )
+    # Whoever asks for another one's order does not find it: both are part of the key.
+    return {OrderOf(*row[:2]): OrderState(*row[2:]) for row in rows}
 
 
-def mark_order(order: Order) -> str | None:
+def mark_order(order: Order | OrderState) -> str | None:
     """Return a mark that is another one whenever the order shows something else.
 
     There is none while its shipments are only planned: then it also depends on the time.
@@ -191,13 +237,7 @@ def mark_order(order: Order) -> str | None:
     return _mark(order.version, order.status, order.image_count)
 
 
-def get_settled_mark(db: Connection, merchant_id: int, order_id: int) -> str | None:
-    """Return the mark of an order, as `mark_settled` does, without reading all of it."""
-    version, status, _ = read_of_order(_MARK, db, merchant_id, order_id)
-    return _mark(version, status)
-
-
-def mark_settled(order: Order) -> str | None:
+def mark_settled(order: Order | OrderState) -> str | None:
     """Return a mark if nothing matters to the order any more but what is stored of it."""
     return _mark(order.version, order.status)
 
@@ -257,7 +297,6 @@ def insert_order(
     db: Connection, merchant_id: int, new: NewOrder, *, payment_token: str | None, now: datetime
 ) -> tuple[Order, FeedPosition]:
     """Add an order as the merchant's newest; return it with the feed position of its creation."""
-    ordinal, *place = _NEXT_ORDINAL.one(db, {"merchant": merchant_id})
     values: dict[str, Any] = {
         **msgspec.structs.asdict(new),
         "recipient_key": make_recipient_key(new.recipient_name),
@@ -277,7 +316,11 @@ def insert_order(
         "created_at": now,
         "updated_at": now,
     }
-    (order_id,) = _INSERT.one(db, {**values, "ordinal": ordinal})
+    if db.dialect.name == "sqlite":
+        ordinal, *place = _NEXT_ORDINAL.one(db, {"merchant_id": merchant_id})
+        (order_id,) = _INSERT.one(db, {**values, "ordinal": ordinal})
+    else:
+        order_id, *place = _INSERT_IN_PLACE.one(db, values)
     del values["callback_format"], values["recipient_key"]
     return Order(id=order_id, **values), FeedPosition(*place)
 
