@@ -165,13 +165,7 @@ class Edge:
         matched = MatchedRequest(found.family, found.endpoint, found.path, request)
         refuse = partial(self._service.refuse, matched.family, matched.endpoint, request)
         try:
-            if self._service.may_be_unchanged(matched) and (
-                unchanged := await self._unchanged.run(matched, sharer)
-            ):
-                return unchanged
-            if request.method not in _HAS_BODY:
-                return await self._run(matched, sharer)
-            return await self._receive_and_run(matched, receive, sharer)
+            return await self._answer_matched(matched, receive, sharer)
         except PoolFull:
             return refuse(503, "The service is busy; try again in a second.", ("Retry-After", "1"))
         except BodyStalled:
@@ -182,6 +176,17 @@ class Edge:
             raise
         except Exception as error:  # noqa: BLE001  (such as a disk that is full while it is spooled)
             return self._service.answer_error(matched, error)
+
+    async def _answer_matched(
+        self, matched: MatchedRequest, receive: Receive, sharer: Sharer
+    ) -> Response:
+        if self._service.may_be_unchanged(matched) and (
+            unchanged := await self._unchanged.run(matched, sharer)
+        ):
+            return unchanged
+        if matched.request.method not in _HAS_BODY:
+            return await self._run(matched, sharer)
+        return await self._receive_and_run(matched, receive, sharer)
 
     async def _receive_and_run(
         self, matched: MatchedRequest, receive: Receive, sharer: Sharer
