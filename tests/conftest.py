@@ -313,6 +313,7 @@ class SharedDatabase:
         self.database = Database(url)
         self._kept: list[int] = []
         event.listen(self.database.engine, "connect", self._keep)
+        self._url = url
         self._own = _connect(url)
         # Four times quicker than TRUNCATE, which makes new files for every table and index.
         # The secrets were made with the template, and are the same for every test. What a database
@@ -324,7 +325,12 @@ class SharedDatabase:
 
     def empty(self) -> Database:
         """Return the database without a row or an open transaction of the tests before."""
-        self._own.execute(END_FORGOTTEN, [self._kept])
+        try:
+            self._own.execute(END_FORGOTTEN, [self._kept])
+        except psycopg.OperationalError:
+            # A test has ended all connections.
+            self._own.close()
+            self._own = _connect(self._url)
         self._own.execute(self._statement)
         return self.database
 
