@@ -17,6 +17,6 @@ def scaled(whole: int, *, part: int = 8) -> int:
     return whole if IS_FULL else whole // part
 
 
-def some_of(every: Sequence[T]) -> Sequence[T]:
-    """Return every fourth of these, unless everything is asked for."""
-    return every if IS_FULL else every[::4]
+def some_of(every: Sequence[T], *, part: int = 4) -> Sequence[T]:
+    """Return every fourth or so of these, unless everything is asked for."""
+    return every if IS_FULL else every[::part]

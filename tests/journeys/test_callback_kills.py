@@ -33,7 +33,7 @@ from tests.worker.nursery import WORKERS
 from tests.worker.receivers import Receiver, drips, says
 
 ROOT: Final = Path(__file__).parents[2]
-KILLS: Final = scaled(50)
+KILLS: Final = scaled(50, part=16)
 SECONDS_TO_END: Final = 100
 DOWN_FOR: Final = timedelta(hours=6)
 LIFE: Final = (OrderStatus.AWAITING_PAYMENT, OrderStatus.SUBMITTED, OrderStatus.COMPLETE)
@@ -73,8 +73,8 @@ class Town:
 
 # How many merchants have such a receiver, and how many lives of orders each of them.
 SORTS: Final[Sequence[tuple[str, int, int, bool]]] = (
-    ("/quick", 6, scaled(310), False),
-    ("/stumbles", 4, scaled(147), False),
+    ("/quick", 6, scaled(310, part=16), False),
+    ("/stumbles", 4, scaled(147, part=16), False),
     ("/down", 1, 10, False),
     ("/created", 1, 10, True),
     ("/elsewhere", 1, 10, True),

@@ -18,7 +18,7 @@ from tests.scale import scaled
 
 pytestmark = pytest.mark.slow
 
-KILLS = scaled(40)
+KILLS = scaled(40, part=16)
 CLIENTS = 4
 # Enough for a process to start again and answer, on a machine that is busy with other tests.
 SECONDS_FOR_A_KILL = 20

@@ -30,9 +30,9 @@ from tests.scale import scaled
 from tests.worker.hosts import holds
 from tests.worker.shops import MAGNET, Shop, a_jpeg, open_shop
 
-ORDERS: Final = scaled(300)
+ORDERS: Final = scaled(300, part=16)
 MERCHANTS: Final = 3
-KILLS: Final = scaled(32)
+KILLS: Final = scaled(32, part=16)
 WORKERS: Final = 2
 # For each order: fetched, drawn, sent, and heard of three times.
 JOBS: Final = 6 * ORDERS

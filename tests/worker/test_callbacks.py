@@ -272,8 +272,8 @@ class TestFailure:
         shop.add_order()
 
         shop.drain()
-        for _ in range(100):
-            shop.pass_time(hours=3)
+        for _ in range(25):
+            shop.pass_time(hours=12)
 
         callback = only(shop)
         assert len(receiver.heard) == MOST_FAILURES == 15
@@ -291,8 +291,8 @@ class TestFailure:
         listen(shop, receiver.at("/cb", *[says(500)] * 15, says(500), says(200)))
         shop.add_order()
         shop.drain()
-        for _ in range(100):
-            shop.pass_time(hours=3)
+        for _ in range(25):
+            shop.pass_time(hours=12)
 
         with shop.database.writing() as db:
             send_again(a_work(db, shop.merchant, now=shop.clock()), only(shop).id)

@@ -1,25 +1,22 @@
 """Requests made up from the documents of the older versions: every answer must fit them."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final
 
 import pytest
 import requests
 import schemathesis
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
 from schemathesis.core.result import Ok
 
 from printworks.api.openapi import describe
 from printworks.api.v2.endpoints import make_family
 from printworks.wire.v2.versions import Version
 from tests.api.client import Client
-from tests.api.test_schema_fuzzing import CHECKS, InProcess
+from tests.api.test_schema_fuzzing import CASES_FOR_EACH, WHOLE, InProcess, fuzz
 from tests.api.v2.shop import URL, add, create
-from tests.scale import scaled
 from tests.worker.shops import A_PICTURE
 
-CASES_FOR_EACH: Final = scaled(300, part=4)
 KNOWN: Final = {
     "type": "4x6",
     "url": URL,
@@ -71,9 +68,14 @@ def test_no_request_that_can_be_made_up_gets_an_undocumented_answer(
         assert isinstance(found, Ok)
         operation: Any = found.ok()
         before = len(adapter.statuses)
-        order_id = create(v2)
-        fuzz(operation, session, v2.prefix, order_id, add(v2, order_id)["id"])
-        statuses[operation.label] = set(adapter.statuses[before:])
+        # As often as it takes to meet the usual answers, but not more often than in a full run.
+        for attempt in range(WHOLE // CASES_FOR_EACH):
+            order_id = create(v2)
+            aim = partial(aim_at, order_id=order_id, photo_id=add(v2, order_id)["id"])
+            fuzz(operation, session, v2.prefix, aim, attempt)
+            statuses[operation.label] = set(adapter.statuses[before:])
+            if USUAL.get(operation.label, set()) <= statuses[operation.label]:
+                break
 
     # An operation without anything to make up is asked less often.
     assert len(adapter.statuses) >= len(statuses) * CASES_FOR_EACH // 2
@@ -81,30 +83,7 @@ def test_no_request_that_can_be_made_up_gets_an_undocumented_answer(
         assert expected <= statuses[label], label
 
 
-def fuzz(
-    operation: Any, session: requests.Session, prefix: str, order_id: int, photo_id: int
-) -> None:
-    """Send one operation many requests, half of them about something that exists."""
-
-    @given(case=operation.as_strategy(), is_aimed=st.booleans())
-    @settings(
-        max_examples=CASES_FOR_EACH,
-        deadline=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-        database=None,
-    )
-    def send(case: Any, is_aimed: bool) -> None:
-        if is_aimed:
-            aim(case, order_id, photo_id)
-        case.call_and_validate(
-            base_url=f"https://print.example{prefix}", session=session, checks=CHECKS
-        )
-
-    send()
-
-
-def aim(case: Any, order_id: int, photo_id: int) -> None:
+def aim_at(case: Any, *, order_id: int, photo_id: int) -> None:
     """Let a request be about an order, a photo, a country and a product that exist."""
     there = {"id": order_id, "orderId": order_id, "photoId": photo_id, "countryCode": "GB"}
     for name in there.keys() & set(case.path_parameters or ()):
