@@ -93,7 +93,7 @@ class TestAddress:
             "https://user:word@shop.example/": "no user name and no password",
             "http://127.0.0.1/cb": "The address is not public",
             "https://10.1.2.3/": "The address is not public",
-            "https://[::1]/": "The address is not public",
+            "https://[::1]/": "The address is that of this service itself",
             "https://[::ffff:10.0.0.1]/": "The address is not public",
             "http://169.254.169.254/latest": "The address is not public",
             "http://LOCALHOST./cb": "The address is not public",

@@ -156,7 +156,7 @@ class TestPlacing:
             "packing-slip.pdf",
             "sheet.html",
         }
-        assert {path.name for path in tmp_path.iterdir()} == {"files", "york"}
+        assert {path.name for path in tmp_path.iterdir()} == {"files", "secret.key", "york"}
 
 
 class TestCancelling:

@@ -303,5 +303,5 @@ def test_nothing_is_stored(
 
     assert everything_in(database) == before
     assert not Path(settings.files).exists()
-    own = ("printworks.db", "request-counters")
+    own = ("printworks.db", "request-counters", "secret.key")
     assert not [each for each in tmp_path.iterdir() if not each.name.startswith(own)]
