@@ -35,7 +35,7 @@ from bench.results import RESULTS, describe_machine, find_commit
 from bench.seeds import SeededDatabase
 from bench.servers import Plan, make_certificate
 from bench.session import LazyPostgresql, Session, Sizes
-from bench.workload import IMAGE_BODY, NO_LIMITS, ORDER_BODY, PHOTO
+from bench.workload import IMAGE_BODY, ORDER_BODY, PHOTO, USUAL_SETTINGS
 
 PER_SECOND: Final = 20
 SHARES: Final = {"get": 60, "list": 15, "create": 25}
@@ -174,7 +174,8 @@ def _try_all(session: Session, amounts: Amounts, options: argparse.Namespace) ->
     command = [sys.executable, "-m", "bench.photos", str(photo), "600", "900"]
     subprocess.run(command, cwd=tools.ROOT, check=True)
     town = _build(session, amounts, photo)
-    limits = NO_LIMITS | NO_STRANGERS if options.unlimited else dict.fromkeys(NO_LIMITS, "")
+    limited = {name: "" for name in USUAL_SETTINGS if "MERCHANT" in name}
+    limits = NO_STRANGERS if options.unlimited else limited
     plan = replace(town.plan, environment={**town.plan.environment, **limits})
     with offering(photo) as address:
         town = replace(town, plan=plan, picture=address)

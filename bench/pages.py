@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, text
 
-from bench.workload import NO_LIMITS, PHOTO
+from bench.workload import PHOTO, USUAL_SETTINGS
 from printworks.actions.accounts.secrets import prepare_secrets
 from printworks.dashboard.console import PAGES as CONSOLE_PAGES
 from printworks.dashboard.merchant import PAGES as MERCHANT_PAGES
@@ -172,7 +172,7 @@ def running_app(database: Database) -> Iterator[AppClient]:
     url = database.url.render_as_string(hide_password=False)
     loop = asyncio.new_event_loop()
     with TemporaryDirectory(prefix="app-") as folder:
-        settings = Settings.load(Path(folder), {**NO_LIMITS, "PRINTWORKS_DATABASE_URL": url})
+        settings = Settings.load(Path(folder), {**USUAL_SETTINGS, "PRINTWORKS_DATABASE_URL": url})
         prepare_secrets(database, Vault(settings.secret_keys))
         app = build_app(settings)
 

@@ -18,7 +18,7 @@ import trustme
 
 from bench.seeds import SeededDatabase
 from bench.tools import PEERS_PYTHON, PROGRAM, ROOT
-from bench.workload import NO_LIMITS
+from bench.workload import USUAL_SETTINGS
 from bench.wrk import Credentials
 
 HOST: Final = "127.0.0.1"
@@ -74,7 +74,7 @@ def plan_product(
     """Run the program as an operator would, with a worker (`serve`) or without (`web`)."""
     port = find_free_port()
     settings = {
-        **NO_LIMITS,
+        **USUAL_SETTINGS,
         "PRINTWORKS_PORT": str(port),
         "PRINTWORKS_DATABASE_URL": seeded.url,
         "PRINTWORKS_TLS_CERT": str(certificate.file),

@@ -1,10 +1,13 @@
 """What is sent and stored, the same for all servers."""
 
+from pathlib import Path
 from typing import Any, Final
 
 # One merchant sends all that the machine can answer: what is measured is the service, not what it
 # grants to one merchant. The part `fairness` measures that.
-NO_LIMITS: Final = {
+# The databases are filled here and opened by servers with data folders of their own.
+USUAL_SETTINGS: Final = {
+    "PRINTWORKS_SECRET_KEY_FILE": str(Path(__file__).parents[1] / "tests" / "secret.key"),
     "PRINTWORKS_MERCHANT_RATE": "1000000",
     "PRINTWORKS_MERCHANT_BURST": "1000000",
     "PRINTWORKS_MERCHANT_IN_WORK": "1000",
