@@ -4,7 +4,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
+from sqlalchemy import select
 
+from printworks.store.engine.database import Database
+from printworks.store.tables import payment_requests
 from tests.api.client import Client
 from tests.api.conftest import an_order
 from tests.api.images import add, an_image, create
@@ -88,10 +91,11 @@ def test_an_image_comes_before_the_submission_or_not_at_all(v3: Client) -> None:
 
 
 def test_submissions_that_are_refused_take_nothing_from_those_that_come_with_them(
-    v3: Client,
+    v3: Client, database: Database
 ) -> None:
     ids = [create(v3) for _ in range(12)]
-    for order_id in (one for place, one in enumerate(ids) if place % 3):
+    complete = [one for place, one in enumerate(ids) if place % 3]
+    for order_id in complete:
         add(v3, order_id)
     wanted = [*ids, *ids]
 
@@ -101,9 +105,14 @@ def test_submissions_that_are_refused_take_nothing_from_those_that_come_with_the
 
     statuses = [answer.status for answer in answers]
     assert statuses[:12:3] + statuses[12::3] == [403] * 8
-    # Each of the others is submitted once, however often it is asked for.
-    submitted = [pair for pair in zip(statuses[:12], statuses[12:], strict=True) if 200 in pair]
-    assert [sorted(pair) for pair in submitted] == [[200, 403]] * 8
+    # Each of the others is submitted and paid for once, however often it is asked for. Whoever
+    # asks again while the payment is under way hears how that ended.
+    pairs = [pair for pair in zip(statuses[:12], statuses[12:], strict=True) if 200 in pair]
+    assert len(pairs) == 8
+    assert {status for pair in pairs for status in pair} <= {200, 403}
+    with database.reading() as db:
+        paid = db.execute(select(payment_requests.c.order_id)).scalars()
+        assert sorted(paid) == complete
     found = [v3.get(f"/orders/{one}").data["status"] for one in ids]
     assert found == ["NotYetSubmitted", "Submitted", "Submitted"] * 4
 

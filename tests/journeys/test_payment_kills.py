@@ -39,12 +39,12 @@ from tests.running import Merchant, Service, command, running
 from tests.scale import scaled
 from tests.worker.shops import ADDRESS, STICKER
 
-ORDERS: Final = scaled(2000, part=16)
+ORDERS: Final = scaled(2000)
 # Many, so that the list of a customer's payments stays short.
-MERCHANTS: Final = scaled(80, part=16)
+MERCHANTS: Final = scaled(80)
 # What becomes of charges to the cards of ten merchants.
 CARDS_OF_TEN: Final = ["paid"] * 7 + ["waiting"] * 2 + ["declined"]
-KILLS: Final = scaled(50, part=16)
+KILLS: Final = scaled(50)
 # Requests under way at the same time.
 CLIENTS: Final = 24
 # Of the orders: how many are submitted twice at once, and how many are cancelled meanwhile.

@@ -130,6 +130,19 @@ def test_prepared_statements_outlive_a_rollback(database: Database) -> None:
         assert SUM.one(db, {"one": 1, "two": 2}) == expected == (3,)
 
 
+def test_whatever_cursors_run_the_server_does_not_forget_a_statement(database: Database) -> None:
+    with database.reading() as db:
+        COUNT.one(db, {})
+        # Often enough for psycopg to prepare what is run with its cursors.
+        for _ in range(10):
+            db.execute(text("SELECT 1"))
+        db.execute(text("CREATE TEMPORARY TABLE short (number integer)"))
+        db.execute(text("DROP TABLE short"))
+        db.execute(text("SELECT 1"))
+
+        assert COUNT.one(db, {}) == (0,)
+
+
 def test_a_server_that_has_forgotten_a_statement_is_told_again(database: Database) -> None:
     with database.reading() as db:
         COUNT.one(db, {})

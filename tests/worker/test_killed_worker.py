@@ -13,9 +13,9 @@ from tests.scale import scaled
 from tests.worker.queues import add_merchant, enqueue_many, list_states
 from tests.worker.victim import SLOTS
 
-JOBS: Final = scaled(4000, part=16)
+JOBS: Final = scaled(4000, part=20)
 MERCHANTS: Final = 20
-KILLS: Final = scaled(40, part=16)
+KILLS: Final = scaled(40, part=20)
 ROOT: Final = Path(__file__).parents[2]
 
 

@@ -236,7 +236,9 @@ class DirectDialect(PGDialect_psycopg):
     supports_statement_cache = True
 
     def connect(self, *args: Any, **options: Any) -> Any:
-        return DirectConnection.connect(*args, **options)
+        # Statements that psycopg prepares by itself it makes the server forget after a DROP, and
+        # ours with them.
+        return DirectConnection.connect(*args, prepare_threshold=None, **options)
 
     def do_execute(
         self,
