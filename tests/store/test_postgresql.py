@@ -14,6 +14,7 @@ from printworks.store.engine.prepared import PreparedStatement
 
 ADD = PreparedStatement(text("INSERT INTO numbers (number) VALUES (:number)"))
 COUNT = PreparedStatement(text("SELECT count(*) FROM numbers"))
+SELF = PreparedStatement(text("SELECT pg_backend_pid()"))
 SUM = PreparedStatement(text("SELECT CAST(:one AS integer) + CAST(:two AS integer)"))
 
 
@@ -151,6 +152,38 @@ def test_a_server_that_has_forgotten_a_statement_is_told_again(database: Databas
             COUNT.one(db, {})
 
         assert COUNT.one(db, {}) == (0,)
+
+
+@pytest.mark.parametrize("way", ["reading", "writing"])
+def test_a_connection_that_ends_while_it_is_used_leaves_its_place_to_another(
+    database: Database, way: str
+) -> None:
+    alone = Database(database.url.render_as_string(hide_password=False), connections=1)
+
+    def break_off() -> None:
+        with getattr(alone, way)() as db:
+            end_connection(database, SELF.one(db, {})[0])
+            COUNT.one(db, {})
+
+    def break_off_and_be_refused() -> None:
+        with getattr(alone, way)() as db:
+            end_connection(database, SELF.one(db, {})[0])
+            raise BadInput("No.")
+
+    for broken, expected in (
+        (break_off, psycopg.OperationalError),
+        (break_off_and_be_refused, BadInput),
+        (break_off, psycopg.OperationalError),
+    ):
+        with pytest.raises(expected):
+            broken()
+        assert count(alone) == 0
+    alone.close()
+
+
+def end_connection(database: Database, number: int) -> None:
+    with database.reading() as db:
+        assert db.execute(text("SELECT pg_terminate_backend(:n, 5000)"), {"n": number}).scalar()
 
 
 def test_there_is_a_limit_to_what_the_server_keeps(

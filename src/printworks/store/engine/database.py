@@ -234,10 +234,9 @@ def _check_before_use(engine: Engine) -> None:
 
 def _is_usable(dialect: Dialect, driver: Any, used_at: float) -> bool:
     """Say whether a connection works; ask the server only if there is a reason to doubt it."""
-    if time.monotonic() - used_at <= SECONDS_OF_TRUST and not _has_news(driver):
-        return True
     try:
-        return dialect.do_ping(driver)
+        is_trusted = time.monotonic() - used_at <= SECONDS_OF_TRUST and not _has_news(driver)
+        return is_trusted or dialect.do_ping(driver)
     except dialect.loaded_dbapi.Error:
         return False
 

@@ -262,6 +262,9 @@ class DirectDialect(PGDialect_psycopg):
 
     def do_rollback(self, dbapi_connection: Any) -> None:
         dbapi_connection.undo()
+        if dbapi_connection.pgconn.status != ConnStatus.OK:
+            # Otherwise the pool would take it back, and keep its place for good.
+            raise psycopg.OperationalError("The connection is lost.")
 
     def do_rollback_to_savepoint(self, connection: Any, name: str) -> None:
         # SQLAlchemy numbers them: there is nothing to quote.
