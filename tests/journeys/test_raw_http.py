@@ -5,6 +5,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -220,10 +221,11 @@ async def ask(service: Service, raw: Raw, credentials: bytes) -> bytes:
     last = b"Connection: close\r\n"
     reader, writer = await asyncio.open_connection(HOST, service.port)
     try:
-        writer.write(raw.data.replace(last, credentials + last, 1))
-        # A line that ends whatever is still open; and nothing more is to come.
-        writer.write(b"\r\n\r\n0\r\n\r\nEND\r\n\r\n")
-        writer.write_eof()
+        # With a line that ends whatever is still open; and nothing more is to come.
+        end = b"\r\n\r\n0\r\n\r\nEND\r\n\r\n"
+        writer.write(raw.data.replace(last, credentials + last, 1) + end)
+        with suppress(OSError):  # The server may have hung up already.
+            writer.write_eof()
         async with asyncio.timeout(SECONDS):
             return await reader.read()
     except ConnectionError:

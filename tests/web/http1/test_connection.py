@@ -240,6 +240,22 @@ def test_a_refusal_is_read_even_if_the_client_sends_on(place: Place) -> None:
         assert read_all(connection).startswith(b"HTTP/1.1 431 ")
 
 
+@pytest.mark.parametrize(
+    "request_",
+    [
+        b"GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+        b"GET /a HTTP/1.0\r\n\r\n",
+        b"POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 2\r\n\r\n/a",
+    ],
+)
+def test_a_last_request_that_is_answered_ends_the_connection_at_once(
+    place: Place, request_: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("printworks.web.http1.connection.SECONDS_OF_SILENCE", 3600)
+
+    assert place.ask(request_).endswith(b"\r\n\r\n/a")
+
+
 def test_a_failure_of_the_application_is_refused_by_it(place: Place) -> None:
     answer = place.ask(GET % b"fail" + LAST)
 

@@ -193,7 +193,10 @@ class Connection(asyncio.Protocol):
         if self._transport.is_closing():
             return
         if self.is_closing or not exchange.can_go_on:
-            self._discard(0)
+            if exchange.has_all and not self.received:
+                self.close()
+            else:
+                self._discard(0)
             return
         self._deadline = self._loop.time() + self._times.idle
         self.go_on_reading()

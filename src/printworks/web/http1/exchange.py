@@ -52,6 +52,7 @@ class Exchange:
         "_is_begun",
         "_is_chunked",
         "_is_gone",
+        "_is_readable",
         "_keeps_alive",
         "_pieces",
         "_scope",
@@ -65,6 +66,7 @@ class Exchange:
         self._wire = wire
         self._scope = scope
         self._body = body
+        self._is_readable = fields is not UNREADABLE
         self._keeps_alive = fields.keeps_alive
         self._asks_first = fields.asks_first
         self._pieces: list[bytes] = []
@@ -79,6 +81,11 @@ class Exchange:
     def can_go_on(self) -> bool:
         """Whether another request may follow on the connection."""
         return self._is_answered and self._keeps_alive and self._body.is_over and not self._is_gone
+
+    @property
+    def has_all(self) -> bool:
+        """Whether the request arrived to its end and was answered: nothing more is expected."""
+        return self._is_answered and self._is_readable and self._body.is_over and not self._is_gone
 
     def note_arrival(self) -> None:
         """Take what belongs to the body from what has arrived."""
