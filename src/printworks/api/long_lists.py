@@ -23,8 +23,8 @@ from printworks.rules.lists import MOST_AT_ONCE, SizedOrder, count_fitting, spli
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.engine.database import Database
 from printworks.store.engine.rows import ROWS_AT_ONCE
-from printworks.store.labs.shipments import get_whole_order
-from printworks.store.orders.orders import Order, list_sized_orders
+from printworks.store.orders.orders import Order, list_orders_by_id, list_sized_orders
+from printworks.store.orders.whole_orders import complete_orders
 
 # By which names a version skips orders of a list.
 STARTS: Final = ("start", "offset")
@@ -130,7 +130,7 @@ class PieceWriter:
         with services.database.reading() as db:
             work = services.work(db, get_merchant(db, piece.merchant_id), SYSTEM)
             call = Call(services, work, {}, {}, {}, self._links.make(db), piece.version)
-            mine = work.merchant.id
-            found = [get_whole_order(db, mine, order_id) for order_id in piece.order_ids]
+            page = list_orders_by_id(db, work.merchant.id, piece.order_ids)
+            found = complete_orders(db, page)
             items = [shape_one(call, shown) for shown in show_orders(call, found)]
         return write_items(piece.media_type, family.show(endpoint.shows, items))

@@ -1,6 +1,6 @@
 """Orders. Queries for merchants take the merchant: other merchants' orders do not exist."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Any, Final, NamedTuple, cast
@@ -141,6 +141,11 @@ _STATES: Final = PreparedStatement(
         *(orders.c.version, orders.c.status, orders.c.image_count),
     ).where(is_one_of(orders.c.id, "ids"), is_one_of(orders.c.merchant_id, "merchants"))
 )
+_THESE: Final = PreparedStatement(
+    select(*COLUMNS).where(
+        is_one_of(orders.c.id, "ids"), orders.c.merchant_id == bindparam("merchant_id")
+    )
+)
 # Without the key: a transaction that adds an event or a job need not wait.
 _ONE_TO_CHANGE: Final = PreparedStatement(_THIS.with_for_update(key_share=True))
 _TOTAL: Final = PreparedStatement(
@@ -217,6 +222,13 @@ _INCREASE_VERSION: Final = PreparedStatement(
 
 def get_order(db: Connection, merchant_id: int, order_id: int) -> Order:
     return Order(*read_of_order(_ONE, db, merchant_id, order_id))
+
+
+def list_orders_by_id(db: Connection, merchant_id: int, ids: Sequence[int]) -> list[Order]:
+    """Return these orders of the merchant, in this order; others are left out."""
+    rows = _THESE.all(db, {"ids": write_list(ids), "merchant_id": merchant_id})
+    found = {order.id: order for order in (Order(*row) for row in rows)}
+    return [found[order_id] for order_id in ids if order_id in found]
 
 
 def find_order_states(db: Connection, wanted: Collection[OrderOf]) -> dict[OrderOf, OrderState]:
