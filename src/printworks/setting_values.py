@@ -1,6 +1,6 @@
 """Reads and validates the values of settings from the file and the environment.
 
-`settings.py` declares the settings.
+`setting_table.py` declares the settings.
 """
 
 import re

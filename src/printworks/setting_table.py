@@ -1,0 +1,258 @@
+"""The table of settings. The reference in `docs/operate/settings.md` is written from it."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from printworks.setting_values import SECRET, Networks
+
+Count = Annotated[int, Meta(ge=1, le=1_000_000_000)]
+Port = Annotated[int, Meta(ge=1, le=65535)]
+
+
+class DeclaredSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything an operator can change, with its default and what it is for."""
+
+    data: Annotated[Path, "The data folder (`--data`)."]
+    environment: Annotated[
+        Literal["sandbox", "live"],
+        "`sandbox` prints nothing and charges nothing; `live` does both.",
+    ] = "sandbox"
+    host: Annotated[str, "The address to listen on."] = "127.0.0.1"
+    port: Annotated[Port, "The port to listen on, HTTPS only."] = 8443
+    public_url: Annotated[
+        str, "The address that merchants use; by default `https://localhost:<port>`."
+    ] = ""
+    database_url: Annotated[
+        str,
+        SECRET,
+        "`sqlite:////path/to/file` or `postgresql://user:password@host/name`; "
+        "by default `printworks.db` in the data folder.",
+    ] = ""
+    files: Annotated[
+        str,
+        "Where pictures are stored: a folder, or `s3://bucket/folder`; "
+        "by default `files` in the data folder.",
+    ] = ""
+    secret_key_file: Annotated[
+        Path | None,
+        "The file with the keys that encrypt the secrets in the database; by default `secret.key` "
+        "in the data folder. Several machines need the same one; see [running](running.md#secrets).",
+    ] = None
+    s3_endpoint: Annotated[str, "Address of an S3-compatible server; by default that of AWS."] = ""
+    s3_region: Annotated[
+        str, "Region of the bucket; by default `AWS_REGION`, else `us-east-1`."
+    ] = ""
+    s3_access_key_id: Annotated[
+        str,
+        "The access key for S3; by default the credentials that AWS gives this machine or container.",
+    ] = ""
+    s3_secret_access_key: Annotated[str, SECRET, "The secret key of `s3_access_key_id`."] = ""
+    tls_cert: Annotated[
+        Path | None, "Certificate chain (PEM); by default a local CA issues one."
+    ] = None
+    tls_key: Annotated[Path | None, "Private key (PEM) of `tls_cert`."] = None
+    behind_proxy: Annotated[
+        str,
+        "Listen here with plain HTTP, for a proxy on this machine that terminates TLS: "
+        "`unix:/path/to.sock` or `127.0.0.1:8080`.",
+    ] = ""
+    security_contact: Annotated[
+        str,
+        Meta(max_length=200),
+        "Where to report vulnerabilities: `mailto:` with an address, or an `https://` page. "
+        "It is published at `/.well-known/security.txt`.",
+    ] = ""
+    header_prefix: Annotated[str, "The prefix of the credential headers (`...MerchantId`)."] = (
+        "X-Service-"
+    )
+    catalogue_name: Annotated[
+        str, Meta(min_length=1, max_length=100), "The name of the catalogue."
+    ] = "service direct"
+    sunset: Annotated[
+        str,
+        Meta(max_length=10),
+        "The day on which versions 2.3, 2.5 and 2.6 end, such as `2027-12-31`; "
+        "their responses announce it.",
+    ] = ""
+    versions_off: Annotated[
+        str,
+        Meta(max_length=100),
+        "Versions that have ended and answer 410, with commas between them, such as `2.3, 2.5`.",
+    ] = ""
+    catalogue: Annotated[
+        Path | None, "The folder of your own catalogue, instead of the built-in one."
+    ] = None
+    lab_folder: Annotated[
+        Path | None,
+        "The folder with the hot folders of the labs; by default `labs` in the data folder.",
+    ] = None
+    lab_print_path: Annotated[
+        str,
+        Meta(max_length=100),
+        "The path of a print file in the folder of its job, without its extension; "
+        "see [labs](labs.md#where-the-print-files-lie).",
+    ] = "prints/{image}-{copies}x"
+    payments: Annotated[
+        Literal["auto", "simulated", "account", "stripe"],
+        "How merchants pay; `auto` is `simulated` in a sandbox, and a live "
+        "service names one; see [payments](payments.md).",
+    ] = "auto"
+    stripe_secret_key: Annotated[
+        str, SECRET, "The API key for Stripe: a test key in a sandbox, else a live key."
+    ] = ""
+    stripe_webhook_secret: Annotated[
+        str, SECRET, "The signing secret of the webhook at Stripe."
+    ] = ""
+    stripe_url: Annotated[
+        str,
+        Meta(min_length=1, max_length=100),
+        "The address of Stripe; another one is for tests, only in a sandbox.",
+    ] = "https://api.stripe.com"
+    payment_timeout: Annotated[timedelta, "How long to wait for a payment provider."] = timedelta(
+        seconds=30
+    )
+    payment_answer_within: Annotated[
+        timedelta,
+        "How long a payment provider may stay without an answer; then the payment ends, and "
+        "whatever was charged is refunded once the provider answers.",
+    ] = timedelta(days=1)
+    authorise_within: Annotated[
+        timedelta, "How long a merchant has to authorise a payment if the bank asks for it."
+    ] = timedelta(days=1)
+    checkout_within: Annotated[
+        timedelta, "How long a recipient has to pay; then the order goes back to the merchant."
+    ] = timedelta(days=30)
+    second_factor_for: Annotated[
+        str,
+        Meta(max_length=100),
+        "Roles that must sign in with a second factor, with commas between them, such as "
+        "`admin, support, production, viewer, owner`; an owner is one of a merchant's people.",
+    ] = ""
+    web_processes: Annotated[
+        int, Meta(ge=1, le=256), "Web processes: one continues while another restarts."
+    ] = 2
+    web_bind_cores: Annotated[
+        bool, "Bind the threads of each web process to one core (Linux); faster."
+    ] = True
+    web_threads: Annotated[int, Meta(ge=1, le=256), "Concurrent requests of each web process."] = 4
+    web_queue: Annotated[Count, "Requests that may wait for a thread; more get 503."] = 256
+    web_machines: Annotated[
+        Count,
+        "Machines with web processes that share the load: each grants its part of "
+        "`merchant_rate`, `merchant_burst`, `stranger_rate` and `stranger_burst`.",
+    ] = 1
+    merchant_rate: Annotated[
+        Count,
+        "Requests a second that a merchant may send in the long run; more get 429. "
+        "`merchant limits` gives a merchant its own; see [limits](limits.md).",
+    ] = 50
+    merchant_burst: Annotated[
+        Count, "Requests that a merchant may send at once after it has sent none for a while."
+    ] = 200
+    merchant_in_work: Annotated[
+        Count, "Requests of a merchant that are worked on at once; others wait for their turn."
+    ] = 8
+    merchant_queue: Annotated[
+        Count, "Requests of a merchant that may wait for their turn; more get 429."
+    ] = 256
+    stranger_rate: Annotated[
+        Count,
+        "Requests a second without valid credentials, or for what does not exist, from one "
+        "address (IPv6: from one /64 network) in the long run; more get 429.",
+    ] = 10
+    stranger_burst: Annotated[Count, "Such requests that may come at once."] = 100
+    worker_slots: Annotated[
+        int,
+        Meta(ge=1, le=10_000),
+        "Concurrent downloads of a worker, and concurrent callbacks; other jobs have slots in "
+        "proportion, see [limits](limits.md#slow-hosts-and-jobs).",
+    ] = 32
+    hashing_slots: Annotated[
+        int,
+        Meta(ge=1, le=64),
+        "Passwords that are hashed at the same time on a machine, at low priority; "
+        "see [limits](limits.md#sign-in).",
+    ] = 1
+    worker_lease: Annotated[
+        timedelta, "After how long without a sign of life the jobs of a worker go to another."
+    ] = timedelta(seconds=30)
+    body_timeout: Annotated[timedelta, "How long a request body may stall before it gets 408."] = (
+        timedelta(seconds=10)
+    )
+    request_timeout: Annotated[timedelta, "How long a whole request body may take."] = timedelta(
+        seconds=60
+    )
+    json_limit: Annotated[Count, "Largest JSON or form body, in bytes."] = 1_000_000
+    upload_limit: Annotated[Count, "Largest body with a file, in bytes."] = 100_000_000
+    image_limit: Annotated[Count, "Largest image to download, in bytes."] = 100_000_000
+    upload_rate: Annotated[
+        Count, "Fewest bytes a second of a body with a file; a slower one gets 408."
+    ] = 5000
+    open_uploads: Annotated[
+        Count, "Files of one merchant that may arrive at the same time at each web process."
+    ] = 16
+    merchant_files: Annotated[
+        int,
+        Meta(ge=1, le=10**18),
+        "Bytes that the files of one merchant may take; more are refused.",
+    ] = 100_000_000_000
+    disk_floor: Annotated[
+        int,
+        Meta(ge=0, le=10**15),
+        "Bytes that stay free on the disks of data and files: below, no file is taken.",
+    ] = 500_000_000
+    order_images: Annotated[int, Meta(ge=1, le=10_000), "Images that one order may have."] = 1000
+    list_images: Annotated[
+        int,
+        Meta(ge=500, le=1_000_000_000),
+        "Images of one page of a list of orders; a page with more is cut, and says so.",
+    ] = 20_000
+    outbound_allow_networks: Annotated[
+        Networks, "Private networks that images and callbacks may use."
+    ] = ()
+    callbacks_allow_http: Annotated[
+        bool, "Let live callbacks go to http addresses, which anyone on the way can read."
+    ] = False
+    callback_challenge: Annotated[
+        Literal["live", "always", "never"],
+        "Whether the owner of a new callback address has to answer a challenge before it is used: "
+        "in a live service, in a sandbox too, or nowhere; see "
+        "[callbacks](callbacks.md#new-addresses).",
+    ] = "live"
+    proof_links_valid_for: Annotated[
+        timedelta | None,
+        "How long the links to proofs work, such as `7d`; by default they do not expire.",
+    ] = None
+    stop_timeout: Annotated[timedelta, "How long a stop waits for running requests and jobs."] = (
+        timedelta(seconds=20)
+    )
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"], "The lowest level that is logged."
+    ] = "info"
+    log_format: Annotated[
+        Literal["auto", "console", "json"],
+        "`auto` is `console` on a terminal and `json` elsewhere.",
+    ] = "auto"
+    keep_idempotency_keys: Annotated[
+        timedelta, "How long the response to an `Idempotency-Key` is stored."
+    ] = timedelta(days=30)
+    keep_finished_jobs: Annotated[timedelta, "How long finished jobs are stored."] = timedelta(
+        days=7
+    )
+    keep_callbacks: Annotated[timedelta, "How long the attempts of callbacks are stored."] = (
+        timedelta(days=30)
+    )
+    keep_requests: Annotated[timedelta, "How long the request log of merchants is stored."] = (
+        timedelta(days=7)
+    )
+    keep_drafts: Annotated[
+        timedelta,
+        "How long an order may stay unchanged without being submitted; then it is cancelled.",
+    ] = timedelta(days=90)
+    keep_originals: Annotated[
+        timedelta, "How long the pictures of an order are stored after it is complete or cancelled."
+    ] = timedelta(days=90)
