@@ -1,5 +1,6 @@
 """Each merchant has its share: who sends too much is refused, and nobody else."""
 
+import asyncio
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -7,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -16,7 +16,7 @@ from printworks.actions.accounts.merchants import add_key, revoke_key
 from printworks.actions.accounts.shares import change_share
 from printworks.api.endpoints import ApiFamily, Call, Endpoint
 from printworks.api.v3.endpoints import V3_0
-from printworks.rules.shares import ShareTerms
+from printworks.rules.shares import REFUSALS_AT_ONCE, ShareTerms
 from printworks.settings import Settings
 from printworks.store.accounts.merchants import list_keys
 from printworks.store.engine.database import Database
@@ -45,6 +45,10 @@ class Gate:
         self.may_leave = threading.Event()
         self.inside = 0
 
+    def write_much(self, _call: Call) -> Envelope[str]:
+        """Answer with three parts of 64 kB."""
+        return Envelope("a" * 150_000)
+
     def wait(self, _call: Call) -> Envelope[str]:
         """Wait."""
         self.inside += 1
@@ -53,9 +57,12 @@ class Gate:
 
     def family(self) -> ApiFamily:
         """Return it as a version."""
-        line: dict[str, Any] = {"method": "GET", "path": "/wait", "handler": self.wait}
-        endpoint = Endpoint(**line, shows=Envelope[str])
-        return ApiFamily(version="test", endpoints=(endpoint,), refuse=V3_0.refuse)
+        handlers = {"/wait": self.wait, "/much": self.write_much}
+        endpoints = [
+            Endpoint(method="GET", path=path, handler=handler, shows=Envelope[str])
+            for path, handler in handlers.items()
+        ]
+        return ApiFamily(version="test", endpoints=tuple(endpoints), refuse=V3_0.refuse)
 
 
 @pytest.fixture
@@ -172,6 +179,34 @@ class TestRate:
         left = [int(answer.headers["ratelimit"].split(";")[1][2:]) for answer in answers[:6]]
         assert left == [9, 8, 7, 6, 5, 4]
         assert answers[0].headers["ratelimit-policy"] == '"requests";q=10;w=2'
+
+    def test_a_large_answer_counts_as_several_requests(
+        self, start: Start, database: Database
+    ) -> None:
+        alice = sign_up(start(), database, "Alice")
+        statuses(alice, 1)
+
+        much = replace(alice, prefix="/vtest").get("/much")
+
+        assert much.headers["ratelimit"] == '"requests";r=6;t=1'
+        assert statuses(alice, 7) == [404] * 6 + [429]
+
+    def test_a_refusal_that_is_held_back_is_no_request_under_way(
+        self, start: Start, database: Database, clock: MovableClock
+    ) -> None:
+        server = start(merchant_in_work="1", merchant_queue="1")
+        alice = sign_up(server, database, "Alice")
+        statuses(alice, 10 + REFUSALS_AT_ONCE)
+        scope = make_scope("GET", "/v3.0/orders/1", alice.credentials)
+
+        async def ask_again_meanwhile() -> tuple[int, list[int]]:
+            refused = [asyncio.ensure_future(server.ask(scope, [])) for _ in range(4)]
+            await asyncio.sleep(0)
+            clock.advance(seconds=1)
+            granted = await server.ask(scope, [])
+            return granted.status, [(await each).status for each in refused]
+
+        assert server.run(ask_again_meanwhile()) == (404, [429] * 4)
 
     def test_all_keys_of_a_merchant_share_its_share(self, start: Start, database: Database) -> None:
         alice = sign_up(start(), database, "Alice")

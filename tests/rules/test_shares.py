@@ -4,7 +4,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from printworks.rules.shares import RequestShare, ShareTerms, describe_share, give_back, take
+from printworks.rules.shares import (
+    BYTES_A_REQUEST,
+    REFUSALS_A_SECOND,
+    REFUSALS_AT_ONCE,
+    SECONDS_HELD,
+    RequestShare,
+    ShareTerms,
+    charge,
+    count_more,
+    describe_share,
+    give_back,
+    hold_refusal,
+    take,
+)
 
 USUAL = RequestShare(per_second=50, burst=200, in_work=8, waiting=256)
 NOW = 1_800_000_000.0
@@ -99,3 +112,61 @@ def test_a_merchants_own_limits_take_the_place_of_the_usual_ones(
 def test_a_share_is_described_for_people() -> None:
     assert describe_share(USUAL) == "50 requests a second, 200 in a burst"
     assert describe_share(USUAL.divided_by(4, 1)) == "12.5 requests a second, 50 in a burst"
+
+
+def refuse(times: list[float]) -> list[float]:
+    """Refuse a request at each time; return how long each refusal is held."""
+    held, caught_up_at = [], 0.0
+    for now in times:
+        caught_up_at, seconds = hold_refusal(caught_up_at, now)
+        held.append(seconds)
+    return held
+
+
+def test_a_few_refusals_are_heard_at_once() -> None:
+    assert refuse([NOW] * REFUSALS_AT_ONCE) == pytest.approx([0.0] * REFUSALS_AT_ONCE, abs=1e-6)
+
+
+def test_whoever_sends_again_as_soon_as_it_was_refused_is_slowed_down() -> None:
+    now, caught_up_at, count = NOW, 0.0, 0
+    while now < NOW + 60:
+        caught_up_at, seconds = hold_refusal(caught_up_at, now)
+        now += seconds + 0.001
+        count += 1
+
+    assert count == pytest.approx(REFUSALS_AT_ONCE + 60 * REFUSALS_A_SECOND, abs=2)
+
+
+@given(st.lists(st.floats(0, 100), min_size=1, max_size=200))
+def test_no_refusal_is_held_for_longer_than_told(waits: list[float]) -> None:
+    times = [NOW + sum(waits[:number]) for number in range(len(waits))]
+
+    assert all(0 <= seconds <= SECONDS_HELD + 1e-6 for seconds in refuse(times))
+
+
+def test_whoever_waits_is_heard_at_once_again() -> None:
+    late = NOW + REFUSALS_AT_ONCE / REFUSALS_A_SECOND + SECONDS_HELD
+
+    assert refuse([NOW] * 500 + [late + 1])[-1] == 0
+
+
+@pytest.mark.parametrize(
+    ("size", "more"), [(0, 0), (1, 0), (BYTES_A_REQUEST, 0), (BYTES_A_REQUEST + 1, 1), (10**6, 15)]
+)
+def test_a_large_answer_counts_as_several_requests(size: int, more: int) -> None:
+    assert count_more(size) == more
+
+
+def test_what_is_charged_later_is_missing_from_the_bucket() -> None:
+    taken = charge(USUAL, take(USUAL, 0.0, NOW).full_at, NOW, 9)
+
+    assert taken.remaining == 190
+    assert send(USUAL, [NOW] * 200, taken.full_at) == [True] * 190 + [False] * 10
+
+
+@given(st.floats(-1e3, 1e3), st.integers(0, 10**9))
+def test_nobody_owes_more_than_a_bucket(ahead: float, requests: int) -> None:
+    taken = charge(USUAL, NOW + ahead, NOW, requests)
+
+    assert 0 <= taken.remaining <= USUAL.burst
+    assert take(USUAL, taken.full_at, NOW).wait <= 1 / USUAL.per_second + 1e-6

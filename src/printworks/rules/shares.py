@@ -12,6 +12,12 @@ from typing import Final, NamedTuple, Self
 _TOO_LATE: Final = 1.0
 # Shares of a microsecond are lost when times are written as fractions of seconds since 1970.
 _ROUNDING: Final = 1e-6
+# Refusals are answered at once so often; then they are held back, but not for longer than this.
+REFUSALS_A_SECOND: Final = 5
+REFUSALS_AT_ONCE: Final = 10
+SECONDS_HELD: Final = 2.0
+# An answer counts as one request for each part of this size that it has.
+BYTES_A_REQUEST: Final = 65_536
 
 
 class RequestShare(NamedTuple):
@@ -94,9 +100,33 @@ def take(share: RequestShare, full_at: float, now: float) -> Taken:
     return Taken(after, int((room + _ROUNDING) * share.per_second), after - now)
 
 
+def count_more(size: int) -> int:
+    """Return as how many more requests a large answer counts: writing it takes as long."""
+    return max(0, size - 1) // BYTES_A_REQUEST
+
+
+def charge(share: RequestShare, full_at: float, now: float, requests: int) -> Taken:
+    """Take requests out of a bucket that were answered already; at most, it is empty then."""
+    most = share.burst / share.per_second
+    after = min(max(full_at, now) + requests / share.per_second, now + most)
+    return Taken(after, int((now + most - after + _ROUNDING) * share.per_second), after - now)
+
+
 def give_back(share: RequestShare, full_at: float) -> float:
     """Put one request back into a bucket, and return its state."""
     return full_at - 1 / share.per_second
+
+
+def hold_refusal(caught_up_at: float, now: float) -> tuple[float, float]:
+    """Return the new state of somebody who is refused once more, and how long to hold the refusal.
+
+    A program that sends again as soon as it was refused would otherwise take as much of the
+    service for its refusals as others do for their answers.
+    """
+    at_once = REFUSALS_AT_ONCE / REFUSALS_A_SECOND
+    caught_up_at = max(caught_up_at, now) + 1 / REFUSALS_A_SECOND
+    caught_up_at = min(caught_up_at, now + at_once + SECONDS_HELD)
+    return caught_up_at, max(0.0, caught_up_at - now - at_once)
 
 
 def describe_share(share: RequestShare) -> str:

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from starlette.routing import BaseRoute
 
@@ -35,6 +35,8 @@ from printworks.worker.advance import ClockMover
 PAGE_CONNECTIONS: Final = 8
 # A body that was refused may be this much larger than the largest upload, and is still received.
 MORE_DISCARDED: Final = 100_000_000
+# How pages refuse those who ask too often, or for too much at once.
+_TOO_MUCH: Final = frozenset({429, 503})
 
 
 class Application:
@@ -104,7 +106,9 @@ class Application:
         # Of what cannot be read, not even the path may be known.
         if isinstance(found, NoSuchPath) and path and self._is_page(scope):
             path = normal_path(path)
-            await self._pages({**scope, "path": path}, receive, send, self._find_wait(scope, path))
+            wait = self._find_wait(scope, path)
+            send = self._hold_refusals(scope, send)
+            await self._pages({**scope, "path": path}, receive, send, wait)
         elif self._edge is not None:
             await self._edge.answer(found, scope, receive, send)
 
@@ -115,6 +119,17 @@ class Application:
         headers = begin_request(scope).headers
         seconds = self._shares.take_of_stranger(scope, headers)
         return timedelta(seconds=seconds) if seconds else None
+
+    def _hold_refusals(self, scope: Scope, send: Send) -> Send:
+        """Return how to answer somebody so that refusals cost no more than answers."""
+
+        async def hold_and_send(message: dict[str, Any]) -> None:
+            if message.get("status") in _TOO_MUCH and self._shares is not None:
+                headers = begin_request(scope).headers
+                await self._shares.find_stranger(scope, headers).hold_refusal()
+            await send(message)
+
+        return hold_and_send
 
     def _bind_threads(self, core: int) -> None:
         # With the first request, not at the start: otherwise threads of libraries, which start

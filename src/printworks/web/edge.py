@@ -50,7 +50,6 @@ ON_EVERY_ANSWER: Final = (
 _MAY_BE_KEPT: Final = (b"cache-control", b"private, no-cache")
 _MUST_NOT_BE_KEPT: Final = (b"cache-control", b"no-store")
 _NOT_MODIFIED: Final = 304
-_WRONG_KEY: Final = 401
 # Concurrent requests that wait for an external server, such as a payment provider.
 OUTSIDE_THREADS: Final = 8
 # Concurrent uploads in the image processor.
@@ -115,16 +114,17 @@ class Edge:
         began = time.perf_counter()
         request = begin_request(scope)
         ticket = self._shares.admit(request, scope)
-        status = 0
+        status = size = 0
         try:
             response = await self._answer_any(found, request, scope, receive, ticket)
-            status = response.status
+            status, size = response.status, len(response.body)
         except ClientGone:
             log.info("client gone", method=request.method, request_id=request.request_id)
             return
         finally:
-            identity = request.caller.identity
-            self._shares.settle(ticket, identity, is_wrong_key=status == _WRONG_KEY)
+            self._shares.settle(ticket, request.caller.identity, status, size)
+        if ticket.refusal:
+            await ticket.sharer.hold_refusal()
         # Before it is sent: a client that hangs up needs the entry most.
         self._requests.note(request, response.status, time.perf_counter() - began)
         await self._send(send, request, response, found.family, ticket)

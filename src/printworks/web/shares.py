@@ -17,13 +17,24 @@ from printworks.api.credentials import credential_headers
 from printworks.api.messages import Identity, Request
 from printworks.clock import Clock
 from printworks.dashboard.site.limits import describe_wait, network_of
-from printworks.rules.shares import RequestShare, ShareTerms, Taken, describe_share, give_back, take
+from printworks.rules.shares import (
+    RequestShare,
+    ShareTerms,
+    Taken,
+    charge,
+    count_more,
+    describe_share,
+    give_back,
+    hold_refusal,
+    take,
+)
 from printworks.settings import Settings
 from printworks.web.clients import find_client
 from printworks.web.counters import Counters, identify, open_counters
 
 # Credentials, merchants and addresses that are remembered at once.
 _MOST_REMEMBERED: Final = 10_000
+_WRONG_KEY: Final = 401
 _USUAL_TERMS: Final = ShareTerms()
 _TOO_MANY_AT_ONCE: Final = (
     "Too many of your requests are waiting for an answer; wait for some of them, and send it again."
@@ -34,6 +45,7 @@ class Sharer:
     """A merchant or an address: its share, and its requests under way in this process."""
 
     __slots__ = (
+        "_caught_up_at",
         "_counters",
         "_in_work",
         "_owner",
@@ -57,6 +69,7 @@ class Sharer:
         self.accepted = 0
         self._in_work = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
+        self._caught_up_at = 0.0
         self.change(_USUAL_TERMS, share)
 
     def change(self, terms: ShareTerms, share: RequestShare) -> None:
@@ -71,6 +84,13 @@ class Sharer:
         self._counters.write(place, taken.full_at)
         return taken
 
+    def charge(self, now: float, requests: int) -> Taken:
+        """Take requests more out of the bucket than the one that was granted."""
+        place = self._find_place()
+        taken = charge(self.share, self._counters.read(place), now, requests)
+        self._counters.write(place, taken.full_at)
+        return taken
+
     def give_back(self) -> None:
         """Put back what a request took that is counted elsewhere."""
         place = self._find_place()
@@ -80,6 +100,13 @@ class Sharer:
         if not self._counters.belongs_to(self._place, self._owner):
             self._place = self._counters.find(self._owner)
         return self._place
+
+    async def hold_refusal(self) -> None:
+        """Wait before one more refusal is sent, if there were many lately."""
+        now = asyncio.get_running_loop().time()
+        self._caught_up_at, seconds = hold_refusal(self._caught_up_at, now)
+        if seconds:
+            await asyncio.sleep(seconds)
 
     async def begin(self) -> None:
         """Wait until one more request may be worked on; `end` must follow."""
@@ -147,7 +174,7 @@ class Shares:
         """Count a request, and say in its ticket if it must not go on; `settle` it in the end."""
         headers = request.headers
         credentials = hash((headers.get(self._id_header, ""), headers.get(self._key_header, "")))
-        sharer = self._known.get(credentials) or self._find_stranger(scope, headers)
+        sharer = self._known.get(credentials) or self.find_stranger(scope, headers)
         ticket = Ticket(sharer, credentials, sharer.take(self._clock().timestamp()))
         sharer.accepted += 1
         if ticket.taken.wait:
@@ -157,12 +184,12 @@ class Shares:
             ticket.retry_after = 1
         return ticket
 
-    def settle(self, ticket: Ticket, identity: Identity | None, *, is_wrong_key: bool) -> None:
-        """End a request, now that it is known whose it was."""
+    def settle(self, ticket: Ticket, identity: Identity | None, status: int, size: int) -> None:
+        """End a request, now that it is known whose it was and how large the answer is."""
         sharer = ticket.sharer
         sharer.accepted -= 1
         if identity is None:
-            if is_wrong_key:
+            if status == _WRONG_KEY:
                 # It may have been revoked.
                 self._known.pop(ticket.credentials, None)
         elif not sharer.is_merchant:
@@ -171,15 +198,18 @@ class Shares:
             ticket.taken = ticket.sharer.take(self._clock().timestamp())
         elif sharer.terms != identity.terms:
             sharer.change(identity.terms, self._divide(identity.terms.apply_to(self._usual)))
+        if more := count_more(size):
+            ticket.taken = ticket.sharer.charge(self._clock().timestamp(), more)
 
     def take_of_stranger(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> float:
         """Count a request for what does not exist; return the seconds to wait if it is too many."""
-        return self._find_stranger(scope, headers).take(self._clock().timestamp()).wait
+        return self.find_stranger(scope, headers).take(self._clock().timestamp()).wait
 
     def _divide(self, share: RequestShare) -> RequestShare:
         return share.divided_by(self._machines, self._processes)
 
-    def _find_stranger(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> Sharer:
+    def find_stranger(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> Sharer:
+        """Return who is at the address that a request came from."""
         address = find_client(scope, headers, is_proxied=self._is_proxied) or ""
         owner = identify(network_of(address))
         found = self._strangers.get(owner)
