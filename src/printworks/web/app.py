@@ -3,9 +3,8 @@
 import threading
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import cached_property
 from typing import Any, Final
-
-from starlette.routing import BaseRoute
 
 from printworks.actions.services import Services
 from printworks.api.credentials import credential_headers
@@ -66,28 +65,28 @@ class Application:
             advance_clock=self._clock_mover.advance,
             parent=self._services,
         )
-        self._pages = PageServer(
-            self._list_pages(families),
-            upload_limits(settings),
-            is_proxied=bool(settings.behind_proxy),
-        )
+        self._families = families
         self._edge: Edge | None = None
         self._shares: Shares | None = None
         uploads = upload_limits(settings)
         self._leftovers = Leftovers(uploads._replace(size=uploads.size + MORE_DISCARDED))
         self._credential_headers = [name.encode() for name in credential_headers(settings)]
 
-    def _list_pages(self, families: Sequence[ApiFamily]) -> list[BaseRoute]:
+    @cached_property
+    def _pages(self) -> PageServer:
+        """What is not the API. Made with the first request for it: many processes never get one."""
         services = self._page_services
-        return [
+        routes = [
             *start_routes(self._settings),
             *security_routes(self._settings, self._clock),
             *people_routes(services),
-            *reference_routes(families, self._settings),
+            *reference_routes(self._families, self._settings),
             *proof_routes(self._links, services),
             *webhook_routes(self._services),
             *payment_routes(services),
         ]
+        is_proxied = bool(self._settings.behind_proxy)
+        return PageServer(routes, upload_limits(self._settings), is_proxied=is_proxied)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
