@@ -28,7 +28,7 @@ WRITE_OPENAPI := from pathlib import Path; \
 		encode(describe(each, header_prefix=prefix))) for each in FAMILIES]
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev setup-bench serve test test-quick test-full check check-style \
+.PHONY: help setup setup-dev setup-bench serve test test-quick cluster-test test-full check check-style \
 	check-types check-tests format bench openapi docs pictures lock
 
 help: ## List the commands.
@@ -38,7 +38,7 @@ help: ## List the commands.
 setup: .venv/.runtime ## Install what the service needs; leaves .venv/bin/printworks.
 	@:
 
-setup-dev: .venv/.dev .browser ## Install what the tests and checks need, too.
+setup-dev: .venv/.dev .programs ## Install what the tests and checks need, too.
 	@:
 
 setup-bench: .venv/.bench
@@ -52,6 +52,9 @@ test: setup-dev check-style ## Run everything that CI runs: all checks, all test
 
 test-quick: setup-dev ## Run the first case of each test but the slow ones, on one database, in three minutes.
 	QUICK_TESTS=1 $(PYTEST) -m "not slow"
+
+cluster-test: setup-dev ## Run the test of several machines behind a proxy, which is part of `make test`.
+	$(PYTEST) tests/cluster
 
 test-full: setup-dev ## Run all tests at their full size, on all databases and versions.
 	FULL_TESTS=1 $(PYTEST)
@@ -107,13 +110,17 @@ lock: setup-bench ## Write requirements/*.txt; add UPGRADE=--upgrade for newer r
 	@$(INSTALL) -r requirements/dev.txt
 	@touch $@
 
-# The tests of the pages drive a real browser. Where it cannot be installed they say so.
-.PHONY: .browser
-.browser:
-	@if ! command -v chromium >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		echo "Installing chromium ..."; \
+# The tests of the pages drive a real browser, and that of a cluster a real proxy. Where they cannot
+# be installed, the tests say so or do without.
+.PHONY: .programs
+.programs:
+	@missing=""; \
+	command -v chromium >/dev/null || missing="chromium"; \
+	command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || missing="$$missing nginx-light"; \
+	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Installing $$missing ..."; \
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
-			apt-get install -qq -y --no-install-recommends chromium >/dev/null || true; \
+			apt-get install -qq -y --no-install-recommends $$missing >/dev/null || true; \
 	fi
 
 .venv/.bench: .venv/.runtime requirements/bench.txt

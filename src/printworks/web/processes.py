@@ -30,9 +30,17 @@ _Process: Final = (
 class ProcessGroup:
     """Several processes that do the same."""
 
-    def __init__(self, run: Callable[[int], None], count: int, stop_timeout: timedelta) -> None:
+    def __init__(
+        self,
+        run: Callable[[int], None],
+        count: int,
+        shut: Callable[[], None],
+        stop_timeout: timedelta,
+    ) -> None:
         self._run = run
         self._count = count
+        # Lets nobody in any more; once the processes know that they have to stop.
+        self._shut = shut
         self._stop_timeout = max(1.0, stop_timeout.total_seconds())
         self._processes: dict[int, BaseProcess] = {}
         self._restarted_at: dict[int, float] = {}
@@ -76,6 +84,7 @@ class ProcessGroup:
     def _stop(self) -> None:
         for process in self._processes.values():
             process.terminate()
+        self._shut()
         deadline = time.monotonic() + self._stop_timeout
         for number, process in self._processes.items():
             process.join(max(0.0, deadline - time.monotonic()))

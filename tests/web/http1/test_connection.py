@@ -4,7 +4,7 @@ import asyncio
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any
 
 import pytest
@@ -44,7 +44,18 @@ class Place:
                 connection.sendall(piece)
             return read_all(connection)
 
+    def shut(self) -> None:
+        """Let nobody in any more, as a group of processes does that has to stop."""
+        self._socket.shutdown(socket.SHUT_RDWR)
+
+    def begin_to_stop(self) -> None:
+        """Return as soon as the server knows that it has to stop."""
+        asyncio.run_coroutine_threadsafe(self._listener.stop(), self._loop)
+        self._run(asyncio.sleep(0))
+
     def close(self) -> None:
+        with suppress(OSError):
+            self.shut()
         self._run(self._listener.stop())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -295,6 +306,28 @@ def test_a_client_beyond_the_last_place_waits_until_one_is_free() -> None:
             first.close()
 
             assert read_all(second).endswith(b"/last")
+
+
+def test_a_request_that_meets_a_stop_is_answered_as_the_last_one() -> None:
+    with closing(Place()) as place, place.connect() as used, place.connect() as new:
+        used.sendall(GET % b"a")
+        used.recv(65536)
+        place.begin_to_stop()
+
+        for connection in (used, new):
+            connection.sendall(GET % b"b")
+            answer = read_all(connection)
+            assert b"connection: close" in answer.lower()
+            assert answer.endswith(b"\r\n\r\n/b")
+
+
+def test_whoever_comes_before_the_socket_is_shut_is_answered_and_nobody_after() -> None:
+    with closing(Place()) as place:
+        place.begin_to_stop()
+        assert place.ask(GET % b"a").endswith(b"\r\n\r\n/a")
+        place.shut()
+        with pytest.raises(ConnectionError):
+            place.connect()
 
 
 def test_a_stop_closes_what_is_idle() -> None:

@@ -133,10 +133,10 @@ class Connection(asyncio.Protocol):
         else:
             self.close()
 
-    def stop(self) -> None:
-        """Close the connection now if it is idle, else after the answer."""
+    def stop(self, *, at_once: bool) -> None:
+        """Close the connection after the next answer, or now if it is idle."""
         self.is_closing = True
-        if self._exchange is None:
+        if at_once and self._exchange is None:
             self.close()
 
     def close(self) -> None:

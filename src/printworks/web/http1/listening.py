@@ -1,10 +1,10 @@
 """Accepts connections on a listening socket until it is told to stop."""
 
 import asyncio
+import errno
 import socket
 import ssl
 from contextlib import suppress
-from functools import partial
 from typing import Final, NamedTuple
 
 import structlog
@@ -20,6 +20,9 @@ SECONDS_TO_PART: Final = 2.0
 _EVERY: Final = 1.0
 # If the system has no files left for connections, others have to end first.
 _SECONDS_AFTER_SHORTAGE: Final = 0.2
+# A proxy may be sending a request just now on a connection that looks idle. Until then it gets an
+# answer, and reads in it that the connection ends.
+SECONDS_TO_LEAVE: Final = 1.0
 
 
 class Limits(NamedTuple):
@@ -42,20 +45,23 @@ class Listener:
         self._open: set[Connection] = set()
         # Those that have not shaken hands yet, too.
         self._starting: set[asyncio.Task[None]] = set()
-        self._make = partial(Connection, app, limits.times, self._open, "https" if tls else "http")
+        self._app = app
         self._is_accepting = self._is_stopped = False
         self._listen()
         self._loop.call_later(_EVERY, self._look)
 
     async def stop(self) -> None:
-        """Accept nobody any more, and wait until those who are here are answered."""
+        """Answer those who are here, and those who come until the socket is shut down."""
         self._is_stopped = True
-        self._pause()
-        for task in list(self._starting):
-            task.cancel()
-        while self._open:
+        ends_at = self._loop.time() + SECONDS_TO_LEAVE
+        while self._open or self._starting or self._is_accepting:
+            is_over = self._loop.time() >= ends_at
+            if is_over:
+                self._pause()
+                for task in list(self._starting):
+                    task.cancel()
             for connection in list(self._open):
-                connection.stop()
+                connection.stop(at_once=is_over)
             await asyncio.sleep(0.02)
 
     def _listen(self) -> None:
@@ -78,13 +84,22 @@ class Listener:
         except (BlockingIOError, ConnectionAbortedError, InterruptedError):
             return
         except OSError as error:
-            log.warning("connection not accepted", error=error.strerror)
             self._pause()
+            if error.errno == errno.EINVAL:
+                # It was shut down: there will be nobody any more.
+                return
+            log.warning("connection not accepted", error=error.strerror)
             self._loop.call_later(_SECONDS_AFTER_SHORTAGE, self._listen)
             return
         task = self._loop.create_task(self._begin(accepted))
         self._starting.add(task)
         task.add_done_callback(self._starting.discard)
+
+    def _make(self) -> Connection:
+        scheme = "https" if self._tls else "http"
+        connection = Connection(self._app, self._limits.times, self._open, scheme)
+        connection.is_closing = self._is_stopped
+        return connection
 
     async def _begin(self, accepted: socket.socket) -> None:
         accepted.settimeout(0)

@@ -1,0 +1,200 @@
+"""Several machines of one service: web and worker processes behind a proxy, as in production."""
+
+import http.client
+import shutil
+import signal
+import ssl
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, Self
+
+from printworks.clock import system_clock
+from printworks.settings import Settings
+from printworks.web.tls import prepare_tls
+from tests.commands import make_environment
+from tests.factories import KEY_FILE
+from tests.running import HOST, PROGRAM, Client, Merchant, find_free_port
+
+SECONDS_TO_START: Final = 60
+SECONDS_TO_STOP: Final = 60
+NGINX: Final = shutil.which("nginx") or shutil.which("/usr/sbin/nginx")
+# As in the operator's guide, in one process and with everything in one folder.
+NGINX_CONFIGURATION: Final = """
+user root;
+daemon off;
+worker_processes 1;
+pid {folder}/nginx.pid;
+error_log {folder}/nginx.log;
+events {{ worker_connections 512; }}
+http {{
+    access_log off;
+    client_body_temp_path {folder}/bodies;
+    proxy_temp_path {folder}/answers;
+    fastcgi_temp_path {folder}/f;
+    uwsgi_temp_path {folder}/u;
+    scgi_temp_path {folder}/s;
+    upstream printworks {{
+        {servers}
+        keepalive 16;
+    }}
+    server {{
+        listen 127.0.0.1:{port} ssl;
+        ssl_certificate {certificate};
+        ssl_certificate_key {certificate};
+        client_max_body_size 100m;
+        proxy_request_buffering off;
+        location / {{
+            proxy_pass http://printworks;
+            proxy_http_version 1.1;
+            proxy_set_header Connection "";
+            proxy_set_header Host $host;
+            proxy_set_header X-Forwarded-For $remote_addr;
+        }}
+    }}
+}}
+"""
+
+
+class Machine:
+    """A computer with one process of the service and a data folder of its own."""
+
+    def __init__(self, role: str, folder: Path, settings: Mapping[str, str]) -> None:
+        self.role = role
+        self.port = find_free_port()
+        self._folder = folder
+        self._settings = {**settings, "PRINTWORKS_BEHIND_PROXY": f"{HOST}:{self.port}"}
+        folder.mkdir(mode=0o700)
+        # Every machine of a deployment has the same key.
+        shutil.copy(KEY_FILE, folder)
+        self.start()
+
+    def start(self) -> None:
+        """Start the process, and wait until it is of use."""
+        self._log.touch()
+        said = self._log.stat().st_size
+        with self._log.open("ab") as output:
+            self.process = subprocess.Popen(
+                [PROGRAM, self.role, "--data", self._folder],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                env=make_environment(self._settings),
+            )
+        deadline = time.monotonic() + SECONDS_TO_START
+        while not (self._answers() if self.role == "web" else self._has_begun(said)):
+            ended = self.process.poll()
+            is_late = time.monotonic() > deadline
+            assert not is_late and ended is None, f"{self.role} ({ended}):\n{self.explain()}"  # noqa: PT018
+            time.sleep(0.02)
+
+    def stop(self) -> None:
+        """Stop the process as an operator does; it must end by itself, and well."""
+        self.process.send_signal(signal.SIGTERM)
+        code = self.process.wait(SECONDS_TO_STOP)
+        assert code == 0, f"{self.role} ended with {code}:\n{self.explain()}"
+
+    def replace(self) -> None:
+        """Stop it and start another: with another version of the program, this is an upgrade."""
+        self.stop()
+        self.start()
+
+    def kill(self) -> None:
+        """End it without a warning."""
+        self.process.kill()
+        self.process.wait()
+
+    def explain(self) -> str:
+        """Return the end of what it said."""
+        return self._log.read_text(errors="replace")[-4000:]
+
+    @property
+    def _log(self) -> Path:
+        return self._folder.with_name(f"{self._folder.name}.log")
+
+    def _answers(self) -> bool:
+        return answers(Client(self.port, None, {}))
+
+    def _has_begun(self, said: int) -> bool:
+        return b"worker started" in self._log.read_bytes()[said:]
+
+
+class Cluster:
+    """Two web machines and three workers; with nginx in front of them where it is installed."""
+
+    def __init__(self, folder: Path, settings: Mapping[str, str]) -> None:
+        self.settings = settings
+        self.folder = folder
+        self.web = [Machine("web", folder / f"web-{n}", settings) for n in range(2)]
+        self.workers = [Machine("work", folder / f"work-{n}", settings) for n in range(3)]
+        self._proxy: subprocess.Popen[bytes] | None = None
+        self._ports = [machine.port for machine in self.web]
+        self._tls: ssl.SSLContext | None = None
+        if NGINX is not None:
+            self._start_nginx(NGINX)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._proxy is not None:
+            self._proxy.terminate()
+            self._proxy.wait()
+        for machine in (*self.workers, *self.web):
+            if machine.process.poll() is None:
+                machine.stop()
+
+    def client(self, merchant: Merchant, number: int) -> Client:
+        """Return a connection to the proxy; without one, to a machine, as its number has it."""
+        port = self._ports[number % len(self._ports)]
+        return Client(port, self._tls, merchant.headers)
+
+    @property
+    def is_proxied(self) -> bool:
+        return self._proxy is not None
+
+    def _start_nginx(self, program: str) -> None:
+        folder, port = self.folder / "proxy", find_free_port()
+        folder.mkdir(mode=0o700)
+        files = prepare_tls(Settings.load(folder, {}), now=system_clock())
+        assert files is not None
+        servers = "".join(f"server {HOST}:{machine.port} max_fails=0;" for machine in self.web)
+        text = NGINX_CONFIGURATION.format(
+            folder=folder, port=port, servers=servers, certificate=files.cert
+        )
+        (folder / "nginx.conf").write_text(text)
+        self._proxy = subprocess.Popen(
+            [program, "-c", folder / "nginx.conf", "-p", folder, "-e", folder / "nginx.log"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        self._ports = [port]
+        self._tls = ssl.create_default_context(cafile=folder / "tls" / "ca.pem")
+        self._wait_for_proxy(folder / "nginx.log")
+
+    def _wait_for_proxy(self, log: Path) -> None:
+        deadline = time.monotonic() + SECONDS_TO_START
+        while not answers(Client(self._ports[0], self._tls, {})):
+            said = log.read_text() if log.exists() else ""
+            assert time.monotonic() < deadline, f"nginx does not answer:\n{said}"
+            time.sleep(0.02)
+
+
+def answers(client: Client) -> bool:
+    """Whether there is an answer."""
+    try:
+        with client:
+            client.get("/v3.0/countries")
+    except (OSError, http.client.HTTPException):
+        return False
+    return True
+
+
+@contextmanager
+def running_cluster(folder: Path, settings: Mapping[str, str]) -> Iterator[Cluster]:
+    """Run a cluster until the block ends; each process must stop cleanly."""
+    with Cluster(folder, settings) as cluster:
+        yield cluster
