@@ -1,9 +1,10 @@
 """Finds the endpoint for a path, in any case and with or without a trailing slash."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from printworks.api.endpoints import ApiFamily, Endpoint
+from printworks.api.messages import Request
 
 
 class FoundEndpoint(NamedTuple):
@@ -12,6 +13,15 @@ class FoundEndpoint(NamedTuple):
     family: ApiFamily
     endpoint: Endpoint
     path: dict[str, str]
+
+
+class MatchedRequest(NamedTuple):
+    """A request, and the endpoint that it is for."""
+
+    family: ApiFamily
+    endpoint: Endpoint
+    path: Mapping[str, str]
+    request: Request
 
 
 class NoSuchMethod(NamedTuple):

@@ -1,6 +1,6 @@
 """Answers requests: authenticates the caller and runs the endpoint in one transaction."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import structlog
@@ -26,12 +26,13 @@ from printworks.api.idempotency import (
     release_claim,
     store_response,
 )
-from printworks.api.kept_answers import KeptAnswers
+from printworks.api.kept_answers import MarkedAnswers
 from printworks.api.long_lists import LongList, make_response
 from printworks.api.messages import Identity, Request, Response
 from printworks.api.proofs import LinkMaker
-from printworks.api.responses import choose_media_type, render
-from printworks.api.tags import Tags, find_known, tag_by_body
+from printworks.api.responses import render
+from printworks.api.routing import MatchedRequest
+from printworks.api.tags import Tags, tag_by_body
 from printworks.errors import (
     BadCredentials,
     OutOfRoom,
@@ -42,8 +43,7 @@ from printworks.errors import (
 from printworks.files.errors import FilesUnavailable
 from printworks.rules.keys import check_may_change
 from printworks.store.engine.outages import is_outage
-from printworks.store.orders.orders import OrderOf, OrderState, find_order_states
-from printworks.wire.links import Links
+from printworks.store.orders.orders import OrderOf, find_order_states
 from printworks.wire.reading import by_lower_name, last_of
 
 log = structlog.get_logger(__name__)
@@ -65,13 +65,6 @@ _HEADERS: Final[Mapping[type[ServiceError], tuple[tuple[str, str], ...]]] = {
 }
 
 Perform = Callable[[Connection], Response | Unfinished[Any]]
-
-
-class MatchedRequest(NamedTuple):
-    family: ApiFamily
-    endpoint: Endpoint
-    path: Mapping[str, str]
-    request: Request
 
 
 class SharedRequest(NamedTuple):
@@ -113,8 +106,8 @@ class ApiService:
         self._clock = services.clock
         self._links = links
         self._credentials = Credentials(services.database, services.settings)
-        self._kept = KeptAnswers()
-        self._tags = Tags(services.catalogue.fingerprint, services.settings.public_url)
+        tags = Tags(services.catalogue.fingerprint, services.settings.public_url)
+        self._marked = MarkedAnswers(tags)
 
     def answer(self, matched: MatchedRequest) -> Response | Pending:
         """Answer a request, or start it and return what is pending."""
@@ -170,10 +163,7 @@ class ApiService:
 
     def may_be_unchanged(self, matched: MatchedRequest) -> bool:
         """Whether the answer may be one that was written before, or that the client has seen."""
-        return matched.endpoint.mark is not None and (
-            "if-none-match" in matched.request.headers
-            or self._kept.find(_identify(matched)) is not None
-        )
+        return self._marked.may_have(matched)
 
     def answer_unchanged(self, group: Sequence[MatchedRequest]) -> list[Response | None]:
         """Answer what has not changed, for many with one statement; None for what has."""
@@ -194,7 +184,7 @@ class ApiService:
                 answers[place] = self.answer_error(group[place], error)
             return answers
         for place, wanted in asked.items():
-            answers[place] = self._find_unchanged(group[place], states.get(wanted), links)
+            answers[place] = self._marked.find(group[place], states.get(wanted), links)
         return answers
 
     def finish(self, pending: Pending) -> Response:
@@ -402,18 +392,6 @@ class ApiService:
             prepared=read.prepared,
         )
 
-    def _find_unchanged(
-        self, matched: MatchedRequest, state: OrderState | None, links: Links
-    ) -> Response | None:
-        """Return the answer if nothing has changed since it was written or the client saw it."""
-        find_mark = matched.endpoint.mark
-        mark = links.mark(find_mark(state)) if find_mark and state else None
-        if mark is None:
-            return None
-        tag = self._tags.of_mark(matched.request, matched.family.version, mark)
-        kept = self._kept.find(_identify(matched))
-        return find_known(tag, matched.request) or (kept if kept and kept.tag == tag else None)
-
     def _shape(self, matched: MatchedRequest, result: Any) -> Response:
         accept = matched.request.headers.get("accept", "")
         family, endpoint = matched.family, matched.endpoint
@@ -425,18 +403,9 @@ class ApiService:
             case LongList():
                 return make_response(family, endpoint, matched.request, result, self._clock())
             case Marked(shape, str(mark)):
-                tag = self._tags.of_mark(matched.request, family.version, mark)
-                response = render(200, family.show(endpoint.shows, shape), accept, tag=tag)
-                self._kept.keep(_identify(matched), response)
-                return find_known(tag, matched.request) or response
+                return self._marked.write(matched, shape, mark)
             case Marked(shape, None):
                 response = render(200, family.show(endpoint.shows, shape), accept)
             case _:
                 response = render(200, family.show(endpoint.shows, result), accept)
         return tag_by_body(response, matched.request) if endpoint.method == "GET" else response
-
-
-def _identify(matched: MatchedRequest) -> Hashable:
-    """Say what is asked for, apart from the state in which it is."""
-    media_type = choose_media_type(matched.request.headers.get("accept", ""))
-    return matched.family.version, matched.endpoint.path, media_type, *matched.path.values()

@@ -15,8 +15,8 @@ import structlog
 
 from printworks.api.endpoints import ApiFamily
 from printworks.api.messages import Request, Response
-from printworks.api.routing import FoundEndpoint, NoSuchMethod, NoSuchPath
-from printworks.api.service import ApiService, MatchedRequest, Pending, SharedRequest
+from printworks.api.routing import FoundEndpoint, MatchedRequest, NoSuchMethod, NoSuchPath
+from printworks.api.service import ApiService, Pending, SharedRequest
 from printworks.errors import TooManyUploads
 from printworks.settings import Settings
 from printworks.web.clients import find_client

@@ -25,7 +25,8 @@ from printworks.actions.services import Services
 from printworks.api.long_lists import Piece, PieceWriter
 from printworks.api.messages import LongBody, Response
 from printworks.api.proofs import LinkMaker
-from printworks.api.service import ApiService, MatchedRequest
+from printworks.api.routing import MatchedRequest
+from printworks.api.service import ApiService
 from printworks.settings import Settings
 from printworks.web.families import FAMILIES
 from printworks.web.parents import stop_with_parent
