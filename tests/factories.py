@@ -18,6 +18,7 @@ from printworks.catalogue.snapshot import Catalogue
 from printworks.clock import Clock
 from printworks.net.guard import Guard
 from printworks.rules.callbacks import AddressRules
+from printworks.rules.heartbeats import Heartbeat
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.payments import Cards
 from printworks.rules.quotas import Quotas
@@ -120,6 +121,12 @@ def a_work_of(db: Connection, thing: Any, *, now: datetime = NOON, **given: Any)
 def a_work_by_code(db: Connection, code: str, *, now: datetime = NOON) -> Work:
     """Begin work for the merchant with this code; `now` is the merchant's time."""
     return a_work(db, get_merchant_by_code(db, code), now=now)
+
+
+def a_heartbeat(worker: str, beat_at: datetime, **values: Any) -> Heartbeat:
+    """Be a worker that was heard of then."""
+    usual = {"host": "host", "process": 17, "version": "1", "running": 2, "finished": 5}
+    return Heartbeat(worker=worker, beat_at=beat_at, started_at=NOON, **{**usual, **values})
 
 
 def some_services(

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,9 +13,12 @@ from typer.testing import CliRunner
 
 from printworks.cli.app import PLACES, app, load
 from printworks.store.engine.database import Database
+from printworks.store.queue.heartbeats import write_heartbeat
 from printworks.store.tables.schema import LATEST
 from tests.cli.program import run
+from tests.factories import a_heartbeat
 from tests.running import find_free_port
+from tests.worker.queues import enqueue_one
 
 
 def _walk(command: Any, words: str = "") -> Iterator[tuple[str, Any]]:
@@ -156,6 +160,33 @@ def test_the_doctor_finds_a_good_installation_well(database_url: str, tmp_path: 
     # The PostgreSQL of the tests is quick because it does not wait for the disk.
     assert verdicts["durability"] == ("ok" if database_url.startswith("sqlite") else "FAIL")
     assert ended.code == ("FAIL" in verdicts.values())
+
+
+@pytest.mark.both_databases
+def test_the_doctor_says_when_no_worker_is_alive(database_url: str, tmp_path: Path) -> None:
+    database = Database(database_url)
+
+    def ask() -> tuple[str, str]:
+        ended = run("doctor", "--json", "--data", tmp_path, database_url=database_url)
+        (found,) = [each for each in json.loads(ended.said) if each["check"] == "workers"]
+        return found["verdict"], found["message"]
+
+    def beat(worker: str, at: datetime) -> None:
+        with database.writing() as db:
+            write_heartbeat(db, a_heartbeat(worker, at))
+
+    now = datetime.now(UTC)
+    assert ask()[0] == "warn"
+    enqueue_one(database, now=now - timedelta(hours=1))
+    verdict, message = ask()
+    assert verdict == "FAIL"
+    assert "None is running" in message
+    assert "1 jobs are due" in message
+    beat("alive", now)
+    assert ask() == ("ok", "1 alive.")
+    beat("killed", now - timedelta(minutes=2))
+    assert ask() == ("warn", "1 alive; stopped without a word: killed. The log says why.")
+    database.close()
 
 
 def test_the_doctor_changes_nothing(tmp_path: Path) -> None:

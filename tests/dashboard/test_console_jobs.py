@@ -13,14 +13,15 @@ from printworks.dashboard.console.system.health import (
 )
 from printworks.rules.people import Role
 from printworks.store.accounts.audit import list_audit
-from printworks.store.console.health import QueueFacts, WorkerHealth
+from printworks.store.console.health import QueueFacts
 from printworks.store.engine.database import Database
+from printworks.store.queue.heartbeats import write_heartbeat
 from printworks.store.queue.jobs import Exhausted, exhaust
 from printworks.store.tables import schema
 from tests.api.client import Server
 from tests.dashboard.visits import words_of
 from tests.dashboard.windows import Window, open_console
-from tests.factories import NOON
+from tests.factories import NOON, a_heartbeat
 from tests.worker.queues import KIND, add_merchant, claim_one, enqueue_one, read
 
 JOBS = "/console/jobs"
@@ -92,8 +93,13 @@ class TestJobs:
 class TestHealth:
     @pytest.mark.both_databases
     def test_the_page_tells_what_can_be_seen(self, operator: Window, database: Database) -> None:
+        with database.writing() as db:
+            write_heartbeat(db, a_heartbeat("host-17", NOON))
+
         said = operator.words("/console/health")
 
+        assert "1 worker is running." in said
+        assert "host-17 Alive" in said
         assert ("SQLite 3." if database.is_sqlite else "PostgreSQL") in said
         assert f"Revision {schema.LATEST}, as needed." in said
         assert "Nothing is due." in said
@@ -123,17 +129,20 @@ class TestHealth:
         said = operator.words("/console/health")
 
         assert "1 due, the oldest for 5 minutes." in said
-        assert "Check warnings" in said
+        assert "No worker is running: no order is printed" in said
+        assert "Unhealthy" in said
 
     def test_each_check_says_what_to_do(self, tmp_path: Path) -> None:
-        idle = QueueFacts(0, None, [], NOON - timedelta(hours=3))
-        busy = QueueFacts(0, None, [WorkerHealth("w", 2, NOON + timedelta(seconds=9))], None)
-        dead = QueueFacts(0, None, [WorkerHealth("w", 2, NOON - timedelta(seconds=9))], None)
+        alive = a_heartbeat("alive", NOON - timedelta(seconds=9))
+        dead = a_heartbeat("dead", NOON - timedelta(minutes=3))
 
         assert check_schema("0000").tone == "error"
         assert "printworks migrate" in check_schema("0000").text
-        assert check_queue(idle, now=NOON).tone == "ok"
-        assert "3 hours ago. Is a worker running?" in check_workers(idle, now=NOON).text
-        assert check_workers(busy, now=NOON).text == "1 worker is running."
-        assert check_workers(dead, now=NOON).tone == "warn"
+        assert check_queue(QueueFacts(0, None, []), now=NOON).tone == "ok"
+        assert "Start `printworks serve`" in check_workers([], now=NOON).text
+        assert check_workers([alive, alive], now=NOON).text == "2 workers are running."
+        assert check_workers([dead], now=NOON).tone == "error"
+        both = check_workers([alive, dead], now=NOON)
+        assert both.tone == "warn"
+        assert "dead stopped without a word 3 minutes ago" in both.text
         assert check_folder("Data", tmp_path / "none").tone == "warn"

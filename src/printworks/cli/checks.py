@@ -20,9 +20,11 @@ from printworks.catalogue.problems import BadCatalogue
 from printworks.files import open_files
 from printworks.files.errors import FilesError
 from printworks.files.probing import gives_back
+from printworks.rules.heartbeats import is_alive
 from printworks.settings import Settings
 from printworks.store.accounts.secrets import ENVIRONMENT, SEALING_KEY, find_secret
 from printworks.store.callbacks.settings import count_unencrypted
+from printworks.store.console.health import describe_queue
 from printworks.store.engine.database import Database, DatabaseUnusable
 from printworks.store.engine.sqlite import OLDEST as OLDEST_SQLITE
 from printworks.store.tables import schema
@@ -33,6 +35,8 @@ OLDEST_POSTGRESQL: Final = 15
 OLDEST_TIMESTAMP: Final = datetime.fromisoformat("2026-01-01T00:00:00+00:00")
 CLOCKS_APART: Final = timedelta(seconds=5)
 GIGABYTE: Final = 1_000_000_000
+# A job that has been due for longer should have been run.
+LATE: Final = timedelta(minutes=1)
 
 
 class DoctorVerdict(StrEnum):
@@ -151,6 +155,7 @@ def check_database(settings: Settings, *, now: datetime) -> Iterator[DoctorFindi
             yield _check_environment(database, settings.environment)
             yield check_secrets(database, settings.secret_keys)
             yield check_callbacks(database, settings)
+            yield check_workers(database, now=now)
     except SQLAlchemyError as error:
         reason = str(getattr(error, "orig", error)).strip().splitlines()[0]
         yield DoctorFinding("database", FAIL, f"It cannot be used: {reason}")
@@ -199,6 +204,25 @@ def check_callbacks(database: Database, settings: Settings) -> DoctorFinding:
         advice = f"{count} http addresses are from before; ask their merchants for https."
         return DoctorFinding("callbacks", WARN, advice)
     return DoctorFinding("callbacks", OK, "go to https addresses.")
+
+
+def check_workers(database: Database, *, now: datetime) -> DoctorFinding:
+    """Check whether a worker is alive, and none has stopped without a word."""
+    find = partial(DoctorFinding, "workers")
+    with database.reading() as db:
+        queue = describe_queue(db)
+    silent = [beat for beat in queue.workers if not is_alive(beat, now=now)]
+    alive = len(queue.workers) - len(silent)
+    if not alive:
+        is_late = queue.oldest_due_at is not None and now - queue.oldest_due_at > LATE
+        due = f"; {queue.due} jobs are due" if queue.due else ""
+        lack = f"None is running, so nothing is printed and no callback is sent{due}."
+        advice = "Start `printworks serve` or `printworks work`."
+        return find(FAIL if is_late else WARN, f"{lack} {advice}")
+    if silent:
+        names = ", ".join(beat.worker for beat in silent)
+        return find(WARN, f"{alive} alive; stopped without a word: {names}. The log says why.")
+    return find(OK, f"{alive} alive.")
 
 
 def _check_sqlite(db: Connection) -> Iterator[DoctorFinding]:

@@ -46,6 +46,7 @@ from printworks.store.queue.jobs import (
 from printworks.store.queue.shares import Room
 from printworks.store.queue.wakeup import watch
 from printworks.worker.context import Completion, Context, Handler
+from printworks.worker.heartbeats import Heart, Pulse
 from printworks.worker.leases import LeaseWatch
 from printworks.worker.slots import Slots
 
@@ -104,6 +105,7 @@ class Worker:
         # The pools in which something is left to claim.
         self._more: frozenset[Pool] = frozenset()
         self._running: dict[Claim, asyncio.Task[None]] = {}
+        self._finished = 0
         self._ended: list[Outcome] = []
         self._has_ended = asyncio.Event()
         self._is_group = asyncio.Event()
@@ -113,6 +115,7 @@ class Worker:
     async def run(self, stop: asyncio.Event) -> None:
         """Work until told to stop; then let jobs finish in time and put back the rest."""
         log.info("worker started", worker=self.name)
+        heart = Heart(self._context, self.name)
         watch_leases = LeaseWatch(self._context, lease=self._lease).keep_watching
         async with asyncio.TaskGroup() as group:
             tasks = [
@@ -121,6 +124,7 @@ class Worker:
                 group.create_task(self._keep_renewing()),
                 group.create_task(self._keep_slots_free()),
                 group.create_task(watch_leases(lambda: self._running.keys())),
+                group.create_task(heart.keep_beating(self._feel_pulse)),
                 group.create_task(self._wake_at(stop)),
             ]
             while not stop.is_set():
@@ -134,6 +138,7 @@ class Worker:
             await self._shut_down()
             for task in tasks:
                 task.cancel()
+        await heart.stop()
         log.info("worker stopped", worker=self.name)
 
     async def drain(self) -> int:
@@ -152,6 +157,9 @@ class Worker:
         with log_context(job=job.id, kind=job.kind, request=job.request_id):
             outcome = await self._attempt(job, self._policies[job.kind])
         await self._report([outcome])
+
+    def _feel_pulse(self) -> Pulse:
+        return Pulse(len(self._running), self._finished)
 
     async def _wake_at(self, stop: asyncio.Event) -> None:
         await stop.wait()
@@ -226,6 +234,7 @@ class Worker:
         finally:
             pool = self._slots.leave(job)
             del self._running[job.claim]
+            self._finished += 1
             if not self._slots.taken or len(self._ended) >= LARGEST_GROUP:
                 self._is_group.set()
             if pool in self._more:

@@ -6,8 +6,10 @@ from typing import Any, Final
 import msgspec
 from sqlalchemy import ColumnElement, Connection, Select, func, select, text
 
+from printworks.rules.heartbeats import Heartbeat
 from printworks.rules.jobs import JobState
 from printworks.store.engine.columns import spelled_out
+from printworks.store.queue.heartbeats import list_heartbeats
 from printworks.store.tables import jobs
 
 # At most this many jobs of one state are counted, and this many finished ones read.
@@ -22,21 +24,12 @@ class DatabaseFacts(msgspec.Struct, frozen=True):
     bytes: int
 
 
-class WorkerHealth(msgspec.Struct, frozen=True):
-    """A worker that holds jobs, and when its last lease ends."""
-
-    name: str
-    jobs: int
-    lease_until: datetime
-
-
 class QueueFacts(msgspec.Struct, frozen=True):
-    """What is due, since when, and which workers are busy."""
+    """What is due, since when, and what the workers last said of themselves."""
 
     due: int
     oldest_due_at: datetime | None
-    workers: list[WorkerHealth]
-    last_finished_at: datetime | None
+    workers: list[Heartbeat]
 
 
 class JobCount(msgspec.Struct, frozen=True):
@@ -62,19 +55,7 @@ def describe_queue(db: Connection) -> QueueFacts:
     due = db.execute(
         select(func.count(), func.min(jobs.c.due_at)).where(_is_in(JobState.DUE))
     ).one()
-    working = (
-        select(jobs.c.worker, func.count(), func.max(jobs.c.lease_until))
-        .where(_is_in(JobState.RUNNING), jobs.c.worker.is_not(None))
-        .group_by(jobs.c.worker)
-        .order_by(jobs.c.worker)
-    )
-    last = select(func.max(jobs.c.finished_at)).where(jobs.c.finished_at.is_not(None))
-    return QueueFacts(
-        due=due[0],
-        oldest_due_at=due[1],
-        workers=[WorkerHealth(*row) for row in db.execute(working)],
-        last_finished_at=db.execute(last).scalar(),
-    )
+    return QueueFacts(due=due[0], oldest_due_at=due[1], workers=list_heartbeats(db))
 
 
 def count_jobs(db: Connection) -> list[JobCount]:

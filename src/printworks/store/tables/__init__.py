@@ -12,7 +12,7 @@ from printworks.store.tables.images import (
     pictures,
 )
 from printworks.store.tables.issues import issue_photos, issue_remarks, issues
-from printworks.store.tables.jobs import jobs
+from printworks.store.tables.jobs import heartbeats, jobs
 from printworks.store.tables.ledger import ledger_days, ledger_entries
 from printworks.store.tables.merchants import api_keys, merchants
 from printworks.store.tables.orders import order_events, orders
@@ -39,6 +39,7 @@ __all__ = [
     "callbacks",
     "daily_figures",
     "downloads",
+    "heartbeats",
     "idempotency_keys",
     "images",
     "invitations",

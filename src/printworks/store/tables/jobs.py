@@ -51,6 +51,20 @@ jobs = Table(
     sqlite_autoincrement=True,
 )
 
+# A row for each worker process that is alive, or was killed within the last hour.
+heartbeats = Table(
+    "heartbeats",
+    metadata,
+    Column("worker", Text, primary_key=True),
+    Column("host", Text, nullable=False),
+    Column("process", BigInteger, nullable=False),
+    Column("version", Text, nullable=False),
+    Column("started_at", Timestamp, nullable=False),
+    Column("beat_at", Timestamp, nullable=False),
+    Column("running", Integer, nullable=False),
+    Column("finished", BigInteger, nullable=False),
+)
+
 # Each state has an index of its own and no more: 100,000 scheduled jobs cost a claim nothing.
 partial_index("ix_jobs_scheduled", jobs.c.due_at, where="state = 'scheduled'")
 

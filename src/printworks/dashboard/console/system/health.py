@@ -20,6 +20,7 @@ from printworks.dashboard.site.services import PageServices
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.files.errors import FilesError
 from printworks.files.probing import gives_back
+from printworks.rules.heartbeats import Heartbeat, is_alive
 from printworks.rules.people import Duty
 from printworks.settings import Settings
 from printworks.store.console.health import (
@@ -34,8 +35,6 @@ _MEGABYTE: Final = 1_000_000
 _GIGABYTE: Final = 1000 * _MEGABYTE
 # Jobs that have been due for longer are late.
 _LATE: Final = timedelta(minutes=1)
-# There is a scheduled job every hour.
-_IDLE: Final = timedelta(hours=2)
 _RENEW_BEFORE: Final = timedelta(days=14)
 
 
@@ -59,7 +58,7 @@ def show_health(visit: ConsoleVisit, tried: Check | None = None) -> Response:
         "console/health.html",
         checks=checks,
         verdict=judge(checks),
-        queue=queue,
+        workers=[(beat, is_alive(beat, now=visit.real_now)) for beat in queue.workers],
         facts=_list_facts(visit.services, visit.real_now),
     )
 
@@ -85,7 +84,7 @@ def examine(
     yield Check("Database", "ok", f"{database.name} {database.version}, {size}.")
     yield check_schema(schema.find_revision(services.database))
     yield check_queue(queue, now=now)
-    yield check_workers(queue, now=now)
+    yield check_workers(queue.workers, now=now)
     settings = services.settings
     yield check_folder("Data folder", settings.data)
     if not settings.files.startswith("s3://"):
@@ -114,19 +113,19 @@ def check_queue(queue: QueueFacts, *, now: datetime) -> Check:
     return Check("Queue", "ok", waits)
 
 
-def check_workers(queue: QueueFacts, *, now: datetime) -> Check:
-    """Check that a worker was active recently."""
-    holding = [worker for worker in queue.workers if worker.lease_until > now]
-    if holding:
-        number = "1 worker is" if len(holding) == 1 else f"{len(holding)} workers are"
-        return Check("Workers", "ok", f"{number} running.")
-    last = queue.last_finished_at
-    if last is None:
-        return Check("Workers", "warn", "No job has ever finished. Is a worker running?")
-    if now - last > _IDLE:
-        said = f"The last job finished {write_span(now - last)} ago. Is a worker running?"
-        return Check("Workers", "warn", said)
-    return Check("Workers", "ok", f"Idle; the last job finished {write_span(now - last)} ago.")
+def check_workers(workers: list[Heartbeat], *, now: datetime) -> Check:
+    """Check that a worker is alive, and that none has stopped without a word."""
+    silent = [beat for beat in workers if not is_alive(beat, now=now)]
+    alive = len(workers) - len(silent)
+    if not alive:
+        lack = "No worker is running: no order is printed and no callback is sent."
+        return Check("Workers", "error", f"{lack} Start `printworks serve` or `printworks work`.")
+    number = "1 worker is" if alive == 1 else f"{alive} workers are"
+    if silent:
+        last = max(silent, key=lambda beat: beat.beat_at)
+        gone = f"{last.worker} stopped without a word {write_span(now - last.beat_at)} ago."
+        return Check("Workers", "warn", f"{number} running. {gone} Its log says why.")
+    return Check("Workers", "ok", f"{number} running.")
 
 
 def check_folder(name: str, folder: Path) -> Check:

@@ -182,6 +182,14 @@ numbered_table(
     partial_index("ix_jobs_running", "lane", "state = 'running'"),
     partial_index("ix_jobs_scheduled", "due_at", "state = 'scheduled'"),
 )
+table(
+    "heartbeats",
+    sa.Column("worker", TEXT, primary_key=True),
+    *required(TEXT, "host", "version"),
+    *required(BIGINT, "process", "finished"),
+    *required(TIMESTAMP, "started_at", "beat_at"),
+    *required(INTEGER, "running"),
+)
 numbered_table(
     "orders",
     link("merchant_id", "merchants"),
