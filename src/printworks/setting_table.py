@@ -230,6 +230,19 @@ class DeclaredSettings(msgspec.Struct, frozen=True, kw_only=True):
     stop_timeout: Annotated[timedelta, "How long a stop waits for running requests and jobs."] = (
         timedelta(seconds=20)
     )
+    drain_delay: Annotated[
+        timedelta | None,
+        "How long a web process that is told to stop still answers while `/readyz` says 503, such "
+        "as `10s`, so that a load balancer can turn to others first; by default not at all. See "
+        "[watching](watching.md#probes).",
+    ] = None
+    metrics_port: Annotated[
+        int,
+        Meta(ge=0, le=65535),
+        "The port of `/metrics` for Prometheus; 0 for none. It has no password, so keep it out of "
+        "reach of strangers. See [watching](watching.md#metrics).",
+    ] = 0
+    metrics_host: Annotated[str, "The address on which `metrics_port` listens."] = "127.0.0.1"
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"], "The lowest level that is logged."
     ] = "info"

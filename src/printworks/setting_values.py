@@ -52,6 +52,7 @@ class Given(NamedTuple):
 # The pattern of a text, and its description.
 _FORMS: Final[Mapping[str, tuple[str, str]]] = {
     "host": (r"[A-Za-z0-9.:_-]+", "a host name or an IP address without a port"),
+    "metrics_host": (r"[A-Za-z0-9.:_-]+", "a host name or an IP address without a port"),
     "public_url": (
         r"https://[^/\s?#]+/?",
         "an address such as `https://print.example` without a path",

@@ -71,6 +71,11 @@ class Settings(DeclaredSettings, frozen=True, kw_only=True):
         return self.secret_key_file or self.data / "secret.key"
 
     @property
+    def time_to_stop(self) -> timedelta:
+        """How long a web process may take to stop."""
+        return self.stop_timeout + (self.drain_delay or timedelta(0))
+
+    @property
     def sunset_at(self) -> datetime | None:
         """When the older versions end."""
         day = _read_day(self.sunset)

@@ -5,7 +5,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from printworks.actions.payments.ledger import post_by_hand, verify_ledgers
+from printworks.actions.payments.ledger import note_ledger_check, post_by_hand, verify_ledgers
 from printworks.cli.options import MerchantId
 from printworks.cli.output import Columns, pick, write_money
 from printworks.cli.session import CommandSession, command
@@ -27,6 +27,8 @@ def verify(session: CommandSession) -> None:
     """Recompute everything from the beginning; exit with 1 if something does not add up."""
     with session.reading() as db:
         verified = verify_ledgers(db)
+    with session.system_work() as system:
+        note_ledger_check(system, verified)
     found = [
         {"merchant": one.merchant.code, "fault": one.fault.kind, "sentence": one.fault.sentence}
         for one in verified.faults

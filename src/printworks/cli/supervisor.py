@@ -199,7 +199,7 @@ class Supervisor:
         asked = self._stops
         self._send(signal.SIGTERM)
         # A little longer than they give themselves.
-        deadline = time.monotonic() + self._settings.stop_timeout.total_seconds() + 2
+        deadline = time.monotonic() + self._settings.time_to_stop.total_seconds() + 2
         while running := self._list_running():
             if self._stops > asked or time.monotonic() > deadline:
                 self._send(signal.SIGKILL)

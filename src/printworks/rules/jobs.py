@@ -48,6 +48,7 @@ class JobKind(StrEnum):
     PURGE_REQUESTS = "purge-requests"
     PURGE_SESSIONS = "purge-sessions"
     SUM_DAYS = "sum-days"
+    VERIFY_LEDGER = "verify-ledger"
 
 
 # Where a download goes whose host was slow lately: a few at a time, with slots of their own.
@@ -214,6 +215,7 @@ HOURLY: Final = (
     JobKind.PURGE_REQUESTS,
     JobKind.PURGE_SESSIONS,
     JobKind.SUM_DAYS,
+    JobKind.VERIFY_LEDGER,
 )
 _SWEEP: Final = Policy(
     in_flight=1,
@@ -303,6 +305,8 @@ POLICIES: Final[Mapping[str, Policy]] = {
     JobKind.REMOVE_FILES: _REMOVAL,
     **dict.fromkeys(HOURLY, _SWEEP),
     JobKind.POLL_LABS: _POLL,
+    # Large ledgers take long, and nothing waits for it.
+    JobKind.VERIFY_LEDGER: msgspec.structs.replace(_SWEEP, timeout=timedelta(hours=2)),
 }
 
 

@@ -20,11 +20,14 @@ from printworks.dashboard.site.security_txt import security_routes
 from printworks.dashboard.site.services import PageServices
 from printworks.dashboard.site.start import start_routes
 from printworks.settings import Settings
+from printworks.watch.counts import Counts
+from printworks.watch.readiness import Readiness
 from printworks.web.cores import keep_on
 from printworks.web.edge import CPU_THREADS, OUTSIDE_THREADS, Edge, begin_request, upload_limits
 from printworks.web.families import FAMILIES
 from printworks.web.leftovers import ArrivingBody, Leftovers
 from printworks.web.pages import PageServer, normal_path
+from printworks.web.probes import PROBES, Probes
 from printworks.web.receiving import Receive, Scope, Send
 from printworks.web.request_log import RequestLog
 from printworks.web.shares import Shares
@@ -48,10 +51,11 @@ class Application:
         self._core = core
         self._clock = clock
         self._router = Router(families)
+        self.counts = Counts()
         self._clock_mover = ClockMover(settings, clock)
-        # For the core, the outside and the CPU threads, what is unchanged, the writer, and the
-        # request log.
-        connections = settings.web_threads + OUTSIDE_THREADS + CPU_THREADS + 3
+        # For the core, the outside and the CPU threads, what is unchanged, the writer, the
+        # request log, and the readiness.
+        connections = settings.web_threads + OUTSIDE_THREADS + CPU_THREADS + 4
         # One slot is enough for uploads and checks; the worker processes orders.
         self._services = Services(
             settings, clock, connections, advance_clock=self._clock_mover.advance
@@ -66,6 +70,7 @@ class Application:
             parent=self._services,
         )
         self._families = families
+        self._probes = Probes(Readiness(self._services))
         self._edge: Edge | None = None
         self._shares: Shares | None = None
         uploads = upload_limits(settings)
@@ -85,8 +90,12 @@ class Application:
             *webhook_routes(self._services),
             *payment_routes(services),
         ]
-        is_proxied = bool(self._settings.behind_proxy)
-        return PageServer(routes, upload_limits(self._settings), is_proxied=is_proxied)
+        return PageServer(
+            routes,
+            upload_limits(self._settings),
+            is_proxied=bool(self._settings.behind_proxy),
+            counts=self.counts,
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -102,8 +111,10 @@ class Application:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
         found = self._router.find(scope["method"], path)
+        if isinstance(found, NoSuchPath) and path in PROBES and "refusal" not in scope:
+            await self._probes.answer(scope, send)
         # Of what cannot be read, not even the path may be known.
-        if isinstance(found, NoSuchPath) and path and self._is_page(scope):
+        elif isinstance(found, NoSuchPath) and path and self._is_page(scope):
             path = normal_path(path)
             wait = self._find_wait(scope, path)
             send = self._hold_refusals(scope, send)
@@ -146,6 +157,10 @@ class Application:
             return self._pages.owns(normal_path(path)) and not self._router.lacks_version(path)
         return True
 
+    @property
+    def services(self) -> Services:
+        return self._services
+
     def start(self) -> None:
         """Open the database and start the threads; in the process and loop that will use them."""
         service = ApiService(self._services, self._links)
@@ -153,10 +168,15 @@ class Application:
         _ = self._services.catalogue
         self._shares = Shares(self._settings, self._clock)
         log = RequestLog(self._services.database)
-        self._edge = Edge(service, self._settings, log, self._shares)
+        self._edge = Edge(service, self._settings, log, self._shares, self.counts)
+
+    def begin_draining(self) -> None:
+        """Answer as before, and say that others should be asked."""
+        self._probes.begin_draining()
 
     def stop(self) -> None:
         """Finish running requests, and close the database."""
+        self._probes.close()
         if self._edge is not None:
             self._edge.close()
         self._clock_mover.close()

@@ -13,12 +13,13 @@ from typing import Final
 import msgspec
 import structlog
 
-from printworks.api.endpoints import ApiFamily
+from printworks.api.endpoints import ApiFamily, Endpoint
 from printworks.api.messages import Request, Response
 from printworks.api.routing import FoundEndpoint, MatchedRequest, NoSuchMethod, NoSuchPath
 from printworks.api.service import ApiService, Pending, SharedRequest
 from printworks.errors import TooManyUploads
 from printworks.settings import Settings
+from printworks.watch.counts import UNKNOWN, Counts
 from printworks.web.clients import find_client
 from printworks.web.long_answers import LongAnswers
 from printworks.web.open_uploads import OpenUploads
@@ -62,10 +63,16 @@ class Edge:
     """Answers for every version of the API."""
 
     def __init__(
-        self, service: ApiService, settings: Settings, requests: RequestLog, shares: Shares
+        self,
+        service: ApiService,
+        settings: Settings,
+        requests: RequestLog,
+        shares: Shares,
+        counts: Counts,
     ) -> None:
         self._service = service
         self._shares = shares
+        self._counts = counts
         self._requests = requests
         self._is_proxied = bool(settings.behind_proxy)
         self._pool = ThreadPool("core", threads=settings.web_threads, queue=settings.web_queue)
@@ -128,16 +135,26 @@ class Edge:
         # Before it is sent: a client that hangs up needs the entry most.
         self._requests.note(request, response.status, time.perf_counter() - began)
         await self._send(send, request, response, found.family, ticket)
+        seconds = time.perf_counter() - began
+        endpoint = found.endpoint if isinstance(found, FoundEndpoint) else None
+        self._count(found.family, endpoint, response.status, seconds)
         log.info(
             "request",
             method=request.method,
-            path=found.endpoint.path if isinstance(found, FoundEndpoint) else None,
+            path=endpoint.path if endpoint else None,
             status=response.status,
-            ms=round((time.perf_counter() - began) * 1000, 2),
+            ms=round(seconds * 1000, 2),
             request_id=request.request_id,
             client=find_client(scope, request.headers, is_proxied=self._is_proxied),
             **self._service.describe_caller(request),
         )
+
+    def _count(
+        self, family: ApiFamily, endpoint: Endpoint | None, status: int, seconds: float
+    ) -> None:
+        # Never what a client made up: there would be no end to what is counted.
+        method, path = (endpoint.method, endpoint.path) if endpoint else ("", UNKNOWN)
+        self._counts.note_request(family.version, method, path, status, seconds)
 
     async def _answer_any(
         self,

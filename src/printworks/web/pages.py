@@ -21,6 +21,7 @@ from printworks.dashboard.site.rate_limits import refuse_too_many
 from printworks.dashboard.site.rendering import Message, render_message
 from printworks.files.errors import FilesUnavailable
 from printworks.store.engine.outages import is_outage
+from printworks.watch.counts import PAGES, Counts
 from printworks.web.clients import find_client
 from printworks.web.edge import ON_EVERY_ANSWER, begin_request
 from printworks.web.receiving import (
@@ -80,8 +81,14 @@ def normal_path(path: str) -> str:
 
 class PageServer:
     def __init__(
-        self, routes: Sequence[BaseRoute], uploads: BodyLimits = _BODY, *, is_proxied: bool = False
+        self,
+        routes: Sequence[BaseRoute],
+        uploads: BodyLimits = _BODY,
+        *,
+        is_proxied: bool = False,
+        counts: Counts | None = None,
     ) -> None:
+        self._counts = counts or Counts()
         self._uploads = uploads
         self._is_proxied = is_proxied
         self._routes = [*asset_routes(), *routes]
@@ -134,13 +141,15 @@ class PageServer:
             await self._answer(request, scope, receive, send_safely)
         else:
             await refuse_too_many(request.path, wait)(scope, receive, send_safely)  # type: ignore[arg-type]
+        seconds = time.perf_counter() - began
+        self._counts.note_request(PAGES, "", PAGES, status, seconds)
         log.info(
             "request",
             method=request.method,
             # The rest of it may be a secret, such as that of an invitation.
             page=scope["path"].strip("/").partition("/")[0][:_LONGEST_LOGGED],
             status=status,
-            ms=round((time.perf_counter() - began) * 1000, 2),
+            ms=round(seconds * 1000, 2),
             request_id=request_id,
             client=client,
         )

@@ -84,8 +84,8 @@ class ProcessGroup:
     def _stop(self) -> None:
         for process in self._processes.values():
             process.terminate()
-        self._shut()
         deadline = time.monotonic() + self._stop_timeout
+        self._shut()
         for number, process in self._processes.items():
             process.join(max(0.0, deadline - time.monotonic()))
             if process.is_alive():

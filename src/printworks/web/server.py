@@ -6,7 +6,9 @@ import signal
 import socket
 import stat
 import sys
+import time
 from contextlib import suppress
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -19,6 +21,10 @@ from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.public_holidays import find_delivery_calendar
 from printworks.clock import system_clock
 from printworks.settings import Settings
+from printworks.watch.exporter import keep_exporting
+from printworks.watch.metrics import CONNECTIONS_OPEN
+from printworks.watch.shared_counts import WEB, keep_sharing
+from printworks.web.certificates import CertificateWatch
 from printworks.web.cores import choose_core
 from printworks.web.http1.connection import Times
 from printworks.web.http1.listening import Limits, Listener
@@ -118,8 +124,8 @@ def serve_web(settings: Settings) -> None:
         group = ProcessGroup(
             partial(_run_process, settings, listening),
             settings.web_processes,
-            partial(_shut, listening),
-            settings.stop_timeout,
+            partial(_shut, listening, settings.drain_delay),
+            settings.time_to_stop,
         )
         code = group.run()
     if address.socket is not None:
@@ -143,8 +149,10 @@ def open_socket(address: ListenAddress) -> socket.socket:
     return listening
 
 
-def _shut(listening: socket.socket) -> None:
-    """Let a proxy hear at once that nobody listens here, so that it asks another machine."""
+def _shut(listening: socket.socket, drain_delay: timedelta | None) -> None:
+    """Let a proxy hear that nobody listens here any more, so that it asks another machine."""
+    if drain_delay is not None:
+        time.sleep(drain_delay.total_seconds())
     with suppress(OSError):
         listening.shutdown(socket.SHUT_RDWR)
 
@@ -165,11 +173,24 @@ async def _serve(settings: Settings, listening: socket.socket, number: int) -> N
     app.start()
     tls = prepare_tls(settings, now=system_clock())
     listener = Listener(app, listening, make_context(tls) if tls else None, LIMITS)
+    app.counts.show(CONNECTIONS_OPEN, lambda: listener.connections)
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, stopping.set)
+    beside = [
+        loop.create_task(keep_sharing(app.counts, settings.data, WEB)),
+        loop.create_task(keep_exporting(app.services, prefers_others=True)),
+    ]
+    if tls is not None:
+        beside.append(loop.create_task(CertificateWatch(settings, tls).keep_watching(listener.use)))
     await stopping.wait()
+    app.begin_draining()
+    if settings.drain_delay is not None:
+        await asyncio.sleep(settings.drain_delay.total_seconds())
     await listener.stop()
+    for task in beside:
+        task.cancel()
+    await asyncio.gather(*beside, return_exceptions=True)
     app.stop()
 
 

@@ -9,6 +9,7 @@ from printworks.worker.challenges import challenge_callback
 from printworks.worker.figures import sum_days
 from printworks.worker.images import fetch_image, render_image
 from printworks.worker.labs import apply_lab_report, cancel_at_lab, poll_labs, send_to_lab
+from printworks.worker.ledger import verify_ledger
 from printworks.worker.loop import Handler
 from printworks.worker.packing_slips import fetch_packing_slip
 from printworks.worker.payments import check_payment, expire_checkout, refund_payment
@@ -31,6 +32,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     JobKind.REFUND_PAYMENT: refund_payment,
     JobKind.END_CHECKOUT: expire_checkout,
     JobKind.SUM_DAYS: sum_days,
+    JobKind.VERIFY_LEDGER: verify_ledger,
     JobKind.REMOVE_FILES: remove_files,
     **{kind: sweep(kind) for kind in SWEEPS},
 }

@@ -8,6 +8,7 @@ when their lease ends, so nothing has to be saved on shutdown.
 import asyncio
 import os
 import socket
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -223,8 +224,11 @@ class Worker:
     async def _run(self, job: Job) -> None:
         policy = self._policies[job.kind]
         try:
+            began = time.perf_counter()
             with log_context(job=job.id, kind=job.kind, request=job.request_id):
                 outcome = await self._attempt(job, policy)
+            seconds = time.perf_counter() - began
+            self._context.counts.note_job(job.kind, _name_outcome(outcome), seconds)
             if policy.acknowledge is Acknowledge.SINGLY:
                 await self._report([outcome])
                 self._wake.set()
@@ -356,6 +360,16 @@ class Worker:
     def _release(self, claims: Sequence[Claim]) -> int:
         with self._context.database.writing() as db:
             return release(db, claims)
+
+
+def _name_outcome(outcome: Outcome) -> str:
+    match outcome:
+        case JobDone():
+            return "done"
+        case PutBack():
+            return "retry" if outcome.counts else "later"
+        case Exhausted():
+            return "failed"
 
 
 def _write_completions(db: Connection, done: Sequence[JobDone], *, now: datetime) -> None:

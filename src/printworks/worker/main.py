@@ -12,6 +12,8 @@ from printworks import log
 from printworks.actions.services import Services
 from printworks.rules.jobs import HOURLY, POLICIES
 from printworks.settings import Settings
+from printworks.watch.exporter import keep_exporting
+from printworks.watch.shared_counts import WORKER, keep_sharing
 from printworks.worker import HANDLERS
 from printworks.worker.loop import Context, Worker
 from printworks.worker.resources import open_resources
@@ -22,7 +24,7 @@ THREADS: Final = 6
 def run_worker(settings: Settings) -> None:
     """Work until SIGTERM or SIGINT, then let jobs finish in time and put back the rest."""
     log.configure(settings)
-    services = Services(settings, connections=THREADS, processor_slots=os.cpu_count() or 1)
+    services = Services(settings, connections=THREADS + 1, processor_slots=os.cpu_count() or 1)
     try:
         with (
             ThreadPoolExecutor(THREADS, thread_name_prefix="database") as threads,
@@ -38,7 +40,17 @@ async def _work(services: Services, threads: ThreadPoolExecutor) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with open_resources(services) as resources:
-        await _make_worker(Context(services, threads, resources)).run(stop)
+        context = Context(services, threads, resources)
+        beside = [
+            asyncio.create_task(keep_sharing(context.counts, services.settings.data, WORKER)),
+            asyncio.create_task(keep_exporting(services)),
+        ]
+        try:
+            await _make_worker(context).run(stop)
+        finally:
+            for task in beside:
+                task.cancel()
+            await asyncio.gather(*beside, return_exceptions=True)
 
 
 def _make_worker(context: Context) -> Worker:

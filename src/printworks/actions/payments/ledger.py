@@ -5,7 +5,7 @@ import secrets
 import msgspec
 from sqlalchemy import Connection
 
-from printworks.actions.work import Work
+from printworks.actions.work import SystemWork, Work
 from printworks.rules.ledger import EntryKind, LedgerEntry, LedgerFault, audit
 from printworks.store.accounts.merchants import Merchant, list_merchants
 from printworks.store.engine.database import consistent_snapshot
@@ -18,6 +18,7 @@ from printworks.store.money.ledger import (
     read_books,
 )
 from printworks.store.money.payments import list_payment_money
+from printworks.store.money.verifications import LEDGER, Verification, note_verification
 
 
 def post_by_hand(
@@ -54,6 +55,12 @@ class LedgerCheck(msgspec.Struct, frozen=True):
     merchants: int
     entries: int
     faults: list[FoundFault]
+
+
+def note_ledger_check(system: SystemWork, check: LedgerCheck) -> None:
+    """Store how a verification ended, for whoever watches over the installation."""
+    faults = len(check.faults)
+    note_verification(system.db, Verification(LEDGER, system.real_now, faults))
 
 
 def verify_ledgers(db: Connection) -> LedgerCheck:

@@ -128,7 +128,7 @@ def find_problems(
         late=find_late(db, transit_days=transit_days, now=now, limit=limit),
         failed=find_failed(db, limit=limit),
         given_up=_find_unnotified(db, limit=limit),
-        payments=_find_pending(db, now=now, limit=limit),
+        payments=find_pending(db, now=now, limit=limit),
         jobs=_cut(list_jobs(db, state=JobState.FAILED, limit=MOST + 1), limit),
         issues=_find_unsettled(db, limit=limit),
     )
@@ -266,7 +266,8 @@ def count_failed(db: Connection, merchant_ids: Iterable[int]) -> dict[int, int]:
     return counts
 
 
-def _find_pending(db: Connection, *, now: datetime, limit: int) -> Finds[StuckPayment]:
+def find_pending(db: Connection, *, now: datetime, limit: int) -> Finds[StuckPayment]:
+    """Return payments whose outcome has been unknown for long, oldest first."""
     columns = columns_of(payment_requests, StuckPayment, merchant=merchants.c.name)
     rows = db.execute(
         select(*columns, merchants.c.clock_offset)

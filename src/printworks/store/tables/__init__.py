@@ -13,7 +13,7 @@ from printworks.store.tables.images import (
 )
 from printworks.store.tables.issues import issue_photos, issue_remarks, issues
 from printworks.store.tables.jobs import heartbeats, jobs
-from printworks.store.tables.ledger import ledger_days, ledger_entries
+from printworks.store.tables.ledger import ledger_days, ledger_entries, verifications
 from printworks.store.tables.merchants import api_keys, merchants
 from printworks.store.tables.orders import order_events, orders
 from printworks.store.tables.payments import payment_requests, simulated_charges
@@ -67,4 +67,5 @@ __all__ = [
     "sign_in_tries",
     "simulated_charges",
     "used_challenges",
+    "verifications",
 ]

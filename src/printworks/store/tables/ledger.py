@@ -1,6 +1,15 @@
 """The ledger, and its totals by day."""
 
-from sqlalchemy import BigInteger, Column, ForeignKey, Index, Table, Text, UniqueConstraint
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    Table,
+    Text,
+    UniqueConstraint,
+)
 
 from printworks.rules.ledger import EntryKind
 from printworks.store.engine.columns import EnumText, Json, Timestamp
@@ -40,4 +49,13 @@ ledger_days = Table(
     Column("currency", Text, primary_key=True),
     Column("entries", BigInteger, nullable=False),
     Column("amount", BigInteger, nullable=False),
+)
+
+# The latest verification of each thing that is verified as a whole.
+verifications = Table(
+    "verifications",
+    metadata,
+    Column("what", Text, primary_key=True),
+    Column("at", Timestamp, nullable=False),
+    Column("faults", Integer, nullable=False),
 )

@@ -50,6 +50,15 @@ class Listener:
         self._listen()
         self._loop.call_later(_EVERY, self._look)
 
+    @property
+    def connections(self) -> int:
+        """How many are open."""
+        return len(self._open)
+
+    def use(self, tls: ssl.SSLContext) -> None:
+        """Present another certificate to those who come from now on; the others go on."""
+        self._tls = tls
+
     async def stop(self) -> None:
         """Answer those who are here, and those who come until the socket is shut down."""
         self._is_stopped = True

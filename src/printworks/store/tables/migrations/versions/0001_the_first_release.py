@@ -183,6 +183,12 @@ numbered_table(
     partial_index("ix_jobs_scheduled", "due_at", "state = 'scheduled'"),
 )
 table(
+    "verifications",
+    sa.Column("what", TEXT, primary_key=True),
+    *required(TIMESTAMP, "at"),
+    *required(INTEGER, "faults"),
+)
+table(
     "heartbeats",
     sa.Column("worker", TEXT, primary_key=True),
     *required(TEXT, "host", "version"),

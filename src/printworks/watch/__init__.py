@@ -1,0 +1,1 @@
+"""What an operator sees of a running installation: readiness, counts, metrics and traces."""
