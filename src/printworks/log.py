@@ -1,12 +1,12 @@
 """Structured logging: JSON for machines, columns on a terminal.
 
 A message is a fixed text, the facts are fields: `log.info("order created", order=42)`.
-Never log keys, names, addresses or bodies.
+Never log keys, names, addresses or bodies. If a library does, the secrets of the settings are hidden.
 """
 
 import logging
 import sys
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -15,6 +15,8 @@ from typing import Any, Final, Protocol
 
 import msgspec
 import structlog
+
+from printworks.redaction import hide_secrets, redact, redact_bytes
 
 Facts = MutableMapping[str, Any]
 
@@ -30,6 +32,10 @@ class LogSettings(Protocol):
     def log_format(self) -> str:
         """One of `auto`, `console` and `json`."""
 
+    @property
+    def secret_texts(self) -> Sequence[str]:
+        """What must never be written."""
+
 
 @contextmanager
 def context(**facts: Any) -> Iterator[None]:
@@ -44,6 +50,7 @@ def context(**facts: Any) -> Iterator[None]:
 
 def configure(settings: LogSettings) -> None:
     """Send all logs of this process, those of libraries included, to standard error."""
+    hide_secrets(settings.secret_texts)
     is_console = settings.log_format == "console" or (
         settings.log_format == "auto" and sys.stderr.isatty()
     )
@@ -93,7 +100,11 @@ def _add_context(_logger: object, level: str, facts: Facts) -> Facts:
 
 
 def _encode(_logger: object, _level: str, facts: Facts) -> bytes:
-    return _encoder.encode(facts)
+    return redact_bytes(_encoder.encode(facts))
+
+
+def _redact_line(_logger: object, _level: str, line: str) -> str:
+    return redact(line)
 
 
 def _shorten_time(_logger: object, _level: str, facts: Facts) -> Facts:
@@ -107,4 +118,5 @@ _FOR_PEOPLE: Final[list[Callable[..., Any]]] = [
     structlog.dev.ConsoleRenderer(
         timestamp_key="at", exception_formatter=structlog.dev.plain_traceback, pad_event_to=24
     ),
+    _redact_line,
 ]

@@ -41,6 +41,7 @@ _PRINT_PATH: Final = re.compile(
     r"(?=.*\{image\}[^/]*$)(?!.*(^|/)\.)"
     r"([A-Za-z0-9._-]|\{(job|image|sku|size|copies|attribute:[A-Za-z0-9 ._-]+)\}|(?<=[^/])/(?=[^/]))+"
 )
+_PASSWORD: Final = re.compile(r"[a-z+]+://[^:@/]*:(.+)@")
 _STRIPE_KEY: Final = re.compile(r"(sk|rk)_(test|live)_\S+")
 _SHORTEST_PAYMENT_ANSWER: Final = timedelta(minutes=10)
 # All but the current version.
@@ -69,6 +70,15 @@ class Settings(DeclaredSettings, frozen=True, kw_only=True):
     def secret_keys(self) -> Path:
         """Where the keys are that encrypt the secrets in the database."""
         return self.secret_key_file or self.data / "secret.key"
+
+    @property
+    def secret_texts(self) -> tuple[str, ...]:
+        """What must never be written: all secrets that are set, and the password of the database."""
+        values = [getattr(self, name) for name, setting in SETTINGS.items() if setting.is_secret]
+        password = _PASSWORD.match(self.database_url)
+        found = [value for value in values if value and not value.startswith("sqlite:")]
+        # A short password is hidden where it stands between the name and the host.
+        return (*found, *([password[1], f":{password[1]}@"] if password else []))
 
     @property
     def time_to_stop(self) -> timedelta:

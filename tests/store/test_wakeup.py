@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
+import pytest
 from sqlalchemy import text
 
 from printworks.store.engine.database import Database
@@ -74,3 +75,16 @@ def test_on_postgresql_a_lost_connection_is_made_again(postgresql_database: Data
         await woken.wait()
 
     listen(postgresql_database, scene)
+
+
+@pytest.mark.parametrize("password", ["with%20a%20blank", "a%2Fb%40c%3Ad%25e", "with+plus"])
+def test_any_password_can_be_used_to_listen(postgresql_database: Database, password: str) -> None:
+    # The server trusts whoever comes, but the client has to understand its own address.
+    plain = postgresql_database.url.render_as_string(hide_password=False)
+    database = Database(plain.replace("postgres@", f"postgres:{password}@"))
+
+    async def scene(woken: asyncio.Event) -> None:
+        await woken.wait()
+
+    listen(database, scene)
+    database.close()

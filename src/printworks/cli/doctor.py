@@ -1,11 +1,13 @@
 """`printworks doctor`: is this installation well, and what to do if not."""
 
+import msgspec
 import typer
 from rich.text import Text
 
 from printworks.cli.checks import DoctorFinding, DoctorVerdict, examine
 from printworks.cli.session import CommandSession, command
 from printworks.clock import system_clock
+from printworks.redaction import redact
 from printworks.settings import BadSetting
 
 COLOURS = {DoctorVerdict.OK: "green", DoctorVerdict.WARN: "yellow", DoctorVerdict.FAIL: "bold red"}
@@ -20,6 +22,7 @@ def doctor(session: CommandSession) -> None:
         findings = list(examine(session.settings, now=system_clock()))
     except BadSetting as error:
         findings = [DoctorFinding("settings", DoctorVerdict.FAIL, str(error))]
+    findings = [msgspec.structs.replace(each, message=redact(each.message)) for each in findings]
     session.show(findings, *map(_write, findings))
     if any(finding.verdict is DoctorVerdict.FAIL for finding in findings):
         raise typer.Exit(1)

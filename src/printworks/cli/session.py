@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Final, ParamSpec,
 import typer
 
 from printworks.cli.output import Output
+from printworks.redaction import hide_secrets
 from printworks.settings import Settings
 
 if TYPE_CHECKING:
@@ -49,7 +50,9 @@ class CommandSession(Output):
     @cached_property
     def settings(self) -> Settings:
         """The settings of the data folder."""
-        return Settings.load(self._data, os.environ)
+        settings = Settings.load(self._data, os.environ)
+        hide_secrets(settings.secret_texts)
+        return settings
 
     @cached_property
     def services(self) -> "Services":

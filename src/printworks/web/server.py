@@ -1,17 +1,20 @@
 """Starts the web server at the address of the settings."""
 
 import asyncio
+import fcntl
+import os
 import resource
 import signal
 import socket
 import stat
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import structlog
 import uvloop
@@ -35,6 +38,8 @@ from printworks.web.tls import make_context, prepare_tls
 # An idle connection costs little: stalled clients must not use up the limit.
 CONNECTIONS: Final = 10_000
 BACKLOG: Final = 4096
+SOCKET_MODE: Final = 0o660
+SECONDS_TO_NOTICE: Final = 2.0
 # A head must arrive within ten seconds. A connection may be idle for longer than the 60 seconds
 # after which load balancers and pools of connections usually close theirs. A client that reads
 # nothing of its answer for a minute is gone.
@@ -120,7 +125,7 @@ def serve_web(settings: Settings) -> None:
     # Its errors are shown once, too; and others can be told to trust it.
     prepare_tls(settings, now=system_clock())
     address = find_address(settings)
-    with open_socket(address) as listening:
+    with _hold(address), open_socket(address) as listening:
         group = ProcessGroup(
             partial(_run_process, settings, listening),
             settings.web_processes,
@@ -128,23 +133,62 @@ def serve_web(settings: Settings) -> None:
             settings.time_to_stop,
         )
         code = group.run()
-    if address.socket is not None:
-        address.socket.unlink(missing_ok=True)
     if code:
         sys.exit(code)
+
+
+@contextmanager
+def _hold(address: ListenAddress) -> Iterator[None]:
+    """Keep others from a unix socket, whose file says nothing about whether it is used."""
+    if address.socket is None:
+        yield
+        return
+    lock = address.socket.with_name(f"{address.socket.name}.lock")
+    try:
+        file = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise AddressUnusable(f"Cannot listen on {address}: {error.strerror}.") from error
+    try:
+        _lock(file, address)
+        _clear_socket(address.socket)
+        yield
+        address.socket.unlink(missing_ok=True)
+    finally:
+        os.close(file)
+
+
+def _lock(file: int, address: ListenAddress) -> None:
+    # The processes of one that was killed need some time to notice.
+    deadline = time.monotonic() + SECONDS_TO_NOTICE
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise AddressUnusable(f"Cannot listen on {address}: it is in use.") from None
+            time.sleep(0.05)
+        else:
+            return
 
 
 def open_socket(address: ListenAddress) -> socket.socket:
     """Return a socket that listens there; all web processes share it."""
     if address.socket is not None:
         listening = socket.socket(socket.AF_UNIX)
-        listening.bind(str(address.socket))
-        address.socket.chmod(0o666)
+        place: Any = str(address.socket)
     else:
         listening = socket.socket(socket.AF_INET6 if ":" in address.host else socket.AF_INET)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((address.host, address.port))
-    listening.listen(BACKLOG)
+        place = (address.host, address.port)
+    try:
+        listening.bind(place)
+        if address.socket is not None:
+            # For a proxy in the same group, and for nobody else.
+            address.socket.chmod(SOCKET_MODE)
+        listening.listen(BACKLOG)
+    except OSError as error:
+        listening.close()
+        raise AddressUnusable(f"Cannot listen on {address}: {error.strerror}.") from error
     listening.settimeout(0)
     return listening
 

@@ -19,6 +19,7 @@ import structlog
 from sqlalchemy import Connection
 
 from printworks.log import context as log_context
+from printworks.redaction import redact
 from printworks.rules.jobs import (
     Acknowledge,
     GiveUp,
@@ -257,7 +258,7 @@ class Worker:
             async with asyncio.timeout(policy.timeout.total_seconds()) as limit:
                 completion = await self._handlers[job.kind](self._context, job)
         except Exception as error:
-            what = f"{type(error).__name__}: {error}"
+            what = redact(f"{type(error).__name__}: {error}")
             if limit.expired():
                 what = f"The job took longer than {policy.timeout}."
             match decide(policy, job.attempts, error):

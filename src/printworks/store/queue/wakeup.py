@@ -61,11 +61,13 @@ def _read_due(connection: Any) -> Any:
 async def _watch_postgresql(database: Database, wake: Callable[[], object]) -> None:
     import psycopg
 
-    address = database.url.set(drivername="postgresql").render_as_string(hide_password=False)
+    # As the engine connects, and not with a text: libpq refuses some that SQLAlchemy writes, such
+    # as one with a blank in the password, and repeats them in its error.
+    _, options = database.engine.dialect.create_connect_args(database.url)
     while True:
         try:
             async with await psycopg.AsyncConnection.connect(
-                address, autocommit=True
+                autocommit=True, **options
             ) as connection:
                 await connection.execute(f"LISTEN {CHANNEL}".encode())
                 # For what was enqueued before this listened.
