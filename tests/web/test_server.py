@@ -57,7 +57,7 @@ def test_a_file_in_the_way_is_left_alone(address: ListenAddress) -> None:
 def test_a_folder_that_is_missing_is_named(tmp_path: Path) -> None:
     missing = ListenAddress(tmp_path / "none" / "printworks.sock", "", 0)
 
-    with pytest.raises(AddressUnusable, match="none/printworks.sock: No such file"):
+    with pytest.raises(AddressUnusable, match=r"none/printworks\.sock: No such file"):
         server._hold(missing).__enter__()
 
 
@@ -69,6 +69,6 @@ def test_a_port_in_use_is_refused_in_a_sentence() -> None:
 
         with (
             server._hold(taken),
-            pytest.raises(AddressUnusable, match=f"127.0.0.1:{taken.port}: Address already in use"),
+            pytest.raises(AddressUnusable, match=f":{taken.port}: Address already in use"),
         ):
             open_socket(taken)
