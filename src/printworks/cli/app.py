@@ -24,6 +24,7 @@ PLACES: Final = {
     "web": Place("processes", "Run the HTTPS API and the dashboard alone.", is_group=False),
     "work": Place("processes", "Run a worker alone.", is_group=False),
     "migrate": Place("processes", "Bring the database up to date.", is_group=False),
+    "top": Place("top", "Show what the service is doing now, live.", is_group=False),
     "doctor": Place("doctor", "Check the installation; say what to do.", is_group=False),
     "listen": Place("listen", "Show callbacks as they happen, and forward them.", is_group=False),
     "merchant": Place("merchants", "Merchants: add and list them, their billing and people."),
