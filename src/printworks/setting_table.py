@@ -243,6 +243,18 @@ class DeclaredSettings(msgspec.Struct, frozen=True, kw_only=True):
         "reach of strangers. See [watching](watching.md#metrics).",
     ] = 0
     metrics_host: Annotated[str, "The address on which `metrics_port` listens."] = "127.0.0.1"
+    traces_endpoint: Annotated[
+        str,
+        "Where to send traces by OTLP over HTTP, such as `http://127.0.0.1:4318/v1/traces`; needs "
+        "`printworks[traces]`. See [watching](watching.md#traces).",
+    ] = ""
+    watchdog_url: Annotated[
+        str,
+        SECRET,
+        "An address that is posted to once a minute while a worker is alive and everything that it "
+        "needs is ready, for a service that calls you when that stops. See "
+        "[watching](watching.md#watchdog).",
+    ] = ""
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"], "The lowest level that is logged."
     ] = "info"

@@ -53,6 +53,8 @@ class Given(NamedTuple):
 _FORMS: Final[Mapping[str, tuple[str, str]]] = {
     "host": (r"[A-Za-z0-9.:_-]+", "a host name or an IP address without a port"),
     "metrics_host": (r"[A-Za-z0-9.:_-]+", "a host name or an IP address without a port"),
+    "traces_endpoint": (r"https?://[!-~]+", "an address that begins with `http`"),
+    "watchdog_url": (r"https?://[!-~]+", "an address that begins with `http`"),
     "public_url": (
         r"https://[^/\s?#]+/?",
         "an address such as `https://print.example` without a path",

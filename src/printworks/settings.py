@@ -7,6 +7,7 @@ the data folder, else from the default in `setting_table.py`.
 import re
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta
+from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Final, Self
@@ -166,6 +167,9 @@ def _check_combinations(settings: Settings) -> None:
         "`security_contact` must be `mailto:` with an address, or an `https://` page.": (
             bool(settings.security_contact) and not _CONTACT.fullmatch(settings.security_contact)
         ),
+        "`traces_endpoint` needs OpenTelemetry: install `printworks[traces]`.": (
+            bool(settings.traces_endpoint) and not _has_opentelemetry()
+        ),
         "`sunset` must be a day such as `2027-12-31`.": (
             bool(settings.sunset) and _read_day(settings.sunset) is None
         ),
@@ -188,6 +192,13 @@ def _check_combinations(settings: Settings) -> None:
     for sentence, is_wrong in (problems | _list_payment_problems(settings)).items():
         if is_wrong:
             raise BadSetting(sentence)
+
+
+def _has_opentelemetry() -> bool:
+    try:
+        return find_spec("opentelemetry.exporter.otlp.proto.http") is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def _list_payment_problems(settings: Settings) -> dict[str, bool]:

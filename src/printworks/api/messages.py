@@ -38,6 +38,8 @@ class Request(msgspec.Struct, frozen=True):
     upload: IO[bytes] | None = None
     # Filled in when the request is authenticated; the request log reads it.
     caller: Caller = msgspec.field(default_factory=Caller)
+    # Its span, as a `traceparent`, if there are traces.
+    trace_parent: str | None = None
 
 
 class LongBody(NamedTuple):

@@ -44,6 +44,7 @@ from printworks.files.errors import FilesUnavailable
 from printworks.rules.keys import check_may_change
 from printworks.store.engine.outages import is_outage
 from printworks.store.orders.orders import OrderOf, find_order_states
+from printworks.trace_parent import caused_by
 from printworks.wire.reading import by_lower_name, last_of
 
 log = structlog.get_logger(__name__)
@@ -193,7 +194,7 @@ class ApiService:
         is_done = False
         try:
             reply = work.ask()
-            with self._database.writing() as db:
+            with self._database.writing() as db, caused_by(matched.request.trace_parent):
                 result = work.then(db, reply)
                 response = self._shape(matched, result)
                 is_refused = isinstance(result, ServiceError)
@@ -353,7 +354,8 @@ class ApiService:
             work = self._services.work(db, known.merchant, known.actor, request_id)
             return self._perform(work, matched, read)
 
-        return perform
+        parent = matched.request.trace_parent
+        return perform if parent is None else _trace(perform, parent)
 
     def _prepare(self, matched: MatchedRequest, read: _Read) -> _Read:
         """Let the endpoint calculate what would take too long in its transaction."""
@@ -409,3 +411,11 @@ class ApiService:
             case _:
                 response = render(200, family.show(endpoint.shows, result), accept)
         return tag_by_body(response, matched.request) if endpoint.method == "GET" else response
+
+
+def _trace(perform: Perform, parent: str) -> Perform:
+    def perform_traced(db: Connection) -> Response | Unfinished[Any]:
+        with caused_by(parent):
+            return perform(db)
+
+    return perform_traced

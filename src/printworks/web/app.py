@@ -21,7 +21,9 @@ from printworks.dashboard.site.services import PageServices
 from printworks.dashboard.site.start import start_routes
 from printworks.settings import Settings
 from printworks.watch.counts import Counts
+from printworks.watch.observing import Observer
 from printworks.watch.readiness import Readiness
+from printworks.watch.traces import Tracer, open_tracer
 from printworks.web.cores import keep_on
 from printworks.web.edge import CPU_THREADS, OUTSIDE_THREADS, Edge, begin_request, upload_limits
 from printworks.web.families import FAMILIES
@@ -72,6 +74,7 @@ class Application:
         self._families = families
         self._probes = Probes(Readiness(self._services))
         self._edge: Edge | None = None
+        self._tracer: Tracer | None = None
         self._shares: Shares | None = None
         uploads = upload_limits(settings)
         self._leftovers = Leftovers(uploads._replace(size=uploads.size + MORE_DISCARDED))
@@ -168,7 +171,9 @@ class Application:
         _ = self._services.catalogue
         self._shares = Shares(self._settings, self._clock)
         log = RequestLog(self._services.database)
-        self._edge = Edge(service, self._settings, log, self._shares, self.counts)
+        self._tracer = open_tracer(self._settings, "web")
+        observer = Observer(self.counts, self._tracer)
+        self._edge = Edge(service, self._settings, log, self._shares, observer)
 
     def begin_draining(self) -> None:
         """Answer as before, and say that others should be asked."""
@@ -179,6 +184,8 @@ class Application:
         self._probes.close()
         if self._edge is not None:
             self._edge.close()
+        if self._tracer is not None:
+            self._tracer.close()
         self._clock_mover.close()
         self._page_services.close()
         self._services.close()

@@ -19,7 +19,8 @@ from printworks.api.routing import FoundEndpoint, MatchedRequest, NoSuchMethod, 
 from printworks.api.service import ApiService, Pending, SharedRequest
 from printworks.errors import TooManyUploads
 from printworks.settings import Settings
-from printworks.watch.counts import UNKNOWN, Counts
+from printworks.watch.counts import UNKNOWN
+from printworks.watch.observing import Observer
 from printworks.web.clients import find_client
 from printworks.web.long_answers import LongAnswers
 from printworks.web.open_uploads import OpenUploads
@@ -68,11 +69,11 @@ class Edge:
         settings: Settings,
         requests: RequestLog,
         shares: Shares,
-        counts: Counts,
+        observer: Observer,
     ) -> None:
         self._service = service
         self._shares = shares
-        self._counts = counts
+        self._counts, self._tracer = observer
         self._requests = requests
         self._is_proxied = bool(settings.behind_proxy)
         self._pool = ThreadPool("core", threads=settings.web_threads, queue=settings.web_queue)
@@ -120,6 +121,11 @@ class Edge:
         """Answer one request for what the router found."""
         began = time.perf_counter()
         request = begin_request(scope)
+        endpoint = found.endpoint if isinstance(found, FoundEndpoint) else None
+        span = None
+        if self._tracer is not None:
+            span = self._tracer.begin_request(_name(endpoint), request.headers)
+            request = msgspec.structs.replace(request, trace_parent=span.parent)
         ticket = self._shares.admit(request, scope)
         status = size = 0
         try:
@@ -130,13 +136,14 @@ class Edge:
             return
         finally:
             self._shares.settle(ticket, request.caller.identity, status, size)
+            if span is not None:
+                span.end(status, request_id=request.request_id, version=found.family.version)
         if ticket.refusal:
             await ticket.sharer.hold_refusal()
         # Before it is sent: a client that hangs up needs the entry most.
         self._requests.note(request, response.status, time.perf_counter() - began)
         await self._send(send, request, response, found.family, ticket)
         seconds = time.perf_counter() - began
-        endpoint = found.endpoint if isinstance(found, FoundEndpoint) else None
         self._count(found.family, endpoint, response.status, seconds)
         log.info(
             "request",
@@ -336,6 +343,10 @@ class Edge:
         if found.prefixes:
             message += f" Its path must begin with a version: {', '.join(found.prefixes)}."
         return self._service.refuse(found.family, None, request, 404, message)
+
+
+def _name(endpoint: Endpoint | None) -> str:
+    return f"{endpoint.method} {endpoint.path}" if endpoint else UNKNOWN
 
 
 def upload_limits(settings: Settings) -> BodyLimits:

@@ -20,6 +20,7 @@ from printworks.store.accounts.merchants import Merchant, get_merchant
 from printworks.store.engine.database import Database
 from printworks.store.queue.jobs import Job
 from printworks.watch.counts import Counts
+from printworks.watch.observing import Observer
 from printworks.worker.resources import Resources
 from printworks.worker.waiting import Waiting
 
@@ -55,7 +56,7 @@ class Context:
     opened: Resources | None = None
     # Who waits for other servers.
     waiting: Waiting = field(default_factory=Waiting)
-    counts: Counts = field(default_factory=Counts)
+    observer: Observer = field(default_factory=lambda: Observer(Counts()))
     _loads: dict[Any, _Load] = field(default_factory=dict)
 
     @property

@@ -10,7 +10,7 @@ import os
 import socket
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from datetime import datetime, timedelta
 from secrets import token_hex
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -225,11 +225,7 @@ class Worker:
     async def _run(self, job: Job) -> None:
         policy = self._policies[job.kind]
         try:
-            began = time.perf_counter()
-            with log_context(job=job.id, kind=job.kind, request=job.request_id):
-                outcome = await self._attempt(job, policy)
-            seconds = time.perf_counter() - began
-            self._context.counts.note_job(job.kind, _name_outcome(outcome), seconds)
+            outcome = await self._observe(job, policy)
             if policy.acknowledge is Acknowledge.SINGLY:
                 await self._report([outcome])
                 self._wake.set()
@@ -244,6 +240,21 @@ class Worker:
                 self._is_group.set()
             if pool in self._more:
                 self._wake.set()
+
+    async def _observe(self, job: Job, policy: Policy) -> Outcome:
+        """Run the handler, and let others see how it went."""
+        counts, tracer = self._context.observer
+        began = time.perf_counter()
+        with (
+            log_context(job=job.id, kind=job.kind, request=job.request_id),
+            nullcontext() if tracer is None else tracer.job(job) as span,
+        ):
+            outcome = await self._attempt(job, policy)
+            how = _name_outcome(outcome)
+            if span is not None:
+                span.set_attribute("printworks.outcome", how)
+        counts.note_job(job.kind, how, time.perf_counter() - began)
+        return outcome
 
     async def _keep_slots_free(self) -> None:
         """Let jobs that wait for others for long leave their slots."""

@@ -12,11 +12,15 @@ from printworks import log
 from printworks.actions.services import Services
 from printworks.rules.jobs import HOURLY, POLICIES
 from printworks.settings import Settings
+from printworks.watch.counts import Counts
 from printworks.watch.exporter import keep_exporting
+from printworks.watch.observing import Observer
 from printworks.watch.shared_counts import WORKER, keep_sharing
+from printworks.watch.traces import open_tracer
 from printworks.worker import HANDLERS
 from printworks.worker.loop import Context, Worker
 from printworks.worker.resources import open_resources
+from printworks.worker.watchdog import Watchdog
 
 THREADS: Final = 6
 
@@ -40,17 +44,23 @@ async def _work(services: Services, threads: ThreadPoolExecutor) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with open_resources(services) as resources:
-        context = Context(services, threads, resources)
+        observer = Observer(Counts(), open_tracer(services.settings, "worker"))
+        context = Context(services, threads, resources, observer=observer)
         beside = [
-            asyncio.create_task(keep_sharing(context.counts, services.settings.data, WORKER)),
+            asyncio.create_task(keep_sharing(observer.counts, services.settings.data, WORKER)),
             asyncio.create_task(keep_exporting(services)),
         ]
+        worker = _make_worker(context)
+        if services.settings.watchdog_url:
+            beside.append(asyncio.create_task(Watchdog(context, worker.name).keep_telling()))
         try:
-            await _make_worker(context).run(stop)
+            await worker.run(stop)
         finally:
             for task in beside:
                 task.cancel()
             await asyncio.gather(*beside, return_exceptions=True)
+            if observer.tracer is not None:
+                observer.tracer.close()
 
 
 def _make_worker(context: Context) -> Worker:

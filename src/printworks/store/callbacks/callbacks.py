@@ -33,6 +33,7 @@ from printworks.store.engine.purging import delete_oldest
 from printworks.store.engine.rows import LARGEST_ID, columns_of, list_structs, possible_id
 from printworks.store.queue.jobs import Advancing, NewJob, enqueue_all
 from printworks.store.tables import callback_attempts, callbacks, merchants, order_events, orders
+from printworks.trace_parent import current_parent
 
 # Reads the event of a callback as it is stored.
 read_callback_event: Final = reader_of(CallbackEvent)
@@ -103,7 +104,10 @@ _LAST_OF_ORDER: Final = PreparedStatement(
     .limit(literal_column("1"))
     .with_for_update()
 )
-_WRITTEN: Final = ("merchant_id", "number", "order_id", "sequence", "event_id", "state")
+_WRITTEN: Final = (
+    *("merchant_id", "number", "order_id", "sequence", "event_id", "state"),
+    "trace_parent",
+)
 _ADD = insert(callbacks).values({name: bindparam(name) for name in (*_WRITTEN, "created_at")})
 _INSERT: Final = PreparedStatement(_ADD.returning(callbacks.c.id))
 _INSERT_QUIET: Final = PreparedStatement(_ADD.inline())
@@ -142,6 +146,7 @@ def add_callback(db: Connection, event: Mapping[str, Any], *, place: FeedPositio
         "order_id": order_id,
         "sequence": last[0] + 1 if last else 1,
         "state": CallbackState.PENDING if place.has_address else CallbackState.QUIET,
+        "trace_parent": current_parent(),
     }
     callback_id = _insert_with_event(db, {**event, **values}, is_quiet=not place.has_address)
     if callback_id is None:
@@ -185,12 +190,17 @@ def is_unattempted(state: CallbackState, failures: int) -> bool:
 
 
 def delivery_job(
-    merchant_id: int, callback_id: int, round_number: int, retry_in: timedelta | None = None
+    merchant_id: int,
+    callback_id: int,
+    round_number: int,
+    trace_parent: str | None = None,
+    *,
+    retry_in: timedelta | None = None,
 ) -> NewJob:
     """Describe the job that sends a callback at once, or retries it later."""
     kind = JobKind.DELIVER_CALLBACK if retry_in is None else JobKind.RETRY_CALLBACK
     args = {"callback": callback_id, "round": round_number}
-    return NewJob(kind, merchant_id, args, retry_in or timedelta(0))
+    return NewJob(kind, merchant_id, args, retry_in or timedelta(0), trace_parent=trace_parent)
 
 
 def enqueue_deliveries(db: Connection, due: Sequence[NewJob], *, now: datetime) -> None:

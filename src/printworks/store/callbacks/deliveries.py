@@ -46,6 +46,7 @@ class Delivery(msgspec.Struct, frozen=True):
     state_before: CallbackState | None
     # Whether it is sent even if it tells nothing new.
     is_asked_for: bool
+    trace_parent: str | None
     order_format: str | None
     url: str | None
     chosen_format: str | None
@@ -170,7 +171,7 @@ _ADD_ATTEMPTS: Final = {
 }
 _THIS: Final = callbacks.alias("this")
 _NEXT: Final = PreparedStatement(
-    select(callbacks.c.merchant_id, callbacks.c.id, callbacks.c.round)
+    select(callbacks.c.merchant_id, callbacks.c.id, callbacks.c.round, callbacks.c.trace_parent)
     .join_from(
         _THIS,
         callbacks,
@@ -270,7 +271,9 @@ def _list_next(db: Connection, tried: Sequence[DeliveryOutcome]) -> list[NewJob]
 
 def _list_again(tried: Sequence[DeliveryOutcome]) -> list[NewJob]:
     return [
-        delivery_job(known.merchant_id, known.id, known.round, one.retry_in)
+        delivery_job(
+            known.merchant_id, known.id, known.round, known.trace_parent, retry_in=one.retry_in
+        )
         for one in tried
         for known in [one.delivery]
         if one.retry_in is not None

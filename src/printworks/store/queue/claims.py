@@ -336,7 +336,7 @@ _LOOK: Final = {
     ),
 }
 
-_RETURNED: Final = "id, fence, kind, merchant_id, args, attempts, due_at, request_id"
+_RETURNED: Final = "id, fence, kind, merchant_id, args, attempts, due_at, request_id, trace_parent"
 _CLAIM: Final = """UPDATE jobs SET state = 'running', worker = :worker, lease_until = :lease_until,
     lease_seconds = :lease_seconds, attempts = attempts + 1, fence = fence + 1"""
 

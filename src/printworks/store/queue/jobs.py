@@ -29,6 +29,7 @@ from printworks.store.engine.many import InsertMany
 from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.engine.purging import delete_oldest
 from printworks.store.tables import jobs
+from printworks.trace_parent import current_parent
 
 # The channel on which PostgreSQL notifies the workers that something is due.
 CHANNEL: Final = "printworks_jobs"
@@ -51,6 +52,8 @@ class NewJob(NamedTuple):
     request_id: str | None = None
     # The order that it ends with.
     order_id: int | None = None
+    # The span that caused it, if not the one at hand.
+    trace_parent: str | None = None
 
 
 class Claim(msgspec.Struct, frozen=True):
@@ -75,6 +78,7 @@ class Job(msgspec.Struct, frozen=True):
     attempts: int
     due_at: datetime
     request_id: str | None
+    trace_parent: str | None = None
 
     @property
     def id(self) -> int:
@@ -108,12 +112,12 @@ class Exhausted(msgspec.Struct, frozen=True):
 
 _ROW: Final = (
     *("kind", "merchant_id", "order_id", "lane", "args", "state", "due_at"),
-    *("dedupe_key", "request_id", "created_at"),
+    *("dedupe_key", "request_id", "trace_parent", "created_at"),
 )
 # The columns that a claim returns, for `read_claimed`.
 CLAIMED: Final = (
     *(jobs.c.id, jobs.c.fence, jobs.c.kind, jobs.c.merchant_id),
-    *(jobs.c.args, jobs.c.attempts, jobs.c.due_at, jobs.c.request_id),
+    *(jobs.c.args, jobs.c.attempts, jobs.c.due_at, jobs.c.request_id, jobs.c.trace_parent),
 )
 _INSERT_ONE: Final = {
     name: PreparedStatement(
@@ -212,6 +216,7 @@ def _write_row(new: NewJob, advancing_until: datetime | None, *, now: datetime) 
         "due_at": now + new.wait,
         "dedupe_key": new.dedupe_key,
         "request_id": new.request_id,
+        "trace_parent": new.trace_parent or current_parent(),
         "created_at": now,
     }
 

@@ -38,6 +38,8 @@ callbacks = Table(
     Column("attempts", Integer, nullable=False, server_default=text("0")),
     # Whether somebody asked for this one: then it is sent even if it tells nothing new.
     Column("is_asked_for", Boolean, nullable=False, server_default=false()),
+    # The span that caused it, as a `traceparent`, if there are traces.
+    Column("trace_parent", Text),
     # In the merchant's time, like every timestamp here.
     Column("next_at", Timestamp),
     Column("delivered_at", Timestamp),

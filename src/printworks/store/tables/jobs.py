@@ -42,6 +42,8 @@ jobs = Table(
     Column("dedupe_key", Text, unique=True),
     # The HTTP request that caused it, for the logs.
     Column("request_id", Text),
+    # The span that caused it, as a `traceparent`, if there are traces.
+    Column("trace_parent", Text),
     Column("last_error", Text),
     Column("created_at", Timestamp, nullable=False),
     Column("finished_at", Timestamp),

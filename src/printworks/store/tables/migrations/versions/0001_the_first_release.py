@@ -168,7 +168,7 @@ numbered_table(
     *optional(TIMESTAMP, "lease_until", "put_back_at"),
     *optional(sa.Float(), "lease_seconds"),
     sa.Column("dedupe_key", TEXT, unique=True),
-    *optional(TEXT, "request_id", "last_error"),
+    *optional(TEXT, "request_id", "trace_parent", "last_error"),
     *required(TIMESTAMP, "created_at"),
     *optional(TIMESTAMP, "finished_at"),
     sa.CheckConstraint(
@@ -435,6 +435,7 @@ numbered_table(
     *required(INTEGER, "round", default="1"),
     *required(INTEGER, "failures", "attempts", default="0"),
     *required(BOOLEAN, "is_asked_for", default="false"),
+    *optional(TEXT, "trace_parent"),
     *optional(TIMESTAMP, "next_at", "delivered_at"),
     *required(TIMESTAMP, "created_at"),
     sa.UniqueConstraint("merchant_id", "number"),
