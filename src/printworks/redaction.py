@@ -22,8 +22,8 @@ _bytes: list[bytes] = []
 def hide_secrets(secrets: Iterable[str]) -> None:
     """Hide these from now on, in place of those before, also on standard error."""
     spelled = {form for secret in secrets for form in _spell(secret) if len(form) >= SHORTEST}
-    # The longest first: one may be part of another.
-    _texts[:] = sorted(spelled, key=len, reverse=True)
+    # Where a password is hidden, the address around it need not be.
+    _texts[:] = [form for form in spelled if not any(part in form for part in spelled - {form})]
     _bytes[:] = [text.encode() for text in _texts]
     if _texts and not isinstance(sys.stderr, RedactedStream):
         sys.stderr = RedactedStream(sys.stderr)
