@@ -93,8 +93,10 @@ pictures: setup-dev ## Render the screenshots in docs/pages.
 lock: setup-bench ## Write requirements/*.txt; add UPGRADE=--upgrade for newer releases.
 	$(BIN)/python -c '$(BUILD_NEEDS)' | $(COMPILE) $(UPGRADE) -o requirements/build.txt -
 	$(COMPILE) $(UPGRADE) -o requirements/runtime.txt pyproject.toml
-	$(COMPILE) $(UPGRADE) -c requirements/runtime.txt --extra dev -o requirements/dev.txt \
+	$(COMPILE) $(UPGRADE) -c requirements/runtime.txt --extra traces -o requirements/traces.txt \
 		pyproject.toml
+	$(COMPILE) $(UPGRADE) -c requirements/runtime.txt -c requirements/traces.txt --extra dev \
+		-o requirements/dev.txt pyproject.toml
 	$(COMPILE) $(UPGRADE) -c requirements/runtime.txt --extra bench -o requirements/bench.txt \
 		pyproject.toml
 
