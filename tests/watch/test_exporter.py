@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from printworks.actions.services import Services
 from printworks.settings import Settings
-from printworks.store.console.watching import list_waiting
+from printworks.store.console.watching import list_waiting, read_facts
 from printworks.store.engine.database import Database
 from printworks.store.money.verifications import LEDGER, Verification, note_verification
 from printworks.store.queue.heartbeats import write_heartbeat
@@ -19,6 +19,7 @@ from printworks.watch.counts import Counts
 from printworks.watch.exporter import SECONDS_OF_TRUST, FactCache, MetricsPort, write_metrics
 from printworks.watch.metrics import METRICS
 from tests.factories import NOON, a_heartbeat, some_services
+from tests.store.plans import explain_on_sqlite
 from tests.watch.test_counts import share
 from tests.worker.queues import KIND, claim_one, enqueue_one
 
@@ -149,3 +150,14 @@ def test_whoever_comes_second_waits_for_the_port(port: MetricsPort) -> None:
     port.close()
     assert second.open()
     second.close()
+
+
+def test_what_is_watched_is_read_by_its_indexes(sqlite_database: Database) -> None:
+    plans = explain_on_sqlite(
+        sqlite_database, lambda db: read_facts(db, transit_days={"slow": 5}, now=NOON)
+    )
+
+    steps = [step for plan in plans.values() for step in plan if step.startswith("SCAN")]
+    assert steps
+    few = ("SCAN heartbeats", "SCAN verifications", "SCAN merchants")
+    assert [step for step in steps if "USING" not in step and not step.startswith(few)] == []
