@@ -29,7 +29,7 @@ BACKENDS: Final = ("sqlite", "postgresql")
 ONE: Final = BACKENDS[:1]
 # What is tested here lies above the store: how a request is read, allowed, refused and answered.
 # It does not know which database there is. See `backend`.
-ON_ONE_DATABASE: Final = frozenset({"api", "cli", "dashboard"})
+ON_ONE_DATABASE: Final = frozenset({"api", "backup", "cli", "dashboard"})
 # Programs, browsers and whole journeys: they take longest.
 ALL_SLOW: Final = frozenset({"browser", "journeys"})
 
@@ -316,11 +316,11 @@ class SharedDatabase:
         self._url = url
         self._own = _connect(url)
         # Four times quicker than TRUNCATE, which makes new files for every table and index.
-        # The secrets were made with the template, and are the same for every test. What a database
-        # was begun as did not.
+        # The secrets were made with the template, and are the same for every test. What else the
+        # processes of a deployment share was not.
         emptied = [table for table in reversed(metadata.sorted_tables) if table is not secrets]
         deletions = [f"DELETE FROM {table.name}" for table in emptied]
-        deletions.append("DELETE FROM secrets WHERE name = 'environment'")
+        deletions.append("DELETE FROM secrets WHERE name NOT IN ('links', 'sealing-key')")
         self._statement = "; ".join([*deletions, RESTART_NUMBERS]).encode()
 
     def empty(self) -> Database:

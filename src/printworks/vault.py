@@ -148,9 +148,21 @@ def read_keys(file: Path) -> dict[str, bytes]:
 
 def create_key_file(file: Path) -> None:
     """Make the file with a first key, for its owner alone; leave one that exists as it is."""
-    if file.exists():
-        return
-    temporary = _write(file, {_make_id(): secrets.token_bytes(_KEY_BYTES)})
+    if not file.exists():
+        _create(file, {_make_id(): secrets.token_bytes(_KEY_BYTES)})
+
+
+def copy_key_file(source: Path, file: Path) -> None:
+    """Make the file with the keys of another, such as that of a backup, for its owner alone.
+
+    Leave one that exists as it is. Raise `SecretKeyUnusable` if the other is no file of keys.
+    """
+    if not file.exists():
+        _create(file, read_keys(source))
+
+
+def _create(file: Path, keys: Mapping[str, bytes]) -> None:
+    temporary = _write(file, keys)
     try:
         # Unlike a rename, this fails if another process has been quicker.
         os.link(temporary, file)

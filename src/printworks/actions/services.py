@@ -27,6 +27,7 @@ from printworks.rules.quotas import Quotas
 from printworks.settings import Settings, is_in_s3
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
+from printworks.store.queue.quarantine import QuarantineWatch
 from printworks.vault import Vault
 
 T = TypeVar("T")
@@ -68,7 +69,12 @@ class Services:
 
     @property
     def gateway(self) -> Gateway:
-        return self._once("gateway", lambda: Gateway(self.settings, self.database))
+        return self._once("gateway", lambda: Gateway(self.settings, self.database, self.quarantine))
+
+    @property
+    def quarantine(self) -> QuarantineWatch:
+        """Whether nothing may leave the service."""
+        return self._once("quarantine", lambda: QuarantineWatch(self.database))
 
     @property
     def files(self) -> Files:

@@ -6,6 +6,7 @@ def explain(error: Exception) -> str | None:
     # Imported here: a command that succeeds needs none of them.
     from sqlalchemy import exc
 
+    from printworks.backup.manifest import BackupDamaged, BackupUnusable
     from printworks.catalogue.problems import BadCatalogue
     from printworks.errors import ServiceError
     from printworks.files.errors import FilesError
@@ -16,9 +17,17 @@ def explain(error: Exception) -> str | None:
     from printworks.web.tls import TlsUnusable
 
     match error:
-        case BadSetting() | DatabaseUnusable() | TlsUnusable() | AddressUnusable():
-            return str(error)
-        case BadCatalogue() | FilesError() | SecretKeyUnusable():
+        case (
+            BadSetting()
+            | DatabaseUnusable()
+            | TlsUnusable()
+            | AddressUnusable()
+            | BadCatalogue()
+            | FilesError()
+            | SecretKeyUnusable()
+            | BackupDamaged()
+            | BackupUnusable()
+        ):
             return str(error)
         case ServiceError():
             return error.detail if isinstance(error, SecretUnreadable) else error.message

@@ -70,7 +70,7 @@ class CommandSession(Output):
     def system_work(self) -> "Iterator[SystemWork]":
         """Work in a transaction of its own that belongs to no merchant in particular."""
         with self.services.database.writing() as db:
-            yield self.services.system_work(db, self._actor)
+            yield self.services.system_work(db, self.actor)
 
     @contextmanager
     def work(self, merchant_id: str) -> "Iterator[Work]":
@@ -81,7 +81,8 @@ class CommandSession(Output):
             yield system.for_merchant(get_merchant_by_code(system.db, merchant_id))
 
     @property
-    def _actor(self) -> "Actor":
+    def actor(self) -> "Actor":
+        """Who acts, as the audit log names it."""
         from printworks.actions.work import Actor
         from printworks.rules.people import Realm
 

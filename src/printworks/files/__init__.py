@@ -2,8 +2,24 @@
 
 from pathlib import Path
 
+import msgspec
+
 from printworks.files.store import Files
-from printworks.settings import Settings
+from printworks.settings import Settings, is_in_s3
+
+
+def open_backups(place: str, settings: Settings) -> Files:
+    """Open a folder or `s3://bucket/folder` for backups; raise `FilesUnavailable`.
+
+    A bucket is reached with the `s3_` settings.
+    """
+    if is_in_s3(place):
+        from printworks.files.s3 import S3Files
+
+        return S3Files(msgspec.structs.replace(settings, files=place))
+    from printworks.files.folder import PlainFolderFiles
+
+    return PlainFolderFiles(Path(place).absolute())
 
 
 def open_files(settings: Settings) -> Files:
@@ -11,7 +27,7 @@ def open_files(settings: Settings) -> Files:
 
     Open one per process, after any fork. It need not be closed.
     """
-    if settings.files.startswith("s3://"):
+    if is_in_s3(settings.files):
         # Imported only when needed: the client takes long to load.
         from printworks.files.s3 import S3Files
 

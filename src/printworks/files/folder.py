@@ -10,7 +10,7 @@ from typing import Final
 
 from printworks.files.drafts import Drafts
 from printworks.files.errors import FileMissing, FilesUnavailable, explain
-from printworks.files.store import check_key, check_prefix, is_key
+from printworks.files.store import FileFacts, check_key, check_prefix, is_key
 
 # No key has this character, so the name of a file tells its key.
 _SLASH: Final = "_"
@@ -51,6 +51,11 @@ class FolderFiles:
         with self._finding(key) as path:
             path.stat()
         yield path
+
+    def look(self, key: str) -> FileFacts:
+        with self._finding(key) as path:
+            found = path.stat()
+        return FileFacts(found.st_size, f"{found.st_mtime_ns}-{found.st_ino}")
 
     def delete(self, key: str) -> None:
         try:
@@ -117,6 +122,25 @@ class FolderFiles:
             yield
         except OSError as error:
             raise explain(error, str(self._root)) from error
+
+
+class PlainFolderFiles(FolderFiles):
+    """Stores each file under its key as it is, for people who look into the folder: for backups."""
+
+    def keys(self, prefix: str = "") -> Iterator[str]:
+        """List the keys below a prefix of whole segments, in no order."""
+        check_prefix(prefix)
+        with self._explaining():
+            self._check_mounted()
+            for folder, _, names in os.walk(self._root / prefix):
+                for name in names:
+                    key = (Path(folder) / name).relative_to(self._root).as_posix()
+                    if is_key(key):
+                        yield key
+
+    def _path(self, key: str) -> Path:
+        check_key(key)
+        return self._root / key
 
 
 def _sync(path: Path) -> None:

@@ -11,10 +11,11 @@ from obstore.store import S3Store
 
 from printworks.files.drafts import Drafts
 from printworks.files.errors import FileMissing, FilesError, FilesUnavailable, explain
-from printworks.files.store import check_key, check_prefix
+from printworks.files.store import FileFacts, check_key, check_prefix
 from printworks.settings import Settings
 
 if TYPE_CHECKING:
+    from obstore import ObjectMeta
     from obstore.store import ClientConfig, RetryConfig, S3Config, S3Credential
 
 # The smallest part of an upload that S3 allows. Two at a time are in memory, and arrive within
@@ -87,6 +88,12 @@ class S3Files:
                         copy.write(chunk)
             yield path
 
+    def look(self, key: str) -> FileFacts:
+        check_key(key)
+        with self._explaining(key):
+            found = self._find_facts(key)
+        return FileFacts(found["size"], f"{found['e_tag']} {found['last_modified']:%Y%m%d%H%M%S}")
+
     def delete(self, key: str) -> None:
         check_key(key)
         try:
@@ -101,6 +108,13 @@ class S3Files:
         with self._explaining(""):
             for page in self._store.list(prefix or None, chunk_size=_PAGE):
                 yield from (each["path"] for each in page)
+
+    def _find_facts(self, key: str) -> "ObjectMeta":
+        try:
+            return self._store.head(key)
+        except FileNotFoundError:
+            # The answer to HEAD has no body, so it does not say what is missing: this one does.
+            return self._store.get(key).meta
 
     @contextmanager
     def _explaining(self, key: str) -> Iterator[None]:

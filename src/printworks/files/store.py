@@ -4,12 +4,20 @@ import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 _SEGMENT: Final = r"[a-z0-9][a-z0-9.-]*"
 _KEY: Final = re.compile(rf"{_SEGMENT}(/{_SEGMENT})+")
 _PREFIX: Final = re.compile(rf"({_SEGMENT}(/{_SEGMENT})*)?")
 _LONGEST: Final = 200
+
+
+class FileFacts(NamedTuple):
+    """What a store knows of a file without reading it."""
+
+    size: int
+    # Changes whenever the file is written again.
+    mark: str
 
 
 class Files(Protocol):
@@ -33,6 +41,9 @@ class Files(Protocol):
 
         Do not change or move the file.
         """
+
+    def look(self, key: str) -> FileFacts:
+        """Return the size and the mark of a file; raise `FileMissing`."""
 
     def delete(self, key: str) -> None:
         """Delete a file. Idempotent."""

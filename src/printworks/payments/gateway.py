@@ -1,21 +1,28 @@
 """The payment gateway: opens the providers of a deployment when they are first needed."""
 
 from functools import cached_property
+from typing import Final
 
 from printworks.payments import choose_provider, open_provider
 from printworks.payments.provider import PaymentProvider, ProviderUnavailable
+from printworks.payments.quarantined import QuarantinedProvider
 from printworks.payments.simulated import SimulatedProvider
 from printworks.rules.payments import Cards
 from printworks.settings import BadSetting, Settings
 from printworks.store.engine.database import Database
 from printworks.store.money.simulated_charges import BankMemory
+from printworks.store.queue.quarantine import QuarantineWatch
+
+# These keep what they know in our own database.
+_WITHIN: Final = frozenset({"simulated", "account"})
 
 
 class Gateway:
     """Opens providers by name; safe to use from many threads."""
 
-    def __init__(self, settings: Settings, database: Database) -> None:
+    def __init__(self, settings: Settings, database: Database, quarantine: QuarantineWatch) -> None:
         self._settings = settings
+        self._quarantine = quarantine
         self._memory = BankMemory(database)
         self._opened: dict[str, PaymentProvider] = {}
 
@@ -31,7 +38,8 @@ class Gateway:
     def open(self, name: str) -> PaymentProvider:
         """Return the provider of this name, whatever the settings choose now.
 
-        Raise `ProviderUnavailable` if it can no longer be used.
+        Raise `ProviderUnavailable` if it can no longer be used. In quarantine, one is returned that
+        cannot be reached.
         """
         if name not in self._opened:
             try:
@@ -39,6 +47,8 @@ class Gateway:
             except BadSetting as error:
                 # It was used before, and its settings were removed.
                 raise ProviderUnavailable(str(error)) from error
+        if name not in _WITHIN and self._quarantine.is_on():
+            return QuarantinedProvider(name)
         return self._opened[name]
 
     @property

@@ -152,6 +152,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     timeout: timedelta = timedelta(minutes=10)
     # Whose slots it uses.
     pool: Pool = Pool.UPKEEP
+    # Whether it tells a lab, a bank, a receiver or a person something: it waits in quarantine.
+    reaches_out: bool = False
 
 
 class Retry(msgspec.Struct, frozen=True):
@@ -254,9 +256,10 @@ _REMOVAL: Final = Policy(
 )
 
 # It asks the labs, one after the other.
-_POLL: Final = msgspec.structs.replace(_SWEEP, pool=Pool.LABS)
+_POLL: Final = msgspec.structs.replace(_SWEEP, pool=Pool.LABS, reaches_out=True)
 _LAB: Final = Policy(
     pool=Pool.LABS,
+    reaches_out=True,
     in_flight=8,
     attempts=30,
     acknowledge=Acknowledge.SINGLY,
@@ -266,6 +269,7 @@ _LAB: Final = Policy(
 # No money may be lost because a provider was unavailable: there is always another attempt.
 _PAYMENT: Final = Policy(
     pool=Pool.PAYMENTS,
+    reaches_out=True,
     in_flight=8,
     attempts=1000,
     timeout=timedelta(minutes=5),
@@ -276,6 +280,7 @@ _PAYMENT: Final = Policy(
 # The first attempt of a callback. One merchant never has all the slots of a worker.
 _CALLBACK: Final = Policy(
     pool=Pool.CALLBACKS,
+    reaches_out=True,
     in_flight=24,
     # Failures of the receiver are counted in the callback, and every attempt is a job of its own:
     # these are for workers that die.

@@ -19,6 +19,7 @@ from printworks.actions.services import Services
 from printworks.clock import Clock
 from printworks.errors import StillRunning
 from printworks.rules.jobs import ADVANCING_LEASE, POLICIES
+from printworks.rules.quarantine import IN_QUARANTINE
 from printworks.settings import Settings
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.engine.database import find_outages
@@ -32,6 +33,7 @@ from printworks.store.queue.advancing import (
     take_back_jobs,
 )
 from printworks.store.queue.jobs import Job
+from printworks.store.queue.quarantine import find_quarantine
 from printworks.worker import HANDLERS
 from printworks.worker.loop import Context, Worker
 from printworks.worker.resources import open_resources
@@ -138,6 +140,8 @@ async def _run_all(move: _Move, by: timedelta) -> Advanced:
 def _acquire(move: _Move) -> None:
     now = move.context.clock()
     with move.context.database.writing() as db:
+        if find_quarantine(db) is not None:
+            raise StillRunning(f"{IN_QUARANTINE} Clocks cannot be moved until then.")
         if not begin_advancing(db, move.merchant_id, now=now, until=now + move.lease):
             raise StillRunning("The clock is already being moved; wait until that has finished.")
 

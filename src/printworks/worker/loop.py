@@ -30,6 +30,7 @@ from printworks.rules.jobs import (
     decide,
     hourly_key,
 )
+from printworks.rules.quarantine import hold_back
 from printworks.store.engine.database import find_outages
 from printworks.store.queue.claims import Claimant, Claimed, claim, find_held
 from printworks.store.queue.jobs import (
@@ -201,8 +202,11 @@ class Worker:
         self._enqueue_hourly(now)
         proven = self._context.waiting.proven
         claimant = Claimant(worker=self.name, rooms=rooms, lease=self._lease, proven=proven)
+        policies = self._policies
+        if self._context.services.quarantine.is_on():
+            policies = hold_back(policies)
         with self._context.database.writing() as db:
-            return claim(db, self._policies, claimant, now=now)
+            return claim(db, policies, claimant, now=now)
 
     def _enqueue_hourly(self, now: datetime) -> None:
         """Enqueue the hourly jobs: every worker does, and the first one counts."""

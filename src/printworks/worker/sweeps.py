@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from printworks.actions.orders.drafts import cancel_old_drafts
 from printworks.actions.work import SystemWork
-from printworks.rules.jobs import JobKind
+from printworks.rules.jobs import JobKind, RetryLater
 from printworks.rules.sign_in import FORGOTTEN_AFTER
 from printworks.settings import Settings
 from printworks.store.accounts.idempotency import purge_idempotency_keys
@@ -23,6 +23,7 @@ from printworks.store.images.packing_slips import purge_packing_slips
 from printworks.store.images.pictures import purge_pictures
 from printworks.store.issues.photos import purge_photos
 from printworks.store.queue.jobs import Job, purge_jobs
+from printworks.store.transfer.holds import find_hold
 from printworks.worker.context import Context, Handler
 from printworks.worker.resources import infrastructure_errors
 
@@ -32,6 +33,9 @@ PICTURES_AT_ONCE: Final = 100
 DRAFTS_AT_ONCE: Final = 50
 # So that an operator can still see who was invited, and whether they accepted.
 KEEP_INVITATIONS: Final = timedelta(days=30)
+
+# How soon to look again whether a backup is done.
+AFTER_BACKUP: Final = timedelta(minutes=1)
 
 log = structlog.get_logger()
 
@@ -120,6 +124,11 @@ def sweep(kind: JobKind) -> Handler:
     return handle
 
 
+def _find_hold(context: Context) -> str | None:
+    with context.database.reading() as db:
+        return find_hold(db, now=context.clock())
+
+
 def _delete(
     context: Context, delete: Callable[[SystemWork, datetime], int], before: datetime
 ) -> int:
@@ -128,9 +137,16 @@ def _delete(
 
 
 async def remove_files(context: Context, job: Job) -> None:
-    """Delete files that nothing refers to. Idempotent: missing files are ignored."""
+    """Delete files that nothing refers to. Idempotent: missing files are ignored.
+
+    A backup that is being taken may still need them: its rows are of an earlier time. It said so
+    before it read them, and what had been enqueued by then it does not need.
+    """
     files = context.resources.files
     with infrastructure_errors():
+        backup = await context.in_thread(_find_hold, context)
+        if backup is not None:
+            raise RetryLater(f"The backup {backup} still needs files.", wait=AFTER_BACKUP)
         for key in job.args["files"]:
             await context.in_cpu_pool(files.delete, key)
             log.info("file removed", file=key)

@@ -16,6 +16,7 @@ from printworks.settings import Settings
 from printworks.store.accounts.merchants import get_merchant_by_code, set_billing
 from printworks.store.engine.database import Database
 from printworks.store.money.ledger import list_entries, set_credit_limit
+from printworks.store.queue.quarantine import QuarantineWatch
 from printworks.store.tables import payment_requests
 from printworks.web.app import build_app
 from tests.api.client import Client, Server
@@ -54,7 +55,7 @@ def count_charges(database: Database, order_id: int) -> int:
 @pytest.fixture
 def gateway(database: Database, settings: Settings) -> Gateway:
     """The bank behind the service."""
-    return Gateway(settings, database)
+    return Gateway(settings, database, QuarantineWatch(database))
 
 
 @pytest.mark.both_databases

@@ -21,8 +21,8 @@ def find_revision(database: Database) -> str | None:
         return None if revision is None else str(revision)
 
 
-def migrate(database: Database) -> None:
-    """Bring the database to the newest version, completely or not at all."""
+def migrate(database: Database, to: str = "head") -> None:
+    """Bring the database to the newest version, or another, completely or not at all."""
     from alembic import command
     from alembic.config import Config
 
@@ -30,4 +30,4 @@ def migrate(database: Database) -> None:
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     with database.writing() as db:
         config.attributes["connection"] = db
-        command.upgrade(config, "head")
+        command.upgrade(config, to)

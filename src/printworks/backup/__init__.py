@@ -1,0 +1,1 @@
+"""Everything at once: backups, restoring them, moving to another database, checking it all."""
