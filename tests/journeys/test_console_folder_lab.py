@@ -7,6 +7,7 @@ import pytest
 
 from printworks.imaging.processor import ImageProcessor
 from printworks.rules.events import OrderMoved, ShipmentsChanged
+from printworks.rules.production import read_job_number
 from printworks.store.engine.database import Database
 from tests.dashboard.visits import words_of
 from tests.dashboard.windows import Window, open_console
@@ -30,7 +31,7 @@ def console(story: Story, database: Database) -> Window:
 
 def page_of(story: Story, order: int) -> str:
     """Return where the job of an order is."""
-    return f"/console/shipments/{story.shipment(order)[1]}"
+    return f"/console/shipments/{read_job_number(story.shipment(order)[1])}"
 
 
 def test_an_operator_dispatches_a_job_and_the_order_is_complete(

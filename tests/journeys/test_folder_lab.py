@@ -17,6 +17,7 @@ from printworks.imaging.processor import ImageProcessor
 from printworks.labs.folder import POLLS_WITHOUT_NOTE
 from printworks.rules.events import OrderCharged, OrderHeld, OrderMoved
 from printworks.rules.jobs import JobKind
+from printworks.rules.production import read_job_number
 from printworks.store.engine.database import Database
 from printworks.store.labs.shipments import list_shipments
 from printworks.store.orders.events import list_events
@@ -65,10 +66,10 @@ class Story:
             self.shop.pass_time(seconds=10)
 
     def shipment(self, order: int) -> tuple[str, str]:
-        """Return the lab and the number of the newest shipment."""
+        """Return the lab and the name of the newest shipment."""
         with self.shop.database.reading() as db:
             newest = list_shipments(db, order)[-1]
-        return newest.lab, str(newest.id)
+        return newest.lab, newest.job_name
 
     def folder(self, order: int, name: str) -> Path:
         """Return where a job is when the lab has moved it there."""
@@ -214,7 +215,7 @@ def test_a_print_file_that_was_swapped_raises_a_hold(story: Story) -> None:
     assert seen["status"] == "Submitted"
     assert "is held" in seen["errorMessage"]
     (held,) = story.events(order, OrderHeld)
-    assert str(held.shipment) == story.shipment(order)[1]
+    assert held.shipment == read_job_number(story.shipment(order)[1])
     assert "another file than the one that it was sent" in held.reason
     assert seen["shippingInfo"]["shipments"][0]["trackingNumber"] is None
 

@@ -14,6 +14,7 @@ from printworks.labs.documents import (
     JobItem,
     JobService,
 )
+from printworks.rules.production import name_job
 
 
 def picture_of(name: str) -> bytes:
@@ -45,10 +46,16 @@ def an_item(image: int = 501, **values: Any) -> JobItem:
     return JobItem(**given)
 
 
+def name_of(job: int) -> str:
+    """Name a job as the lab knows it."""
+    return name_job(job, "k3v7x2mq7c")
+
+
 def a_job(job: int = 7, *, is_tracked: bool = True, **values: Any) -> JobDocument:
     """Describe a parcel of one image."""
     given = {
         "job": job,
+        "name": name_of(job),
         "lab": "york",
         "environment": "sandbox",
         "order": 42,

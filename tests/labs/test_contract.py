@@ -9,7 +9,7 @@ import msgspec
 from printworks.labs.connector import LabConnector
 from printworks.labs.documents import JobDocument, LabReport
 from printworks.rules.production import LabState
-from tests.labs.samples import a_file, a_job, files_of
+from tests.labs.samples import a_file, a_job, files_of, name_of
 
 
 def test_nothing_is_reported_of_nothing(connector: LabConnector) -> None:
@@ -63,14 +63,14 @@ def test_cancelling_twice_is_harmless(connector: LabConnector, tmp_path: Path) -
     job = a_job()
     connector.place(job, files_of(job, tmp_path / "files"))
 
-    connector.cancel(job.job)
-    connector.cancel(job.job)
+    connector.cancel(job.name)
+    connector.cancel(job.name)
 
     assert list(connector.poll()) == []
 
 
 def test_a_job_that_the_lab_never_had_can_be_cancelled(connector: LabConnector) -> None:
-    connector.cancel(404)
+    connector.cancel(name_of(404))
 
     assert list(connector.poll()) == []
 
@@ -80,10 +80,10 @@ def test_a_job_can_be_placed_although_it_was_cancelled_before(
 ) -> None:
     job = a_job()
     files: Mapping[str, Path] = files_of(job, tmp_path / "files")
-    connector.cancel(job.job)
+    connector.cancel(job.name)
 
     connector.place(job, files)
-    connector.cancel(job.job)
+    connector.cancel(job.name)
 
 
 def test_every_report_is_about_the_job(connector: LabConnector, tmp_path: Path) -> None:

@@ -15,7 +15,9 @@ from printworks.labs.documents import JobDocument, LabReport
 from printworks.labs.folder import POLLS_WITHOUT_NOTE, FolderLab
 from printworks.rules.production import LabState
 from tests.files.samples import no_file_larger_than
-from tests.labs.samples import a_file, a_job, an_item, files_of, picture_of
+from tests.labs.samples import a_file, a_job, an_item, files_of, name_of, picture_of
+
+NAME = name_of(7)
 
 Place = Callable[..., Path]
 
@@ -27,7 +29,7 @@ def placed(lab: FolderLab, root: Path, tmp_path: Path) -> Place:
     def place(document: JobDocument | None = None) -> Path:
         job = document or a_job()
         lab.place(job, files_of(job, tmp_path / "files"))
-        return root / "inbox" / str(job.job)
+        return root / "inbox" / job.name
 
     return place
 
@@ -102,7 +104,7 @@ class TestPlacing:
             lab.place(job, files)
 
         assert list((root / "inbox").iterdir()) == []
-        assert not (root / ".tmp" / "7").exists()
+        assert not (root / ".tmp" / NAME).exists()
 
     def test_many_processes_place_the_same_job_once(self, root: Path, tmp_path: Path) -> None:
         job = a_job()
@@ -114,7 +116,7 @@ class TestPlacing:
             lab.place(job, files)
             # The lab is quick.
             try:
-                was_moved.append(move(root / "inbox" / "7", "done"))
+                was_moved.append(move(root / "inbox" / NAME, "done"))
             except FileNotFoundError:
                 return
 
@@ -125,7 +127,7 @@ class TestPlacing:
         assert list((root / "inbox").iterdir()) == []
 
     def test_what_a_killed_process_left_is_replaced(self, placed: Place, root: Path) -> None:
-        left = root / ".tmp" / "7" / "prints" / "501-2x.jpg"
+        left = root / ".tmp" / NAME / "prints" / "501-2x.jpg"
         left.parent.mkdir(parents=True)
         left.write_bytes(b"half a pic")
 
@@ -149,7 +151,7 @@ class TestPlacing:
 
         lab.place(job, files_of(job, tmp_path / "files"))
 
-        folder = root / "inbox" / "7"
+        folder = root / "inbox" / NAME
         assert {path.relative_to(folder).parts[0] for path in folder.rglob("*")} == {
             "etc",
             "job.json",
@@ -163,7 +165,7 @@ class TestCancelling:
     def test_a_job_that_nobody_has_touched_disappears(self, lab: FolderLab, placed: Place) -> None:
         folder = placed()
 
-        lab.cancel(7)
+        lab.cancel(NAME)
 
         assert not folder.exists()
         assert not list((folder.parents[1] / ".tmp").glob("7*"))
@@ -174,15 +176,15 @@ class TestCancelling:
     ) -> None:
         folder = move(placed(), to)
 
-        lab.cancel(7)
-        lab.cancel(7)
+        lab.cancel(NAME)
+        lab.cancel(NAME)
 
         assert "do not print" in (folder / "CANCELLED.txt").read_text()
 
     def test_a_job_that_is_done_is_left_alone(self, lab: FolderLab, placed: Place) -> None:
         folder = move(placed(), "done")
 
-        lab.cancel(7)
+        lab.cancel(NAME)
 
         assert not (folder / "CANCELLED.txt").exists()
 
@@ -195,7 +197,7 @@ class TestCancelling:
         (folder / "CANCELLED.txt").symlink_to(victim)
 
         with pytest.raises(LabUnavailable):
-            lab.cancel(7)
+            lab.cancel(NAME)
 
         assert victim.read_text() == "precious"
 
@@ -213,7 +215,7 @@ class TestLooking:
         first, second = list(lab.poll()), list(lab.poll())
         lab.acknowledge(first[0])
 
-        assert first == second == [LabReport(job=7, state=state)]
+        assert first == second == [LabReport(job=7, name=NAME, state=state)]
         assert list(lab.poll()) == []
 
     def test_a_move_after_a_taken_one_is_reported(self, lab: FolderLab, placed: Place) -> None:
@@ -287,7 +289,7 @@ class TestLooking:
     ) -> None:
         folder = placed()
         (folder / "tracking.txt").write_text("LX123456785GB")
-        copy = folder.parents[1] / "done" / "7"
+        copy = folder.parents[1] / "done" / NAME
         shutil.copytree(folder, copy)
         picture = copy / "prints" / "501-2x.jpg"
         whole = picture.read_bytes()
@@ -334,7 +336,7 @@ class TestLooking:
 
         (report,) = look_twice(lab)
 
-        assert report == LabReport(job=7, state=state, reason=" ".join(note.split()))
+        assert report == LabReport(job=7, name=NAME, state=state, reason=" ".join(note.split()))
 
     def test_a_failed_job_without_a_reason_is_reported_after_a_while(
         self, lab: FolderLab, placed: Place
@@ -344,7 +346,7 @@ class TestLooking:
         looks = [list(lab.poll()) for _ in range(POLLS_WITHOUT_NOTE)]
 
         assert looks[-1] == [
-            LabReport(job=7, state=LabState.FAILED, reason="The lab gave no reason.")
+            LabReport(job=7, name=NAME, state=LabState.FAILED, reason="The lab gave no reason.")
         ]
 
     def test_a_long_reason_is_cut(self, lab: FolderLab, placed: Place) -> None:
@@ -446,7 +448,7 @@ class TestLinks:
     ) -> None:
         folder = placed(a_job(is_tracked=False))
         elsewhere = folder.rename(tmp_path / "elsewhere")
-        (folder.parents[1] / "done" / "7").symlink_to(elsewhere)
+        (folder.parents[1] / "done" / NAME).symlink_to(elsewhere)
 
         assert look_twice(lab) == []
 
@@ -498,19 +500,19 @@ class TestTaking:
         lab.acknowledge(report)
 
         assert not finished.exists()
-        assert (folder.parents[1] / "archive" / "7" / "job.json").exists()
+        assert (folder.parents[1] / "archive" / NAME / "job.json").exists()
         assert look_twice(lab) == []
 
     def test_a_job_that_came_twice_is_archived_twice(
         self, lab: FolderLab, placed: Place, root: Path
     ) -> None:
         folder = placed(a_job(is_tracked=False))
-        shutil.copytree(folder, root / "archive" / "7")
+        shutil.copytree(folder, root / "archive" / NAME)
         move(folder, "done")
 
         lab.acknowledge(*look_twice(lab))
 
-        assert {path.name for path in (root / "archive").iterdir()} == {"7", "7-2"}
+        assert {path.name for path in (root / "archive").iterdir()} == {NAME, f"{NAME}-2"}
 
     def test_a_report_that_was_not_taken_is_repeated_by_the_next_process(
         self, lab: FolderLab, placed: Place, root: Path
@@ -523,8 +525,8 @@ class TestTaking:
         assert len(reports[0]) == 1
 
     def test_what_is_not_of_a_folder_is_nothing_to_take(self, lab: FolderLab) -> None:
-        lab.acknowledge(LabReport(job=7, state=LabState.CANCELLED))
-        lab.acknowledge(LabReport(job=404, state=LabState.DISPATCHED))
+        lab.acknowledge(LabReport(job=7, name=NAME, state=LabState.CANCELLED))
+        lab.acknowledge(LabReport(job=404, name=name_of(404), state=LabState.DISPATCHED))
 
 
 class TestTheDisk:
@@ -538,9 +540,9 @@ class TestTheDisk:
             lab.place(job, files)
 
         assert list((root / "inbox").iterdir()) == []
-        assert not (root / ".tmp" / "7").exists()
+        assert not (root / ".tmp" / NAME).exists()
         lab.place(job, files)
-        assert (root / "inbox" / "7").exists()
+        assert (root / "inbox" / NAME).exists()
 
     def test_a_share_that_is_not_there_is_not_made(self, tmp_path: Path) -> None:
         lab = FolderLab(tmp_path / "share" / "york", "{image}")
@@ -560,7 +562,7 @@ class TestTheDisk:
         with pytest.raises(LabUnavailable, match="is its disk mounted"):
             list(lab.poll())
         with pytest.raises(LabUnavailable):
-            lab.cancel(7)
+            lab.cancel(NAME)
         assert list(root.iterdir()) == []
 
     def test_the_repr_says_where_it_is(self, lab: FolderLab, root: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from printworks.labs.documents import JobFile
 from printworks.labs.folder import FolderLab
-from tests.labs.samples import a_job, an_item
+from tests.labs.samples import a_job, an_item, name_of
 
 SIZE = 64_000_000
 
@@ -36,7 +36,7 @@ def test_a_kill_in_the_middle_of_placing_leaves_only_whole_jobs_in_the_inbox(
         for _ in range(finished + 1):
             begun = int(victim.stdout.readline())
         deadline = monotonic() + 60
-        while not is_half_done(root / ".tmp" / str(begun)):
+        while not is_half_done(root / ".tmp" / name_of(begun)):
             assert monotonic() < deadline
         victim.kill()
 
@@ -49,8 +49,8 @@ def test_a_kill_in_the_middle_of_placing_leaves_only_whole_jobs_in_the_inbox(
     item = an_item(print=JobFile(name="501.jpg", sha256=sha256))
     again = a_job(begun, items=[item])
     FolderLab(root, "prints/{image}").place(again, {"501.jpg": source})
-    assert (root / "inbox" / str(begun) / "prints" / "501.jpg").stat().st_size == SIZE
-    assert not (root / ".tmp" / str(begun)).exists()
+    assert (root / "inbox" / name_of(begun) / "prints" / "501.jpg").stat().st_size == SIZE
+    assert not (root / ".tmp" / name_of(begun)).exists()
 
 
 def is_half_done(draft: Path) -> bool:

@@ -10,7 +10,7 @@ from printworks.labs.folder import FolderLab
 from printworks.labs.simulated import SimulatedLab
 from printworks.settings import BadSetting, Settings
 from tests.labs.conftest import a_lab
-from tests.labs.samples import a_job, files_of
+from tests.labs.samples import a_job, files_of, name_of
 
 LIVE = {
     "PRINTWORKS_ENVIRONMENT": "live",
@@ -47,7 +47,7 @@ def test_a_hot_folder_is_in_the_data_folder_unless_another_place_is_named(
     lab = open_connector(a_lab(), Settings.load(data, environ))
     lab.place(job, files_of(job, tmp_path / "files"))
 
-    assert (tmp_path / place / "inbox" / "7" / "job.json").exists()
+    assert (tmp_path / place / "inbox" / name_of(7) / "job.json").exists()
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import msgspec
 
 from printworks.labs.documents import JobDocument
 from printworks.labs.folder import FolderLab
+from tests.labs.samples import name_of
 
 
 def main(root: Path, source: Path, sha256: str) -> None:
@@ -20,7 +21,7 @@ def main(root: Path, source: Path, sha256: str) -> None:
     for job in count(1):
         sys.stdout.write(f"{job}\n")
         sys.stdout.flush()
-        document = msgspec.structs.replace(template, job=job, items=[item])
+        document = msgspec.structs.replace(template, job=job, name=name_of(job), items=[item])
         lab.place(document, {item.print.name: source})
 
 

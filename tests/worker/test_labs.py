@@ -241,7 +241,7 @@ def _make(folder: Path) -> Path:
 def read_job(shop: Shop, shipment: Shipment) -> dict[str, Any]:
     """Return what the lab was told."""
     assert shop.settings.lab_folder is not None
-    told = shop.settings.lab_folder / shipment.lab / "inbox" / str(shipment.id) / "job.json"
+    told = shop.settings.lab_folder / shipment.lab / "inbox" / shipment.job_name / "job.json"
     read: dict[str, Any] = json.loads(told.read_text())
     return read
 
@@ -257,7 +257,7 @@ class TestWhatALabIsTold:
 
         shipment = only(shop, order)
         told = read_job(shop, shipment)
-        folder = Path(str(shop.settings.lab_folder), shipment.lab, "inbox", str(shipment.id))
+        folder = Path(str(shop.settings.lab_folder), shipment.lab, "inbox", shipment.job_name)
         for item in told["items"]:
             manifest = shop.image(item["image"]).manifest or {}
             assert item["print"]["sha256"] == manifest["output_sha256"]
@@ -698,7 +698,7 @@ class TestCancelling:
         cancel(shop, order)
         shop.drain()
 
-        assert [path.name for path in before] == [str(only(shop, order).id)]
+        assert [path.name for path in before] == [only(shop, order).job_name]
         assert list(inbox.iterdir()) == []
         assert shop.job(JobKind.CANCEL_AT_LAB).state == "done"
 

@@ -41,7 +41,7 @@ def find_folders(shop: Shop, order: Order) -> list[str]:
     """Return where the first job of an order lies at its lab."""
     job = list_all(shop, order)[0]
     folder = Path(str(shop.settings.lab_folder), job.lab)
-    return [path.parent.name for path in folder.glob(f"*/{job.id}")]
+    return [path.parent.name for path in folder.glob(f"*/{job.job_name}")]
 
 
 @pytest.mark.parametrize("state", [_S.DISPATCHED, _S.FAILED, _S.REJECTED])

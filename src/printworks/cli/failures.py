@@ -10,6 +10,7 @@ def explain(error: Exception) -> str | None:
     from printworks.catalogue.problems import BadCatalogue
     from printworks.errors import ServiceError
     from printworks.files.errors import FilesError
+    from printworks.labs.connector import LabUnavailable
     from printworks.settings import BadSetting
     from printworks.store.engine.database import DatabaseUnusable
     from printworks.vault import SecretKeyUnusable, SecretUnreadable
@@ -27,6 +28,7 @@ def explain(error: Exception) -> str | None:
             | SecretKeyUnusable()
             | BackupDamaged()
             | BackupUnusable()
+            | LabUnavailable()
         ):
             return str(error)
         case ServiceError():

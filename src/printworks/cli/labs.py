@@ -1,16 +1,20 @@
 """`printworks lab`: what labs have to make, and reporting on behalf of a lab."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
+import msgspec
 import typer
 
 from printworks.actions.production.lab_reports import reoffer_shipment, report_for_lab
+from printworks.actions.production.strays import find_strays
 from printworks.catalogue.services import Carrier
 from printworks.cli.options import Limit
 from printworks.cli.output import Columns, pick
 from printworks.cli.session import CommandSession, command
 from printworks.errors import NotFound, WrongState
+from printworks.labs import open_connector
+from printworks.labs.connector import LabConnector
 from printworks.labs.documents import LabReport
 from printworks.rules.production import LabState
 from printworks.store.labs.shipments import (
@@ -46,6 +50,21 @@ def list_open(
     }
     none = "No lab has anything to make." if lab is None else f"{lab} has nothing to make."
     session.show_list([_describe(one) for one in found], columns, none, limit=limit)
+
+
+@command(app, "strays")
+def strays(session: CommandSession) -> None:
+    """List jobs that labs have and this installation does not know, as after a restore."""
+    with session.reading() as db:
+        found = [msgspec.to_builtins(stray) for stray in find_strays(db, list_connectors(session))]
+    columns: Columns = {"lab": "lab", "job": "name", "where": "where"}
+    session.show_list(found, columns, "Labs have no jobs that are not known here.")
+
+
+def list_connectors(session: CommandSession) -> Iterator[tuple[str, LabConnector]]:
+    """Open the connector of every lab."""
+    for lab in session.services.catalogue.labs:
+        yield lab.code, open_connector(lab, session.settings)
 
 
 @command(app, "accept")

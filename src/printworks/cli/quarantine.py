@@ -4,7 +4,9 @@ from typing import Annotated, Final
 
 import typer
 
+from printworks.actions.production.strays import find_strays
 from printworks.actions.quarantine import begin_quarantine, end_quarantine
+from printworks.cli.labs import list_connectors
 from printworks.cli.options import Limit
 from printworks.cli.output import write
 from printworks.cli.session import CommandSession, command
@@ -29,11 +31,15 @@ def show(session: CommandSession, *, limit: Limit = 20) -> None:
     """Show whether the service is in quarantine, and what may have happened since its backup."""
     with session.reading() as db:
         quarantine = find_quarantine(db)
-        groups = [] if quarantine is None else list_doubts(db, limit=limit)
-    if quarantine is None:
-        session.show({"isOn": False}, "The service is not in quarantine.")
-        return
+        if quarantine is None:
+            session.show({"isOn": False}, "The service is not in quarantine.")
+            return
+        groups = list_doubts(db, limit=limit)
+        strays = list(find_strays(db, list_connectors(session)))
     lines = [line for group in groups for line in _write_group(group)]
+    if strays:
+        lines.append(f"  {len(strays):,} jobs are at labs of which nothing is known here:")
+        lines += [f"    {stray.lab}  {stray.where}" for stray in strays[:limit]]
     session.show(
         {
             "isOn": True,
@@ -41,6 +47,7 @@ def show(session: CommandSession, *, limit: Limit = 20) -> None:
             "since": quarantine.since,
             "knownUntil": quarantine.known_until,
             "doubts": groups,
+            "strays": strays,
         },
         f"In quarantine ({quarantine.cause}) since {write(quarantine.since)}. What happened after "
         f"{write(quarantine.known_until)}, this database does not know:",

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from printworks.labs.documents import JobDocument, LabReport, Later
+from printworks.labs.documents import JobDocument, LabReport, Later, PlacedJob
 
 
 class LabUnavailable(Exception):
@@ -26,11 +26,14 @@ class LabConnector(Protocol):
         Once this returns, the lab has all of it. Apply the returned reports when they are due.
         """
 
-    def cancel(self, job: int) -> None:
-        """Cancel a job at the lab. Idempotent, also if the lab never had it."""
+    def cancel(self, name: str) -> None:
+        """Cancel a job at the lab, by its name. Idempotent, also if the lab never had it."""
 
     def poll(self) -> Iterator[LabReport]:
         """Return the reports of the lab; the same report may come many times."""
+
+    def list_jobs(self) -> Iterator[PlacedJob]:
+        """Return every job that the lab has or had, also those that we know nothing of."""
 
     def acknowledge(self, report: LabReport) -> None:
         """Note that a report is stored, so that it is not repeated. Idempotent."""

@@ -75,6 +75,8 @@ class JobDocument(msgspec.Struct, frozen=True, kw_only=True):
     format: int = 1
     # The number of the job for the lab and for us.
     job: int
+    # The number with a part that nobody can guess: every answer must repeat it.
+    name: str
     lab: str
     environment: str
     order: int
@@ -101,6 +103,8 @@ class LabReport(msgspec.Struct, frozen=True, kw_only=True):
 
     job: int
     state: LabState
+    # The name of the job, as the lab repeats it; empty if a person reports for the lab.
+    name: str = ""
     carrier: str | None = None
     tracking_number: str | None = None
     tracking_url: str | None = None
@@ -108,6 +112,13 @@ class LabReport(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
     # The SHA-256 of each file that was printed, by name, if the lab reports it.
     printed: Mapping[str, str] = {}
+
+
+class PlacedJob(NamedTuple):
+    """A job that a lab has, by its name, and where it is there."""
+
+    name: str
+    where: str
 
 
 class Later(NamedTuple):

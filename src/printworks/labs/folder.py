@@ -23,7 +23,7 @@ import msgspec
 import structlog
 
 from printworks.labs.connector import LabUnavailable
-from printworks.labs.documents import JobDocument, LabReport, Later
+from printworks.labs.documents import JobDocument, LabReport, Later, PlacedJob
 from printworks.labs.durable_files import (
     copy_checked,
     flush,
@@ -43,7 +43,7 @@ from printworks.labs.print_paths import (
     place_slip,
 )
 from printworks.labs.sheet import write_sheet
-from printworks.rules.production import LabState
+from printworks.rules.production import LabState, is_job_name, read_job_number
 
 log = structlog.get_logger()
 
@@ -86,10 +86,14 @@ _ADVICE: Final = {
 
 
 class _Place(NamedTuple):
-    """A job in one of the folders."""
+    """A job in one of the folders, by its name."""
 
     folder: str
-    job: int
+    name: str
+
+    @property
+    def job(self) -> int:
+        return read_job_number(self.name)
 
 
 class FolderLab:
@@ -109,20 +113,20 @@ class FolderLab:
 
     def place(self, document: JobDocument, files: Mapping[str, Path]) -> Sequence[Later]:
         """Put the complete job into `inbox`, unless the lab has it in any folder already."""
-        with self._working(), self._lock_job(document.job):
-            if self._find(document.job) is None:
+        with self._working(), self._lock_job(document.name):
+            if self._find(document.name) is None:
                 self._write_job(document, files)
         return ()
 
-    def cancel(self, job: int) -> None:
+    def cancel(self, name: str) -> None:
         """Remove the job from `inbox`; if the lab has moved it, put a note into its folder."""
-        with self._working(), self._lock_job(job):
-            folder = self._find(job)
-            if folder == INBOX and not self._remove_from_inbox(job):
+        with self._working(), self._lock_job(name):
+            folder = self._find(name)
+            if folder == INBOX and not self._remove_from_inbox(name):
                 # The lab has just moved it.
-                folder = self._find(job)
+                folder = self._find(name)
             if folder in {ACCEPTED, PRINTING}:
-                self._write_cancelled(self._path(_Place(folder, job)))
+                self._write_cancelled(self._path(_Place(folder, name)))
 
     def poll(self) -> Iterator[LabReport]:
         """Report every job that the lab has moved, unless that was acknowledged already."""
@@ -141,12 +145,20 @@ class FolderLab:
                 place: seen_before for place, seen_before in self._polls.items() if place in seen
             }
 
+    def list_jobs(self) -> Iterator[PlacedJob]:
+        """Return the jobs in all folders."""
+        for folder in FOLDERS:
+            with self._working():
+                places = self._list(folder)
+            for place in places:
+                yield PlacedJob(place.name, str(self._path(place)))
+
     def acknowledge(self, report: LabReport) -> None:
         """Do not repeat a report, and archive the job if nothing can follow. Idempotent."""
         folder = _STATES.get(report.state)
         if folder is None:
             return
-        place = _Place(folder, report.job)
+        place = _Place(folder, report.name)
         with self._lock:
             self._acknowledged.add(place)
         if folder in {DONE, FAILED}:
@@ -158,13 +170,13 @@ class FolderLab:
     # Placing and cancelling.
 
     def _write_job(self, document: JobDocument, files: Mapping[str, Path]) -> None:
-        draft = self._root / _DRAFTS / str(document.job)
+        draft = self._root / _DRAFTS / document.name
         # We hold the lock of the job, so the process that made this was killed.
         shutil.rmtree(draft, ignore_errors=True)
         try:
             make_folder(draft)
             self._write(draft, document, files)
-            draft.rename(self._path(_Place(INBOX, document.job)))
+            draft.rename(self._path(_Place(INBOX, document.name)))
         except BaseException:
             shutil.rmtree(draft, ignore_errors=True)
             raise
@@ -187,12 +199,12 @@ class FolderLab:
             sync(folder)
         sync(draft)
 
-    def _remove_from_inbox(self, job: int) -> bool:
+    def _remove_from_inbox(self, name: str) -> bool:
         # Renamed first, so that the lab cannot start to print what is being removed.
-        gone = self._root / _DRAFTS / f"{job}.cancelled"
+        gone = self._root / _DRAFTS / f"{name}.cancelled"
         shutil.rmtree(gone, ignore_errors=True)
         try:
-            self._path(_Place(INBOX, job)).rename(gone)
+            self._path(_Place(INBOX, name)).rename(gone)
         except FileNotFoundError:
             return False
         sync(self._root / INBOX)
@@ -220,9 +232,9 @@ class FolderLab:
         """Return the jobs in a folder; other entries are ignored."""
         with os.scandir(self._root / folder) as entries:
             return [
-                _Place(folder, int(entry.name))
+                _Place(folder, entry.name)
                 for entry in entries
-                if _is_job(entry.name) and entry.is_dir(follow_symlinks=False)
+                if is_job_name(entry.name) and entry.is_dir(follow_symlinks=False)
             ]
 
     def _check(self, place: _Place) -> LabReport | None:
@@ -246,9 +258,9 @@ class FolderLab:
 
     def _read(self, place: _Place) -> LabReport | None:
         if place.folder == ACCEPTED:
-            return LabReport(job=place.job, state=LabState.ACCEPTED)
+            return LabReport(job=place.job, name=place.name, state=LabState.ACCEPTED)
         if place.folder == PRINTING:
-            return LabReport(job=place.job, state=LabState.IN_PRODUCTION)
+            return LabReport(job=place.job, name=place.name, state=LabState.IN_PRODUCTION)
         with JobFolder.open(self._path(place)) as folder:
             if place.folder == DONE:
                 return self._read_done(place, folder)
@@ -261,6 +273,7 @@ class FolderLab:
         carrier, number, url = read_tracking(note)
         return LabReport(
             job=place.job,
+            name=place.name,
             state=LabState.DISPATCHED,
             carrier=carrier,
             tracking_number=number,
@@ -275,6 +288,7 @@ class FolderLab:
         is_rejected = reason.casefold().startswith("reject")
         return LabReport(
             job=place.job,
+            name=place.name,
             state=LabState.REJECTED if is_rejected else LabState.FAILED,
             reason=reason[:_REASON_LIMIT] or "The lab gave no reason.",
         )
@@ -290,7 +304,7 @@ class FolderLab:
     def _archive(self, place: _Place) -> None:
         archive = self._root / ARCHIVE
         # A lab that copies instead of moving may report the same job twice.
-        names = chain([str(place.job)], (f"{place.job}-{turn}" for turn in count(2)))
+        names = chain([place.name], (f"{place.name}-{turn}" for turn in count(2)))
         target = next(path for name in names if not (path := archive / name).exists())
         try:
             self._path(place).rename(target)
@@ -303,11 +317,11 @@ class FolderLab:
     # The folders themselves.
 
     def _path(self, place: _Place) -> Path:
-        return self._root / place.folder / str(place.job)
+        return self._root / place.folder / place.name
 
-    def _find(self, job: int) -> str | None:
-        found = (name for name in FOLDERS if os.path.lexists(self._path(_Place(name, job))))
-        return next(found, None)
+    def _find(self, name: str) -> str | None:
+        places = (_Place(folder, name) for folder in FOLDERS)
+        return next((each.folder for each in places if os.path.lexists(self._path(each))), None)
 
     @contextmanager
     def _working(self) -> Iterator[None]:
@@ -333,9 +347,9 @@ class FolderLab:
                 raise LabUnavailable(f"{path} is not a folder; is its disk mounted?")
 
     @contextmanager
-    def _lock_job(self, job: int) -> Iterator[None]:
+    def _lock_job(self, name: str) -> Iterator[None]:
         """Lock the job, so that no other thread or process places or cancels it."""
-        path = self._root / _DRAFTS / f"lock-{job % _LOCKS}"
+        path = self._root / _DRAFTS / f"lock-{read_job_number(name) % _LOCKS}"
         lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             with tolerating():
@@ -343,11 +357,6 @@ class FolderLab:
             yield
         finally:
             os.close(lock)
-
-
-def _is_job(name: str) -> bool:
-    # Not `7 - Copy`, the name that a desktop gives to a copy.
-    return name.isascii() and name.isdecimal() and name[0] != "0" and len(name) < 20
 
 
 def _write_sheet(

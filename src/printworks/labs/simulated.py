@@ -9,11 +9,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from printworks.labs.documents import JobDocument, LabReport, Later
+from printworks.labs.documents import JobDocument, LabReport, Later, PlacedJob
 from printworks.rules.production import LabState
 
 Timetable: TypeAlias = tuple[Later, ...]
@@ -49,11 +49,15 @@ class SimulatedLab:
             timetable = FAULTS[word](document, timetable)
         return timetable
 
-    def cancel(self, job: int) -> None:
+    def cancel(self, name: str) -> None:
         """Do nothing: there is no print to stop, and later reports change nothing."""
 
     def poll(self) -> Iterator[LabReport]:
         """Return nothing: all reports were returned at placing."""
+        return iter(())
+
+    def list_jobs(self) -> Iterator[PlacedJob]:
+        """Return nothing: no job is stored."""
         return iter(())
 
     def acknowledge(self, report: LabReport) -> None:
@@ -84,19 +88,23 @@ def _usual(document: JobDocument) -> Timetable:
     service = document.service
     number = make_tracking_number(document.job) if service.is_tracked else None
     job = document.job
-    dispatched = LabReport(
-        job=job,
-        state=LabState.DISPATCHED,
+    dispatched = _report(
+        document,
+        LabState.DISPATCHED,
         carrier=service.carrier,
         tracking_number=number,
         tracking_url=number and f"https://tracking.example/{number}",
         printed={item.print.name: item.print.sha256 for item in document.items},
     )
     return (
-        Later(_vary(ACCEPTED_AFTER, job), LabReport(job=job, state=LabState.ACCEPTED)),
-        Later(_vary(PRODUCED_AFTER, job), LabReport(job=job, state=LabState.IN_PRODUCTION)),
+        Later(_vary(ACCEPTED_AFTER, job), _report(document, LabState.ACCEPTED)),
+        Later(_vary(PRODUCED_AFTER, job), _report(document, LabState.IN_PRODUCTION)),
         Later(_vary(DISPATCHED_AFTER, job), dispatched),
     )
+
+
+def _report(document: JobDocument, state: LabState, **facts: Any) -> LabReport:
+    return LabReport(job=document.job, name=document.name, state=state, **facts)
 
 
 def _vary(wait: timedelta, job: int) -> timedelta:
@@ -111,13 +119,13 @@ def _reject_once(document: JobDocument, timetable: Timetable) -> Timetable:
 
 def _reject(document: JobDocument, timetable: Timetable) -> Timetable:
     reason = f"The lab {document.lab} cannot make this now."
-    rejected = LabReport(job=document.job, state=LabState.REJECTED, reason=reason)
+    rejected = _report(document, LabState.REJECTED, reason=reason)
     return tuple(Later(first.wait, rejected) for first in timetable[:1])
 
 
 def _fail(document: JobDocument, timetable: Timetable) -> Timetable:
     reason = "The paper jammed and the prints are spoiled."
-    failed = LabReport(job=document.job, state=LabState.FAILED, reason=reason)
+    failed = _report(document, LabState.FAILED, reason=reason)
     return tuple(
         Later(wait, failed if report.state is LabState.DISPATCHED else report)
         for wait, report in timetable
@@ -133,7 +141,7 @@ def _late(_: JobDocument, timetable: Timetable) -> Timetable:
 
 def _lost(document: JobDocument, timetable: Timetable) -> Timetable:
     reason = "The carrier has lost the parcel."
-    lost = LabReport(job=document.job, state=LabState.FAILED, reason=reason)
+    lost = _report(document, LabState.FAILED, reason=reason)
     sent = [wait for wait, report in timetable if report.state is LabState.DISPATCHED]
     return (*timetable, *(Later(wait + LOST_AFTER, lost) for wait in sent))
 

@@ -1,5 +1,6 @@
 """The states of a shipment at its lab, and what may still be changed in each."""
 
+import re
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Final, NamedTuple
@@ -17,6 +18,27 @@ class LabState(StrEnum):
     REJECTED = "rejected"
     CANCELLED = "cancelled"
     FAILED = "failed"
+
+
+# Of base32: fifty random bits, and a name that every file system takes.
+TOKEN_LENGTH: Final = 10
+# Not `7-… - Copy`, the name that a desktop gives to a copy.
+_JOB_NAME: Final = re.compile(rf"([1-9][0-9]{{0,18}})-[a-z2-7]{{{TOKEN_LENGTH}}}")
+
+
+def name_job(number: int, token: str) -> str:
+    """Return what a lab calls a job: every answer must repeat it."""
+    return f"{number}-{token}"
+
+
+def is_job_name(text: str) -> bool:
+    """Whether a text can be the name of a job."""
+    return _JOB_NAME.fullmatch(text) is not None
+
+
+def read_job_number(name: str) -> int:
+    """Return the number in the name of a job."""
+    return int(name.partition("-")[0])
 
 
 _S = LabState

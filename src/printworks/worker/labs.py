@@ -172,7 +172,7 @@ def _cancel(context: Context, shipment_id: int) -> None:
     with context.database.reading() as db:
         shipment = get_shipment(db, shipment_id)
     try:
-        _connect(context.resources, shipment.lab).cancel(shipment_id)
+        _connect(context.resources, shipment.lab).cancel(shipment.job_name)
     except LabUnavailable as error:
         raise RetryLater(str(error), wait=OUTAGE_WAIT) from error
 
@@ -212,13 +212,17 @@ def _poll(context: Context, lab: Lab, connector: LabConnector) -> None:
 
 
 def _was_sent_to(context: Context, lab_code: str, report: LabReport) -> bool:
-    """Whether a report is about a shipment that is recorded as sent to this lab."""
+    """Whether a report is about a shipment that is recorded as sent to this lab.
+
+    The number alone does not say so: it may have been given to another one before a restore.
+    """
     try:
         with context.database.reading() as db:
             shipment = get_shipment(db, report.job)
     except NotFound:
         return False
-    return shipment.lab == lab_code and shipment.sent_at is not None
+    is_named = report.name == shipment.job_name
+    return is_named and shipment.lab == lab_code and shipment.sent_at is not None
 
 
 def _enqueue_poll(context: Context) -> None:

@@ -40,6 +40,7 @@ def write_document(
     rejected = [len(decision.without) for decision in list_decisions(work.db, order.id)]
     return JobDocument(
         job=shipment.id,
+        name=shipment.job_name,
         lab=lab.code,
         environment=work.environment,
         order=order.id,

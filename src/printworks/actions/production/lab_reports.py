@@ -72,8 +72,13 @@ def prepare_lab_report(system: SystemWork, report: LabReport) -> ReadyRouting | 
 def apply_lab_report(
     system: SystemWork, report: LabReport, ready: ReadyRouting | None = None
 ) -> bool:
-    """Apply a lab report; return False, and change nothing, if it is not news."""
+    """Apply a lab report; return False, and change nothing, if it is not news.
+
+    Nor is one that repeats the name of another job: that job had the same number before a restore.
+    """
     work, order, shipment = _lock_shipment(system, report.job)
+    if report.name and report.name != shipment.job_name:
+        return False
     if shipment.state is None or not is_news(shipment.state, report.state):
         return False
     if report.state is LabState.DISPATCHED and _is_misprint(work.db, order, shipment, report):

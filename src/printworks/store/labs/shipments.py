@@ -1,5 +1,7 @@
 """Shipments: planned, then at their labs, then on their way."""
 
+import secrets
+from base64 import b32encode
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -22,9 +24,9 @@ from printworks.catalogue.services import Carrier
 from printworks.conversion import reader_of
 from printworks.errors import WrongState
 from printworks.rules.orders import ORDER_CHANGED
-from printworks.rules.production import DROPPED, LabState
+from printworks.rules.production import DROPPED, TOKEN_LENGTH, LabState, name_job
 from printworks.rules.routing.model import Routing
-from printworks.store.engine.prepared import PreparedStatement, structs_of
+from printworks.store.engine.prepared import PreparedStatement, is_one_of, structs_of, write_list
 from printworks.store.engine.rows import columns_of, get_struct, group_by, list_structs, possible_id
 from printworks.store.images.images import IMAGES_OF_ORDER, Image
 from printworks.store.orders.orders import (
@@ -62,8 +64,14 @@ class Shipment(msgspec.Struct, frozen=True):
     tracking_number: str | None
     tracking_url: str | None
     shipped_at: datetime | None
+    lab_token: str
     created_at: datetime
     updated_at: datetime
+
+    @property
+    def job_name(self) -> str:
+        """What the lab calls it: its number, and what nobody can guess."""
+        return name_job(self.id, self.lab_token)
 
 
 class NewShipment(msgspec.Struct, frozen=True, kw_only=True):
@@ -193,6 +201,15 @@ def get_shipment(db: Connection, shipment_id: int) -> Shipment:
     return get_struct(db, Shipment, query, missing=f"There is no shipment {shipment_id}.")
 
 
+def find_job_names(db: Connection, numbers: Iterable[int]) -> set[str]:
+    """Return the names at labs of the shipments with these numbers, as far as they exist."""
+    query = select(shipments.c.id, shipments.c.lab_token).where(
+        is_one_of(shipments.c.id, "numbers")
+    )
+    rows = db.execute(query, {"numbers": write_list(numbers)})
+    return {name_job(number, token) for number, token in rows}
+
+
 def list_open_shipments(db: Connection, *, lab: str | None = None, limit: int) -> list[Shipment]:
     """Return shipments that labs still have to make or failed to make, oldest first."""
     wanted = select(*COLUMNS).where(IS_OPEN).order_by(shipments.c.id).limit(limit)
@@ -230,7 +247,12 @@ def insert_shipments(
 
 def _write_row(order_id: int, new: NewShipment, now: datetime) -> dict[str, Any]:
     given = msgspec.structs.asdict(new)
-    return {**_NOT_YET_KNOWN, **given, "order_id": order_id, "created_at": now, "updated_at": now}
+    times = {"created_at": now, "updated_at": now}
+    return {**_NOT_YET_KNOWN, **given, "order_id": order_id, "lab_token": _make_token(), **times}
+
+
+def _make_token() -> str:
+    return b32encode(secrets.token_bytes(TOKEN_LENGTH)).decode().lower()[:TOKEN_LENGTH]
 
 
 def replace_plan(

@@ -54,3 +54,7 @@ class QuarantineWatch:
                 self._is_on = find_quarantine(db) is not None
             self._read_at = now
         return self._is_on
+
+    def forget(self) -> None:
+        """Read it again next time."""
+        self._read_at = None

@@ -38,6 +38,9 @@ shipments = Table(
     Column("tracking_url", Text),
     # For production times by day.
     Column("shipped_at", Timestamp, index=True),
+    # The unguessable part of its name at the lab: after a restore, the same number may be given to
+    # another shipment, and an answer that was left over must not be taken for its own.
+    Column("lab_token", Text, nullable=False),
     Column("created_at", Timestamp, nullable=False),
     Column("updated_at", Timestamp, nullable=False),
     sqlite_autoincrement=True,

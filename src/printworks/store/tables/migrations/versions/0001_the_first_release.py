@@ -417,6 +417,7 @@ numbered_table(
     *optional(TIMESTAMP, "sent_at"),
     *optional(TEXT, "held_because", "reason", "tracking_number", "tracking_url"),
     *optional(TIMESTAMP, "shipped_at", index=True),
+    *required(TEXT, "lab_token"),
     *required(TIMESTAMP, "created_at", "updated_at"),
     partial_index(
         "ix_shipments_open",
