@@ -166,8 +166,6 @@ def test_a_wrong_value_is_explained_in_one_sentence(
             {"DATABASE_URL": "sqlite:////x", "DATABASE_URL_FILE": "/y"},
             "PRINTWORKS_DATABASE_URL and PRINTWORKS_DATABASE_URL_FILE are both set",
         ),
-        ({"S3_REGION": "eu-west-1"}, "set `files` to `s3://bucket`"),
-        ({"FILES": "/pictures", "S3_ENDPOINT": "https://x"}, "set `files` to `s3://bucket`"),
         (
             {"FILES": "s3://bucket", "S3_ACCESS_KEY_ID": "x"},
             "`s3_access_key_id` and `s3_secret_access_key` belong together",
@@ -194,6 +192,13 @@ def test_settings_that_contradict_each_other_are_refused(
         Settings.load(tmp_path, {f"PRINTWORKS_{name}": value for name, value in environ.items()})
 
     assert sentence in str(refused.value)
+
+
+def test_backups_may_go_to_s3_where_files_do_not(tmp_path: Path) -> None:
+    settings = Settings.load(tmp_path, {"PRINTWORKS_S3_ENDPOINT": "https://x"})
+
+    assert settings.files == str(tmp_path / "files")
+    assert settings.s3_endpoint == "https://x"
 
 
 def test_an_unknown_variable_is_refused_with_the_nearest_name(tmp_path: Path) -> None:

@@ -42,7 +42,10 @@ class DeclaredSettings(msgspec.Struct, frozen=True, kw_only=True):
         "The file with the keys that encrypt the secrets in the database; by default `secret.key` "
         "in the data folder. Several machines need the same one; see [running](running.md#secrets).",
     ] = None
-    s3_endpoint: Annotated[str, "Address of an S3-compatible server; by default that of AWS."] = ""
+    s3_endpoint: Annotated[
+        str,
+        "Address of an S3-compatible server, for files and for backups; by default that of AWS.",
+    ] = ""
     s3_region: Annotated[
         str, "Region of the bucket; by default `AWS_REGION`, else `us-east-1`."
     ] = ""

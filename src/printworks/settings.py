@@ -142,10 +142,6 @@ def _read_day(text: str) -> date | None:
         return None
 
 
-def _has_s3_settings(settings: Settings) -> bool:
-    return any(getattr(settings, name) for name in SETTINGS if name.startswith("s3_"))
-
-
 def _check_combinations(settings: Settings) -> None:
     proxied = bool(settings.behind_proxy)
     problems = {
@@ -184,9 +180,6 @@ def _check_combinations(settings: Settings) -> None:
         ),
         "`s3_access_key_id` and `s3_secret_access_key` belong together; set both or neither.": (
             bool(settings.s3_access_key_id) != bool(settings.s3_secret_access_key)
-        ),
-        "The settings that begin with `s3_` are for files in S3; set `files` to `s3://bucket`.": (
-            not is_in_s3(settings.files) and _has_s3_settings(settings)
         ),
     }
     for sentence, is_wrong in (problems | _list_payment_problems(settings)).items():

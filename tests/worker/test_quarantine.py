@@ -15,8 +15,8 @@ from printworks.payments.provider import Charge, Paid, ProviderUnavailable
 from printworks.rules.images import ImageStatus
 from printworks.rules.jobs import POLICIES, JobKind, JobState
 from printworks.rules.orders import OrderStatus
-from printworks.rules.quarantine import QuarantineCause
-from printworks.store.console.doubts import DoubtKind, list_doubts
+from printworks.rules.quarantine import DoubtKind, QuarantineCause
+from printworks.store.console.doubts import list_doubts
 from printworks.store.engine.database import Database
 from printworks.store.queue.quarantine import QuarantineWatch, find_quarantine
 from printworks.worker.advance import advance

@@ -93,9 +93,9 @@ def write_manifest(manifest: BackupManifest) -> bytes:
 def read_manifest(written: bytes) -> BackupManifest:
     """Read a manifest; raise `BackupDamaged` or, for one of a newer program, `BackupUnusable`."""
     try:
-        content = msgspec.json.decode(written, type=dict)
+        content = msgspec.json.decode(written)
         seal = content.pop("seal")
-    except (ValueError, KeyError) as error:
+    except (ValueError, KeyError, AttributeError, TypeError) as error:
         raise BackupDamaged(f"{MANIFEST} cannot be read.") from error
     if content.get("format") != FORMAT:
         raise BackupUnusable(

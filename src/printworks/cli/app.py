@@ -28,6 +28,7 @@ PLACES: Final = {
     "doctor": Place("doctor", "Check the installation; say what to do.", is_group=False),
     "backup": Place("backup", "Back up the database and the files, while running.", is_group=False),
     "restore": Place("backup", "Restore a backup into an empty installation.", is_group=False),
+    "copy": Place("copying", "Copy everything to another database or place.", is_group=False),
     "verify": Place("verify", "Check that all rows, files and money are whole.", is_group=False),
     "quarantine": Place("quarantine", "Quarantine: what may have happened; let nothing out."),
     "listen": Place("listen", "Show callbacks as they happen, and forward them.", is_group=False),

@@ -9,6 +9,7 @@ from printworks.settings import Settings
 from printworks.store.accounts.secrets import ENVIRONMENT, claim_environment, find_secret
 from printworks.store.engine.database import Database, DatabaseUnusable
 from printworks.store.tables import schema
+from printworks.store.transfer.copies import find_copy
 
 
 def make_data_folder(settings: Settings) -> None:
@@ -27,11 +28,22 @@ def open_services(settings: Settings) -> Iterator[Services]:
     services = Services(settings, connections=2)
     try:
         prepare_schema(services.database)
+        _check_whole(services.database)
         _check_environment(services.database, settings.environment)
         prepare_secrets(services.database, services.vault)
         yield services
     finally:
         services.close()
+
+
+def _check_whole(database: Database) -> None:
+    """Refuse a database that is still being copied to."""
+    with database.reading() as db:
+        state = find_copy(db)
+    if state is not None:
+        raise DatabaseUnusable(
+            "This database is an unfinished copy; run the same `printworks copy` again, to its end."
+        )
 
 
 def _check_environment(database: Database, environment: str) -> None:

@@ -1,6 +1,6 @@
 """`printworks quarantine`: what may have happened since a backup, and letting things out again."""
 
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
@@ -11,19 +11,11 @@ from printworks.cli.options import Limit
 from printworks.cli.output import write
 from printworks.cli.session import CommandSession, command
 from printworks.errors import WrongState
-from printworks.rules.quarantine import QuarantineCause
-from printworks.store.console.doubts import DoubtGroup, DoubtKind, list_doubts
+from printworks.rules.quarantine import DOUBTS, QuarantineCause
+from printworks.store.console.doubts import DoubtGroup, list_doubts
 from printworks.store.queue.quarantine import find_quarantine
 
 app = typer.Typer(no_args_is_help=True)
-
-SENTENCES: Final = {
-    DoubtKind.SENT: "shipments may have been sent to their labs",
-    DoubtKind.REPORTED: "shipments at labs may have been reported as made, sent or failed",
-    DoubtKind.PAID: "payments may have been made, declined or refunded",
-    DoubtKind.DELIVERED: "callbacks may have been delivered",
-    DoubtKind.SUBMITTED: "open orders may have been changed, submitted or cancelled",
-}
 
 
 @command(app, "show")
@@ -64,7 +56,7 @@ def _write_group(group: DoubtGroup) -> list[str]:
         for doubt in group.rows
     ]
     rest = [] if len(shown) == group.count else [f"    … {count} in all; --limit shows more"]
-    return [f"  {count} {SENTENCES[group.kind]}:", *shown, *rest]
+    return [f"  {count} {DOUBTS[group.kind]}:", *shown, *rest]
 
 
 @command(app, "begin")

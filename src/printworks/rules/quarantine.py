@@ -27,6 +27,26 @@ class QuarantineCause(StrEnum):
     OPERATOR = "operator"
 
 
+class DoubtKind(StrEnum):
+    """What may have happened that the database does not know."""
+
+    SENT = "sent-to-lab"
+    REPORTED = "reported-by-lab"
+    PAID = "paid"
+    DELIVERED = "callback-delivered"
+    SUBMITTED = "submitted"
+
+
+# What operators read of each kind, after a number.
+DOUBTS: Final[Mapping[DoubtKind, str]] = {
+    DoubtKind.SENT: "lab jobs may have been sent to their labs",
+    DoubtKind.REPORTED: "lab jobs may have been reported as made, sent or failed",
+    DoubtKind.PAID: "payments may have been made, declined or refunded",
+    DoubtKind.DELIVERED: "callbacks may have been delivered",
+    DoubtKind.SUBMITTED: "open orders may have been changed, submitted or cancelled",
+}
+
+
 class Quarantine(msgspec.Struct, frozen=True):
     """Since when nothing leaves the service, and why."""
 

@@ -10,7 +10,7 @@ from printworks.dashboard.console.issues import issues
 from printworks.dashboard.console.orders import order, orders
 from printworks.dashboard.console.overview import overview
 from printworks.dashboard.console.production import job_sheet, production, shipments
-from printworks.dashboard.console.system import health, jobs
+from printworks.dashboard.console.system import health, jobs, quarantine
 from printworks.dashboard.site.router import Page
 from printworks.dashboard.site.visits import ConsoleVisit
 
@@ -36,6 +36,7 @@ PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
     jobs.show_jobs,
     jobs.show_job,
     health.show_health,
+    quarantine.show_quarantine,
     people.show_people,
     people.show_person,
     audit.show_audit,

@@ -54,7 +54,7 @@ _MENUS: Final[Mapping[Realm, Sequence[_Line]]] = {
         ),
         _Line("Ledger", "/console/ledger", "money"),
         _Line("Jobs", "/console/jobs", "jobs"),
-        _Line("Health", "/console/health", "health"),
+        _Line("Health", "/console/health", "health", also=("/console/quarantine",)),
         _Line("People", "/console/people", "keys", duty=Duty.ADMINISTER),
         _Line("Audit log", "/console/audit", "requests", duty=Duty.SUPPORT),
         _Line("Settings", "/console/settings", "settings"),

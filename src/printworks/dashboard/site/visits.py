@@ -153,6 +153,11 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
         """Work on this person's own settings, in the transaction of this visit."""
         return self.system_work
 
+    @property
+    def is_quarantined(self) -> bool:
+        """Whether the person should know that nothing leaves the service."""
+        return False
+
     def may(self, duty: Duty) -> bool:
         """Say whether the person's role includes a duty."""
         return duty in MAY[self.person.role]
@@ -199,6 +204,11 @@ class MerchantVisit(Visit, frozen=True, kw_only=True):
 
 class ConsoleVisit(Visit, frozen=True, kw_only=True):
     """A visit to the operator area."""
+
+    @property
+    def is_quarantined(self) -> bool:
+        """Whether nothing leaves the service; the page about it says so itself."""
+        return self.path != "/console/quarantine" and self.services.quarantine.is_on()
 
 
 def refuse_unknown() -> NoReturn:

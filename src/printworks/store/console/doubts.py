@@ -1,7 +1,6 @@
 """What may have happened since a backup, as far as the database can tell: what was under way."""
 
 from collections.abc import Sequence
-from enum import StrEnum
 from typing import Any, Final
 
 import msgspec
@@ -10,21 +9,12 @@ from sqlalchemy import Connection, Select, select, text
 from printworks.rules.events import CallbackState
 from printworks.rules.payments import PaymentState
 from printworks.rules.production import LabState
+from printworks.rules.quarantine import DoubtKind
 from printworks.store.labs.shipments import IS_OPEN
 from printworks.store.tables import callbacks, merchants, orders, payment_requests, shipments
 
 # At most this many of each kind are counted.
 MOST: Final = 1000
-
-
-class DoubtKind(StrEnum):
-    """What may have happened."""
-
-    SENT = "sent-to-lab"
-    REPORTED = "reported-by-lab"
-    PAID = "paid"
-    DELIVERED = "callback-delivered"
-    SUBMITTED = "submitted"
 
 
 class Doubt(msgspec.Struct, frozen=True):

@@ -85,6 +85,8 @@ def examine(
     yield check_schema(schema.find_revision(services.database))
     yield check_queue(queue, now=now)
     yield check_workers(queue.workers, now=now)
+    if services.quarantine.is_on():
+        yield Check("Quarantine", "warn", "Nothing leaves the service; see /console/quarantine.")
     settings = services.settings
     yield check_folder("Data folder", settings.data)
     if not settings.files.startswith("s3://"):
