@@ -162,10 +162,10 @@ def _add_more(db: Connection, *, since: datetime) -> None:
     for statement in (
         f"""INSERT INTO shipments (order_id, state, lab, band, service, carrier, is_tracked,
             items_cost, shipping_cost, image_ids, copies, earliest_arrival, latest_arrival,
-            sent_at, shipped_at, created_at, updated_at)
+            sent_at, shipped_at, lab_token, created_at, updated_at)
         SELECT id, 'dispatched', 'lab-' || id % 3, 'prints', 'service', 'DHL',
             {"0" if kind == "sqlite" else "false"}, 400, 350, '[]', 1 + id % 4, {latest}, {latest},
-            created_at, {shipped}, created_at, created_at {recent}""",
+            created_at, {shipped}, 'k3v7x2mq7c', created_at, created_at {recent}""",
         f"""INSERT INTO ledger_entries (merchant_id, number, key, kind, order_id, currency, lines,
             memo, created_at, balance, previous, hash)
         SELECT merchant_id, ordinal, 'charge-' || id, 'charge', id, 'GBP', {lines}, '',

@@ -79,6 +79,7 @@ def add_shipment(db: Connection, merchant: Merchant, **values: Any) -> int:
         "copies": 1,
         "earliest_arrival": "2026-11-23",
         "latest_arrival": "2026-11-25",
+        "lab_token": "k3v7x2mq7c",
         "created_at": EARLIER,
         "updated_at": EARLIER,
     }
