@@ -48,7 +48,7 @@ class Installation:
 
     def back_up(self, place: Path | str, *, with_key: bool = False) -> BackupManifest:
         """Take a backup."""
-        repository = Repository(str(place), self.settings)
+        repository = Repository(str(place), self.settings, may_be_new=True)
         return Backup(self.services, repository, SilentProgress()).take(with_key=with_key)
 
     def restore(

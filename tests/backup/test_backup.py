@@ -329,7 +329,9 @@ def test_the_key_comes_with_a_backup_that_was_asked_to_have_it(
 
 
 def test_there_must_be_a_backup(source: Installation, place: Path) -> None:
-    repository = Repository(str(place), source.settings)
+    with pytest.raises(BackupUnusable, match="is not a folder"):
+        Repository(str(place), source.settings)
+    repository = Repository(str(place), source.settings, may_be_new=True)
 
     assert repository.find_newest() is None
     with pytest.raises(BackupUnusable, match="no whole backup"):

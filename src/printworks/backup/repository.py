@@ -29,9 +29,9 @@ _TRIES: Final = 3
 class Repository:
     """The backups at one place."""
 
-    def __init__(self, place: str, settings: Settings) -> None:
+    def __init__(self, place: str, settings: Settings, *, may_be_new: bool = False) -> None:
         self.place = place
-        _check_place(place, settings)
+        _check_place(place, settings, may_be_new=may_be_new)
         self.files: Files = open_backups(place, settings)
         self.scratch = settings.data / "tmp"
         self.scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -105,13 +105,14 @@ class Repository:
             yield Path(name)
 
 
-def _check_place(place: str, settings: Settings) -> None:
+def _check_place(place: str, settings: Settings, *, may_be_new: bool) -> None:
     """Refuse a folder on a disk that is not mounted, and one among the files of the service."""
     if is_in_s3(place):
         return
     folder = Path(place).absolute()
-    if not folder.parent.is_dir():
-        raise BackupUnusable(f"{folder.parent} is not a folder; is its disk mounted?")
+    wanted = folder.parent if may_be_new else folder
+    if not wanted.is_dir():
+        raise BackupUnusable(f"{wanted} is not a folder; is its disk mounted?")
     if not is_in_s3(settings.files) and folder.resolve().is_relative_to(Path(settings.files)):
         raise BackupUnusable(f"{folder} is where the service keeps its own files; choose another.")
 

@@ -42,7 +42,7 @@ def backup(
     leaves none behind; take it again.
     """
     services = session.services
-    repository = Repository(place, session.settings)
+    repository = Repository(place, session.settings, may_be_new=True)
     with showing_progress(is_json=session.is_json) as progress:
         taken = Backup(services, repository, progress).take(with_key=with_key)
     files = taken.files
