@@ -27,6 +27,7 @@ from printworks.store.callbacks.settings import count_unencrypted
 from printworks.store.console.health import describe_queue
 from printworks.store.engine.database import Database, DatabaseUnusable
 from printworks.store.engine.sqlite import OLDEST as OLDEST_SQLITE
+from printworks.store.queue.quarantine import find_quarantine
 from printworks.store.tables import schema
 from printworks.vault import SecretKeyUnusable, Vault, read_keys
 from printworks.web.tls import RENEW_BEFORE, TlsFiles, TlsUnusable, ca_file, read_certificate
@@ -156,6 +157,7 @@ def check_database(settings: Settings, *, now: datetime) -> Iterator[DoctorFindi
             yield check_secrets(database, settings.secret_keys)
             yield check_callbacks(database, settings)
             yield check_workers(database, now=now)
+            yield from check_quarantine(database)
     except SQLAlchemyError as error:
         reason = str(getattr(error, "orig", error)).strip().splitlines()[0]
         yield DoctorFinding("database", FAIL, f"It cannot be used: {reason}")
@@ -192,6 +194,18 @@ def check_secrets(database: Database, file: Path) -> DoctorFinding:
         return find(WARN, "Some still have an older key; run `printworks secrets rotate`.")
     count = sum(report.by_key.values())
     return find(OK, f"all {count} can be opened with key {report.sealing_key} of {file}.")
+
+
+def check_quarantine(database: Database) -> Iterator[DoctorFinding]:
+    """Say that nothing leaves the service, if that is so."""
+    with database.reading() as db:
+        quarantine = find_quarantine(db)
+    if quarantine is not None:
+        since = f"{quarantine.since:%Y-%m-%d %H:%M}"
+        advice = "`printworks quarantine show` says what may have happened, `end` ends it."
+        yield DoctorFinding(
+            "quarantine", WARN, f"Nothing leaves the service since {since}; {advice}"
+        )
 
 
 def check_callbacks(database: Database, settings: Settings) -> DoctorFinding:

@@ -30,7 +30,7 @@ def show(session: CommandSession, *, limit: Limit = 20) -> None:
         strays = list(find_strays(db, list_connectors(session)))
     lines = [line for group in groups for line in _write_group(group)]
     if strays:
-        lines.append(f"  {len(strays):,} jobs are at labs of which nothing is known here:")
+        lines.append(f"  Jobs at labs of which nothing is known here ({len(strays):,}):")
         lines += [f"    {stray.lab}  {stray.where}" for stray in strays[:limit]]
     session.show(
         {
@@ -56,7 +56,7 @@ def _write_group(group: DoubtGroup) -> list[str]:
         for doubt in group.rows
     ]
     rest = [] if len(shown) == group.count else [f"    … {count} in all; --limit shows more"]
-    return [f"  {count} {DOUBTS[group.kind]}:", *shown, *rest]
+    return [f"  {DOUBTS[group.kind].heading} ({count}):", *shown, *rest]
 
 
 @command(app, "begin")

@@ -8,7 +8,7 @@ job runs that reaches a lab, a bank or a receiver.
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -37,13 +37,26 @@ class DoubtKind(StrEnum):
     SUBMITTED = "submitted"
 
 
-# What operators read of each kind, after a number.
-DOUBTS: Final[Mapping[DoubtKind, str]] = {
-    DoubtKind.SENT: "lab jobs may have been sent to their labs",
-    DoubtKind.REPORTED: "lab jobs may have been reported as made, sent or failed",
-    DoubtKind.PAID: "payments may have been made, declined or refunded",
-    DoubtKind.DELIVERED: "callbacks may have been delivered",
-    DoubtKind.SUBMITTED: "open orders may have been changed, submitted or cancelled",
+class DoubtWords(NamedTuple):
+    """How operators read of a kind of doubt: a heading, and what its two columns are."""
+
+    heading: str
+    subject: str
+    detail: str
+
+
+DOUBTS: Final[Mapping[DoubtKind, DoubtWords]] = {
+    DoubtKind.SENT: DoubtWords("Lab jobs that may have been sent to their labs", "Lab job", "Lab"),
+    DoubtKind.REPORTED: DoubtWords(
+        "Lab jobs that may have been made, sent or failed since", "Lab job", "Lab"
+    ),
+    DoubtKind.PAID: DoubtWords(
+        "Payments that may have been made, declined or refunded", "Payment", "State"
+    ),
+    DoubtKind.DELIVERED: DoubtWords("Callbacks that may have been delivered", "Callback", "State"),
+    DoubtKind.SUBMITTED: DoubtWords(
+        "Open orders that may have been changed, submitted or cancelled", "Reference", "Recipient"
+    ),
 }
 
 

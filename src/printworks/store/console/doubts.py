@@ -40,10 +40,14 @@ def list_doubts(db: Connection, *, limit: int) -> list[DoubtGroup]:
     groups = []
     for kind, query in _QUERIES:
         rows = db.execute(query.limit(MOST + 1)).all()
-        shown = [Doubt(row[0], row[1], *map(str, row[2:])) for row in rows[:limit]]
+        shown = [Doubt(row[0], row[1], *map(_write, row[2:])) for row in rows[:limit]]
         if rows:
             groups.append(DoubtGroup(kind, min(len(rows), MOST), len(rows) > MOST, shown))
     return groups
+
+
+def _write(value: object) -> str:
+    return "" if value is None else str(value)
 
 
 def _with_merchant(table: Any, *columns: Any, through_order: bool = False) -> Select[Any]:
@@ -84,7 +88,7 @@ _QUERIES: Final[Sequence[tuple[DoubtKind, Select[Any]]]] = (
     ),
     (
         DoubtKind.SUBMITTED,
-        _with_merchant(orders, orders.c.id, orders.c.status).where(
+        _with_merchant(orders, orders.c.merchant_order_id, orders.c.recipient_name).where(
             text("status = 'NotYetSubmitted'")
         ),
     ),

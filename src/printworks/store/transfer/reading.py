@@ -9,7 +9,7 @@ from sqlalchemy import Connection, TextClause, text
 from printworks.store.transfer.shapes import ColumnKind, ColumnShape, Row, TableShape
 
 # Rows that are in memory at once.
-PAGE: Final = 500
+PAGE: Final = 2000
 
 _decode: Final = msgspec.json.Decoder().decode
 # What both databases answer: readable text.

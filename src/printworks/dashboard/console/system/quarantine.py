@@ -23,7 +23,7 @@ def show_quarantine(visit: ConsoleVisit) -> Response:
         "console/quarantine.html",
         quarantine=quarantine,
         doubts=[] if quarantine is None else list_doubts(visit.db, limit=_ROWS),
-        sentences=DOUBTS,
+        words=DOUBTS,
         is_mine=visit.may(Duty.ADMINISTER),
     )
 
