@@ -46,10 +46,14 @@ class Installation:
     def database(self) -> Database:
         return self.services.database
 
-    def back_up(self, place: Path | str, *, with_key: bool = False) -> BackupManifest:
+    def back_up(
+        self, place: Path | str, *, with_key: bool = False, keep: int | None = None
+    ) -> BackupManifest:
         """Take a backup."""
         repository = Repository(str(place), self.settings, may_be_new=True)
-        return Backup(self.services, repository, SilentProgress()).take(with_key=with_key)
+        return Backup(self.services, repository, SilentProgress()).take(
+            with_key=with_key, keep=keep
+        )
 
     def restore(
         self, place: Path | str, *, backup: str | None = None, skip_damaged: bool = False

@@ -3,6 +3,7 @@
 import gzip
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -221,6 +222,46 @@ def test_a_file_that_is_missing_or_changed_is_named(
 
     assert taken.files.missing == [proof]
     assert taken.files.damaged == [original]
+
+
+def test_old_backups_go_with_what_only_they_had(
+    shop: Shop, source: Installation, target: Installation, place: Path
+) -> None:
+    first = source.back_up(place)
+    gone = shop.list_files("proofs")[0]
+    shop.resources.files.delete(gone)
+    shop.pass_time(minutes=1)
+    source.back_up(place)
+    # Left by one that was killed.
+    (place / "backups" / "20261115t110000z-abcdef").mkdir()
+    (place / "backups" / "20261115t110000z-abcdef" / "files.jsonl.gz").write_text("half")
+    shop.pass_time(minutes=1)
+
+    third = source.back_up(place, keep=2)
+    shop.pass_time(minutes=1)
+    fourth = source.back_up(place, keep=1)
+
+    repository = Repository(str(place), source.settings)
+    assert repository.list_backups() == [fourth.id]
+    assert [path.name for path in (place / "backups").iterdir()] == [fourth.id]
+    contents = [path for path in (place / "contents").rglob("*") if path.is_file()]
+    assert len(contents) < first.files.new
+    assert third.files.new == 0
+    target.restore(place)
+    assert [fault.key for fault in target.verify().faults] == [gone]
+
+
+def test_two_backups_at_one_place_do_not_meet(source: Installation, place: Path) -> None:
+    repository = Repository(str(place), source.settings, may_be_new=True)
+    now = source.services.clock()
+    repository.claim("20261115t115900z-abcdef", now=now)
+
+    with pytest.raises(BackupUnusable, match="Another backup is being taken"):
+        source.back_up(place)
+
+    repository.claim("20261115t115900z-abcdef", now=now - timedelta(hours=2))
+    assert source.back_up(place).files.count
+    assert list(repository.files.keys("running")) == []
 
 
 # What a restore refuses.

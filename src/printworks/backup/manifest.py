@@ -115,6 +115,11 @@ def manifest_key(backup_id: str) -> str:
     return f"{_FOLDER}/{backup_id}/{MANIFEST}"
 
 
+def backup_of(key: str) -> str:
+    """Return the id of the backup that a key belongs to."""
+    return key.split("/")[1]
+
+
 def rows_key(backup_id: str, table: str) -> str:
     """Return where the rows of a table are: keys have no underscores."""
     return f"{_FOLDER}/{backup_id}/rows/{table.replace('_', '-')}.jsonl.gz"

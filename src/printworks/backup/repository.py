@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryDirectory
 from typing import Final
@@ -24,6 +25,8 @@ from printworks.settings import Settings, is_in_s3
 
 _MANIFEST: Final = re.compile(rf"backups/([a-z0-9-]+)/{re.escape(MANIFEST)}")
 _TRIES: Final = 3
+_RUNNING: Final = "running"
+FORGOTTEN_AFTER: Final = timedelta(hours=1)
 
 
 class Repository:
@@ -54,6 +57,34 @@ class Repository:
         """Return the newest backup; None if there is none."""
         found = self.list_backups()
         return self.read_manifest(found[-1]) if found else None
+
+    def claim(self, backup_id: str, *, now: datetime) -> None:
+        """Say that a backup is being taken here; call it again now and then.
+
+        Raise `BackupUnusable` if another one is: the first to be killed is forgotten after an hour.
+        """
+        mine = f"{_RUNNING}/{backup_id}"
+        self.put_bytes(mine, now.isoformat().encode())
+        for key in list(self.files.keys(_RUNNING)):
+            if key == mine:
+                continue
+            if now - self._read_time(key) < FORGOTTEN_AFTER:
+                self.files.delete(mine)
+                raise BackupUnusable(
+                    f"Another backup is being taken to {self.place} ({key.rpartition('/')[2]}); "
+                    "wait until it is done, or for an hour if it was killed."
+                )
+            self.files.delete(key)
+
+    def release(self, backup_id: str) -> None:
+        """Say that a backup is no longer being taken."""
+        self.files.delete(f"{_RUNNING}/{backup_id}")
+
+    def _read_time(self, key: str) -> datetime:
+        try:
+            return datetime.fromisoformat(self.files.read(key).decode())
+        except (FileMissing, ValueError):
+            return datetime.min.replace(tzinfo=UTC)
 
     def put(self, key: str, source: Path) -> None:
         self.files.put(key, source)

@@ -30,6 +30,7 @@ from printworks.backup.manifest import (
     write_manifest,
 )
 from printworks.backup.progress import TransferProgress
+from printworks.backup.pruning import prune
 from printworks.backup.repository import Repository, hash_file
 from printworks.backup.threads import in_order
 from printworks.files.errors import FileMissing
@@ -67,10 +68,20 @@ class Backup:
         self.id = f"{self._created_at:%Y%m%dt%H%M%S}z-{secrets.token_hex(3)}"
         self._said_so = self._created_at
 
-    def take(self, *, with_key: bool = False) -> BackupManifest:
-        """Copy everything, and return what there is now. A backup that fails leaves no manifest."""
+    def take(self, *, with_key: bool = False, keep: int | None = None) -> BackupManifest:
+        """Copy everything, and return what there is now. A backup that fails leaves no manifest.
+
+        With `keep`, only so many backups stay: this one and those before it.
+        """
+        with self._holding_files():
+            manifest = self._take(with_key=with_key)
+            if keep is not None:
+                prune(self._repository, self._progress, keep=keep)
+        return manifest
+
+    def _take(self, *, with_key: bool) -> BackupManifest:
         before = self._repository.find_newest()
-        with self._holding_files(), self._repository.new_folder() as folder:
+        with self._repository.new_folder() as folder:
             tables, sequences, sealing_key = self._write_rows(folder)
             self._progress.begin("tables", len(tables))
             for table in tables:
@@ -112,8 +123,10 @@ class Backup:
         finally:
             with self._services.database.writing() as db:
                 let_files_go(db, self.id)
+            self._repository.release(self.id)
 
     def _hold(self, now: datetime) -> None:
+        self._repository.claim(self.id, now=now)
         with self._services.database.writing() as db:
             hold_files(db, self.id, until=now + HOLD)
 

@@ -35,6 +35,9 @@ def backup(
             "--with-key", help="Put secret.key into the backup, too: whoever has it reads all."
         ),
     ] = False,
+    keep: Annotated[
+        int | None, typer.Option(min=1, help="Keep so many backups, and delete older ones.")
+    ] = None,
 ) -> None:
     """Back up the database and the files while the service runs. Exit 1 if a file is missing.
 
@@ -44,7 +47,7 @@ def backup(
     services = session.services
     repository = Repository(place, session.settings, may_be_new=True)
     with showing_progress(is_json=session.is_json) as progress:
-        taken = Backup(services, repository, progress).take(with_key=with_key)
+        taken = Backup(services, repository, progress).take(with_key=with_key, keep=keep)
     files = taken.files
     session.show(
         {**describe_backup(taken), "missing": files.missing, "damaged": files.damaged},

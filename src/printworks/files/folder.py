@@ -138,6 +138,15 @@ class PlainFolderFiles(FolderFiles):
                     if is_key(key):
                         yield key
 
+    def delete(self, key: str) -> None:
+        """Delete a file, and the folders that are empty then. One process at a time may do so."""
+        super().delete(key)
+        for folder in self._path(key).parents:
+            if folder == self._root or not folder.exists() or any(folder.iterdir()):
+                break
+            with self._explaining():
+                folder.rmdir()
+
     def _path(self, key: str) -> Path:
         check_key(key)
         return self._root / key
