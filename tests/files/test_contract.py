@@ -206,3 +206,16 @@ def test_a_file_that_does_not_fit_leaves_the_old_one_and_nothing_else(
 
     assert list_drafts(data) == []
     assert files.read(KEY) == b"the old picture"
+
+
+def test_a_file_is_looked_at_without_being_read(files: Files, tmp_path: Path) -> None:
+    files.put(KEY, a_file(tmp_path, b"a picture"))
+    first = files.look(KEY)
+    files.put(KEY, a_file(tmp_path, b"another picture"))
+    second = files.look(KEY)
+    files.delete(KEY)
+
+    assert (first.size, second.size) == (9, 15)
+    assert first.mark != second.mark
+    with pytest.raises(FileMissing):
+        files.look(KEY)

@@ -226,6 +226,20 @@ class TestHandingOver:
         assert count_jobs(shop, JobKind.APPLY_LAB_REPORT) == 3
 
 
+def test_a_report_that_repeats_another_name_changes_nothing(shop: Shop) -> None:
+    order = submit(shop)
+    shop.drain()
+    shipment = only(shop, order)
+    report = LabReport(job=shipment.id, name=f"{shipment.id}-aaaaaaaaaa", state=_S.DISPATCHED)
+    before = remember(shop, order)
+
+    with shop.database.writing() as db:
+        is_news = apply_lab_report(a_system_work(db, now=shop.clock()), report)
+
+    assert not is_news
+    assert remember(shop, order) == before
+
+
 @pytest.fixture
 def with_folders(a_shop: OpenShop, tmp_path: Path) -> Shop:
     """A shop whose labs have hot folders, in which a test can see what they were told."""
