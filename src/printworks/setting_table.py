@@ -284,3 +284,17 @@ class DeclaredSettings(msgspec.Struct, frozen=True, kw_only=True):
     keep_originals: Annotated[
         timedelta, "How long the pictures of an order are stored after it is complete or cancelled."
     ] = timedelta(days=90)
+    keep_recipients: Annotated[
+        timedelta | None,
+        "How long the name, the address and the contact data of an order are stored after it is "
+        "complete or cancelled, such as `730d`; by default they are not erased. See "
+        "[privacy](privacy.md).",
+    ] = None
+    keep_proofs: Annotated[
+        timedelta | None,
+        "How long the previews and thumbnails of an order are stored after it is complete or "
+        "cancelled, such as `365d`; by default they are not deleted.",
+    ] = None
+    keep_issue_photos: Annotated[
+        timedelta, "How long the photographs of an issue are stored after it is settled."
+    ] = timedelta(days=90)

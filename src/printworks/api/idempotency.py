@@ -1,6 +1,7 @@
 """Idempotency keys: the same request with the same key happens once, with the same answer."""
 
 import hashlib
+import re
 import secrets
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -13,7 +14,7 @@ from printworks.api.endpoints import Unfinished
 from printworks.api.messages import Request, Response
 from printworks.errors import BadInput, IdempotencyKeyReused, StillRunning
 from printworks.store.accounts import idempotency as store
-from printworks.store.accounts.idempotency import KeyClaim, StoredRequest
+from printworks.store.accounts.idempotency import KeyClaim, KeyedAnswer, StoredRequest
 from printworks.store.engine.database import Database
 
 LONGEST_KEY: Final = 255
@@ -21,6 +22,9 @@ LONGEST_KEY: Final = 255
 RUNS_AT_MOST: Final = timedelta(minutes=2)
 # How often a key is claimed that others claim and free at the same time.
 _CLAIMS: Final = 3
+_ORDER_IN_PATH: Final = re.compile(r"/orders/([0-9]{1,18})(?:/|$)", re.IGNORECASE)
+_NEW_ORDER: Final = re.compile(rb"""(?:"id":|<id>)([0-9]{1,18})""")
+_ORDER_OF: Final = re.compile(rb"""(?:"orderId":"?|<orderId>)([0-9]{1,18})""")
 
 
 class StartedRequest(NamedTuple):
@@ -59,7 +63,7 @@ def answer_once(
             response = perform(db)
             if isinstance(response, Unfinished):
                 return StartedRequest(response, claim)
-            store_response(db, claim, response)
+            store_response(db, claim, response, keyed.request.path)
     except BaseException:
         release_claim(database, claim)
         raise
@@ -138,10 +142,24 @@ def _replay(first: StoredRequest, fingerprint: str) -> Response:
     )
 
 
-def store_response(db: Connection, claim: KeyClaim, response: Response) -> None:
-    """Store the answer of a request for repetitions with the same key."""
-    is_stored = store.store_answer(
-        db, claim, status=response.status, media_type=response.media_type, body=response.body
+def store_response(db: Connection, claim: KeyClaim, response: Response, path: str) -> None:
+    """Store the answer to a request at this path for repetitions with the same key."""
+    answer = KeyedAnswer(
+        status=response.status,
+        media_type=response.media_type,
+        body=response.body,
+        order_id=_find_order(path, response.body),
     )
-    if not is_stored:
+    if not store.store_answer(db, claim, answer):
         raise StillRunning("Another request with this Idempotency-Key took over; try again.")
+
+
+def _find_order(path: str, body: bytes) -> int | None:
+    """Return the order that an answer tells of, so that the answer can be erased with it."""
+    named = _ORDER_IN_PATH.search(path)
+    if named is not None:
+        return int(named[1])
+    # A new order has its id before anything else, and an issue names its order.
+    is_new = path.lower().rstrip("/").endswith("/orders")
+    told = (_NEW_ORDER if is_new else _ORDER_OF).search(body)
+    return None if told is None else int(told[1])

@@ -199,7 +199,7 @@ class ApiService:
                 response = self._shape(matched, result)
                 is_refused = isinstance(result, ServiceError)
                 if claim is not None and not is_refused:
-                    store_response(db, claim, response)
+                    store_response(db, claim, response, matched.request.path)
             is_done = not is_refused
         except Exception as error:  # noqa: BLE001  (nothing may get past this)
             response = self.answer_error(matched, error)

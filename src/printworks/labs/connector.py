@@ -37,3 +37,6 @@ class LabConnector(Protocol):
 
     def acknowledge(self, report: LabReport) -> None:
         """Note that a report is stored, so that it is not repeated. Idempotent."""
+
+    def erase(self, job: int) -> int:
+        """Delete what the lab has of a job that is over; return how many copies. Idempotent."""

@@ -164,6 +164,19 @@ class FolderLab:
         if folder in {DONE, FAILED}:
             self._archive(place)
 
+    def erase(self, job: int) -> int:
+        """Delete the folders of a job, wherever they are, and copies that people made of them."""
+        with self._working(), self._lock_job(job):
+            found = [
+                path
+                for name in (_DRAFTS, *FOLDERS)
+                for path in (self._root / name).iterdir()
+                if _is_of_job(path.name, job)
+            ]
+            for path in found:
+                _remove(path)
+        return len(found)
+
     def __repr__(self) -> str:
         return f"FolderLab({str(self._root)!r})"
 
@@ -357,6 +370,21 @@ class FolderLab:
             yield
         finally:
             os.close(lock)
+
+
+def _is_of_job(name: str, job: int) -> bool:
+    # Also `7-2`, the second of the archive, and `7 - Copy`; not 71.
+    digits = str(job)
+    return name.startswith(digits) and not name[len(digits) : len(digits) + 1].isdigit()
+
+
+def _remove(path: Path) -> None:
+    """Delete a file, a link or a folder with everything in it; somebody may be faster."""
+    with suppress(FileNotFoundError):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
 
 
 def _write_sheet(

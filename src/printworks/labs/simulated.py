@@ -63,6 +63,10 @@ class SimulatedLab:
     def acknowledge(self, report: LabReport) -> None:
         """Do nothing: no report is ever repeated."""
 
+    def erase(self, job: int) -> int:  # noqa: ARG002
+        """Do nothing: no job is stored."""
+        return 0
+
     def __repr__(self) -> str:
         return f"SimulatedLab({self._code!r})"
 

@@ -56,6 +56,10 @@ class OrderChanged(msgspec.Struct, frozen=True, tag="order-changed"):
     fields: list[str]
 
 
+class RecipientErased(msgspec.Struct, frozen=True, tag="recipient-erased"):
+    """What was known of the recipient was removed."""
+
+
 class ImagesAdded(msgspec.Struct, frozen=True, tag="images-added"):
     """Images were added to an order."""
 
@@ -161,6 +165,7 @@ OrderEvent = (
     OrderCreated
     | OrderMoved
     | OrderChanged
+    | RecipientErased
     | ImagesAdded
     | ImageRemoved
     | ImageJudged

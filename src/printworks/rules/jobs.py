@@ -41,6 +41,11 @@ class JobKind(StrEnum):
     REFUND_PAYMENT = "refund-payment"
     END_CHECKOUT = "end-checkout"
     REMOVE_FILES = "remove-files"
+    ERASE_FILES = "erase-files"
+    ERASE_WAITING = "erase-waiting"
+    ERASE_OLD_RECIPIENTS = "erase-old-recipients"
+    PURGE_PROOFS = "purge-proofs"
+    PURGE_ISSUE_PHOTOS = "purge-issue-photos"
     PURGE_PICTURES = "purge-pictures"
     CANCEL_DRAFTS = "cancel-drafts"
     PURGE_JOBS = "purge-jobs"
@@ -210,7 +215,11 @@ def doubling(first: timedelta, *, longest: timedelta) -> Callable[[int], timedel
 HOURLY: Final = (
     JobKind.POLL_LABS,
     JobKind.PURGE_CALLBACK_ATTEMPTS,
+    JobKind.ERASE_WAITING,
+    JobKind.ERASE_OLD_RECIPIENTS,
     JobKind.PURGE_PICTURES,
+    JobKind.PURGE_PROOFS,
+    JobKind.PURGE_ISSUE_PHOTOS,
     JobKind.CANCEL_DRAFTS,
     JobKind.PURGE_JOBS,
     JobKind.PURGE_IDEMPOTENCY_KEYS,
@@ -308,6 +317,8 @@ POLICIES: Final[Mapping[str, Policy]] = {
     JobKind.FETCH_PACKING_SLIP: _DOWNLOAD,
     JobKind.FETCH_SLOW_PACKING_SLIP: _SLOW_DOWNLOAD,
     JobKind.REMOVE_FILES: _REMOVAL,
+    # A lab's disk may not be mounted for days, and nobody may forget to ask again.
+    JobKind.ERASE_FILES: msgspec.structs.replace(_LAB, attempts=100, timeout=timedelta(hours=1)),
     **dict.fromkeys(HOURLY, _SWEEP),
     JobKind.POLL_LABS: _POLL,
     # Large ledgers take long, and nothing waits for it.

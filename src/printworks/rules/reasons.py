@@ -98,3 +98,9 @@ def drop_reasons(
         if reason.code not in codes or (subject is not None and reason.subject != subject)
     ]
     return msgspec.to_builtins(kept) if kept else None
+
+
+def blank_reasons(stored: StoredReasons) -> StoredReasons:
+    """Leave out what a bank or the validation of a file had to say."""
+    blank = [Reason(reason.code, reason.subject) for reason in read_reasons(stored)]
+    return msgspec.to_builtins(blank) if blank else None

@@ -1,4 +1,4 @@
-"""Search keys for the names of recipients."""
+"""Search keys for the names, postcodes and e-mail addresses of recipients."""
 
 import unicodedata
 
@@ -8,6 +8,18 @@ _LONGEST_KEY = 200
 def make_recipient_key(name: str | None) -> str:
     """Return the search key of a name: surname first, without case and accents."""
     return " ".join(reversed(_read_words(name or "")))[:_LONGEST_KEY]
+
+
+def make_postal_key(postcode: str | None) -> str | None:
+    """Return the search key of a postcode: capitals, without spaces and hyphens."""
+    if not postcode:
+        return None
+    return postcode.upper().replace(" ", "").replace("-", "")[:_LONGEST_KEY] or None
+
+
+def make_email_key(email: str | None) -> str | None:
+    """Return the search key of an e-mail address: in lower case."""
+    return email.strip().lower() or None if email else None
 
 
 def simplify(text: str) -> str:

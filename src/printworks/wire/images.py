@@ -19,7 +19,8 @@ class FillImage(msgspec.Struct, frozen=True, kw_only=True):
 
 def show_shared_members(image: Image, links: Links) -> dict[str, Any]:
     """Return the members that have the same name and meaning in every version."""
-    has_proofs = image.status is ImageStatus.OK
+    # Its size is unknown again once the proofs have been removed.
+    has_proofs = image.status is ImageStatus.OK and image.width is not None
     preview, thumbnail = links.proofs(image.id) if has_proofs else (None, None)
     return {
         "id": image.id,

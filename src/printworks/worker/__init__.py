@@ -13,6 +13,7 @@ from printworks.worker.ledger import verify_ledger
 from printworks.worker.loop import Handler
 from printworks.worker.packing_slips import fetch_packing_slip
 from printworks.worker.payments import check_payment, expire_checkout, refund_payment
+from printworks.worker.privacy import erase_files
 from printworks.worker.sweeps import SWEEPS, remove_files, sweep
 
 HANDLERS: Final[Mapping[str, Handler]] = {
@@ -34,5 +35,6 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     JobKind.SUM_DAYS: sum_days,
     JobKind.VERIFY_LEDGER: verify_ledger,
     JobKind.REMOVE_FILES: remove_files,
+    JobKind.ERASE_FILES: erase_files,
     **{kind: sweep(kind) for kind in SWEEPS},
 }

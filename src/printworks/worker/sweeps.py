@@ -8,6 +8,8 @@ import structlog
 from sqlalchemy import Connection
 
 from printworks.actions.orders.drafts import cancel_old_drafts
+from printworks.actions.privacy.erasing import erase_waiting
+from printworks.actions.privacy.retention import erase_old_recipients, remove_old_proofs
 from printworks.actions.work import SystemWork
 from printworks.rules.jobs import JobKind, RetryLater
 from printworks.rules.sign_in import FORGOTTEN_AFTER
@@ -22,6 +24,7 @@ from printworks.store.callbacks.callbacks import purge_attempts
 from printworks.store.images.packing_slips import purge_packing_slips
 from printworks.store.images.pictures import purge_pictures
 from printworks.store.issues.photos import purge_photos
+from printworks.store.privacy.sweeps import record_sweep
 from printworks.store.queue.jobs import Job, purge_jobs
 from printworks.store.transfer.holds import find_hold
 from printworks.worker.context import Context, Handler
@@ -31,6 +34,7 @@ from printworks.worker.resources import infrastructure_errors
 ROWS_AT_ONCE: Final = 500
 PICTURES_AT_ONCE: Final = 100
 DRAFTS_AT_ONCE: Final = 50
+ORDERS_AT_ONCE: Final = 50
 # So that an operator can still see who was invited, and whether they accepted.
 KEEP_INVITATIONS: Final = timedelta(days=30)
 
@@ -46,7 +50,8 @@ class Sweep(NamedTuple):
     what: str
     # Deletes some of what is older, and returns how many rows that were.
     delete: Callable[[SystemWork, datetime], int]
-    keep: Callable[[Settings], timedelta]
+    # None keeps it for good.
+    keep: Callable[[Settings], timedelta | None]
 
 
 class Purge(Protocol):
@@ -72,17 +77,35 @@ def _sessions(work: SystemWork, before: datetime) -> int:
 
 
 def _pictures(work: SystemWork, before: datetime) -> int:
-    """Delete pictures and packing slips of orders, and photographs of issues, with their files."""
+    """Delete pictures and packing slips of orders, with their files."""
     pictures = purge_pictures(work.db, before=before, limit=PICTURES_AT_ONCE)
     for picture in pictures:
         log.info("picture deleted", sha256=picture.sha256, files=picture.files)
     slips = purge_packing_slips(work.db, before=before, limit=PICTURES_AT_ONCE)
-    photos = purge_photos(work.db, before=before, limit=PICTURES_AT_ONCE)
     files = [key for picture in pictures for key in picture.files]
-    files += [*(key for key in slips if key), *photos]
+    files += [key for key in slips if key]
     if files:
         work.enqueue_unowned(JobKind.REMOVE_FILES, {"files": files})
-    return len(pictures) + len(slips) + len(photos)
+    return len(pictures) + len(slips)
+
+
+def _issue_photos(work: SystemWork, before: datetime) -> int:
+    photos = purge_photos(work.db, before=before, limit=PICTURES_AT_ONCE)
+    if photos:
+        work.enqueue_unowned(JobKind.REMOVE_FILES, {"files": photos})
+    return len(photos)
+
+
+def _proofs(work: SystemWork, before: datetime) -> int:
+    return remove_old_proofs(work, before=before, limit=ORDERS_AT_ONCE)
+
+
+def _recipients(work: SystemWork, before: datetime) -> int:
+    return erase_old_recipients(work, before=before, limit=ORDERS_AT_ONCE)
+
+
+def _waiting_erasures(work: SystemWork, _: datetime) -> int:
+    return erase_waiting(work, limit=ORDERS_AT_ONCE)
 
 
 def _drafts(work: SystemWork, before: datetime) -> int:
@@ -107,6 +130,14 @@ SWEEPS: Final[Mapping[JobKind, Sweep]] = {
     JobKind.PURGE_SESSIONS: Sweep("sessions", _sessions, lambda _: timedelta(0)),
     JobKind.CANCEL_DRAFTS: Sweep("drafts", _drafts, lambda settings: settings.keep_drafts),
     JobKind.PURGE_PICTURES: Sweep("pictures", _pictures, lambda settings: settings.keep_originals),
+    JobKind.PURGE_PROOFS: Sweep("proofs", _proofs, lambda settings: settings.keep_proofs),
+    JobKind.PURGE_ISSUE_PHOTOS: Sweep(
+        "photographs of issues", _issue_photos, lambda settings: settings.keep_issue_photos
+    ),
+    JobKind.ERASE_OLD_RECIPIENTS: Sweep(
+        "recipients", _recipients, lambda settings: settings.keep_recipients
+    ),
+    JobKind.ERASE_WAITING: Sweep("erasures", _waiting_erasures, lambda _: timedelta(0)),
 }
 
 
@@ -115,10 +146,14 @@ def sweep(kind: JobKind) -> Handler:
     what, delete, keep = SWEEPS[kind]
 
     async def handle(context: Context, _job: Job) -> None:
-        before = context.clock() - keep(context.settings)
+        kept = keep(context.settings)
+        if kept is None:
+            return
+        before = context.clock() - kept
         deleted = 0
         while some := await context.in_thread(_delete, context, delete, before):
             deleted += some
+        await context.in_thread(_record, context, kind, deleted)
         log.info("swept", what=what, count=deleted)
 
     return handle
@@ -127,6 +162,11 @@ def sweep(kind: JobKind) -> Handler:
 def _find_hold(context: Context) -> str | None:
     with context.database.reading() as db:
         return find_hold(db, now=context.clock())
+
+
+def _record(context: Context, kind: JobKind, deleted: int) -> None:
+    with context.database.writing() as db:
+        record_sweep(db, kind, deleted, now=context.clock())
 
 
 def _delete(

@@ -91,6 +91,11 @@ def _find_originals(
     """Return the images that an issue is about; refuse if they cannot be reprinted."""
     check_settling(issue.state)
     check_charged(order.status)
+    if order.address1 is None:
+        raise WrongState(
+            "The recipient of the order was erased, so it cannot be printed again; "
+            "refund the issue instead."
+        )
     wanted = set(only or issue.image_ids)
     originals = [image for image in list_images(db, order.id) if not wanted or image.id in wanted]
     if not originals:

@@ -237,8 +237,9 @@ def report_for_lab(system: SystemWork, report: LabReport) -> Shipment:
     if report.state in _ENDS_AT_LAB:
         _withdraw_from_lab(work, before)
     given = {"carrier": report.carrier, "tracking": report.tracking_number, "reason": report.reason}
-    details = {name: value for name, value in given.items() if value}
-    work.audit("report-for-lab", f"shipment {report.job}", state=report.state, **details)
+    # Their names only: what they say leads to the recipient, and is at the shipment.
+    fields = [name for name, value in given.items() if value]
+    work.audit("report-for-lab", f"shipment {report.job}", state=report.state, fields=fields)
     return get_shipment(work.db, report.job)
 
 

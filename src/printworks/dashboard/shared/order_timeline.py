@@ -25,6 +25,7 @@ from printworks.rules.events import (
     OrderReprints,
     PackingSlipJudged,
     PrintedElsewhere,
+    RecipientErased,
     ShipmentsChanged,
 )
 from printworks.rules.images import ImageStatus
@@ -132,12 +133,16 @@ def _describe(event: OrderEvent) -> _TimelineText:
             return _TimelineText(f"The packing slip {judged.what}", judged.tone)
         case ShipmentsChanged() | PrintedElsewhere():
             return _describe_shipments(event)
-        case OrderCreated() | OrderMoved() | OrderChanged():
+        case OrderCreated() | OrderMoved() | OrderChanged() | RecipientErased():
             return _describe_order(event)
 
 
-def _describe_order(event: OrderCreated | OrderMoved | OrderChanged) -> _TimelineText:
+def _describe_order(
+    event: OrderCreated | OrderMoved | OrderChanged | RecipientErased,
+) -> _TimelineText:
     match event:
+        case RecipientErased():
+            return _TimelineText("The recipient's data was erased")
         case OrderCreated():
             return _TimelineText("Created")
         case OrderMoved():

@@ -21,6 +21,15 @@ class StoredRequest(msgspec.Struct, frozen=True):
     answer_body: bytes | None
 
 
+class KeyedAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to a request with a key, and the order that it tells of."""
+
+    status: int
+    media_type: str
+    body: bytes
+    order_id: int | None
+
+
 class KeyClaim(msgspec.Struct, frozen=True):
     """The right to answer the request with this key, for a while."""
 
@@ -67,14 +76,17 @@ def claim_key(
     return True
 
 
-def store_answer(
-    db: Connection, claim: KeyClaim, *, status: int, media_type: str, body: bytes
-) -> bool:
+def store_answer(db: Connection, claim: KeyClaim, answer: KeyedAnswer) -> bool:
     """Store the answer; say whether the claim was still held."""
     kept = db.execute(
         update(keys)
         .where(_is_held(claim))
-        .values(answer_status=status, answer_media_type=media_type, answer_body=body)
+        .values(
+            answer_status=answer.status,
+            answer_media_type=answer.media_type,
+            answer_body=answer.body,
+            order_id=answer.order_id,
+        )
     )
     return kept.rowcount == 1
 

@@ -1,6 +1,6 @@
 """Orders. Queries for merchants take the merchant: other merchants' orders do not exist."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Any, Final, NamedTuple, cast
@@ -23,7 +23,7 @@ from printworks.errors import NotFound, WrongState
 from printworks.rules.lists import SizedOrder
 from printworks.rules.orders import ORDER_CHANGED, PLANNED, OrderStatus, Payment, ShippingMethod
 from printworks.rules.reasons import StoredReasons
-from printworks.rules.search import make_recipient_key
+from printworks.rules.search import make_email_key, make_postal_key, make_recipient_key
 from printworks.store.callbacks.callbacks import PLACE, FeedPosition
 from printworks.store.engine.prepared import PreparedStatement, given_as, is_one_of, write_list
 from printworks.store.engine.rows import (
@@ -178,6 +178,13 @@ _TAKE_PLACE: Final = (
 )
 _NEXT_ORDINAL: Final = PreparedStatement(_TAKE_PLACE)
 _GIVEN: Final = [column for column in orders.c if column.name not in {"id", "ordinal"}]
+# What a text is searched by, and how that is made of it.
+_KEYS: Final[Mapping[str, tuple[str, Callable[[str | None], str | None]]]] = {
+    "recipient_name": ("recipient_key", make_recipient_key),
+    "postal_code": ("postal_key", make_postal_key),
+    "email": ("email_key", make_email_key),
+}
+_NOT_READ: Final = ("callback_format", "erased_at", *(key for key, _ in _KEYS.values()))
 _INSERT: Final = PreparedStatement(
     insert(orders)
     .values({column.name: bindparam(column.name) for column in (*_GIVEN, orders.c.ordinal)})
@@ -312,6 +319,8 @@ def insert_order(
     values: dict[str, Any] = {
         **msgspec.structs.asdict(new),
         "recipient_key": make_recipient_key(new.recipient_name),
+        "postal_key": make_postal_key(new.postal_code),
+        "email_key": make_email_key(new.email),
         "merchant_id": merchant_id,
         "status": OrderStatus.NOT_YET_SUBMITTED,
         "payment_token": payment_token,
@@ -327,28 +336,36 @@ def insert_order(
         "version": 1,
         "created_at": now,
         "updated_at": now,
+        "erased_at": None,
     }
     if db.dialect.name == "sqlite":
         ordinal, *place = _NEXT_ORDINAL.one(db, {"merchant_id": merchant_id})
         (order_id,) = _INSERT.one(db, {**values, "ordinal": ordinal})
     else:
         order_id, *place = _INSERT_IN_PLACE.one(db, values)
-    del values["callback_format"], values["recipient_key"]
+    for name in _NOT_READ:
+        del values[name]
     return Order(id=order_id, **values), FeedPosition(*place)
 
 
 def update_order(db: Connection, order: Order, values: Mapping[str, object]) -> Order:
     """Change an order; raise `WrongState` if its status is not the one that was read."""
-    also: dict[str, object] = {}
-    if values.get("recipient_name", order.recipient_name) != order.recipient_name:
-        also["recipient_key"] = make_recipient_key(cast("str | None", values["recipient_name"]))
-    changed = {**values, **also}
+    changed = {**values, **_make_keys(order, values)}
     row = _update_of(frozenset(changed)).first(
         db, {**changed, "this": order.id, "expected": order.status}
     )
     if row is None:
         raise WrongState(ORDER_CHANGED)
     return msgspec.structs.replace(order, **values, version=row[0])
+
+
+def _make_keys(order: Order, values: Mapping[str, object]) -> dict[str, object]:
+    """Return the search keys that change with these values."""
+    return {
+        key: make(cast("str | None", values[name]))
+        for name, (key, make) in _KEYS.items()
+        if name in values and values[name] != getattr(order, name)
+    }
 
 
 @cache

@@ -27,6 +27,7 @@ from printworks.store.tables.people import (
     sign_in_tries,
     used_challenges,
 )
+from printworks.store.tables.privacy import erasures, sweeps
 from printworks.store.tables.requests import api_requests
 from printworks.store.tables.secrets import secrets
 from printworks.store.tables.shipments import plans, shipments
@@ -39,6 +40,7 @@ __all__ = [
     "callbacks",
     "daily_figures",
     "downloads",
+    "erasures",
     "heartbeats",
     "idempotency_keys",
     "images",
@@ -66,6 +68,7 @@ __all__ = [
     "shipments",
     "sign_in_tries",
     "simulated_charges",
+    "sweeps",
     "used_challenges",
     "verifications",
 ]

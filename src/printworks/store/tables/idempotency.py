@@ -1,9 +1,9 @@
 """Idempotency keys and the answers to their requests."""
 
-from sqlalchemy import Column, ForeignKey, Integer, LargeBinary, Table, Text
+from sqlalchemy import BigInteger, Column, ForeignKey, Integer, LargeBinary, Table, Text
 
 from printworks.store.engine.columns import Timestamp
-from printworks.store.tables.base import metadata
+from printworks.store.tables.base import metadata, partial_index
 
 idempotency_keys = Table(
     "idempotency_keys",
@@ -18,6 +18,13 @@ idempotency_keys = Table(
     Column("answer_status", Integer),
     Column("answer_media_type", Text),
     Column("answer_body", LargeBinary),
+    # The order that the answer tells of, so that the answer can be blanked with it.
+    Column("order_id", BigInteger),
     # For the sweep that deletes old keys.
     Column("created_at", Timestamp, nullable=False, index=True),
+)
+
+# The answers about an order.
+partial_index(
+    "ix_idempotency_keys_order", idempotency_keys.c.order_id, where="order_id IS NOT NULL"
 )

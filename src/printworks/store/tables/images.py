@@ -5,7 +5,7 @@ from sqlalchemy import BigInteger, Column, ForeignKey, Integer, Table, Text, tex
 from printworks.rules.images import AcceptedFiles, ImageStatus
 from printworks.rules.sizing import Sizing
 from printworks.store.engine.columns import EnumText, Json, RowId, Timestamp
-from printworks.store.tables.base import metadata
+from printworks.store.tables.base import metadata, partial_index
 
 # Received files: one row for each content, however often and by whom it was sent.
 pictures = Table(
@@ -46,7 +46,8 @@ images = Table(
     Column("md5", Text),
     # Which kinds of files are accepted; null is every kind that can be printed.
     Column("formats", EnumText(AcceptedFiles)),
-    # As displayed. Stored here too, since the picture is deleted before the order is.
+    # As displayed. Stored here too, since the picture is deleted before the order is; null again
+    # once its proofs have been removed.
     Column("width", Integer),
     Column("height", Integer),
     # Null until it is received, and again once the original has been removed.
@@ -58,6 +59,9 @@ images = Table(
     Column("updated_at", Timestamp, nullable=False),
     sqlite_autoincrement=True,
 )
+
+# Images with proofs, for the sweep that removes old ones.
+partial_index("ix_images_proofs", images.c.created_at, where="width IS NOT NULL")
 
 # What a merchant's URL held when it was last fetched, so that its server can be asked whether
 # that has changed.

@@ -37,10 +37,13 @@ orders = Table(
     Column("town_or_city", Text),
     Column("state_or_county", Text),
     Column("postal_code", Text),
+    # The postcode and, below, the e-mail address in the forms in which they are searched.
+    Column("postal_key", ByteText),
     Column("destination_country", Text),
     Column("mobile_telephone", Text),
     Column("telephone", Text),
     Column("email", Text),
+    Column("email_key", ByteText),
     Column("shipping_method", EnumText(ShippingMethod), nullable=False),
     # Whether the merchant wants a service with tracking wherever there is one.
     Column("is_tracked", Boolean, nullable=False, server_default=false()),
@@ -81,6 +84,8 @@ orders = Table(
     Column("version", BigInteger, nullable=False, server_default=text("1")),
     Column("created_at", Timestamp, nullable=False),
     Column("updated_at", Timestamp, nullable=False),
+    # When the recipient was erased, for the sweep that does so after some time.
+    Column("erased_at", Timestamp),
     UniqueConstraint("merchant_id", "ordinal"),
     # Lists of one status: the few open orders are found among any number of old ones.
     Index(None, "merchant_id", "status", "ordinal"),
@@ -110,6 +115,24 @@ partial_index(
     "ix_orders_troubled",
     orders.c.id,
     where="held_at IS NOT NULL OR (reasons IS NOT NULL AND status = 'Submitted')",
+)
+
+# Where an order of any merchant went, for operators. Only what was submitted: a draft changes often,
+# and there are few.
+partial_index(
+    "ix_orders_postcode",
+    orders.c.postal_key,
+    where="postal_key IS NOT NULL AND status != 'NotYetSubmitted'",
+)
+# The orders of a person of any merchant.
+partial_index("ix_orders_email", orders.c.email_key, where="email_key IS NOT NULL")
+
+# Orders that have ended, with the recipients that the sweep of old ones erases. Not by the last
+# change, which every image that is added would have to update.
+partial_index(
+    "ix_orders_erasable",
+    orders.c.created_at,
+    where="status IN ('Complete', 'Cancelled') AND erased_at IS NULL",
 )
 
 # Orders that were never submitted, for the sweep that cancels old ones.

@@ -54,6 +54,11 @@ partial_index(
     where="state IN ('offered', 'accepted', 'in-production', 'failed')",
 )
 
+# A parcel that somebody asks about, by what its carrier calls it.
+partial_index(
+    "ix_shipments_tracking", shipments.c.tracking_number, where="tracking_number IS NOT NULL"
+)
+
 # Why the labs of an order were chosen, and the others not; one more row each time that a lab
 # rejected a part of it.
 plans = Table(

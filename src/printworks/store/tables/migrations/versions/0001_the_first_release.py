@@ -153,7 +153,16 @@ table(
     *optional(INTEGER, "answer_status"),
     *optional(TEXT, "answer_media_type"),
     *optional(BINARY, "answer_body"),
+    *optional(BIGINT, "order_id"),
     *required(TIMESTAMP, "created_at", index=True),
+    partial_index("ix_idempotency_keys_order", "order_id", "order_id IS NOT NULL"),
+)
+table(
+    "sweeps",
+    sa.Column("kind", TEXT, primary_key=True),
+    *required(TIMESTAMP, "swept_at"),
+    *required(BIGINT, "removed"),
+    *required(BIGINT, "total", default="0"),
 )
 numbered_table(
     "jobs",
@@ -206,6 +215,7 @@ numbered_table(
     *required(BYTE_TEXT, "recipient_key", default="''"),
     *optional(TEXT, "address1", "address2", "town_or_city", "state_or_county", "postal_code"),
     *optional(TEXT, "destination_country", "mobile_telephone", "telephone", "email"),
+    *optional(BYTE_TEXT, "postal_key", "email_key"),
     *required(TEXT, "shipping_method"),
     *required(BOOLEAN, "is_tracked", "needs_plan", default="false"),
     *optional(TEXT, "quality_level", "print_country"),
@@ -218,7 +228,7 @@ numbered_table(
     *required(INTEGER, "image_count", default="0"),
     *optional(TEXT, "currency"),
     *required(BIGINT, "price", "shipping_price", default="0"),
-    *optional(TIMESTAMP, "held_at", "pay_until"),
+    *optional(TIMESTAMP, "held_at", "pay_until", "erased_at"),
     *optional(BIGINT, "payment_request_id"),
     *optional(JSON, "reasons"),
     *required(BIGINT, "version", default="1"),
@@ -227,6 +237,17 @@ numbered_table(
     sa.Index(None, "merchant_id", "created_at", "ordinal"),
     sa.Index(None, "merchant_id", "status", "ordinal"),
     partial_index("ix_orders_drafts", "created_at", "status = 'NotYetSubmitted'"),
+    partial_index("ix_orders_email", "email_key", "email_key IS NOT NULL"),
+    partial_index(
+        "ix_orders_erasable",
+        "created_at",
+        "status IN ('Complete', 'Cancelled') AND erased_at IS NULL",
+    ),
+    partial_index(
+        "ix_orders_postcode",
+        "postal_key",
+        "postal_key IS NOT NULL AND status != 'NotYetSubmitted'",
+    ),
     partial_index(
         "ix_orders_recipient", "merchant_id, recipient_key, ordinal", "recipient_key != ''"
     ),
@@ -294,6 +315,7 @@ numbered_table(
     *optional(JSON, "manifest"),
     *optional(TEXT, "error_message"),
     *required(TIMESTAMP, "created_at", "updated_at"),
+    partial_index("ix_images_proofs", "created_at", "width IS NOT NULL"),
 )
 table(
     "invitations",
@@ -424,6 +446,17 @@ numbered_table(
         "lab, copies",
         "state IN ('offered', 'accepted', 'in-production', 'failed')",
     ),
+    partial_index("ix_shipments_tracking", "tracking_number", "tracking_number IS NOT NULL"),
+)
+numbered_table(
+    "erasures",
+    link("merchant_id", "merchants"),
+    link("order_id", "orders", index=True),
+    *required(TEXT, "state", "asked_by", "done_by"),
+    *optional(JSON, "removed", "left_elsewhere"),
+    *required(TIMESTAMP, "created_at"),
+    *optional(TIMESTAMP, "erased_at", "finished_at"),
+    partial_index("uq_erasures_unfinished", "order_id", "finished_at IS NULL", unique=True),
 )
 numbered_table(
     "callbacks",

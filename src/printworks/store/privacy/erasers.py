@@ -1,0 +1,243 @@
+"""Removes what tables know of the recipient of one order; the caller has locked the order."""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from sqlalchemy import Connection, delete, exists, or_, select, update
+
+from printworks.conversion import reader_of
+from printworks.rules.events import OrderEvent
+from printworks.rules.jobs import JobState
+from printworks.rules.payments import Payer, PaymentState
+from printworks.rules.privacy import blank_event
+from printworks.store.accounts.quotas import uncount_files
+from printworks.store.engine.rows import ROWS_AT_ONCE, read_all
+from printworks.store.images.pictures import print_key, proof_keys
+from printworks.store.tables import (
+    callback_attempts,
+    callbacks,
+    downloads,
+    idempotency_keys,
+    images,
+    issue_photos,
+    issue_remarks,
+    issues,
+    jobs,
+    order_events,
+    orders,
+    payment_requests,
+    pictures,
+    shipments,
+)
+
+# Takes the media type and the body of an answer, and returns the body without personal data.
+BlankAnswer = Callable[[str, bytes], bytes]
+
+# The simulated lab sends at most this many reports of a job.
+_REPORTS: Final = 20
+_FINISHED: Final = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
+# Whatever the provider says later, it needs nothing of these any more.
+_SETTLED: Final = (PaymentState.PAID, PaymentState.DECLINED, PaymentState.REFUNDED)
+UNSETTLED_PAYMENTS: Final = (PaymentState.ASKED, PaymentState.WAITING, PaymentState.REFUNDING)
+
+_read_event: Final = reader_of(OrderEvent)
+
+
+class Erased(NamedTuple):
+    """How much was removed, and the files that are to be deleted after the transaction."""
+
+    amount: int
+    files: Sequence[str] = ()
+
+
+def mark_erased(db: Connection, order_id: int, *, now: datetime) -> None:
+    """Note that the sweep of old recipients need not look at an order again."""
+    db.execute(update(orders).where(orders.c.id == order_id).values(erased_at=now))
+
+
+def is_being_paid(db: Connection, order_id: int) -> bool:
+    """Say whether a payment of an order, or its refund, has no outcome yet."""
+    query = select(payment_requests.c.id).where(
+        payment_requests.c.order_id == order_id, payment_requests.c.state.in_(UNSETTLED_PAYMENTS)
+    )
+    return db.execute(query.limit(1)).first() is not None
+
+
+def erase_shipments(db: Connection, order_id: int) -> int:
+    """Remove what leads to a parcel, and what people wrote about it."""
+    told = ("tracking_number", "tracking_url", "reason", "held_because")
+    changed = db.execute(
+        update(shipments)
+        .where(
+            shipments.c.order_id == order_id,
+            or_(*(shipments.c[name].is_not(None) for name in told)),
+        )
+        .values(dict.fromkeys(told, None))
+    )
+    return changed.rowcount
+
+
+def erase_events(db: Connection, order_id: int) -> int:
+    """Rewrite the events of an order without what leads to a person."""
+    changed = 0
+    query = select(order_events.c.id, order_events.c.facts)
+    query = query.where(order_events.c.order_id == order_id)
+    for event_id, facts in list(read_all(db, query, order_events.c.id)):
+        event = _read_event(facts)
+        blank = blank_event(event)
+        if blank != event:
+            values = {"facts": msgspec.to_builtins(blank)}
+            db.execute(update(order_events).where(order_events.c.id == event_id).values(values))
+            changed += 1
+    return changed
+
+
+def erase_pictures(db: Connection, order_id: int) -> Erased:
+    """Detach the pictures of an order's images; delete those that no other image uses."""
+    rows = db.execute(
+        select(images.c.id, images.c.picture_id, images.c.manifest)
+        .where(images.c.order_id == order_id)
+        .order_by(images.c.id)
+    ).all()
+    gone: dict[str, Any] = dict.fromkeys(
+        ("url", "expected_md5", "md5", "picture_id", "manifest", "error_message")
+    )
+    db.execute(update(images).where(images.c.order_id == order_id).values(gone))
+    files = [print_key(row.id) for row in rows if row.manifest is not None]
+    used = {row.picture_id for row in rows if row.picture_id is not None}
+    for some in _in_pieces(sorted(used)):
+        files += _delete_unused(db, some)
+    return Erased(len(rows), files)
+
+
+def _delete_unused(db: Connection, picture_ids: Sequence[int]) -> list[str]:
+    """Delete those of these pictures that no image uses; return their files."""
+    is_used = exists().where(images.c.picture_id == pictures.c.id)
+    found = db.execute(
+        select(pictures.c.id, pictures.c.original, pictures.c.proxy)
+        .where(pictures.c.id.in_(picture_ids), ~is_used)
+        # A download that has just received the same content waits, and finds it gone.
+        .with_for_update()
+    ).all()
+    ids = [row.id for row in found]
+    db.execute(delete(downloads).where(downloads.c.picture_id.in_(ids)))
+    uncount_files(db, ids)
+    db.execute(delete(pictures).where(pictures.c.id.in_(ids)))
+    return [key for row in found for key in (row.original, row.proxy) if key]
+
+
+def erase_proofs(db: Connection, order_id: int) -> Erased:
+    """Note that the proofs of an order's images are gone; return their files."""
+    changed = db.execute(
+        update(images)
+        .where(images.c.order_id == order_id, images.c.width.is_not(None))
+        .values(width=None, height=None)
+        .returning(images.c.id)
+    )
+    ids = sorted(changed.scalars())
+    return Erased(2 * len(ids), [key for image_id in ids for key in proof_keys(image_id)])
+
+
+def erase_issues(db: Connection, order_id: int) -> int:
+    """Remove what was written in the issues of an order; their course stays."""
+    mine = select(issues.c.id).where(issues.c.order_id == order_id)
+    texts = db.execute(
+        update(issues)
+        .where(
+            issues.c.order_id == order_id,
+            or_(issues.c.detail.is_not(None), issues.c.action_detail.is_not(None)),
+        )
+        .values(detail=None, action_detail=None)
+    )
+    comments = db.execute(
+        update(issue_remarks)
+        .where(issue_remarks.c.issue_id.in_(mine), issue_remarks.c.comment.is_not(None))
+        .values(comment=None)
+    )
+    return texts.rowcount + comments.rowcount
+
+
+def erase_photos(db: Connection, order_id: int) -> Erased:
+    """Delete the photographs of an order's issues; return their files."""
+    mine = select(issues.c.id).where(issues.c.order_id == order_id)
+    gone = delete(issue_photos).where(issue_photos.c.issue_id.in_(mine))
+    files = list(db.execute(gone.returning(issue_photos.c.file)).scalars())
+    return Erased(len(files), files)
+
+
+def erase_callback_answers(db: Connection, order_id: int) -> int:
+    """Remove what receivers answered: it may repeat anything."""
+    mine = select(callbacks.c.id).where(callbacks.c.order_id == order_id)
+    changed = db.execute(
+        update(callback_attempts)
+        .where(callback_attempts.c.callback_id.in_(mine), callback_attempts.c.answer != "")
+        .values(answer="")
+    )
+    return changed.rowcount
+
+
+def erase_answers(db: Connection, merchant_id: int, order_id: int, blank: BlankAnswer) -> int:
+    """Blank the answers that wait for repetitions of requests.
+
+    The keys stay: a request that comes again must not create another order.
+    """
+    rows = db.execute(
+        select(
+            idempotency_keys.c.key,
+            idempotency_keys.c.answer_media_type,
+            idempotency_keys.c.answer_body,
+        ).where(
+            idempotency_keys.c.order_id == order_id,
+            idempotency_keys.c.order_id.is_not(None),
+            idempotency_keys.c.merchant_id == merchant_id,
+        )
+    ).all()
+    for key, media_type, body in rows:
+        db.execute(
+            update(idempotency_keys)
+            .where(idempotency_keys.c.merchant_id == merchant_id, idempotency_keys.c.key == key)
+            .values(answer_body=blank(media_type or "", body or b""))
+        )
+    return len(rows)
+
+
+def erase_jobs(db: Connection, order_id: int) -> int:
+    """Delete finished jobs whose arguments have addresses of files or tracking numbers."""
+    parcels = db.execute(select(shipments.c.id).where(shipments.c.order_id == order_id)).scalars()
+    keys = [f"report:{parcel}:{number}" for parcel in parcels for number in range(_REPORTS)]
+    is_finished = jobs.c.state.in_(_FINISHED)
+    downloaded = db.execute(delete(jobs).where(jobs.c.order_id == order_id, is_finished))
+    count = downloaded.rowcount
+    for some in _in_pieces(keys):
+        reported = delete(jobs).where(jobs.c.dedupe_key.in_(some), is_finished)
+        count += db.execute(reported).rowcount
+    return count
+
+
+def erase_payments(db: Connection, order_id: int) -> int:
+    """Remove the pages and reasons of payments and, of a recipient, the customer; keep amounts."""
+    mine = payment_requests.c.order_id == order_id
+    told = update(payment_requests).where(
+        mine, or_(payment_requests.c.url.is_not(None), payment_requests.c.reason.is_not(None))
+    )
+    pages = db.execute(told.values(url=None, reason=None)).rowcount
+    is_named = or_(payment_requests.c.customer != "", payment_requests.c.payment_method != "")
+    payers = db.execute(
+        update(payment_requests)
+        .where(
+            mine,
+            payment_requests.c.payer == Payer.RECIPIENT,
+            payment_requests.c.state.in_(_SETTLED),
+            is_named,
+        )
+        .values(customer="", payment_method="")
+    )
+    return pages + payers.rowcount
+
+
+def _in_pieces(values: Iterable[Any]) -> Iterable[Sequence[Any]]:
+    listed = list(values)
+    for first in range(0, len(listed), ROWS_AT_ONCE):
+        yield listed[first : first + ROWS_AT_ONCE]
