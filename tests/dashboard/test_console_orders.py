@@ -56,7 +56,7 @@ class TestFinding:
         assert find(f"q=bauer&merchant={alice.code}") == {one.id}
         assert find(f"merchant={alice.code}&status=Complete") == set()
         assert find(f"merchant={alice.code}&status=Submitted") == {one.id}
-        assert find("q=bauer") == set()
+        assert find("q=bauer") == {one.id, other.id}
 
     @pytest.mark.parametrize(
         "query",

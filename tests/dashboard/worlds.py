@@ -11,6 +11,8 @@ import msgspec
 from sqlalchemy import select
 
 from printworks.actions.accounts.merchants import add_key
+from printworks.actions.orders.orders import cancel_order
+from printworks.actions.privacy.erasing import erase_order
 from printworks.dashboard import console, merchant
 from printworks.dashboard.site.router import Page
 from printworks.files import open_files
@@ -30,7 +32,7 @@ from tests.dashboard.hostile import HOSTILE
 from tests.dashboard.scenes import complain_about, hand_in
 from tests.dashboard.telling import last_callback, listen
 from tests.dashboard.windows import Window, merchant_of
-from tests.factories import NOON, a_work
+from tests.factories import NOON, a_system_work, a_work, a_work_of, an_order
 from tests.worker.shops import A_PICTURE
 
 AnyPage = Page[Any]
@@ -87,6 +89,9 @@ def make_world(
             db.execute(select(images.c.id).where(images.c.order_id == order.id)).scalars().first()
         )
         job = db.execute(select(jobs.c.id)).scalars().first()
+        ended = an_order(db, merchant_of(db, alice))
+        cancel_order(a_work_of(db, ended), ended)
+        receipt = erase_order(a_system_work(db), ended.id, asked_by="the recipient").id
     assert operator.person is not None
     about_issue: dict[str, object] = {"id": issue.id, "photo": 1}
     return World(
@@ -101,6 +106,7 @@ def make_world(
             "/console/catalogue/": {"sku": "GLOBAL-PHO-4X6-PRO"},
             "/console/labs/": {"code": shipment.lab},
             "/console/jobs/": {"id": job},
+            "/console/privacy/": {"id": receipt},
             "/console/people/": {"id": operator.person.id},
         }
     )

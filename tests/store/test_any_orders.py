@@ -7,8 +7,6 @@ from sqlalchemy import Connection
 
 from printworks.errors import NotFound
 from printworks.store.console.orders import (
-    find_orders_by_id,
-    find_orders_by_reference,
     get_any_order,
     list_any_orders,
     list_problem_orders,
@@ -33,15 +31,9 @@ def newest(db: Connection) -> object:
     return list_any_orders(db, before=99, limit=5)
 
 
-def reference(db: Connection) -> object:
-    return find_orders_by_reference(db, "A-1", limit=5)
-
-
 def test_they_are_listed_and_found_across_merchants(database: Database) -> None:
     with database.writing() as db:
-        first = an_order(db, a_merchant(db), merchant_order_id="A-1")
-        second = an_order(db, a_merchant(db), merchant_order_id="A-1")
-        third = an_order(db, a_merchant(db), merchant_order_id="A-10")
+        first, second, third = (an_order(db, a_merchant(db)) for _ in range(3))
         update_order(db, second, {"held_at": NOON})
 
         def ids(found: object) -> list[int]:
@@ -50,11 +42,6 @@ def test_they_are_listed_and_found_across_merchants(database: Database) -> None:
 
         assert ids(list_any_orders(db, before=None, limit=2)) == [third.id, second.id]
         assert ids(list_any_orders(db, before=second.id, limit=2)) == [first.id]
-        assert ids(find_orders_by_reference(db, "A-1", limit=5)) == [second.id, first.id]
-        assert ids(find_orders_by_reference(db, "A-1", limit=1)) == [second.id]
-        assert ids(find_orders_by_reference(db, "A-1\0", limit=5)) == []
-        assert ids(find_orders_by_id(db, third.id)) == [third.id]
-        assert ids(find_orders_by_id(db, 2**63)) == []
         assert ids(held(db)) == [second.id]
         assert ids(stuck(db)) == []
         assert get_any_order(db, first.id) == first
@@ -68,7 +55,6 @@ def test_they_are_listed_and_found_across_merchants(database: Database) -> None:
         (held, "ix_orders_troubled"),
         (stuck, "ix_orders_troubled"),
         (newest, "INTEGER PRIMARY KEY"),
-        (reference, "ix_orders_reference (merchant_id=? AND merchant_order_id=?)"),
     ],
 )
 def test_sqlite_reads_an_index(sqlite_database: Database, ask: Ask, index: str) -> None:
@@ -87,7 +73,6 @@ def test_sqlite_reads_an_index(sqlite_database: Database, ask: Ask, index: str) 
         (held, "ix_orders_troubled"),
         (stuck, "ix_orders_troubled"),
         (newest, "pk_orders"),
-        (reference, "ix_orders_reference"),
     ],
 )
 def test_postgresql_reads_an_index(postgresql_database: Database, ask: Ask, index: str) -> None:

@@ -9,6 +9,7 @@ from printworks.dashboard.console.catalogue import catalogue, routing
 from printworks.dashboard.console.issues import issues
 from printworks.dashboard.console.orders import order, orders
 from printworks.dashboard.console.overview import overview
+from printworks.dashboard.console.privacy import privacy
 from printworks.dashboard.console.production import job_sheet, production, shipments
 from printworks.dashboard.console.system import health, jobs, quarantine
 from printworks.dashboard.site.router import Page
@@ -33,6 +34,8 @@ PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
     catalogue.show_lab,
     routing.show_routing,
     ledger.show_ledger,
+    privacy.show_privacy,
+    privacy.show_receipt,
     jobs.show_jobs,
     jobs.show_job,
     health.show_health,

@@ -53,6 +53,7 @@ _MENUS: Final[Mapping[Realm, Sequence[_Line]]] = {
             also=("/console/labs", "/console/routing"),
         ),
         _Line("Ledger", "/console/ledger", "money"),
+        _Line("Privacy", "/console/privacy", "privacy", duty=Duty.SUPPORT),
         _Line("Jobs", "/console/jobs", "jobs"),
         _Line("Health", "/console/health", "health", also=("/console/quarantine",)),
         _Line("People", "/console/people", "keys", duty=Duty.ADMINISTER),

@@ -1,5 +1,6 @@
 """Orders of all merchants, for operators only."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from sqlalchemy import Connection, Select, and_, select, text
@@ -60,39 +61,17 @@ def list_problem_orders(
     return _read(db, wanted)
 
 
-def find_orders_by_reference(db: Connection, reference: str, *, limit: int) -> list[AnyOrder]:
-    """Return the newest orders of any merchant with exactly this reference.
-
-    One index entry is read for each merchant.
-    """
-    if "\0" in reference:
-        return []
-    wanted = (
-        select(orders.c.id)
-        .where(
-            # Not a join: SQLite would read the references of all orders.
-            orders.c.merchant_id.in_(select(merchants.c.id)),
-            orders.c.merchant_order_id == reference,
-            orders.c.merchant_order_id.is_not(None),
-        )
-        .order_by(_NUMBER.desc())
-        .limit(limit)
-    )
-    return _read(db, wanted)
-
-
-def find_orders_by_id(db: Connection, order_id: int) -> list[AnyOrder]:
-    """Return the order with this id, if there is one."""
-    return _read(db, select(orders.c.id).where(orders.c.id == possible_id(order_id)))
-
-
 def _newest(before: int | None, limit: int) -> Select[Any]:
     return newest_first(select(orders.c.id), orders.c.id, before=before, limit=limit)
 
 
 def _read(db: Connection, wanted: Select[Any]) -> list[AnyOrder]:
     """Read the orders with these ids, newest first."""
-    ids = db.execute(wanted).scalars().all()
+    return read_any_orders(db, db.execute(wanted).scalars().all())
+
+
+def read_any_orders(db: Connection, ids: Sequence[int]) -> list[AnyOrder]:
+    """Return what a list shows of these orders, newest first."""
     rows = db.execute(
         select(*_LINE)
         .join_from(orders, merchants, orders.c.merchant_id == merchants.c.id)

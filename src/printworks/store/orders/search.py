@@ -326,7 +326,7 @@ def _find_ordinals(
     lookups = [(_BY_REFERENCE, text), *((_BY_RECIPIENT, key) for key in recipients if key)]
     for written, key in lookups:
         sought = {**merchant, "limit": MOST_ALIKE + 1}
-        alike = written.beginning.find(db, {**sought, "text": key, "after": _find_end(key)})
+        alike = written.beginning.find(db, {**sought, "text": key, "after": find_end(key)})
         if len(alike) > MOST_ALIKE:
             is_too_common = True
             alike = written.equal.find(db, {**sought, written.name: key, **page._asdict()})
@@ -336,7 +336,7 @@ def _find_ordinals(
     return sorted(wanted, reverse=True), is_too_common
 
 
-def _find_end(beginning: str) -> str:
+def find_end(beginning: str) -> str:
     """Return the first text after all those with this beginning, in the order of bytes."""
     letters = beginning.rstrip(chr(_LAST_LETTER))
     if not letters:
@@ -356,7 +356,7 @@ def _search_names(
     newest = min(count, span.newest)
     searched = {"oldest": max(span.oldest, newest - NEWEST + 1), "newest": newest}
     parts = {f"part{place}": _spell(word) for place, word in enumerate(words[:MOST_WORDS])}
-    sought = {**values, **searched, **parts, "text": text, "after": _find_end(text)}
+    sought = {**values, **searched, **parts, "text": text, "after": find_end(text)}
     statement = _with_parts(len(parts), has_status=values["status"] is not None)
     return statement.find(db, sought)
 

@@ -30,6 +30,7 @@ from printworks.store.labs.shipments import list_decisions, list_every_shipment,
 from printworks.store.money.payments import list_requests_of_order
 from printworks.store.orders.history import read_etag
 from printworks.store.orders.orders import Order
+from printworks.store.privacy.erasures import list_erasures
 
 _MOST_PAYMENTS: Final = 20
 _MOST_REASONS: Final = 30
@@ -53,6 +54,7 @@ def show_order(visit: ConsoleVisit) -> Response:
         currency=order.currency or merchant.currency,
         may_support=visit.may(Duty.SUPPORT),
         issues=list_issues(visit.db, merchant.id, order.id),
+        erasure=next(iter(list_erasures(visit.db, order_id=order.id, limit=1)), None),
         slip=find_packing_slip(visit.db, order.id) if order.packing_slip_url else None,
         payments=list_requests_of_order(visit.db, order.id, limit=_MOST_PAYMENTS),
         **describe_images(visit, order, list_images(visit.db, order.id)),

@@ -1,4 +1,4 @@
-"""Any order of any merchant, found by its number, its merchant or its reference."""
+"""Any order of any merchant, found by whatever somebody who asks about it can tell."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -8,18 +8,17 @@ from starlette.responses import Response
 
 from printworks.dashboard.shared.labels import operator_label
 from printworks.dashboard.shared.paging import cut
-from printworks.dashboard.site.forms import find_choice, read_number
+from printworks.dashboard.site.forms import find_choice
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.orders import OrderStatus
 from printworks.store.accounts.merchants import Merchant, find_merchant_by_code
 from printworks.store.console.orders import (
     AnyOrder,
-    find_orders_by_id,
-    find_orders_by_reference,
     list_any_orders,
     list_problem_orders,
 )
+from printworks.store.console.search import search_any_orders
 from printworks.store.orders.search import OrderLine, OrderSearch, search_orders
 
 ROWS: Final = 50
@@ -71,22 +70,14 @@ def _find(visit: ConsoleVisit) -> OrderListPage:
     if visit.query.get("merchant", "").strip():
         return _find_of_merchant(visit, text)
     if text:
-        return _find_anybodys(visit, text)
+        found = search_any_orders(visit.db, text, limit=ROWS)
+        return OrderListPage(found.orders, is_too_common=found.is_cut)
     return _cut(list_any_orders(visit.db, before=visit.cursor(), limit=ROWS + 1))
 
 
 def _cut(orders: list[AnyOrder]) -> OrderListPage:
     shown, last = cut(orders, ROWS)
     return OrderListPage(shown, last.id if last else None)
-
-
-def _find_anybodys(visit: ConsoleVisit, text: str) -> OrderListPage:
-    """Search for a number or a reference; names are searched only within one merchant."""
-    number = read_number(text)
-    found = [] if number is None else find_orders_by_id(visit.db, number)
-    known = {order.id for order in found}
-    named = find_orders_by_reference(visit.db, text, limit=ROWS)
-    return OrderListPage([*found, *(order for order in named if order.id not in known)])
 
 
 def _find_of_merchant(visit: ConsoleVisit, text: str) -> OrderListPage:
