@@ -49,7 +49,7 @@ def test_a_person_is_found_erased_and_receipted(
     only = operator.do(PRIVACY, "find-person", email="m@canary.example", merchant=bob.code)
     assert f'value="{one.id}"' not in only.body.decode()
 
-    done = operator.do(PRIVACY, "erase-recipients", order=[one.id, other.id, 99], **SURE)
+    done = operator.do(PRIVACY, "erase-recipients", chosen=[one.id, other.id, 99], **SURE)
 
     said = words_of(done)
     assert "Done: 2" in said
@@ -71,8 +71,8 @@ def test_a_person_is_found_erased_and_receipted(
 @pytest.mark.parametrize(
     ("instead", "reason"),
     [
-        ({"order": []}, "Choose at least one line"),
-        ({"order": list(range(1, 60))}, "Choose at most 50"),
+        ({"chosen": []}, "Choose at least one line"),
+        ({"chosen": list(range(1, 60))}, "Choose at most 50"),
         ({"asked_by": " "}, "Say who asked for it"),
         ({"is_sure": ""}, "cannot be restored"),
         ({"current_password": "wrong"}, "Wrong password."),
@@ -84,12 +84,12 @@ def test_an_erasure_that_is_not_meant_is_refused_and_what_was_chosen_stays(
 ) -> None:
     order = ended_order(database, alice)
 
-    refused = operator.do(PRIVACY, "erase-recipients", **{"order": [order.id], **SURE, **instead})
+    refused = operator.do(PRIVACY, "erase-recipients", **{"chosen": [order.id], **SURE, **instead})
 
     assert refused.status in {400, 403}
     assert reason in words_of(refused)
     assert see_order(database, order).recipient_name == "Mary Canary"
-    if "order" not in instead:
+    if "chosen" not in instead:
         assert f'value="{order.id}"' in refused.body.decode()
 
 
@@ -118,9 +118,9 @@ def test_what_is_in_production_waits(operator: Window, alice: Window, database: 
     order, _ = hand_in(database, alice)
     assert f'value="{order.id}"' in operator.open(f"{PRIVACY}?order={order.id}").body.decode()
 
-    refused = operator.do(PRIVACY, "erase-recipients", order=[order.id], **SURE)
+    refused = operator.do(PRIVACY, "erase-recipients", chosen=[order.id], **SURE)
     assert "its recipient is needed until it is Complete" in words_of(refused)
-    waits = operator.do(PRIVACY, "erase-recipients", order=[order.id], when_ended="yes", **SURE)
+    waits = operator.do(PRIVACY, "erase-recipients", chosen=[order.id], when_ended="yes", **SURE)
 
     assert "waiting" in words_of(waits)
     with database.reading() as db:
@@ -133,7 +133,7 @@ def test_what_is_in_production_waits(operator: Window, alice: Window, database: 
 def test_a_person_is_exported_as_a_zip(operator: Window, alice: Window, database: Database) -> None:
     order = ended_order(database, alice)
 
-    answer = operator.do(PRIVACY, "export-recipients", order=[order.id], current_password=PASSWORD)
+    answer = operator.do(PRIVACY, "export-recipients", chosen=[order.id], current_password=PASSWORD)
 
     assert answer.status == 200
     assert answer.headers["content-type"] == "application/zip"
@@ -157,7 +157,7 @@ def test_only_administrators_erase_and_export(
     assert "Only administrators" in words_of(window.open(f"{PRIVACY}?order={order.id}"))
 
     for name in ("erase-recipients", "export-recipients"):
-        assert window.do(PRIVACY, name, order=[order.id], **SURE).status == 403
+        assert window.do(PRIVACY, name, chosen=[order.id], **SURE).status == 403
 
     assert see_order(database, order).recipient_name is not None
 

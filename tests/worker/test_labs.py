@@ -1047,3 +1047,14 @@ def test_permissions_follow_the_lab(shop: Shop) -> None:
         seen.append(may())
 
     assert seen == [(True, False, True)] + [(False, False, False)] * 3
+
+
+def test_polls_leave_no_rows_behind_unless_they_failed(with_folders: Shop) -> None:
+    shop = with_folders
+    shop.drain()
+
+    for _ in range(6):
+        shop.pass_time(seconds=10)
+
+    # The one that waits, the one that was last, and its predecessor until the next.
+    assert len(shop.jobs(JobKind.POLL_LABS)) <= 3

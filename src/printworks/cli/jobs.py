@@ -23,11 +23,21 @@ def list_newest(
     state: Annotated[JobState | None, typer.Option(help="Only jobs in this state.")] = None,
     kind: Annotated[str | None, typer.Option(help="Only jobs of this kind.")] = None,
     merchant: OnlyMerchant = None,
+    periodic: Annotated[
+        bool, typer.Option(help="Also those that run by themselves again and again.")
+    ] = False,
     limit: Limit = 50,
 ) -> None:
-    """List jobs, the newest first."""
+    """List jobs, the newest first; periodic ones only if they failed, or if asked for."""
     with session.reading() as db:
-        found = list_jobs(db, state=state, kind=kind, merchant=merchant, limit=limit + 1)
+        found = list_jobs(
+            db,
+            state=state,
+            kind=kind,
+            merchant=merchant,
+            with_periodic=periodic,
+            limit=limit + 1,
+        )
     columns: Columns = {
         **{name: name for name in ("id", "kind", "merchant", "state")},
         "due": "dueAt",

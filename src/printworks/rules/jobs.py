@@ -228,6 +228,8 @@ HOURLY: Final = (
     JobKind.SUM_DAYS,
     JobKind.VERIFY_LEDGER,
 )
+# What runs by itself again and again, and is of no interest unless it fails.
+PERIODIC: Final = frozenset(HOURLY)
 _SWEEP: Final = Policy(
     in_flight=1,
     attempts=5,

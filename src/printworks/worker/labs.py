@@ -27,7 +27,7 @@ from printworks.store.images.packing_slips import find_packing_slip
 from printworks.store.images.pictures import print_key, proof_key
 from printworks.store.labs.shipments import Shipment, get_shipment
 from printworks.store.orders.orders import get_order
-from printworks.store.queue.jobs import Job
+from printworks.store.queue.jobs import Job, forget_job
 from printworks.worker.loop import Context
 from printworks.worker.resources import OUTAGE_WAIT, Resources, infrastructure_errors
 
@@ -177,14 +177,14 @@ def _cancel(context: Context, shipment_id: int) -> None:
         raise RetryLater(str(error), wait=OUTAGE_WAIT) from error
 
 
-async def poll_labs(context: Context, _job: Job) -> None:
+async def poll_labs(context: Context, job: Job) -> None:
     """Poll the labs for reports, and enqueue the next poll.
 
     Idempotent: what is not news changes nothing, and one poll at a time is enqueued.
     """
     with infrastructure_errors():
         if await context.in_lab_pool(_poll_all, context):
-            await context.in_thread(_enqueue_poll, context)
+            await context.in_thread(_enqueue_poll, context, job)
 
 
 def _poll_all(context: Context) -> bool:
@@ -225,9 +225,19 @@ def _was_sent_to(context: Context, lab_code: str, report: LabReport) -> bool:
     return is_named and shipment.lab == lab_code and shipment.sent_at is not None
 
 
-def _enqueue_poll(context: Context) -> None:
+def _enqueue_poll(context: Context, job: Job) -> None:
+    """Enqueue the next poll, and forget the one before this, unless it failed.
+
+    Otherwise thousands of rows a day would say that nothing was done.
+    """
     turn = int(context.clock().timestamp() // POLL_EVERY.total_seconds()) + 1
     with context.database.writing() as db:
+        before = job.args.get("before")
+        if before is not None:
+            forget_job(db, before)
         context.system_work(db).enqueue_unowned(
-            JobKind.POLL_LABS, {}, wait=POLL_EVERY, dedupe_key=f"{JobKind.POLL_LABS}:{turn}"
+            JobKind.POLL_LABS,
+            {"before": job.id},
+            wait=POLL_EVERY,
+            dedupe_key=f"{JobKind.POLL_LABS}:{turn}",
         )

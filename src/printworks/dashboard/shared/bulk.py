@@ -6,6 +6,7 @@ from typing import Final
 import msgspec
 
 from printworks.dashboard.site.forms import Sent, read_number
+from printworks.dashboard.site.visits import Visit
 from printworks.errors import BadInput, ServiceError
 
 # As many as a page lists.
@@ -19,9 +20,14 @@ class BulkReport(msgspec.Struct, frozen=True):
     refused: list[str]
 
 
-def read_chosen(sent: Sent, name: str) -> list[int]:
+def is_choosing(visit: Visit) -> bool:
+    """Say whether a list is shown with boxes, and does not refresh itself."""
+    return bool(visit.query.get("choose"))
+
+
+def read_chosen(sent: Sent) -> list[int]:
     """Return the rows that were ticked."""
-    numbers = [read_number(text) for text in sent.texts(name)]
+    numbers = [read_number(text) for text in sent.texts("chosen")]
     chosen = list(dict.fromkeys(number for number in numbers if number is not None))
     if not chosen:
         raise BadInput("Choose at least one line of the list.")
@@ -31,7 +37,10 @@ def read_chosen(sent: Sent, name: str) -> list[int]:
 
 
 def do_each(chosen: Sequence[int], do: Callable[[int], str], *, named: str) -> BulkReport:
-    """Do something to each; one that is refused does not stop the others."""
+    """Do something to each; one that is refused does not stop the others.
+
+    What is done says what became of it, in a sentence.
+    """
     report = BulkReport([], [])
     for number in chosen:
         try:

@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import Any, Final, TypeAlias
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Row, select, update
+from sqlalchemy import ColumnElement, Connection, Row, or_, select, update
 
 from printworks.errors import NotFound, WrongState
-from printworks.rules.jobs import MAY_CANCEL, MAY_RETRY, JobState
+from printworks.rules.jobs import MAY_CANCEL, MAY_RETRY, PERIODIC, JobState
 from printworks.store.engine.columns import beside_index, spelled_out
 from printworks.store.engine.rows import LARGEST_ID, cut_page, possible_id
 from printworks.store.queue.jobs import wake_workers
@@ -31,6 +31,9 @@ class JobPage(msgspec.Struct, frozen=True):
 _JOBS: Final = select(jobs, merchants.c.code.label("merchant")).join_from(
     jobs, merchants, isouter=True
 )
+_IS_OF_INTEREST: Final = or_(
+    jobs.c.kind.not_in(sorted(PERIODIC)), jobs.c.state == spelled_out(JobState.FAILED)
+)
 # Few compared with the others, which are read a part at a time.
 _FEW: Final = frozenset({JobState.SCHEDULED, JobState.DUE, JobState.RUNNING, JobState.FAILED})
 
@@ -40,12 +43,14 @@ def search_jobs(
     *,
     state: JobState | None = None,
     kind: str | None = None,
+    with_periodic: bool = True,
     before: int | None = None,
     limit: int,
 ) -> JobPage:
     """Return jobs in this state and of this kind, newest first.
 
-    `before` is the `next` of the previous page.
+    Those that run by themselves again and again may be left out, unless they failed. `before` is
+    the `next` of the previous page.
     """
     last = min(before or LARGEST_ID, LARGEST_ID)
     fits: list[ColumnElement[bool]] = []
@@ -54,6 +59,8 @@ def search_jobs(
     if kind is not None:
         # PostgreSQL raises an error for a zero byte, and no kind has one.
         fits.append(jobs.c.kind == kind.replace("\0", ""))
+    if not with_periodic and kind is None:
+        fits.append(_IS_OF_INTEREST)
     if state in _FEW:
         return _list_few_jobs(db, state, fits, last=last, limit=limit)
     return _filter_jobs(db, fits, last=last, limit=limit)
@@ -108,6 +115,7 @@ def list_jobs(
     state: JobState | None = None,
     kind: str | None = None,
     merchant: str | None = None,
+    with_periodic: bool = True,
     limit: int,
 ) -> Sequence[JobRow]:
     """Return the newest jobs, newest first; `merchant` is a merchant's code."""
@@ -118,6 +126,8 @@ def list_jobs(
         wanted = wanted.where(jobs.c.kind == kind)
     if merchant is not None:
         wanted = wanted.where(merchants.c.code == merchant)
+    if not with_periodic and kind is None:
+        wanted = wanted.where(_IS_OF_INTEREST)
     return db.execute(wanted).all()
 
 

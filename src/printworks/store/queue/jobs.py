@@ -14,6 +14,7 @@ from sqlalchemy import (
     Text,
     Update,
     bindparam,
+    delete,
     func,
     insert,
     select,
@@ -232,6 +233,11 @@ def cancel_jobs_of_order(db: Connection, order_id: int, *, now: datetime) -> Non
     db.execute(
         update(jobs).where(jobs.c.id.in_(waiting)).values(state=JobState.CANCELLED, finished_at=now)
     )
+
+
+def forget_job(db: Connection, job_id: int) -> None:
+    """Delete a job that is done; any other stays."""
+    db.execute(delete(jobs).where(jobs.c.id == job_id, jobs.c.state == JobState.DONE))
 
 
 def is_enqueued(db: Connection, dedupe_key: str) -> bool:

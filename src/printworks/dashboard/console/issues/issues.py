@@ -1,5 +1,6 @@
 """The issues of all merchants: the queue, and one issue."""
 
+from enum import StrEnum
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -13,10 +14,11 @@ from printworks.actions.issues.issues import (
 )
 from printworks.actions.issues.reprints import copy_proofs, delete_proofs, plan_reprint
 from printworks.dashboard.console.production.shipments import LabPrintView, view_print
+from printworks.dashboard.shared.bulk import BulkReport, do_each, is_choosing, read_chosen
 from printworks.dashboard.shared.issue_photos import send_photo
 from printworks.dashboard.shared.money import read_money
 from printworks.dashboard.shared.paging import cut
-from printworks.dashboard.site.forms import read_number
+from printworks.dashboard.site.forms import read_choice, read_number
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.errors import BadInput, ServiceError, ServiceUnavailable
@@ -44,8 +46,21 @@ IMAGES: Final = 48
 LONGEST_COMMENT: Final = 5000
 
 
+class IssueDeed(StrEnum):
+    """What can be done with many issues at once."""
+
+    TAKE = "take"
+    DISMISS = "dismiss"
+
+
+_DEEDS: Final = (
+    (IssueDeed.TAKE.value, "Start work"),
+    (IssueDeed.DISMISS.value, "Close without action"),
+)
+
+
 @page_at("/console/issues")
-def show_queue(visit: ConsoleVisit) -> Response:
+def show_queue(visit: ConsoleVisit, report: BulkReport | None = None) -> Response:
     """Show open issues, oldest first, or closed ones, newest first."""
     is_settled = visit.query.get("show") == "settled"
     after = visit.cursor("after")
@@ -55,10 +70,33 @@ def show_queue(visit: ConsoleVisit) -> Response:
     return visit.render(
         "console/issues.html",
         etag=etag,
+        is_choosing=not is_settled and visit.may(Duty.SUPPORT) and is_choosing(visit),
+        deeds=_DEEDS if visit.may(Duty.SUPPORT) and not is_settled else (),
+        report=report,
         is_settled=is_settled,
         queued=shown,
         pages=visit.pages(last.issue.id if last else None, by="after"),
     )
+
+
+@show_queue.action("change-issues", duty=Duty.SUPPORT, alone=True)
+def change_many(visit: ConsoleVisit) -> Response:
+    """Start or close the chosen issues, each in a transaction of its own."""
+    deed = read_choice(IssueDeed, visit.sent.text("deed"), "Choose what to do with the issues.")
+    chosen, comment = read_chosen(visit.sent), _read_comment(visit)
+
+    def change_one(issue_id: int) -> str:
+        with visit.services.database.writing() as db:
+            system = visit.system_work_in(db)
+            if deed is IssueDeed.TAKE:
+                take_issue(system, issue_id, comment=comment or None)
+                return f"Issue {issue_id} is in progress."
+            dismiss_issue(system, issue_id, comment=comment)
+            return f"Issue {issue_id} was closed."
+
+    report = do_each(chosen, change_one, named="Issue")
+    with visit.services.database.reading() as db:
+        return show_queue(visit.within(db), report)
 
 
 @page_at("/console/issues/{id}")

@@ -1,17 +1,23 @@
 """Any order of any merchant, found by whatever somebody who asks about it can tell."""
 
 from collections.abc import Sequence
+from enum import StrEnum
 from typing import Final
 
 import msgspec
 from starlette.responses import Response
 
+from printworks.actions.orders.orders import cancel_order
+from printworks.actions.production.holds import hold_order, release_order
+from printworks.dashboard.console.production.shipments import read_reason
+from printworks.dashboard.shared.bulk import BulkReport, do_each, is_choosing, read_chosen
 from printworks.dashboard.shared.labels import operator_label
 from printworks.dashboard.shared.paging import cut
-from printworks.dashboard.site.forms import find_choice
+from printworks.dashboard.site.forms import find_choice, read_choice
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.orders import OrderStatus
+from printworks.rules.people import Duty
 from printworks.store.accounts.merchants import Merchant, find_merchant_by_code
 from printworks.store.console.orders import (
     AnyOrder,
@@ -36,17 +42,36 @@ class OrderListPage(msgspec.Struct, frozen=True):
     refusal: str = ""
 
 
+class OrderDeed(StrEnum):
+    """What can be done with many orders at once."""
+
+    HOLD = "hold"
+    RELEASE = "release"
+    CANCEL = "cancel"
+
+
+_DEEDS: Final = (
+    (OrderDeed.HOLD.value, "Hold"),
+    (OrderDeed.RELEASE.value, "Release"),
+    (OrderDeed.CANCEL.value, "Cancel and refund"),
+)
+
+
 @page_at("/console/orders")
-def show_orders(visit: ConsoleVisit) -> Response:
+def show_orders(visit: ConsoleVisit, report: BulkReport | None = None) -> Response:
     """Show the newest orders, or those that match a search."""
     found = _find(visit)
+    may_support = visit.may(Duty.SUPPORT)
     etag = visit.etag(found.orders)
     text = visit.search_text
     return visit.render(
         "console/orders.html",
         etag=etag,
         # Searching for a name again and again would cost too much.
-        is_live=visit.cursor() is None and not text,
+        is_live=visit.cursor() is None and not text and not is_choosing(visit),
+        is_choosing=may_support and is_choosing(visit),
+        deeds=_DEEDS if may_support else (),
+        report=report,
         orders=found.orders,
         text=text,
         code=visit.query.get("merchant", ""),
@@ -58,6 +83,32 @@ def show_orders(visit: ConsoleVisit) -> Response:
         unknown=found.refusal,
         pages=visit.pages(found.next),
     )
+
+
+@show_orders.action("change-orders", duty=Duty.SUPPORT, alone=True)
+def change_many(visit: ConsoleVisit) -> Response:
+    """Hold, release or cancel the chosen orders, each in a transaction of its own."""
+    deed = read_choice(OrderDeed, visit.sent.text("deed"), "Choose what to do with the orders.")
+    chosen = read_chosen(visit.sent)
+    reason = read_reason(visit.sent.text("reason")) if deed is OrderDeed.HOLD else ""
+
+    def change_one(order_id: int) -> str:
+        with visit.services.database.writing() as db:
+            work, order = visit.system_work_in(db).lock_order(order_id)
+            match deed:
+                case OrderDeed.HOLD:
+                    hold_order(work, order, reason=reason)
+                    return f"Order {order_id} is on hold."
+                case OrderDeed.RELEASE:
+                    release_order(work, order)
+                    return f"Order {order_id} was released."
+                case OrderDeed.CANCEL:
+                    cancel_order(work, order)
+                    return f"Order {order_id} was cancelled."
+
+    report = do_each(chosen, change_one, named="Order")
+    with visit.services.database.reading() as db:
+        return show_orders(visit.within(db), report)
 
 
 def _find(visit: ConsoleVisit) -> OrderListPage:

@@ -89,7 +89,7 @@ def show_privacy(
 
 def _find_chosen(visit: ConsoleVisit) -> FoundAnyOrders | None:
     """Return the orders of a form that was refused, or the one that another page leads to."""
-    named = [*visit.sent.texts("order")[:_MOST_FOUND], visit.query.get("order", "")]
+    named = [*visit.sent.texts("chosen")[:_MOST_FOUND], visit.query.get("order", "")]
     numbers = [number for text in named if (number := read_number(text)) is not None]
     return FoundAnyOrders(read_any_orders(visit.db, numbers), is_cut=False) if numbers else None
 
@@ -140,7 +140,7 @@ def _read_person(visit: ConsoleVisit) -> PersonSearch:
 )
 def erase(visit: ConsoleVisit) -> Response:
     """Erase the recipients of the chosen orders, each in a transaction of its own."""
-    chosen, sent = read_chosen(visit.sent, "order"), visit.sent
+    chosen, sent = read_chosen(visit.sent), visit.sent
     asked_by = read_asked_by(sent.text("asked_by"))
     if not sent.text("is_sure"):
         raise BadInput("Confirm that what is erased cannot be restored.")
@@ -162,7 +162,7 @@ def erase(visit: ConsoleVisit) -> Response:
 )
 def export(visit: ConsoleVisit) -> Response:
     """Send a ZIP with what is known of the recipients of the chosen orders."""
-    chosen: Sequence[int] = read_chosen(visit.sent, "order")[:MOST_ORDERS]
+    chosen: Sequence[int] = read_chosen(visit.sent)[:MOST_ORDERS]
     with visit.services.database.writing() as db:
         collected = export_orders(visit.system_work_in(db), chosen)
     name = quote(f"person-{collected.at:%Y%m%d-%H%M%S}.zip")

@@ -2,17 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
+from enum import StrEnum
 from typing import Final
 from zoneinfo import ZoneInfo
 
 import msgspec
 from starlette.responses import Response
 
+from printworks.actions.production.lab_reports import reoffer_shipment, report_for_lab
 from printworks.catalogue.labs import Lab
 from printworks.dashboard.shared.ages import write_age, write_span
+from printworks.dashboard.shared.bulk import BulkReport, do_each, is_choosing, read_chosen
 from printworks.dashboard.shared.labels import operator_label
+from printworks.dashboard.site.forms import read_choice
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
+from printworks.labs.documents import LabReport
+from printworks.rules.people import Duty
 from printworks.rules.production import OPEN, LabState
 from printworks.rules.routing.calendars import MONDAY_TO_FRIDAY
 from printworks.store.accounts.merchants import read_clock_offsets
@@ -50,8 +56,30 @@ class JobView(msgspec.Struct, frozen=True, kw_only=True):
     age: str
 
 
+class LabDeed(StrEnum):
+    """What can be reported of many lab jobs at once."""
+
+    ACCEPT = "accept"
+    BEGIN = "begin"
+    DISPATCH = "dispatch"
+    OFFER_AGAIN = "offer-again"
+
+
+_DEEDS: Final = (
+    (LabDeed.ACCEPT.value, "Accept"),
+    (LabDeed.BEGIN.value, "Begin production"),
+    (LabDeed.DISPATCH.value, "Dispatch, without tracking"),
+    (LabDeed.OFFER_AGAIN.value, "Offer to labs again"),
+)
+_REPORTED: Final[Mapping[LabDeed, LabState]] = {
+    LabDeed.ACCEPT: LabState.ACCEPTED,
+    LabDeed.BEGIN: LabState.IN_PRODUCTION,
+    LabDeed.DISPATCH: LabState.DISPATCHED,
+}
+
+
 @page_at("/console/production")
-def show_production(visit: ConsoleVisit) -> Response:
+def show_production(visit: ConsoleVisit, report: BulkReport | None = None) -> Response:
     """Show open jobs, oldest first, or only late or failed ones."""
     problem = _read_problem(visit)
     lab, state = _read_lab(visit), _read_state(visit.query.get("state", ""))
@@ -60,9 +88,13 @@ def show_production(visit: ConsoleVisit) -> Response:
     jobs = _view_jobs(visit, queued)
     labs = _view_labs(visit, counts)
     etag = visit.etag(jobs, labs)
+    may_produce = visit.may(Duty.PRODUCE)
     return visit.render(
         "console/production.html",
         etag=etag,
+        is_choosing=may_produce and is_choosing(visit),
+        deeds=_DEEDS if may_produce else (),
+        report=report,
         jobs=jobs,
         labs=labs,
         states=[(one.value, operator_label(one)) for one in STATES],
@@ -74,6 +106,27 @@ def show_production(visit: ConsoleVisit) -> Response:
         totals={one: sum(row.shipments for row in counts if row.state is one) for one in STATES},
         pages=visit.pages(following, by="after"),
     )
+
+
+@show_production.action("report-many", duty=Duty.PRODUCE, alone=True)
+def report_many(visit: ConsoleVisit) -> Response:
+    """Report the same of the chosen lab jobs, each in a transaction of its own."""
+    deed = read_choice(LabDeed, visit.sent.text("deed"), "Choose what to do with the lab jobs.")
+    chosen = read_chosen(visit.sent)
+
+    def report_one(shipment_id: int) -> str:
+        with visit.services.database.writing() as db:
+            system = visit.system_work_in(db)
+            if deed is LabDeed.OFFER_AGAIN:
+                offered = reoffer_shipment(system, shipment_id)
+                replaced = ", ".join(str(one.id) for one in offered)
+                return f"Lab job {shipment_id} is replaced by {replaced}."
+            report = LabReport(job=shipment_id, state=_REPORTED[deed])
+            return f"Lab job {shipment_id} is {report_for_lab(system, report).state}."
+
+    report = do_each(chosen, report_one, named="Lab job")
+    with visit.services.database.reading() as db:
+        return show_production(visit.within(db), report)
 
 
 def _find(

@@ -211,8 +211,8 @@ def _is_about(one: DatedEvent, shipment: Shipment) -> bool:
 def _describe_entry(entry: AuditEntry, ahead: timedelta) -> LabJobLine:
     details = dict(entry.details)
     words = _BY_HAND.get(entry.action) or operator_label(LabState(str(details.pop("state"))))
-    said = ", ".join(str(value) for value in details.values() if value)
-    more = f": {said}" if said else ""
+    named = ", ".join(map(str, details.get("fields") or ()))
+    more = f", with {named}" if named else ""
     return LabJobLine(entry.at + ahead, f"{words.text} by hand{more}", words.tone, entry.who)
 
 

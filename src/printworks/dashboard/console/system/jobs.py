@@ -1,13 +1,16 @@
 """The queue of jobs: waiting, running and failed ones."""
 
 from collections.abc import Iterable, Mapping
+from enum import StrEnum
 from typing import Any, Final
 
 import msgspec
 from starlette.responses import Response
 
 from printworks.actions.jobs import cancel_job, retry_job
+from printworks.dashboard.shared.bulk import BulkReport, do_each, is_choosing, read_chosen
 from printworks.dashboard.shared.labels import Tone
+from printworks.dashboard.site.forms import read_choice
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.rules.jobs import MAY_CANCEL, MAY_RETRY, POLICIES, JobKind, JobState
@@ -24,13 +27,32 @@ TONES: Final[Mapping[str, Tone]] = {
 }
 
 
+class JobDeed(StrEnum):
+    """What can be done with many jobs at once."""
+
+    RETRY = "retry"
+    CANCEL = "cancel"
+
+
+_DEEDS: Final = ((JobDeed.RETRY.value, "Run now"), (JobDeed.CANCEL.value, "Cancel or dismiss"))
+
+
 @page_at("/console/jobs")
-def show_jobs(visit: ConsoleVisit) -> Response:
-    """Show how many there are, and the newest of them."""
+def show_jobs(visit: ConsoleVisit, report: BulkReport | None = None) -> Response:
+    """Show how many there are, and the newest of them; periodic ones if somebody asks for them."""
     state = _read_state(visit.query.get("state", ""))
     kind = visit.query.get("kind", "").strip()
-    page = search_jobs(visit.db, state=state, kind=kind or None, before=visit.cursor(), limit=_ROWS)
+    with_periodic = visit.query.get("periodic") == "yes"
+    page = search_jobs(
+        visit.db,
+        state=state,
+        kind=kind or None,
+        with_periodic=with_periodic,
+        before=visit.cursor(),
+        limit=_ROWS,
+    )
     counts = count_jobs(visit.db)
+    is_mine = visit.may(Duty.ADMINISTER)
     return visit.render(
         "console/jobs.html",
         jobs=page.jobs,
@@ -39,11 +61,33 @@ def show_jobs(visit: ConsoleVisit) -> Response:
         kinds=list(JobKind),
         state=state or "",
         kind=kind,
+        with_periodic=with_periodic,
+        is_choosing=is_mine and is_choosing(visit),
+        deeds=_DEEDS if is_mine else (),
+        report=report,
         totals=_sum(counts),
         by_kind=group_by_kind(counts),
         most_counted=MOST_COUNTED,
         pages=visit.pages(page.next),
     )
+
+
+@show_jobs.action("change-jobs", duty=Duty.ADMINISTER, alone=True)
+def change_many(visit: ConsoleVisit) -> Response:
+    """Run or cancel the chosen jobs, each in a transaction of its own."""
+    deed = read_choice(JobDeed, visit.sent.text("deed"), "Choose what to do with the jobs.")
+
+    def change_one(job_id: int) -> str:
+        with visit.services.database.writing() as db:
+            if deed is JobDeed.RETRY:
+                retry_job(visit.system_work_in(db), job_id)
+                return f"Job {job_id} will run again."
+            cancel_job(visit.system_work_in(db), job_id)
+            return f"Job {job_id} was cancelled."
+
+    report = do_each(read_chosen(visit.sent), change_one, named="Job")
+    with visit.services.database.reading() as db:
+        return show_jobs(visit.within(db), report)
 
 
 @page_at("/console/jobs/{id}")
