@@ -160,3 +160,86 @@ def test_the_number_of_an_order_is_a_number(command: str) -> None:
 
     assert ended.code == 2
     assert "Invalid value for 'ORDER'" in ended.complained
+
+
+@pytest.mark.both_databases
+class TestLists:
+    def test_they_are_found_by_what_is_known(self, keeper: Operator) -> None:
+        first = keeper.adds_an_order(merchant_order_id="A-7")
+        second, _ = keeper.submits_an_order(recipient_name="Ida Bauer", postal_code="N1 9GU")
+        code = keeper.merchant.code
+
+        def ids(*words: str) -> list[int]:
+            return [order["id"] for order in keeper.reads("order", "list", *words)]
+
+        assert ids() == [second.id, first.id]
+        assert ids("--search", "A-7") == [first.id]
+        assert ids("--search", "bauer") == ids("--search", "n19gu") == [second.id]
+        assert ids("--status", "submitted") == [second.id]
+        assert ids("--problem", "stuck") == ids("--problem", "held") == []
+        assert ids("--merchant", code, "--status", "NotYetSubmitted") == [first.id]
+        assert ids("--merchant", code, "--search", "ida", "--since", "2026-01-01") == [second.id]
+        assert ids("--merchant", code, "--until", "2020-01-01") == []
+        said = keeper.asks("order", "list").said
+        assert "Ida Bauer" in said
+        assert "There is no such order." in keeper.asks("order", "list", "--search", "x").said
+
+    def test_a_list_says_when_it_is_cut(self, keeper: Operator) -> None:
+        for _ in range(3):
+            keeper.adds_an_order()
+        merchant = ("--merchant", keeper.merchant.code)
+
+        for words in ((), ("--status", "NotYetSubmitted"), merchant):
+            cut = keeper.asks("order", "list", "--limit", "2", *words)
+            assert "There are more than 2" in cut.complained
+            assert "There are more than" not in keeper.asks("order", "list", *words).complained
+        found = keeper.asks("order", "list", "--limit", "2", "--search", "fox")
+        assert "There are more" in found.complained
+
+    def test_one_is_shown_completely(self, keeper: Operator) -> None:
+        order, shipment = keeper.submits_an_order(merchant_order_id="A-7")
+
+        said = keeper.asks("order", "show", str(order.id)).said
+        told = keeper.reads("order", "show", str(order.id))
+
+        assert "recipientName" in said
+        assert "Shipments:\n" in said
+        assert f"  id {shipment.id}, lab hill, state offered" in said
+        assert (told["merchantOrderId"], told["merchant"]) == ("A-7", keeper.merchant.code)
+        assert [one["id"] for one in told["shipments"]] == [shipment.id]
+        assert "paymentToken" not in told
+
+    def test_they_are_cancelled_and_what_is_refused_says_why(self, keeper: Operator) -> None:
+        order, _ = keeper.submits_an_order()
+        begun, busy = keeper.submits_an_order()
+        for word in ("accept", "produce"):
+            keeper.asks("lab", word, str(busy.id))
+
+        ended = keeper.asks("order", "cancel", str(order.id), str(begun.id), NO_NUMBER[:18])
+
+        assert ended.code == 1
+        assert "Cancelled." in ended.said
+        assert "at a lab that has begun with it" in ended.said
+        assert keeper.order(order).status == "Cancelled"
+        assert keeper.order(begun).status == "Submitted"
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("--since", "2026-01-01"), "need a --merchant"),
+        (("--status", "Complete", "--search", "x"), "give only one of"),
+        (("--problem", "held", "--merchant", "{code}"), "leave --merchant out"),
+        (("--merchant", "nobody"), "nobody"),
+        (("--since", "yesterday"), "is not a day"),
+    ],
+)
+def test_a_list_that_cannot_be_meant_is_refused(
+    keeper: Operator, words: tuple[str, ...], reason: str
+) -> None:
+    given = [word.format(code=keeper.merchant.code) for word in words]
+
+    ended = keeper.asks("order", "list", *given)
+
+    assert ended.code != 0
+    assert reason in ended.complained

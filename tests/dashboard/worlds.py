@@ -99,7 +99,7 @@ def make_world(
             "/orders/": {"id": draft.id},
             "/issues/": about_issue,
             "/integrations/callbacks/": {"id": last_callback(database, alice)},
-            "/console/orders/": {"id": order.id},
+            "/console/orders/": {"id": order.id, "image": image},
             "/console/shipments/": {"id": shipment.id, "image": image},
             "/console/issues/": about_issue,
             "/console/merchants/": {"code": alice.code},

@@ -1,17 +1,29 @@
-"""`printworks order`: why an order is where it is, holding and releasing it."""
+"""`printworks order`: find and show orders, why one is where it is; hold, release, cancel."""
 
 from collections.abc import Iterator, Sequence
+from datetime import date
 from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from printworks.actions.orders.orders import cancel_order
 from printworks.actions.orders.plans import get_planned_order
 from printworks.actions.production.holds import hold_order, release_order
 from printworks.actions.production.release import find_routing
 from printworks.actions.production.routing import FINE
 from printworks.actions.work import Work
-from printworks.cli.output import pick
+from printworks.cli.options import Limit, OnlyMerchant
+from printworks.cli.order_lists import (
+    COLUMNS,
+    OrderProblem,
+    WantedOrders,
+    describe_order,
+    find_orders,
+)
+from printworks.cli.output import note, pick
 from printworks.cli.session import CommandSession, command
+from printworks.errors import ServiceError
+from printworks.rules.orders import OrderStatus
 from printworks.rules.routing.explaining import explain as explain_routing
 from printworks.rules.routing.model import Routed
 from printworks.store.accounts.merchants import get_merchant
@@ -37,6 +49,74 @@ class _Explained(NamedTuple):
     images: Sequence[Image]
     decisions: Sequence[Decision]
     shipments: Sequence[Shipment]
+
+
+@command(app, "list")
+def list_newest(
+    session: CommandSession,
+    *,
+    search: Annotated[
+        str,
+        typer.Option(
+            help="A number, reference, name, postcode, e-mail address or tracking number."
+        ),
+    ] = "",
+    merchant: OnlyMerchant = None,
+    status: Annotated[
+        OrderStatus | None, typer.Option(case_sensitive=False, help="Only in this status.")
+    ] = None,
+    problem: Annotated[
+        OrderProblem | None, typer.Option(help="Only those that are held, or stuck.")
+    ] = None,
+    since: Annotated[str, typer.Option(metavar="DAY", help="Created on this day or later.")] = "",
+    until: Annotated[str, typer.Option(metavar="DAY", help="Created on this day or before.")] = "",
+    limit: Limit = 50,
+) -> None:
+    """List orders, the newest first, of all merchants or of one."""
+    wanted = WantedOrders(
+        search.strip(), merchant, status, problem, _read_day(since), _read_day(until)
+    )
+    with session.reading() as db:
+        found = find_orders(db, wanted, limit=limit)
+    session.show_list(found.orders, COLUMNS, "There is no such order.")
+    if found.left_out:
+        note(found.left_out)
+
+
+def _read_day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text) if text else None
+    except ValueError as error:
+        raise typer.BadParameter(f"{text} is not a day such as 2026-05-31.") from error
+
+
+@command(app, "show")
+def show(session: CommandSession, order_id: OrderId) -> None:
+    """Show everything about an order, its images, shipments and issues."""
+    with session.reading() as db:
+        facts, lines = describe_order(db, order_id)
+    session.show(facts, *lines)
+
+
+@command(app, "cancel")
+def cancel(
+    session: CommandSession,
+    order_ids: Annotated[
+        list[int], typer.Argument(metavar="ORDER...", help="The numbers of the orders.")
+    ],
+) -> None:
+    """Cancel orders if their labs still permit it, and refund them; exit with 1 if one is refused."""
+    results = []
+    for order_id in dict.fromkeys(order_ids):
+        try:
+            with session.system_work() as system:
+                cancel_order(*system.lock_order(order_id))
+            results.append({"ok": True, "orderId": order_id, "outcome": "Cancelled."})
+        except ServiceError as refusal:
+            results.append({"ok": False, "orderId": order_id, "outcome": refusal.message})
+    session.show_list(results, {"order": "orderId", "outcome": "outcome"}, "")
+    if not all(result["ok"] for result in results):
+        raise typer.Exit(1)
 
 
 @command(app, "explain")

@@ -85,3 +85,20 @@ def check_filling(order_status: OrderStatus, image_status: ImageStatus) -> None:
             f"The image is {image_status}; only one that is "
             f"{ImageStatus.AWAITING_URL_OR_DATA} takes a file."
         )
+
+
+# What stands in the way of an order until there is another picture.
+_FAILED: Final = frozenset({_S.FILE_NOT_FOUND_AT_URL, _S.INVALID})
+
+
+def check_replacing(order_status: OrderStatus, image_status: ImageStatus) -> None:
+    """Refuse another picture unless the order is open, or this one keeps it from being printed."""
+    if order_status is OrderStatus.NOT_YET_SUBMITTED:
+        return
+    if order_status in {OrderStatus.COMPLETE, OrderStatus.CANCELLED}:
+        raise WrongState(f"An order that is {order_status} takes no other picture.")
+    if image_status not in _FAILED:
+        raise WrongState(
+            f"The image is {image_status}, and the order is {order_status}: only a picture that "
+            "could not be fetched or printed can be replaced now."
+        )

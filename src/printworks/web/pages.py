@@ -47,7 +47,7 @@ _POLICY: Final = (b"content-security-policy", b"default-src 'none'; frame-ancest
 _WITH_TOKENS: Final = frozenset({"pay", "payments", "bank"})
 
 # Below these, a signed-in user may upload pictures.
-_WITH_FILES: Final = frozenset({"orders", "issues"})
+_WITH_FILES: Final = ("orders/", "issues/", "console/orders/")
 
 _TITLES: Final[Mapping[int, str]] = {
     404: "Page not found",
@@ -106,9 +106,9 @@ class PageServer:
 
     async def _receive(self, request: messages.Request, receive: Receive) -> Receive:
         """Read a small body at once; stream one with pictures."""
-        first = request.path.strip("/").partition("/")[0]
+        path = f"{request.path.strip('/')}/"
         is_form_with_files = request.headers.get("content-type", "").startswith("multipart/")
-        if first in _WITH_FILES and is_form_with_files:
+        if path.startswith(_WITH_FILES) and is_form_with_files:
             return limit_body(receive, request.headers, self._uploads)
         return _replay(await read_body(receive, request.headers, _BODY), receive)
 

@@ -4,7 +4,6 @@ from typing import Any
 
 import msgspec
 
-from printworks.rules.images import ImageStatus
 from printworks.store.images.images import Image
 from printworks.wire.links import Links
 from printworks.wire.reading import Md5, Url
@@ -19,9 +18,7 @@ class FillImage(msgspec.Struct, frozen=True, kw_only=True):
 
 def show_shared_members(image: Image, links: Links) -> dict[str, Any]:
     """Return the members that have the same name and meaning in every version."""
-    # Its size is unknown again once the proofs have been removed.
-    has_proofs = image.status is ImageStatus.OK and image.width is not None
-    preview, thumbnail = links.proofs(image.id) if has_proofs else (None, None)
+    preview, thumbnail = links.proofs(image.id) if image.has_proofs else (None, None)
     return {
         "id": image.id,
         "url": image.url,

@@ -13,7 +13,6 @@ from printworks.dashboard.checkout.checkout_view import (
     make_fields,
 )
 from printworks.dashboard.shared.labels import name_attribute, name_country
-from printworks.rules.images import ImageStatus
 from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import PaymentState
 from printworks.rules.reasons import ReasonCode, has_reason
@@ -114,5 +113,5 @@ def _describe_item(item: CheckoutItem, catalogue: Catalogue, links: Links) -> Ch
         copies=line.copies,
         each=line.each,
         total=line.total,
-        thumbnail=thumbnail if image.status is ImageStatus.OK else "",
+        thumbnail=thumbnail if image.has_proofs else "",
     )

@@ -7,7 +7,7 @@ from printworks.dashboard.console import ledger
 from printworks.dashboard.console.accounts import audit, merchants, people
 from printworks.dashboard.console.catalogue import catalogue, routing
 from printworks.dashboard.console.issues import issues
-from printworks.dashboard.console.orders import order, orders
+from printworks.dashboard.console.orders import on_behalf, order, orders
 from printworks.dashboard.console.overview import overview
 from printworks.dashboard.console.privacy import privacy
 from printworks.dashboard.console.production import job_sheet, production, shipments
@@ -23,6 +23,8 @@ PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
     job_sheet.show_print,
     orders.show_orders,
     order.show_order,
+    on_behalf.show_address,
+    on_behalf.show_image,
     issues.show_queue,
     issues.show_issue,
     issues.show_photo,

@@ -68,7 +68,7 @@ class ImageView(msgspec.Struct, frozen=True, kw_only=True):
 def describe_image(image: Image, order: Order, catalogue: Catalogue, links: Links) -> ImageView:
     """Return what pages show of an image."""
     product = catalogue.find_product(image.sku)
-    preview, thumbnail = links.proofs(image.id) if image.status is ImageStatus.OK else ("", "")
+    preview, thumbnail = links.proofs(image.id) if image.has_proofs else ("", "")
     placement = _place(image, product)
     return ImageView(
         id=image.id,

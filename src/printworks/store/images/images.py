@@ -47,6 +47,11 @@ class Image(msgspec.Struct, frozen=True):
         """Its size in pixels, once that is known."""
         return Pixels(self.width, self.height) if self.width and self.height else None
 
+    @property
+    def has_proofs(self) -> bool:
+        """Whether there is something to see; its size is unknown again once that is removed."""
+        return self.status is ImageStatus.OK and self.width is not None
+
 
 class NewImage(msgspec.Struct, frozen=True, kw_only=True):
     """An image as a merchant adds it."""

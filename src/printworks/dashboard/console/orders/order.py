@@ -57,6 +57,7 @@ def show_order(visit: ConsoleVisit) -> Response:
         erasure=next(iter(list_erasures(visit.db, order_id=order.id, limit=1)), None),
         slip=find_packing_slip(visit.db, order.id) if order.packing_slip_url else None,
         payments=list_requests_of_order(visit.db, order.id, limit=_MOST_PAYMENTS),
+        most_payments=_MOST_PAYMENTS,
         **describe_images(visit, order, list_images(visit.db, order.id)),
         **describe_history(visit, order),
         **_describe_production(visit, order, merchant),

@@ -172,6 +172,8 @@ def export(visit: ConsoleVisit) -> Response:
         headers={
             "Content-Disposition": f'attachment; filename="{name}"',
             "Cache-Control": "no-store",
+            # Pictures do not become smaller.
+            "Content-Encoding": "identity",
             "X-Content-Type-Options": "nosniff",
         },
     )

@@ -14,13 +14,6 @@ from printworks.dashboard.merchant.orders.print_fields import (
     read_addresses,
     read_print,
 )
-from printworks.dashboard.merchant.orders.recipient_fields import (
-    list_methods,
-    read_country,
-    read_method,
-    read_recipient,
-    read_reference,
-)
 from printworks.dashboard.merchant.orders.uploads import (
     PICTURES,
     SAMPLE,
@@ -30,6 +23,13 @@ from printworks.dashboard.merchant.orders.uploads import (
 )
 from printworks.dashboard.merchant.sandbox.faults import BANK_FAULTS, LAB_FAULTS, add_words
 from printworks.dashboard.shared.labels import COUNTRY_CHOICES
+from printworks.dashboard.shared.recipient_fields import (
+    list_methods,
+    read_country,
+    read_method,
+    read_recipient,
+    read_reference,
+)
 from printworks.dashboard.site.assets import address_of
 from printworks.dashboard.site.forms import read_choice
 from printworks.dashboard.site.rendering import send_on
