@@ -43,11 +43,17 @@ from printworks.store.console.labs import count_queue, list_queue
 from printworks.store.console.ledger import list_money
 from printworks.store.console.merchants import search_merchants
 from printworks.store.console.problems import find_problems
+from printworks.store.console.search import (
+    PersonSearch,
+    find_orders_of_person,
+    search_any_orders,
+)
 from printworks.store.engine.database import Database
 from printworks.store.images.images import NewImage
 from printworks.store.labs.shipments import list_shipments
 from printworks.store.orders.orders import NewOrder, get_order
 from printworks.store.orders.search import OrderSearch, search_orders
+from printworks.store.privacy.sweeps import list_old_recipients
 from printworks.store.tables import schema
 from tests import postgres
 from tests.factories import a_system_work, a_work
@@ -127,15 +133,16 @@ def _add_orders(db: Connection, merchant_id: int, count: int, *, first: datetime
     status = """CASE WHEN n % 50 = 7 THEN 'Cancelled' WHEN n < :count - 3000 THEN 'Complete'
         WHEN n % 5 = 0 THEN 'NotYetSubmitted' ELSE 'Submitted' END"""
     reference = "CASE WHEN n % 7 = 0 THEN NULL ELSE 'A-' || (100000 + n) END"
+    email = "CASE WHEN n % 3 = 0 THEN 'p' || n % 300000 || '@example.com' END"
     db.execute(
         text(f"""
         INSERT INTO orders (merchant_id, ordinal, status, merchant_order_id, recipient_name,
-            recipient_key, address1, town_or_city, postal_code, destination_country,
-            shipping_method, payment, invoice_amount_net, invoice_tax, image_count, currency,
+            recipient_key, address1, town_or_city, postal_code, postal_key, email, email_key,
+            destination_country, shipping_method, payment, invoice_amount_net, invoice_tax, image_count, currency,
             price, shipping_price, created_at, updated_at)
         SELECT {merchant_id}, n, {status}, {reference}, name, key, '1 High Street', 'London',
-            'SW1A 1AA', 'GB', 'Standard', 'InvoiceMe', 0, 0, 1, 'GBP', 1250, 350,
-            {timestamp}, {timestamp}
+            'SW1A ' || n % 20000, 'SW1A' || n % 20000, {email}, {email}, 'GB', 'Standard',
+            'InvoiceMe', 0, 0, 1, 'GBP', 1250, 350, {timestamp}, {timestamp}
         FROM {COUNTED[kind]} JOIN bench_people ON number = (n % 10000 * 7919) % 10000
         ORDER BY n
         """),
@@ -162,10 +169,11 @@ def _add_more(db: Connection, *, since: datetime) -> None:
     for statement in (
         f"""INSERT INTO shipments (order_id, state, lab, band, service, carrier, is_tracked,
             items_cost, shipping_cost, image_ids, copies, earliest_arrival, latest_arrival,
-            sent_at, shipped_at, lab_token, created_at, updated_at)
+            sent_at, shipped_at, lab_token, created_at, updated_at,
+            tracking_number)
         SELECT id, 'dispatched', 'lab-' || id % 3, 'prints', 'service', 'DHL',
             {"0" if kind == "sqlite" else "false"}, 400, 350, '[]', 1 + id % 4, {latest}, {latest},
-            created_at, {shipped}, 'k3v7x2mq7c', created_at, created_at {recent}""",
+            created_at, {shipped}, 'k3v7x2mq7c', created_at, created_at, 'JD' || id {recent}""",
         f"""INSERT INTO ledger_entries (merchant_id, number, key, kind, order_id, currency, lines,
             memo, created_at, balance, previous, hash)
         SELECT merchant_id, ordinal, 'charge-' || id, 'charge', id, 'GBP', {lines}, '',
@@ -281,7 +289,23 @@ def list_others(db: Connection, *, now: datetime) -> Mapping[str, Callable[[], o
     """Return the other measured queries: lists and figures for operators."""
     transit = {"service": 3}
 
+    def anybodys(text: str) -> Callable[[], object]:
+        return lambda: search_any_orders(db, text, limit=50)
+
+    person = PersonSearch(name="Ann Badofen", postcode="SW1A 0")
     return {
+        "any merchant's, by surname": anybodys("Badofen"),
+        "any merchant's, by whole name": anybodys("Ann Badofen"),
+        "any merchant's, by one letter": anybodys("b"),
+        "any merchant's, by postcode": anybodys("sw1a 1234"),
+        "any merchant's, by e-mail address": anybodys("p3333@example.com"),
+        "any merchant's, by tracking number": anybodys("JD999999"),
+        "any merchant's, by reference": anybodys("A-123456"),
+        "any merchant's, unknown": anybodys("Nobody Atall"),
+        "a person": lambda: find_orders_of_person(db, person, limit=200),
+        "old recipients": lambda: list_old_recipients(
+            db, before=now - timedelta(days=400), limit=50
+        ),
         "problems": lambda: find_problems(db, transit_days=transit, now=now, limit=20),
         "queue": lambda: (list_queue(db, limit=50), count_queue(db)),
         "money": lambda: list_money(db, limit=50),

@@ -3,19 +3,25 @@
 import re
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
+from sqlalchemy import select
 
+from printworks.actions.privacy.erasing import erase_order
 from printworks.dashboard import console, merchant
+from printworks.rules.orders import OrderStatus
+from printworks.store.tables import orders
 from tests.browser.conftest import LOOKS, ON_THE_WAY, SIZES, NewPage
 from tests.browser.houses import PASSWORD, House, open_house, press
 from tests.browser.inspecting import check_page
 from tests.commands import run_here
 from tests.dashboard.hostile import HOSTILE, MARK
+from tests.factories import a_system_work
 from tests.running import Merchant, command
 from tests.worker.receivers import Receiver, says
 from tests.worker.shops import A_PICTURE
@@ -349,11 +355,13 @@ def test_every_page_can_be_used_by_everybody(
             check_at(page, house, about.get(place.path, place.path))
     check_at(page, house, "/orders?q=nobody")
 
+    erase_one(house)
     house.enter_console(page, f"everybody-{scheme}@works.example")
     about = {path: find_link(page, house, *where) for path, where in AT_THE_CONSOLE.items()}
     for room in console.PAGES:
         if room.path not in NOT_DRAWN:
             check_at(page, house, about.get(room.path, room.path))
+    check_choosing(page, house)
 
     stranger = open_page(size, scheme)
     for path in ("/", "/sign-in", "/sign-up", "/console/sign-in", f"/invitations/{'0' * 48}"):
@@ -374,6 +382,9 @@ NOT_DRAWN: Final = frozenset(
 AT_THE_CONSOLE: Final = {
     "/console/shipments/{id}": ("/console/production", "/console/shipments/"),
     "/console/orders/{id}": ("/console/orders", "/console/orders/"),
+    "/console/orders/{id}/address": ("/console/orders/1", "/console/orders/1/address"),
+    "/console/orders/{id}/images/{image}": ("/console/orders/1", "/console/orders/1/images/"),
+    "/console/privacy/{id}": ("/console/privacy", "/console/privacy/"),
     "/console/issues/{id}": ("/console/issues", "/console/issues/"),
     "/console/merchants/{code}": ("/console/merchants", "/console/merchants/"),
     "/console/catalogue/{sku}": ("/console/catalogue", "/console/catalogue/"),
@@ -381,6 +392,22 @@ AT_THE_CONSOLE: Final = {
     "/console/jobs/{id}": ("/console/jobs?state=done", "/console/jobs/"),
     "/console/people/{id}": ("/console/people", "/console/people/"),
 }
+
+
+def check_choosing(page: Page, house: House) -> None:
+    """Look at the lists from which several can be chosen."""
+    for listed in ("orders", "issues", "production", "jobs"):
+        check_at(page, house, f"/console/{listed}?choose=all")
+    check_at(page, house, "/console/privacy?order=1")
+
+
+def erase_one(house: House) -> None:
+    """Have the receipt of an erasure."""
+    with house.database.writing() as db:
+        system = a_system_work(db, now=datetime.now(UTC))
+        done = select(orders.c.id).where(orders.c.status == OrderStatus.COMPLETE)
+        newest = db.execute(done.order_by(orders.c.id.desc())).scalars().first() or 0
+        erase_order(system, newest, asked_by="the recipient", when_ended=True)
 
 
 def check_at(page: Page, house: House, path: str) -> None:

@@ -28,6 +28,8 @@ PRAGMAS: Final = (
     "synchronous=FULL",
     "foreign_keys=ON",
     "cache_size=-16384",
+    # What is erased is overwritten in the pages that are written anyway, not only unlinked.
+    "secure_delete=FAST",
 )
 
 
