@@ -4,14 +4,23 @@ Each lookup reads one index, and no more of it than a limit; names and reference
 merchant by merchant, in the indexes of their own searches.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Select, select, text
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    bindparam,
+    literal_column,
+    or_,
+    select,
+)
 
 from printworks.rules.search import make_email_key, make_postal_key, make_recipient_key, simplify
 from printworks.store.console.orders import AnyOrder, read_any_orders
+from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.engine.rows import LARGEST_ID
 from printworks.store.orders.search import find_end
 from printworks.store.tables import merchants, orders, shipments
@@ -43,7 +52,53 @@ class PersonSearch(msgspec.Struct, frozen=True, kw_only=True):
 
 # Not a join: SQLite would read the references or names of all orders.
 _OF_ANY_MERCHANT: Final = orders.c.merchant_id.in_(select(merchants.c.id))
-_IS_SUBMITTED: Final = text("postal_key IS NOT NULL AND status != 'NotYetSubmitted'")
+
+
+def _look_up(
+    *conditions: ColumnElement[bool], number: ColumnElement[int] = orders.c.id
+) -> PreparedStatement:
+    return PreparedStatement(select(number).where(*conditions).limit(bindparam("limit")))
+
+
+def _is_sought(column: Column[Any]) -> ColumnElement[bool]:
+    return column == bindparam("sought", type_=column.type)
+
+
+# Conditions are spelled as in the partial indexes.
+_ID: Final = _look_up(_is_sought(orders.c.id))
+_REFERENCE: Final = _look_up(
+    _OF_ANY_MERCHANT,
+    _is_sought(orders.c.merchant_order_id),
+    orders.c.merchant_order_id.is_not(None),
+)
+_RECIPIENT: Final = _look_up(
+    _OF_ANY_MERCHANT,
+    orders.c.recipient_key != literal_column("''"),
+    orders.c.recipient_key >= bindparam("sought"),
+    orders.c.recipient_key < bindparam("after"),
+)
+_POSTCODE: Final = _look_up(
+    orders.c.postal_key.is_not(None),
+    orders.c.status != literal_column("'NotYetSubmitted'"),
+    _is_sought(orders.c.postal_key),
+)
+_drafts = (
+    select(orders.c.id, orders.c.postal_key)
+    .where(orders.c.status == literal_column("'NotYetSubmitted'"))
+    .order_by(orders.c.created_at.desc())
+    .limit(bindparam("newest"))
+    .subquery("drafts")
+)
+_DRAFT_POSTCODE: Final = _look_up(_drafts.c.postal_key == bindparam("sought"), number=_drafts.c.id)
+_EMAIL: Final = _look_up(orders.c.email_key.is_not(None), _is_sought(orders.c.email_key))
+_TRACKING: Final = _look_up(
+    shipments.c.tracking_number.is_not(None),
+    or_(
+        _is_sought(shipments.c.tracking_number),
+        shipments.c.tracking_number == bindparam("capitals"),
+    ),
+    number=shipments.c.order_id,
+)
 
 
 def search_any_orders(db: Connection, wanted: str, *, limit: int) -> FoundAnyOrders:
@@ -94,18 +149,11 @@ def _select_person(db: Connection, ids: Sequence[int], person: PersonSearch) -> 
 def _by_id(db: Connection, sought: str) -> Sequence[int]:
     if not (sought.isascii() and sought.isdigit()) or len(sought) > _DIGITS_OF_AN_ID:
         return []
-    return _find(db, select(orders.c.id).where(orders.c.id == min(int(sought), LARGEST_ID)))
+    return _find(db, _ID, {"sought": min(int(sought), LARGEST_ID)})
 
 
 def _by_reference(db: Connection, sought: str) -> Sequence[int]:
-    return _find(
-        db,
-        select(orders.c.id).where(
-            _OF_ANY_MERCHANT,
-            orders.c.merchant_order_id == sought,
-            orders.c.merchant_order_id.is_not(None),
-        ),
-    )
+    return _find(db, _REFERENCE, {"sought": sought})
 
 
 def _by_recipient(db: Connection, sought: str) -> Sequence[int]:
@@ -115,15 +163,7 @@ def _by_recipient(db: Connection, sought: str) -> Sequence[int]:
 
 
 def _by_recipient_key(db: Connection, key: str) -> Sequence[int]:
-    if not key:
-        return []
-    column: ColumnElement[Any] = orders.c.recipient_key
-    return _find(
-        db,
-        select(orders.c.id).where(
-            _OF_ANY_MERCHANT, text("recipient_key != ''"), column >= key, column < find_end(key)
-        ),
-    )
+    return _find(db, _RECIPIENT, {"sought": key, "after": find_end(key)}) if key else []
 
 
 def _by_postcode(db: Connection, sought: str) -> Sequence[int]:
@@ -131,41 +171,23 @@ def _by_postcode(db: Connection, sought: str) -> Sequence[int]:
     # Every country that has postcodes has digits in them.
     if key is None or not any(letter.isdigit() for letter in key):
         return []
-    submitted = select(orders.c.id).where(_IS_SUBMITTED, orders.c.postal_key == key)
-    drafts = (
-        select(orders.c.id, orders.c.postal_key)
-        # Spelled as in their index.
-        .where(text("status = 'NotYetSubmitted'"))
-        .order_by(orders.c.created_at.desc())
-        .limit(NEWEST_DRAFTS)
-        .subquery("drafts")
-    )
-    return [
-        *_find(db, submitted),
-        *_find(db, select(drafts.c.id).where(drafts.c.postal_key == key)),
-    ]
+    drafts = _find(db, _DRAFT_POSTCODE, {"sought": key, "newest": NEWEST_DRAFTS})
+    return [*_find(db, _POSTCODE, {"sought": key}), *drafts]
 
 
 def _by_email(db: Connection, sought: str) -> Sequence[int]:
     key = make_email_key(sought)
-    query = select(orders.c.id).where(text("email_key IS NOT NULL"), orders.c.email_key == key)
-    return _find(db, query) if key and "@" in key else []
+    return _find(db, _EMAIL, {"sought": key}) if key and "@" in key else []
 
 
 def _by_tracking(db: Connection, sought: str) -> Sequence[int]:
-    return _find(
-        db,
-        select(shipments.c.order_id)
-        .where(
-            text("tracking_number IS NOT NULL"),
-            shipments.c.tracking_number.in_(sorted({sought, sought.upper()})),
-        )
-        .distinct(),
-    )
+    return _find(db, _TRACKING, {"sought": sought, "capitals": sought.upper()})
 
 
-def _find(db: Connection, query: Select[Any]) -> Sequence[int]:
-    return db.execute(query.limit(MOST_ALIKE + 1)).scalars().all()
+def _find(
+    db: Connection, statement: PreparedStatement, values: Mapping[str, object]
+) -> Sequence[int]:
+    return [number for (number,) in statement.all(db, {**values, "limit": MOST_ALIKE + 1})]
 
 
 _LOOKUPS: Final[Iterable[Callable[[Connection, str], Sequence[int]]]] = (
