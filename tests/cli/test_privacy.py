@@ -37,7 +37,7 @@ def test_a_person_is_found_erased_and_receipted(keeper: Operator) -> None:
     [receipt] = [one["id"] for one in listed]
     said = keeper.asks("privacy", "receipts", str(receipt)).said
     assert "askedBy     the recipient, by letter\n" in said
-    assert "fields with the name, the address" in said
+    assert "Fields with the name, the address" in said
     assert "Kept:\n  Ledger entries" in said
     assert keeper.asks("privacy", "find", "--email", "mary@fox.example").said == (
         "No order of this person was found.\n"

@@ -14,10 +14,12 @@ from structlog.typing import EventDict
 from printworks.actions.issues.issues import answer_issue, dismiss_issue, open_issue
 from printworks.actions.issues.photos import add_photos
 from printworks.actions.issues.reprints import plan_reprint
-from printworks.actions.privacy.erasing import erase_order
+from printworks.actions.privacy.erasing import erase_order, erase_waiting
+from printworks.actions.privacy.exporting import export_orders
 from printworks.actions.production.holds import hold_order, release_order
 from printworks.actions.production.lab_reports import report_for_lab
 from printworks.actions.work import Actor, SystemWork
+from printworks.catalogue.products import Currency
 from printworks.errors import WrongState
 from printworks.labs.connector import LabUnavailable
 from printworks.labs.documents import LabReport
@@ -25,11 +27,19 @@ from printworks.labs.folder import FolderLab
 from printworks.rules.issues import IssueAction, IssueKind
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus
+from printworks.rules.payments import Payer, PaymentState
 from printworks.rules.people import Realm
 from printworks.rules.privacy import ErasureState, Subject
 from printworks.rules.production import LabState
 from printworks.store.issues.issues import NewIssue, list_issues
 from printworks.store.labs.shipments import list_shipments
+from printworks.store.money.payments import (
+    NewPayment,
+    SavedCard,
+    get_request,
+    insert_request,
+    update_request,
+)
 from printworks.store.orders.orders import Order, get_order_to_change
 from printworks.store.privacy.erasures import Erasure, get_erasure, list_erasures
 from printworks.store.privacy.sweeps import list_sweeps
@@ -281,6 +291,20 @@ def test_what_is_in_production_is_erased_when_it_has_ended(shop: Shop) -> None:
     assert find_left(shop) == []
 
 
+def test_those_that_wait_are_erased_a_few_at_a_time(shop: Shop) -> None:
+    orders = [order_one(shop) for _ in range(2)]
+    for order in orders:
+        erase(shop, order, when_ended=True)
+        shop.move(order, OrderStatus.COMPLETE)
+
+    erased = []
+    for _ in range(3):
+        with operating(shop) as system:
+            erased.append(erase_waiting(system, limit=1))
+
+    assert erased == [1, 1, 0]
+
+
 def test_an_order_that_ended_meanwhile_is_erased_at_once(shop: Shop) -> None:
     order = order_one(shop)
     waiting = erase(shop, order, when_ended=True)
@@ -419,3 +443,40 @@ class TestOldRecipients:
 
         assert (swept.removed, swept.total) == (0, 2)
         assert swept.swept_at == swept_at + timedelta(hours=1)
+
+
+def test_a_payment_keeps_its_amount_and_says_where_else_to_ask(shop: Shop) -> None:
+    order = order_one(shop)
+    shop.pass_time(hours=2)
+    paid = NewPayment(
+        merchant_id=order.merchant_id,
+        order_id=order.id,
+        key="unguessable",
+        payer=Payer.RECIPIENT,
+        provider="stripe",
+        amount=1250,
+        currency=Currency.GBP,
+        card=SavedCard(CANARY, CANARY),
+        expires_at=shop.clock(),
+    )
+    with shop.database.writing() as db:
+        payment = insert_request(db, paid, now=shop.clock())
+        page = {"url": f"https://pay.example/{CANARY}", "reason": f"{CANARY} has no money"}
+        update_request(db, payment, {**page, "reference": "pi_1"})
+    with pytest.raises(WrongState, match="A payment of the order has no outcome yet"):
+        erase(shop, order)
+    with shop.database.writing() as db:
+        update_request(db, payment, {"state": PaymentState.DECLINED})
+    with operating(shop) as system:
+        [told] = export_orders(system, [order.id]).document["orders"]
+    assert [one["reference"] for one in told["payments"]] == ["pi_1"]
+
+    erasure = erase(shop, order)
+
+    with shop.database.reading() as db:
+        kept = get_request(db, payment.id)
+    assert (kept.amount, kept.reference, kept.customer, kept.url) == (1250, "pi_1", "", None)
+    assert erasure.left_elsewhere == [
+        "Payment provider stripe: the payment with the reference pi_1."
+    ]
+    assert find_left(shop) == []

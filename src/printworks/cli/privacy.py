@@ -229,7 +229,7 @@ def _write(erasure: Erasure) -> list[str]:
         *("created_at", "erased_at", "finished_at"),
     )
     removed = [
-        f"  {count} {DESCRIPTIONS[Subject(subject)]}"
+        f"  {DESCRIPTIONS[Subject(subject)]}: {count}"
         for subject, count in (erasure.removed or {}).items()
         if count
     ]

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from printworks.errors import BadInput, WrongState
+from printworks.errors import BadInput
 from printworks.rules.events import (
     ImageRendered,
     OrderEvent,
@@ -51,21 +51,21 @@ class Subject(StrEnum):
     LAB_COPIES = "lab-copies"
 
 
-# What a receipt calls them; the number is before it.
+# What a receipt calls them.
 DESCRIPTIONS: Final[Mapping[Subject, str]] = {
-    Subject.RECIPIENT: "fields with the name, the address, contact details or a link to pay",
-    Subject.TRACKING: "tracking numbers, reasons and notes of shipments and events",
-    Subject.PACKING_SLIP: "packing slips",
-    Subject.PICTURES: "images: their pictures, addresses and checksums",
-    Subject.PROOFS: "previews and thumbnails",
-    Subject.ISSUES: "texts of issues",
-    Subject.PHOTOS: "photographs of issues",
-    Subject.CALLBACKS: "answers to callbacks",
-    Subject.ANSWERS: "stored answers to requests with an Idempotency-Key",
-    Subject.JOBS: "finished jobs",
-    Subject.PAYMENTS: "payments: pages, reasons, and the customer at the provider",
-    Subject.FILES: "files",
-    Subject.LAB_COPIES: "job folders at labs",
+    Subject.RECIPIENT: "Fields with the name, the address, contact details or a link to pay",
+    Subject.TRACKING: "Tracking numbers, reasons and notes of shipments and events",
+    Subject.PACKING_SLIP: "Packing slips",
+    Subject.PICTURES: "Images, with their pictures, addresses and checksums",
+    Subject.PROOFS: "Previews and thumbnails",
+    Subject.ISSUES: "Texts of issues",
+    Subject.PHOTOS: "Photographs of issues",
+    Subject.CALLBACKS: "Answers to callbacks",
+    Subject.ANSWERS: "Stored answers to requests with an Idempotency-Key",
+    Subject.JOBS: "Finished jobs",
+    Subject.PAYMENTS: "Pages and reasons of payments, and customers at the provider",
+    Subject.FILES: "Files",
+    Subject.LAB_COPIES: "Job folders at labs",
 }
 
 # The fields of an order that tell of a person, or lead to a page that does.
@@ -116,12 +116,6 @@ def find_obstacle(
     if is_being_paid:
         return "A payment of the order has no outcome yet. Try again when it has."
     return None
-
-
-def check_erasable(obstacle: str | None) -> None:
-    """Refuse to erase what is still needed."""
-    if obstacle is not None:
-        raise WrongState(obstacle)
 
 
 def read_asked_by(text: str) -> str:

@@ -16,7 +16,6 @@ from printworks.rules.jobs import JobKind
 from printworks.rules.privacy import (
     ErasureState,
     Subject,
-    check_erasable,
     find_obstacle,
     read_asked_by,
 )
@@ -56,7 +55,7 @@ def erase_order(
     if begun is not None and (obstacle is not None or begun.state is not ErasureState.WAITING):
         raise WrongState(f"Order {order.id} is being erased already: see receipt {begun.id}.")
     if obstacle is not None and not when_ended:
-        check_erasable(obstacle)
+        raise WrongState(obstacle)
     erasure = begun or _begin(work, order, who)
     if obstacle is not None:
         work.audit("erase-recipient-later", f"order {order.id}", receipt=erasure.id)
