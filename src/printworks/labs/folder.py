@@ -113,14 +113,14 @@ class FolderLab:
 
     def place(self, document: JobDocument, files: Mapping[str, Path]) -> Sequence[Later]:
         """Put the complete job into `inbox`, unless the lab has it in any folder already."""
-        with self._working(), self._lock_job(document.name):
+        with self._working(), self._lock_job(read_job_number(document.name)):
             if self._find(document.name) is None:
                 self._write_job(document, files)
         return ()
 
     def cancel(self, name: str) -> None:
         """Remove the job from `inbox`; if the lab has moved it, put a note into its folder."""
-        with self._working(), self._lock_job(name):
+        with self._working(), self._lock_job(read_job_number(name)):
             folder = self._find(name)
             if folder == INBOX and not self._remove_from_inbox(name):
                 # The lab has just moved it.
@@ -360,9 +360,9 @@ class FolderLab:
                 raise LabUnavailable(f"{path} is not a folder; is its disk mounted?")
 
     @contextmanager
-    def _lock_job(self, name: str) -> Iterator[None]:
+    def _lock_job(self, job: int) -> Iterator[None]:
         """Lock the job, so that no other thread or process places or cancels it."""
-        path = self._root / _DRAFTS / f"lock-{read_job_number(name) % _LOCKS}"
+        path = self._root / _DRAFTS / f"lock-{job % _LOCKS}"
         lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             with tolerating():
@@ -373,7 +373,7 @@ class FolderLab:
 
 
 def _is_of_job(name: str, job: int) -> bool:
-    # Also `7-2`, the second of the archive, and `7 - Copy`; not 71.
+    # Under whatever name it was placed, and `7 - Copy`; not 71.
     digits = str(job)
     return name.startswith(digits) and not name[len(digits) : len(digits) + 1].isdigit()
 

@@ -14,6 +14,7 @@ from printworks.settings import BadSetting
 from printworks.store.queue.jobs import Job
 from printworks.worker.context import Context
 from printworks.worker.resources import OUTAGE_WAIT, Resources, infrastructure_errors
+from printworks.worker.sweeps import wait_for_backup
 
 log = structlog.get_logger()
 
@@ -25,6 +26,7 @@ async def erase_files(context: Context, job: Job) -> None:
     """
     files, labs = job.args["files"], job.args["labs"]
     with infrastructure_errors():
+        await wait_for_backup(context)
         for key in files:
             await context.in_cpu_pool(context.resources.files.delete, key)
         copies, left = await context.in_lab_pool(_erase_at_labs, context.resources, labs)

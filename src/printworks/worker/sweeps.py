@@ -159,6 +159,13 @@ def sweep(kind: JobKind) -> Handler:
     return handle
 
 
+async def wait_for_backup(context: Context) -> None:
+    """Raise `RetryLater` while a backup needs files that are to be deleted."""
+    backup = await context.in_thread(_find_hold, context)
+    if backup is not None:
+        raise RetryLater(f"The backup {backup} still needs files.", wait=AFTER_BACKUP)
+
+
 def _find_hold(context: Context) -> str | None:
     with context.database.reading() as db:
         return find_hold(db, now=context.clock())
@@ -184,9 +191,7 @@ async def remove_files(context: Context, job: Job) -> None:
     """
     files = context.resources.files
     with infrastructure_errors():
-        backup = await context.in_thread(_find_hold, context)
-        if backup is not None:
-            raise RetryLater(f"The backup {backup} still needs files.", wait=AFTER_BACKUP)
+        await wait_for_backup(context)
         for key in job.args["files"]:
             await context.in_cpu_pool(files.delete, key)
             log.info("file removed", file=key)
