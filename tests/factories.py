@@ -19,6 +19,7 @@ from printworks.clock import Clock
 from printworks.net.guard import Guard
 from printworks.rules.callbacks import AddressRules
 from printworks.rules.heartbeats import Heartbeat
+from printworks.rules.mail import MailTerms
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.payments import Cards
 from printworks.rules.quotas import Quotas
@@ -88,6 +89,7 @@ class FixedServices(msgspec.Struct, frozen=True):
     quotas: Quotas = Quotas()
     vault: Vault = VAULT
     address_rules: AddressRules = AddressRules()
+    mail_terms: MailTerms | None = None
 
 
 def a_system_work(
@@ -99,9 +101,12 @@ def a_system_work(
     request_id: str | None = None,
     environment: str = "sandbox",
     actor: Actor = SYSTEM,
+    mail_terms: MailTerms | None = None,
 ) -> SystemWork:
     """Begin work for no merchant; `now` is the real time."""
-    backing = FixedServices(catalogue or open_catalogue(None), cards, environment)
+    backing = FixedServices(
+        catalogue or open_catalogue(None), cards, environment, mail_terms=mail_terms
+    )
     return SystemWork(db=db, real_now=now, backing=backing, actor=actor, request_id=request_id)
 
 

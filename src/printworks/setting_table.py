@@ -69,6 +69,55 @@ class DeclaredSettings(msgspec.Struct, frozen=True, kw_only=True):
         "Where to report vulnerabilities: `mailto:` with an address, or an `https://` page. "
         "It is published at `/.well-known/security.txt`.",
     ] = ""
+    operator_name: Annotated[
+        str,
+        Meta(min_length=1, max_length=100),
+        "Who runs this service, as merchants and recipients know them: mails name it.",
+    ] = "Printworks"
+    smtp_host: Annotated[
+        str,
+        "The mail server. Without one no mail is sent, and links are shown to operators; "
+        "see [mail](mail.md).",
+    ] = ""
+    smtp_port: Annotated[
+        Port, "The port of the mail server: usually 587, or 465 with `smtp_security = tls`."
+    ] = 587
+    smtp_security: Annotated[
+        Literal["starttls", "tls", "none"],
+        "How the connection to the mail server is encrypted: `starttls` insists on it after the "
+        "first words, `tls` from the beginning; `none` is for a server on this machine or network.",
+    ] = "starttls"
+    smtp_ca: Annotated[
+        Path | None,
+        "The certificate (PEM) that signed that of the mail server; by default one that this "
+        "machine trusts.",
+    ] = None
+    smtp_user: Annotated[str, "The user at the mail server, if it asks for one."] = ""
+    smtp_password: Annotated[str, SECRET, "The password of `smtp_user`."] = ""
+    mail_from: Annotated[
+        str, "The address from which mail is sent, such as `service@print.example`."
+    ] = ""
+    mail_from_name: Annotated[
+        str, Meta(max_length=100), "The name beside it; by default `operator_name`."
+    ] = ""
+    mail_reply_to: Annotated[
+        str, "The address to which people reply; by default the one from which mail is sent."
+    ] = ""
+    mail_language: Annotated[
+        Literal["en", "de", "fr", "es"],
+        "The language of mails to operators, and to merchants that have not chosen one.",
+    ] = "en"
+    low_credit_percent: Annotated[
+        int,
+        Meta(ge=0, le=100),
+        "Of a merchant's credit limit, how much must be left: below, its people are told. "
+        "`0` tells nobody.",
+    ] = 10
+    payment_terms: Annotated[
+        timedelta,
+        "How long merchants that pay on account have to pay; then its people and the operators "
+        "are told, once a week.",
+    ] = timedelta(days=30)
     header_prefix: Annotated[str, "The prefix of the credential headers (`...MerchantId`)."] = (
         "X-Service-"
     )
@@ -277,6 +326,9 @@ class DeclaredSettings(msgspec.Struct, frozen=True, kw_only=True):
     keep_requests: Annotated[timedelta, "How long the request log of merchants is stored."] = (
         timedelta(days=7)
     )
+    keep_mails: Annotated[
+        timedelta, "How long the list of mails is stored, with the addresses they went to."
+    ] = timedelta(days=30)
     keep_drafts: Annotated[
         timedelta,
         "How long an order may stay unchanged without being submitted; then it is cancelled.",

@@ -49,6 +49,10 @@ class Given(NamedTuple):
     source: str
 
 
+_ADDRESS: Final = (
+    r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}@[A-Za-z0-9.-]{1,253}",
+    "an e-mail address such as `service@print.example`",
+)
 # The pattern of a text, and its description.
 _FORMS: Final[Mapping[str, tuple[str, str]]] = {
     "host": (r"[A-Za-z0-9.:_-]+", "a host name or an IP address without a port"),
@@ -79,6 +83,11 @@ _FORMS: Final[Mapping[str, tuple[str, str]]] = {
         r"unix:.+|(127\.[0-9.]+|localhost|\[::1\]):[0-9]{1,5}",
         "`unix:/path/to.sock` or a loopback address such as `127.0.0.1:8080`",
     ),
+    "smtp_host": (r"[A-Za-z0-9.:_-]+", "a host name or an IP address without a port"),
+    "smtp_user": (r"[!-~]+", "text without blanks"),
+    "smtp_password": (r"[ -~]+", "printable ASCII characters"),
+    "mail_from": _ADDRESS,
+    "mail_reply_to": _ADDRESS,
     "header_prefix": (r"[A-Za-z][A-Za-z0-9-]*", "letters, digits and hyphens"),
     "stripe_secret_key": (r"\S+", "a key that begins with `sk_` or `rk_`"),
     "stripe_webhook_secret": (r"\S+", "text that begins with `whsec_`"),

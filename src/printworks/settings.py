@@ -182,7 +182,8 @@ def _check_combinations(settings: Settings) -> None:
             bool(settings.s3_access_key_id) != bool(settings.s3_secret_access_key)
         ),
     }
-    for sentence, is_wrong in (problems | _list_payment_problems(settings)).items():
+    problems |= _list_payment_problems(settings) | _list_mail_problems(settings)
+    for sentence, is_wrong in problems.items():
         if is_wrong:
             raise BadSetting(sentence)
 
@@ -222,5 +223,29 @@ def _list_payment_problems(settings: Settings) -> dict[str, bool]:
         ),
         "A live service asks Stripe itself: another `stripe_url` is for a sandbox.": (
             is_live and settings.stripe_url != SETTINGS["stripe_url"].default
+        ),
+    }
+
+
+def _list_mail_problems(settings: Settings) -> dict[str, bool]:
+    given = [name for name in SETTINGS if name.startswith("smtp_") or name == "mail_from"]
+    others = any(getattr(settings, name) != SETTINGS[name].default for name in given)
+    names = (settings.operator_name, settings.mail_from_name)
+    return {
+        "`smtp_host` and `mail_from` belong together: mail needs a server and a sender.": (
+            bool(settings.smtp_host) != bool(settings.mail_from)
+        ),
+        "The settings that begin with `smtp_` are for a mail server; set `smtp_host`.": (
+            others and not settings.smtp_host
+        ),
+        "`smtp_user` and `smtp_password` belong together; set both or neither.": (
+            bool(settings.smtp_user) != bool(settings.smtp_password)
+        ),
+        "`smtp_password` must not be sent without encryption; set `smtp_security` to `starttls` or "
+        "`tls`.": bool(settings.smtp_password)
+        and settings.smtp_security == "none"
+        and not is_loopback(settings.smtp_host),
+        "`operator_name` and `mail_from_name` must be printable characters.": (
+            not all(name.isprintable() for name in names)
         ),
     }

@@ -19,9 +19,13 @@ from printworks.errors import OutOfRoom
 from printworks.files import open_files
 from printworks.files.store import Files
 from printworks.imaging.processor import ImageProcessor
+from printworks.mail.smtp import open_mailer
+from printworks.mail.transport import Mailer
 from printworks.net.guard import Guard
 from printworks.payments.gateway import Gateway
 from printworks.rules.callbacks import AddressRules
+from printworks.rules.languages import Language
+from printworks.rules.mail import MailTerms
 from printworks.rules.payments import Cards
 from printworks.rules.quotas import Quotas
 from printworks.settings import Settings, is_in_s3
@@ -124,6 +128,24 @@ class Services:
             needs_https=is_live and not settings.callbacks_allow_http,
             needs_challenge=settings.callback_challenge == "always"
             or (is_live and settings.callback_challenge == "live"),
+        )
+
+    @property
+    def mailer(self) -> Mailer | None:
+        """What sends mail; None if the operator has set no mail server."""
+        return open_mailer(self.settings)
+
+    @property
+    def mail_terms(self) -> MailTerms | None:
+        """What mails say about the deployment; None if it sends none."""
+        settings = self.settings
+        if not settings.smtp_host:
+            return None
+        return MailTerms(
+            operator=settings.operator_name,
+            public_url=settings.public_url,
+            language=Language(settings.mail_language),
+            domain=settings.mail_from.rpartition("@")[2],
         )
 
     @property

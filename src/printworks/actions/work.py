@@ -15,6 +15,7 @@ from printworks.rules.callbacks import AddressRules
 from printworks.rules.events import OrderEvent
 from printworks.rules.jobs import JobKind
 from printworks.rules.keys import KeyLimits, check_may_spend
+from printworks.rules.mail import MailTerms
 from printworks.rules.payments import Cards
 from printworks.rules.people import Realm
 from printworks.rules.quotas import Quotas
@@ -78,6 +79,10 @@ class Backing(Protocol):
     @property
     def address_rules(self) -> AddressRules:
         """What is asked of a new callback address."""
+
+    @property
+    def mail_terms(self) -> MailTerms | None:
+        """What mails say about the deployment; None if it sends none."""
 
     @property
     def vault(self) -> Vault:

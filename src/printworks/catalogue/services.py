@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import Final
 
 import msgspec
 
@@ -31,6 +32,27 @@ class Carrier(StrEnum):
     AU_POST = "AuPost"
     AIR_MAIL = "AirMail"
     NOT_KNOWN = "NotKnown"
+
+
+# As people know them; those without a name of their own are not named.
+CARRIER_NAMES: Final[Mapping[Carrier, str]] = {
+    Carrier.ROYAL_MAIL: "Royal Mail",
+    Carrier.ROYAL_MAIL_FIRST_CLASS: "Royal Mail",
+    Carrier.ROYAL_MAIL_SECOND_CLASS: "Royal Mail",
+    Carrier.FEDEX: "FedEx",
+    Carrier.FEDEX_UK: "FedEx",
+    Carrier.FEDEX_INTL: "FedEx",
+    Carrier.INTERLINK: "Interlink",
+    Carrier.UPS: "UPS",
+    Carrier.UPS_TWO_DAY: "UPS",
+    Carrier.UK_MAIL: "UK Mail",
+    Carrier.TNT: "TNT",
+    Carrier.PARCEL_FORCE: "Parcelforce",
+    Carrier.DHL: "DHL",
+    Carrier.UPS_MI: "UPS",
+    Carrier.DPD_NEXT_DAY: "DPD",
+    Carrier.AU_POST: "Australia Post",
+}
 
 
 class StepPrice(msgspec.Struct, frozen=True):

@@ -54,6 +54,12 @@ class JobKind(StrEnum):
     PURGE_SESSIONS = "purge-sessions"
     SUM_DAYS = "sum-days"
     VERIFY_LEDGER = "verify-ledger"
+    SEND_MAIL = "send-mail"
+    SEND_NOTICE = "send-notice"
+    WRITE_NOTICES = "write-notices"
+    START_RESET = "start-reset"
+    CHECK_ACCOUNTS = "check-accounts"
+    PURGE_MAILS = "purge-mails"
 
 
 # Where a download goes whose host was slow lately: a few at a time, with slots of their own.
@@ -73,6 +79,7 @@ class Pool(StrEnum):
     RENDERING = "rendering"
     LABS = "labs"
     PAYMENTS = "payments"
+    MAIL = "mail"
     UPKEEP = "upkeep"
 
 
@@ -108,6 +115,7 @@ POOL_SIZES: Final[Mapping[Pool, PoolSize]] = {
     Pool.RENDERING: PoolSize(slots=1 / 4),
     Pool.LABS: PoolSize(slots=1 / 4),
     Pool.PAYMENTS: PoolSize(slots=1 / 4),
+    Pool.MAIL: PoolSize(slots=1 / 4),
     Pool.UPKEEP: PoolSize(slots=1),
 }
 
@@ -227,6 +235,8 @@ HOURLY: Final = (
     JobKind.PURGE_SESSIONS,
     JobKind.SUM_DAYS,
     JobKind.VERIFY_LEDGER,
+    JobKind.CHECK_ACCOUNTS,
+    JobKind.PURGE_MAILS,
 )
 # What runs by itself again and again, and is of no interest unless it fails.
 PERIODIC: Final = frozenset(HOURLY)
@@ -303,6 +313,16 @@ _CALLBACK: Final = Policy(
 # Later attempts, and the first ones to slow receivers: few of them at a time.
 _LATE_CALLBACK: Final = msgspec.structs.replace(_CALLBACK, in_flight=2, pool=Pool.LATE_CALLBACKS)
 
+# A mail says itself until when it is worth sending: that ends before its attempts do.
+_MAIL: Final = Policy(
+    pool=Pool.MAIL,
+    in_flight=4,
+    attempts=400,
+    timeout=timedelta(minutes=5),
+    acknowledge=Acknowledge.SINGLY,
+    wait_after=doubling(timedelta(seconds=30), longest=timedelta(minutes=30)),
+)
+
 POLICIES: Final[Mapping[str, Policy]] = {
     JobKind.DELIVER_CALLBACK: _CALLBACK,
     JobKind.RETRY_CALLBACK: _LATE_CALLBACK,
@@ -321,6 +341,11 @@ POLICIES: Final[Mapping[str, Policy]] = {
     JobKind.REMOVE_FILES: _REMOVAL,
     # A lab's disk may not be mounted for days, and nobody may forget to ask again.
     JobKind.ERASE_FILES: msgspec.structs.replace(_LAB, attempts=100, timeout=timedelta(hours=1)),
+    JobKind.SEND_MAIL: _MAIL,
+    # News, of which there may be many, with a lane of their own: they do not delay a new password.
+    JobKind.SEND_NOTICE: _MAIL,
+    JobKind.WRITE_NOTICES: msgspec.structs.replace(_SWEEP, attempts=20),
+    JobKind.START_RESET: msgspec.structs.replace(_SWEEP, in_flight=4, attempts=20),
     **dict.fromkeys(HOURLY, _SWEEP),
     JobKind.POLL_LABS: _POLL,
     # Large ledgers take long, and nothing waits for it.

@@ -27,6 +27,8 @@ class Allowance(NamedTuple):
 # others have to wait.
 OF_A_NETWORK: Final = Allowance(20, timedelta(seconds=5))
 OF_A_KNOWN_BROWSER: Final = Allowance(5, timedelta(minutes=5))
+# Links to choose a new password, for one address: whether somebody signs in with it or not.
+OF_A_RESET: Final = Allowance(3, timedelta(minutes=20))
 
 
 def count_in_a_row(before: Tries, *, now: datetime) -> Tries | timedelta:

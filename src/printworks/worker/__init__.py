@@ -11,6 +11,7 @@ from printworks.worker.images import fetch_image, render_image
 from printworks.worker.labs import apply_lab_report, cancel_at_lab, poll_labs, send_to_lab
 from printworks.worker.ledger import verify_ledger
 from printworks.worker.loop import Handler
+from printworks.worker.mail import check_accounts, send_mail, start_reset, write_notices
 from printworks.worker.packing_slips import fetch_packing_slip
 from printworks.worker.payments import check_payment, expire_checkout, refund_payment
 from printworks.worker.privacy import erase_files
@@ -34,6 +35,11 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     JobKind.END_CHECKOUT: expire_checkout,
     JobKind.SUM_DAYS: sum_days,
     JobKind.VERIFY_LEDGER: verify_ledger,
+    JobKind.SEND_MAIL: send_mail,
+    JobKind.SEND_NOTICE: send_mail,
+    JobKind.WRITE_NOTICES: write_notices,
+    JobKind.START_RESET: start_reset,
+    JobKind.CHECK_ACCOUNTS: check_accounts,
     JobKind.REMOVE_FILES: remove_files,
     JobKind.ERASE_FILES: erase_files,
     **{kind: sweep(kind) for kind in SWEEPS},

@@ -2,12 +2,16 @@
 
 import asyncio
 import zlib
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 import structlog
+from sqlalchemy import Connection
 
 from printworks.actions.callbacks import open_secrets
+from printworks.actions.mail.notices import tell_callbacks_failed
+from printworks.actions.services import Services
 from printworks.net.client import Posted
 from printworks.net.errors import OutboundError
 from printworks.rules.callbacks import choose_format, wait_after
@@ -62,18 +66,18 @@ async def _deliver(context: Context, job: Job) -> Completion | None:
     ):
         return None
     if delivery.url is None:
-        return _complete(DeliveryOutcome(delivery=delivery, state=CallbackState.QUIET))
+        return _complete(context, DeliveryOutcome(delivery=delivery, state=CallbackState.QUIET))
     if _is_old_news(delivery):
-        return _complete(DeliveryOutcome(delivery=delivery, state=CallbackState.SKIPPED))
+        return _complete(context, DeliveryOutcome(delivery=delivery, state=CallbackState.SKIPPED))
     receivers = context.resources.receivers
     if job.kind == JobKind.DELIVER_CALLBACK and receivers.is_slow(
         delivery.merchant_id, delivery.url
     ):
         # Queue it with the other callbacks of slow receivers, of which few run at a time.
         waiting = DeliveryOutcome(delivery=delivery, state=delivery.state, retry_in=timedelta(0))
-        return _complete(waiting)
+        return _complete(context, waiting)
     with receivers.slot(delivery.merchant_id, delivery.url), context.waiting.of(job):
-        return _complete(await _attempt(context, delivery, delivery.url))
+        return _complete(context, await _attempt(context, delivery, delivery.url))
 
 
 def _is_old_news(delivery: Delivery) -> bool:
@@ -91,8 +95,27 @@ def _is_old_news(delivery: Delivery) -> bool:
     return not carries_news(event, before, format=shown)
 
 
-def _complete(outcome: DeliveryOutcome) -> Completion:
-    return Completion(write_outcomes, outcome)
+class _Report(NamedTuple):
+    """An outcome, and what is needed to tell people of it."""
+
+    services: Services
+    outcome: DeliveryOutcome
+
+
+def _complete(context: Context, outcome: DeliveryOutcome) -> Completion:
+    return Completion(_write_reports, _Report(context.services, outcome))
+
+
+def _write_reports(db: Connection, reports: Sequence[_Report], now: datetime) -> None:
+    """Store outcomes, and tell the merchants' people of callbacks that failed for good."""
+    fresh = write_outcomes(db, [report.outcome for report in reports], now)
+    failed = [
+        one.delivery
+        for one in fresh
+        if one.state is CallbackState.FAILED and one.delivery.order_id is not None
+    ]
+    if failed:
+        tell_callbacks_failed(reports[0].services.system_work(db), failed)
 
 
 async def _attempt(context: Context, delivery: Delivery, url: str) -> DeliveryOutcome:

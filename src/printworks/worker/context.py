@@ -105,6 +105,12 @@ class Context:
         """Run a call that waits for a payment provider, apart from the others."""
         return await _run(self.resources.payment_pool, call, *args, **kwargs)
 
+    async def in_mail_pool(
+        self, call: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
+    ) -> Result:
+        """Run a call that waits for the mail server, apart from the others."""
+        return await _run(self.resources.mail_pool, call, *args, **kwargs)
+
     async def in_lab_pool(
         self, call: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Result:

@@ -35,6 +35,8 @@ from printworks.worker.hosts import Hosts
 PAYMENT_THREADS: Final = 4
 # Jobs of labs that a worker copies at the same time.
 LAB_THREADS: Final = 4
+# Mails that a worker sends at the same time.
+MAIL_THREADS: Final = 4
 # The pools whose jobs hold a connection each.
 _NETWORK_POOLS: Final = (
     *(Pool.DOWNLOADS, Pool.SLOW_DOWNLOADS),
@@ -79,6 +81,8 @@ class Resources:
     lab_pool: ThreadPoolExecutor
     # Threads that wait for payment providers, so that rendering does not.
     payment_pool: ThreadPoolExecutor
+    # Threads that wait for the mail server.
+    mail_pool: ThreadPoolExecutor
     # The folder for temporary files.
     scratch: Path
     # Limits of downloads.
@@ -135,6 +139,7 @@ async def open_resources(services: Services) -> AsyncIterator[Resources]:
         ThreadPoolExecutor(2 * services.processor_slots) as cpu_pool,
         ThreadPoolExecutor(LAB_THREADS) as lab_pool,
         ThreadPoolExecutor(PAYMENT_THREADS) as payment_pool,
+        ThreadPoolExecutor(MAIL_THREADS) as mail_pool,
     ):
         connections = _count_connections(settings.worker_slots)
         async with Outbound(Guard.of(settings), connections=connections) as outbound:
@@ -145,6 +150,7 @@ async def open_resources(services: Services) -> AsyncIterator[Resources]:
                 cpu_pool=cpu_pool,
                 lab_pool=lab_pool,
                 payment_pool=payment_pool,
+                mail_pool=mail_pool,
                 scratch=scratch,
             )
 

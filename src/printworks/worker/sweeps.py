@@ -25,6 +25,7 @@ from printworks.store.images.packing_slips import purge_packing_slips
 from printworks.store.images.pictures import purge_pictures
 from printworks.store.issues.photos import purge_photos
 from printworks.store.privacy.sweeps import record_sweep
+from printworks.store.mail.mails import end_late_mails, purge_mails
 from printworks.store.queue.jobs import Job, purge_jobs
 from printworks.store.transfer.holds import find_hold
 from printworks.worker.context import Context, Handler
@@ -112,6 +113,12 @@ def _drafts(work: SystemWork, before: datetime) -> int:
     return cancel_old_drafts(work, before=before, limit=DRAFTS_AT_ONCE)
 
 
+def _mails(work: SystemWork, before: datetime) -> int:
+    """End mails that nobody sends any more, and delete the old ones."""
+    late = end_late_mails(work.db, now=work.real_now, limit=ROWS_AT_ONCE)
+    return late + purge_mails(work.db, before=before, limit=ROWS_AT_ONCE)
+
+
 SWEEPS: Final[Mapping[JobKind, Sweep]] = {
     JobKind.PURGE_JOBS: Sweep(
         "jobs", _rows(purge_jobs), lambda settings: settings.keep_finished_jobs
@@ -128,6 +135,7 @@ SWEEPS: Final[Mapping[JobKind, Sweep]] = {
         "requests", _rows(purge_requests), lambda settings: settings.keep_requests
     ),
     JobKind.PURGE_SESSIONS: Sweep("sessions", _sessions, lambda _: timedelta(0)),
+    JobKind.PURGE_MAILS: Sweep("mails", _mails, lambda settings: settings.keep_mails),
     JobKind.CANCEL_DRAFTS: Sweep("drafts", _drafts, lambda settings: settings.keep_drafts),
     JobKind.PURGE_PICTURES: Sweep("pictures", _pictures, lambda settings: settings.keep_originals),
     JobKind.PURGE_PROOFS: Sweep("proofs", _proofs, lambda settings: settings.keep_proofs),

@@ -1,12 +1,16 @@
 """People: signing up, invitations and password resets."""
 
+from typing import Final
+
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from printworks.actions.accounts.merchants import NewMerchant, add_merchant
+from printworks.actions.mail.accounts import LinkToMail, mail_link, tell_password_changed
 from printworks.actions.work import SystemWork, Work
 from printworks.catalogue.products import Currency
 from printworks.errors import BadInput, NotFound, WrongState
+from printworks.rules.mail import MailKind
 from printworks.rules.people import OPERATORS, Realm, Role, read_email
 from printworks.store.accounts.invitations import (
     NewInvitation,
@@ -48,42 +52,64 @@ def sign_up(
     return _add_person(work, owner), new
 
 
-def invite_merchant(work: SystemWork, email: str) -> str:
+# Each of these is mailed to its address if the deployment sends mail, unless the caller shows the
+# link to somebody instead.
+
+
+def invite_merchant(work: SystemWork, email: str, *, by_mail: bool = True) -> str:
     """Invite a merchant to sign up; return the link's token."""
     invitation = NewInvitation(Realm.MERCHANT, Role.OWNER, read_email(email))
-    return _invite(work, invitation, "invite-merchant")
+    return _invite(work, invitation, MailKind.MERCHANT_INVITATION, by_mail=by_mail)
 
 
-def invite_colleague(work: Work, email: str) -> str:
+def invite_colleague(work: Work, email: str, *, by_mail: bool = True) -> str:
     """Invite one more person to the dashboard of a merchant; return the link's token."""
     merchant_id = work.merchant.id
     invitation = NewInvitation(Realm.MERCHANT, Role.OWNER, read_email(email), merchant_id)
-    return _invite(work, invitation, "invite-colleague")
+    return _invite(work, invitation, MailKind.COLLEAGUE_INVITATION, by_mail=by_mail)
 
 
-def invite_operator(work: SystemWork, email: str, role: Role) -> str:
+def invite_operator(work: SystemWork, email: str, role: Role, *, by_mail: bool = True) -> str:
     """Invite an operator to the console; return the link's token."""
     if role not in OPERATORS:
         raise BadInput(f"An operator's role is one of: {', '.join(OPERATORS)}.")
     invitation = NewInvitation(Realm.OPERATOR, role, read_email(email))
-    return _invite(work, invitation, "invite-operator", role=role)
+    return _invite(work, invitation, MailKind.OPERATOR_INVITATION, by_mail=by_mail)
 
 
-def _invite(work: SystemWork, new: NewInvitation, action: str, **details: object) -> str:
+# As the audit log names them.
+_INVITING: Final = {
+    MailKind.MERCHANT_INVITATION: "invite-merchant",
+    MailKind.COLLEAGUE_INVITATION: "invite-colleague",
+    MailKind.OPERATOR_INVITATION: "invite-operator",
+}
+
+
+def _invite(work: SystemWork, new: NewInvitation, kind: MailKind, *, by_mail: bool) -> str:
     if find_person(work.db, new.realm, new.email) is not None:
         raise WrongState(f"{new.email} can sign in already.")
-    work.audit(action, new.email, **details)
-    return add_invitation(work.db, new, now=work.real_now)
+    details = {"role": new.role} if new.realm is Realm.OPERATOR else {}
+    work.audit(_INVITING[kind], new.email, **details)
+    token = add_invitation(work.db, new, now=work.real_now)
+    if by_mail:
+        mail_link(work, LinkToMail(kind, new, token, new.merchant_id))
+    return token
 
 
-def invite_to_choose_password(work: SystemWork, realm: Realm, email: str) -> str:
+def invite_to_choose_password(
+    work: SystemWork, realm: Realm, email: str, *, by_mail: bool = True
+) -> str:
     """Invite a person to choose a new password; return the link's token."""
     person = get_person_by_email(work.db, realm, email)
     work_for_person(work, person).audit("reset-password", person.email)
     invitation = NewInvitation(
         realm=realm, role=person.role, email=person.email, person_id=person.id
     )
-    return add_invitation(work.db, invitation, now=work.real_now)
+    token = add_invitation(work.db, invitation, now=work.real_now)
+    if by_mail:
+        link = LinkToMail(MailKind.PASSWORD_RESET, invitation, token, person.merchant_id)
+        mail_link(work, link)
+    return token
 
 
 def withdraw(work: SystemWork, realm: Realm, token_hash: str) -> None:
@@ -118,7 +144,7 @@ def accept_invitation(
     if invitation is None or not use_invitation(work.db, invitation, now=work.real_now):
         raise WrongState(_USED)
     if invitation.person_id is not None:
-        return _choose_password(work.db, invitation.person_id, password_hash), None
+        return _choose_password(work, invitation.person_id, password_hash), None
     if invitation.realm is Realm.MERCHANT and invitation.merchant_id is None:
         return sign_up(
             work, email=invitation.email, shop=shop, password_hash=password_hash, currency=currency
@@ -133,12 +159,13 @@ def accept_invitation(
     return _add_person(work, invited), None
 
 
-def _choose_password(db: Connection, person_id: int, password_hash: str) -> Person:
-    set_password(db, person_id, password_hash)
+def _choose_password(work: SystemWork, person_id: int, password_hash: str) -> Person:
+    set_password(work.db, person_id, password_hash)
     # Old sessions and other reset links must stop working.
-    end_sessions(db, person_id)
-    withdraw_links_of(db, person_id)
-    return get_person(db, person_id)
+    end_sessions(work.db, person_id)
+    withdraw_links_of(work.db, person_id)
+    tell_password_changed(work, person_id)
+    return get_person(work.db, person_id)
 
 
 def _add_person(work: SystemWork, new: NewPerson) -> Person:

@@ -5,6 +5,7 @@ from typing import Final
 
 from sqlalchemy.exc import IntegrityError
 
+from printworks.actions.mail.accounts import tell_password_changed
 from printworks.actions.work import SystemWork
 from printworks.errors import BadInput, WrongState
 from printworks.rules.recovery_codes import CODE_BYTES, CODES, write_code
@@ -31,6 +32,7 @@ def change_password(work: SystemWork, person_id: int, password_hash: str) -> Non
     withdraw_links_of(work.db, person_id)
     end_sessions(work.db, person_id)
     work.audit("change-password")
+    tell_password_changed(work, person_id)
 
 
 def begin_totp(

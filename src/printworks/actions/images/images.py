@@ -6,6 +6,7 @@ from typing import Final
 import msgspec
 from sqlalchemy import Connection
 
+from printworks.actions.mail.notices import describe_order, notify
 from printworks.actions.orders.quotes import find_price, price_order
 from printworks.actions.production.release import enqueue_prints, enqueue_sending
 from printworks.actions.work import Work
@@ -20,6 +21,7 @@ from printworks.rules.images import (
     check_removing,
 )
 from printworks.rules.jobs import JobKind
+from printworks.rules.mail import MailKind
 from printworks.rules.orders import OrderStatus, Payment, check_not_being_paid
 from printworks.rules.quotas import check_files
 from printworks.rules.reasons import Reason, ReasonCode, add_reason
@@ -172,6 +174,9 @@ def record_image_status(work: Work, image: Image, status: ImageStatus, **facts: 
     if updated is None:
         return False
     work.record(order.id, ImageJudged(image.id, status))
+    if status in FAILED:
+        fact = describe_order(order, subject=image.id, text=updated.error_message or "")
+        notify(work, work.merchant.id, MailKind.IMAGES_FAILED, [fact])
     if status in FAILED and order.status in {OrderStatus.SUBMITTED, OrderStatus.AWAITING_PAYMENT}:
         _record_failure(work, order, updated)
     elif order.status is OrderStatus.SUBMITTED:

@@ -3,6 +3,7 @@
 from sqlalchemy import Connection
 
 from printworks.actions.issues.reprints import make_reprint
+from printworks.actions.mail.notices import notify
 from printworks.actions.work import SystemWork, Work
 from printworks.errors import BadInput, WrongState
 from printworks.rules.events import IssueMoved, OrderCompensated
@@ -20,6 +21,7 @@ from printworks.rules.issues import (
     describe_outcome,
 )
 from printworks.rules.ledger import EntryKind, entry_key
+from printworks.rules.mail import MailKind, NoticeFact
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.images.images import list_images
 from printworks.store.issues import issues as store
@@ -39,6 +41,7 @@ def open_issue(work: Work, order: Order, new: NewIssue) -> Issue:
     store.add_remark(work.db, issue, opened)
     work.record(order.id, IssueMoved(issue=issue.id, was=None, state=issue.state))
     work.audit("open-issue", f"issue {issue.id}", order=order.id)
+    _tell(work, issue, Author.MERCHANT, new.detail)
     return issue
 
 
@@ -91,6 +94,7 @@ def _comment(work: Work, issue: Issue, author: Author, comment: str) -> Issue:
     check_comment(len(store.list_remarks(work.db, [issue])[issue.id]))
     store.add_remark(work.db, issue, Remark(work.now, author, None, None, comment))
     work.audit("answer-issue", f"issue {issue.id}")
+    _tell(work, issue, author, comment)
     return store.update_issue(work.db, issue, {"updated_at": work.now}) or issue
 
 
@@ -184,7 +188,23 @@ def _move(
         raise WrongState("The issue has just changed. Read it again before you retry.")
     store.add_remark(work.db, issue, Remark(work.now, author, issue.state, wanted, comment))
     work.record(issue.order_id, IssueMoved(issue=issue.id, was=issue.state, state=wanted))
+    if comment is not None:
+        _tell(work, issue, author, comment)
     return moved
+
+
+def _tell(work: Work, issue: Issue, author: Author, said: str | None) -> None:
+    """Tell the other side what was said about an issue."""
+    fact = NoticeFact(
+        order=issue.order_id,
+        subject=issue.id,
+        text=said or "",
+        merchant=work.merchant.name if author is Author.MERCHANT else "",
+    )
+    if author is Author.MERCHANT:
+        notify(work, None, MailKind.ISSUES_RAISED, [fact])
+    else:
+        notify(work, work.merchant.id, MailKind.ISSUES_ANSWERED, [fact])
 
 
 def _record_compensated(work: Work, issue: Issue, *, currency: str | None) -> None:

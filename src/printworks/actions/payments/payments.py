@@ -9,6 +9,7 @@ import secrets
 from datetime import datetime, timedelta
 from typing import Unpack
 
+from printworks.actions.mail.notices import describe_order, notify
 from printworks.actions.orders.moves import move_order
 from printworks.actions.payments.charges import record_payment, refund_charge
 from printworks.actions.production.release import release_to_production
@@ -25,6 +26,7 @@ from printworks.payments.provider import (
 )
 from printworks.rules.jobs import JobKind
 from printworks.rules.ledger import EntryKind
+from printworks.rules.mail import MailKind
 from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import CHECK_AFTER, OPEN_PAYMENTS, Cards, Payer, PaymentState
 from printworks.rules.reasons import (
@@ -181,8 +183,14 @@ def _settle_declined(
             update_order(work.db, _note_answered(work, order), {"payment_request_id": None})
         else:
             _return_to_merchant(work, order, declined.reason)
+            _tell_refused(work, order, payment, declined.reason)
     values = {"state": PaymentState.DECLINED, "reason": declined.reason, "updated_at": work.now}
     return update_request(work.db, payment, values)
+
+
+def _tell_refused(work: Work, order: Order, payment: PaymentRequest, why: str) -> None:
+    fact = describe_order(order, text=why, amount=payment.amount, currency=payment.currency)
+    notify(work, work.merchant.id, MailKind.PAYMENTS_REFUSED, [fact])
 
 
 def _return_to_merchant(work: Work, order: Order, why: str) -> None:

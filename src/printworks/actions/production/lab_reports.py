@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import Connection
 
+from printworks.actions.mail.notices import tell_shipped
 from printworks.actions.orders.moves import move_order
 from printworks.actions.production.release import (
     enqueue_sending,
@@ -97,6 +98,8 @@ def apply_lab_report(
         order = update_order(work.db, order, values)
     shipments = list_shipments(work.db, order.id)
     record_shipments(work, order, shipments, [shipment.id])
+    if report.state is LabState.DISPATCHED:
+        tell_shipped(work, order, get_shipment(work.db, shipment.id))
     _complete_if_all_sent(work, order, shipments)
     return True
 

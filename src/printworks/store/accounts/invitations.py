@@ -1,7 +1,7 @@
 """Invitations: links that can be used once, to sign up or to choose a new password."""
 
 import secrets
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 import msgspec
@@ -43,10 +43,16 @@ COLUMNS: Final = columns_of(invitations, Invitation)
 _IS_UNUSED: Final = invitations.c.used_at.is_(None)
 
 
-def add_invitation(db: Connection, new: NewInvitation, *, now: datetime) -> str:
+def add_invitation(
+    db: Connection,
+    new: NewInvitation,
+    *,
+    now: datetime,
+    lasts: timedelta = INVITATION_LASTS,
+) -> str:
     """Invite a person; return the token that the link must hold."""
     token = secrets.token_hex(24)
-    values: dict[str, Any] = {"created_at": now, "expires_at": now + INVITATION_LASTS}
+    values: dict[str, Any] = {"created_at": now, "expires_at": now + lasts}
     values |= msgspec.structs.asdict(new)
     db.execute(insert(invitations).values(hash=hash_token(token), **values))
     return token

@@ -9,7 +9,14 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 
 from printworks.rules.people import Realm, Role
 from printworks.store.engine.rows import columns_of, find_struct, get_struct, list_structs
-from printworks.store.tables import invitations, passkeys, people, recovery_codes, sessions
+from printworks.store.tables import (
+    invitations,
+    mail_choices,
+    passkeys,
+    people,
+    recovery_codes,
+    sessions,
+)
 
 
 class Person(msgspec.Struct, frozen=True):
@@ -125,8 +132,9 @@ def has_operators(db: Connection) -> bool:
 
 
 def delete_person(db: Connection, person_id: int) -> None:
-    """Delete a person, with all sessions, invitations, passkeys and recovery codes."""
+    """Delete a person, with all sessions, invitations, passkeys, recovery codes and choices."""
     db.execute(delete(passkeys).where(passkeys.c.person_id == person_id))
+    db.execute(delete(mail_choices).where(mail_choices.c.person_id == person_id))
     db.execute(delete(recovery_codes).where(recovery_codes.c.person_id == person_id))
     db.execute(delete(sessions).where(sessions.c.person_id == person_id))
     db.execute(delete(invitations).where(invitations.c.person_id == person_id))

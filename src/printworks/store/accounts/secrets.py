@@ -8,7 +8,7 @@ from sqlalchemy import Connection, String, cast, select, update
 
 from printworks.conversion import reader_of
 from printworks.store.engine.upsert import insert_unless_there
-from printworks.store.tables import merchants, people, secrets
+from printworks.store.tables import mails, merchants, people, secrets
 from printworks.vault import Vault
 
 # Signs the URLs of proofs, and forms.
@@ -42,6 +42,11 @@ def about_totp(person_id: int) -> str:
 def about_callbacks(merchant_id: int) -> str:
     """Name a merchant's signing secrets, for the seal."""
     return f"merchant {merchant_id}"
+
+
+def about_mail(message_id: str) -> str:
+    """Name the link of a mail, for the seal."""
+    return f"mail {message_id}"
 
 
 def about_shared(name: str) -> str:
@@ -147,16 +152,19 @@ def _list_secrets(kind: str, key: Any, value: Any) -> list[SealedSecret]:
 _COLUMNS: Final[Mapping[str, tuple[Any, Any]]] = {
     "merchants": (merchants.c.id, merchants.c.callback_secrets),
     "people": (people.c.id, people.c.totp_secret),
+    "mails": (mails.c.message_id, mails.c.secret),
     "deployment": (secrets.c.name, secrets.c.value),
 }
 _FILTERS: Final[Mapping[str, Any]] = {
     "merchants": cast(merchants.c.callback_secrets, String) != "[]",
     "people": people.c.totp_secret.is_not(None),
+    "mails": mails.c.secret.is_not(None),
     "deployment": secrets.c.name == LINKS,
 }
 _ABOUT: Final[Mapping[str, Any]] = {
     "merchants": about_callbacks,
     "people": about_totp,
+    "mails": about_mail,
     "deployment": about_shared,
 }
 KINDS: Final = tuple(_COLUMNS)

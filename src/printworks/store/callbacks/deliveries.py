@@ -193,14 +193,17 @@ def load_deliveries(db: Connection, ids: Iterable[int]) -> dict[int, Delivery]:
     return {row[0]: Delivery(*row) for row in _LOAD.all(db, {"ids": write_list(ids)})}
 
 
-def write_outcomes(db: Connection, tried: Sequence[DeliveryOutcome], now: datetime) -> None:
+def write_outcomes(
+    db: Connection, tried: Sequence[DeliveryOutcome], now: datetime
+) -> list[DeliveryOutcome]:
     """Store the outcome of callbacks and enqueue what follows, all in one transaction.
 
-    An outcome that another worker stored in the meantime stands. `now` is the real time.
+    An outcome that another worker stored in the meantime stands; return the others. `now` is the
+    real time.
     """
     fresh = _leave_out_old(db, tried)
     if not fresh:
-        return
+        return []
     _write_rows(
         db, _UPDATE, [_change(one) for one in fresh], timestamps=("next_at", "delivered_at")
     )
@@ -211,6 +214,7 @@ def write_outcomes(db: Connection, tried: Sequence[DeliveryOutcome], now: dateti
     ]
     _write_rows(db, _ADD_ATTEMPTS, attempts, timestamps=("at",))
     enqueue_deliveries(db, [*_list_next(db, fresh), *_list_again(fresh)], now=now)
+    return fresh
 
 
 def _write_rows(

@@ -14,6 +14,7 @@ from printworks.store.tables.images import (
 from printworks.store.tables.issues import issue_photos, issue_remarks, issues
 from printworks.store.tables.jobs import heartbeats, jobs
 from printworks.store.tables.ledger import ledger_days, ledger_entries, verifications
+from printworks.store.tables.mail import mail_choices, mail_refusals, mails, notices
 from printworks.store.tables.merchants import api_keys, merchants
 from printworks.store.tables.orders import order_events, orders
 from printworks.store.tables.payments import payment_requests, simulated_charges
@@ -51,9 +52,13 @@ __all__ = [
     "jobs",
     "ledger_days",
     "ledger_entries",
+    "mail_choices",
+    "mail_refusals",
+    "mails",
     "merchant_files",
     "merchants",
     "metadata",
+    "notices",
     "order_events",
     "orders",
     "packing_slips",

@@ -4,6 +4,7 @@ from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Table, Text, fal
 
 from printworks.catalogue.products import Currency
 from printworks.rules.keys import KeyAccess
+from printworks.rules.languages import Language
 from printworks.rules.payments import Billing
 from printworks.store.engine.columns import Duration, EnumText, Json, RowId, Timestamp
 from printworks.store.tables.base import metadata
@@ -47,6 +48,16 @@ merchants = Table(
     Column("requests_per_second", BigInteger),
     Column("requests_burst", BigInteger),
     Column("requests_in_work", BigInteger),
+    # The language of mails to its people; null is the operator's.
+    Column("language", EnumText(Language)),
+    # Whether its recipients are told that their parcel was sent, in which language (null is that of
+    # their country), and where their answers go.
+    Column("writes_to_recipients", Boolean, nullable=False, server_default=false()),
+    Column("recipient_language", EnumText(Language)),
+    Column("recipient_reply_to", Text, nullable=False, server_default=text("''")),
+    # When its people were last told that its credit is low, or something overdue; null if it is not.
+    Column("low_credit_told_at", Timestamp),
+    Column("overdue_told_at", Timestamp),
     # Sandbox only: how far this merchant's clock is ahead of the real time.
     Column("clock_offset", Duration, nullable=False, server_default=text("0")),
     # Until then a process moves that clock, and runs the merchant's jobs itself.

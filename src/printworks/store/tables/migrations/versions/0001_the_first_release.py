@@ -92,6 +92,11 @@ numbered_table(
     *required(TEXT, "billing", default="'card'"),
     *required(TEXT, "customer", "payment_method", default="''"),
     *optional(BIGINT, "requests_per_second", "requests_burst", "requests_in_work"),
+    *optional(TEXT, "language"),
+    *required(BOOLEAN, "writes_to_recipients", default="false"),
+    *optional(TEXT, "recipient_language"),
+    *required(TEXT, "recipient_reply_to", default="''"),
+    *optional(TIMESTAMP, "low_credit_told_at", "overdue_told_at"),
     *required(BIGINT, "clock_offset", default="0"),
     *optional(TIMESTAMP, "advancing_until"),
     *required(TIMESTAMP, "created_at"),
@@ -501,4 +506,44 @@ table(
     *required(INTEGER, "milliseconds"),
     *required(TEXT, "answer"),
     *optional(TEXT, "error"),
+)
+numbered_table(
+    "mails",
+    sa.Column("message_id", BYTE_TEXT, nullable=False, unique=True),
+    *required(TEXT, "kind", "state"),
+    *required(BYTE_TEXT, "email"),
+    *required(TEXT, "name", "language"),
+    *required(JSON, "facts"),
+    *optional(TEXT, "secret"),
+    link("merchant_id", "merchants", nullable=True),
+    *optional(BIGINT, "person_id", "order_id"),
+    sa.Column("cause", TEXT, unique=True),
+    *optional(TEXT, "error"),
+    *required(TIMESTAMP, "created_at", index=True),
+    *required(TIMESTAMP, "send_before"),
+    *optional(TIMESTAMP, "sent_at"),
+    sa.Index(None, "merchant_id", "id"),
+    sa.Index(None, "email", "id"),
+    partial_index("ix_mails_order", "order_id", "order_id IS NOT NULL"),
+    partial_index("ix_mails_waiting", "send_before", "state = 'waiting'"),
+    partial_index("ix_mails_failed", "id", "state = 'failed'"),
+    partial_index("ix_mails_secret", "message_id", "secret IS NOT NULL"),
+)
+numbered_table(
+    "notices",
+    link("merchant_id", "merchants", nullable=True),
+    *required(TEXT, "kind"),
+    *required(JSON, "facts"),
+    sa.Index(None, "merchant_id", "kind", "id"),
+)
+table(
+    "mail_choices",
+    sa.Column("person_id", sa.ForeignKey("people.id"), primary_key=True),
+    sa.Column("kind", TEXT, primary_key=True),
+    *required(BOOLEAN, "is_wanted"),
+)
+table(
+    "mail_refusals",
+    sa.Column("hash", TEXT, primary_key=True),
+    *required(TIMESTAMP, "created_at"),
 )

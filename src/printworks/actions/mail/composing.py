@@ -1,0 +1,110 @@
+"""Puts stored mails together, for a server or for the eyes of an operator."""
+
+from datetime import datetime
+from email.message import EmailMessage
+
+from sqlalchemy import Connection
+
+from printworks.mail.letter import Letter, LetterTerms
+from printworks.mail.letters import write_letter
+from printworks.mail.messages import SANDBOX, MailHeaders, build_message
+from printworks.mail.rendering import render_letter
+from printworks.mail.unsubscribing import make_unsubscribe_path
+from printworks.mail.words import Words
+from printworks.rules.languages import Language
+from printworks.rules.mail import NOTICES, WITH_LINK, MailFacts, MailKind
+from printworks.settings import Settings
+from printworks.store.accounts.secrets import about_mail, get_link_key
+from printworks.store.mail.choices import hash_recipient
+from printworks.store.mail.mails import Mail
+from printworks.store.mail.settings import read_mail_settings
+from printworks.vault import Vault
+
+
+def compose_mail(
+    settings: Settings, db: Connection, vault: Vault, mail: Mail, *, now: datetime
+) -> EmailMessage:
+    """Return a mail as it is sent: with its link, and with one that ends mails of its kind."""
+    facts, words = mail.facts, Words(mail.language, mail.facts.country)
+    link = ""
+    if mail.secret is not None:
+        token = vault.open(mail.secret, about=about_mail(mail.message_id))
+        link = f"{settings.public_url}/invitations/{token}"
+    unsubscribe = ""
+    if reader := _find_reader(mail):
+        key = get_link_key(db, vault)
+        unsubscribe = settings.public_url + make_unsubscribe_path(key, reader, mail.kind)
+    terms = LetterTerms(settings.operator_name, settings.public_url, link, unsubscribe)
+    letter = write_letter(mail.kind, facts, words, terms)
+    is_to_recipient = mail.kind is MailKind.PARCEL_SENT
+    brand = facts.shop if is_to_recipient else ""
+    reply_to = ""
+    if is_to_recipient and mail.merchant_id is not None:
+        reply_to = read_mail_settings(db, mail.merchant_id).recipient_reply_to
+    headers = MailHeaders(
+        sender=settings.mail_from,
+        # Recipients know the shop, and not who prints for it.
+        sender_name=brand or settings.mail_from_name or settings.operator_name,
+        to=mail.email,
+        to_name=mail.name,
+        reply_to=reply_to or settings.mail_reply_to,
+        subject=_write_subject(settings, letter),
+        message_id=mail.message_id,
+        language=mail.language,
+        at=now,
+        unsubscribe=unsubscribe,
+    )
+    return build_message(headers, render_letter(letter, words, terms, brand=brand))
+
+
+def _find_reader(mail: Mail) -> str:
+    """Return who can end mails of this kind with a link; empty if nobody can."""
+    if mail.kind in NOTICES:
+        return str(mail.person_id)
+    if mail.kind is MailKind.PARCEL_SENT and mail.merchant_id is not None:
+        return hash_recipient(mail.merchant_id, mail.email)
+    return ""
+
+
+def _write_subject(settings: Settings, letter: Letter) -> str:
+    return f"{SANDBOX if settings.environment == 'sandbox' else ''}{letter.subject}"
+
+
+def write_subject(settings: Settings, mail: Mail) -> str:
+    """Return the subject of a mail, for a list."""
+    return _write_subject(settings, _write_harmless(settings, mail))
+
+
+def write_harmless_text(settings: Settings, mail: Mail) -> str:
+    """Return the text of a mail without the links that let somebody in, or change something."""
+    words = Words(mail.language, mail.facts.country)
+    letter = _write_harmless(settings, mail)
+    return render_letter(letter, words, _harmless_terms(settings, mail)).text
+
+
+def _write_harmless(settings: Settings, mail: Mail) -> Letter:
+    words = Words(mail.language, mail.facts.country)
+    return write_letter(mail.kind, mail.facts, words, _harmless_terms(settings, mail))
+
+
+def _harmless_terms(settings: Settings, mail: Mail) -> LetterTerms:
+    link = f"{settings.public_url}/invitations/…" if mail.kind in WITH_LINK else ""
+    return LetterTerms(settings.operator_name, settings.public_url, link)
+
+
+def compose_test(settings: Settings, email: str, *, now: datetime, message_id: str) -> EmailMessage:
+    """Return a mail that only shows that mail works."""
+    words = Words(Language(settings.mail_language))
+    terms = LetterTerms(settings.operator_name, settings.public_url)
+    letter = write_letter(MailKind.TEST, MailFacts(), words, terms)
+    headers = MailHeaders(
+        sender=settings.mail_from,
+        sender_name=settings.mail_from_name or settings.operator_name,
+        to=email,
+        reply_to=settings.mail_reply_to,
+        subject=_write_subject(settings, letter),
+        message_id=message_id,
+        language=settings.mail_language,
+        at=now,
+    )
+    return build_message(headers, render_letter(letter, words, terms))

@@ -1,0 +1,77 @@
+"""A letter: what a mail says, before it becomes text and HTML."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+import msgspec
+
+from printworks.mail.words import Words
+from printworks.rules.mail import LONGEST_NAME, MailFacts, tidy_line
+
+
+class LetterLink(NamedTuple):
+    """A button, or a line that leads somewhere."""
+
+    text: str
+    address: str
+
+
+class LetterItem(NamedTuple):
+    """One of several things that a letter is about."""
+
+    title: str
+    # Where it is shown in the dashboard.
+    address: str = ""
+    lines: tuple[str, ...] = ()
+    link: LetterLink | None = None
+
+
+class Letter(msgspec.Struct, frozen=True, kw_only=True):
+    """The content of a mail, in the order in which it is read."""
+
+    subject: str
+    heading: str
+    sentences: tuple[str, ...] = ()
+    # Labels and what they stand before.
+    facts: tuple[tuple[str, str], ...] = ()
+    items: tuple[LetterItem, ...] = ()
+    # How many more there are than the items.
+    more: str = ""
+    button: LetterLink | None = None
+    # What is to be known about the button, in small print.
+    hints: tuple[str, ...] = ()
+    # Why the reader gets this, and how to end that.
+    reason: str = ""
+    settings: LetterLink | None = None
+
+
+class LetterTerms(NamedTuple):
+    """What a letter knows beside its facts."""
+
+    operator: str
+    public_url: str
+    # Where its link leads, if it lets somebody in; a placeholder where it must not be shown.
+    link: str = ""
+    # With which the reader ends mails of this kind; empty if there is no such link.
+    unsubscribe: str = ""
+
+
+class Writing(NamedTuple):
+    """What the writer of a letter works with."""
+
+    words: Words
+    facts: MailFacts
+    terms: LetterTerms
+
+    def at(self, path: str) -> str:
+        """Return the address of a page."""
+        return f"{self.terms.public_url}{path}"
+
+
+def write_name(text: str) -> str:
+    """Write a name that somebody has entered."""
+    return tidy_line(text, LONGEST_NAME)
+
+
+def write_moment(w: Writing, at: datetime | None) -> str:
+    return "" if at is None else w.words.moment(at)

@@ -1,0 +1,213 @@
+"""Letters about what happened: to orders, to issues and to accounts."""
+
+from printworks.mail.letter import Letter, LetterItem, LetterLink, Writing, write_name
+from printworks.rules.mail import NoticeFact, tidy_line
+
+
+def write_callbacks_failed(w: Writing) -> Letter:
+    say, count = w.words.say, w.facts.count
+    return Letter(
+        subject=w.words.count(
+            "A callback failed for good", "{count} callbacks failed for good", count
+        ),
+        heading=say("Your server did not take our callbacks"),
+        sentences=(
+            w.words.count(
+                "We tried for three days to send a callback to {shop}, and have given up.",
+                "We tried for three days to send {count} callbacks to {shop}, and have given up.",
+                count,
+                shop=write_name(w.facts.shop),
+            ),
+            say("When your server is well again, send them again with one button."),
+        ),
+        items=tuple(_about_order(w, fact) for fact in w.facts.items),
+        more=_more(w),
+        button=LetterLink(say("Open the callbacks"), w.at("/integrations")),
+    )
+
+
+def write_images_failed(w: Writing) -> Letter:
+    say, count = w.words.say, w.facts.count
+    return Letter(
+        subject=w.words.count(
+            "An image cannot be printed", "{count} images cannot be printed", count
+        ),
+        heading=w.words.count(
+            "An image cannot be printed", "{count} images cannot be printed", count
+        ),
+        sentences=(
+            say("Each is listed with the reason, and with its order."),
+            say("An order is not printed until you have replaced or removed its image."),
+        ),
+        items=tuple(_about_order(w, fact) for fact in w.facts.items),
+        more=_more(w),
+        button=LetterLink(say("Open your orders"), w.at("/orders")),
+    )
+
+
+def write_payments_refused(w: Writing) -> Letter:
+    say, count = w.words.say, w.facts.count
+    return Letter(
+        subject=w.words.count("A payment was refused", "{count} payments were refused", count),
+        heading=w.words.count("A payment was refused", "{count} payments were refused", count),
+        sentences=(
+            say("Nothing was charged, and nothing is printed."),
+            say("Check your card, then submit the order again."),
+        ),
+        items=tuple(_about_order(w, fact) for fact in w.facts.items),
+        more=_more(w),
+        button=LetterLink(say("Open your orders"), w.at("/orders")),
+    )
+
+
+def write_issues_answered(w: Writing) -> Letter:
+    say, count = w.words.say, w.facts.count
+    return Letter(
+        subject=w.words.count("Your issue was answered", "{count} answers to your issues", count),
+        heading=w.words.count("Your issue was answered", "{count} answers to your issues", count),
+        sentences=(say("{operator} has written to you.", operator=w.terms.operator),),
+        items=tuple(_about_issue(w, fact, "/issues") for fact in w.facts.items),
+        more=_more(w),
+        button=LetterLink(say("Open your issues"), w.at("/issues")),
+    )
+
+
+def write_issues_raised(w: Writing) -> Letter:
+    say, count = w.words.say, w.facts.count
+    return Letter(
+        subject=w.words.count(
+            "A merchant wrote about an issue", "{count} messages about issues", count
+        ),
+        heading=w.words.count(
+            "A merchant wrote about an issue", "{count} messages about issues", count
+        ),
+        items=tuple(_about_issue(w, fact, "/console/issues") for fact in w.facts.items),
+        more=_more(w),
+        button=LetterLink(say("Open the issues"), w.at("/console/issues")),
+    )
+
+
+def _about_issue(w: Writing, fact: NoticeFact, place: str) -> LetterItem:
+    say = w.words.say
+    title = say("Issue {issue} of order {order}", issue=fact.subject, order=fact.order)
+    whose = (write_name(fact.merchant),) if fact.merchant else ()
+    said = (say("“{text}”", text=tidy_line(fact.text)),) if fact.text else ()
+    return LetterItem(title, w.at(f"{place}/{fact.subject}"), (*whose, *said))
+
+
+def write_shipments_sent(w: Writing) -> Letter:
+    say, count = w.words.say, w.facts.count
+    return Letter(
+        subject=w.words.count(
+            "A shipment is on its way", "{count} shipments are on their way", count
+        ),
+        heading=w.words.count(
+            "A shipment is on its way", "{count} shipments are on their way", count
+        ),
+        items=tuple(_about_order(w, fact) for fact in w.facts.items),
+        more=_more(w),
+        button=LetterLink(say("Open your orders"), w.at("/orders")),
+    )
+
+
+def write_parcel_sent(w: Writing) -> Letter:
+    say, shop = w.words.say, write_name(w.facts.shop)
+    [fact] = w.facts.items
+    tracking = _track(w, fact)
+    number = ((say("Tracking number"), fact.tracking_number),) if fact.tracking_number else ()
+    reference = ((say("Order"), write_name(fact.reference)),) if fact.reference else ()
+    carrier = ((say("Carrier"), fact.carrier),) if fact.carrier else ()
+    return Letter(
+        subject=say("Your parcel from {shop} is on its way", shop=shop),
+        heading=say("Your parcel is on its way"),
+        sentences=(say("Your order from {shop} was printed and sent.", shop=shop),),
+        facts=(*reference, *carrier, *number),
+        button=tracking,
+        reason=say(
+            "{operator} prints and sends this order for {shop}.",
+            operator=w.terms.operator,
+            shop=shop,
+        ),
+        settings=LetterLink(say("No more mails about parcels from {shop}", shop=shop), "")
+        if w.terms.unsubscribe
+        else None,
+    )
+
+
+def _about_order(w: Writing, fact: NoticeFact) -> LetterItem:
+    say = w.words.say
+    title = say("Order {order}", order=fact.order)
+    if fact.reference:
+        title = f"{title} · {write_name(fact.reference)}"
+    amount = (w.words.money(fact.amount, fact.currency),) if fact.currency else ()
+    sent = " ".join(filter(None, (fact.carrier, fact.tracking_number)))
+    text = tidy_line(fact.text)
+    lines = (*amount, *filter(None, (text, sent)))
+    return LetterItem(title, w.at(f"/orders/{fact.order}"), lines, _track(w, fact))
+
+
+def _track(w: Writing, fact: NoticeFact) -> LetterLink | None:
+    if not fact.tracking_url:
+        return None
+    return LetterLink(w.words.say("Follow the parcel"), fact.tracking_url)
+
+
+def _more(w: Writing) -> str:
+    rest = w.facts.count - len(w.facts.items)
+    return w.words.count("and {count} more", "and {count} more", rest) if rest > 0 else ""
+
+
+def write_low_credit(w: Writing) -> Letter:
+    say = w.words.say
+    fact = w.facts.items[-1]
+    return Letter(
+        subject=say("Your credit at {operator} is almost used up", operator=w.terms.operator),
+        heading=say("Your credit is almost used up"),
+        sentences=(
+            say(
+                "{shop} can still order for {amount}. After that, new orders are refused until you "
+                "have paid.",
+                shop=write_name(w.facts.shop),
+                amount=w.words.money(fact.amount, fact.currency),
+            ),
+        ),
+        button=LetterLink(say("Open your account"), w.at("/account")),
+    )
+
+
+def write_overdue(w: Writing) -> Letter:
+    say = w.words.say
+    fact = w.facts.items[-1]
+    amount = w.words.money(fact.amount, fact.currency)
+    return Letter(
+        subject=say("Payment overdue: {amount}", amount=amount),
+        heading=say("Payment overdue: {amount}", amount=amount),
+        sentences=(
+            say(
+                "{shop} owes {operator} this amount for longer than agreed. Please pay it now.",
+                shop=write_name(w.facts.shop),
+                operator=w.terms.operator,
+            ),
+            say("If you have paid in the last few days, ignore this mail."),
+        ),
+        button=LetterLink(say("Open your account"), w.at("/account")),
+    )
+
+
+def write_merchants_overdue(w: Writing) -> Letter:
+    say, count = w.words.say, w.facts.count
+    return Letter(
+        subject=w.words.count("A merchant is overdue", "{count} merchants are overdue", count),
+        heading=w.words.count("A merchant is overdue", "{count} merchants are overdue", count),
+        sentences=(say("They were told, and are told again once a week."),),
+        items=tuple(
+            LetterItem(
+                write_name(fact.merchant),
+                w.at(f"/console/merchants/{fact.merchant_code}"),
+                (w.words.money(fact.amount, fact.currency),),
+            )
+            for fact in w.facts.items
+        ),
+        more=_more(w),
+        button=LetterLink(say("Open the ledger"), w.at("/console/ledger")),
+    )

@@ -1,0 +1,212 @@
+"""Mail: what it can be about, who gets it, and how often."""
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+import msgspec
+
+from printworks.errors import BadInput
+from printworks.rules.languages import Language
+from printworks.rules.people import MAY, Duty, Realm, Role, read_email
+
+
+class MailKind(StrEnum):
+    """What a mail is about."""
+
+    MERCHANT_INVITATION = "merchant-invitation"
+    COLLEAGUE_INVITATION = "colleague-invitation"
+    OPERATOR_INVITATION = "operator-invitation"
+    PASSWORD_RESET = "password-reset"  # noqa: S105  (a kind of mail)
+    PASSWORD_CHANGED = "password-changed"  # noqa: S105
+    NEW_DEVICE = "new-device"
+    CALLBACKS_FAILED = "callbacks-failed"
+    IMAGES_FAILED = "images-failed"
+    PAYMENTS_REFUSED = "payments-refused"
+    ISSUES_ANSWERED = "issues-answered"
+    SHIPMENTS_SENT = "shipments-sent"
+    LOW_CREDIT = "low-credit"
+    OVERDUE = "overdue"
+    # To the recipient of an order, on behalf of the merchant.
+    PARCEL_SENT = "parcel-sent"
+    # To operators.
+    ISSUES_RAISED = "issues-raised"
+    MERCHANTS_OVERDUE = "merchants-overdue"
+    TEST = "test"
+
+
+class MailState(StrEnum):
+    """What has become of a mail."""
+
+    WAITING = "waiting"
+    # The mail server has taken it.
+    SENT = "sent"
+    FAILED = "failed"
+
+
+class NoticeTerms(NamedTuple):
+    """Who is told of something that happened, unless they have chosen otherwise."""
+
+    realm: Realm
+    # Whether those who have not chosen are told.
+    is_usual: bool = True
+    # Of the operators, those with this duty.
+    duty: Duty = Duty.LOOK
+    # How long to collect before the first mail: what fails, rarely fails alone.
+    collects: timedelta = timedelta(0)
+
+
+_A_MINUTE: Final = timedelta(minutes=1)
+# What a person can choose. All others concern the security of an account, or were asked for.
+NOTICES: Final[Mapping[MailKind, NoticeTerms]] = {
+    MailKind.ISSUES_ANSWERED: NoticeTerms(Realm.MERCHANT),
+    MailKind.IMAGES_FAILED: NoticeTerms(Realm.MERCHANT, collects=_A_MINUTE),
+    MailKind.PAYMENTS_REFUSED: NoticeTerms(Realm.MERCHANT, collects=_A_MINUTE),
+    MailKind.CALLBACKS_FAILED: NoticeTerms(Realm.MERCHANT, collects=_A_MINUTE),
+    # Programs learn of them by callback, and shops have many.
+    MailKind.SHIPMENTS_SENT: NoticeTerms(Realm.MERCHANT, is_usual=False, collects=_A_MINUTE),
+    MailKind.LOW_CREDIT: NoticeTerms(Realm.MERCHANT),
+    MailKind.OVERDUE: NoticeTerms(Realm.MERCHANT),
+    MailKind.ISSUES_RAISED: NoticeTerms(Realm.OPERATOR, duty=Duty.SUPPORT),
+    MailKind.MERCHANTS_OVERDUE: NoticeTerms(
+        Realm.OPERATOR, duty=Duty.ADMINISTER, collects=_A_MINUTE
+    ),
+}
+# Whose links let somebody in: such a link is stored sealed, and only until its mail has ended.
+WITH_LINK: Final = frozenset(
+    {
+        MailKind.MERCHANT_INVITATION,
+        MailKind.COLLEAGUE_INVITATION,
+        MailKind.OPERATOR_INVITATION,
+        MailKind.PASSWORD_RESET,
+    }
+)
+
+# How long the link works with which somebody who forgot the password chooses another.
+RESET_LASTS: Final = timedelta(hours=1)
+# After this time a mail is of no use any more: nobody acts on older news.
+NEWS_LASTS: Final = timedelta(days=3)
+# One person gets at most one mail of a kind of notice in each hour of the clock.
+_SLOT: Final = timedelta(hours=1)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+# What a mail about many things lists; it counts the rest.
+MOST_LISTED: Final = 10
+# Reminders of what is overdue.
+REMIND_EVERY: Final = timedelta(days=7)
+LONGEST_NAME: Final = 100
+LONGEST_LINE: Final = 500
+
+
+class NoticeFact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One thing that happened, as far as a mail tells of it."""
+
+    order: int = 0
+    # The merchant's own name for the order.
+    reference: str = ""
+    # The issue, the image, the shipment.
+    subject: int = 0
+    # Why, or what was said.
+    text: str = ""
+    amount: int = 0
+    currency: str = ""
+    carrier: str = ""
+    tracking_number: str = ""
+    tracking_url: str = ""
+    # The merchant, in a mail to operators.
+    merchant: str = ""
+    merchant_code: str = ""
+
+
+class MailFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a mail tells, from which its text is written when it is sent."""
+
+    # The name of the merchant whose people or customers are written to.
+    shop: str = ""
+    role: str = ""
+    # When its link ends.
+    until: datetime | None = None
+    at: datetime | None = None
+    browser: str = ""
+    address: str = ""
+    country: str = ""
+    # How many things happened, and the first of them.
+    count: int = 1
+    items: Sequence[NoticeFact] = ()
+
+
+class MailTerms(msgspec.Struct, frozen=True):
+    """What a deployment that sends mail says about itself."""
+
+    # As people know who runs it.
+    operator: str
+    public_url: str
+    # That of operators, and of merchants that have not chosen one.
+    language: Language = Language.EN
+    # The domain of message ids.
+    domain: str = "localhost"
+
+
+def list_choices(role: Role) -> list[MailKind]:
+    """Return what a person in a role can choose to be told of."""
+    realm = Realm.MERCHANT if role is Role.OWNER else Realm.OPERATOR
+    return [
+        kind
+        for kind, terms in NOTICES.items()
+        if terms.realm is realm and (role is Role.OWNER or terms.duty in MAY[role])
+    ]
+
+
+def is_wanted(kind: MailKind, role: Role, chosen: Mapping[MailKind, bool]) -> bool:
+    """Return whether a person in a role is told, given what they have chosen."""
+    return kind in list_choices(role) and chosen.get(kind, NOTICES[kind].is_usual)
+
+
+def find_slot(now: datetime) -> tuple[int, timedelta]:
+    """Return the number of this hour, and how long it is until the next."""
+    since = now - _EPOCH
+    number = since // _SLOT
+    return number, (number + 1) * _SLOT - since
+
+
+def find_end(facts: MailFacts, *, now: datetime) -> datetime:
+    """Return when a mail has no use any more if it could not be sent before."""
+    return facts.until or now + NEWS_LASTS
+
+
+def tidy_line(text: str, longest: int = LONGEST_LINE) -> str:
+    """Return a text as one line without control characters, and no longer than this.
+
+    Neither a header nor a line of a mail can be ended by what somebody has entered.
+    """
+    seen = "".join(" " if unicodedata.category(one)[0] in "CZ" else one for one in text)
+    line = " ".join(seen.split())
+    return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}…"
+
+
+def find_address(text: str | None) -> str | None:
+    """Return the e-mail address that somebody gave for a recipient; None if it cannot be one."""
+    try:
+        return read_email(text or "")
+    except BadInput:
+        return None
+
+
+def is_credit_low(limit: int, balance: int, *, percent: int) -> bool:
+    """Return whether less than this part of a credit limit is left."""
+    return percent > 0 and (limit - balance) * 100 < limit * percent
+
+
+def find_overdue(balance: int, charged_lately: int) -> int:
+    """Return how much of what a merchant owes is past its term.
+
+    Payments settle the oldest charges first, so what is not explained by the charges within the
+    term is older.
+    """
+    return max(balance - charged_lately, 0)
+
+
+def should_remind(told_at: datetime | None, *, now: datetime) -> bool:
+    """Return whether it is time to tell a merchant, again, that something is overdue."""
+    return told_at is None or now - told_at >= REMIND_EVERY

@@ -1,0 +1,58 @@
+"""Merchants that pay on account: what they owe, and since when."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import msgspec
+from sqlalchemy import Connection, func, select, update
+
+from printworks.catalogue.products import Currency
+from printworks.rules.ledger import EntryKind
+from printworks.rules.payments import Billing
+from printworks.store.engine.rows import columns_of, read_all
+from printworks.store.tables import ledger_days, merchants
+
+# What makes a merchant owe more.
+_DEBITS: Final = (EntryKind.CHARGE, EntryKind.REPAYMENT)
+
+
+class CreditAccount(msgspec.Struct, frozen=True):
+    """A merchant that pays on account."""
+
+    id: int
+    code: str
+    name: str
+    currency: Currency
+    balance: int
+    credit_limit: int | None
+    clock_offset: timedelta
+    low_credit_told_at: datetime | None
+    overdue_told_at: datetime | None
+
+
+def list_credit_accounts(db: Connection) -> Iterator[CreditAccount]:
+    """Yield the merchants that owe something, or have been told so."""
+    accounts = select(*columns_of(merchants, CreditAccount)).where(
+        merchants.c.billing == Billing.ACCOUNT,
+        (merchants.c.balance > 0)
+        | merchants.c.low_credit_told_at.is_not(None)
+        | merchants.c.overdue_told_at.is_not(None),
+    )
+    for row in read_all(db, accounts, merchants.c.id):
+        yield CreditAccount(*row)
+
+
+def sum_charged_since(db: Connection, merchant_id: int, day: str) -> int:
+    """Return what a merchant was charged on this day, in ISO 8601, and on later ones."""
+    wanted = select(func.coalesce(func.sum(ledger_days.c.amount), 0)).where(
+        ledger_days.c.merchant_id == merchant_id,
+        ledger_days.c.day >= day,
+        ledger_days.c.kind.in_(_DEBITS),
+    )
+    return int(db.execute(wanted).scalar_one())
+
+
+def set_told(db: Connection, merchant_id: int, **told: Any) -> None:
+    """Store when a merchant's people were told of its account; None if there is nothing to tell."""
+    db.execute(update(merchants).where(merchants.c.id == merchant_id).values(**told))
