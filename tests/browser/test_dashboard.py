@@ -12,9 +12,13 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from sqlalchemy import select
 
+from printworks.actions.mail.writing import NewLetter, write_mail
 from printworks.actions.privacy.erasing import erase_order
 from printworks.dashboard import console, merchant
+from printworks.rules.mail import MailFacts, MailKind, MailTerms, NoticeFact
 from printworks.rules.orders import OrderStatus
+from printworks.rules.people import Realm
+from printworks.store.accounts.people import find_person
 from printworks.store.tables import orders
 from tests.browser.conftest import LOOKS, ON_THE_WAY, SIZES, NewPage
 from tests.browser.houses import PASSWORD, House, open_house, press
@@ -350,6 +354,7 @@ def test_every_page_can_be_used_by_everybody(
         if "{" not in place.path and place.path not in NOT_DRAWN:
             check_at(page, house, place.path)
     about = fill_shop(page, house)
+    about["/mail/{id}"] = write_to(page, house, f"everybody-{scheme}@shop.example")
     for place in merchant.PAGES:
         if place.path not in NOT_DRAWN:
             check_at(page, house, about.get(place.path, place.path))
@@ -364,7 +369,14 @@ def test_every_page_can_be_used_by_everybody(
     check_choosing(page, house)
 
     stranger = open_page(size, scheme)
-    for path in ("/", "/sign-in", "/sign-up", "/console/sign-in", f"/invitations/{'0' * 48}"):
+    for path in (
+        "/",
+        "/sign-in",
+        "/sign-up",
+        "/console/sign-in",
+        "/forgotten-password",
+        f"/invitations/{'0' * 48}",
+    ):
         check_at(stranger, house, path)
 
 
@@ -391,6 +403,7 @@ AT_THE_CONSOLE: Final = {
     "/console/labs/{code}": ("/console/labs", "/console/labs/"),
     "/console/jobs/{id}": ("/console/jobs?state=done", "/console/jobs/"),
     "/console/people/{id}": ("/console/people", "/console/people/"),
+    "/console/mail/{id}": ("/console/mail", "/console/mail/"),
 }
 
 
@@ -449,6 +462,24 @@ def fill_shop(page: Page, house: House) -> dict[str, str]:
             page, house, "/integrations", "/integrations/callbacks/"
         ),
     }
+
+
+def write_to(page: Page, house: House, email: str) -> str:
+    """Let somebody be sent a mail, which fails without a server; return where it is shown."""
+    with house.database.writing() as db:
+        person = find_person(db, Realm.MERCHANT, email)
+        assert person is not None
+        items = [NoticeFact(order=1, reference="A-1", text="The address was not found.")]
+        letter = NewLetter(
+            kind=MailKind.IMAGES_FAILED,
+            email=email,
+            facts=MailFacts(shop="Everybody", items=items),
+            merchant_id=person.merchant_id,
+            person_id=person.id,
+        )
+        terms = MailTerms("Fox", house.at(""))
+        write_mail(a_system_work(db, now=datetime.now(UTC), mail_terms=terms), letter)
+    return find_link(page, house, f"/mail?q={email}", "/mail/")
 
 
 def test_nothing_that_somebody_has_typed_ever_runs(open_page: NewPage, house: House) -> None:

@@ -11,6 +11,7 @@ from sqlalchemy import select
 
 from printworks.dashboard import merchant
 from printworks.dashboard.auth.security import security_page
+from printworks.dashboard.console.mail.mail_settings import show_mail_settings
 from printworks.dashboard.site.router import FormAction
 from printworks.rules.people import MAY, OPERATORS, Duty, Realm, Role
 from printworks.settings import Settings
@@ -171,6 +172,7 @@ def test_an_operator_does_only_what_the_role_is_for(
 
 def test_a_role_that_only_looks_changes_nothing_but_its_own_settings() -> None:
     own = {form_action.name for form_action in security_page("/console/settings").form_actions}
+    own |= {form_action.name for form_action in show_mail_settings.form_actions}
     others = [
         form_action
         for _, form_action in every_form_action(Realm.OPERATOR)

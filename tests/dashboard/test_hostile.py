@@ -50,6 +50,8 @@ ASKED: Final = {
     "/console/jobs": ("kind", "state"),
     "/console/ledger": ("merchant", "before"),
     "/console/audit": ("merchant",),
+    "/mail": ("q", "state", "before"),
+    "/console/mail": ("q", "state", "before"),
 }
 # Longer texts are cut off before anybody looks for them.
 LONGEST_HANDFUL: Final = 190

@@ -11,12 +11,14 @@ import msgspec
 from sqlalchemy import select
 
 from printworks.actions.accounts.merchants import add_key
+from printworks.actions.mail.writing import NewLetter, write_mail
 from printworks.actions.orders.orders import cancel_order
 from printworks.actions.privacy.erasing import erase_order
 from printworks.dashboard import console, merchant
 from printworks.dashboard.site.router import Page
 from printworks.files import open_files
 from printworks.rules.keys import KeyAccess, KeyLimits
+from printworks.rules.mail import MailFacts, MailKind, MailTerms, NoticeFact
 from printworks.rules.people import Realm
 from printworks.settings import Settings
 from printworks.store.callbacks.settings import (
@@ -26,6 +28,7 @@ from printworks.store.callbacks.settings import (
 )
 from printworks.store.engine.database import Database
 from printworks.store.issues.photos import NewPhoto, insert_photos
+from printworks.store.mail.mails import MailSearch, search_mails
 from printworks.store.tables import images, jobs
 from tests.actions.complaints import a_draft
 from tests.dashboard.hostile import HOSTILE
@@ -70,6 +73,24 @@ def _let_keys_and_addresses_wait(database: Database, alice: Window) -> None:
         write_callback_settings(db, work.merchant.id, settings)
 
 
+def _write_to(database: Database, alice: Window) -> int:
+    """Let Alice be written to; return the number of the mail."""
+    assert alice.person is not None
+    with database.writing() as db:
+        items = [NoticeFact(order=1, reference=HOSTILE[0], text=HOSTILE[0])]
+        letter = NewLetter(
+            kind=MailKind.IMAGES_FAILED,
+            email=alice.person.email,
+            facts=MailFacts(shop=HOSTILE[0], items=items),
+            merchant_id=alice.person.merchant_id,
+            person_id=alice.person.id,
+        )
+        assert write_mail(
+            a_system_work(db, mail_terms=MailTerms("Fox", "https://x.example")), letter
+        )
+        return search_mails(db, MailSearch(), limit=1).mails[0].id
+
+
 def make_world(
     database: Database, settings: Settings, folder: Path, alice: Window, operator: Window
 ) -> World:
@@ -78,6 +99,7 @@ def make_world(
     with database.writing() as db:
         draft = a_draft(db, merchant_of(db, alice))
     _let_keys_and_addresses_wait(database, alice)
+    mail = _write_to(database, alice)
     order, shipment = hand_in(database, alice)
     issue = complain_about(database, alice)
     photograph = folder / "photograph.jpg"
@@ -108,5 +130,7 @@ def make_world(
             "/console/jobs/": {"id": job},
             "/console/privacy/": {"id": receipt},
             "/console/people/": {"id": operator.person.id},
+            "/mail/": {"id": mail},
+            "/console/mail/": {"id": mail},
         }
     )

@@ -321,6 +321,7 @@ _MAIL: Final = Policy(
     timeout=timedelta(minutes=5),
     acknowledge=Acknowledge.SINGLY,
     wait_after=doubling(timedelta(seconds=30), longest=timedelta(minutes=30)),
+    reaches_out=True,
 )
 
 POLICIES: Final[Mapping[str, Policy]] = {

@@ -17,8 +17,10 @@ from starlette.routing import BaseRoute, Route
 
 from printworks.actions.accounts.people import accept_invitation, sign_up, work_for_person
 from printworks.actions.accounts.sign_in import count_network, forget_person
+from printworks.actions.mail.accounts import tell_new_device
 from printworks.actions.work import Actor, SystemWork
 from printworks.catalogue.products import Currency
+from printworks.dashboard.auth.attempts import SignInAttempt
 from printworks.dashboard.auth.authentication import (
     Authentication,
     CodeNeeded,
@@ -26,6 +28,7 @@ from printworks.dashboard.auth.authentication import (
     SignInBlocked,
 )
 from printworks.dashboard.auth.devices import Devices
+from printworks.dashboard.auth.forgotten_passwords import FORGOTTEN_PATHS, ForgottenPasswords
 from printworks.dashboard.auth.new_passwords import check_new_password
 from printworks.dashboard.auth.passkeys import Passkeys
 from printworks.dashboard.auth.passwords import TooManySignIns
@@ -41,7 +44,6 @@ from printworks.dashboard.auth.sessions import (
     set_session_cookie,
     sign_in_here,
 )
-from printworks.dashboard.shared.labels import Tone
 from printworks.dashboard.site.forms import FORM_TOKEN, Sent, read_choice, read_sent, refuse_form
 from printworks.dashboard.site.limits import network_of
 from printworks.dashboard.site.rate_limits import refuse_busy, refuse_too_many
@@ -66,23 +68,6 @@ _AT_ONCE: Final = 8
 _FORMS_AT_ONCE: Final = 24
 
 
-class _SignInAttempt(msgspec.Struct, frozen=True):
-    """An attempt to sign in: what was sent, and what was wrong with it."""
-
-    request: Request
-    sent: Sent = Sent()
-    problem: str = ""
-    tone: Tone = "error"
-    status: int = 200
-    # Whether there were too many tries, so that the page names other ways in.
-    is_blocked: bool = False
-
-    @property
-    def address(self) -> str:
-        """The network address of the browser."""
-        return self.request.client.host if self.request.client else ""
-
-
 class _Entry(msgspec.Struct, frozen=True):
     """Who is let in, and how."""
 
@@ -94,7 +79,9 @@ class _Entry(msgspec.Struct, frozen=True):
     failures: int = 0
 
 
-_Answer = Callable[[_SignInAttempt], Response]
+# As opposed to the first time that somebody is let in.
+_SIGN_INS: Final = frozenset({"sign-in", "sign-in-with-passkey"})
+_Answer = Callable[[SignInAttempt], Response]
 
 
 class SignInPages:
@@ -110,10 +97,15 @@ class SignInPages:
 
     def routes(self) -> Sequence[BaseRoute]:
         """Return the pages; only a sandbox lets anyone sign up."""
+        forgotten = ForgottenPasswords(self._services, self._page)
         pages: list[tuple[str, _Answer, _Answer]] = [
             *(
                 (path, partial(self._show_sign_in, realm), partial(self._sign_in, realm))
                 for realm, path in SIGN_IN_PATHS.items()
+            ),
+            *(
+                (path, partial(forgotten.show, realm), partial(forgotten.take, realm))
+                for realm, path in FORGOTTEN_PATHS.items()
             ),
             ("/invitations/{token}", self._show_invitation, self._accept),
             ("/sign-up", self._show_sign_up, self._sign_up),
@@ -133,14 +125,14 @@ class SignInPages:
     def _sign_in_endpoint(self, show: _Answer, take: _Answer) -> Callable[[Request], Any]:
         async def answer(request: Request) -> Response:
             if request.method != "POST":
-                return await self._threads.run(show, _SignInAttempt(request))
+                return await self._threads.run(show, SignInAttempt(request))
             with closing(await read_sent(request)) as sent:
-                attempt = _SignInAttempt(request, sent)
+                attempt = SignInAttempt(request, sent)
                 return await self._form_threads.run(self._take, show, take, attempt)
 
         return answer
 
-    def _take(self, show: _Answer, take: _Answer, attempt: _SignInAttempt) -> Response:
+    def _take(self, show: _Answer, take: _Answer, attempt: SignInAttempt) -> Response:
         request = attempt.request
         page = request.scope["path"]
         cookie = _find_form_cookie(request)
@@ -161,7 +153,7 @@ class SignInPages:
             return show(_refused(attempt, refusal))
 
     def _page(
-        self, attempt: _SignInAttempt, template: str, *, with_passkeys: bool = False, **facts: Any
+        self, attempt: SignInAttempt, template: str, *, with_passkeys: bool = False, **facts: Any
     ) -> Response:
         cookie = _find_form_cookie(attempt.request) or token_hex(_COOKIE_BYTES)
         if with_passkeys:
@@ -182,7 +174,7 @@ class SignInPages:
         )
         return answer
 
-    def _show_sign_in(self, realm: Realm, attempt: _SignInAttempt) -> Response:
+    def _show_sign_in(self, realm: Realm, attempt: SignInAttempt) -> Response:
         known = attempt.request.cookies.get(COOKIES[realm])
         if not attempt.problem and find_signed_in(self._services, realm, known) is not None:
             return send_on(find_next_page(attempt.request, realm))
@@ -191,12 +183,13 @@ class SignInPages:
             "sign_in.html",
             is_console=realm is Realm.OPERATOR,
             may_sign_up=self._services.is_sandbox and realm is Realm.MERCHANT,
+            forgotten=FORGOTTEN_PATHS[realm] if self._services.mail_terms else "",
             was_ended=ENDED in attempt.request.query_params,
             is_blocked=attempt.is_blocked,
             with_passkeys=True,
         )
 
-    def _sign_in(self, realm: Realm, attempt: _SignInAttempt) -> Response:
+    def _sign_in(self, realm: Realm, attempt: SignInAttempt) -> Response:
         if attempt.sent.text("passkey"):
             return self._sign_in_with_passkey(realm, attempt)
         entered = Credentials.of(realm, attempt.sent)
@@ -212,7 +205,7 @@ class SignInPages:
             )
             raise
 
-    def _sign_in_with_passkey(self, realm: Realm, attempt: _SignInAttempt) -> Response:
+    def _sign_in_with_passkey(self, realm: Realm, attempt: SignInAttempt) -> Response:
         whose = f"sign-in {_find_form_cookie(attempt.request)}"
         try:
             used = self._passkeys.read_sign_in(realm, whose, attempt.sent.text("passkey"))
@@ -224,30 +217,33 @@ class SignInPages:
             self._authentication.log_failure(attempt.request, realm, "passkey refused")
             raise
 
-    def _let_in(self, db: Connection, attempt: _SignInAttempt, entry: _Entry) -> Response:
+    def _let_in(self, db: Connection, attempt: SignInAttempt, entry: _Entry) -> Response:
         request, person = attempt.request, entry.person
         # End the session that this browser had before, even if its cookie was copied.
         end_session_of(db, request.cookies.get(COOKIES[person.realm], ""))
         now = self._services.clock()
         token = sign_in_here(db, request, person, is_strong=entry.is_strong, now=now)
         details: dict[str, Any] = {"failuresBefore": entry.failures} if entry.failures else {}
-        self._work_of(db, attempt, person).audit(entry.action, **details)
+        work = self._work_of(db, attempt, person)
+        work.audit(entry.action, **details)
+        if entry.action in _SIGN_INS and not self._devices.find(request, person):
+            tell_new_device(work, person, browser=request.headers.get("user-agent", ""))
         answer = send_on(entry.onwards or find_next_page(request, person.realm))
         self._devices.remember(answer, person)
         set_session_cookie(answer, person.realm, token)
         return answer
 
-    def _work_of(self, db: Connection, attempt: _SignInAttempt, person: Person) -> SystemWork:
+    def _work_of(self, db: Connection, attempt: SignInAttempt, person: Person) -> SystemWork:
         actor = Actor(person.realm, person.email, attempt.address)
         work = self._services.system_work(db, actor, attempt.request.state.request_id)
         return work_for_person(work, person)
 
-    def _show_sign_up(self, attempt: _SignInAttempt) -> Response:
+    def _show_sign_up(self, attempt: SignInAttempt) -> Response:
         if not self._services.is_sandbox:
             return render_message(_BY_INVITATION, status=403)
         return self._page(attempt, "sign_up.html", invitation=None, currencies=list(Currency))
 
-    def _sign_up(self, attempt: _SignInAttempt) -> Response:
+    def _sign_up(self, attempt: SignInAttempt) -> Response:
         if not self._services.is_sandbox:
             raise HTTPException(404)
         sent = attempt.sent
@@ -265,12 +261,12 @@ class SignInPages:
             )
             return self._let_in(db, attempt, _Entry(person, "sign-up", onwards="/orders"))
 
-    def _find_invitation(self, attempt: _SignInAttempt) -> Invitation | None:
+    def _find_invitation(self, attempt: SignInAttempt) -> Invitation | None:
         token = attempt.request.path_params["token"]
         with self._services.database.reading() as db:
             return find_invitation(db, token, now=self._services.clock())
 
-    def _show_invitation(self, attempt: _SignInAttempt) -> Response:
+    def _show_invitation(self, attempt: SignInAttempt) -> Response:
         invitation = self._find_invitation(attempt)
         if invitation is None:
             return render_message(_NO_INVITATION, status=404)
@@ -287,7 +283,7 @@ class SignInPages:
                 merchant_id = get_person(db, invitation.person_id).merchant_id
             return "" if merchant_id is None else get_merchant(db, merchant_id).name
 
-    def _accept(self, attempt: _SignInAttempt) -> Response:
+    def _accept(self, attempt: SignInAttempt) -> Response:
         invitation = self._find_invitation(attempt)
         if invitation is None:
             return render_message(_NO_INVITATION, status=404)
@@ -344,7 +340,7 @@ def _read_shop(sent: Sent) -> tuple[str, Currency]:
     return shop, read_choice(Currency, currency, "Choose one of the currencies.")
 
 
-def _refused(attempt: _SignInAttempt, refusal: ServiceError) -> _SignInAttempt:
+def _refused(attempt: SignInAttempt, refusal: ServiceError) -> SignInAttempt:
     return msgspec.structs.replace(
         attempt,
         problem=refusal.message,
@@ -354,7 +350,7 @@ def _refused(attempt: _SignInAttempt, refusal: ServiceError) -> _SignInAttempt:
     )
 
 
-def _log_refused(attempt: _SignInAttempt, reason: str) -> None:
+def _log_refused(attempt: SignInAttempt, reason: str) -> None:
     """Log an attempt that was refused before anything that was entered was looked at."""
     # Of an invitation, the rest is its secret.
     page = attempt.request.scope["path"].strip("/").partition("/")[0]
@@ -376,6 +372,6 @@ _BY_INVITATION: Final = Message(
 _NO_INVITATION: Final = Message(
     tone="warn",
     title="This link no longer works",
-    sentences=("It was used before or is more than a week old.", "Ask the sender for a new one."),
+    sentences=("It was used before, or has expired.", "Ask for a new one."),
     link=Link("Sign in", "/sign-in"),
 )

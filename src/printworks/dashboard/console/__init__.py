@@ -7,6 +7,7 @@ from printworks.dashboard.console import ledger
 from printworks.dashboard.console.accounts import audit, merchants, people
 from printworks.dashboard.console.catalogue import catalogue, routing
 from printworks.dashboard.console.issues import issues
+from printworks.dashboard.console.mail import mail_settings, mails
 from printworks.dashboard.console.orders import on_behalf, order, orders
 from printworks.dashboard.console.overview import overview
 from printworks.dashboard.console.privacy import privacy
@@ -40,6 +41,9 @@ PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
     privacy.show_receipt,
     jobs.show_jobs,
     jobs.show_job,
+    mail_settings.show_mail_settings,
+    mails.show_mails,
+    mails.show_mail,
     health.show_health,
     quarantine.show_quarantine,
     people.show_people,

@@ -6,6 +6,7 @@ from printworks.dashboard.auth.security import security_page
 from printworks.dashboard.merchant.account import account
 from printworks.dashboard.merchant.integrations import callback, integrations, keys, requests
 from printworks.dashboard.merchant.issues import issues, new_issue
+from printworks.dashboard.merchant.mail import mail_settings, mails
 from printworks.dashboard.merchant.orders import address, images, new_order, order, orders
 from printworks.dashboard.merchant.sandbox import sandbox
 from printworks.dashboard.site.router import Page
@@ -29,5 +30,9 @@ PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
     new_issue.show_new_issue,
     issues.show_issue,
     issues.show_photo,
+    # Before those of a mail, which would take `settings` for a number.
+    mail_settings.show_mail_settings,
+    mails.show_mails,
+    mails.show_mail,
     security_page("/settings"),
 )

@@ -9,6 +9,7 @@ from printworks.dashboard.auth.sign_in import SignInPages
 from printworks.dashboard.checkout.checkout import checkout_routes
 from printworks.dashboard.checkout.payment_status import PaymentStatus
 from printworks.dashboard.checkout.payments import payment_page_routes
+from printworks.dashboard.mail.unsubscribing import unsubscribe_routes
 from printworks.dashboard.site.router import PageRouter
 from printworks.dashboard.site.services import PageServices
 from printworks.rules.people import Realm
@@ -18,6 +19,7 @@ def people_routes(services: PageServices) -> Sequence[BaseRoute]:
     """Return the sign-in pages, the merchant area and the operator area."""
     return [
         *SignInPages(services).routes(),
+        *unsubscribe_routes(services),
         *PageRouter(services, Realm.MERCHANT, merchant.PAGES).routes(),
         *PageRouter(services, Realm.OPERATOR, console.PAGES).routes(),
     ]

@@ -16,7 +16,7 @@ from printworks.actions.accounts.people import (
 from printworks.actions.accounts.shares import change_share, usual_share
 from printworks.actions.callbacks import resend_failed, trust_addresses
 from printworks.catalogue.products import Currency
-from printworks.dashboard.console.accounts.invitations import FreshLink, make_link
+from printworks.dashboard.console.accounts.invitations import FreshLink, is_mailed, make_link
 from printworks.dashboard.shared.labels import KEY_ACCESSES
 from printworks.dashboard.shared.money import read_money
 from printworks.dashboard.site.forms import read_choice
@@ -62,9 +62,9 @@ def show_merchants(visit: ConsoleVisit, link: FreshLink | None = None) -> Respon
 
 @show_merchants.action("invite-merchant", duty=Duty.ADMINISTER, needs_password=True)
 def invite_one(visit: ConsoleVisit) -> Response:
-    """Invite a merchant, and show the link once."""
+    """Invite a merchant by mail, or show the link once."""
     email = visit.sent.text("email")
-    token = invite_merchant(visit.system_work, email)
+    token = invite_merchant(visit.system_work, email, by_mail=is_mailed(visit))
     return show_merchants(visit, make_link(visit, email, token))
 
 
@@ -164,9 +164,9 @@ def send_failed_again(visit: ConsoleVisit) -> None:
 
 @show_merchant.action("invite-colleague", duty=Duty.ADMINISTER, needs_password=True)
 def invite_person(visit: ConsoleVisit) -> Response:
-    """Invite a colleague of a merchant, and show the link once."""
+    """Invite a colleague of a merchant by mail, or show the link once."""
     email = visit.sent.text("email")
-    token = invite_colleague(visit.work_for(_get(visit)), email)
+    token = invite_colleague(visit.work_for(_get(visit)), email, by_mail=is_mailed(visit))
     return show_merchant(visit, make_link(visit, email, token))
 
 
@@ -174,7 +174,9 @@ def invite_person(visit: ConsoleVisit) -> Response:
 def reset_person(visit: ConsoleVisit) -> Response:
     """Make a password reset link for one of a merchant's people."""
     person = _get_person(visit, _get(visit))
-    token = invite_to_choose_password(visit.system_work, Realm.MERCHANT, person.email)
+    token = invite_to_choose_password(
+        visit.system_work, Realm.MERCHANT, person.email, by_mail=is_mailed(visit)
+    )
     return show_merchant(visit, make_link(visit, person.email, token))
 
 

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from printworks.actions.accounts.operators import change_role, get_operator, remove_operator
 from printworks.actions.accounts.people import invite_operator, invite_to_choose_password, withdraw
 from printworks.dashboard.auth.second_factor import is_required
-from printworks.dashboard.console.accounts.invitations import FreshLink, make_link
+from printworks.dashboard.console.accounts.invitations import FreshLink, is_mailed, make_link
 from printworks.dashboard.site.forms import read_choice
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
@@ -43,9 +43,9 @@ def show_people(visit: ConsoleVisit, link: FreshLink | None = None) -> Response:
 
 @show_people.action("invite-operator", needs_password=True)
 def invite(visit: ConsoleVisit) -> Response:
-    """Invite an operator, and show the link once."""
+    """Invite an operator by mail, or show the link once."""
     email, role = visit.sent.text("email"), _read_role(visit)
-    token = invite_operator(visit.system_work, email, role)
+    token = invite_operator(visit.system_work, email, role, by_mail=is_mailed(visit))
     return show_people(visit, make_link(visit, email, token))
 
 
@@ -78,9 +78,11 @@ def give_role(visit: ConsoleVisit) -> None:
 
 @show_person.action("reset-operator", needs_password=True)
 def reset_password(visit: ConsoleVisit) -> Response:
-    """Make a password reset link, and show it once."""
+    """Mail a password reset link, or show it once."""
     person = get_operator(visit.db, visit.number("id"))
-    token = invite_to_choose_password(visit.system_work, Realm.OPERATOR, person.email)
+    token = invite_to_choose_password(
+        visit.system_work, Realm.OPERATOR, person.email, by_mail=is_mailed(visit)
+    )
     return show_person(visit, make_link(visit, person.email, token))
 
 
