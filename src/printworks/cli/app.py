@@ -45,6 +45,7 @@ PLACES: Final = {
     "lab": Place("labs", "Labs: what they have to make, and reporting on their behalf."),
     "ledger": Place("ledger", "The ledger: verify it, read it, post to it."),
     "callback": Place("callbacks", "Callbacks: list them, and send them again."),
+    "mail": Place("mail", "Mail: send a test, list what was sent, send one again."),
     "clock": Place("clock", "The clocks of sandbox merchants."),
 }
 

@@ -20,6 +20,8 @@ from printworks.catalogue.problems import BadCatalogue
 from printworks.files import open_files
 from printworks.files.errors import FilesError
 from printworks.files.probing import gives_back
+from printworks.mail.smtp import open_mailer
+from printworks.mail.transport import MailUnavailable
 from printworks.rules.heartbeats import is_alive
 from printworks.settings import Settings
 from printworks.store.accounts.secrets import ENVIRONMENT, SEALING_KEY, find_secret
@@ -66,6 +68,7 @@ def examine(settings: Settings, *, now: datetime) -> Iterator[DoctorFinding]:
     yield check_catalogue(settings)
     yield check_lab_folder(settings)
     yield from check_database(settings, now=now)
+    yield check_mail(settings)
     yield check_tls(settings, now=now)
     yield check_clock(settings.data, now=now)
 
@@ -298,6 +301,21 @@ def check_schema(found: str | None) -> DoctorFinding:
         return DoctorFinding("schema", OK, f"revision {found}, as needed.")
     needed = f"this program needs {schema.LATEST}; run `printworks migrate`."
     return DoctorFinding("schema", FAIL, f"revision {found}, but {needed}")
+
+
+def check_mail(settings: Settings) -> DoctorFinding:
+    """Check whether the mail server takes us."""
+    mailer = open_mailer(settings)
+    if mailer is None:
+        is_live = settings.environment == "live"
+        advice = "set `smtp_host` and `mail_from`." if is_live else "links are shown to operators."
+        return DoctorFinding("mail", WARN if is_live else OK, f"No mail is sent; {advice}")
+    place = f"{settings.smtp_host}:{settings.smtp_port}"
+    try:
+        mailer.check()
+    except MailUnavailable as error:
+        return DoctorFinding("mail", FAIL, f"{place} cannot be used. {error}")
+    return DoctorFinding("mail", OK, f"{place} takes us; `printworks mail test` sends one.")
 
 
 def check_tls(settings: Settings, *, now: datetime) -> DoctorFinding:

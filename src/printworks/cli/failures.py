@@ -11,6 +11,7 @@ def explain(error: Exception) -> str | None:
     from printworks.errors import ServiceError
     from printworks.files.errors import FilesError
     from printworks.labs.connector import LabUnavailable
+    from printworks.mail.transport import MailRefused, MailUnavailable
     from printworks.settings import BadSetting
     from printworks.store.engine.database import DatabaseUnusable
     from printworks.vault import SecretKeyUnusable, SecretUnreadable
@@ -29,6 +30,8 @@ def explain(error: Exception) -> str | None:
             | BackupDamaged()
             | BackupUnusable()
             | LabUnavailable()
+            | MailRefused()
+            | MailUnavailable()
         ):
             return str(error)
         case ServiceError():

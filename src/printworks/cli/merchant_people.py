@@ -4,7 +4,7 @@ import typer
 
 from printworks.actions.accounts.people import invite_colleague as make_invitation
 from printworks.actions.accounts.people import invite_merchant as make_first_invitation
-from printworks.cli.operators import ForgetCode, reset, show_link, show_people
+from printworks.cli.operators import ForgetCode, ShowLink, is_mailed, reset, show_link, show_people
 from printworks.cli.options import Email, MerchantId
 from printworks.cli.session import CommandSession, command
 from printworks.rules.people import Realm
@@ -15,11 +15,12 @@ app = typer.Typer()
 
 
 @command(app, "invite")
-def invite_merchant(session: CommandSession, email: Email) -> None:
-    """Print a link to open a merchant account; it works once, for a week."""
+def invite_merchant(session: CommandSession, email: Email, *, by_hand: ShowLink = False) -> None:
+    """Mail or print a link to open a merchant account; it works once, for a week."""
+    by_mail = is_mailed(session, by_hand=by_hand)
     with session.system_work() as system:
-        token = make_first_invitation(system, email)
-    show_link(session, token)
+        token = make_first_invitation(system, email, by_mail=by_mail)
+    show_link(session, token, mailed_to=email if by_mail else None)
 
 
 @command(app, "people")
@@ -32,14 +33,24 @@ def list_merchants_people(session: CommandSession, merchant_id: MerchantId) -> N
 
 
 @command(app, "invite-colleague")
-def invite_colleague(session: CommandSession, merchant_id: MerchantId, email: Email) -> None:
-    """Print a link to a merchant's dashboard for one more person; it works once, for a week."""
+def invite_colleague(
+    session: CommandSession, merchant_id: MerchantId, email: Email, *, by_hand: ShowLink = False
+) -> None:
+    """Mail or print a link to a merchant's dashboard; it works once, for a week."""
+    by_mail = is_mailed(session, by_hand=by_hand)
     with session.work(merchant_id) as work:
-        token = make_invitation(work, email)
-    show_link(session, token)
+        token = make_invitation(work, email, by_mail=by_mail)
+    show_link(session, token, mailed_to=email if by_mail else None)
 
 
 @command(app, "reset")
-def reset_person(session: CommandSession, email: Email, *, forget_code: ForgetCode = False) -> None:
-    """Print a link with which one of a merchant's people chooses a new password."""
-    reset(session, Realm.MERCHANT, email, forget_code=forget_code)
+def reset_person(
+    session: CommandSession,
+    email: Email,
+    *,
+    forget_code: ForgetCode = False,
+    by_hand: ShowLink = False,
+) -> None:
+    """Mail or print a link with which one of a merchant's people chooses a new password."""
+    by_mail = is_mailed(session, by_hand=by_hand)
+    reset(session, Realm.MERCHANT, email, forget_code=forget_code, by_mail=by_mail)

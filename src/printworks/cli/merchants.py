@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 
 from printworks.actions.accounts.merchants import BillingTerms, add_merchant, change_billing
 from printworks.catalogue.products import Currency
-from printworks.cli import merchant_callbacks, merchant_limits, merchant_people
+from printworks.cli import merchant_callbacks, merchant_limits, merchant_mail, merchant_people
 from printworks.cli.keys import show_key
 from printworks.cli.options import MerchantId
 from printworks.cli.output import Columns, align, write_money
@@ -124,3 +124,4 @@ app.add_typer(
 )
 app.add_typer(merchant_people.app)
 app.add_typer(merchant_limits.app)
+app.add_typer(merchant_mail.app)

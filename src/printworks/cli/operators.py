@@ -24,6 +24,10 @@ ROLES = "viewer|production|support|admin"
 
 app = typer.Typer(no_args_is_help=True)
 
+ShowLink = Annotated[
+    bool,
+    typer.Option("--show-link", help="Print the link instead of mailing it, where mail is set up."),
+]
 ForgetCode = Annotated[
     bool,
     typer.Option(
@@ -46,11 +50,13 @@ def invite(
             help="What the operator may do; only an admin may do everything.",
         ),
     ] = Role.VIEWER,
+    by_hand: ShowLink = False,
 ) -> None:
-    """Print a link to the console for a new operator; it works once, for a week."""
+    """Mail or print a link to the console for a new operator; it works once, for a week."""
+    by_mail = is_mailed(session, by_hand=by_hand)
     with session.system_work() as system:
-        token = invite_operator(system, email, role)
-    show_link(session, token)
+        token = invite_operator(system, email, role, by_mail=by_mail)
+    show_link(session, token, mailed_to=email if by_mail else None)
 
 
 @command(app, "list")
@@ -78,10 +84,15 @@ def give_role(
 
 @command(app, "reset")
 def reset_operator(
-    session: CommandSession, email: Email, *, forget_code: ForgetCode = False
+    session: CommandSession,
+    email: Email,
+    *,
+    forget_code: ForgetCode = False,
+    by_hand: ShowLink = False,
 ) -> None:
-    """Print a link with which an operator chooses a new password."""
-    reset(session, Realm.OPERATOR, email, forget_code=forget_code)
+    """Mail or print a link with which an operator chooses a new password."""
+    by_mail = is_mailed(session, by_hand=by_hand)
+    reset(session, Realm.OPERATOR, email, forget_code=forget_code, by_mail=by_mail)
 
 
 @command(app, "remove")
@@ -93,19 +104,29 @@ def remove(session: CommandSession, email: Email) -> None:
     session.done(f"{person.email} cannot sign in any more.", email=person.email)
 
 
-def reset(session: CommandSession, realm: Realm, email: str, *, forget_code: bool) -> None:
-    """Print a link to choose a new password; end the second factor too if wanted."""
+def reset(
+    session: CommandSession, realm: Realm, email: str, *, forget_code: bool, by_mail: bool
+) -> None:
+    """Make a link to choose a new password; end the second factor too if wanted."""
     with session.system_work() as system:
-        token = invite_to_choose_password(system, realm, email)
+        token = invite_to_choose_password(system, realm, email, by_mail=by_mail)
         if forget_code:
             person = get_person_by_email(system.db, realm, email)
             work = work_for_person(system, person)
             forget_second_factor(work, person.id, subject=person.email)
-    show_link(session, token)
+    show_link(session, token, mailed_to=email if by_mail else None)
 
 
-def show_link(session: CommandSession, token: str) -> None:
-    """Print the link of an invitation."""
+def is_mailed(session: CommandSession, *, by_hand: bool) -> bool:
+    """Return whether a link is mailed, and not printed."""
+    return bool(session.settings.smtp_host) and not by_hand
+
+
+def show_link(session: CommandSession, token: str, *, mailed_to: str | None) -> None:
+    """Print the link of an invitation, or that it was mailed."""
+    if mailed_to is not None:
+        session.show({"mailedTo": mailed_to}, f"A mail with the link is on its way to {mailed_to}.")
+        return
     link = f"{session.settings.public_url}/invitations/{token}"
     sentence = "It works once, within a week, for anyone who has it."
     session.show({"link": link}, link, sentence)
