@@ -150,6 +150,9 @@ def test_a_wrong_value_is_explained_in_one_sentence(
     assert "hush" not in sentence
 
 
+MAIL = {"SMTP_HOST": "mail.example", "MAIL_FROM": "service@print.example"}
+
+
 @pytest.mark.parametrize(
     ("environ", "sentence"),
     [
@@ -172,6 +175,15 @@ def test_a_wrong_value_is_explained_in_one_sentence(
         ),
         ({"DATABASE_URL_FILE": "/nowhere"}, "names a file that cannot be read"),
         ({"PAYMENT_ANSWER_WITHIN": "9m"}, "must be at least ten minutes"),
+        ({"SMTP_HOST": "mail.example"}, "`smtp_host` and `mail_from` belong together"),
+        ({"MAIL_FROM": "a@b.example"}, "`smtp_host` and `mail_from` belong together"),
+        ({"SMTP_PORT": "25"}, "set `smtp_host`"),
+        ({**MAIL, "SMTP_USER": "x"}, "`smtp_user` and `smtp_password` belong together"),
+        (
+            {**MAIL, "SMTP_USER": "x", "SMTP_PASSWORD": "hush", "SMTP_SECURITY": "none"},
+            "`smtp_password` must not be sent without encryption",
+        ),
+        ({"OPERATOR_NAME": "Fox\nBcc: x"}, "must be printable characters"),
         ({"STRIPE_URL": "stripe.example"}, "`stripe_url` must be an address such as"),
         ({"STRIPE_URL": "https://stripe.example/v1"}, "`stripe_url` must be an address such as"),
         (

@@ -157,8 +157,8 @@ def test_money_and_dates_are_those_of_the_reader() -> None:
     assert german.money(123456, "EUR") == "1.234,56\xa0€"
     assert Words(Language.FR).money(5, "GBP") == "0,05\xa0£GB"
     assert english.money(500, "JPY") == "JP¥500"
-    assert english.moment(NOW) == "15 Nov 2026, 12:00:00 UTC"
-    assert german.moment(NOW) == "15.11.2026, 12:00:00 UTC"
+    assert english.moment(NOW) == "15 Nov 2026, 12:00 UTC"
+    assert german.moment(NOW) == "15.11.2026, 12:00 UTC"
     assert Words(Language.EN, "US").moment(NOW).startswith("Nov 15, 2026")
     assert Words(Language.DE, "CH").number(12345) == "12\N{RIGHT SINGLE QUOTATION MARK}345"
     assert Words(Language.EN, "ZZ").number(12345) == "12,345"
@@ -186,7 +186,7 @@ def test_what_is_not_known_is_left_out() -> None:
     assert "Follow" not in shipped
     assert "Tracking" not in parcel[1].text
     assert "No more mails" not in parcel[1].html
-    assert "Browser: Unknown" in device
+    assert "Browser" not in device
     assert "until ." in invited
 
 

@@ -19,6 +19,7 @@ from printworks.rules.mail import (
     is_credit_low,
     is_wanted,
     list_choices,
+    name_browser,
     should_remind,
 )
 from printworks.rules.people import Role
@@ -88,6 +89,32 @@ def test_what_is_no_address_is_not_written_to() -> None:
     assert find_address("mary") is None
     assert find_address("mary@shop.example\r\nBcc: x@y.example") is None
     assert find_address(None) is None
+
+
+@pytest.mark.parametrize(
+    ("agent", "name"),
+    [
+        (
+            "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
+            "Firefox, Linux",
+        ),
+        (
+            "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) "
+            "Chrome/142.0 Safari/537.36 Edg/142.0",
+            "Edge, Windows",
+        ),
+        (
+            "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 "
+            "(KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1",
+            "Safari, iPhone",
+        ),
+        ("curl/8.5.0", "curl"),
+        ("  My\r\nown <b>", "My own <b>"),
+        ("", ""),
+    ],
+)
+def test_a_browser_is_named_as_people_know_it(agent: str, name: str) -> None:
+    assert name_browser(agent) == name
 
 
 def test_people_are_written_to_in_the_language_of_their_country() -> None:

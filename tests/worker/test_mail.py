@@ -300,7 +300,7 @@ def test_a_forgotten_password_becomes_a_mail_only_for_those_who_exist(room: Mail
 
     [mail] = room.office.taken
     assert mail["Subject"] == "[Sandbox] Choose a new password"
-    assert "until 15 Nov 2026, 13:00:00 UTC" in text_of(mail)
+    assert "until 15 Nov 2026, 13:00 UTC" in text_of(mail)
 
 
 def test_what_happens_to_many_orders_is_one_mail_with_a_count(room: MailRoom) -> None:

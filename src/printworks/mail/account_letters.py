@@ -1,7 +1,7 @@
 """Letters about people's accounts: invitations, passwords and sign-ins."""
 
 from printworks.mail.letter import Letter, LetterLink, Writing, write_moment, write_name
-from printworks.rules.mail import LONGEST_NAME, tidy_line
+from printworks.rules.mail import LONGEST_NAME, name_browser, tidy_line
 
 
 def write_merchant_invitation(w: Writing) -> Letter:
@@ -95,7 +95,7 @@ def write_new_device(w: Writing) -> Letter:
     say = w.words.say
     return Letter(
         subject=say("New sign-in to your account"),
-        heading=say("You signed in with a new browser"),
+        heading=say("New sign-in to your account"),
         sentences=(
             say(
                 "Somebody signed in to your account at {operator} with a browser that we have not "
@@ -112,11 +112,12 @@ def write_new_device(w: Writing) -> Letter:
 
 def _where(w: Writing) -> tuple[tuple[str, str], ...]:
     say = w.words.say
-    return (
+    known = (
         (say("When"), write_moment(w, w.facts.at)),
-        (say("Browser"), tidy_line(w.facts.browser, LONGEST_NAME) or say("Unknown")),
-        (say("Network address"), tidy_line(w.facts.address, LONGEST_NAME) or say("Unknown")),
+        (say("Browser"), name_browser(w.facts.browser)),
+        (say("Network address"), tidy_line(w.facts.address, LONGEST_NAME)),
     )
+    return tuple((label, text) for label, text in known if text)
 
 
 def _sign_in_path(w: Writing) -> str:

@@ -36,7 +36,7 @@ def write_images_failed(w: Writing) -> Letter:
             "An image cannot be printed", "{count} images cannot be printed", count
         ),
         sentences=(
-            say("Each is listed with the reason, and with its order."),
+            say("We could not fetch the file, or it cannot be printed. The reason is below."),
             say("An order is not printed until you have replaced or removed its image."),
         ),
         items=tuple(_about_order(w, fact) for fact in w.facts.items),

@@ -8,7 +8,7 @@ from importlib import resources
 from typing import Any, Final
 
 from babel import Locale, UnknownLocaleError
-from babel.dates import format_date, format_datetime
+from babel.dates import format_date, format_time, get_datetime_format
 from babel.numbers import format_currency, format_decimal, get_currency_precision
 
 from printworks.rules.languages import Language
@@ -51,12 +51,13 @@ class Words:
         amount = Decimal(minor).scaleb(-get_currency_precision(currency))
         return format_currency(amount, currency, locale=self._locale)
 
-    def date(self, at: datetime) -> str:
-        return format_date(at, "long", locale=self._locale)
-
     def moment(self, at: datetime) -> str:
         """Write a date and a time in UTC, and say that it is."""
-        return f"{format_datetime(at, 'medium', locale=self._locale)} UTC"
+        date = format_date(at, "medium", locale=self._locale)
+        time = format_time(at, "short", locale=self._locale)
+        # Without the seconds of the usual form, and without the quotation marks of its words.
+        together = str(get_datetime_format("medium", locale=self._locale)).replace("'", "")
+        return f"{together.format(time, date)} UTC"
 
 
 @cache

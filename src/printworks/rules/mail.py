@@ -185,6 +185,25 @@ def tidy_line(text: str, longest: int = LONGEST_LINE) -> str:
     return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}…"
 
 
+# What a browser says of itself begins with what it pretends to be: the first that fits is it.
+_BROWSERS: Final = (
+    *(("Edg", "Edge"), ("OPR/", "Opera"), ("SamsungBrowser", "Samsung Internet")),
+    *(("Firefox/", "Firefox"), ("FxiOS", "Firefox"), ("CriOS", "Chrome"), ("Chrome/", "Chrome")),
+    *(("Safari/", "Safari"), ("curl/", "curl")),
+)
+_SYSTEMS: Final = (
+    *(("iPhone", "iPhone"), ("iPad", "iPad"), ("Android", "Android"), ("Windows", "Windows")),
+    *(("Macintosh", "macOS"), ("CrOS", "ChromeOS"), ("Linux", "Linux")),
+)
+
+
+def name_browser(agent: str) -> str:
+    """Return a browser and its system as people know them; of others, what they say themselves."""
+    browser = next((name for sign, name in _BROWSERS if sign in agent), "")
+    system = next((name for sign, name in _SYSTEMS if sign in agent), "")
+    return ", ".join(filter(None, (browser, system))) or tidy_line(agent, LONGEST_NAME)
+
+
 def find_address(text: str | None) -> str | None:
     """Return the e-mail address that somebody gave for a recipient; None if it cannot be one."""
     try:

@@ -33,7 +33,8 @@ def compose_mail(
     unsubscribe = ""
     if reader := _find_reader(mail):
         key = get_link_key(db, vault)
-        unsubscribe = settings.public_url + make_unsubscribe_path(key, reader, mail.kind)
+        path = make_unsubscribe_path(key, reader, mail.kind, mail.language)
+        unsubscribe = f"{settings.public_url}{path}"
     terms = LetterTerms(settings.operator_name, settings.public_url, link, unsubscribe)
     letter = write_letter(mail.kind, facts, words, terms)
     is_to_recipient = mail.kind is MailKind.PARCEL_SENT

@@ -14,34 +14,28 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from printworks.actions.mail.choices import stop_mails
-from printworks.dashboard.shared.mail_words import MAIL_NAMES
 from printworks.dashboard.site.forms import find_choice
 from printworks.dashboard.site.limits import RateLimiter
 from printworks.dashboard.site.rate_limits import refuse_too_many
-from printworks.dashboard.site.rendering import Message, render, render_message
+from printworks.dashboard.site.rendering import Message, render
 from printworks.dashboard.site.services import PageServices
 from printworks.dashboard.site.threads import Threads
 from printworks.errors import NotFound
-from printworks.mail.unsubscribing import PATH, is_unsubscribe_signed
+from printworks.mail.unsubscribing import (
+    LANGUAGE,
+    PATH,
+    UnsubscribeWords,
+    describe_unsubscribing,
+    is_unsubscribe_signed,
+)
+from printworks.mail.words import Words
+from printworks.rules.languages import Language
 from printworks.rules.mail import NOTICES, MailKind
 from printworks.store.accounts.secrets import get_link_key
 
 _AT_ONCE: Final = 4
 _TIMES: Final = 10
 _EVERY: Final = timedelta(seconds=10)
-_BAD_LINK: Final = Message(
-    tone="warn",
-    title="This link does not work",
-    sentences=(
-        "It is not complete, or the account is gone. Open it from the mail once more.",
-        "If you have an account, you can choose your mails after signing in.",
-    ),
-)
-_STOPPED: Final = Message(
-    tone="ok",
-    title="You get no more mails of this kind",
-    sentences=("If one is on its way already, it may still arrive.",),
-)
 
 
 class UnsubscribePage:
@@ -59,15 +53,15 @@ class UnsubscribePage:
         )
 
     def _show(self, request: Request) -> Response:
-        kind = self._find_kind(request)
-        if kind is None:
-            return render_message(_BAD_LINK, status=404)
-        return render("unsubscribe.html", what=MAIL_NAMES[kind].text)
+        if self._find_kind(request) is None:
+            return _refuse(request)
+        language, words = _find_words(request)
+        return render("unsubscribe.html", words=words, language=language)
 
     def _take(self, request: Request) -> Response:
         kind, reader = self._find_kind(request), request.path_params["reader"]
         if kind is None:
-            return render_message(_BAD_LINK, status=404)
+            return _refuse(request)
         wait = self._limiter.take(reader, now=self._services.clock())
         if wait is not None:
             return refuse_too_many(request.scope["path"], wait)
@@ -75,8 +69,10 @@ class UnsubscribePage:
             with self._services.database.writing() as db:
                 stop_mails(self._services.system_work(db), kind, reader)
         except NotFound:
-            return render_message(_BAD_LINK, status=404)
-        return render_message(_STOPPED)
+            return _refuse(request)
+        language, words = _find_words(request)
+        done = Message(tone="ok", title=words.done, sentences=(words.afterwards,))
+        return render("message.html", message=done, language=language)
 
     def _find_kind(self, request: Request) -> MailKind | None:
         """Return what the link is about; None if we did not make it."""
@@ -87,6 +83,18 @@ class UnsubscribePage:
             return None
         kind = find_choice(MailKind, words["kind"])
         return kind if kind in NOTICES or kind is MailKind.PARCEL_SENT else None
+
+
+def _find_words(request: Request) -> tuple[Language, UnsubscribeWords]:
+    """Return the language of the mail, and what the page says in it."""
+    language = find_choice(Language, request.query_params.get(LANGUAGE, "")) or Language.EN
+    return language, describe_unsubscribing(Words(language))
+
+
+def _refuse(request: Request) -> Response:
+    language, words = _find_words(request)
+    message = Message(tone="warn", title=words.not_ours, sentences=(words.instead,))
+    return render("message.html", status=404, message=message, language=language)
 
 
 def unsubscribe_routes(services: PageServices) -> Sequence[BaseRoute]:
