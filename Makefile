@@ -29,7 +29,7 @@ WRITE_OPENAPI := from pathlib import Path; \
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-dev setup-bench serve test test-quick cluster-test test-full check check-style \
-	check-types check-tests format bench openapi docs pictures lock
+	check-types check-tests format bench openapi docs translations pictures lock
 
 help: ## List the commands.
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /:/' | \
@@ -86,6 +86,9 @@ openapi: setup ## Write docs/api/openapi-v*.json.
 docs: setup ## Write docs/operate/settings.md.
 	$(BIN)/python -m printworks.cli.reference > docs/operate/settings.md.new
 	mv docs/operate/settings.md.new docs/operate/settings.md
+
+translations: setup ## Collect the words of mails into their catalogues, and compile them.
+	$(BIN)/python -m printworks.mail.translating
 
 pictures: setup-dev ## Render the screenshots in docs/pages.
 	$(BIN)/python -m tests.browser.pictures
