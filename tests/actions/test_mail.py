@@ -14,6 +14,7 @@ from printworks.actions.accounts.people import (
     invite_operator,
     invite_to_choose_password,
 )
+from printworks.actions.accounts.secrets import examine_secrets, reseal_page
 from printworks.actions.accounts.security import change_password
 from printworks.actions.images.images import add_images, record_image_status
 from printworks.actions.issues.issues import (
@@ -25,7 +26,7 @@ from printworks.actions.issues.issues import (
 )
 from printworks.actions.mail.accounts import ask_for_reset, check_accounts, start_reset
 from printworks.actions.mail.choices import change_mail_settings, choose_mails, stop_mails
-from printworks.actions.mail.notices import notify, write_notices
+from printworks.actions.mail.notices import notify, tell_shipped, write_notices
 from printworks.actions.mail.writing import resend_mail
 from printworks.actions.payments.ledger import post_by_hand
 from printworks.actions.payments.payments import settle
@@ -121,6 +122,17 @@ def test_a_link_is_mailed_sealed_and_never_stored_plainly(database: Database) ->
     assert token not in str(mail)
     assert VAULT.open(mail.secret, about=about_mail(mail.message_id)) == token
     assert mail.send_before == NOON + timedelta(days=7)
+
+
+def test_links_that_wait_are_found_by_a_rotation_of_keys(database: Database) -> None:
+    with database.writing() as db:
+        before = examine_secrets(db, VAULT)
+        invite_merchant(a_sender(db), "new@shop.example")
+        after = examine_secrets(db, VAULT)
+
+        assert sum(after.by_key.values()) == sum(before.by_key.values()) + 1
+        assert after.unreadable == []
+        assert reseal_page(a_sender(db), "mails", None) == (0, None)
 
 
 def test_each_invitation_is_written_in_the_language_of_its_reader(database: Database) -> None:
@@ -376,6 +388,17 @@ class TestParcels:
         [fact] = mail.facts.items
         assert (fact.carrier, fact.tracking_number) == ("DPD", "DPD 1")
         assert mail.facts.shop == "Alice"
+
+    def test_a_parcel_is_told_once(self, database: Database) -> None:
+        with database.writing() as db:
+            merchant = a_merchant(db)
+            let_write(db, merchant)
+            order = send_parcel(db, merchant, a_sender(db), email="marie@home.example")
+            [shipment] = list_shipments(db, order.id)
+            tell_shipped(a_sender(db).for_merchant(merchant), order, shipment)
+
+            assert len(mails_in(db)) == 1
+            assert len(jobs_in(db, JobKind.SEND_NOTICE)) == 1
 
     def test_the_merchant_chooses_the_language(self, database: Database) -> None:
         with database.writing() as db:

@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from printworks.store.mail.mails import MailSearch, search_mails
+from printworks.actions.mail.writing import NewLetter, write_mail
+from printworks.rules.mail import MailFacts, MailKind, MailState, MailTerms, NoticeFact
+from printworks.store.mail.mails import MailSearch, end_mail, search_mails
 from tests.cli.operators import Operator
 from tests.cli.program import run
+from tests.factories import NOON, a_system_work
 from tests.mail.post_office import PostOffice, open_post_office
 
 CANARY = "canary 0815"
@@ -94,6 +97,20 @@ def test_links_are_mailed_or_shown(keeper: Operator, office: PostOffice) -> None
     assert refused.code == 1
     assert "still waiting" in refused.complained
     assert "tom@works.example" in keeper.asks("mail", "list").said
+    with keeper.database.writing() as db:
+        merchant_id = keeper.merchant.id
+        letter = NewLetter(
+            kind=MailKind.OVERDUE,
+            email="mary@shop.example",
+            facts=MailFacts(items=[NoticeFact(amount=1, currency="GBP")]),
+            merchant_id=merchant_id,
+            person_id=1,
+        )
+        write_mail(a_system_work(db, mail_terms=MailTerms("Fox", "https://x.example")), letter)
+        [mail] = search_mails(db, MailSearch(), limit=1).mails
+        end_mail(db, mail.id, MailState.FAILED, now=NOON, error="550")
+    again = keeper.asks("mail", "resend", str(mail.id), **server(office))
+    assert again.said == f"Mail {mail.id} to mary@shop.example is sent again.\n"
     assert keeper.asks("mail", "resend", "99", **server(office)).code == 1
 
 

@@ -12,8 +12,9 @@ import msgspec
 from printworks.mail.rendering import Body
 from printworks.rules.mail import LONGEST_NAME, tidy_line
 
-# Lines are wrapped at the usual length; a link must stay whole.
-_POLICY: Final = SMTP.clone(max_line_length=78)
+# As long as a line may be: the library breaks longer ones by encoding them, and then mail programs
+# do not find the address in `List-Unsubscribe`.
+_POLICY: Final = SMTP.clone(max_line_length=998)
 _LONGEST_SUBJECT: Final = 150
 SANDBOX: Final = "[Sandbox] "
 
