@@ -55,13 +55,18 @@ async def send_mail(context: Context, job: Job) -> Completion | None:
         except (MailRefused, BadRecipient) as error:
             ended = _Ended(mail.id, MailState.FAILED, str(error))
             await context.in_thread(_write, context, ended)
-            raise PermanentFailure(str(error)) from error
+            raise PermanentFailure(_say_where(mail, "was refused for good")) from None
         except MailUnavailable as error:
             await context.in_thread(_note, context, mail, str(error))
-            raise
+            raise MailUnavailable(_say_where(mail, "was not taken")) from None
     # Without the address, which is personal.
     log.info("mail sent", mail=mail.id, about=mail.kind)
     return _complete(_Ended(mail.id, MailState.SENT))
+
+
+def _say_where(mail: Mail, what: str) -> str:
+    # What servers say often has the address in it, which is personal and does not belong in logs.
+    return f"Mail {mail.id} {what}; its page in the console says why."
 
 
 def _find(context: Context, mail_id: int) -> Mail | None:
