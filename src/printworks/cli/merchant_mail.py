@@ -10,7 +10,7 @@ from printworks.cli.options import MerchantId
 from printworks.cli.output import align
 from printworks.cli.session import CommandSession, command
 from printworks.rules.languages import Language
-from printworks.store.mail.settings import read_mail_settings
+from printworks.store.mail.settings import MailSettings, read_mail_settings
 
 app = typer.Typer()
 
@@ -50,6 +50,10 @@ def show_mail_settings(
         )
         change_mail_settings(work, wanted)
         now = read_mail_settings(work.db, work.merchant.id)
+    _show(session, now)
+
+
+def _show(session: CommandSession, now: MailSettings) -> None:
     facts = {
         "language": now.language,
         "recipients": now.writes_to_recipients,
