@@ -26,6 +26,8 @@ from printworks.labs.documents import LabReport
 from printworks.labs.folder import FolderLab
 from printworks.rules.issues import IssueAction, IssueKind
 from printworks.rules.jobs import JobKind
+from printworks.rules.languages import Language
+from printworks.rules.mail import MailKind, MailState
 from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import Payer, PaymentState
 from printworks.rules.people import Realm
@@ -43,7 +45,13 @@ from printworks.store.money.payments import (
 from printworks.store.orders.orders import Order, get_order_to_change
 from printworks.store.privacy.erasures import Erasure, get_erasure, list_erasures
 from printworks.store.privacy.sweeps import list_sweeps
-from printworks.store.tables import callback_attempts, callbacks, idempotency_keys, metadata
+from printworks.store.tables import (
+    callback_attempts,
+    callbacks,
+    idempotency_keys,
+    mails,
+    metadata,
+)
 from tests.factories import a_system_work, a_work
 from tests.worker.catalogues import change_labs
 from tests.worker.conftest import OpenShop
@@ -201,6 +209,7 @@ def test_nothing_is_left_in_tables_files_and_folders(
     (lab / f"archive/{shipment.id}1").mkdir()
     assert len(find_left(shop)) > 10
     assert shop.list_files() != []
+    write_to(shop, order)
     before = shop.order(order)
 
     erasure = erase(shop, order)
@@ -229,8 +238,10 @@ def test_nothing_is_left_in_tables_files_and_folders(
     assert CANARY not in str([line for line in logged if line["event"] == "recipient erased"])
 
 
-def test_a_picture_of_another_order_stays(shop: Shop) -> None:
+def test_a_picture_of_another_order_and_a_mail_about_it_stay(shop: Shop) -> None:
     first, second = order_one(shop), order_one(shop)
+    write_to(shop, first)
+    write_to(shop, second)
     shop.pass_time(hours=2)
     assert shop.order(first).status is OrderStatus.COMPLETE
 
@@ -240,6 +251,8 @@ def test_a_picture_of_another_order_stays(shop: Shop) -> None:
     picture = shop.picture(A_PICTURE)
     assert picture is not None
     assert picture.original in shop.list_files()
+    with shop.database.reading() as db:
+        assert db.execute(select(mails.c.order_id)).scalars().all() == [second.id]
     erase(shop, second)
     shop.drain()
     assert shop.picture(A_PICTURE) is None
@@ -247,6 +260,24 @@ def test_a_picture_of_another_order_stays(shop: Shop) -> None:
     with shop.database.reading() as db:
         assert shop._current(None).file_bytes == 0
         assert find_canaries(db) == []
+
+
+def write_to(shop: Shop, order: Order) -> None:
+    """Have a mail to the recipient wait."""
+    letter = {
+        "message_id": f"{order.id}@print.example",
+        "kind": MailKind.PARCEL_SENT,
+        "state": MailState.WAITING,
+        "email": PERSON["email"],
+        "name": PERSON["recipient_name"],
+        "language": Language.EN,
+        "facts": {},
+        "order_id": order.id,
+        "created_at": shop.clock(),
+        "send_before": shop.clock() + timedelta(days=1),
+    }
+    with shop.database.writing() as db:
+        db.execute(insert(mails).values(letter))
 
 
 def test_it_may_be_erased_again(shop: Shop) -> None:

@@ -75,6 +75,9 @@ def test_whatever_tells_somebody_something_is_held_back() -> None:
         JobKind.CHECK_PAYMENT,
         JobKind.REFUND_PAYMENT,
         JobKind.END_CHECKOUT,
+        JobKind.ERASE_FILES,
+        JobKind.SEND_MAIL,
+        JobKind.SEND_NOTICE,
     } == HELD_BACK
 
 

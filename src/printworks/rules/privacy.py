@@ -46,6 +46,7 @@ class Subject(StrEnum):
     ANSWERS = "answers"
     JOBS = "jobs"
     PAYMENTS = "payments"
+    MAILS = "mails"
     # What is deleted after the transaction.
     FILES = "files"
     LAB_COPIES = "lab-copies"
@@ -63,6 +64,7 @@ DESCRIPTIONS: Final[Mapping[Subject, str]] = {
     Subject.CALLBACKS: "Answers to callbacks",
     Subject.ANSWERS: "Stored answers to requests with an Idempotency-Key",
     Subject.JOBS: "Finished jobs",
+    Subject.MAILS: "Mails to the recipient",
     Subject.PAYMENTS: "Pages and reasons of payments, and customers at the provider",
     Subject.FILES: "Files",
     Subject.LAB_COPIES: "Job folders at labs",
@@ -84,6 +86,7 @@ ADDRESS_SUBJECTS: Final = (
     Subject.ANSWERS,
     Subject.JOBS,
     Subject.PAYMENTS,
+    Subject.MAILS,
 )
 
 # What every receipt says about the rest.

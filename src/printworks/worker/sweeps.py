@@ -24,8 +24,8 @@ from printworks.store.callbacks.callbacks import purge_attempts
 from printworks.store.images.packing_slips import purge_packing_slips
 from printworks.store.images.pictures import purge_pictures
 from printworks.store.issues.photos import purge_photos
-from printworks.store.privacy.sweeps import record_sweep
 from printworks.store.mail.mails import end_late_mails, purge_mails
+from printworks.store.privacy.sweeps import record_sweep
 from printworks.store.queue.jobs import Job, purge_jobs
 from printworks.store.transfer.holds import find_hold
 from printworks.worker.context import Context, Handler

@@ -56,4 +56,5 @@ ERASERS: Final[Mapping[Subject, Eraser]] = {
     Subject.ANSWERS: _erase_answers,
     Subject.JOBS: lambda work, order: Erased(store.erase_jobs(work.db, order.id)),
     Subject.PAYMENTS: lambda work, order: Erased(store.erase_payments(work.db, order.id)),
+    Subject.MAILS: lambda work, order: Erased(store.erase_mails(work.db, order.id)),
 }

@@ -88,20 +88,25 @@ def apply_lab_report(
     if report.state is LabState.REJECTED:
         return _route_again(work, order, shipment, report, ready)
     update_shipment(work.db, shipment, _reported_values(work, report))
-    values: dict[str, object] = {"updated_at": work.now}
-    if report.state is LabState.FAILED:
-        failed = Reason(ReasonCode.SHIPMENT_FAILED, shipment.id)
-        values["reasons"] = add_reason(order.reasons, failed)
-    elif report.state is LabState.DISPATCHED:
-        values["reasons"] = drop_reasons(order.reasons, _AT_LABS, subject=shipment.id)
     if order.status is OrderStatus.SUBMITTED:
-        order = update_order(work.db, order, values)
+        reasons = _change_reasons(order, shipment, report.state)
+        order = update_order(work.db, order, {"updated_at": work.now, **reasons})
     shipments = list_shipments(work.db, order.id)
     record_shipments(work, order, shipments, [shipment.id])
     if report.state is LabState.DISPATCHED:
         tell_shipped(work, order, get_shipment(work.db, shipment.id))
     _complete_if_all_sent(work, order, shipments)
     return True
+
+
+def _change_reasons(order: Order, shipment: Shipment, state: LabState) -> dict[str, object]:
+    """Return what a report changes in the reasons why the order does not go ahead."""
+    if state is LabState.FAILED:
+        failed = Reason(ReasonCode.SHIPMENT_FAILED, shipment.id)
+        return {"reasons": add_reason(order.reasons, failed)}
+    if state is LabState.DISPATCHED:
+        return {"reasons": drop_reasons(order.reasons, _AT_LABS, subject=shipment.id)}
+    return {}
 
 
 def _reported_values(work: Work, report: LabReport) -> dict[str, object]:

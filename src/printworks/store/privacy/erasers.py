@@ -25,6 +25,7 @@ from printworks.store.tables import (
     issue_remarks,
     issues,
     jobs,
+    mails,
     order_events,
     orders,
     payment_requests,
@@ -241,3 +242,8 @@ def _in_pieces(values: Iterable[Any]) -> Iterable[Sequence[Any]]:
     listed = list(values)
     for first in range(0, len(listed), ROWS_AT_ONCE):
         yield listed[first : first + ROWS_AT_ONCE]
+
+
+def erase_mails(db: Connection, order_id: int) -> int:
+    """Delete the mails to the recipient; those that wait are not sent."""
+    return db.execute(delete(mails).where(mails.c.order_id == order_id)).rowcount
