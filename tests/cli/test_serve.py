@@ -160,6 +160,36 @@ def test_a_port_in_use_is_one_sentence(command: str, tmp_path: Path) -> None:
     assert ended.complained.count("\n") == 1
 
 
+@pytest.mark.parametrize("command", ["serve", "web"])
+def test_an_address_that_is_given_wins_over_the_settings(command: str, tmp_path: Path) -> None:
+    port = find_free_port()
+    with socket.create_server(("127.0.0.2", port)):
+        ended = run(
+            command, "--host", "127.0.0.2", "--port", str(port), "--data", tmp_path, port="1"
+        )
+
+    assert ended.code == 1
+    assert f"Cannot listen on 127.0.0.2:{port}: Address already in use." in ended.complained
+
+
+@pytest.mark.parametrize(
+    ("words", "settings", "reason", "code"),
+    [
+        (["--port", "many"], {}, "unable to parse string as an integer", 2),
+        (["--port", "65536"], {}, "less than or equal to 65535", 2),
+        (["--host", "a b"], {}, "PRINTWORKS_HOST must be a host name", 1),
+        (["--port", "8444"], {"behind_proxy": "unix:web.sock"}, "`behind_proxy` is set", 2),
+    ],
+)
+def test_an_address_that_cannot_be_listened_on_is_refused(
+    words: list[str], settings: dict[str, str], reason: str, code: int, tmp_path: Path
+) -> None:
+    ended = run("web", *words, "--data", tmp_path, **settings)
+
+    assert ended.code == code
+    assert reason in " ".join(ended.complained.replace("│", " ").split())
+
+
 def test_plain_http_gets_no_answer(service: Service) -> None:
     plain = http.client.HTTPConnection("127.0.0.1", service.port, timeout=10)
     plain.request("GET", "/v3.0/orders")

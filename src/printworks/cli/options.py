@@ -10,6 +10,15 @@ from printworks.settings import parse_duration
 MerchantId = Annotated[str, typer.Argument(metavar="MERCHANT", help="The merchant's id.")]
 OnlyMerchant = Annotated[str | None, typer.Option("--merchant", help="Only of this merchant.")]
 Limit = Annotated[int, typer.Option(min=1, max=10_000, help="How many at most.")]
+Host = Annotated[
+    str | None, typer.Option("--host", help="The address to listen on; else the setting `host`.")
+]
+Port = Annotated[
+    int | None,
+    typer.Option(
+        "--port", min=1, max=65535, help="The port to listen on; else the setting `port`."
+    ),
+]
 Email = Annotated[str, typer.Argument(help="The e-mail address to sign in with.")]
 
 

@@ -12,6 +12,7 @@ import typer
 
 from printworks.cli.output import Output
 from printworks.redaction import hide_secrets
+from printworks.setting_values import PREFIX
 from printworks.settings import Settings
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class CommandSession(Output):
     def __init__(self, data: Path, *, is_json: bool) -> None:
         super().__init__(is_json=is_json)
         self._data = data
+        self._options: dict[str, str] = {}
         self._opened = ExitStack()
 
     def __enter__(self) -> Self:
@@ -50,9 +52,17 @@ class CommandSession(Output):
     @cached_property
     def settings(self) -> Settings:
         """The settings of the data folder."""
-        settings = Settings.load(self._data, os.environ)
+        settings = Settings.load(self._data, {**os.environ, **self._options})
         hide_secrets(settings.secret_texts)
         return settings
+
+    def prefer(self, name: str, value: object | None) -> None:
+        """Let an option of the command win over a setting; None leaves it as it is.
+
+        Call it before anything reads the settings.
+        """
+        if value is not None:
+            self._options[f"{PREFIX}{name.upper()}"] = str(value)
 
     @cached_property
     def services(self) -> "Services":
