@@ -18,6 +18,7 @@ from printworks.store.engine.database import Database
 from printworks.store.queue.heartbeats import write_heartbeat
 from printworks.store.queue.jobs import Exhausted, exhaust
 from printworks.store.tables import schema
+from printworks.store.tables.schema import SchemaState
 from tests.api.client import Server
 from tests.dashboard.visits import words_of
 from tests.dashboard.windows import Window, open_console
@@ -136,8 +137,10 @@ class TestHealth:
         alive = a_heartbeat("alive", NOON - timedelta(seconds=9))
         dead = a_heartbeat("dead", NOON - timedelta(minutes=3))
 
-        assert check_schema("0000").tone == "error"
-        assert "printworks migrate" in check_schema("0000").text
+        assert check_schema(SchemaState("0000", "0000")).tone == "error"
+        assert "printworks migrate" in check_schema(SchemaState("0000", "0000")).text
+        assert check_schema(SchemaState("9999", schema.LATEST)).tone == "ok"
+        assert check_schema(SchemaState("9999", "9999")).tone == "error"
         assert check_queue(QueueFacts(0, None, []), now=NOON).tone == "ok"
         assert "Start `printworks serve`" in check_workers([], now=NOON).text
         assert check_workers([alive, alive], now=NOON).text == "2 workers are running."

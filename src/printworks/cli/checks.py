@@ -31,6 +31,7 @@ from printworks.store.engine.database import Database, DatabaseUnusable
 from printworks.store.engine.sqlite import OLDEST as OLDEST_SQLITE
 from printworks.store.queue.quarantine import find_quarantine
 from printworks.store.tables import schema
+from printworks.store.tables.schema import SchemaFit, SchemaState
 from printworks.vault import SecretKeyUnusable, Vault, read_keys
 from printworks.web.tls import RENEW_BEFORE, TlsFiles, TlsUnusable, ca_file, read_certificate
 
@@ -153,9 +154,9 @@ def check_database(settings: Settings, *, now: datetime) -> Iterator[DoctorFindi
     try:
         with database.reading() as db:
             yield from _check_sqlite(db) if database.is_sqlite else _check_postgresql(db, now=now)
-        revision = schema.find_revision(database)
-        yield check_schema(revision)
-        if revision == schema.LATEST:
+        found = schema.find_schema(database)
+        yield check_schema(found)
+        if found.is_usable:
             yield _check_environment(database, settings.environment)
             yield check_secrets(database, settings.secret_keys)
             yield check_callbacks(database, settings)
@@ -295,12 +296,21 @@ def _check_postgresql(db: Connection, *, now: datetime) -> Iterator[DoctorFindin
         yield DoctorFinding("database clock", OK, "agrees with this machine's.")
 
 
-def check_schema(found: str | None) -> DoctorFinding:
-    """Check whether the tables are those of this program."""
-    if found == schema.LATEST:
-        return DoctorFinding("schema", OK, f"revision {found}, as needed.")
-    needed = f"this program needs {schema.LATEST}; run `printworks migrate`."
-    return DoctorFinding("schema", FAIL, f"revision {found}, but {needed}")
+def check_schema(found: SchemaState) -> DoctorFinding:
+    """Check whether this program works with the tables."""
+    find = partial(DoctorFinding, "schema")
+    match found.fit:
+        case SchemaFit.CURRENT:
+            return find(OK, f"revision {found.revision}, as needed.")
+        case SchemaFit.AHEAD:
+            advice = "finish the upgrade, or stay: both work."
+            return find(OK, f"{found.describe()}; this program is of {schema.LATEST}: {advice}")
+        case SchemaFit.TOO_OLD:
+            advice = f"this program needs {schema.LATEST}; run `printworks migrate`."
+            return find(FAIL, f"revision {found.revision}, but {advice}")
+        case SchemaFit.TOO_NEW:
+            advice = f"this program is of {schema.LATEST}; install a newer one."
+            return find(FAIL, f"{found.describe()}, but {advice}")
 
 
 def check_mail(settings: Settings) -> DoctorFinding:

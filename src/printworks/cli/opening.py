@@ -9,6 +9,7 @@ from printworks.settings import Settings
 from printworks.store.accounts.secrets import ENVIRONMENT, claim_environment, find_secret
 from printworks.store.engine.database import Database, DatabaseUnusable
 from printworks.store.tables import schema
+from printworks.store.tables.schema import SchemaFit, SchemaState
 from printworks.store.transfer.copies import find_copy
 
 
@@ -62,23 +63,24 @@ def _check_environment(database: Database, environment: str) -> None:
 
 def prepare_schema(database: Database) -> None:
     """Bring SQLite up to date; raise `DatabaseUnusable` if PostgreSQL is not."""
-    found = find_usable_revision(database)
-    if found == schema.LATEST:
+    found = find_usable_schema(database)
+    if found.fit is not SchemaFit.TOO_OLD:
         return
     if not database.is_sqlite:
         raise DatabaseUnusable(
-            f"The database is {'empty' if found is None else f'at revision {found}'}, "
+            f"The database is {'empty' if found.revision is None else f'at {found.describe()}'}, "
             f"and this program needs revision {schema.LATEST}; run `printworks migrate`."
         )
     schema.migrate(database)
 
 
-def find_usable_revision(database: Database) -> str | None:
-    """Return the database's revision; raise `DatabaseUnusable` if it is newer than the program."""
-    found = schema.find_revision(database)
-    if found is not None and found > schema.LATEST:
+def find_usable_schema(database: Database) -> SchemaState:
+    """Return the state of the tables; raise `DatabaseUnusable` if they are too new."""
+    found = schema.find_schema(database)
+    if found.fit is SchemaFit.TOO_NEW:
         raise DatabaseUnusable(
-            f"The database is at revision {found}, which is newer than this program's "
-            f"{schema.LATEST}; install the newer program."
+            f"The database is at {found.describe()}, and this program is of revision "
+            f"{schema.LATEST}; install a newer program, or restore the backup that was made "
+            "before the upgrade."
         )
     return found

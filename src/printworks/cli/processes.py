@@ -4,16 +4,19 @@ import sys
 
 import typer
 
-from printworks.cli.opening import find_usable_revision, make_data_folder, open_services
+from printworks.cli.opening import find_usable_schema, make_data_folder, open_services
+from printworks.cli.options import Host, Port
 from printworks.cli.session import CommandSession, command
+from printworks.settings import Settings
 from printworks.store.engine.database import Database
 from printworks.store.tables import schema
+from printworks.store.tables.schema import SchemaFit
 
 app = typer.Typer()
 
 
 @command(app, "serve", has_json=False)
-def serve(session: CommandSession) -> None:
+def serve(session: CommandSession, host: Host = None, port: Port = None) -> None:
     """Run everything: HTTPS API, dashboard and worker. Ctrl-C stops it cleanly."""
     # Imported here, and below: each command needs another large part of the program.
     from printworks import log
@@ -26,7 +29,7 @@ def serve(session: CommandSession) -> None:
     from printworks.web.tls import prepare_tls
     from printworks.worker.main import run_worker
 
-    settings = session.settings
+    settings = _listen_on(session, host, port)
     make_data_folder(settings)
     log.configure(settings)
     with lock_data_folder(settings.data):
@@ -48,14 +51,28 @@ def serve(session: CommandSession) -> None:
 
 
 @command(app, "web", has_json=False)
-def web(session: CommandSession) -> None:
+def web(session: CommandSession, host: Host = None, port: Port = None) -> None:
     """Run the HTTPS API and the dashboard alone."""
     from printworks.web.server import check_address, serve_web
 
-    check_address(session.settings)
-    with open_services(session.settings):
+    settings = _listen_on(session, host, port)
+    check_address(settings)
+    with open_services(settings):
         pass  # the database is up to date now, or this would have failed
-    serve_web(session.settings)
+    serve_web(settings)
+
+
+def _listen_on(session: CommandSession, host: str | None, port: int | None) -> Settings:
+    """Return the settings, with the address that was given to the command."""
+    session.prefer("host", host)
+    session.prefer("port", port)
+    proxied = session.settings.behind_proxy
+    if proxied and (host is not None or port is not None):
+        message = (
+            f"`behind_proxy` is set, so only {proxied} is listened on; leave --host and --port out."
+        )
+        raise typer.BadParameter(message)
+    return session.settings
 
 
 @command(app, "work", has_json=False)
@@ -74,11 +91,15 @@ def migrate(session: CommandSession) -> None:
     make_data_folder(session.settings)
     database = Database(session.settings.database_url, connections=2)
     try:
-        before = find_usable_revision(database)
-        if before != schema.LATEST:
+        before = find_usable_schema(database)
+        if before.fit is SchemaFit.TOO_OLD:
             schema.migrate(database)
+        now = schema.find_schema(database)
     finally:
         database.close()
-    now = f"revision {schema.LATEST}"
-    state = f"was up to date ({now})" if before == schema.LATEST else f"is now at {now}"
-    session.done(f"The database {state}.", revision=schema.LATEST, before=before)
+    state = {
+        SchemaFit.TOO_OLD: f"is now at revision {now.revision}",
+        SchemaFit.CURRENT: f"was up to date (revision {now.revision})",
+        SchemaFit.AHEAD: f"is ahead of this program and serves it ({now.describe()})",
+    }[before.fit]
+    session.done(f"The database {state}.", revision=now.revision, before=before.revision)

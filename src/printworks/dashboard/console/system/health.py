@@ -30,6 +30,7 @@ from printworks.store.console.health import (
     describe_queue,
 )
 from printworks.store.tables import schema
+from printworks.store.tables.schema import SchemaFit, SchemaState
 
 _MEGABYTE: Final = 1_000_000
 _GIGABYTE: Final = 1000 * _MEGABYTE
@@ -82,7 +83,7 @@ def examine(
     """Run all checks that need no network."""
     size = f"{database.bytes / _MEGABYTE:,.1f} MB"
     yield Check("Database", "ok", f"{database.name} {database.version}, {size}.")
-    yield check_schema(schema.find_revision(services.database))
+    yield check_schema(schema.find_schema(services.database))
     yield check_queue(queue, now=now)
     yield check_workers(queue.workers, now=now)
     if services.quarantine.is_on():
@@ -95,12 +96,15 @@ def examine(
     yield check_certificate(settings, now=now)
 
 
-def check_schema(found: str | None) -> Check:
-    """Check the revision of the database schema."""
-    if found == schema.LATEST:
-        return Check("Tables", "ok", f"Revision {found}, as needed.")
+def check_schema(found: SchemaState) -> Check:
+    """Check whether this program works with the tables."""
+    described = found.describe().capitalize()
+    if found.fit is SchemaFit.CURRENT:
+        return Check("Tables", "ok", f"Revision {found.revision}, as needed.")
+    if found.fit is SchemaFit.AHEAD:
+        return Check("Tables", "ok", f"{described}; this program is of {schema.LATEST}.")
     wanted = f"this program needs {schema.LATEST}; run `printworks migrate`."
-    return Check("Tables", "error", f"Revision {found}, and {wanted}")
+    return Check("Tables", "error", f"{described}, and {wanted}")
 
 
 def check_queue(queue: QueueFacts, *, now: datetime) -> Check:

@@ -14,6 +14,8 @@ from sqlalchemy.types import TypeEngine
 
 revision = "0001"
 down_revision = None
+# The oldest program that works with these tables, by the revision that it needs.
+serves_from = "0001"
 
 ROW_ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 TEXT = sa.Text()
@@ -37,6 +39,8 @@ metadata = sa.MetaData(
 def upgrade() -> None:
     """Create the tables."""
     metadata.create_all(op.get_bind(), checkfirst=False)
+    # Beside the revision, for programs that are older than it.
+    op.add_column("alembic_version", sa.Column("serves_from", TEXT))
 
 
 def table(name: str, *parts: SchemaItem, **options: Any) -> None:
