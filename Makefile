@@ -29,7 +29,7 @@ WRITE_OPENAPI := from pathlib import Path; \
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-dev setup-bench serve test test-quick cluster-test test-full check check-style \
-	check-types check-tests format bench openapi docs translations pictures lock
+	check-types check-tests format bench openapi docs translations pictures release lock
 
 help: ## List the commands.
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /:/' | \
@@ -92,6 +92,9 @@ translations: setup ## Collect the words of mails into their catalogues, and com
 
 pictures: setup-dev ## Render the screenshots in docs/pages.
 	$(BIN)/python -m tests.browser.pictures
+
+release: setup ## Build wheel, source archive, bill of materials and checksums in dist.
+	@$(BIN)/python -m release.build
 
 lock: setup-bench ## Write requirements/*.txt; add UPGRADE=--upgrade for newer releases.
 	$(BIN)/python -c '$(BUILD_NEEDS)' | $(COMPILE) $(UPGRADE) -o requirements/build.txt -

@@ -1,0 +1,1 @@
+"""What `make release` runs: the files of a release, the same bytes from the same commit."""
