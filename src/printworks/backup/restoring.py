@@ -151,7 +151,7 @@ class Restore:
         database, shapes = self._services.database, _shapes_of(manifest)
         found = schema.find_revision(database)
         if found is None:
-            schema.migrate(database, manifest.revision)
+            schema.migrate(database, to=manifest.revision)
             return
         if found != manifest.revision:
             raise BackupUnusable(

@@ -31,6 +31,7 @@ from printworks.web.certificates import CertificateWatch
 from printworks.web.cores import choose_core
 from printworks.web.http1.connection import Times
 from printworks.web.http1.listening import Limits, Listener
+from printworks.web.notify import notify_ready
 from printworks.web.parents import stop_with_parent
 from printworks.web.processes import ProcessGroup
 from printworks.web.tls import make_context, prepare_tls
@@ -218,6 +219,7 @@ async def _serve(settings: Settings, listening: socket.socket, number: int) -> N
     tls = prepare_tls(settings, now=system_clock())
     listener = Listener(app, listening, make_context(tls) if tls else None, LIMITS)
     app.counts.show(CONNECTIONS_OPEN, lambda: listener.connections)
+    notify_ready()
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, stopping.set)
