@@ -26,6 +26,7 @@ PLACES: Final = {
     "migrate": Place("processes", "Bring the database up to date.", is_group=False),
     "top": Place("top", "Show what the service is doing now, live.", is_group=False),
     "doctor": Place("doctor", "Check the installation; say what to do.", is_group=False),
+    "probe": Place("probe", "Ask whether the web process is alive or ready.", is_group=False),
     "backup": Place("backup", "Back up the database and the files, while running.", is_group=False),
     "restore": Place("backup", "Restore a backup into an empty installation.", is_group=False),
     "copy": Place("copying", "Copy everything to another database or place.", is_group=False),

@@ -1,5 +1,7 @@
 """`printworks doctor`: is this installation well, and what to do if not."""
 
+from typing import Annotated
+
 import msgspec
 import typer
 from rich.text import Text
@@ -15,11 +17,21 @@ COLOURS = {DoctorVerdict.OK: "green", DoctorVerdict.WARN: "yellow", DoctorVerdic
 app = typer.Typer()
 
 
+Live = Annotated[
+    bool, typer.Option("--live", help="Check, too, what a shop with real orders and money needs.")
+]
+
+
 @command(app, "doctor")
-def doctor(session: CommandSession) -> None:
+def doctor(session: CommandSession, *, live: Live = False) -> None:
     """Check settings, disk, files, database, TLS and clock; say what to do. Exit 1 on FAIL."""
     try:
         findings = list(examine(session.settings, now=system_clock()))
+        if live:
+            # Imported here: it tries the jail of pictures.
+            from printworks.cli.live_checks import examine_live
+
+            findings += examine_live(session.settings)
     except BadSetting as error:
         findings = [DoctorFinding("settings", DoctorVerdict.FAIL, str(error))]
     findings = [msgspec.structs.replace(each, message=redact(each.message)) for each in findings]

@@ -78,9 +78,9 @@ class Readiness:
             db.execute(text("SELECT 1"))
 
     def _check_tables(self) -> None:
-        found = schema.find_revision(self._services.database)
-        if found is None or found < schema.LATEST:
-            raise NotReady(f"The database is at revision {found}.")
+        found = schema.find_schema(self._services.database)
+        if not found.is_usable:
+            raise NotReady(f"The database is at {found.describe()}.")
 
     def _check_files(self) -> None:
         kept, now = self._services.settings.files, self._steady_clock()
