@@ -73,9 +73,9 @@ def test_the_wheel_has_every_file_of_the_program(dist: Path) -> None:
 def test_the_checksums_are_those_of_the_files(dist: Path) -> None:
     lines = (dist / "SHA256SUMS").read_text().splitlines()
 
-    listed = dict(reversed(line.split("  ")) for line in lines)
+    listed = [line.split("  ") for line in lines]
 
-    assert listed == {
+    assert {name: checksum for checksum, name in listed} == {
         file.name: hashlib.sha256(file.read_bytes()).hexdigest()
         for file in dist.iterdir()
         if file.name != "SHA256SUMS"
