@@ -29,7 +29,7 @@ WRITE_OPENAPI := from pathlib import Path; \
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-dev setup-bench serve test test-quick cluster-test test-full check check-style \
-	check-types check-tests format bench openapi docs translations pictures release lock
+	check-types check-tests format bench openapi docs translations pictures release image lock
 
 help: ## List the commands.
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /:/' | \
@@ -95,6 +95,9 @@ pictures: setup-dev ## Render the screenshots in docs/pages.
 
 release: setup ## Build wheel, source archive, bill of materials and checksums in dist.
 	@$(BIN)/python -m release.build
+
+image: release ## Assemble the container image in dist/image without Docker; needs root, mmdebstrap and umoci.
+	@deploy/image/build.sh
 
 lock: setup-bench ## Write requirements/*.txt; add UPGRADE=--upgrade for newer releases.
 	$(BIN)/python -c '$(BUILD_NEEDS)' | $(COMPILE) $(UPGRADE) -o requirements/build.txt -

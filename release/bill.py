@@ -1,10 +1,19 @@
-"""The bill of materials of a release (CycloneDX), from the requirements that it is installed with."""
+"""The bill of materials of a release (CycloneDX), from the requirements that it is installed with.
 
+`python -m release.bill` prints that of the files in this folder.
+"""
+
+import json
+import os
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import NAMESPACE_URL, uuid5
+
+from release.version import read_version
 
 _PIN = re.compile(
     r"(?P<name>[A-Za-z0-9._-]+)(\[[^]]*])?==(?P<version>[^\s;]+)(?P<marker> ; .*?)?\s*\\?"
@@ -75,3 +84,16 @@ def _describe(package: Package, kind: str) -> dict[str, Any]:
         "version": package.version,
         "purl": package.address,
     }
+
+
+def main() -> None:
+    """Print the bill of materials of the files in this folder."""
+    source = Path(__file__).parents[1]
+    pinned = (source / "requirements" / "runtime.txt").read_text()
+    made_at = int(os.environ.get("SOURCE_DATE_EPOCH", "0"))
+    bill = write_bill(pinned, version=read_version(source), made_at=made_at)
+    sys.stdout.write(json.dumps(bill, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

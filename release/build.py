@@ -23,24 +23,12 @@ from unittest.mock import patch
 from flit_core import buildapi
 
 from release.bill import write_bill
+from release.version import NotReleasable, read_version
 
 ROOT: Final = Path(__file__).parents[1]
-VERSION: Final = re.compile(r'^__version__ = "(?P<version>[^"]+)"$', re.MULTILINE)
 # `## 1.2.3 (2027-01-31)`, or `(not released yet)` until it has a tag.
 HEADING: Final = re.compile(r"^## (?P<version>\d\S*) \((?P<day>[^)]+)\)$", re.MULTILINE)
 DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
-
-
-class NotReleasable(Exception):
-    """Version, changelog and tag contradict each other; the message says how."""
-
-
-def read_version(source: Path) -> str:
-    """Return the version, which is in one place only."""
-    found = VERSION.search((source / "src" / "printworks" / "__init__.py").read_text())
-    if found is None:
-        raise NotReleasable("src/printworks/__init__.py has no line `__version__ = ...`.")
-    return found["version"]
 
 
 def check_agreement(version: str, changelog: str, tags: Iterable[str]) -> None:

@@ -1,7 +1,9 @@
 """`printworks doctor --live`: each line of its table, well and ill."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 import pytest
@@ -42,9 +44,14 @@ def _secret_key(tmp_path: Path) -> None:
     (tmp_path / "secret.key").chmod(0o600)
 
 
-def judge(data: Path, check: str, facts: MachineFacts = GOOD_FACTS, **changed: str) -> str:
+def judge(
+    data: Path,
+    check: str,
+    facts: MachineFacts = GOOD_FACTS,
+    changed: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """Return the verdict and the message of one line."""
-    given = {f"PRINTWORKS_{name.upper()}": value for name, value in (WELL | changed).items()}
+    given = {f"PRINTWORKS_{name.upper()}": value for name, value in {**WELL, **changed}.items()}
     verdict, message = LIVE_CHECKS[check](Settings.load(data, given), facts)
     assert message.endswith((".", "?"))
     return f"{verdict}: {message}"
@@ -97,7 +104,7 @@ STRIPE = {"payments": "stripe", "stripe_secret_key": "sk_live_1"}
 def test_a_setting_that_a_live_shop_must_not_have_is_found(
     check: str, changed: dict[str, str], said: str, tmp_path: Path
 ) -> None:
-    assert judge(tmp_path, check, **changed).startswith(said)
+    assert judge(tmp_path, check, changed=changed).startswith(said)
 
 
 @pytest.mark.parametrize(

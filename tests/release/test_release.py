@@ -13,7 +13,8 @@ import pytest
 
 from printworks import __version__
 from release.bill import read_requirements, write_bill
-from release.build import ROOT, NotReleasable, build, check_agreement, read_version
+from release.build import ROOT, build, check_agreement
+from release.version import NotReleasable, read_version
 from tests.cli.program import wait_until
 from tests.commands import make_environment
 from tests.running import find_free_port
