@@ -24,7 +24,7 @@ LABEL org.opencontainers.image.title="Printworks" \
 RUN apt-get update \
  && apt-get install -y --no-install-recommends python3 ca-certificates \
  && rm -rf /var/lib/apt/lists/* \
- && useradd --system --uid 10001 --user-group --no-create-home --home-dir /data printworks \
+ && useradd --uid 10001 --user-group --no-create-home --home-dir /data printworks \
  && install -d -o printworks -g printworks -m 0700 /data \
  && install -d -o printworks -g printworks -m 0755 /run/printworks
 COPY --from=build /opt/printworks /opt/printworks

@@ -17,11 +17,8 @@ export SOURCE_DATE_EPOCH
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Each package is compared with its hash while it is downloaded.
-$python -m pip download -qq --disable-pip-version-check --only-binary :all: --require-hashes \
-    --dest "$work/wheels" -r "$requirements" || {
-    # The few that are not built for every platform.
-    $python -m pip wheel -qq --disable-pip-version-check --require-hashes --wheel-dir "$work/wheels" -r "$requirements"; }
+# Each package is compared with its hash while it is downloaded; one that has no wheel is built.
+$python -m pip wheel -qq --disable-pip-version-check --require-hashes --wheel-dir "$work/wheels" -r "$requirements"
 cp "$wheel" "$work/wheels/"
 printworks=/opt/printworks
 mmdebstrap --quiet --variant=minbase --include=python3-venv bookworm "$work/build" \
@@ -30,7 +27,7 @@ mmdebstrap --quiet --variant=minbase --include=python3-venv bookworm "$work/buil
     --customize-hook="chroot \$1 sh -c '$printworks/bin/pip install -qq --no-compile --no-index --no-deps /wheels/*.whl'" \
     --customize-hook="chroot \$1 $printworks/bin/python -m pip uninstall -qq --yes pip setuptools || true"
 mmdebstrap --quiet --variant=minbase --include=python3,ca-certificates bookworm "$work/root" \
-    --customize-hook="chroot \$1 useradd --system --uid 10001 --user-group --no-create-home --home-dir /data printworks" \
+    --customize-hook="chroot \$1 useradd --uid 10001 --user-group --no-create-home --home-dir /data printworks" \
     --customize-hook='chroot $1 install -d -o printworks -g printworks -m 0700 /data' \
     --customize-hook='chroot $1 install -d -o printworks -g printworks -m 0755 /run/printworks' \
     --customize-hook="cp -a $work/build/opt/printworks \$1/opt/printworks" \

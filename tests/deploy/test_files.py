@@ -96,7 +96,7 @@ def test_systemd_understands_the_units() -> None:
 @pytest.mark.parametrize("file", CONFIGURATIONS, ids=lambda file: file.parent.name)
 def test_nginx_understands_its_configuration(file: Path, tmp_path: Path) -> None:
     make = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
-    key = [
+    key: list[str | Path] = [
         *make,
         "-nodes",
         "-subj",

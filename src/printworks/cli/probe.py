@@ -4,14 +4,16 @@ import http.client
 import socket
 import ssl
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from printworks.cli.session import CommandSession, command
 from printworks.settings import Settings
 
-PATIENCE = 5.0
+PATIENCE: Final = 5.0
+# Of an answer that is shown.
+LONGEST: Final = 200
 
 app = typer.Typer()
 
@@ -26,7 +28,7 @@ def probe(
     try:
         connection.request("GET", path, headers={"Host": "localhost"})
         answer = connection.getresponse()
-        said = answer.read(1000).decode(errors="replace").strip()
+        said = answer.read(LONGEST).decode(errors="replace").partition("\n")[0]
     except (OSError, http.client.HTTPException) as error:
         session.show({"ok": False, "error": str(error)}, f"No answer: {error}.")
         raise typer.Exit(1) from error
