@@ -107,18 +107,23 @@ def test_migrate_brings_an_empty_database_up_to_date(
     assert merchants.said == "There is no merchant yet.\n"
 
 
+# Of a program that has removed what this one needs.
+TOO_NEW = "UPDATE alembic_version SET version_num = '9999', serves_from = '9999'"
+AS_IT_WAS = "UPDATE alembic_version SET version_num = :latest, serves_from = :latest"
+
+
 @pytest.mark.both_databases
 def test_a_database_of_a_newer_program_is_refused(database: Database, tmp_path: Path) -> None:
     with database.writing() as db:
-        db.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+        db.execute(text(TOO_NEW))
     url = database.url.render_as_string(hide_password=False)
 
     ended = run("merchant", "list", "--data", tmp_path, database_url=url)
 
     with database.writing() as db:
-        db.execute(text("UPDATE alembic_version SET version_num = :latest"), {"latest": LATEST})
+        db.execute(text(AS_IT_WAS), {"latest": LATEST})
     assert ended.code == 1
-    assert "newer than this program's" in ended.complained
+    assert "install a newer program" in ended.complained
 
 
 @pytest.mark.both_databases
@@ -128,15 +133,15 @@ def test_migrate_does_not_touch_a_database_of_a_newer_program(
     run("migrate", "--data", tmp_path, database_url=blank_database_url)
     database = Database(blank_database_url)
     with database.writing() as db:
-        db.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+        db.execute(text(TOO_NEW))
     database.close()
 
     ended = run("migrate", "--data", tmp_path, database_url=blank_database_url)
 
     assert ended.code == 1
     assert ended.complained == (
-        "printworks: The database is at revision 9999, which is newer than this program's "
-        f"{LATEST}; install the newer program.\n"
+        f"printworks: The database is at revision 9999, and this program is of revision {LATEST}; "
+        "install a newer program, or restore the backup that was made before the upgrade.\n"
     )
 
 

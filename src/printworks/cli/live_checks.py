@@ -183,7 +183,10 @@ def _check_operators(settings: Settings, facts: MachineFacts) -> Judgement:
         return WARN, "The database cannot say yet who may sign in."
     if not facts.admins:
         advice = "`printworks operator invite you@works.example --role admin`."
-        return FAIL, f"Nobody can sign in to the console; run {advice}"
+        return (
+            FAIL,
+            f"Nobody can sign in to the console; open your invitation, or make one: {advice}",
+        )
     if not facts.admins_with_second_factor:
         advice = "the console's account page adds a passkey or an authenticator app."
         return FAIL, f"No admin signs in with a second factor; {advice}"
