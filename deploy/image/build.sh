@@ -1,6 +1,6 @@
 #!/bin/sh
 # Assembles the image of the Dockerfile without Docker: `make image`, as root on Debian, with mmdebstrap
-# and umoci. Same commit, same packages of Debian: same image. It leaves dist/image, an OCI layout, for
+# and umoci, with the time of the commit on every file. It leaves dist/image, an OCI layout, for
 # `skopeo copy oci:dist/image:0.1.0 docker://registry.example/printworks:0.1.0`, and the like.
 set -eu
 cd "$(dirname "$0")/../.."
