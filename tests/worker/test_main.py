@@ -20,7 +20,13 @@ from tests.worker.queues import list_states
 def test_a_worker_does_its_sweeps_and_stops_cleanly(
     database_url: str, tmp_path: Path, number: signal.Signals
 ) -> None:
-    environment = {"PATH": os.environ["PATH"], "PRINTWORKS_DATABASE_URL": database_url}
+    environment = {
+        "PATH": os.environ["PATH"],
+        "PRINTWORKS_DATABASE_URL": database_url,
+        # Kept for good unless an operator says otherwise.
+        "PRINTWORKS_KEEP_RECIPIENTS": "365d",
+        "PRINTWORKS_KEEP_PROOFS": "365d",
+    }
     with (
         subprocess.Popen(
             [PROGRAM, "work", "--data", tmp_path], stderr=subprocess.PIPE, env=environment
