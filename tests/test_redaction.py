@@ -31,6 +31,9 @@ BESIDE: Final = {
     "PRINTWORKS_FILES": "s3://bucket",
     "PRINTWORKS_S3_ACCESS_KEY_ID": "somebody",
     "PRINTWORKS_PAYMENTS": "stripe",
+    "PRINTWORKS_SMTP_HOST": "127.0.0.1",
+    "PRINTWORKS_SMTP_USER": "somebody",
+    "PRINTWORKS_MAIL_FROM": "prints@print.example",
 }
 SECRETS: Final = [name for name, setting in SETTINGS.items() if setting.is_secret]
 
@@ -53,6 +56,7 @@ def set_canaries() -> dict[str, str]:
         **BESIDE,
         "PRINTWORKS_S3_ENDPOINT": nowhere,
         "PRINTWORKS_STRIPE_URL": nowhere,
+        "PRINTWORKS_SMTP_PORT": str(port),
     }
 
 

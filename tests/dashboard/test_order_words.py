@@ -82,6 +82,7 @@ SENTENCES: list[tuple[events.OrderEvent, str]] = [
         events.OrderCompensated(issue=3, refund=None, currency=None, reprint=12),
         "Reprinted for issue 3: order 12",
     ),
+    (events.RecipientErased(), "The recipient's data was erased"),
     (
         events.OrderReprints(order=7, issue=3),
         "Free reprint of order 7",

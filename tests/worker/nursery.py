@@ -40,7 +40,9 @@ async def work(database: Database, threads: ThreadPoolExecutor) -> None:
     settings = Settings.load(Path(), {})
     # No pictures, no labs and no money here: what they need takes long to start.
     services = Services(settings, given={"database": database, "vault": VAULT})
-    others: Any = dict.fromkeys(("connect", "cpu_pool", "lab_pool", "payment_pool", "scratch"))
+    others: Any = dict.fromkeys(
+        ("connect", "cpu_pool", "lab_pool", "payment_pool", "mail_pool", "scratch")
+    )
     async with Outbound(Guard.of(settings)) as outbound:
         resources = Resources(
             services=services, outbound=outbound, callback_timeout=PATIENCE, **others

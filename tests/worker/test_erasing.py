@@ -314,6 +314,8 @@ def test_what_is_in_production_is_erased_when_it_has_ended(shop: Shop) -> None:
     assert shop.order(order).status is OrderStatus.COMPLETE
     with pytest.raises(WrongState, match="erased already"):
         erase(shop, order)
+    with operating(shop) as system:
+        assert erase_waiting(system, limit=9) == 0
     assert receipt(shop, erasure).state is ErasureState.WAITING
     with operating(shop) as system:
         dismiss_issue(system, issue, comment="No.")

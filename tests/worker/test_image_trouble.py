@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from sqlalchemy import text, update
+from sqlalchemy import func, select, text, update
 
 from printworks.actions.images.pictures import CANNOT_BE_PROCESSED
 from printworks.clock import system_clock
 from printworks.imaging.processor import ImageProcessor
 from printworks.rules.events import ImageJudged
 from printworks.rules.images import DOWNLOAD_ATTEMPTS, ImageStatus
-from printworks.rules.jobs import JobKind
+from printworks.rules.jobs import HOURLY, JobKind
 from printworks.rules.reasons import write_reasons
 from printworks.store.engine.database import Database
 from printworks.store.orders.orders import get_order_to_change
@@ -214,6 +214,13 @@ class TestDecoders:
         assert shop.list_files("prints") == []
 
 
+def count_sweeps(shop: Shop) -> int:
+    """Return how many sweeps have not ended yet."""
+    unfinished = select(func.count()).where(jobs.c.kind.in_(HOURLY), jobs.c.finished_at.is_(None))
+    with shop.database.reading() as db:
+        return int(db.execute(unfinished).scalar_one())
+
+
 class TestWorkers:
     def test_one_that_is_killed_during_a_download_loses_nothing(self, shop: Shop) -> None:
         shop.clock.now = system_clock()
@@ -237,6 +244,8 @@ class TestWorkers:
 
         with doomed_worker(shop):
             gate.wait()
+            # They need the writer of SQLite, too, and would wait in the threads of the download.
+            wait_until(lambda: not count_sweeps(shop))
             with shop.database.writing() as db:
                 get_order_to_change(db, order.merchant_id, order.id)
                 gate.open()

@@ -21,6 +21,7 @@ from printworks.backup.threads import in_order
 from printworks.files.errors import FileMissing
 from printworks.files.store import Files
 from printworks.rules.quarantine import Quarantine, QuarantineCause
+from printworks.store.engine.sequences import read_sequences, set_sequences
 from printworks.store.queue.quarantine import set_quarantine
 from printworks.store.tables import schema
 from printworks.store.transfer.copies import (
@@ -33,9 +34,9 @@ from printworks.store.transfer.copies import (
     save_copy,
 )
 from printworks.store.transfer.holds import drop_holds
-from printworks.store.transfer.loading import empty_table, find_filled, insert_rows, set_sequences
-from printworks.store.transfer.reading import read_pages, read_sequences
-from printworks.store.transfer.shapes import Row, RowSum, TableShape, list_shapes
+from printworks.store.transfer.loading import empty_table, find_filled, insert_rows
+from printworks.store.transfer.reading import read_pages
+from printworks.store.transfer.shapes import Row, RowSum, TableShape, list_numbered, list_shapes
 
 # Rows that one transaction adds to the target.
 AT_ONCE: Final = 5000
@@ -143,7 +144,7 @@ class Copy:
             for page in read_pages(db, last):
                 insert_rows(to, last, page.rows)
             drop_holds(to)
-            set_sequences(to, read_sequences(db, self._shapes))
+            set_sequences(to, read_sequences(db, list_numbered(self._shapes)))
         return copied
 
     def _copy_table(self, db: Connection, shape: TableShape) -> CopiedTable:

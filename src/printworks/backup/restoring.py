@@ -34,6 +34,7 @@ from printworks.backup.threads import in_order
 from printworks.files.errors import FileMissing
 from printworks.rules.quarantine import Quarantine, QuarantineCause
 from printworks.store.accounts.secrets import LINKS, about_shared
+from printworks.store.engine.sequences import set_sequences
 from printworks.store.queue.quarantine import set_quarantine
 from printworks.store.tables import schema
 from printworks.store.transfer.holds import drop_holds
@@ -41,7 +42,6 @@ from printworks.store.transfer.loading import (
     empty_table,
     find_filled,
     insert_rows,
-    set_sequences,
 )
 from printworks.store.transfer.reading import read_pages
 from printworks.store.transfer.shapes import Row, RowSum, TableShape, read_line

@@ -37,11 +37,18 @@ from printworks.files.errors import FileMissing
 from printworks.files.store import FileFacts
 from printworks.store.accounts.secrets import SEALING_KEY, find_secret
 from printworks.store.engine.database import consistent_snapshot
+from printworks.store.engine.sequences import read_sequences
 from printworks.store.tables import schema
 from printworks.store.transfer.holds import hold_files, let_files_go
 from printworks.store.transfer.named_files import NamedFile, list_named_files
-from printworks.store.transfer.reading import read_pages, read_sequences
-from printworks.store.transfer.shapes import RowSum, TableShape, list_shapes, write_line
+from printworks.store.transfer.reading import read_pages
+from printworks.store.transfer.shapes import (
+    RowSum,
+    TableShape,
+    list_numbered,
+    list_shapes,
+    write_line,
+)
 
 # How long files stay for a backup that has been killed, and how often a living one says so.
 HOLD: Final = timedelta(hours=1)
@@ -150,7 +157,7 @@ class Backup:
                     named.write(_encode(file) + b"\n")
             sealing_key = find_secret(db, SEALING_KEY) or ""
             # After the rows: they are not part of the snapshot, and must not be behind it.
-            return tables, read_sequences(db, shapes), sealing_key
+            return tables, read_sequences(db, list_numbered(shapes)), sealing_key
 
     def _write_table(self, db: Connection, folder: Path, shape: TableShape) -> TableEntry:
         total, path = RowSum(), _rows_file(folder, shape)

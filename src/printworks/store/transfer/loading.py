@@ -1,6 +1,6 @@
 """Writes whole tables into an empty database."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
@@ -71,15 +71,3 @@ def _write_values(shape: TableShape, rows: Sequence[Row], *, zone: str) -> list[
                 if row[place] is not None:
                     row[place] += zone
     return written
-
-
-def set_sequences(db: Connection, given: Mapping[str, int]) -> None:
-    """Let each table number its next row with more than was given."""
-    for table, last in given.items():
-        if db.dialect.name == "sqlite":
-            db.execute(text("DELETE FROM sqlite_sequence WHERE name = :name"), {"name": table})
-            insert = text("INSERT INTO sqlite_sequence (name, seq) VALUES (:name, :last)")
-            db.execute(insert, {"name": table, "last": last})
-        elif last:
-            values = {"name": f"{table}_id_seq", "last": last}
-            db.execute(text("SELECT setval(CAST(:name AS regclass), :last, true)"), values)

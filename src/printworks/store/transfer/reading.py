@@ -68,18 +68,3 @@ def _write(shape: TableShape, dialect: str, *, is_first: bool) -> TextClause:
 def _write_column(column: ColumnShape, dialect: str) -> str:
     form = "{name}" if dialect == "sqlite" else _ON_POSTGRESQL.get(column.kind, "{name}")
     return form.format(name=column.name)
-
-
-def read_sequences(db: Connection, shapes: Sequence[TableShape]) -> dict[str, int]:
-    """Return the last number that each table has given to a row, even to one that is gone."""
-    if db.dialect.name == "sqlite":
-        found = db.execute(text("SELECT name, seq FROM sqlite_sequence")).all()
-        given = {row.name: int(row.seq) for row in found}
-        return {shape.name: given.get(shape.name, 0) for shape in shapes if shape.is_numbered}
-    numbered = [shape.name for shape in shapes if shape.is_numbered]
-    return {name: _read_sequence(db, name) for name in numbered}
-
-
-def _read_sequence(db: Connection, table: str) -> int:
-    query = f"SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM {table}_id_seq"  # noqa: S608
-    return int(db.execute(text(query)).scalar_one())

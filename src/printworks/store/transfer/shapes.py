@@ -67,6 +67,11 @@ def list_shapes() -> list[TableShape]:
     return [_describe(table) for table in metadata.sorted_tables]
 
 
+def list_numbered(shapes: Iterable[TableShape]) -> list[str]:
+    """Return the names of the tables that number their rows."""
+    return [shape.name for shape in shapes if shape.is_numbered]
+
+
 def _describe(table: Table) -> TableShape:
     # Plain texts: SQLAlchemy's own kind cannot be written down.
     return TableShape(
