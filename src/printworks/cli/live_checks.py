@@ -248,7 +248,8 @@ def _check_time(_: Settings, facts: MachineFacts) -> Judgement:
         return OK, "follows a time server."
     if facts.is_clock_synchronised is None:
         return OK, "this system does not say whether it follows a time server."
-    return WARN, "It follows no time server; on Debian: `apt-get install systemd-timesyncd`."
+    advice = "on Debian: `apt-get install systemd-timesyncd`; in a container, on its host."
+    return WARN, f"It follows no time server; {advice}"
 
 
 def _check_user(_: Settings, facts: MachineFacts) -> Judgement:
