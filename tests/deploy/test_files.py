@@ -292,6 +292,7 @@ _OTHER_CHECKS: Final = {
     "files",
     "secrets",
     "labs",
+    "mail",
     "callbacks",
     "disk",
 }
