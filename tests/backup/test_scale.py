@@ -21,8 +21,8 @@ from tests.scale import scaled
 ORDERS = scaled(100_000, part=50)
 FILES = scaled(2000, part=50)
 
-# Some minutes for the full size.
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+# The full size takes minutes, on a busy machine many.
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
 
 @pytest.fixture

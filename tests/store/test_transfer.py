@@ -8,9 +8,9 @@ from sqlalchemy import insert, select, text, update
 
 from printworks.store.accounts.idempotency import purge_idempotency_keys
 from printworks.store.engine.database import Database
+from printworks.store.engine.integrity import find_faults
 from printworks.store.engine.sequences import read_sequences, set_sequences
 from printworks.store.tables import audit_log, daily_figures, idempotency_keys, merchants, metadata
-from printworks.store.transfer.integrity import find_faults
 from printworks.store.transfer.loading import find_filled, insert_rows
 from printworks.store.transfer.reading import read_pages
 from printworks.store.transfer.shapes import (

@@ -15,7 +15,7 @@ from printworks.backup.repository import hash_file
 from printworks.backup.threads import in_order
 from printworks.files.errors import FileMissing
 from printworks.files.store import Files
-from printworks.store.transfer.integrity import find_faults
+from printworks.store.engine.integrity import find_faults
 from printworks.store.transfer.named_files import NamedFile, list_named_files
 
 # Files that nothing refers to: so many are named.
