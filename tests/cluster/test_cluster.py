@@ -1,4 +1,4 @@
-"""Machines of a cluster are replaced and killed, and merchants do not notice."""
+"""Machines of a cluster are upgraded and killed, and merchants do not notice."""
 
 import http.client
 import json
@@ -13,8 +13,11 @@ from typing import Any, Final
 
 import pytest
 
+from printworks.store.engine.database import Database
+from printworks.store.tables import schema
 from tests.cluster.machines import Cluster, running_cluster
 from tests.factories import NO_LIMITS
+from tests.next_release import write_additions
 from tests.running import Answer, Client, Merchant, command
 from tests.scale import scaled
 from tests.worker.hosts import PictureHost, holds, wait_until
@@ -125,7 +128,7 @@ def settings(postgresql_url: str, s3_environ: Mapping[str, str]) -> dict[str, st
     }
 
 
-def test_machines_are_replaced_and_killed_and_no_order_is_lost(
+def test_machines_are_killed_and_upgraded_and_no_order_is_lost(
     tmp_path: Path, settings: dict[str, str]
 ) -> None:
     with (
@@ -140,6 +143,8 @@ def test_machines_are_replaced_and_killed_and_no_order_is_lost(
         with shopper.going_on():
             kill_some(cluster, shopper)
             shopper.may_lose = False
+            # As in an upgrade: the tables first, then one machine after the other.
+            expand(settings["PRINTWORKS_DATABASE_URL"], tmp_path)
             for _ in range(ROUNDS):
                 for machine in (*cluster.web, *cluster.workers):
                     shopper.wait_for_more(3)
@@ -169,6 +174,13 @@ def kill_some(cluster: Cluster, shopper: Shopper) -> None:
         machine.start()
     # Whatever was sent again has been answered now.
     shopper.wait_for_more(2 * CLIENTS)
+
+
+def expand(database_url: str, folder: Path) -> None:
+    """Bring the tables to a next release, which this one works with."""
+    database = Database(database_url)
+    schema.migrate(database, write_additions(folder))
+    database.close()
 
 
 def add_merchant(operator: Mapping[str, Any], callback_url: str) -> Merchant:
