@@ -93,11 +93,19 @@ translations: setup ## Collect the words of mails into their catalogues, and com
 pictures: setup-dev ## Render the screenshots in docs/pages.
 	$(BIN)/python -m tests.browser.pictures
 
-release: setup ## Build wheel, source archive, bill of materials and checksums in dist.
-	@$(BIN)/python -m release.build
+release: .artifacts ## Build all of a release in dist: wheel, source archive, bill of materials, checksums, image.
+	@if [ "$$(id -u)" = 0 ] && command -v mmdebstrap >/dev/null && command -v umoci >/dev/null; then \
+		deploy/image/build.sh; \
+	else \
+		echo "No container image: that needs root, mmdebstrap and umoci, or Docker and the Dockerfile."; \
+	fi
 
-image: release ## Assemble the container image in dist/image without Docker; needs root, mmdebstrap and umoci.
+image: .artifacts ## Assemble the container image in dist/image without Docker; needs root, mmdebstrap and umoci.
 	@deploy/image/build.sh
+
+.PHONY: .artifacts
+.artifacts: setup
+	@$(BIN)/python -m release.build
 
 lock: setup-bench ## Write requirements/*.txt; add UPGRADE=--upgrade for newer releases.
 	$(BIN)/python -c '$(BUILD_NEEDS)' | $(COMPILE) $(UPGRADE) -o requirements/build.txt -
