@@ -50,7 +50,7 @@ class WrittenHere(LongAnswers):
 
     def __init__(self, server: Server) -> None:
         app: Any = server.app
-        super().__init__(app._settings, app._edge._service)
+        super().__init__(app._settings)
         self._writer = PieceWriter(app._services, app._links, FAMILIES)
 
     async def _write_piece(self, piece: Piece) -> bytes:

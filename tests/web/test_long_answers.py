@@ -2,7 +2,7 @@
 
 import asyncio
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -16,7 +16,7 @@ class Scribe(LongAnswers):
     """Writes pieces here, and notes for whom."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(Settings.load(folder, {}), cast("Any", None))
+        super().__init__(Settings.load(folder, {}))
         self.written: list[str] = []
 
     async def _write_piece(self, piece: Any) -> bytes:
@@ -87,7 +87,7 @@ def test_a_client_that_does_not_read_is_left(tmp_path: Path) -> None:
         settings = Settings.load(
             tmp_path, {"PRINTWORKS_REQUEST_TIMEOUT": "1s", "PRINTWORKS_BODY_TIMEOUT": "1s"}
         )
-        scribe = LongAnswers(settings, cast("Any", None))
+        scribe = LongAnswers(settings)
 
         async def pieces() -> Any:
             yield b"["

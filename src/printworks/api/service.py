@@ -11,9 +11,7 @@ from printworks.actions.work import Work
 from printworks.api.bodies import check_headers, close_files, parse_body, parse_form
 from printworks.api.credentials import Credentials, PresentedKey, VerifiedKey
 from printworks.api.endpoints import (
-    ApiFamily,
     Call,
-    Endpoint,
     Marked,
     Unfinished,
     WithStatus,
@@ -30,19 +28,14 @@ from printworks.api.kept_answers import MarkedAnswers
 from printworks.api.long_lists import LongList, make_response
 from printworks.api.messages import Identity, Request, Response
 from printworks.api.proofs import LinkMaker
+from printworks.api.refusals import answer_error
 from printworks.api.responses import render
 from printworks.api.routing import MatchedRequest
 from printworks.api.tags import Tags, tag_by_body
 from printworks.errors import (
-    BadCredentials,
-    OutOfRoom,
     ServiceError,
-    ServiceUnavailable,
-    TooManyUploads,
 )
-from printworks.files.errors import FilesUnavailable
 from printworks.rules.keys import check_may_change
-from printworks.store.engine.outages import is_outage
 from printworks.store.orders.orders import OrderOf, find_order_states
 from printworks.trace_parent import caused_by
 from printworks.wire.reading import by_lower_name, last_of
@@ -54,16 +47,6 @@ LARGEST_SHARED_BODY: Final = 16_384
 
 # So many digits of the hash of a key are enough to know it again.
 FINGERPRINT: Final = 8
-
-_RETRY_AFTER: Final = ("Retry-After", "5")
-_CHALLENGE: Final = ("WWW-Authenticate", 'ApiKey realm="Printworks"')
-
-_HEADERS: Final[Mapping[type[ServiceError], tuple[tuple[str, str], ...]]] = {
-    BadCredentials: (_CHALLENGE,),
-    ServiceUnavailable: (_RETRY_AFTER,),
-    TooManyUploads: (_RETRY_AFTER,),
-    OutOfRoom: (("Retry-After", "60"),),
-}
 
 Perform = Callable[[Connection], Response | Unfinished[Any]]
 
@@ -117,7 +100,7 @@ class ApiService:
                 return self._answer_write(matched)
             return self._answer_read(matched)
         except Exception as error:  # noqa: BLE001  (nothing may get past this)
-            return self.answer_error(matched, error)
+            return answer_error(matched, error)
 
     def may_share(self, matched: MatchedRequest) -> bool:
         """Whether a request may share a transaction with others."""
@@ -135,7 +118,7 @@ class ApiService:
         try:
             return SharedRequest(matched, self._prepare(matched, self._read(matched)))
         except Exception as error:  # noqa: BLE001  (nothing may get past this)
-            return self.answer_error(matched, error)
+            return answer_error(matched, error)
 
     def answer_together(self, group: Sequence[SharedRequest]) -> list[Response | Pending]:
         """Answer several requests in one transaction, each as if it were alone.
@@ -150,12 +133,12 @@ class ApiService:
             try:
                 works[place] = self._make_perform(matched, read or self._read(matched), verified)
             except Exception as error:  # noqa: BLE001  (nothing may get past this)
-                answers[place] = self.answer_error(matched, error)
+                answers[place] = answer_error(matched, error)
         outcomes = self._write_together(list(works.values()))
         for place, outcome in zip(works, outcomes, strict=True):
             match outcome:
                 case Exception():
-                    answers[place] = self.answer_error(group[place].matched, outcome)
+                    answers[place] = answer_error(group[place].matched, outcome)
                 case Unfinished():
                     answers[place] = Pending(group[place].matched, StartedRequest(outcome))
                 case _:
@@ -175,14 +158,14 @@ class ApiService:
                 _, known = self._authenticate(matched)
                 asked[place] = OrderOf(known.merchant.id, number_in(matched.path, "id"))
             except Exception as error:  # noqa: BLE001  (nothing may get past this)
-                answers[place] = self.answer_error(matched, error)
+                answers[place] = answer_error(matched, error)
         try:
             with self._database.reading() as db:
                 states = find_order_states(db, asked.values()) if asked else {}
                 links = self._links.make(db)
         except Exception as error:  # noqa: BLE001  (nothing may get past this)
             for place in asked:
-                answers[place] = self.answer_error(group[place], error)
+                answers[place] = answer_error(group[place], error)
             return answers
         for place, wanted in asked.items():
             answers[place] = self._marked.find(group[place], states.get(wanted), links)
@@ -202,7 +185,7 @@ class ApiService:
                     store_response(db, claim, response, matched.request.path)
             is_done = not is_refused
         except Exception as error:  # noqa: BLE001  (nothing may get past this)
-            response = self.answer_error(matched, error)
+            response = answer_error(matched, error)
         finally:
             close_files(body)
         # A refusal leaves the key free.
@@ -232,44 +215,8 @@ class ApiService:
             if matched.endpoint.takes_file:
                 self._services.check_room()
         except Exception as error:  # noqa: BLE001  (nothing may get past this)
-            return self.answer_error(matched, error)
+            return answer_error(matched, error)
         return None
-
-    def refuse(
-        self,
-        family: ApiFamily,
-        endpoint: Endpoint | None,
-        request: Request,
-        status: int,
-        message: str,
-        *headers: tuple[str, str],
-    ) -> Response:
-        """Write a refusal in the format of a version."""
-        shape = family.refuse(endpoint, status, message)
-        return render(status, shape, request.headers.get("accept", ""), headers)
-
-    def answer_error(self, matched: MatchedRequest, error: Exception) -> Response:
-        """Answer a request that was refused or failed."""
-        family, endpoint, _, request = matched
-        if isinstance(error, BadCredentials):
-            # The key may have been revoked after it was cached.
-            request.caller.identity = None
-        if isinstance(error, ServiceError):
-            status = endpoint.status_of(error)
-            headers = _HEADERS.get(type(error), ())
-            return self.refuse(family, endpoint, request, status, error.message, *headers)
-        if is_outage(error) or isinstance(error, FilesUnavailable):
-            # No traceback: every request would write one while the database is unavailable.
-            log.error(
-                "storage unavailable", request_id=request.request_id, error=type(error).__name__
-            )
-            message = "The service is temporarily unavailable; try again in a few seconds."
-            return self.refuse(family, endpoint, request, 503, message, _RETRY_AFTER)
-        log.error(
-            "request failed", request_id=request.request_id, path=endpoint.path, exc_info=error
-        )
-        message = f"Something went wrong here. Quote the request id {request.request_id}."
-        return self.refuse(family, endpoint, request, 500, message)
 
     def describe_caller(self, request: Request) -> dict[str, object]:
         """Return whose request it was, for the log: never a key, only the fingerprint of one."""
@@ -399,7 +346,7 @@ class ApiService:
         family, endpoint = matched.family, matched.endpoint
         match result:
             case ServiceError():
-                return self.answer_error(matched, result)
+                return answer_error(matched, result)
             case WithStatus(status, shape):
                 return render(status, family.show(endpoint.also_shows[status], shape), accept)
             case LongList():

@@ -15,6 +15,7 @@ import structlog
 
 from printworks.api.endpoints import ApiFamily, Endpoint
 from printworks.api.messages import Request, Response
+from printworks.api.refusals import answer_error, refuse
 from printworks.api.routing import FoundEndpoint, MatchedRequest, NoSuchMethod, NoSuchPath
 from printworks.api.service import ApiService, Pending, SharedRequest
 from printworks.errors import TooManyUploads
@@ -86,7 +87,7 @@ class Edge:
         self._unchanged: GroupThread[MatchedRequest, Response | None] = GroupThread(
             "unchanged", service.answer_unchanged, queue=settings.web_queue
         )
-        self._long = LongAnswers(settings, service)
+        self._long = LongAnswers(settings)
         # All that has threads, in the order in which it is closed.
         self._parts = (
             *(self._unchanged, self._pool, self._writer),
@@ -174,9 +175,9 @@ class Edge:
         endpoint = found.endpoint if isinstance(found, FoundEndpoint) else None
         if ticket.refusal:
             when = ("Retry-After", str(ticket.retry_after))
-            return self._service.refuse(found.family, endpoint, request, 429, ticket.refusal, when)
+            return refuse(found.family, endpoint, request, 429, ticket.refusal, when)
         if (refusal := scope.get("refusal")) is not None:
-            return self._service.refuse(found.family, None, request, *refusal)
+            return refuse(found.family, None, request, *refusal)
         if found.family.is_off:
             return self._refuse_ended(found, request)
         if isinstance(found, FoundEndpoint):
@@ -187,19 +188,23 @@ class Edge:
         self, found: FoundEndpoint, request: Request, receive: Receive, sharer: Sharer
     ) -> Response:
         matched = MatchedRequest(found.family, found.endpoint, found.path, request)
-        refuse = partial(self._service.refuse, matched.family, matched.endpoint, request)
+        refuse_this = partial(refuse, matched.family, matched.endpoint, request)
         try:
             return await self._answer_matched(matched, receive, sharer)
         except PoolFull:
-            return refuse(503, "The service is busy; try again in a second.", ("Retry-After", "1"))
+            return refuse_this(
+                503, "The service is busy; try again in a second.", ("Retry-After", "1")
+            )
         except BodyStalled:
-            return refuse(408, "The body did not arrive in time.")
+            return refuse_this(408, "The body did not arrive in time.")
         except BodyBroken:
-            return refuse(400, "The chunks of the body are malformed, or the last one is missing.")
+            return refuse_this(
+                400, "The chunks of the body are malformed, or the last one is missing."
+            )
         except ClientGone:
             raise
         except Exception as error:  # noqa: BLE001  (such as a disk that is full while it is spooled)
-            return self._service.answer_error(matched, error)
+            return answer_error(matched, error)
 
     async def _answer_matched(
         self, matched: MatchedRequest, receive: Receive, sharer: Sharer
@@ -224,7 +229,7 @@ class Edge:
             with self._uploads.hold(find_merchant(matched.request)):
                 return await self._receive_within(matched, receive, limits, sharer)
         except TooManyUploads as error:
-            return self._service.answer_error(matched, error)
+            return answer_error(matched, error)
 
     async def _receive_within(
         self, matched: MatchedRequest, receive: Receive, limits: BodyLimits, sharer: Sharer
@@ -234,7 +239,7 @@ class Edge:
         except BodyTooLarge:
             family, endpoint, _, request = matched
             message = f"The body must have at most {limits.size} bytes."
-            return await self._refuse_unread(matched, sharer) or self._service.refuse(
+            return await self._refuse_unread(matched, sharer) or refuse(
                 family, endpoint, request, 413, message
             )
         return await self._run(matched, sharer)
@@ -330,19 +335,17 @@ class Edge:
             f"Version {family.version} has been switched off; use version {family.successor}, "
             f"which is described at /v{family.successor}/docs."
         )
-        return self._service.refuse(family, endpoint, request, 410, message)
+        return refuse(family, endpoint, request, 410, message)
 
     def _refuse_path(self, found: NoSuchMethod | NoSuchPath, request: Request) -> Response:
         if isinstance(found, NoSuchMethod):
             allowed = ", ".join(found.allowed)
             message = f"{request.method} is not possible here, only {allowed}."
-            return self._service.refuse(
-                found.family, None, request, 405, message, ("Allow", allowed)
-            )
+            return refuse(found.family, None, request, 405, message, ("Allow", allowed))
         message = "There is nothing at this address."
         if found.prefixes:
             message += f" Its path must begin with a version: {', '.join(found.prefixes)}."
-        return self._service.refuse(found.family, None, request, 404, message)
+        return refuse(found.family, None, request, 404, message)
 
 
 def _name(endpoint: Endpoint | None) -> str:

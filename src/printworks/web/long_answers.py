@@ -25,8 +25,8 @@ from printworks.actions.services import Services
 from printworks.api.long_lists import Piece, PieceWriter
 from printworks.api.messages import LongBody, Response
 from printworks.api.proofs import LinkMaker
+from printworks.api.refusals import answer_error
 from printworks.api.routing import MatchedRequest
-from printworks.api.service import ApiService
 from printworks.settings import Settings
 from printworks.web.families import FAMILIES
 from printworks.web.parents import stop_with_parent
@@ -45,9 +45,8 @@ _PRIORITY: Final = 10
 class LongAnswers:
     """Writes long lists for one web process; use it from one event loop."""
 
-    def __init__(self, settings: Settings, service: ApiService) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._service = service
         self._pool: ProcessPoolExecutor | None = None
         self._asking: dict[int, int] = {}
         self._turns: dict[int, asyncio.Semaphore] = {}
@@ -69,7 +68,7 @@ class LongAnswers:
         except PoolFull:
             raise
         except Exception as error:  # noqa: BLE001  (nothing may get past this)
-            return self._service.answer_error(matched, error)
+            return answer_error(matched, error)
         return msgspec.structs.replace(response, long=None, stream=_put_before(first, stream))
 
     async def send(self, stream: AsyncIterator[bytes], send: Send, request_id: str) -> None:
