@@ -6,8 +6,7 @@ import signal
 import ssl
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Self
 
@@ -122,62 +121,52 @@ class Machine:
 
 
 class Cluster:
-    """Two web machines and three workers; with nginx in front of them where it is installed."""
+    """Two web machines and three workers, with nginx in front of them."""
 
     def __init__(self, folder: Path, settings: Mapping[str, str]) -> None:
-        self.settings = settings
         self.folder = folder
         self.web = [Machine("web", folder / f"web-{n}", settings) for n in range(2)]
         self.workers = [Machine("work", folder / f"work-{n}", settings) for n in range(3)]
-        self._proxy: subprocess.Popen[bytes] | None = None
-        self._ports = [machine.port for machine in self.web]
-        self._tls: ssl.SSLContext | None = None
-        if NGINX is not None:
-            self._start_nginx(NGINX)
+        self._port = find_free_port()
+        proxy = folder / "proxy"
+        self._proxy = self._start_nginx(proxy)
+        self._tls = ssl.create_default_context(cafile=proxy / "tls" / "ca.pem")
+        self._wait_for_proxy(proxy / "nginx.log")
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._proxy is not None:
-            self._proxy.terminate()
-            self._proxy.wait()
+        self._proxy.terminate()
+        self._proxy.wait()
         for machine in (*self.workers, *self.web):
             if machine.process.poll() is None:
                 machine.stop()
 
-    def client(self, merchant: Merchant, number: int) -> Client:
-        """Return a connection to the proxy; without one, to a machine, as its number has it."""
-        port = self._ports[number % len(self._ports)]
-        return Client(port, self._tls, merchant.headers)
+    def client(self, merchant: Merchant) -> Client:
+        """Return a connection to the proxy."""
+        return Client(self._port, self._tls, merchant.headers)
 
-    @property
-    def is_proxied(self) -> bool:
-        return self._proxy is not None
-
-    def _start_nginx(self, program: str) -> None:
-        folder, port = self.folder / "proxy", find_free_port()
+    def _start_nginx(self, folder: Path) -> subprocess.Popen[bytes]:
+        assert NGINX is not None
         folder.mkdir(mode=0o700)
         files = prepare_tls(Settings.load(folder, {}), now=system_clock())
         assert files is not None
         servers = "".join(f"server {HOST}:{machine.port} max_fails=0;" for machine in self.web)
         text = NGINX_CONFIGURATION.format(
-            folder=folder, port=port, servers=servers, certificate=files.cert
+            folder=folder, port=self._port, servers=servers, certificate=files.cert
         )
         (folder / "nginx.conf").write_text(text)
-        self._proxy = subprocess.Popen(
-            [program, "-c", folder / "nginx.conf", "-p", folder, "-e", folder / "nginx.log"],
+        return subprocess.Popen(
+            [NGINX, "-c", folder / "nginx.conf", "-p", folder, "-e", folder / "nginx.log"],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        self._ports = [port]
-        self._tls = ssl.create_default_context(cafile=folder / "tls" / "ca.pem")
-        self._wait_for_proxy(folder / "nginx.log")
 
     def _wait_for_proxy(self, log: Path) -> None:
         deadline = time.monotonic() + SECONDS_TO_START
-        while not answers(Client(self._ports[0], self._tls, {})):
+        while not answers(Client(self._port, self._tls, {})):
             said = log.read_text() if log.exists() else ""
             assert time.monotonic() < deadline, f"nginx does not answer:\n{said}"
             time.sleep(0.02)
@@ -191,10 +180,3 @@ def answers(client: Client) -> bool:
     except (OSError, http.client.HTTPException):
         return False
     return True
-
-
-@contextmanager
-def running_cluster(folder: Path, settings: Mapping[str, str]) -> Iterator[Cluster]:
-    """Run a cluster until the block ends; each process must stop cleanly."""
-    with Cluster(folder, settings) as cluster:
-        yield cluster
