@@ -88,6 +88,9 @@ def _operate(page: Page, house: House, issue: str) -> None:
     _draw(page, "console-issue", whole=True)
     page.goto(house.at("/console/routing"))
     _draw(page, "routing", whole=True)
+    for name in ("privacy", "health", "mail"):
+        page.goto(house.at(f"/console/{name}"))
+        _draw(page, f"console-{name}", whole=True)
 
 
 def _set_callback(page: Page, house: House, url: str) -> None:
