@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection
 
+from printworks.actions.accounts.lifecycle import suspend_merchant
 from printworks.actions.images.images import record_image_status
 from printworks.actions.payments.checkout import (
     Checkout,
@@ -18,7 +19,7 @@ from printworks.actions.submission.submit import await_payment
 from printworks.errors import WrongState
 from printworks.rules.images import ImageStatus
 from printworks.rules.orders import OrderStatus, Payment
-from printworks.store.accounts.merchants import Merchant
+from printworks.store.accounts.merchants import Merchant, get_merchant
 from printworks.store.engine.database import Database
 from printworks.store.images.images import list_images
 from printworks.store.money.payments import find_last_request
@@ -64,6 +65,20 @@ def test_nobody_pays_where_cards_are_no_longer_charged(database: Database) -> No
         with pytest.raises(WrongState, match="cannot pay here"):
             pay_as_recipient(a_work_of(db, checkout, catalogue=CATALOGUE), checkout)
 
+        assert find_last_request(db, checkout.order.id) is None
+
+
+def test_nobody_pays_a_shop_that_is_suspended(database: Database) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        checkout = wait_for_recipient(db, merchant)
+        suspend_merchant(a_work(db, merchant), "May is unpaid")
+
+        work = a_work(db, get_merchant(db, merchant.id), catalogue=CATALOGUE, cards=CARDS)
+        with pytest.raises(WrongState, match="The shop cannot take orders at the moment") as told:
+            pay_as_recipient(work, checkout)
+
+        assert "unpaid" not in str(told.value)
         assert find_last_request(db, checkout.order.id) is None
 
 

@@ -1,6 +1,7 @@
 """`printworks merchant` and `printworks key`."""
 
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -74,7 +75,9 @@ def test_the_data_folder_may_be_named_before_or_after_or_in_the_environment(
 
     assert before.said == after.said
     assert "A [shop]" in before.said
-    assert json.loads(around.said) == [{"merchantId": added["merchantId"], "name": "A [shop]"}]
+    assert json.loads(around.said) == [
+        {"merchantId": added["merchantId"], "name": "A [shop]", "state": "active"}
+    ]
 
 
 def test_the_folder_named_on_the_command_line_wins_over_the_environment(tmp_path: Path) -> None:
@@ -241,3 +244,52 @@ def test_the_limits_of_a_merchant_are_shown_and_changed(database_url: str, tmp_p
     assert "50 (usual)" in limits("--rate", "usual")[1]
     assert limits("--burst", "0")[0] == 1
     assert limits("--burst", "many")[0] == 2
+
+
+def test_an_account_is_suspended_renamed_and_reopened(keeper: Operator) -> None:
+    code = keeper.merchant.code
+
+    keeper.reads("merchant", "suspend", code, "--reason", "May is unpaid")
+    listed = keeper.reads("merchant", "list")
+    assert [(one["merchantId"], one["state"]) for one in listed] == [(code, "suspended")]
+    refused = keeper.asks("merchant", "suspend", code, "--reason", "Again")
+    assert (refused.code, "suspended already" in refused.complained) == (1, True)
+    keeper.reads("merchant", "reopen", code)
+    keeper.reads("merchant", "rename", code, "Alice and sons")
+    keeper.reads("merchant", "close", code, "--reason", "It moved")
+
+    [one] = keeper.reads("merchant", "list")
+    assert (one["name"], one["state"]) == ("Alice and sons", "closed")
+
+
+def test_a_currency_that_the_catalogue_lacks_is_refused_and_named(keeper: Operator) -> None:
+    code = keeper.merchant.code
+
+    refused = keeper.asks("merchant", "currency", code, "AUD")
+    added = keeper.asks("merchant", "add", "Another", "--currency", "AUD")
+
+    for ended in (refused, added):
+        assert ended.code == 1
+        assert "Nothing is sold in AUD; the currencies of the catalogue are: " in ended.complained
+    keeper.reads("merchant", "currency", code, "gbp")
+
+
+def test_everything_of_a_merchant_is_exported_into_one_file(
+    keeper: Operator, tmp_path: Path
+) -> None:
+    order = keeper.adds_an_order()
+    target = tmp_path / "alice.zip"
+    words = ("merchant", "export", keeper.merchant.code, str(target))
+
+    keeper.reads(*words)
+    again = keeper.asks(*words)
+
+    assert target.stat().st_mode & 0o777 == 0o600
+    with zipfile.ZipFile(target) as archive:
+        assert archive.testzip() is None
+        about = json.loads(archive.read("merchant.json"))
+        [known] = map(json.loads, archive.read("orders.jsonl").splitlines())
+        assert archive.read("ledger.jsonl") == b""
+    assert about["merchantId"] == keeper.merchant.code
+    assert known["order"] == order.id
+    assert (again.code, "exists already" in again.complained) == (1, True)

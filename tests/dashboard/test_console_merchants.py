@@ -1,6 +1,9 @@
 """The merchants as the operator sees them: lists, billing, and who may sign in for them."""
 
+import json
 import re
+import zipfile
+from io import BytesIO
 
 import msgspec
 import pytest
@@ -20,11 +23,11 @@ from printworks.store.money.payments import SavedCard, get_card
 from printworks.web.app import build_app
 from tests.api.client import Client, Server
 from tests.api.conftest import MovableClock
-from tests.api.images import create
+from tests.api.images import an_addressed_order, create
 from tests.dashboard.telling import last_callback, listen, try_once
 from tests.dashboard.test_console_people import come_in, link_of
 from tests.dashboard.visits import words_of
-from tests.dashboard.windows import PASSWORD, Window, open_console
+from tests.dashboard.windows import PASSWORD, Window, find_token, open_console
 from tests.factories import NOON, a_merchant, a_work
 
 MERCHANTS = "/console/merchants"
@@ -327,3 +330,64 @@ class TestLimits:
         assert refused.status == 400
         assert "The burst must be from 1 to 1000000" in words_of(refused)
         assert read(database, alice).share_terms == ShareTerms()
+
+
+class TestAccount:
+    @pytest.mark.both_databases
+    def test_it_is_suspended_and_reopened_and_the_merchant_reads_why(
+        self, operator: Window, alice: Window, database: Database
+    ) -> None:
+        page = f"{page_of(alice)}/account"
+        assert operator.do(page, "suspend-merchant", reason="May is unpaid").status == 303
+
+        assert "Your account is suspended May is unpaid" in alice.words("/orders")
+        refused = alice.api.post("/orders", an_addressed_order())
+        assert refused.status == 403
+        assert "This account is suspended (May is unpaid)" in refused.error
+        assert "Suspended" in operator.words(page_of(alice))
+
+        operator.do(page, "reopen-merchant")
+        assert create(alice.api)
+
+    def test_whoever_works_for_a_closed_merchant_is_signed_out_and_cannot_come_back(
+        self, operator: Window, alice: Window, server: Server
+    ) -> None:
+        page = f"{page_of(alice)}/account"
+        assert operator.do(page, "close-merchant", reason="It moved").status == 303
+
+        assert alice.open("/orders").status == 303
+        somebody = Window(Client(server, "", {}))
+        fields = {"email": f"{alice.code}@shop.example", "password": PASSWORD}
+        token = find_token(somebody.open("/sign-in"))
+        refused = somebody.send("/sign-in", {"form_token": token, **fields})
+        assert "This account is closed" in words_of(refused)
+        assert alice.api.get("/orders").status == 401
+
+    def test_one_with_an_open_order_is_not_closed(self, operator: Window, alice: Window) -> None:
+        create(alice.api)
+        page = f"{page_of(alice)}/account"
+
+        refused = operator.do(page, "close-merchant", reason="It moved")
+
+        assert refused.status == 400
+        assert "while the merchant has an order" in words_of(refused)
+
+    def test_its_name_and_currency_are_changed(
+        self, operator: Window, alice: Window, database: Database
+    ) -> None:
+        page = f"{page_of(alice)}/account"
+        operator.do(page, "rename-merchant", name="Alice and sons")
+        operator.do(page, "change-currency", currency="EUR")
+
+        changed = read(database, alice)
+        assert (changed.name, changed.currency) == ("Alice and sons", "EUR")
+
+    def test_everything_is_exported(self, operator: Window, alice: Window) -> None:
+        order_id = create(alice.api)
+        page = f"{page_of(alice)}/account"
+
+        sent = operator.do(page, "export-merchant", current_password=PASSWORD, pictures="yes")
+
+        with zipfile.ZipFile(BytesIO(sent.body)) as archive:
+            [known] = map(json.loads, archive.read("orders.jsonl").splitlines())
+        assert known["order"] == order_id

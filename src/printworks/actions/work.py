@@ -16,6 +16,7 @@ from printworks.rules.events import OrderEvent
 from printworks.rules.jobs import JobKind
 from printworks.rules.keys import KeyLimits, check_may_spend
 from printworks.rules.mail import MailTerms
+from printworks.rules.merchants import check_may_order
 from printworks.rules.payments import Cards
 from printworks.rules.people import Realm
 from printworks.rules.quotas import Quotas
@@ -197,6 +198,10 @@ class Work(SystemWork, frozen=True, kw_only=True):
         if self.is_clock_old:
             return self.real_now + get_merchant(self.db, self.merchant.id).clock_offset
         return self.real_now + self.merchant.clock_offset
+
+    def check_may_order(self) -> None:
+        """Refuse to order anything for a merchant whose account is suspended or closed."""
+        check_may_order(self.merchant.state, self.merchant.state_reason)
 
     def record(
         self, order_id: int, event: OrderEvent, *, position: FeedPosition | None = None

@@ -8,7 +8,13 @@ from msgspec import UNSET, UnsetType
 
 from printworks.actions.accounts.merchants import BillingTerms, add_merchant, change_billing
 from printworks.catalogue.products import Currency
-from printworks.cli import merchant_callbacks, merchant_limits, merchant_mail, merchant_people
+from printworks.cli import (
+    merchant_callbacks,
+    merchant_lifecycle,
+    merchant_limits,
+    merchant_mail,
+    merchant_people,
+)
 from printworks.cli.keys import show_key
 from printworks.cli.options import MerchantId
 from printworks.cli.output import Columns, align, write_money
@@ -27,8 +33,12 @@ def add(
     name: Annotated[str, typer.Argument(help="What the merchant is called.")],
     *,
     currency: Annotated[
-        Currency, typer.Option(case_sensitive=False, help="What it is charged in.")
-    ] = Currency.GBP,
+        Currency | None,
+        typer.Option(
+            case_sensitive=False,
+            help="What it is charged in; the first of the catalogue's currencies if not given.",
+        ),
+    ] = None,
     billing: Annotated[
         Billing | None,
         typer.Option(
@@ -47,8 +57,11 @@ def add(
 def list_all(session: CommandSession) -> None:
     """List all merchants, oldest first."""
     with session.reading() as db:
-        found = [{"merchantId": one.code, "name": one.name} for one in list_merchants(db)]
-    columns: Columns = {"merchant id": "merchantId", "name": "name"}
+        found = [
+            {"merchantId": one.code, "name": one.name, "state": one.state}
+            for one in list_merchants(db)
+        ]
+    columns: Columns = {"merchant id": "merchantId", "name": "name", "state": "state"}
     session.show_list(found, columns, "There is no merchant yet.")
 
 
@@ -124,4 +137,5 @@ app.add_typer(
 )
 app.add_typer(merchant_people.app)
 app.add_typer(merchant_limits.app)
+app.add_typer(merchant_lifecycle.app)
 app.add_typer(merchant_mail.app)

@@ -11,6 +11,7 @@ from printworks.actions.work import SystemWork, Work
 from printworks.catalogue.products import Currency
 from printworks.errors import BadInput, NotFound, WrongState
 from printworks.rules.keys import MOST_KEYS, KeyAccess, KeyLimits, read_key_name
+from printworks.rules.merchants import check_currency, read_merchant_name
 from printworks.rules.payments import Billing
 from printworks.store.accounts.merchants import (
     ApiKey,
@@ -27,7 +28,6 @@ from printworks.store.money.payments import SavedCard, save_card
 
 # Without i, l, o and u, which are easily misread.
 _ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
-_LONGEST_NAME: Final = 200
 # Later ends are mistakes.
 LONGEST_KEY: Final = timedelta(days=3650)
 _NO_SUCH_KEY: Final = "There is no such key, or it has ended already."
@@ -45,13 +45,14 @@ def add_merchant(
     system: SystemWork,
     name: str,
     *,
-    currency: Currency = Currency.GBP,
+    currency: Currency | None = None,
     billing: Billing = Billing.CARD,
 ) -> NewMerchant:
-    """Add a merchant with its first key."""
-    name = name.strip()
-    if not 1 <= len(name) <= _LONGEST_NAME or not name.isprintable():
-        raise BadInput(f"`name` must be 1 to {_LONGEST_NAME} printable characters.")
+    """Add a merchant with its first key; its currency is the catalogue's first unless one is given."""
+    name = read_merchant_name(name)
+    if currency is None:
+        currency = system.catalogue.currencies[0]
+    check_currency(currency, system.catalogue.currencies)
     code = "".join(secrets.choice(_ALPHABET) for _ in range(10))
     new = Merchant(0, code, name, timedelta(0), currency, billing=billing)
     merchant = insert_merchant(system.db, new, now=system.real_now)

@@ -36,7 +36,7 @@ _USED = "This link was used before or has expired. Ask for another one."
 
 
 def sign_up(
-    work: SystemWork, *, email: str, shop: str, password_hash: str, currency: Currency
+    work: SystemWork, *, email: str, shop: str, password_hash: str, currency: Currency | None
 ) -> tuple[Person, NewMerchant]:
     """Create a merchant and its first person."""
     if find_person(work.db, Realm.MERCHANT, email) is not None:
@@ -137,7 +137,7 @@ def get_person_by_email(db: Connection, realm: Realm, email: str) -> Person:
 
 
 def accept_invitation(
-    work: SystemWork, token: str, *, shop: str, password_hash: str, currency: Currency
+    work: SystemWork, token: str, *, shop: str, password_hash: str, currency: Currency | None
 ) -> tuple[Person, NewMerchant | None]:
     """Accept an invitation with the chosen password."""
     invitation = find_invitation(work.db, token, now=work.real_now)

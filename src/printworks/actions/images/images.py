@@ -22,6 +22,7 @@ from printworks.rules.images import (
 )
 from printworks.rules.jobs import JobKind
 from printworks.rules.mail import MailKind
+from printworks.rules.merchants import explain_currency
 from printworks.rules.orders import OrderStatus, Payment, check_not_being_paid
 from printworks.rules.quotas import check_files
 from printworks.rules.reasons import Reason, ReasonCode, add_reason
@@ -44,6 +45,7 @@ def add_images(
 
     The refusal of a batch names the element that is wrong, even if there is only one.
     """
+    work.check_may_order()
     most = work.quotas.order_images
     check_adding(order.status, present=order.image_count, added=len(added), most=most)
     check_files(work.merchant.file_bytes, work.quotas)
@@ -84,6 +86,9 @@ def _normalise_each(
 
 def normalise_image(work: Work, order: Order, new: NewImage) -> NewImage:
     """Check an image against the catalogue; return it with the catalogue's spelling and price."""
+    currency_problem = explain_currency(work.merchant.currency, work.catalogue.currencies)
+    if currency_problem:
+        raise BadInput(currency_problem)
     product = work.catalogue.get_product(new.sku)
     country = order.destination_country
     if country is not None and not product.is_sold_to(country):

@@ -121,6 +121,7 @@ def _enqueue_removal(work: Work, image_id: int, *, dedupe_key: str | None = None
 
 
 def _check(work: Work, order: Order, new: NewImage) -> NewImage:
+    work.check_may_order()
     check_adding(order.status, present=order.image_count, added=1, most=work.quotas.order_images)
     check_not_being_paid(order.payment_request_id)
     return normalise_image(work, order, new)

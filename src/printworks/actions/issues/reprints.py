@@ -9,7 +9,7 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from printworks.actions.orders.orders import create_order
+from printworks.actions.orders.orders import open_order
 from printworks.actions.payments.charges import ON_ACCOUNT
 from printworks.actions.production.release import release_to_production
 from printworks.actions.work import SystemWork, Work
@@ -75,7 +75,7 @@ def make_reprint(work: Work, order: Order, issue: Issue, copies: Copies) -> Orde
     if not is_as_planned or not use_pictures(work.db, _pictures_of(originals), now=work.real_now):
         raise WrongState(ORDER_CHANGED)
     _require_makeable(order, originals, work.catalogue)
-    created = create_order(work.unaudited, _describe(work.db, order))
+    created = open_order(work.unaudited, _describe(work.db, order))
     work.record(created.id, OrderReprints(order=order.id, issue=issue.id))
     images = insert_copies(work.db, created.id, copies, now=work.real_now)
     work.record(created.id, ImagesAdded([image.id for image in images]))

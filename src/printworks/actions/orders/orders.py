@@ -37,6 +37,12 @@ _PRICED_BY: Final = RESOLVED_BY | {"shipping_method", "is_tracked"}
 
 def create_order(work: Work, new: NewOrder) -> Order:
     """Create an order; until it is submitted, everything can be changed."""
+    work.check_may_order()
+    return open_order(work, new)
+
+
+def open_order(work: Work, new: NewOrder) -> Order:
+    """Create an order whatever the state of the account, such as a reprint."""
     token = _make_payment_token(new.payment)
     order, position = store.insert_order(
         work.db, work.merchant.id, new, payment_token=token, now=work.now

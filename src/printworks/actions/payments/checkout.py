@@ -15,6 +15,7 @@ from printworks.actions.work import SystemWork, Work
 from printworks.catalogue.products import Currency
 from printworks.errors import BadInput, WrongState
 from printworks.rules.events import OrderChanged
+from printworks.rules.merchants import MerchantState
 from printworks.rules.orders import OrderStatus, Payment
 from printworks.rules.payments import CheckoutLine, CheckoutTotal
 from printworks.rules.reasons import Reason, ReasonCode, add_reason
@@ -108,6 +109,9 @@ def pay_as_recipient(work: Work, checkout: Checkout) -> PaymentRequest | None:
     _require_open(order, now=work.now)
     if order.payment_request_id is not None:
         return resume_payment(work, order.payment_request_id)
+    # In words for the recipient, who knows nothing of the account.
+    if work.merchant.state is not MerchantState.ACTIVE:
+        raise WrongState("The shop cannot take orders at the moment. Please ask it.")
     require_printable(work, order)
     if work.cards is None:
         raise WrongState("Recipients cannot pay here.")

@@ -138,9 +138,12 @@ def list_wanted(images: Images, country: str, catalogue: Catalogue) -> list[Rout
 
 
 def route_order(order: Order, images: Images, terms: RoutingTerms) -> Routing | None:
-    """Choose labs for the images of an order; None while there is nothing to send or nowhere."""
+    """Choose labs for the images of an order; None while there is nothing to send or nowhere.
+
+    In a currency in which nothing is sold any more, costs cannot be compared: None, too.
+    """
     delivery = find_delivery(order)
-    if delivery is None:
+    if delivery is None or terms.currency not in terms.catalogue.currencies:
         return None
     wanted = list_wanted(images, delivery.country, terms.catalogue)
     return route_products(wanted, terms, delivery) if wanted else None

@@ -12,6 +12,7 @@ from printworks.actions.work import Work
 from printworks.catalogue.products import Product, explain_misfit
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import WrongState
+from printworks.rules.merchants import explain_currency
 from printworks.rules.orders import OrderStatus, Payment
 from printworks.rules.payments import is_on_account, may_owe
 from printworks.rules.routing.model import Routed, Routing, Unroutable
@@ -125,7 +126,11 @@ def _check(
         needs_recipient=needs_recipient,
         is_balance_sufficient=not is_open or _is_within_limit(work, added),
     )
-    refusal = explain_state(order.status) or _refuse_debt(work, added)
+    refusal = (
+        explain_state(order.status)
+        or explain_currency(work.merchant.currency, work.catalogue.currencies)
+        or _refuse_debt(work, added)
+    )
     return SubmissionStatus(order, images, errors, findings, refusal)
 
 

@@ -45,6 +45,7 @@ def submit_order(
     If a card must be charged, return a payment instead: the caller calls the provider, outside any
     transaction, and settles its answer. A payment that is under way is returned again.
     """
+    work.check_may_order()
     work.check_may_spend()
     check_move(order.status, OrderStatus.SUBMITTED)
     if order.payment is Payment.INVOICE_RECIPIENT:
@@ -73,6 +74,7 @@ def submit_order(
 
 def await_payment(work: Work, order: Order, ready: ReadySubmission | None = None) -> Order:
     """Let the recipient pay for an order and complete its address."""
+    work.check_may_order()
     work.check_may_spend()
     check_move(order.status, OrderStatus.AWAITING_PAYMENT)
     if order.payment is Payment.INVOICE_ME:

@@ -51,6 +51,7 @@ from printworks.dashboard.site.rendering import Link, Message, render, render_me
 from printworks.dashboard.site.services import PageServices
 from printworks.dashboard.site.threads import Threads
 from printworks.errors import BadInput, ServiceError
+from printworks.rules.merchants import check_not_closed
 from printworks.rules.people import Realm, read_email
 from printworks.store.accounts.invitations import Invitation, find_invitation
 from printworks.store.accounts.merchants import get_merchant
@@ -219,6 +220,8 @@ class SignInPages:
 
     def _let_in(self, db: Connection, attempt: SignInAttempt, entry: _Entry) -> Response:
         request, person = attempt.request, entry.person
+        if person.merchant_id is not None:
+            check_not_closed(get_merchant(db, person.merchant_id).state)
         # End the session that this browser had before, even if its cookie was copied.
         end_session_of(db, request.cookies.get(COOKIES[person.realm], ""))
         now = self._services.clock()
@@ -241,7 +244,9 @@ class SignInPages:
     def _show_sign_up(self, attempt: SignInAttempt) -> Response:
         if not self._services.is_sandbox:
             return render_message(_BY_INVITATION, status=403)
-        return self._page(attempt, "sign_up.html", invitation=None, currencies=list(Currency))
+        return self._page(
+            attempt, "sign_up.html", invitation=None, currencies=self._services.catalogue.currencies
+        )
 
     def _sign_up(self, attempt: SignInAttempt) -> Response:
         if not self._services.is_sandbox:
@@ -272,7 +277,11 @@ class SignInPages:
             return render_message(_NO_INVITATION, status=404)
         shop = self._find_shop(invitation)
         return self._page(
-            attempt, "sign_up.html", invitation=invitation, shop=shop, currencies=list(Currency)
+            attempt,
+            "sign_up.html",
+            invitation=invitation,
+            shop=shop,
+            currencies=self._services.catalogue.currencies,
         )
 
     def _find_shop(self, invitation: Invitation) -> str:
@@ -291,7 +300,7 @@ class SignInPages:
         is_new = invitation.realm is Realm.MERCHANT and not (
             invitation.merchant_id or invitation.person_id
         )
-        shop, currency = _read_shop(sent) if is_new else ("", Currency.GBP)
+        shop, currency = _read_shop(sent) if is_new else ("", None)
         of_merchant = shop or self._find_shop(invitation)
         check_new_password(sent.raw("password"), invitation.email, of_merchant)
         password_hash = self._services.passwords.hash(sent.raw("password"))
@@ -332,11 +341,13 @@ class SignInPages:
         return answer
 
 
-def _read_shop(sent: Sent) -> tuple[str, Currency]:
+def _read_shop(sent: Sent) -> tuple[str, Currency | None]:
     shop = sent.text("shop")
     if not shop:
         raise BadInput("Enter the name of your shop.")
-    currency = sent.text("currency") or Currency.GBP
+    currency = sent.text("currency")
+    if not currency:
+        return shop, None
     return shop, read_choice(Currency, currency, "Choose one of the currencies.")
 
 

@@ -4,7 +4,7 @@ from typing import Final
 
 from printworks.dashboard.auth.security import security_page
 from printworks.dashboard.console import ledger
-from printworks.dashboard.console.accounts import audit, merchants, people
+from printworks.dashboard.console.accounts import audit, lifecycle, merchants, people
 from printworks.dashboard.console.catalogue import catalogue, routing
 from printworks.dashboard.console.issues import issues
 from printworks.dashboard.console.mail import mail_settings, mails
@@ -31,6 +31,7 @@ PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
     issues.show_photo,
     merchants.show_merchants,
     merchants.show_merchant,
+    lifecycle.show_account,
     catalogue.show_catalogue,
     catalogue.show_product,
     catalogue.show_labs,

@@ -6,11 +6,12 @@ from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, bindparam, insert, or_, select, update
+from sqlalchemy import Connection, bindparam, insert, literal_column, or_, select, update
 
 from printworks.catalogue.products import Currency
 from printworks.errors import NotFound
 from printworks.rules.keys import KeyAccess, KeyLimits
+from printworks.rules.merchants import MerchantState
 from printworks.rules.payments import Billing
 from printworks.rules.shares import ShareTerms
 from printworks.store.engine.prepared import PreparedStatement
@@ -34,6 +35,9 @@ class Merchant(msgspec.Struct, frozen=True):
     requests_per_second: int | None = None
     requests_burst: int | None = None
     requests_in_work: int | None = None
+    state: MerchantState = MerchantState.ACTIVE
+    # Why it is suspended or closed.
+    state_reason: str = ""
 
     @property
     def share_terms(self) -> ShareTerms:
@@ -79,7 +83,12 @@ _is_valid = or_(api_keys.c.expires_at.is_(None), api_keys.c.expires_at > bindpar
 _FIND_KEY: Final = PreparedStatement(
     select(*_COLUMNS, api_keys.c.name, api_keys.c.access, api_keys.c.lab, api_keys.c.expires_at)
     .join_from(merchants, api_keys)
-    .where(api_keys.c.hash == bindparam("hash"), merchants.c.code == bindparam("code"), _is_valid)
+    .where(
+        api_keys.c.hash == bindparam("hash"),
+        merchants.c.code == bindparam("code"),
+        merchants.c.state != literal_column(f"'{MerchantState.CLOSED}'"),
+        _is_valid,
+    )
 )
 _LIST_KEYS: Final = (
     select(*columns_of(api_keys, ApiKey, merchant_code=merchants.c.code))

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, literal_column, select
 
 from printworks.catalogue.products import Currency
 from printworks.errors import NotFound
+from printworks.rules.merchants import MerchantState
 from printworks.rules.payments import Billing
 from printworks.rules.search import simplify
 from printworks.store.console.problems import count_failed
@@ -25,6 +26,7 @@ class MerchantLine(msgspec.Struct, frozen=True):
     id: int
     code: str
     name: str
+    state: MerchantState
     billing: Billing
     currency: Currency
     # What the merchant owes, in minor units, and the most it may owe; None is no limit.

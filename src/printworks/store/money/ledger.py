@@ -131,10 +131,10 @@ def read_entry(values: Any) -> LedgerEntry:
     return LedgerEntry(**{**values, "lines": read_lines(values["lines"])})
 
 
-def list_entries(db: Connection, merchant_id: int) -> Iterator[Booked]:
-    """Yield a merchant's entries, oldest first."""
+def list_entries(db: Connection, merchant_id: int, *, after: int = 0) -> Iterator[Booked]:
+    """Yield a merchant's entries after that number, oldest first."""
     query = select(*COLUMNS, ledger_entries.c.hash, ledger_entries.c.balance).where(
-        ledger_entries.c.merchant_id == merchant_id
+        ledger_entries.c.merchant_id == merchant_id, ledger_entries.c.number > after
     )
     for row in read_all(db, query, ledger_entries.c.number):
         values = dict(row._mapping)

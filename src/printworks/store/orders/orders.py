@@ -306,6 +306,18 @@ def list_orders(db: Connection, merchant_id: int, *, limit: int, start: int) -> 
     return OrderPage([Order(*row) for row in rows], total)
 
 
+def list_orders_from(db: Connection, merchant_id: int, *, newest: int, limit: int) -> list[Order]:
+    """Return the next orders from this ordinal downwards; orders that are new do not move them."""
+    rows = _PAGE.all(db, {"merchant_id": merchant_id, "newest": newest, "limit": limit})
+    return [Order(*row) for row in rows]
+
+
+def count_orders(db: Connection, merchant_id: int) -> int:
+    """Return how many orders a merchant has; it is the ordinal of the newest."""
+    (total,) = _TOTAL.one(db, {"merchant_id": merchant_id})
+    return int(total)
+
+
 def list_sized_orders(db: Connection, merchant_id: int, *, newest: int) -> list[SizedOrder]:
     """Return the next orders from this ordinal downwards, with the number of their images."""
     page = {"merchant_id": merchant_id, "newest": newest, "limit": ROWS_AT_ONCE}

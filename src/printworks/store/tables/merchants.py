@@ -5,6 +5,7 @@ from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Table, Text, fal
 from printworks.catalogue.products import Currency
 from printworks.rules.keys import KeyAccess
 from printworks.rules.languages import Language
+from printworks.rules.merchants import MerchantState
 from printworks.rules.payments import Billing
 from printworks.store.engine.columns import Duration, EnumText, Json, RowId, Timestamp
 from printworks.store.tables.base import metadata
@@ -16,6 +17,9 @@ merchants = Table(
     # What the merchant sends as its id: not guessable, and reveals nothing about other merchants.
     Column("code", Text, nullable=False, unique=True),
     Column("name", Text, nullable=False),
+    # Whether it may order, and why not, in the operator's words.
+    Column("state", EnumText(MerchantState), nullable=False, server_default=text("'active'")),
+    Column("state_reason", Text, nullable=False, server_default=text("''")),
     # The currency in which the merchant is charged.
     Column("currency", EnumText(Currency), nullable=False, server_default=text("'GBP'")),
     # How many orders the merchant has created; the newest order has this ordinal.

@@ -78,7 +78,7 @@ def withdraw_one(visit: ConsoleVisit) -> None:
 @page_at("/console/merchants/{code}")
 def show_merchant(visit: ConsoleVisit, link: FreshLink | None = None) -> Response:
     """Show everything about one merchant."""
-    merchant = _get(visit)
+    merchant = get_merchant_of(visit)
     orders = search_orders(visit.db, merchant.id, OrderSearch(), before=None, limit=_FEW)
     people = list_people(visit.db, Realm.MERCHANT, merchant_id=merchant.id)
     return visit.render(
@@ -112,7 +112,7 @@ def show_merchant(visit: ConsoleVisit, link: FreshLink | None = None) -> Respons
 )
 def change_billing(visit: ConsoleVisit) -> None:
     """Change how a merchant pays, and how much it may owe."""
-    merchant = _get(visit)
+    merchant = get_merchant_of(visit)
     actions.change_billing(visit.work_for(merchant), _read_terms(visit, merchant.currency))
 
 
@@ -123,7 +123,7 @@ def change_billing(visit: ConsoleVisit) -> None:
     needs_password=True,
 )
 def revoke_key(visit: ConsoleVisit) -> None:
-    actions.revoke_key(visit.work_for(_get(visit)), visit.sent.number("key") or 0)
+    actions.revoke_key(visit.work_for(get_merchant_of(visit)), visit.sent.number("key") or 0)
 
 
 @show_merchant.action(
@@ -134,7 +134,7 @@ def revoke_key(visit: ConsoleVisit) -> None:
 )
 def trust_callbacks(visit: ConsoleVisit) -> None:
     """Vouch for the callback addresses of a merchant."""
-    trust_addresses(visit.work_for(_get(visit)), is_trusted=True)
+    trust_addresses(visit.work_for(get_merchant_of(visit)), is_trusted=True)
 
 
 @show_merchant.action(
@@ -144,7 +144,7 @@ def trust_callbacks(visit: ConsoleVisit) -> None:
     needs_password=True,
 )
 def distrust_callbacks(visit: ConsoleVisit) -> None:
-    trust_addresses(visit.work_for(_get(visit)), is_trusted=False)
+    trust_addresses(visit.work_for(get_merchant_of(visit)), is_trusted=False)
 
 
 @show_merchant.action(
@@ -153,12 +153,14 @@ def distrust_callbacks(visit: ConsoleVisit) -> None:
 def change_limits(visit: ConsoleVisit) -> None:
     """Change how many requests a merchant may send."""
     names = ("requests_per_second", "requests_burst", "requests_in_work")
-    change_share(visit.work_for(_get(visit)), ShareTerms(*(_read_limit(visit, n) for n in names)))
+    change_share(
+        visit.work_for(get_merchant_of(visit)), ShareTerms(*(_read_limit(visit, n) for n in names))
+    )
 
 
 @show_merchant.action("resend-given-up", "The callbacks are being resent.", duty=Duty.SUPPORT)
 def send_failed_again(visit: ConsoleVisit) -> None:
-    if not resend_failed(visit.work_for(_get(visit))):
+    if not resend_failed(visit.work_for(get_merchant_of(visit))):
         raise WrongState("There are no failed callbacks any more.")
 
 
@@ -166,14 +168,16 @@ def send_failed_again(visit: ConsoleVisit) -> None:
 def invite_person(visit: ConsoleVisit) -> Response:
     """Invite a colleague of a merchant by mail, or show the link once."""
     email = visit.sent.text("email")
-    token = invite_colleague(visit.work_for(_get(visit)), email, by_mail=is_mailed(visit))
+    token = invite_colleague(
+        visit.work_for(get_merchant_of(visit)), email, by_mail=is_mailed(visit)
+    )
     return show_merchant(visit, make_link(visit, email, token))
 
 
 @show_merchant.action("reset-colleague", duty=Duty.ADMINISTER, needs_password=True)
 def reset_person(visit: ConsoleVisit) -> Response:
     """Make a password reset link for one of a merchant's people."""
-    person = _get_person(visit, _get(visit))
+    person = _get_person(visit, get_merchant_of(visit))
     token = invite_to_choose_password(
         visit.system_work, Realm.MERCHANT, person.email, by_mail=is_mailed(visit)
     )
@@ -184,10 +188,11 @@ def reset_person(visit: ConsoleVisit) -> Response:
     "withdraw-colleague-invitation", "The invitation was withdrawn.", duty=Duty.ADMINISTER
 )
 def withdraw_colleague(visit: ConsoleVisit) -> None:
-    withdraw(visit.work_for(_get(visit)), Realm.MERCHANT, visit.sent.text("invitation"))
+    withdraw(visit.work_for(get_merchant_of(visit)), Realm.MERCHANT, visit.sent.text("invitation"))
 
 
-def _get(visit: ConsoleVisit) -> Merchant:
+def get_merchant_of(visit: ConsoleVisit) -> Merchant:
+    """Return the merchant that the address of the page names."""
     return get_merchant_by_code(visit.db, str(visit.request.path_params["code"]))
 
 

@@ -7,13 +7,13 @@ in the history of browsers.
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
-from urllib.parse import quote
 
 import msgspec
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from printworks.actions.privacy.erasing import erase_order
 from printworks.actions.privacy.exporting import MOST_ORDERS, export_orders, write_archive
+from printworks.dashboard.shared.archives import send_archive
 from printworks.dashboard.shared.bulk import BulkReport, do_each, read_chosen
 from printworks.dashboard.shared.paging import cut
 from printworks.dashboard.site.forms import read_number
@@ -165,18 +165,7 @@ def export(visit: ConsoleVisit) -> Response:
     chosen: Sequence[int] = read_chosen(visit.sent)[:MOST_ORDERS]
     with visit.services.database.writing() as db:
         collected = export_orders(visit.system_work_in(db), chosen)
-    name = quote(f"person-{collected.at:%Y%m%d-%H%M%S}.zip")
-    return StreamingResponse(
-        write_archive(visit.services.files, collected),
-        media_type="application/zip",
-        headers={
-            "Content-Disposition": f'attachment; filename="{name}"',
-            "Cache-Control": "no-store",
-            # Pictures do not become smaller.
-            "Content-Encoding": "identity",
-            "X-Content-Type-Options": "nosniff",
-        },
-    )
+    return send_archive(write_archive(visit.services.files, collected), "person", collected.at)
 
 
 @page_at("/console/privacy/{id}", duty=Duty.SUPPORT)

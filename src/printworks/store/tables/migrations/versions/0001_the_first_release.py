@@ -83,6 +83,8 @@ numbered_table(
     "merchants",
     sa.Column("code", TEXT, nullable=False, unique=True),
     *required(TEXT, "name"),
+    *required(TEXT, "state", default="'active'"),
+    *required(TEXT, "state_reason", default="''"),
     *required(TEXT, "currency", default="'GBP'"),
     *required(BIGINT, "order_count", "event_count", "file_bytes", default="0"),
     *optional(TEXT, "callback_url", "callback_format"),

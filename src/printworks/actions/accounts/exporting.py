@@ -1,0 +1,98 @@
+"""Everything that a merchant has, as one ZIP: orders, money and pictures.
+
+It is read a page at a time while it is sent, so that neither memory nor a transaction has to hold
+it. An order that changes meanwhile is written as it was when its page was read.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import islice
+from typing import Any, Final
+
+import msgspec
+
+from printworks.actions.archives import ArchiveWriter
+from printworks.actions.orders.documents import NamedFiles, describe_order, name_files
+from printworks.actions.work import Work
+from printworks.files.store import Files
+from printworks.store.accounts.merchants import Merchant
+from printworks.store.engine.database import Database
+from printworks.store.money.ledger import list_entries
+from printworks.store.orders.orders import count_orders, list_orders_from
+
+_AT_ONCE: Final = 100
+_ENTRIES_AT_ONCE: Final = 1000
+
+
+class MerchantExport(msgspec.Struct, frozen=True, kw_only=True):
+    """Whose data is exported, and what of it."""
+
+    merchant: Merchant
+    at: datetime
+    with_pictures: bool = True
+    # Pictures beyond this are named and left out.
+    most_bytes: int
+
+
+def begin_merchant_export(work: Work, *, with_pictures: bool, most_bytes: int) -> MerchantExport:
+    """Note that somebody exports all data of a merchant."""
+    work.audit("export-merchant", work.merchant.code, pictures=with_pictures)
+    return MerchantExport(
+        merchant=work.merchant,
+        at=work.real_now,
+        with_pictures=with_pictures,
+        most_bytes=most_bytes,
+    )
+
+
+def write_merchant_archive(
+    database: Database, files: Files, export: MerchantExport
+) -> Iterator[bytes]:
+    """Write the archive, a piece at a time."""
+    archive = ArchiveWriter(files, export.at, most_bytes=export.most_bytes)
+    about = {
+        "exportedAt": export.at,
+        "merchantId": export.merchant.code,
+        "name": export.merchant.name,
+        "currency": export.merchant.currency,
+        "billing": export.merchant.billing,
+        "state": export.merchant.state,
+    }
+    yield from archive.add_lines("merchant.json", [_write_line(about)])
+    orders = (_write_line(document) for document, _ in _read_orders(database, export.merchant.id))
+    yield from archive.add_lines("orders.jsonl", orders)
+    yield from archive.add_lines("ledger.jsonl", _write_ledger(database, export.merchant.id))
+    if export.with_pictures:
+        for _, pictures in _read_orders(database, export.merchant.id):
+            for name, key in pictures.items():
+                yield from archive.add_file(name, key)
+    yield from archive.finish()
+
+
+def _read_orders(
+    database: Database, merchant_id: int
+) -> Iterator[tuple[dict[str, Any], NamedFiles]]:
+    """Yield what is known of each order and its files, newest first."""
+    with database.reading() as db:
+        newest = count_orders(db, merchant_id)
+    while newest > 0:
+        with database.reading() as db:
+            orders = list_orders_from(db, merchant_id, newest=newest, limit=_AT_ONCE)
+            page = [(describe_order(db, order), name_files(db, order)) for order in orders]
+        yield from page
+        newest -= _AT_ONCE
+
+
+def _write_ledger(database: Database, merchant_id: int) -> Iterator[bytes]:
+    after = 0
+    while True:
+        with database.reading() as db:
+            page = list(islice(list_entries(db, merchant_id, after=after), _ENTRIES_AT_ONCE))
+        yield from (_write_line(booked.entry) for booked in page)
+        if len(page) < _ENTRIES_AT_ONCE:
+            return
+        after = page[-1].entry.number
+
+
+def _write_line(value: object) -> bytes:
+    return msgspec.json.encode(value) + b"\n"
