@@ -12,7 +12,7 @@ from printworks.actions.accounts.merchants import add_merchant
 from printworks.actions.orders.orders import create_order
 from printworks.actions.orders.plans import get_planned_order
 from printworks.actions.services import Services
-from printworks.actions.work import SYSTEM, Actor, SystemWork, Work
+from printworks.actions.work import SYSTEM, Actor, PinnedCatalogue, SystemWork, Work
 from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.snapshot import Catalogue
 from printworks.clock import Clock
@@ -107,7 +107,14 @@ def a_system_work(
     backing = FixedServices(
         catalogue or open_catalogue(None), cards, environment, mail_terms=mail_terms
     )
-    return SystemWork(db=db, real_now=now, backing=backing, actor=actor, request_id=request_id)
+    return SystemWork(
+        db=db,
+        real_now=now,
+        backing=backing,
+        pinned=PinnedCatalogue(backing),
+        actor=actor,
+        request_id=request_id,
+    )
 
 
 def a_work(db: Connection, merchant: Merchant, *, now: datetime = NOON, **given: Any) -> Work:

@@ -91,7 +91,9 @@ def test_the_labs_are_chosen_before_a_payment_is_settled_or_again_if_the_order_h
         shipments = list_shipments(db, order.id)
 
     assert ready is not None
-    assert ready.is_for(order) is not has_changed
+    with database.reading() as db:
+        work = a_work(db, merchant, now=NOON, catalogue=CATALOGUE)
+        assert ready.is_for(work, order) is not has_changed
     assert settled.state is PaymentState.PAID
     assert [one.state for one in shipments] == [LabState.OFFERED]
 

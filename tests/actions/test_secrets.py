@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from printworks.actions.accounts import secrets as actions
@@ -55,7 +56,7 @@ def work_in(db: Any, vault: Vault) -> Any:
     """Begin work with these keys."""
     work = a_system_work(db)
     backing = FixedServices(work.catalogue, vault=vault)
-    return type(work)(db=db, real_now=NOON, backing=backing, actor=work.actor)
+    return msgspec.structs.replace(work, backing=backing)
 
 
 def keep_secrets(database: Database, vault: Vault) -> list[str]:

@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 
+import msgspec
 import pytest
 
 from printworks.api.kept_answers import LARGEST_KEPT, MOST_KEPT, KeptAnswers
 from printworks.api.messages import Request, Response
 from printworks.api.tags import Tags
+from printworks.catalogue.opening import open_catalogue
 from printworks.rules.production import LabState
 from printworks.store.engine.database import Database
 from tests.api.client import Client
@@ -141,8 +143,18 @@ def test_only_what_is_read_has_a_tag(v3: Client) -> None:
 def test_another_catalogue_or_address_gives_other_tags() -> None:
     request = Request("GET", "/", "", {}, b"", "id")
 
-    def tag(*written_with: str) -> str:
-        return Tags(*written_with).of_mark(request, "3.0", "1")
+    first = open_catalogue(None)
+    second = msgspec.structs.replace(first, fingerprint="another")
+    in_use = [first]
 
-    assert len({tag("a", "b"), tag("c", "b"), tag("a", "d")}) == 3
-    assert tag("a", "b") == tag("a", "b")
+    def tag(tags: Tags) -> str:
+        return tags.of_mark(request, "3.0", "1")
+
+    here = Tags("https://here.example", lambda: in_use[-1])
+    there = Tags("https://there.example", lambda: in_use[-1])
+    before, elsewhere = tag(here), tag(there)
+    in_use.append(second)
+
+    assert len({before, elsewhere, tag(here)}) == 3
+    in_use.append(first)
+    assert tag(here) == before

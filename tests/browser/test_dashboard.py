@@ -12,8 +12,10 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from sqlalchemy import select
 
+from printworks.actions.catalogue import add_version
 from printworks.actions.mail.writing import NewLetter, write_mail
 from printworks.actions.privacy.erasing import erase_order
+from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard import console, merchant
 from printworks.rules.mail import MailFacts, MailKind, MailTerms, NoticeFact
 from printworks.rules.orders import OrderStatus
@@ -365,6 +367,7 @@ def test_every_page_can_be_used_by_everybody(
     # Others may have left orders without images in the same house.
     mine = f"/console{about['/orders/{id}']}"
     about = {path: find_link(page, house, *where) for path, where in AT_THE_CONSOLE.items()}
+    about["/console/versions/{id}"] = add_draft(house)
     about["/console/orders/{id}/address"] = f"{mine}/address"
     about["/console/orders/{id}/images/{image}"] = find_link(page, house, mine, f"{mine}/images/")
     about["/console/merchants/{code}/account"] = f"{about['/console/merchants/{code}']}/account"
@@ -415,6 +418,17 @@ def check_choosing(page: Page, house: House) -> None:
     for listed in ("orders", "issues", "production", "jobs"):
         check_at(page, house, f"/console/{listed}?choose=all")
     check_at(page, house, "/console/privacy?order=1")
+
+
+def add_draft(house: House) -> str:
+    """Have a version of the catalogue that changes something; return where it is shown."""
+    now, texts = datetime.now(UTC), Catalogue.load().texts
+    # Each test of the house makes one that is like no other.
+    dearer = texts["prints.toml"].replace("GBP = 270", "GBP = 290") + f"# {now}\n"
+    catalogue = Catalogue.load({**texts, "prints.toml": dearer})
+    with house.database.writing() as db:
+        version = add_version(a_system_work(db, now=now), catalogue, "Dearer prints")
+    return f"/console/versions/{version.id}"
 
 
 def erase_one(house: House) -> None:

@@ -1,10 +1,13 @@
 """`printworks catalogue`."""
 
 import json
+import shutil
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from printworks.catalogue.snapshot import Catalogue
 from tests.catalogue.folders import (
     a_folder,
     a_lab,
@@ -13,6 +16,7 @@ from tests.catalogue.folders import (
     a_service,
     a_whole_folder,
 )
+from tests.cli.operators import Operator
 from tests.cli.program import run
 
 
@@ -292,3 +296,85 @@ def test_an_unknown_method_is_explained(tmp_path: Path) -> None:
         "printworks: There is no shipping method 'Rocket'; "
         "there are Budget, Standard, Express, Overnight.\n",
     )
+
+
+@pytest.mark.both_databases
+def test_a_version_is_imported_compared_published_and_rolled_back(
+    keeper: Operator, tmp_path: Path
+) -> None:
+    assert keeper.asks("catalogue", "versions").said.startswith("There is no version yet")
+    exported = tmp_path / "exported"
+    keeper.reads("catalogue", "export", str(exported))
+    dearer = tmp_path / "dearer"
+    shutil.copytree(exported, dearer)
+    products = dearer / "products.toml"
+    products.write_text(products.read_text().replace("GBP = 20", "GBP = 30"))
+
+    added = keeper.reads("catalogue", "import", str(dearer), "--title", "Dearer")["version"]
+    changes = keeper.reads("catalogue", "diff", str(added))
+    keeper.reads("catalogue", "publish", str(added))
+    shown = keeper.reads("catalogue", "show", "PHOTO-4X6")
+    back = keeper.reads("catalogue", "rollback")
+
+    assert {"product", "PHOTO-4X6", "price GBP", "0.20", "0.30"} <= {*changes[0].values()}
+    assert "30" in json.dumps(shown["prices"])
+    assert back["sameAs"] == 1
+    listed = keeper.reads("catalogue", "versions")
+    assert [(one["id"], one["state"]) for one in listed] == [
+        (back["version"], "published"),
+        (added, "superseded"),
+        (1, "superseded"),
+    ]
+    assert keeper.asks("catalogue", "diff", str(back["version"]), "1").said == (
+        "They sell, make and send the same.\n"
+    )
+
+
+def test_what_was_exported_is_the_same_when_it_is_imported(
+    keeper: Operator, tmp_path: Path
+) -> None:
+    exported, again = tmp_path / "exported", tmp_path / "again"
+
+    keeper.reads("catalogue", "export", str(exported))
+    keeper.reads("catalogue", "export", str(again))
+
+    same = Catalogue.load(exported)
+    assert same.fingerprint == Catalogue.load(keeper.catalogue).fingerprint
+    refused = keeper.asks("catalogue", "export", str(again))
+    assert (refused.code, "exists already" in refused.complained) == (1, True)
+    twice = keeper.asks("catalogue", "import", str(exported), "--title", "The same")
+    assert (twice.code, "the same as version 1" in twice.complained) == (1, True)
+
+
+def test_a_wrong_folder_is_not_imported_and_every_problem_named(
+    keeper: Operator, tmp_path: Path
+) -> None:
+    wrong = tmp_path / "wrong"
+    shutil.copytree(keeper.catalogue, wrong)
+    (wrong / "products.toml").write_text("nonsense")
+
+    refused = keeper.asks("catalogue", "import", str(wrong))
+
+    assert refused.code == 1
+    assert "Nothing was imported" in refused.complained
+    assert "products.toml:1" in refused.complained
+
+
+def test_a_version_waits_for_its_time_and_can_be_withdrawn(
+    keeper: Operator, tmp_path: Path
+) -> None:
+    dearer = tmp_path / "dearer"
+    shutil.copytree(keeper.catalogue, dearer)
+    products = dearer / "products.toml"
+    products.write_text(products.read_text().replace("GBP = 20", "GBP = 30"))
+    added = str(keeper.reads("catalogue", "import", str(dearer))["version"])
+    tomorrow = f"{datetime.now(UTC) + timedelta(days=1):%Y-%m-%d}"
+
+    keeper.reads("catalogue", "publish", added, "--at", tomorrow)
+    waiting = keeper.reads("catalogue", "versions")[0]["state"]
+    keeper.reads("catalogue", "withdraw", added)
+
+    assert waiting == "scheduled"
+    assert keeper.reads("catalogue", "versions")[0]["state"] == "draft"
+    refused = keeper.asks("catalogue", "rollback")
+    assert (refused.code, "No other version was in use" in refused.complained) == (1, True)

@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
-from printworks.actions.work import SYSTEM, Actor, SystemWork, Work
-from printworks.catalogue.opening import open_catalogue
+from printworks.actions.work import SYSTEM, Actor, PinnedCatalogue, SystemWork, Work
 from printworks.catalogue.snapshot import Catalogue
 from printworks.clock import Clock, system_clock
 from printworks.errors import OutOfRoom
@@ -30,6 +29,7 @@ from printworks.rules.payments import Cards
 from printworks.rules.quotas import Quotas
 from printworks.settings import Settings, is_in_s3
 from printworks.store.accounts.merchants import Merchant
+from printworks.store.catalogue.watch import CatalogueWatch
 from printworks.store.engine.database import Database
 from printworks.store.queue.quarantine import QuarantineWatch
 from printworks.vault import Vault
@@ -69,7 +69,22 @@ class Services:
 
     @property
     def catalogue(self) -> Catalogue:
-        return self._once("catalogue", lambda: open_catalogue(self.settings.catalogue))
+        """What is sold at this moment; whoever needs it twice keeps it."""
+        given: Catalogue | None = self.given.get("catalogue")
+        return self.catalogue_watch.current if given is None else given
+
+    @property
+    def catalogue_watch(self) -> CatalogueWatch:
+        """Follows which version of the catalogue is in use."""
+        settings, clock = self.settings, self.clock
+        return self._once(
+            "catalogue_watch", lambda: CatalogueWatch(self.database, settings.catalogue, clock)
+        )
+
+    def follow_catalogue(self) -> None:
+        """Read the catalogue, and follow what is published until these services are closed."""
+        if "catalogue" not in self.given:
+            self.catalogue_watch.start()
 
     @property
     def gateway(self) -> Gateway:
@@ -163,7 +178,12 @@ class Services:
     ) -> SystemWork:
         """Begin work that belongs to no merchant, in the caller's transaction."""
         return SystemWork(
-            db=db, real_now=self.clock(), backing=self, actor=actor, request_id=request_id
+            db=db,
+            real_now=self.clock(),
+            backing=self,
+            pinned=PinnedCatalogue(self),
+            actor=actor,
+            request_id=request_id,
         )
 
     def work(
@@ -180,6 +200,7 @@ class Services:
             db=db,
             real_now=self.clock(),
             backing=self,
+            pinned=PinnedCatalogue(self),
             actor=actor,
             request_id=request_id,
             merchant=merchant,
@@ -189,7 +210,7 @@ class Services:
     def close(self) -> None:
         """Close what was opened here; what was given belongs to its owner."""
         with self._opening:
-            for name in ("passwords", "processor", "database"):
+            for name in ("passwords", "processor", "catalogue_watch", "database"):
                 with suppress(KeyError):
                     self._opened.pop(name).close()
 

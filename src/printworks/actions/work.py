@@ -90,18 +90,36 @@ class Backing(Protocol):
         """What seals and opens the secrets that the database stores."""
 
 
+class PinnedCatalogue:
+    """The catalogue as it was when it was first needed."""
+
+    __slots__ = ("_backing", "_found")
+
+    def __init__(self, backing: Backing) -> None:
+        self._backing = backing
+        self._found: Catalogue | None = None
+
+    def get(self) -> Catalogue:
+        found = self._found
+        if found is None:
+            found = self._found = self._backing.catalogue
+        return found
+
+
 class SystemWork(msgspec.Struct, frozen=True, kw_only=True):
     """Work in one transaction that belongs to no merchant, or to one that is not known yet."""
 
     db: Connection
     real_now: datetime
     backing: Backing
+    pinned: PinnedCatalogue
     actor: Actor = SYSTEM
     request_id: str | None = None
 
     @property
     def catalogue(self) -> Catalogue:
-        return self.backing.catalogue
+        """What is sold: the same from the beginning to the end, whatever is published meanwhile."""
+        return self.pinned.get()
 
     @property
     def cards(self) -> Cards | None:
@@ -134,6 +152,7 @@ class SystemWork(msgspec.Struct, frozen=True, kw_only=True):
             db=self.db,
             real_now=self.real_now,
             backing=self.backing,
+            pinned=self.pinned,
             actor=self.actor,
             request_id=self.request_id,
             merchant=merchant,

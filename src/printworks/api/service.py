@@ -90,7 +90,7 @@ class ApiService:
         self._clock = services.clock
         self._links = links
         self._credentials = Credentials(services.database, services.settings)
-        tags = Tags(services.catalogue.fingerprint, services.settings.public_url)
+        tags = Tags(services.settings.public_url, lambda: services.catalogue)
         self._marked = MarkedAnswers(tags)
 
     def answer(self, matched: MatchedRequest) -> Response | Pending:

@@ -1,6 +1,7 @@
 """Entity tags: a client that has seen an answer need not be sent it again."""
 
 import hashlib
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -10,6 +11,7 @@ import msgspec
 import printworks
 from printworks.api.messages import Request, Response
 from printworks.api.responses import choose_media_type
+from printworks.catalogue.snapshot import Catalogue
 
 _DIGITS: Final = 24
 _PACKAGE: Final = Path(printworks.__file__).parent
@@ -22,17 +24,20 @@ class Tags:
     it with the same catalogue and settings.
     """
 
-    def __init__(self, *written_with: str) -> None:
-        self._writer = f"{_hash_program()} {written_with}"
-        self._endings: dict[tuple[str, str], str] = {}
+    def __init__(self, public_url: str, find_catalogue: Callable[[], Catalogue]) -> None:
+        self._writer = f"{_hash_program()} {public_url}"
+        # Another catalogue may be published at any time.
+        self._find_catalogue = find_catalogue
+        self._endings: dict[tuple[str, str, str], str] = {}
 
     def of_mark(self, request: Request, version: str, mark: str) -> str:
         """Return the tag of what has this mark, in the format that is asked for."""
         media_type = choose_media_type(request.headers.get("accept", ""))
-        ending = self._endings.get((version, media_type))
+        catalogue = self._find_catalogue().fingerprint
+        ending = self._endings.get((version, media_type, catalogue))
         if ending is None:
-            ending = _hash(f"{self._writer} {version} {media_type}".encode())
-            self._endings[version, media_type] = ending
+            ending = _hash(f"{self._writer} {catalogue} {version} {media_type}".encode())
+            self._endings[version, media_type, catalogue] = ending
         return f'"{mark}-{ending}"'
 
 

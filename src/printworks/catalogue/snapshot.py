@@ -56,6 +56,8 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     rates: Mapping[Currency, Decimal]
     # Of the text of its files: two catalogues with the same one are the same.
     fingerprint: str
+    # The files from which it was read, by their names.
+    texts: Mapping[str, str]
     _by_sku: Mapping[str, Product]
     _by_type: Mapping[tuple[str, QualityLevel], tuple[Product, ...]]
     _labs_by_code: Mapping[str, Lab]
@@ -63,9 +65,12 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     _remembered: dict[Hashable, Any] = msgspec.field(default_factory=dict)
 
     @classmethod
-    def load(cls, folder: Path = DEFAULT_FOLDER) -> Self:
-        """Read a folder of TOML files; raise `BadCatalogue` with every problem in it."""
-        files = CatalogueFiles(folder)
+    def load(cls, given: Path | Mapping[str, str] = DEFAULT_FOLDER) -> Self:
+        """Read a folder of TOML files, or texts by the names of their files.
+
+        Raise `BadCatalogue` with every problem in them.
+        """
+        files = CatalogueFiles(given)
         form, sold = read_files(files)
         products = tuple(sold.values())
         labs = tuple(build_labs(form.labs, products, files))
@@ -93,6 +98,7 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             promises=MappingProxyType(promises),
             rates=MappingProxyType(rates),
             fingerprint=files.fingerprint,
+            texts=files.texts,
             _by_sku={product.sku.casefold(): product for product in products},
             _by_type=_group_by_type(products),
             _labs_by_code={lab.code: lab for lab in labs},

@@ -7,7 +7,7 @@ reported: a block by counting headings, a key by its name, a row by counting row
 import hashlib
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -79,20 +79,25 @@ def _list_patterns(key: str, value: Any, *, is_outer: bool) -> Sequence[str]:
 
 
 class CatalogueFiles:
-    """The merged content of all files in a folder, and the problems found in it."""
+    """The merged content of the files of a catalogue, and the problems found in it.
 
-    def __init__(self, folder: Path) -> None:
+    They are those of a folder, or texts by the names of their files.
+    """
+
+    def __init__(self, given: Path | Mapping[str, str]) -> None:
         self.content: dict[str, Any] = {}
         self._problems: set[CatalogueProblem] = set()
         # The file of each part of the content, and its place there.
         self._origins: dict[Place, tuple[Source, Place]] = {}
-        paths = sorted(folder.glob("*.toml"))
-        if not folder.is_dir():
-            self._note(str(folder), 0, "There is no such folder.")
-        elif not paths:
-            self._note(str(folder), 0, "There is no TOML file in this folder.")
-        sources = [source for path in paths if (source := self._read(path))]
+        texts_by_name = self._read_folder(given) if isinstance(given, Path) else given
+        sources = [
+            source
+            for name, text in sorted(texts_by_name.items())
+            if (source := self._parse(name, text))
+        ]
         texts = "\n".join(line for source in sources for line in source.lines)
+        # The texts as they were read, by the names of their files.
+        self.texts = texts_by_name
         self.fingerprint = hashlib.sha256(texts.encode()).hexdigest()
         # Otherwise what seems to be absent may be in a file that could not be read.
         self.is_whole = not self._problems
@@ -157,21 +162,32 @@ class CatalogueFiles:
             into[place[-1]] = value
             self._origins[place] = (source, place)
 
-    def _read(self, path: Path) -> Source | None:
+    def _read_folder(self, folder: Path) -> dict[str, str]:
+        """Return the texts of the TOML files in a folder that can be read."""
+        texts: dict[str, str] = {}
+        paths = sorted(folder.glob("*.toml"))
+        if not folder.is_dir():
+            self._note(str(folder), 0, "There is no such folder.")
+        elif not paths:
+            self._note(str(folder), 0, "There is no TOML file in this folder.")
+        for path in paths:
+            try:
+                texts[path.name] = path.read_text(encoding="utf-8")
+            except UnicodeDecodeError as error:
+                line = error.object[: error.start].count(b"\n") + 1
+                self._note(path.name, line, "The file must be written in UTF-8.")
+            except OSError as error:
+                self._note(path.name, 0, f"The file cannot be read: {error.strerror}.")
+        return texts
+
+    def _parse(self, name: str, text: str) -> Source | None:
         try:
-            text = path.read_text(encoding="utf-8")
             content = tomllib.loads(text, parse_float=Decimal)
-        except UnicodeDecodeError as error:
-            line = error.object[: error.start].count(b"\n") + 1
-            self._note(path.name, line, "The file must be written in UTF-8.")
         except tomllib.TOMLDecodeError as error:
             found = re.fullmatch(
                 r"(.*) \(at (?:line (\d+), column \d+|end of document)\)", str(error)
             )
             line = int(found[2]) if found and found[2] else len(text.splitlines())
-            self._note(path.name, line, f"This is not TOML: {found[1] if found else error}.")
-        except OSError as error:
-            self._note(path.name, 0, f"The file cannot be read: {error.strerror}.")
-        else:
-            return Source(path.name, text.splitlines(), content)
-        return None
+            self._note(name, line, f"This is not TOML: {found[1] if found else error}.")
+            return None
+        return Source(name, text.splitlines(), content)

@@ -18,6 +18,7 @@ from printworks.catalogue.services import Service, StepPrice
 from printworks.catalogue.snapshot import DEFAULT_FOLDER, Catalogue
 from printworks.catalogue.tariff import ShippingRate
 from printworks.catalogue.values import DAYS
+from printworks.cli import catalogue_versions
 from printworks.cli.output import Columns, Members, align, pick
 from printworks.cli.session import CommandSession, command
 from printworks.errors import NotFound
@@ -218,6 +219,9 @@ def _find_price(currency: Currency, row: Members) -> str:
 
 
 def _load(session: CommandSession) -> Catalogue:
+    """Return the catalogue in use: a published version or, before there is one, that of the settings."""
+    if session.has_database:
+        return session.services.catalogue
     return Catalogue.load(session.settings.catalogue or DEFAULT_FOLDER)
 
 
@@ -301,3 +305,6 @@ def _describe_rate(rate: ShippingRate) -> dict[str, Any]:
             for currency, price in rate.steps.items()
         ],
     }
+
+
+app.add_typer(catalogue_versions.app)

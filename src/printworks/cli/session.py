@@ -72,6 +72,14 @@ class CommandSession(Output):
 
         return self._opened.enter_context(open_services(self.settings))
 
+    @property
+    def has_database(self) -> bool:
+        """Whether there is a database; a command that only reads does not make one."""
+        from sqlalchemy import make_url
+
+        url = make_url(self.settings.database_url)
+        return url.get_backend_name() != "sqlite" or Path(url.database or "").exists()
+
     def reading(self) -> "AbstractContextManager[Connection]":
         """Read from the database for the length of the block."""
         return self.services.database.reading()

@@ -56,8 +56,8 @@ class Application:
         self.counts = Counts()
         self._clock_mover = ClockMover(settings, clock)
         # For the core, the outside and the CPU threads, what is unchanged, the writer, the
-        # request log, and the readiness.
-        connections = settings.web_threads + OUTSIDE_THREADS + CPU_THREADS + 4
+        # request log, the readiness, and the catalogue.
+        connections = settings.web_threads + OUTSIDE_THREADS + CPU_THREADS + 5
         # One slot is enough for uploads and checks; the worker processes orders.
         self._services = Services(
             settings, clock, connections, advance_clock=self._clock_mover.advance
@@ -168,7 +168,7 @@ class Application:
         """Open the database and start the threads; in the process and loop that will use them."""
         service = ApiService(self._services, self._links)
         # Errors of the catalogue are raised at the start, not at the first request.
-        _ = self._services.catalogue
+        self._services.follow_catalogue()
         self._shares = Shares(self._settings, self._clock)
         log = RequestLog(self._services.database)
         self._tracer = open_tracer(self._settings, "web")

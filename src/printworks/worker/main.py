@@ -28,7 +28,7 @@ THREADS: Final = 6
 def run_worker(settings: Settings) -> None:
     """Work until SIGTERM or SIGINT, then let jobs finish in time and put back the rest."""
     log.configure(settings)
-    services = Services(settings, connections=THREADS + 1, processor_slots=os.cpu_count() or 1)
+    services = Services(settings, connections=THREADS + 2, processor_slots=os.cpu_count() or 1)
     try:
         with (
             ThreadPoolExecutor(THREADS, thread_name_prefix="database") as threads,

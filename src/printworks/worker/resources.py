@@ -131,7 +131,8 @@ async def open_resources(services: Services) -> AsyncIterator[Resources]:
     """Open the resources of a worker, in the event loop that will use them."""
     settings = services.settings
     # What cannot be opened is reported at the start, and not by the first job that needs it.
-    _ = services.files, services.catalogue
+    _ = services.files
+    services.follow_catalogue()
     scratch = settings.data / "tmp"
     scratch.mkdir(mode=0o700, exist_ok=True)
     _clear(scratch)

@@ -22,7 +22,7 @@ def check_lab_of_key(work: Work, order: Order, ready: ReadyRouting | None = None
         return
     if order.status in {OrderStatus.NOT_YET_SUBMITTED, OrderStatus.AWAITING_PAYMENT}:
         routing = use_ready(
-            ready, order, lambda: find_routing(work, order, list_images(work.db, order.id))
+            ready, work, order, lambda: find_routing(work, order, list_images(work.db, order.id))
         )
         check_labs(key, routing.plan.labs.values() if isinstance(routing, Routed) else ())
         return

@@ -67,7 +67,8 @@ def prepare_lab_report(system: SystemWork, report: LabReport) -> ReadyRouting | 
     order = get_any_order(system.db, shipment.order_id)
     work = system.for_merchant(get_merchant(system.db, order.merchant_id))
     without = _list_refusing(work.db, order, shipment)
-    return ReadyRouting(order.version, _choose_labs(work, order, shipment, without))
+    routing = _choose_labs(work, order, shipment, without)
+    return ReadyRouting(order.version, routing, work.catalogue)
 
 
 def apply_lab_report(
@@ -166,7 +167,7 @@ def _route_again(
     if shipment.held_because is not None:
         return False
     without = _list_refusing(work.db, order, shipment)
-    routing = use_ready(ready, order, lambda: _choose_labs(work, order, shipment, without))
+    routing = use_ready(ready, work, order, lambda: _choose_labs(work, order, shipment, without))
     try:
         _reroute(work, order, shipment, report, _Chosen(routing, without))
     except WrongState:

@@ -94,7 +94,7 @@ def offer_to_labs(
     work: Work, order: Order, images: Images, ready: ReadyRouting | None = None
 ) -> list[Shipment]:
     """Choose the labs of an order and offer it to them."""
-    routing = use_ready(ready, order, lambda: find_routing(work, order, images))
+    routing = use_ready(ready, work, order, lambda: find_routing(work, order, images))
     if not isinstance(routing, Routed):
         raise WrongState("No lab can make and send this order now; try again later.")
     drop_planned(work.db, order.id)

@@ -90,13 +90,18 @@ class ReadyRouting(NamedTuple):
 
     version: int
     routing: Routing | None
+    catalogue: Catalogue
+
+    def is_for(self, work: Work, order: Order) -> bool:
+        """Whether neither the order nor the catalogue has changed since."""
+        return self.version == order.version and self.catalogue is work.catalogue
 
 
 def use_ready(
-    ready: ReadyRouting | None, order: Order, choose: Callable[[], Routing | None]
+    ready: ReadyRouting | None, work: Work, order: Order, choose: Callable[[], Routing | None]
 ) -> Routing | None:
-    """Return the choice that is ready, if it was made for this version; otherwise choose now."""
-    return ready.routing if ready is not None and ready.version == order.version else choose()
+    """Return the choice that is ready, if it is for this version; otherwise choose now."""
+    return ready.routing if ready is not None and ready.is_for(work, order) else choose()
 
 
 class Delivery(NamedTuple):

@@ -68,16 +68,18 @@ class ReadySubmission(NamedTuple):
     findings: list[Findings]
     routing: ReadyRouting
 
-    def is_for(self, order: Order) -> bool:
-        """Whether the order has not changed since."""
-        return self.routing.version == order.version
+    def is_for(self, work: Work, order: Order) -> bool:
+        """Whether neither the order nor the catalogue has changed since."""
+        return self.routing.is_for(work, order)
 
 
 def make_ready(work: Work, whole: WholeOrder) -> ReadySubmission:
     """Choose the labs of an order and examine its images."""
     routing = find_routing(work, whole.order, whole.images)
     findings = _examine_images(work.catalogue, whole, lambda: routing)
-    return ReadySubmission(whole, findings, ReadyRouting(whole.order.version, routing))
+    return ReadySubmission(
+        whole, findings, ReadyRouting(whole.order.version, routing, work.catalogue)
+    )
 
 
 def check_submission(
@@ -88,7 +90,7 @@ def check_submission(
     The caller decides whether a shipment needs the recipient's name. What is ready is used if the
     order has not changed since.
     """
-    if ready is not None and ready.is_for(order):
+    if ready is not None and ready.is_for(work, order):
         return _check(work, ready.whole, ready.findings, needs_recipient=needs_recipient)
     images = list_images(work.db, order.id) if order.image_count else []
     shipments = list_shipments(work.db, order.id) if images else []

@@ -5,7 +5,7 @@ from typing import Final
 from printworks.dashboard.auth.security import security_page
 from printworks.dashboard.console import ledger
 from printworks.dashboard.console.accounts import audit, lifecycle, merchants, people
-from printworks.dashboard.console.catalogue import catalogue, routing
+from printworks.dashboard.console.catalogue import catalogue, routing, versions
 from printworks.dashboard.console.issues import issues
 from printworks.dashboard.console.mail import mail_settings, mails
 from printworks.dashboard.console.orders import on_behalf, order, orders
@@ -37,6 +37,8 @@ PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
     catalogue.show_labs,
     catalogue.show_lab,
     routing.show_routing,
+    versions.show_versions,
+    versions.show_version,
     ledger.show_ledger,
     privacy.show_privacy,
     privacy.show_receipt,

@@ -2,6 +2,7 @@
 
 from printworks.store.tables.base import metadata
 from printworks.store.tables.callbacks import callback_attempts, callbacks
+from printworks.store.tables.catalogue import catalogue_files, catalogue_versions
 from printworks.store.tables.figures import daily_figures
 from printworks.store.tables.idempotency import idempotency_keys
 from printworks.store.tables.images import (
@@ -39,6 +40,8 @@ __all__ = [
     "audit_log",
     "callback_attempts",
     "callbacks",
+    "catalogue_files",
+    "catalogue_versions",
     "daily_figures",
     "downloads",
     "erasures",

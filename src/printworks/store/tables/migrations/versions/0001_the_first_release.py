@@ -460,6 +460,22 @@ numbered_table(
     partial_index("ix_shipments_tracking", "tracking_number", "tracking_number IS NOT NULL"),
 )
 numbered_table(
+    "catalogue_versions",
+    *required(TEXT, "title", "made_by"),
+    link("based_on", "catalogue_versions", nullable=True),
+    *required(TEXT, "fingerprint"),
+    *required(TIMESTAMP, "created_at"),
+    *optional(TIMESTAMP, "publish_at"),
+    *required(TEXT, "published_by", default="''"),
+    partial_index("ix_catalogue_versions_publish_at", "publish_at", "publish_at IS NOT NULL"),
+)
+table(
+    "catalogue_files",
+    sa.Column("version_id", sa.ForeignKey("catalogue_versions.id"), primary_key=True),
+    sa.Column("name", TEXT, primary_key=True),
+    *required(TEXT, "content"),
+)
+numbered_table(
     "erasures",
     link("merchant_id", "merchants"),
     link("order_id", "orders", index=True),

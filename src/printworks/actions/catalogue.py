@@ -1,0 +1,129 @@
+"""Versions of the catalogue: added, published now or at a time, and returned to.
+
+A catalogue is read and checked before the transaction that adds it. Every process follows what is
+published within seconds; an order that was quoted keeps its price.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from printworks.actions.work import SystemWork
+from printworks.catalogue.promises import find_equal_promises
+from printworks.catalogue.snapshot import Catalogue
+from printworks.errors import WrongState
+from printworks.rules import catalogue_versions as rules
+from printworks.rules.catalogue_versions import VersionState, find_state, read_title
+from printworks.store.catalogue import versions as store
+from printworks.store.catalogue.versions import CatalogueVersion
+
+_AS_INSTALLED = "As installed"
+
+
+def add_version(system: SystemWork, catalogue: Catalogue, title: str) -> CatalogueVersion:
+    """Add a draft that changes the version in use."""
+    title = read_title(title)
+    current = _require_first(system)
+    like = store.find_version_like(system.db, catalogue.fingerprint)
+    if like is not None:
+        raise WrongState(f"This is the same as version {like.id}, “{like.title}”.")
+    added = _insert(system, catalogue, title, based_on=current)
+    system.audit("add-catalogue", f"version {added.id}", title=title)
+    return added
+
+
+def publish_version(
+    system: SystemWork, version_id: int, *, at: datetime | None = None
+) -> CatalogueVersion:
+    """Use a version from now on, or from a time in the future on."""
+    when = system.real_now if at is None else max(at, system.real_now)
+    version = store.get_version(system.db, version_id)
+    rules.check_publishing(state_of(system, version), when, now=system.real_now)
+    published = store.set_publishing(system.db, version.id, when, by=system.actor.who)
+    system.audit("publish-catalogue", f"version {version.id}", at=when.isoformat())
+    return published
+
+
+def withdraw_version(system: SystemWork, version_id: int) -> None:
+    """Do not publish a version at its time; it is a draft again."""
+    version = store.get_version(system.db, version_id)
+    rules.check_withdrawing(state_of(system, version))
+    store.set_publishing(system.db, version.id, None, by="")
+    system.audit("withdraw-catalogue", f"version {version.id}")
+
+
+def delete_version(system: SystemWork, version_id: int) -> None:
+    """Delete a draft."""
+    version = store.get_version(system.db, version_id)
+    rules.check_deleting(state_of(system, version))
+    store.delete_version(system.db, version.id)
+    system.audit("delete-catalogue", f"version {version.id}", title=version.title)
+
+
+def roll_back(
+    system: SystemWork, catalogue: Catalogue, version: CatalogueVersion
+) -> CatalogueVersion:
+    """Use a version that was in use before again, as a new version with the same files."""
+    rules.check_rolling_back(state_of(system, version))
+    title = f"Back to version {version.id}"
+    copied = _insert(system, catalogue, title, based_on=version.id)
+    published = store.set_publishing(system.db, copied.id, system.real_now, by=system.actor.who)
+    system.audit("roll-back-catalogue", f"version {copied.id}", to=version.id)
+    return published
+
+
+def state_of(system: SystemWork, version: CatalogueVersion) -> VersionState:
+    """Return the state of a version now."""
+    current = store.find_current(system.db, now=system.real_now)
+    is_current = version.id == current
+    return find_state(version.publish_at, is_current=is_current, now=system.real_now)
+
+
+def find_warnings(system: SystemWork, catalogue: Catalogue) -> Iterator[str]:
+    """Say what publishing a catalogue would break or should not be meant."""
+    for currency in sorted(store.list_used_currencies(system.db) - {*catalogue.currencies}):
+        yield f"Merchants are charged in {currency}, and nothing is sold in it: they cannot order."
+    known = {lab.code for lab in catalogue.labs}
+    for lab in sorted(store.list_busy_labs(system.db) - known):
+        yield f"The lab {lab} has work that is not finished, and is not in this catalogue."
+    yield from _find_losses(catalogue)
+    yield from find_equal_promises(catalogue.promises)
+
+
+def _find_losses(catalogue: Catalogue) -> Iterator[str]:
+    """Say what is sold for less than the cheapest lab charges for it."""
+    for product in catalogue.products:
+        for currency, price in product.base_prices.items():
+            costs = [
+                catalogue.find_exchange_rate(lab.currency, to=currency)
+                * lab.makes[product.sku].cost
+                for lab in catalogue.labs
+                if lab.can_make(product)
+            ]
+            if costs and price < min(costs):
+                lost = float(min(costs)) / 100
+                yield (
+                    f"{product.sku} is sold for {price / 100:.2f} {currency} and costs at least "
+                    f"{lost:.2f}."
+                )
+
+
+def _require_first(system: SystemWork) -> int:
+    """Return the version in use; what was installed becomes the first one if there is none."""
+    current = store.find_current(system.db, now=system.real_now)
+    if current is not None:
+        return current
+    first = _insert(system, system.catalogue, _AS_INSTALLED, based_on=None)
+    store.set_publishing(system.db, first.id, system.real_now, by=system.actor.who)
+    return first.id
+
+
+def _insert(
+    system: SystemWork, catalogue: Catalogue, title: str, *, based_on: int | None
+) -> CatalogueVersion:
+    values = {
+        "title": title,
+        "made_by": system.actor.who,
+        "based_on": based_on,
+        "created_at": system.real_now,
+    }
+    return store.insert_version(system.db, catalogue, values)

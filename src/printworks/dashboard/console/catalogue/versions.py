@@ -1,0 +1,177 @@
+"""Versions of the catalogue: what each changes, publishing one now or later, and going back."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+import msgspec
+from sqlalchemy import Connection
+from starlette.datastructures import UploadFile
+from starlette.responses import Response
+
+from printworks.actions import catalogue as actions
+from printworks.catalogue.changes import CatalogueChange, list_changes
+from printworks.catalogue.problems import BadCatalogue, CatalogueProblem
+from printworks.catalogue.snapshot import Catalogue
+from printworks.dashboard.shared.paging import cut
+from printworks.dashboard.site.router import page_at
+from printworks.dashboard.site.visits import ConsoleVisit
+from printworks.errors import BadInput
+from printworks.rules.catalogue_versions import VersionState
+from printworks.rules.people import Duty
+from printworks.store.catalogue.versions import (
+    CatalogueVersion,
+    get_version,
+    list_versions,
+    read_texts,
+)
+
+_ROWS: Final = 20
+# What one page can list.
+_MOST_CHANGES: Final = 300
+_MOST_PROBLEMS: Final = 50
+# The name of a file is part of a sentence, and of a path when it is exported.
+_LONGEST_FILE_NAME: Final = 80
+
+
+class VersionLine(msgspec.Struct, frozen=True):
+    """A version, and what it is now."""
+
+    version: CatalogueVersion
+    state: VersionState
+
+
+@page_at("/console/versions")
+def show_versions(visit: ConsoleVisit, problems: Sequence[CatalogueProblem] = ()) -> Response:
+    """Show the versions of the catalogue, newest first."""
+    found, last = cut(list_versions(visit.db, before=visit.cursor(), limit=_ROWS + 1), _ROWS)
+    return visit.render(
+        "console/versions.html",
+        lines=[VersionLine(one, actions.state_of(visit.system_work, one)) for one in found],
+        problems=problems[:_MOST_PROBLEMS],
+        problem_count=len(problems),
+        pages=visit.pages(last.id if last else None),
+        is_mine=visit.may(Duty.ADMINISTER),
+    )
+
+
+@show_versions.action("import-catalogue", duty=Duty.ADMINISTER, needs_password=True, alone=True)
+def import_files(visit: ConsoleVisit) -> Response | str:
+    """Check TOML files and add them as a draft; show what is wrong with them instead."""
+    texts = _read_files(visit.sent.files.get("files", ()))
+    try:
+        catalogue = Catalogue.load(texts)
+    except BadCatalogue as error:
+        with visit.services.database.reading() as db:
+            return show_versions(visit.within(db), error.problems)
+    title = visit.sent.text("title")
+    with visit.services.database.writing() as db:
+        added = actions.add_version(visit.system_work_in(db), catalogue, title)
+    return f"/console/versions/{added.id}"
+
+
+def _read_files(files: Sequence[UploadFile]) -> dict[str, str]:
+    texts: dict[str, str] = {}
+    for file in files:
+        name = file.filename or ""
+        if not name.endswith(".toml") or "/" in name or len(name) > _LONGEST_FILE_NAME:
+            raise BadInput("Choose TOML files, such as products.toml.")
+        try:
+            texts[name] = file.file.read().decode()
+        except UnicodeDecodeError:
+            raise BadInput(f"{name} must be written in UTF-8.") from None
+    if not texts:
+        raise BadInput("Choose the TOML files of a catalogue.")
+    return texts
+
+
+@page_at("/console/versions/{id}")
+def show_version(visit: ConsoleVisit) -> Response:
+    """Show what a version changes, and what should be known before it is published."""
+    version = get_version(visit.db, visit.number("id"))
+    state = actions.state_of(visit.system_work, version)
+    catalogue = _load(visit.db, version)
+    changes, against = _compare(visit, version, catalogue, state)
+    is_waiting = state in {VersionState.DRAFT, VersionState.SCHEDULED}
+    return visit.render(
+        "console/version.html",
+        version=version,
+        state=state,
+        catalogue=catalogue,
+        changes=changes[:_MOST_CHANGES],
+        change_count=len(changes),
+        against=against,
+        warnings=list(actions.find_warnings(visit.system_work, catalogue)) if is_waiting else [],
+        is_mine=visit.may(Duty.ADMINISTER),
+        now=visit.real_now,
+    )
+
+
+def _compare(
+    visit: ConsoleVisit, version: CatalogueVersion, catalogue: Catalogue, state: VersionState
+) -> tuple[list[CatalogueChange], str]:
+    """Compare with what is in use; one that was in use already with the one it changed."""
+    if state in {VersionState.DRAFT, VersionState.SCHEDULED}:
+        return list_changes(visit.services.catalogue, catalogue), "the version in use"
+    if version.based_on is None:
+        return [], ""
+    before = get_version(visit.db, version.based_on)
+    return list_changes(_load(visit.db, before), catalogue), f"version {before.id}"
+
+
+@show_version.action(
+    "publish-catalogue", "The version was published.", duty=Duty.ADMINISTER, needs_password=True
+)
+def publish(visit: ConsoleVisit) -> None:
+    """Use the version from now on, or from a time on."""
+    at = _read_time(visit.sent.text("at"))
+    actions.publish_version(visit.system_work, visit.number("id"), at=at)
+
+
+@show_version.action(
+    "withdraw-catalogue",
+    "The version is a draft again.",
+    duty=Duty.ADMINISTER,
+    needs_password=True,
+)
+def withdraw(visit: ConsoleVisit) -> None:
+    actions.withdraw_version(visit.system_work, visit.number("id"))
+
+
+@show_version.action(
+    "delete-catalogue", "The draft was deleted.", duty=Duty.ADMINISTER, needs_password=True
+)
+def delete(visit: ConsoleVisit) -> str:
+    actions.delete_version(visit.system_work, visit.number("id"))
+    return "/console/versions"
+
+
+@show_version.action(
+    "roll-back-catalogue",
+    "The catalogue is what it was then.",
+    duty=Duty.ADMINISTER,
+    needs_password=True,
+    alone=True,
+)
+def roll_back(visit: ConsoleVisit) -> str:
+    """Use the version again, as a new one."""
+    with visit.services.database.reading() as db:
+        version = get_version(db, visit.number("id"))
+        catalogue = _load(db, version)
+    with visit.services.database.writing() as db:
+        published = actions.roll_back(visit.system_work_in(db), catalogue, version)
+    return f"/console/versions/{published.id}"
+
+
+def _load(db: Connection, version: CatalogueVersion) -> Catalogue:
+    return Catalogue.load(read_texts(db, version.id))
+
+
+def _read_time(text: str) -> datetime | None:
+    """Read what a field for a date and a time sends, in UTC; an empty one means now."""
+    if not text:
+        return None
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=UTC)
+    except ValueError:
+        raise BadInput("Enter a date and a time, such as 2027-01-31T08:00.") from None

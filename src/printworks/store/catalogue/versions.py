@@ -1,0 +1,139 @@
+"""Versions of the catalogue: rows that are added and published, and never changed."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final
+
+import msgspec
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
+
+from printworks.catalogue.products import Currency
+from printworks.catalogue.snapshot import Catalogue
+from printworks.errors import NotFound
+from printworks.rules.production import DROPPED, LabState
+from printworks.store.engine.prepared import PreparedStatement
+from printworks.store.engine.rows import (
+    columns_of,
+    find_struct,
+    list_structs,
+    newest_first,
+    possible_id,
+)
+from printworks.store.tables import catalogue_files, catalogue_versions, merchants, shipments
+
+
+class CatalogueVersion(msgspec.Struct, frozen=True):
+    """A version, apart from its files."""
+
+    id: int
+    title: str
+    made_by: str
+    based_on: int | None
+    fingerprint: str
+    created_at: datetime
+    publish_at: datetime | None
+    published_by: str
+
+
+_COLUMNS: Final = columns_of(catalogue_versions, CatalogueVersion)
+_CURRENT: Final = PreparedStatement(
+    select(catalogue_versions.c.id)
+    .where(catalogue_versions.c.publish_at <= bindparam("now"))
+    .order_by(catalogue_versions.c.publish_at.desc(), catalogue_versions.c.id.desc())
+    .limit(1)
+)
+_UNFINISHED: Final = [
+    state for state in LabState if state not in DROPPED and state is not LabState.DISPATCHED
+]
+
+
+def find_current(db: Connection, *, now: datetime) -> int | None:
+    """Return the number of the version that is in use; None if it is that of the settings."""
+    found = _CURRENT.first(db, {"now": now})
+    return None if found is None else int(found[0])
+
+
+def get_version(db: Connection, version_id: int) -> CatalogueVersion:
+    query = select(*_COLUMNS).where(catalogue_versions.c.id == possible_id(version_id))
+    found = find_struct(db, CatalogueVersion, query)
+    if found is None:
+        raise NotFound(f"There is no version {version_id} of the catalogue.")
+    return found
+
+
+def list_versions(
+    db: Connection, *, before: int | None = None, limit: int
+) -> list[CatalogueVersion]:
+    """Return versions, newest first."""
+    query = newest_first(select(*_COLUMNS), catalogue_versions.c.id, before=before, limit=limit)
+    return list_structs(db, CatalogueVersion, query)
+
+
+def find_version_like(db: Connection, fingerprint: str) -> CatalogueVersion | None:
+    """Return the newest version with these texts."""
+    query = select(*_COLUMNS).where(catalogue_versions.c.fingerprint == fingerprint)
+    return find_struct(
+        db, CatalogueVersion, query.order_by(catalogue_versions.c.id.desc()).limit(1)
+    )
+
+
+def find_before(db: Connection, current: int, *, now: datetime) -> CatalogueVersion | None:
+    """Return the version that was in use before this one."""
+    query = (
+        select(*_COLUMNS)
+        .where(catalogue_versions.c.publish_at <= now, catalogue_versions.c.id != current)
+        .order_by(catalogue_versions.c.publish_at.desc(), catalogue_versions.c.id.desc())
+        .limit(1)
+    )
+    return find_struct(db, CatalogueVersion, query)
+
+
+def read_texts(db: Connection, version_id: int) -> dict[str, str]:
+    """Return the files of a version, by their names."""
+    files = catalogue_files.c
+    rows = db.execute(select(files.name, files.content).where(files.version_id == version_id))
+    return {row.name: row.content for row in rows}
+
+
+def insert_version(
+    db: Connection, catalogue: Catalogue, values: Mapping[str, object]
+) -> CatalogueVersion:
+    """Add a version with the files of a catalogue that was checked."""
+    given = {"fingerprint": catalogue.fingerprint, **values}
+    row = db.execute(insert(catalogue_versions).values(**given).returning(*_COLUMNS)).one()
+    version = CatalogueVersion(*row)
+    files = [
+        {"version_id": version.id, "name": name, "content": text}
+        for name, text in catalogue.texts.items()
+    ]
+    db.execute(insert(catalogue_files), files)
+    return version
+
+
+def set_publishing(
+    db: Connection, version_id: int, at: datetime | None, *, by: str
+) -> CatalogueVersion:
+    """Publish a version at a time; None takes that back."""
+    changed = (
+        update(catalogue_versions)
+        .where(catalogue_versions.c.id == version_id)
+        .values(publish_at=at, published_by=by)
+        .returning(*_COLUMNS)
+    )
+    return CatalogueVersion(*db.execute(changed).one())
+
+
+def delete_version(db: Connection, version_id: int) -> None:
+    db.execute(delete(catalogue_files).where(catalogue_files.c.version_id == version_id))
+    db.execute(delete(catalogue_versions).where(catalogue_versions.c.id == version_id))
+
+
+def list_used_currencies(db: Connection) -> set[Currency]:
+    """Return the currencies in which merchants are charged."""
+    return set(db.execute(select(merchants.c.currency).distinct()).scalars())
+
+
+def list_busy_labs(db: Connection) -> set[str]:
+    """Return the labs that have something to print or to send."""
+    is_unfinished = shipments.c.state.in_(_UNFINISHED)
+    return set(db.execute(select(shipments.c.lab).where(is_unfinished).distinct()).scalars())
