@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,9 +12,12 @@ import msgspec
 from sqlalchemy import select
 
 from printworks.actions.accounts.merchants import add_key
+from printworks.actions.catalogue import add_version
 from printworks.actions.mail.writing import NewLetter, write_mail
 from printworks.actions.orders.orders import cancel_order
 from printworks.actions.privacy.erasing import erase_order
+from printworks.catalogue.opening import open_catalogue
+from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard import console, merchant
 from printworks.dashboard.site.router import Page
 from printworks.files import open_files
@@ -91,6 +95,14 @@ def _write_to(database: Database, alice: Window) -> int:
         return search_mails(db, MailSearch(), limit=1).mails[0].id
 
 
+@cache
+def another_catalogue() -> Catalogue:
+    """Return a catalogue that differs from the built-in one."""
+    texts = dict(open_catalogue(None).texts)
+    texts["prints.toml"] = texts["prints.toml"].replace("GBP = 18,", "GBP = 28,")
+    return Catalogue.load(texts)
+
+
 def make_world(
     database: Database, settings: Settings, folder: Path, alice: Window, operator: Window
 ) -> World:
@@ -114,6 +126,7 @@ def make_world(
         ended = an_order(db, merchant_of(db, alice))
         cancel_order(a_work_of(db, ended), ended)
         receipt = erase_order(a_system_work(db), ended.id, asked_by="the recipient").id
+        version = add_version(a_system_work(db), another_catalogue(), HOSTILE[0]).id
     assert operator.person is not None
     about_issue: dict[str, object] = {"id": issue.id, "photo": 1}
     return World(
@@ -126,6 +139,7 @@ def make_world(
             "/console/issues/": about_issue,
             "/console/merchants/": {"code": alice.code},
             "/console/catalogue/": {"sku": "GLOBAL-PHO-4X6-PRO"},
+            "/console/versions/": {"id": version},
             "/console/labs/": {"code": shipment.lab},
             "/console/jobs/": {"id": job},
             "/console/privacy/": {"id": receipt},
