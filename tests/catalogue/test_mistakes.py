@@ -247,9 +247,9 @@ class TestMistakesInAFamily:
         ("columns", "row", "sentence"),
         [
             (
-                '"image", "GBP", "EUR", "colour"',
+                '"image", "GBP", "EUR", "shade"',
                 '"4x6", 20, 25, "red"',
-                "The column `colour` is neither a key, a currency nor used in a text; known are ",
+                "The column `shade` is neither a key, a currency nor used in a text; known are ",
             ),
             (
                 '"image", "GBP", "EUR", "YEN"',

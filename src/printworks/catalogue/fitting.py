@@ -10,6 +10,7 @@ from printworks.catalogue.form_reading import Known
 from printworks.catalogue.forms import ProductForm
 from printworks.catalogue.problems import list_some
 from printworks.catalogue.products import Attribute, Currency, Product, Size
+from printworks.rules.mockups import usual_mockup
 from printworks.rules.sizing import Pixels, Units
 
 USUAL_DENSITY: Final = {Units.INCHES: Decimal(150), Units.CM: Decimal(60)}
@@ -116,4 +117,6 @@ def build_product(form: ProductForm) -> Product:
         sold_to=form.sold_to,
         base_prices=MappingProxyType(base_prices),
         prices_by_country=MappingProxyType(exceptions),
+        mockup=form.mockup or usual_mockup(form.kind),
+        mockup_colour=form.mockup_colour,
     )

@@ -11,6 +11,7 @@ from printworks.catalogue.labs import LabTerms
 from printworks.catalogue.problems import Mistake, suggest
 from printworks.catalogue.products import Currency, Product, QualityLevel
 from printworks.catalogue.services import Carrier, StepPrice
+from printworks.rules.mockups import Mockup
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.sizing import Units
 
@@ -40,6 +41,8 @@ class ProductForm(BlockForm, frozen=True, kw_only=True):
     wrap: values.Amount | None = None
     pixels: values.PixelSize | None = None
     density: values.Amount | None = None
+    mockup: Mockup | None = None
+    mockup_colour: values.MockupColour | None = None
     attributes: Annotated[
         dict[values.Text, values.Texts],
         Meta(description="a table of names, each with its list of values"),

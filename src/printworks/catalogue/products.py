@@ -8,6 +8,7 @@ from typing import Final, Self
 import msgspec
 
 from printworks.errors import BadInput
+from printworks.rules.mockups import Inches, Mockup, MockupPlan, Sizes, plan_mockup
 from printworks.rules.sizing import Pixels, PrintArea, Units
 
 # What clients call a value that is spelled otherwise.
@@ -86,6 +87,9 @@ class Product(msgspec.Struct, frozen=True, kw_only=True):
     sold_to: frozenset[str]
     base_prices: Mapping[Currency, int]
     prices_by_country: Mapping[tuple[Currency, str], int]
+    # How it is drawn, and in which colour if no choice says it.
+    mockup: Mockup = Mockup.NONE
+    mockup_colour: str | None = None
 
     @property
     def type_names(self) -> tuple[str, ...]:
@@ -97,6 +101,14 @@ class Product(msgspec.Struct, frozen=True, kw_only=True):
         """What the picture is laid on."""
         return PrintArea.of(self.image_size.width, self.image_size.height, self.units)
 
+    def plan_mockup(self, chosen: Mapping[str, str], *, is_turned: bool) -> MockupPlan | None:
+        """Plan the drawing of this product as it was chosen; None if it has no mockup."""
+        whole = PrintArea.of(self.full_size.width, self.full_size.height, self.units)
+        sizes = Sizes(_measure(self.print_area), _measure(whole))
+        return plan_mockup(
+            self.mockup, sizes, chosen, colour=self.mockup_colour, is_turned=is_turned
+        )
+
     def is_sold_to(self, country: str) -> bool:
         """Say whether it may be sent to this destination country."""
         return country.upper() in self.sold_to
@@ -107,6 +119,10 @@ class Product(msgspec.Struct, frozen=True, kw_only=True):
             return None
         exception = self.prices_by_country.get((currency, country.upper()))
         return self.base_prices.get(currency) if exception is None else exception
+
+
+def _measure(area: PrintArea) -> Inches:
+    return float(area.width), float(area.height)
 
 
 def choose_attributes(product: Product, wanted: Mapping[str, str]) -> dict[str, str]:

@@ -17,6 +17,7 @@ from printworks.catalogue.countries import COUNTRIES
 from printworks.catalogue.form_reading import Known, ParsedFrom, show
 from printworks.catalogue.problems import Mistake, suggest
 from printworks.catalogue.products import Currency, Size
+from printworks.rules.mockups import COLOURS
 from printworks.rules.sizing import Pixels
 
 EVERYWHERE: Final = "everywhere"
@@ -96,6 +97,15 @@ def _read_pixels(text: str, _: Known) -> Pixels:
 
 _PIXELS: Final = _like(r"(?!0+x)\d{1,6}x(?!0+$)\d{1,6}", 'a width and a height such as "600x900"')
 PixelSize = Annotated[Pixels, ParsedFrom(Annotated[str, _PIXELS], _read_pixels)]
+
+
+def _read_colour(text: str, _: Known) -> str:
+    if text not in COLOURS:
+        raise Mistake(f"`{{key}}` must be one of {', '.join(COLOURS)}, not {show(text)}.")
+    return text
+
+
+MockupColour = Annotated[str, ParsedFrom(Text, _read_colour)]
 
 
 def _declared_in(table: str) -> Callable[[Any, Known], Any]:

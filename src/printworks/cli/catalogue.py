@@ -255,6 +255,8 @@ def _describe(product: Product) -> dict[str, Any]:
         "units": product.units,
         "recommendedPixels": str(product.recommended_pixels),
         "shippingBand": product.shipping_band,
+        "mockup": product.mockup,
+        "mockupColour": product.mockup_colour,
         "attributes": {choice.name: choice.valid_values for choice in product.attributes},
         "defaults": {one.name: one.default for one in product.attributes if one.default},
         "prices": dict(product.base_prices),

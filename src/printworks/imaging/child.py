@@ -8,12 +8,13 @@ from typing import Any, Final
 
 import msgspec
 
-from printworks.imaging import rendering
+from printworks.imaging import mockups, rendering
 from printworks.imaging.jail import confine
 from printworks.imaging.messages import (
     Answer,
     Confinement,
     Failed,
+    MockupTask,
     PrepareTask,
     ProofTask,
     RenderingRefused,
@@ -26,6 +27,7 @@ WORK: Final[Mapping[type[Task], Callable[[Any], Answer]]] = {
     PrepareTask: rendering.prepare,
     ProofTask: rendering.proof,
     RenderTask: rendering.render,
+    MockupTask: mockups.draw,
 }
 
 

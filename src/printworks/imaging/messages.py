@@ -9,6 +9,7 @@ from typing import Final, Literal
 import msgspec
 
 from printworks.imaging.formats import Format
+from printworks.rules.mockups import MockupPlan
 from printworks.rules.sizing import Box, Pixels, Sizing
 
 MIB: Final = 1024 * 1024
@@ -17,6 +18,7 @@ PROXY: Final = "proxy.jpg"
 PREVIEW: Final = "preview.jpg"
 THUMBNAIL: Final = "thumbnail.jpg"
 PRINT: Final = "print.jpg"
+MOCKUP: Final = "mockup.jpg"
 
 Colour = Literal["none", "to-srgb", "embedded-profile", "default-cmyk-profile"]
 
@@ -103,7 +105,16 @@ class RenderTask(msgspec.Struct, frozen=True, kw_only=True, tag="render"):
     plan: PrintPlan
 
 
-Task = PrepareTask | ProofTask | RenderTask
+class MockupTask(msgspec.Struct, frozen=True, kw_only=True, tag="mockup"):
+    """Draw a mockup from the preview of an image."""
+
+    source: str
+    out: str
+    limits: ProcessLimits
+    plan: MockupPlan
+
+
+Task = PrepareTask | ProofTask | RenderTask | MockupTask
 
 
 class Confinement(msgspec.Struct, frozen=True, kw_only=True):

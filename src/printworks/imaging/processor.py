@@ -20,6 +20,7 @@ from printworks.imaging.formats import EVERY_FORMAT, Format
 from printworks.imaging.manifest import Manifest, find_sha256
 from printworks.imaging.messages import (
     MIB,
+    MOCKUP,
     PREVIEW,
     PRINT,
     PROXY,
@@ -29,6 +30,7 @@ from printworks.imaging.messages import (
     Cost,
     Facts,
     Failed,
+    MockupTask,
     PrepareTask,
     PrintPlan,
     ProcessLimits,
@@ -39,6 +41,7 @@ from printworks.imaging.messages import (
     Task,
 )
 from printworks.imaging.slot import ZYGOTE, Slot, ZygoteDied, ZygoteNotStarted
+from printworks.rules.mockups import MockupPlan
 from printworks.rules.sizing import Pixels, Placement, PrintArea, Sizing, place
 
 PREPARE_LIMITS: Final = ProcessLimits(memory=1024 * MIB, cpu_seconds=8, wall_seconds=10)
@@ -100,6 +103,12 @@ class PreparedImage:
 class Rendered:
     file: Path
     manifest: Manifest
+    cost: Cost
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnMockup:
+    file: Path
     cost: Cost
 
 
@@ -206,6 +215,17 @@ class ImageProcessor:
             library=done.library,
         )
         return Rendered(file, manifest, cost)
+
+    def draw_mockup(self, preview: Path, plan: MockupPlan, out: Path) -> DrawnMockup | Rejected:
+        """Draw a mockup into the folder `out`, from the preview that `prepare` or `proof` made."""
+        task = MockupTask(
+            source=str(preview.absolute()),
+            out=str(out.absolute()),
+            limits=self._prepare_limits,
+            plan=plan,
+        )
+        done, cost = self._do(task, writes=(MOCKUP,))
+        return DrawnMockup(out / MOCKUP, cost) if isinstance(done, RenderingDone) else done
 
     def _do(self, task: Task, *, writes: Sequence[str]) -> tuple[RenderingDone | Rejected, Cost]:
         problem = _find_problem(task)

@@ -16,7 +16,7 @@ from typing import Any, Final, NoReturn
 import msgspec
 import pyvips
 
-from printworks.imaging import child
+from printworks.imaging import child, drawing
 from printworks.imaging.formats import LOADERS
 from printworks.imaging.jail import find_confinement, verify_confinement
 from printworks.imaging.messages import Answer, ChildReport, Confinement, Cost, Task
@@ -49,7 +49,11 @@ def _block_loaders() -> None:
 
 def _look_up_operations() -> None:
     """Look up the arguments of the operations once, not in every child. This runs none."""
-    for name in (*(loader.operation for loader in LOADERS.values()), *OPERATIONS):
+    for name in (
+        *(loader.operation for loader in LOADERS.values()),
+        *OPERATIONS,
+        *drawing.OPERATIONS,
+    ):
         pyvips.Introspect.get(name)
 
 
