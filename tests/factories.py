@@ -23,6 +23,7 @@ from printworks.rules.mail import MailTerms
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.payments import Cards
 from printworks.rules.quotas import Quotas
+from printworks.rules.sharpness import SharpnessLimits
 from printworks.settings import Settings
 from printworks.store.accounts.merchants import Merchant, get_merchant, get_merchant_by_code
 from printworks.store.engine.database import Database
@@ -42,6 +43,8 @@ NO_LIMITS: Final = {
     "PRINTWORKS_MERCHANT_QUEUE": "10000",
     "PRINTWORKS_STRANGER_RATE": "1000000",
     "PRINTWORKS_STRANGER_BURST": "1000000",
+    # Every test would wait for them; those that look at them say so.
+    "PRINTWORKS_MOCKUPS": "false",
 }
 
 
@@ -89,6 +92,8 @@ class FixedServices(msgspec.Struct, frozen=True):
     quotas: Quotas = Quotas()
     vault: Vault = VAULT
     address_rules: AddressRules = AddressRules()
+    sharpness: SharpnessLimits = SharpnessLimits()
+    draws_mockups: bool = False
     mail_terms: MailTerms | None = None
 
 

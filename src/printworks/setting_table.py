@@ -258,6 +258,22 @@ class DeclaredSettings(msgspec.Struct, frozen=True, kw_only=True):
         "Bytes that stay free on the disks of data and files: below, no file is taken.",
     ] = 500_000_000
     order_images: Annotated[int, Meta(ge=1, le=10_000), "Images that one order may have."] = 1000
+    mockups: Annotated[
+        bool,
+        "Whether images are drawn on their products, as pages and `mockupUrl` show them; see "
+        "[images](images.md#mockups).",
+    ] = True
+    blurred_below_dpi: Annotated[
+        int,
+        Meta(ge=1, le=1200),
+        "A picture with fewer pixels per inch of paper will look blurred: pages warn in red, and "
+        "ask before the order is submitted.",
+    ] = 70
+    sharp_from_dpi: Annotated[
+        int,
+        Meta(ge=1, le=1200),
+        "From here on a picture looks sharp; pages warn of one with fewer pixels per inch.",
+    ] = 150
     list_images: Annotated[
         int,
         Meta(ge=500, le=1_000_000_000),
@@ -344,7 +360,7 @@ class DeclaredSettings(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
     keep_proofs: Annotated[
         timedelta | None,
-        "How long the previews and thumbnails of an order are stored after it is complete or "
+        "How long the previews, thumbnails and mockups of an order are stored after it is complete or "
         "cancelled, such as `365d`; by default they are not deleted.",
     ] = None
     keep_issue_photos: Annotated[

@@ -183,6 +183,7 @@ def _check_combinations(settings: Settings) -> None:
         ),
     }
     problems |= _list_payment_problems(settings) | _list_mail_problems(settings)
+    problems |= _list_image_problems(settings)
     for sentence, is_wrong in problems.items():
         if is_wrong:
             raise BadSetting(sentence)
@@ -223,6 +224,14 @@ def _list_payment_problems(settings: Settings) -> dict[str, bool]:
         ),
         "A live service asks Stripe itself: another `stripe_url` is for a sandbox.": (
             is_live and settings.stripe_url != SETTINGS["stripe_url"].default
+        ),
+    }
+
+
+def _list_image_problems(settings: Settings) -> dict[str, bool]:
+    return {
+        "`blurred_below_dpi` must not be more than `sharp_from_dpi`.": (
+            settings.blurred_below_dpi > settings.sharp_from_dpi
         ),
     }
 

@@ -12,10 +12,12 @@ from sqlalchemy import update
 
 from printworks.actions.accounts.secrets import prepare_secrets
 from printworks.files import open_files
+from printworks.rules.mockups import Mockup
 from printworks.settings import Settings
 from printworks.store.accounts.secrets import LINKS, about_shared, find_secret, get_link_key, seal
 from printworks.store.engine.database import Database
-from printworks.store.images.pictures import proof_key
+from printworks.store.images.images import get_image, update_image
+from printworks.store.images.pictures import mockup_key, proof_key
 from printworks.store.tables import schema, secrets
 from printworks.web.app import build_app
 from printworks.wire.links import Links
@@ -73,6 +75,32 @@ def test_the_address_that_an_order_shows_leads_to_the_picture(
 
     assert (preview.status, preview.body) == (200, PREVIEW)
     assert (thumbnail.status, thumbnail.body) == (200, THUMBNAIL)
+
+
+@pytest.mark.both_databases
+def test_a_mockup_is_shown_once_it_is_drawn(
+    v3: Client,
+    browser: Client,
+    image: dict[str, str],
+    database: Database,
+    settings: Settings,
+    tmp_path: Path,
+) -> None:
+    assert image["mockupUrl"] is None
+    image_id = int(image["id"])
+    with database.writing() as db:
+        shown = get_image(db, image_id)
+        update_image(db, shown, {"mockup": Mockup.PRINT})
+    drawn = tmp_path / "mockup.jpg"
+    drawn.write_bytes(PREVIEW)
+    open_files(settings).put(mockup_key(image_id), drawn)
+
+    [after] = v3.get(f"/orders/{shown.order_id}").data["images"]
+
+    assert after["mockupUrl"] == image["previewUrl"].replace("preview.jpg", "mockup.jpg")
+    assert browser.get(path_of(after["mockupUrl"])).body == PREVIEW
+    others = {name: value for name, value in after.items() if name != "mockupUrl"}
+    assert others == {name: value for name, value in image.items() if name != "mockupUrl"}
 
 
 def test_a_proof_is_a_picture_and_nothing_else_to_a_browser(

@@ -27,6 +27,7 @@ from printworks.rules.languages import Language
 from printworks.rules.mail import MailTerms
 from printworks.rules.payments import Cards
 from printworks.rules.quotas import Quotas
+from printworks.rules.sharpness import SharpnessLimits
 from printworks.settings import Settings, is_in_s3
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.catalogue.watch import CatalogueWatch
@@ -134,6 +135,17 @@ class Services:
                     "There is no room for more files at the moment; the operator has to make room. "
                     "Try again later."
                 )
+
+    @property
+    def sharpness(self) -> SharpnessLimits:
+        """With how many pixels on an inch a picture looks blurred or sharp."""
+        settings = self.settings
+        return SharpnessLimits(settings.blurred_below_dpi, settings.sharp_from_dpi)
+
+    @property
+    def draws_mockups(self) -> bool:
+        """Whether mockups are drawn of images."""
+        return self.settings.mockups
 
     @property
     def address_rules(self) -> AddressRules:

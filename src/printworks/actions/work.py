@@ -20,6 +20,7 @@ from printworks.rules.merchants import check_may_order
 from printworks.rules.payments import Cards
 from printworks.rules.people import Realm
 from printworks.rules.quotas import Quotas
+from printworks.rules.sharpness import SharpnessLimits
 from printworks.store.accounts import audit
 from printworks.store.accounts.merchants import Merchant, get_merchant
 from printworks.store.callbacks.callbacks import FeedPosition
@@ -76,6 +77,14 @@ class Backing(Protocol):
     @property
     def quotas(self) -> Quotas:
         """What one merchant may have."""
+
+    @property
+    def sharpness(self) -> SharpnessLimits:
+        """With how many pixels on an inch a picture looks blurred or sharp."""
+
+    @property
+    def draws_mockups(self) -> bool:
+        """Whether mockups are drawn of images."""
 
     @property
     def address_rules(self) -> AddressRules:

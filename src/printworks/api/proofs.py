@@ -1,4 +1,4 @@
-"""Serves proofs at signed addresses, because browsers send no credentials."""
+"""Serves proofs and mockups at signed addresses, because browsers send no credentials."""
 
 import hashlib
 import re
@@ -19,7 +19,7 @@ from printworks.store.images.pictures import proof_key
 from printworks.wire.links import Links, end_of, find_end
 
 _PATH: Final = ("image", "signature", "name")
-_NAMES: Final = frozenset({"preview", "thumbnail"})
+_NAMES: Final = frozenset({"preview", "thumbnail", "mockup"})
 # No image has a longer id, and Python refuses to parse thousands of digits.
 _NUMBER: Final = re.compile("[0-9]{1,19}")
 # The proof of an image never changes; browsers may cache it, proxies may not.

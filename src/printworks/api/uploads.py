@@ -14,6 +14,7 @@ from printworks.actions.images.uploads import (
     UploadResult,
     add_uploaded_image,
     begin_awaited_upload,
+    name_upload,
     validate_upload,
 )
 from printworks.api.bodies import UploadedFile, list_files
@@ -48,6 +49,7 @@ def add_upload(
     call: Call, upload: Upload, file: UploadedFile, show: Callable[[Image], Any]
 ) -> Unfinished[UploadResult | ServiceError]:
     """Add an image with its file; the file is validated outside any transaction."""
+    upload = name_upload(upload, file.name)
 
     def ask() -> UploadResult | ServiceError:
         with tempfile.TemporaryDirectory(prefix="printworks-") as name:

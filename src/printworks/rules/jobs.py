@@ -27,6 +27,7 @@ class JobKind(StrEnum):
     FETCH_IMAGE = "fetch-image"
     FETCH_SLOW_IMAGE = "fetch-slow-image"
     RENDER_IMAGE = "render-image"
+    DRAW_MOCKUP = "draw-mockup"
     FETCH_PACKING_SLIP = "fetch-packing-slip"
     FETCH_SLOW_PACKING_SLIP = "fetch-slow-packing-slip"
     SEND_TO_LAB = "send-to-lab"
@@ -77,6 +78,7 @@ class Pool(StrEnum):
     CALLBACKS = "callbacks"
     LATE_CALLBACKS = "late-callbacks"
     RENDERING = "rendering"
+    MOCKUPS = "mockups"
     LABS = "labs"
     PAYMENTS = "payments"
     MAIL = "mail"
@@ -113,6 +115,8 @@ POOL_SIZES: Final[Mapping[Pool, PoolSize]] = {
     # They only hold a connection, and one to a receiver that is well again must get through.
     Pool.LATE_CALLBACKS: PoolSize(slots=4, kept=1 / 4),
     Pool.RENDERING: PoolSize(slots=1 / 4),
+    # Nobody waits for them, and they must not take the processors from pictures that are awaited.
+    Pool.MOCKUPS: PoolSize(slots=1 / 16),
     Pool.LABS: PoolSize(slots=1 / 4),
     Pool.PAYMENTS: PoolSize(slots=1 / 4),
     Pool.MAIL: PoolSize(slots=1 / 4),
@@ -269,6 +273,8 @@ _RENDER: Final = Policy(
     acknowledge=Acknowledge.SINGLY,
     wait_after=doubling(timedelta(seconds=10), longest=timedelta(minutes=10)),
 )
+# One at a time, so that of two drawings of the same image the later one is stored last.
+_MOCKUP: Final = msgspec.structs.replace(_RENDER, pool=Pool.MOCKUPS, in_flight=1)
 _REMOVAL: Final = Policy(
     in_flight=4,
     attempts=20,
@@ -337,6 +343,7 @@ POLICIES: Final[Mapping[str, Policy]] = {
     JobKind.FETCH_IMAGE: _DOWNLOAD,
     JobKind.FETCH_SLOW_IMAGE: _SLOW_DOWNLOAD,
     JobKind.RENDER_IMAGE: _RENDER,
+    JobKind.DRAW_MOCKUP: _MOCKUP,
     JobKind.FETCH_PACKING_SLIP: _DOWNLOAD,
     JobKind.FETCH_SLOW_PACKING_SLIP: _SLOW_DOWNLOAD,
     JobKind.REMOVE_FILES: _REMOVAL,

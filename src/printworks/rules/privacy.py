@@ -58,7 +58,7 @@ DESCRIPTIONS: Final[Mapping[Subject, str]] = {
     Subject.TRACKING: "Tracking numbers, reasons and notes of shipments and events",
     Subject.PACKING_SLIP: "Packing slips",
     Subject.PICTURES: "Images, with their pictures, addresses and checksums",
-    Subject.PROOFS: "Previews and thumbnails",
+    Subject.PROOFS: "Previews, thumbnails and mockups",
     Subject.ISSUES: "Texts of issues",
     Subject.PHOTOS: "Photographs of issues",
     Subject.CALLBACKS: "Answers to callbacks",

@@ -8,6 +8,7 @@ import msgspec
 
 from printworks.rules.images import ImageStatus
 from printworks.rules.orders import OrderStatus
+from printworks.rules.sharpness import count_dpi
 from printworks.rules.sizing import Pixels, Placement
 
 
@@ -67,6 +68,8 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     obstacle: Obstacle | None = None
     # The country, or what is wrong with the attributes.
     detail: str = ""
+    # Pixels on an inch of paper; None while its size is unknown.
+    dpi: int | None = None
 
     @property
     def is_wrong(self) -> bool:
@@ -126,6 +129,7 @@ def examine_image(image: ImageFacts) -> Findings:
         warnings=warnings,
         obstacle=fit.obstacle,
         detail=fit.detail,
+        dpi=None if fit.placement is None else count_dpi(fit.placement.effective_dpi),
     )
 
 

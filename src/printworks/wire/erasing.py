@@ -10,7 +10,8 @@ _NULLED: Final = frozenset(
     {
         *("recipientName", "address1", "address2", "addressTownOrCity", "stateOrCounty"),
         *("postalOrZipCode", "mobileTelephone", "telephone", "email"),
-        *("packingSlipUrl", "paymentUrl", "url", "previewUrl", "thumbnailUrl", "md5Hash"),
+        *("packingSlipUrl", "paymentUrl", "url", "previewUrl", "thumbnailUrl", "mockupUrl"),
+        "md5Hash",
         *("trackingNumber", "trackingUrl", "issueDetail", "actionDetail"),
     }
 )

@@ -43,8 +43,15 @@ class Links:
 
     def proofs(self, image_id: int) -> tuple[str, str]:
         """Return the links to the preview and the thumbnail of an image."""
-        folder = f"{self._public_url}/proofs/{image_id}/{self._sign(image_id, self.end)}"
+        folder = self._folder(image_id)
         return f"{folder}/preview.jpg", f"{folder}/thumbnail.jpg"
+
+    def mockup(self, image_id: int) -> str:
+        """Return the link to the mockup of an image; it ends with those to its proofs."""
+        return f"{self._folder(image_id)}/mockup.jpg"
+
+    def _folder(self, image_id: int) -> str:
+        return f"{self._public_url}/proofs/{image_id}/{self._sign(image_id, self.end)}"
 
     def mark(self, mark: str | None) -> str | None:
         """Return the mark of an answer that has links in it, which change when they end later."""

@@ -12,6 +12,7 @@ from printworks.worker.labs import apply_lab_report, cancel_at_lab, poll_labs, s
 from printworks.worker.ledger import verify_ledger
 from printworks.worker.loop import Handler
 from printworks.worker.mail import check_accounts, send_mail, start_reset, write_notices
+from printworks.worker.mockups import draw_mockup
 from printworks.worker.packing_slips import fetch_packing_slip
 from printworks.worker.payments import check_payment, expire_checkout, refund_payment
 from printworks.worker.privacy import erase_files
@@ -21,6 +22,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     JobKind.FETCH_IMAGE: fetch_image,
     JobKind.FETCH_SLOW_IMAGE: fetch_image,
     JobKind.RENDER_IMAGE: render_image,
+    JobKind.DRAW_MOCKUP: draw_mockup,
     JobKind.FETCH_PACKING_SLIP: fetch_packing_slip,
     JobKind.FETCH_SLOW_PACKING_SLIP: fetch_packing_slip,
     JobKind.SEND_TO_LAB: send_to_lab,

@@ -29,7 +29,7 @@ from tests.running import Answer
 
 EVERY_MEMBER = {
     "id", "sku", "url", "status", "copies", "sizing", "price", "priceToUser", "md5Hash",
-    "previewUrl", "thumbnailUrl", "attributes", "errorMessage",
+    "previewUrl", "thumbnailUrl", "mockupUrl", "attributes", "errorMessage",
 }  # fmt: skip
 
 FULL_IMAGE = {
@@ -92,7 +92,14 @@ class TestAddingOne:
 
         assert image["status"] == "NotYetDownloaded"
         assert image["attributes"] == {"finish": "lustre"}
-        for member in ("priceToUser", "md5Hash", "previewUrl", "thumbnailUrl", "errorMessage"):
+        for member in (
+            "priceToUser",
+            "md5Hash",
+            "previewUrl",
+            "thumbnailUrl",
+            "mockupUrl",
+            "errorMessage",
+        ):
             assert image[member] is None
 
     def test_a_form_makes_the_same_image_as_json(self, v3: Client) -> None:

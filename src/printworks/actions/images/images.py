@@ -6,6 +6,7 @@ from typing import Final
 import msgspec
 from sqlalchemy import Connection
 
+from printworks.actions.images.mockups import enqueue_mockups
 from printworks.actions.mail.notices import describe_order, notify
 from printworks.actions.orders.quotes import find_price, price_order
 from printworks.actions.production.release import enqueue_prints, enqueue_sending
@@ -28,7 +29,7 @@ from printworks.rules.quotas import check_files
 from printworks.rules.reasons import Reason, ReasonCode, add_reason
 from printworks.store.images import images as store
 from printworks.store.images.images import Image, NewImage
-from printworks.store.images.pictures import proof_keys
+from printworks.store.images.pictures import shown_keys
 from printworks.store.labs.shipments import list_shipments
 from printworks.store.orders.orders import Order, get_order_to_change, update_order
 from printworks.store.queue.jobs import is_enqueued
@@ -116,7 +117,7 @@ def remove_image(work: Work, order: Order, image_id: int) -> Order:
     priced = price_order(work, order, values)
     work.record(order.id, ImageRemoved(image.id))
     work.audit_routine("remove-image", f"order {order.id}", image=image.id)
-    work.enqueue(JobKind.REMOVE_FILES, {"files": list(proof_keys(image.id))})
+    work.enqueue(JobKind.REMOVE_FILES, {"files": list(shown_keys(image.id))})
     return priced
 
 
@@ -179,6 +180,7 @@ def record_image_status(work: Work, image: Image, status: ImageStatus, **facts: 
     if updated is None:
         return False
     work.record(order.id, ImageJudged(image.id, status))
+    enqueue_mockups(work, [updated])
     if status in FAILED:
         fact = describe_order(order, subject=image.id, text=updated.error_message or "")
         notify(work, work.merchant.id, MailKind.IMAGES_FAILED, [fact])

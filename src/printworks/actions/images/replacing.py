@@ -76,12 +76,22 @@ def _find(work: Work, order: Order, image_id: int) -> Image:
 def _describe(image: Image, url: str | None) -> NewImage:
     """Describe the same print with another picture."""
     same = {name: getattr(image, name) for name in NewImage.__struct_fields__}
-    return NewImage(**{**same, "url": url, "expected_md5": None})
+    return NewImage(**{**same, "url": url, "name": None, "expected_md5": None})
 
 
 def _reopen(work: Work, order: Order, image: Image) -> Image:
     """Let an image await its file again; nothing stands in the way of its order meanwhile."""
-    forgotten = ("url", "expected_md5", "md5", "width", "height", "picture_id", "manifest")
+    forgotten = (
+        "url",
+        "name",
+        "expected_md5",
+        "md5",
+        "width",
+        "height",
+        "picture_id",
+        "mockup",
+        "manifest",
+    )
     values = {
         **dict.fromkeys((*forgotten, "error_message")),
         "status": ImageStatus.AWAITING_URL_OR_DATA,

@@ -23,6 +23,7 @@ from printworks.actions.images.images import (
     normalise_image,
     record_image_status,
 )
+from printworks.actions.images.mockups import enqueue_mockups
 from printworks.actions.images.pictures import (
     NOT_AS_EXPECTED,
     RenderingUnavailable,
@@ -43,6 +44,7 @@ from printworks.files.errors import FilesUnavailable
 from printworks.files.store import Files
 from printworks.imaging.processor import ImageProcessor, Invalid
 from printworks.rules.events import ImageJudged
+from printworks.rules.image_names import clean_file_name
 from printworks.rules.images import ImageStatus, check_adding
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import check_not_being_paid
@@ -174,6 +176,12 @@ def _measure(source: Path) -> NewPicture:
     return NewPicture(sha256=sha256.hexdigest(), md5=md5.hexdigest(), size=size)
 
 
+def name_upload(upload: Upload, file_name: str) -> Upload:
+    """Note what the file of an upload is called."""
+    named = msgspec.structs.replace(upload.new, name=clean_file_name(file_name))
+    return msgspec.structs.replace(upload, new=named)
+
+
 def add_uploaded_image(work: Work, upload: Upload, result: UploadResult) -> Image:
     """Add an uploaded image to its order, if that is still allowed."""
     order = get_order_to_change(work.db, work.merchant.id, upload.order_id)
@@ -192,12 +200,14 @@ def add_uploaded_image(work: Work, upload: Upload, result: UploadResult) -> Imag
             remove_files(work, list(proof_keys(upload.image_id)))
             status = ImageStatus.INVALID
     if upload.is_awaited:
+        facts["name"] = new.name
         return _complete_awaited_image(work, order, upload, status, facts)
     facts |= {"id": upload.image_id, "status": status}
     image = insert_received_image(work.db, order.id, new, facts, now=work.now)
     attach_images(work, order, [image])
     work.audit_routine("add-images", f"order {order.id}", images=1)
     work.record(order.id, ImageJudged(image.id, status))
+    enqueue_mockups(work, [image])
     return image
 
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from sqlalchemy import Connection
 
+from printworks.actions.images.mockups import enqueue_mockups
 from printworks.actions.orders.orders import open_order
 from printworks.actions.payments.charges import ON_ACCOUNT
 from printworks.actions.production.release import release_to_production
@@ -79,6 +80,7 @@ def make_reprint(work: Work, order: Order, issue: Issue, copies: Copies) -> Orde
     work.record(created.id, OrderReprints(order=order.id, issue=issue.id))
     images = insert_copies(work.db, created.id, copies, now=work.real_now)
     work.record(created.id, ImagesAdded([image.id for image in images]))
+    enqueue_mockups(work, images)
     # Images keep their prices: customs documents need the values.
     values = {"image_count": len(images), "currency": work.merchant.currency, "price": 0}
     reprint = update_order(work.db, created, values)

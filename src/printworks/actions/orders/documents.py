@@ -9,7 +9,7 @@ from printworks.rules.privacy import ORDER_FIELDS
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.images.images import Image, list_images
 from printworks.store.images.packing_slips import find_packing_slip
-from printworks.store.images.pictures import get_picture, proof_key
+from printworks.store.images.pictures import get_picture, mockup_key, proof_key
 from printworks.store.issues.issues import list_issues, list_remarks
 from printworks.store.issues.photos import list_photos
 from printworks.store.labs.shipments import list_shipments
@@ -83,6 +83,8 @@ def _list_files_of_image(db: Connection, order: Order, image: Image) -> NamedFil
             found[f"{name}{_find_ending(picture.facts)}"] = picture.original
     if image.width is not None:
         found[f"{name}-preview.jpg"] = proof_key(image.id, "preview")
+    if image.mockup is not None:
+        found[f"{name}-mockup.jpg"] = mockup_key(image.id)
     return found
 
 

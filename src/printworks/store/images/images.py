@@ -8,7 +8,9 @@ import msgspec
 from sqlalchemy import Connection, bindparam, delete, func, insert, null, select, update
 
 from printworks.errors import NotFound
+from printworks.rules.image_names import name_image
 from printworks.rules.images import AcceptedFiles, ImageStatus
+from printworks.rules.mockups import Mockup
 from printworks.rules.sizing import Pixels, Sizing
 from printworks.store.engine.many import InsertMany
 from printworks.store.engine.prepared import PreparedStatement, structs_of
@@ -24,6 +26,8 @@ class Image(msgspec.Struct, frozen=True):
     order_id: int
     sku: str
     url: str | None
+    # Of the file that was uploaded.
+    name: str | None
     status: ImageStatus
     copies: int
     sizing: Sizing
@@ -37,6 +41,8 @@ class Image(msgspec.Struct, frozen=True):
     width: int | None
     height: int | None
     picture_id: int | None
+    # Which drawing there is of it.
+    mockup: Mockup | None
     manifest: dict[str, Any] | None
     error_message: str | None
     created_at: datetime
@@ -46,6 +52,11 @@ class Image(msgspec.Struct, frozen=True):
     def pixels(self) -> Pixels | None:
         """Its size in pixels, once that is known."""
         return Pixels(self.width, self.height) if self.width and self.height else None
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        return name_image(self.id, self.name, self.url)
 
     @property
     def has_proofs(self) -> bool:
@@ -64,6 +75,8 @@ class NewImage(msgspec.Struct, frozen=True, kw_only=True):
     expected_md5: str | None = None
     attributes: dict[str, str] = {}
     price: int = 0
+    # Of the file, if it is uploaded.
+    name: str | None = None
     # Which kinds of files are accepted; None is every kind that can be printed.
     formats: AcceptedFiles | None = None
 
@@ -104,7 +117,7 @@ _INSERT_MANY: Final = InsertMany(
 )
 # What is known once the file has been received or printed.
 _NOT_YET_KNOWN: Final[Mapping[str, None]] = dict.fromkeys(
-    ("md5", "width", "height", "picture_id", "manifest", "error_message")
+    ("md5", "width", "height", "picture_id", "mockup", "manifest", "error_message")
 )
 # A part of the statement that reads a whole order.
 IMAGES_OF_ORDER: Final = (

@@ -175,6 +175,15 @@ def proof_keys(image_id: int) -> tuple[str, str]:
     return proof_key(image_id, "preview"), proof_key(image_id, "thumbnail")
 
 
+def mockup_key(image_id: int) -> str:
+    return proof_key(image_id, "mockup")
+
+
+def shown_keys(image_id: int) -> tuple[str, str, str]:
+    """Return the keys of all that is shown of an image, whether it exists or not."""
+    return *proof_keys(image_id), mockup_key(image_id)
+
+
 def original_key(sha256: str, image_id: int) -> str:
     """Return the key of the file of a picture that came with an image.
 

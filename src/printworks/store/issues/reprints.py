@@ -42,6 +42,7 @@ def insert_copies(db: Connection, order_id: int, copies: Copies, *, now: datetim
             order_id=order_id,
             status=ImageStatus.OK,
             price_to_user=None,
+            mockup=None,
             manifest=None,
             error_message=None,
             created_at=now,

@@ -18,6 +18,7 @@ from printworks.store.orders.orders import read_of_order
 from printworks.store.tables import (
     callback_attempts,
     callbacks,
+    images,
     ledger_entries,
     order_events,
     orders,
@@ -52,6 +53,10 @@ _STAMP: Final = PreparedStatement(
         .scalar_subquery(),
         select(func.max(payment_requests.c.updated_at))
         .where(payment_requests.c.order_id == orders.c.id)
+        .scalar_subquery(),
+        # They are drawn without an event.
+        select(func.count(images.c.mockup))
+        .where(images.c.order_id == orders.c.id)
         .scalar_subquery(),
     ).where(orders.c.id == bindparam("id"), orders.c.merchant_id == bindparam("merchant_id"))
 )

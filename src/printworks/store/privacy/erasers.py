@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, delete, exists, or_, select, update
+from sqlalchemy import Connection, delete, exists, func, or_, select, update
 
 from printworks.conversion import reader_of
 from printworks.rules.events import OrderEvent
@@ -14,7 +14,7 @@ from printworks.rules.payments import Payer, PaymentState
 from printworks.rules.privacy import blank_event
 from printworks.store.accounts.quotas import uncount_files
 from printworks.store.engine.rows import ROWS_AT_ONCE, read_all
-from printworks.store.images.pictures import print_key, proof_keys
+from printworks.store.images.pictures import print_key, shown_keys
 from printworks.store.tables import (
     callback_attempts,
     callbacks,
@@ -103,7 +103,7 @@ def erase_pictures(db: Connection, order_id: int) -> Erased:
         .order_by(images.c.id)
     ).all()
     gone: dict[str, Any] = dict.fromkeys(
-        ("url", "expected_md5", "md5", "picture_id", "manifest", "error_message")
+        ("url", "name", "expected_md5", "md5", "picture_id", "manifest", "error_message")
     )
     db.execute(update(images).where(images.c.order_id == order_id).values(gone))
     files = [print_key(row.id) for row in rows if row.manifest is not None]
@@ -130,15 +130,19 @@ def _delete_unused(db: Connection, picture_ids: Sequence[int]) -> list[str]:
 
 
 def erase_proofs(db: Connection, order_id: int) -> Erased:
-    """Note that the proofs of an order's images are gone; return their files."""
+    """Note that the proofs and mockups of an order's images are gone; return their files."""
+    shown = (images.c.order_id == order_id, images.c.width.is_not(None))
+    drawn = db.execute(select(func.count(images.c.mockup)).where(*shown)).scalar_one()
     changed = db.execute(
         update(images)
-        .where(images.c.order_id == order_id, images.c.width.is_not(None))
-        .values(width=None, height=None)
+        .where(*shown)
+        .values(width=None, height=None, mockup=None)
         .returning(images.c.id)
     )
     ids = sorted(changed.scalars())
-    return Erased(2 * len(ids), [key for image_id in ids for key in proof_keys(image_id)])
+    # Also the mockup of which nothing is known yet: it may be being drawn now.
+    files = [key for image_id in ids for key in shown_keys(image_id)]
+    return Erased(2 * len(ids) + drawn, files)
 
 
 def erase_issues(db: Connection, order_id: int) -> int:

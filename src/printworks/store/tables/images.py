@@ -3,6 +3,7 @@
 from sqlalchemy import BigInteger, Column, ForeignKey, Integer, Table, Text, text
 
 from printworks.rules.images import AcceptedFiles, ImageStatus
+from printworks.rules.mockups import Mockup
 from printworks.rules.sizing import Sizing
 from printworks.store.engine.columns import EnumText, Json, RowId, Timestamp
 from printworks.store.tables.base import metadata, partial_index
@@ -34,6 +35,8 @@ images = Table(
     Column("order_id", ForeignKey("orders.id"), nullable=False, index=True),
     Column("sku", Text, nullable=False),
     Column("url", Text),
+    # The name of the file that was uploaded; whatever has a URL is named after that.
+    Column("name", Text),
     Column("status", EnumText(ImageStatus), nullable=False),
     Column("copies", Integer, nullable=False),
     Column("sizing", EnumText(Sizing), nullable=False),
@@ -52,6 +55,8 @@ images = Table(
     Column("height", Integer),
     # Null until it is received, and again once the original has been removed.
     Column("picture_id", ForeignKey("pictures.id"), index=True),
+    # Which drawing there is of it; null until there is one, and once it has been removed.
+    Column("mockup", EnumText(Mockup)),
     # How the print file was made; null until there is one.
     Column("manifest", Json),
     Column("error_message", Text),

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import Connection, select
 
 from printworks.rules.images import ImageStatus
-from printworks.store.images.pictures import print_key, proof_keys
+from printworks.store.images.pictures import mockup_key, print_key, proof_keys
 from printworks.store.tables import images, issue_photos, packing_slips, pictures
 
 _PAGE: Final = 1000
@@ -43,6 +43,7 @@ def _of_picture(row: Any) -> Sequence[tuple[Any, ...]]:
 
 def _of_image(row: Any) -> Sequence[tuple[Any, ...]]:
     shown = [(key,) for key in proof_keys(row.id)] if row.status is ImageStatus.OK else []
+    shown += [(mockup_key(row.id),)] if row.mockup is not None else []
     # The print file is removed with the picture; how it was made stays.
     is_printed = row.printed is not None and row.picture_id is not None
     return [*shown, *([(print_key(row.id), row.printed)] if is_printed else [])]
@@ -69,6 +70,7 @@ _SOURCES: Final[Sequence[tuple[Any, Any, Callable[[Any], Sequence[tuple[Any, ...
             images.c.id,
             images.c.status,
             images.c.picture_id,
+            images.c.mockup,
             images.c.manifest["output_sha256"].as_string().label("printed"),
         ),
         images.c.id,

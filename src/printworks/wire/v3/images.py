@@ -53,12 +53,14 @@ class ImageOut(msgspec.Struct, frozen=True):
     md5Hash: str | None
     previewUrl: str | None
     thumbnailUrl: str | None
+    mockupUrl: str | None
     attributes: dict[str, str]
     errorMessage: str | None
 
     @classmethod
     def of(cls, image: Image, links: Links) -> Self:
-        return cls(**show_shared_members(image, links), sku=image.sku)
+        mockup = None if image.mockup is None else links.mockup(image.id)
+        return cls(**show_shared_members(image, links), sku=image.sku, mockupUrl=mockup)
 
 
 class ImageListOut(msgspec.Struct, frozen=True):
