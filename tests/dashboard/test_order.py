@@ -115,16 +115,24 @@ class TestWhatItSays:
         receive(database, exact, 2000, 2000)
         bad = add(alice.api, order)["id"]
         judge(database, bad, ImageStatus.INVALID, error_message="This is a film.")
-        page = alice.open(f"/orders/{order}")
+        small, tall = [one["id"] for one in alice.api.get(f"/orders/{order}").data["images"][:2]]
+        all_words = alice.words(f"/orders/{order}")
+        page = alice.open(f"/orders/{order}?image={small}")
         words = words_of(page)
 
+        assert "This picture may look soft" in words
         assert (
-            "At 4 \N{MULTIPLICATION SIGN} 6 in this picture has 83 dpi; 150 dpi are recommended."
-            in words
+            "500 \N{MULTIPLICATION SIGN} 333 pixels are 83 dpi at "
+            "6 \N{MULTIPLICATION SIGN} 4 in; 150 or more look sharp." in words
         )
         assert "17 % of the picture is cropped." in words
-        assert "50 % of the paper stays white." in words
-        assert "The picture is stretched by 50 % to fit." in words
+        assert "50 % of the paper stays white." in alice.words(f"/orders/{order}?image={tall}")
+        assert "The picture is stretched by 50 % to fit." in alice.words(
+            f"/orders/{order}?image={exact}"
+        )
+        # The others are tiles, which say that there is something to look at.
+        assert "83 dpi" in all_words
+        assert "is cropped" not in all_words
         # 500x400 lies on its side; 80 of 96 twentieths of its height are printed.
         assert 'viewBox="-2 -2 104.0 84.0"' in page.body.decode()
         assert (
@@ -132,8 +140,7 @@ class TestWhatItSays:
         )
         assert "rotate(-90 50.0 39.9)" in page.body.decode()
         assert page.body.decode().count('class="crop"') == 1
-        assert "This is a film." in words
-        assert f"Image {bad}: its file cannot be printed." in words
+        assert "sunset.jpg: its file cannot be printed. This is a film." in words
 
     def test_an_order_of_two_hundred_images_is_shown_in_parts(
         self, alice: Window, database: Database
@@ -146,17 +153,17 @@ class TestWhatItSays:
 
         shown: list[int] = []
         address = f"/orders/{order}"
-        for _ in range(9):
+        for _ in range(4):
             page = alice.open(address).body.decode()
             assert len(page) < 100_000
             shown += [
-                int(number) for number in re.findall(r'<li class="proof" id="image-(\d+)"', page)
+                int(number) for number in re.findall(r'<a class="tile" id="image-(\d+)"', page)
             ]
             found = re.findall(r'href="([^"]+)" rel="next">Next<', page)
             address = found[0] if found else ""
         assert shown == ids
         assert address == ""
-        assert "193 to 200 of 200" in alice.words(f"/orders/{order}?from=192")
+        assert "181 to 200 of 200" in alice.words(f"/orders/{order}?from=180")
         assert "200 images added" in alice.words(f"/orders/{order}")
 
     def test_what_is_new_appears_and_nothing_is_sent_while_nothing_is(
@@ -207,7 +214,7 @@ class TestSubmitting:
         refused = alice.do(address, "submit-order")
 
         assert "The address is incomplete. Change address or shipping" in words
-        assert "Image 1: its file could not be downloaded." in words
+        assert "sunset.jpg: its file could not be downloaded. Gone." in words
         assert "Submit the order The order is incomplete." in words
         assert refused.status == 400
         assert "PostalAddressNotSet" in words_of(refused)
@@ -384,3 +391,92 @@ def test_a_bank_that_did_not_answer_can_be_asked_again(alice: Window) -> None:
     assert "Submit the order again in a few minutes" in words_of(refused)
     assert b"Retry the payment" in refused.body
     assert "The order was submitted." in alice.follow(alice.do(f"/orders/{order}", "submit-order"))
+
+
+class TestBlurredPictures:
+    """Whoever prints a picture that will look blurred has to say so; programs are not asked."""
+
+    def test_they_are_named_in_red_and_the_order_is_not_called_ready(
+        self, alice: Window, database: Database
+    ) -> None:
+        _, address = an_order(alice)
+        receive(database, 1, 120, 180)
+
+        words = alice.words(address)
+
+        assert "One picture will look blurred sunset.jpg" in words
+        assert "Blurred: 30 dpi" in words
+        assert "ready to submit" not in words
+        opened = alice.words(f"{address}?image=1")
+        assert (
+            "This picture will look blurred 120 \N{MULTIPLICATION SIGN} 180 pixels are 30 dpi at "
+            "4 \N{MULTIPLICATION SIGN} 6 in; 150 or more look sharp." in opened
+        )
+
+    @pytest.mark.both_databases
+    def test_they_are_submitted_only_when_that_is_confirmed(
+        self, alice: Window, database: Database
+    ) -> None:
+        order, address = an_order(alice)
+        receive(database, 1, 120, 180)
+
+        unasked = alice.do(address, "submit-order")
+        of_another = alice.do(address, "submit-order", is_confirmed="yes", blurred="2,x")
+        unticked = alice.do(address, "submit-order", blurred="1")
+
+        for refused in (unasked, of_another, unticked):
+            assert refused.status == 400
+            assert "“sunset.jpg” will look blurred. Confirm" in words_of(refused)
+        assert status_of(alice, order) == "NotYetSubmitted"
+        done = alice.do(address, "submit-order", is_confirmed="yes", blurred="1")
+        assert done.status == 303
+        assert status_of(alice, order) == "Submitted"
+
+    def test_a_recipient_is_asked_to_pay_for_them_only_when_that_is_confirmed(
+        self, alice: Window, database: Database
+    ) -> None:
+        order, address = an_order(alice, payment="InvoiceRecipient")
+        receive(database, 1, 120, 180)
+
+        refused = alice.do(address, "await-payment")
+        done = alice.do(address, "await-payment", is_confirmed="yes", blurred="1")
+
+        assert refused.status == 400
+        assert done.status == 303
+        assert status_of(alice, order) == "AwaitingPayment"
+
+    def test_a_program_may_submit_them(self, alice: Window, database: Database) -> None:
+        order, _ = an_order(alice)
+        receive(database, 1, 120, 180)
+
+        answer = alice.api.post(f"/orders/{order}/status", {"status": "Submitted"})
+
+        assert answer.status == 200, answer.body
+
+    def test_many_are_counted(self, alice: Window, database: Database) -> None:
+        order = create(alice.api)
+        for number in range(1, 13):
+            url = f"https://shop.example/{number}.jpg"
+            receive(database, add(alice.api, order, url=url)["id"], 120, 180)
+
+        words = alice.words(f"/orders/{order}")
+        refused = words_of(alice.do(f"/orders/{order}", "submit-order"))
+
+        assert "12 pictures will look blurred" in words
+        assert "and 2 more" in words
+        assert "“5.jpg” and 7 more will look blurred." in refused
+        assert len(re.findall(r"Print 12 blurred pictures all the same", words)) == 1
+
+
+def test_forty_images_are_forty_small_tiles_with_their_names(
+    alice: Window, database: Database
+) -> None:
+    order = create(alice.api)
+    body = [{**an_image(), "url": f"https://shop.example/beach%20{n}.jpg"} for n in range(40)]
+    alice.api.post(f"/orders/{order}/images/batch", body)
+
+    page = alice.open(f"/orders/{order}")
+
+    assert page.body.decode().count('class="tile"') == 40
+    assert "beach 39.jpg" in words_of(page)
+    assert len(page.body) < 60_000

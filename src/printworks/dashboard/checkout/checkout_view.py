@@ -34,6 +34,8 @@ class CheckoutLineView(msgspec.Struct, frozen=True, kw_only=True):
     each: int
     total: int
     thumbnail: str = ""
+    # What it will look like; empty until that is drawn.
+    mockup: str = ""
 
 
 class TotalRow(msgspec.Struct, frozen=True):

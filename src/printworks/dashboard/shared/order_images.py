@@ -1,4 +1,4 @@
-"""The images of an order as people see them: the proof, what is cut off, and how sharp it will be."""
+"""The images of an order as people see them: name and proof, what is cut off, and how sharp it will be."""
 
 from fractions import Fraction
 from typing import Final, NamedTuple
@@ -9,6 +9,7 @@ from printworks.catalogue.products import Product, explain_misfit
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.shared.labels import name_attribute
 from printworks.rules.images import ImageStatus
+from printworks.rules.sharpness import Sharpness, SharpnessLimits, count_dpi, judge_sharpness
 from printworks.rules.sizing import Placement, Sizing, mismatch, place
 from printworks.rules.submission import ImageWarning, find_size_warnings
 from printworks.store.images.images import Image
@@ -44,6 +45,8 @@ class ImageView(msgspec.Struct, frozen=True, kw_only=True):
     """An image and all that is known of it."""
 
     id: int
+    # What people call it, and on what it is printed.
+    name: str
     title: str
     sku: str
     status: ImageStatus
@@ -56,22 +59,31 @@ class ImageView(msgspec.Struct, frozen=True, kw_only=True):
     # Empty until the picture has come.
     preview: str = ""
     thumbnail: str = ""
+    # Empty until it is drawn.
+    mockup: str = ""
     pixels: str = ""
     size: str = ""
     dpi: int | None = None
+    # What people will see, and a sentence with the numbers unless that is sharp.
+    sharpness: Sharpness | None = None
+    density_note: str = ""
     percent_lost: int = 0
     warnings: tuple[str, ...] = ()
     crop: Crop | None = None
     price_to_user: int | None = None
 
 
-def describe_image(image: Image, order: Order, catalogue: Catalogue, links: Links) -> ImageView:
+def describe_image(
+    image: Image, order: Order, catalogue: Catalogue, links: Links, limits: SharpnessLimits
+) -> ImageView:
     """Return what pages show of an image."""
     product = catalogue.find_product(image.sku)
     preview, thumbnail = links.proofs(image.id) if image.has_proofs else ("", "")
     placement = _place(image, product)
+    sharpness, note = _judge(product, placement, limits)
     return ImageView(
         id=image.id,
+        name=image.title,
         title=product.description if product else image.sku,
         sku=image.sku,
         status=image.status,
@@ -83,12 +95,15 @@ def describe_image(image: Image, order: Order, catalogue: Catalogue, links: Link
         error=image.error_message or "",
         preview=preview,
         thumbnail=thumbnail,
+        mockup=links.mockup(image.id) if image.mockup else "",
         pixels=f"{image.width} \N{MULTIPLICATION SIGN} {image.height}" if image.pixels else "",
         size=write_size(product) if product else "",
-        dpi=round(placement.effective_dpi) if placement else None,
+        dpi=count_dpi(placement.effective_dpi) if placement else None,
+        sharpness=sharpness,
+        density_note=note,
         percent_lost=round(placement.percent_lost) if placement else 0,
         warnings=(
-            *_warn_of_size(image, product, placement),
+            *_warn_of_size(image, product, placement, sharpness),
             *_warn_of_product(image, order, product),
         ),
         crop=make_crop(placement) if placement else None,
@@ -96,10 +111,12 @@ def describe_image(image: Image, order: Order, catalogue: Catalogue, links: Link
     )
 
 
-def write_size(product: Product) -> str:
+def write_size(product: Product, *, is_turned: bool = False) -> str:
     """Return the sides of the print area, as in 10 by 15 cm."""
     sign = _CM_SIGN if product.units.value == _CM_SIGN else "in"
-    return f"{product.image_size.width} \N{MULTIPLICATION SIGN} {product.image_size.height} {sign}"
+    sides = (product.image_size.width, product.image_size.height)
+    width, height = sides[::-1] if is_turned else sides
+    return f"{width} \N{MULTIPLICATION SIGN} {height} {sign}"
 
 
 def _place(image: Image, product: Product | None) -> Placement | None:
@@ -108,13 +125,39 @@ def _place(image: Image, product: Product | None) -> Placement | None:
     return place(image.pixels, product.print_area, image.sizing)
 
 
+def _judge(
+    product: Product | None, placement: Placement | None, limits: SharpnessLimits
+) -> tuple[Sharpness | None, str]:
+    """Return how sharp a picture will look, and the numbers unless it is sharp."""
+    if product is None or placement is None:
+        return None, ""
+    dpi, box = count_dpi(placement.effective_dpi), placement.box
+    sharpness = judge_sharpness(dpi, limits)
+    if sharpness is Sharpness.SHARP:
+        return sharpness, ""
+    size = write_size(product, is_turned=placement.is_turned)
+    by = "\N{MULTIPLICATION SIGN}"
+    return sharpness, (
+        f"{box.width} {by} {box.height} pixels are {dpi} dpi at {size}; "
+        f"{limits.sharp_from} or more look sharp."
+    )
+
+
 def _warn_of_size(
-    image: Image, product: Product | None, placement: Placement | None
+    image: Image,
+    product: Product | None,
+    placement: Placement | None,
+    sharpness: Sharpness | None,
 ) -> tuple[str, ...]:
     if product is None or placement is None or image.status is not ImageStatus.OK:
         return ()
     found = find_size_warnings(image.status, placement, product.recommended_pixels)
-    return tuple(write_warning(warning, product, placement) for warning in found)
+    return tuple(
+        write_warning(warning, product, placement)
+        for warning in found
+        # Said with other words already, unless the product asks for more than looks sharp.
+        if warning is not ImageWarning.PICTURE_SIZE_TOO_SMALL or sharpness is Sharpness.SHARP
+    )
 
 
 def write_warning(warning: ImageWarning, product: Product, placement: Placement) -> str:

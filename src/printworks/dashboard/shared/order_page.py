@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 from printworks.dashboard.shared.order_images import describe_image
 from printworks.dashboard.shared.order_timeline import describe_timeline
 from printworks.dashboard.shared.paging import choose_page
+from printworks.dashboard.site.forms import read_number
 from printworks.dashboard.site.visits import Visit
 from printworks.store.callbacks.callbacks import Attempt, Callback, list_callbacks_of_order
 from printworks.store.images.images import Image
@@ -17,7 +18,9 @@ from printworks.store.orders.history import (
 from printworks.store.orders.orders import Order
 
 # What is listed of each: a page stays small, however large the order is.
-IMAGES_ON_A_PAGE: Final = 24
+IMAGES_ON_A_PAGE: Final = 60
+# So many are shown large.
+_FEW_IMAGES: Final = 6
 MOST_SHIPMENTS: Final = 24
 _MOST_TIMELINE_ENTRIES: Final = 60
 _MOST_CALLBACKS: Final = 12
@@ -39,9 +42,16 @@ class SentCallback(NamedTuple):
 def describe_images(visit: Visit, order: Order, images: Sequence[Image]) -> dict[str, Any]:
     """Return the page of images that the address asks for."""
     page = choose_page(visit, images, IMAGES_ON_A_PAGE)
-    catalogue, links = visit.services.catalogue, visit.links
+    services, links = visit.services, visit.links
+    shown = [
+        describe_image(image, order, services.catalogue, links, services.sharpness)
+        for image in page.shown
+    ]
     return {
-        "images": [describe_image(image, order, catalogue, links) for image in page.shown],
+        "images": shown,
+        # The one whose details the address asks for.
+        "opened": read_number(visit.query.get("image", "")),
+        "has_few_images": len(images) <= _FEW_IMAGES,
         "image_count": len(images),
         "first_image": page.first + 1,
         "last_image": page.first + len(page.shown),

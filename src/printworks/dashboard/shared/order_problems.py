@@ -54,6 +54,7 @@ def list_missing(status: SubmissionStatus) -> list[Missing]:
     if status.refusal:
         missing.append(Missing(status.refusal))
     wrong = [found for found in findings if found.is_wrong]
+    images = {image.id: image for image in status.images}
     for found in wrong[:_MOST_WRONG]:
         reasons = [_IMAGE[error] for error in found.errors]
         if obstacle := found.explain("it"):
@@ -61,7 +62,9 @@ def list_missing(status: SubmissionStatus) -> list[Missing]:
         link = Link("Replace it", f"/orders/{status.order.id}/images")
         if found.obstacle is Obstacle.NO_LAB:
             link = Link("Change address or shipping", f"/orders/{status.order.id}/address")
-        missing.append(Missing(f"Image {found.image_id}: {', and '.join(reasons)}.", link))
+        image = images[found.image_id]
+        sentence = f"{image.title}: {', and '.join(reasons)}. {image.error_message or ''}"
+        missing.append(Missing(sentence.strip(), link))
     if len(wrong) > _MOST_WRONG:
         missing.append(
             Missing(f"{count(len(wrong) - _MOST_WRONG, 'more image')} cannot be printed.")

@@ -52,7 +52,7 @@ class _Kept(msgspec.Struct, frozen=True):
 
 _KEPT_FOR_A_WHILE: Final = (
     _Kept("Names, addresses and contact data", "keep_recipients", JobKind.ERASE_OLD_RECIPIENTS),
-    _Kept("Previews and thumbnails", "keep_proofs", JobKind.PURGE_PROOFS),
+    _Kept("Previews, thumbnails and mockups", "keep_proofs", JobKind.PURGE_PROOFS),
     _Kept("Pictures, print files and packing slips", "keep_originals", JobKind.PURGE_PICTURES),
     _Kept("Photographs of issues", "keep_issue_photos", JobKind.PURGE_ISSUE_PHOTOS),
     _Kept("Orders that were never submitted", "keep_drafts", JobKind.CANCEL_DRAFTS),

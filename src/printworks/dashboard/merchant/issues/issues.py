@@ -89,7 +89,9 @@ def show_issue(visit: MerchantVisit) -> Response:
         photos=photos,
         room=MOST_PHOTOS - len(photos),
         images=[
-            describe_image(image, order, visit.services.catalogue, visit.links)
+            describe_image(
+                image, order, visit.services.catalogue, visit.links, visit.services.sharpness
+            )
             for image in images[:_MOST_TILES]
         ],
         more_images=max(len(images) - _MOST_TILES, 0),

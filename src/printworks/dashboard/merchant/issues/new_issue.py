@@ -42,7 +42,9 @@ def show_new_issue(visit: MerchantVisit) -> Response:
         "merchant/new_issue.html",
         order=order,
         images=[
-            describe_image(image, order, visit.services.catalogue, visit.links)
+            describe_image(
+                image, order, visit.services.catalogue, visit.links, visit.services.sharpness
+            )
             for image in images[:_MOST_BOXES]
         ],
         chosen_images={

@@ -53,12 +53,15 @@ def show_images(visit: MerchantVisit) -> Response:
     etag = visit.etag(order.updated_at, [(image.id, image.updated_at) for image in images])
     before = visit.cursor()
     shown, last = cut([one for one in images if before is None or one.id < before], _SHOWN)
-    catalogue, links = visit.services.catalogue, visit.links
+    services, links = visit.services, visit.links
     return visit.render(
         "merchant/adding_images.html",
         order=order,
         currency=order.currency or visit.merchant.currency,
-        images=[describe_image(image, order, catalogue, links) for image in shown],
+        images=[
+            describe_image(image, order, services.catalogue, links, services.sharpness)
+            for image in shown
+        ],
         pages=visit.pages(last.id if last else None),
         is_waiting=any(image.status is ImageStatus.NOT_YET_DOWNLOADED for image in images),
         etag=etag,

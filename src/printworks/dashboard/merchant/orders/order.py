@@ -16,10 +16,10 @@ from printworks.actions.production.holds import hold_order, release_order
 from printworks.actions.production.routing import RoutingTerms, re_estimate, route_order
 from printworks.actions.submission import submit as submission
 from printworks.actions.submission.check import check_submission
+from printworks.actions.submission.sharpness import list_blurred, require_confirmed
 from printworks.dashboard.merchant.sandbox.sandbox import move_clock
 from printworks.dashboard.shared.order_actions import OrderAction, is_ended, list_actions
 from printworks.dashboard.shared.order_page import (
-    IMAGES_ON_A_PAGE,
     MOST_SHIPMENTS,
     describe_history,
     describe_images,
@@ -27,6 +27,7 @@ from printworks.dashboard.shared.order_page import (
 from printworks.dashboard.shared.order_problems import count_doubtful, count_unseen, list_missing
 from printworks.dashboard.shared.order_routing import RoutingChoice, describe_choices
 from printworks.dashboard.shared.order_shipments import describe_shipment
+from printworks.dashboard.site.forms import read_number
 from printworks.dashboard.site.rendering import Link, Message, Onwards, render_message
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit, refuse_unknown
@@ -47,6 +48,8 @@ from printworks.store.orders.orders import Order, get_order, get_order_to_change
 
 # What the address ends in while the browser is sent on to the bank.
 _LEAVING: Final = "leaving"
+# The images that a page routes, to say what would happen to them.
+_MOST_ROUTED: Final = 24
 # How far the clock of the sandbox can be moved from here, by what the button sends.
 _CLOCK_STEPS: Final[Mapping[str, tuple[str, timedelta]]] = {
     "hour": ("1 hour", timedelta(hours=1)),
@@ -75,7 +78,7 @@ def show_order(visit: MerchantVisit) -> Response:
         **history,
         **_describe_order(visit, whole),
         **_describe_shipments(visit, whole),
-        **describe_images(visit, whole.order, whole.images),
+        gallery=describe_images(visit, whole.order, whole.images),
     )
 
 
@@ -113,6 +116,9 @@ def _describe_order(visit: MerchantVisit, whole: WholeOrder) -> dict[str, Any]:
         "confirms": OrderAction.CANCEL if visit.query.get("confirm") == OrderAction.CANCEL else "",
         "is_valid": is_valid,
         "missing": list_missing(submission) if submission is not None else [],
+        "blurred": (
+            list_blurred(submission, visit.services.sharpness) if submission is not None else []
+        ),
         "doubtful": count_doubtful(submission) if submission is not None else 0,
         "unseen": count_unseen(submission) if submission is not None else 0,
         "pay_page": pay_page if is_recipients else "",
@@ -144,7 +150,7 @@ def _list_choices(visit: MerchantVisit, whole: WholeOrder) -> list[RoutingChoice
     if order.status is not OrderStatus.NOT_YET_SUBMITTED:
         return describe_choices(list_decisions(visit.db, order.id), catalogue)
     # Routing many images takes too long for a page.
-    if len(whole.images) > IMAGES_ON_A_PAGE:
+    if len(whole.images) > _MOST_ROUTED:
         return []
     routing = route_order(order, whole.images, RoutingTerms.of(visit.work))
     decisions = [] if routing is None else [Decision(routing, [], visit.now)]
@@ -164,6 +170,7 @@ def submit(visit: MerchantVisit) -> str:
         ready = submission.prepare_submission(visit.work_in(db), visit.number("id"))
     with database.writing() as db:
         order = _lock_order(visit, db)
+        require_confirmed(visit.work_in(db), order, _read_confirmed(visit), ready)
         submitted = submission.submit_order(visit.work_in(db), order, ready=ready)
     if isinstance(submitted, Order):
         return visit.path
@@ -191,7 +198,14 @@ def _pay(visit: MerchantVisit, order: Order, payment: PaymentRequest) -> str:
 )
 def await_payment(visit: MerchantVisit) -> None:
     order = _lock_order(visit, visit.db)
+    require_confirmed(visit.work, order, _read_confirmed(visit))
     submission.await_payment(visit.work, order)
+
+
+def _read_confirmed(visit: MerchantVisit) -> frozenset[int]:
+    """Return the images that may be printed although they will look blurred."""
+    words = visit.sent.text("blurred").split(",") if visit.sent.text("is_confirmed") else []
+    return frozenset(number for word in words if (number := read_number(word)) is not None)
 
 
 @show_order.action(OrderAction.CANCEL, "The order was cancelled.")

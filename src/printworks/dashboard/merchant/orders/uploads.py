@@ -15,18 +15,20 @@ from printworks.actions.images.uploads import (
     Upload,
     UploadResult,
     add_images_together,
+    name_upload,
     validate_upload,
 )
-from printworks.dashboard.shared.labels import shorten
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import BadInput, ServiceUnavailable
 from printworks.files.errors import FilesUnavailable
+from printworks.rules.image_names import clean_file_name
 from printworks.rules.images import ImageStatus
 from printworks.store.images.images import NewImage
 
 # The names of the fields: uploads, and whether to use the sample.
 PICTURES: Final = "pictures"
 SAMPLE: Final = "sample"
+_UNNAMED: Final = "A picture"
 _UNAVAILABLE: Final = "Uploads are temporarily unavailable. Try again in a few minutes."
 _NO_PICTURE: Final = "Choose a picture, or enter the address of one."
 
@@ -48,7 +50,7 @@ def receive_pictures(
     """
     with TemporaryDirectory(prefix="printworks-") as folder:
         files: list[tuple[str, IO[bytes]]] = [
-            (file.filename or "A picture", file.file) for file in visit.sent.files.get(PICTURES, ())
+            (file.filename or _UNNAMED, file.file) for file in visit.sent.files.get(PICTURES, ())
         ]
         wants_sample = visit.services.is_sandbox and visit.sent.text(SAMPLE) != ""
         if not files and not addressed and wants_sample:
@@ -70,7 +72,7 @@ def _store_upload(folder: Path, number: int, name: str, file: IO[bytes]) -> Uplo
     path.parent.mkdir()
     with file, path.open("wb") as copy:
         shutil.copyfileobj(file, copy)
-    return UploadedPicture(shorten(name), path)
+    return UploadedPicture(clean_file_name(name) or _UNNAMED, path)
 
 
 def check_pictures(
@@ -117,7 +119,7 @@ def _process(
         )
         if result.status is not ImageStatus.OK:
             _refuse(picture, result.error_message or "This file cannot be printed.")
-        processed.append((upload, result))
+        processed.append((name_upload(upload, picture.name), result))
     return processed
 
 
