@@ -361,7 +361,7 @@ def test_people_are_told_of_images_and_payments_that_come_to_nothing(database: D
         failed, refused = mails_in(db)
 
     [fact] = failed.facts.items
-    assert (fact.order, fact.reference, fact.text) == (order.id, "A-1", "Not there.")
+    assert (fact.order, fact.reference, fact.text) == (order.id, "A-1", "a.jpg: Not there.")
     [fact] = refused.facts.items
     assert (fact.order, fact.text) == (request.order_id, "no funds")
     assert (fact.amount, fact.currency) == (request.amount, "GBP")

@@ -86,7 +86,7 @@ def test_a_mockup_is_shown_once_it_is_drawn(
     settings: Settings,
     tmp_path: Path,
 ) -> None:
-    assert image["mockupUrl"] is None
+    assert not image["mockupUrl"]
     image_id = int(image["id"])
     with database.writing() as db:
         shown = get_image(db, image_id)

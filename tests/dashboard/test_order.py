@@ -445,6 +445,17 @@ class TestBlurredPictures:
         assert done.status == 303
         assert status_of(alice, order) == "AwaitingPayment"
 
+    def test_a_few_are_named(self, alice: Window, database: Database) -> None:
+        order = create(alice.api)
+        for name in ("cat", "dog", "owl"):
+            url = f"https://shop.example/{name}.jpg"
+            receive(database, add(alice.api, order, url=url)["id"], 120, 180)
+
+        refused = words_of(alice.do(f"/orders/{order}", "submit-order"))
+
+        assert "“cat.jpg”, “dog.jpg” and “owl.jpg” will look blurred." in refused
+        assert "print them all the same" in refused
+
     def test_a_program_may_submit_them(self, alice: Window, database: Database) -> None:
         order, _ = an_order(alice)
         receive(database, 1, 120, 180)

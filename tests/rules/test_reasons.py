@@ -43,6 +43,19 @@ def test_a_second_reason_does_not_replace_the_first() -> None:
     )
 
 
+def test_people_read_the_name_of_an_image_where_it_is_known() -> None:
+    stored = store(
+        Reason(ReasonCode.IMAGE_FAILED, 7, "The file is empty."),
+        Reason(ReasonCode.IMAGE_FAILED, 8),
+        Reason(ReasonCode.SHIPMENT_HELD, 7),
+    )
+
+    assert write_reasons(stored, {7: "beach.jpg"}) == (
+        "beach.jpg cannot be printed. The file is empty. Image 8 cannot be printed. "
+        "Shipment 7 is held; we are looking into it."
+    )
+
+
 def test_the_same_again_is_one_reason_with_the_newest_detail() -> None:
     stored = store(
         Reason(ReasonCode.PAYMENT_REFUSED, detail="The card has expired."),

@@ -119,6 +119,17 @@ class TestInterruptions:
 
         assert shop.list_files("proofs") == []
 
+    def test_of_a_product_that_is_no_longer_sold_nothing_is_drawn(self, shop: Shop) -> None:
+        _, image = add_one(shop)
+        with shop.database.writing() as db:
+            update_image(db, shop.image(image), {"sku": "GONE", "mockup": None})
+
+        shop.enqueue_again(JobKind.DRAW_MOCKUP, {"image": image})
+        shop.drain()
+
+        assert shop.image(image).mockup is None
+        assert shop.list_files("proofs") == sorted(proof_keys(image))
+
     def test_a_drawing_is_removed_if_the_proofs_have_gone_meanwhile(self, shop: Shop) -> None:
         _order, image = add_one(shop)
         drawn = shop.image(image)

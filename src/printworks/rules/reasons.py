@@ -58,6 +58,9 @@ _SENTENCES: Final[Mapping[ReasonCode, str]] = {
     ReasonCode.SHIPMENT_HELD: "Shipment {subject} is held; we are looking into it.",
 }
 
+# What images are called, where nobody has looked.
+NO_NAMES: Final[Mapping[int, str]] = {}
+
 _read: Final = reader_of(list[Reason])
 
 
@@ -66,15 +69,17 @@ def read_reasons(stored: StoredReasons) -> list[Reason]:
     return _read(stored) if stored else []
 
 
-def write_reason(reason: Reason) -> str:
-    """Return a sentence for the merchant."""
-    text = _SENTENCES[reason.code].format(subject=reason.subject, detail=reason.detail)
-    return text.strip()
+def write_reason(reason: Reason, names: Mapping[int, str] = NO_NAMES) -> str:
+    """Return a sentence for the merchant, with the name of an image if that is known."""
+    sentence = _SENTENCES[reason.code]
+    if reason.code is ReasonCode.IMAGE_FAILED and reason.subject in names:
+        return f"{names[reason.subject]} cannot be printed. {reason.detail}".strip()
+    return sentence.format(subject=reason.subject, detail=reason.detail).strip()
 
 
-def write_reasons(stored: StoredReasons) -> str | None:
+def write_reasons(stored: StoredReasons, names: Mapping[int, str] = NO_NAMES) -> str | None:
     """Return what the merchant reads on an order; None if nothing stands in its way."""
-    return " ".join(write_reason(reason) for reason in read_reasons(stored)) or None
+    return " ".join(write_reason(reason, names) for reason in read_reasons(stored)) or None
 
 
 def has_reason(stored: StoredReasons, code: ReasonCode) -> bool:

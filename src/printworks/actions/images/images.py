@@ -182,7 +182,8 @@ def record_image_status(work: Work, image: Image, status: ImageStatus, **facts: 
     work.record(order.id, ImageJudged(image.id, status))
     enqueue_mockups(work, [updated])
     if status in FAILED:
-        fact = describe_order(order, subject=image.id, text=updated.error_message or "")
+        text = f"{updated.title}: {updated.error_message or ''}"
+        fact = describe_order(order, subject=image.id, text=text)
         notify(work, work.merchant.id, MailKind.IMAGES_FAILED, [fact])
     if status in FAILED and order.status in {OrderStatus.SUBMITTED, OrderStatus.AWAITING_PAYMENT}:
         _record_failure(work, order, updated)

@@ -78,6 +78,7 @@ def show_order(visit: MerchantVisit) -> Response:
         **history,
         **_describe_order(visit, whole),
         **_describe_shipments(visit, whole),
+        names={image.id: image.title for image in whole.images if whole.order.reasons},
         gallery=describe_images(visit, whole.order, whole.images),
     )
 
