@@ -10,11 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from printworks.imaging.manifest import Manifest, find_sha256, plan_print
-from printworks.imaging.processor import ImageProcessor, Invalid, PreparedImage, Rendered
-from printworks.rules.sizing import Pixels, PrintArea, Sizing, Units, place
+from printworks.imaging.processor import ImageProcessor, Invalid, PreparedImage, Proofs, Rendered
+from printworks.rules.sizing import CropPosition, Pixels, PrintArea, Sizing, Units, place
 from tests.imaging.pictures import (
     AREA,
+    BLUE,
+    GREEN,
+    RED,
     TALL_AREA,
+    YELLOW,
     a_noisy_picture,
     a_picture,
     are_alike,
@@ -52,6 +56,62 @@ def test_the_print_is_what_the_proof_showed(
         assert are_alike(corners(drawn, inset), corners(proof, inset), 25)
     same_size = drawn.resize(proof.width / drawn.width, vscale=proof.height / drawn.height)
     assert (same_size - proof).abs().avg() < 4
+
+
+@pytest.mark.parametrize(
+    ("position", "colours"),
+    [
+        # Of a picture of 600 x 300, the left and the right half of the square that is printed.
+        (CropPosition(0, 0.5, 1), (RED, RED, BLUE, BLUE)),
+        (CropPosition(1, 0.5, 1), (GREEN, GREEN, YELLOW, YELLOW)),
+        (CropPosition(0.5, 0.5, 1), (RED, GREEN, BLUE, YELLOW)),
+        # Enlarged, one field of colour fills all of it.
+        (CropPosition(0, 0, 2), (RED,) * 4),
+        (CropPosition(1, 0, 2), (GREEN,) * 4),
+        (CropPosition(0, 1, 2), (BLUE,) * 4),
+        (CropPosition(1, 1, 4), (YELLOW,) * 4),
+    ],
+)
+@pytest.mark.parametrize("orientation", [1, 6])
+def test_a_position_crops_the_proof_and_the_print_alike(
+    position: CropPosition,
+    colours: tuple[tuple[int, int, int], ...],
+    orientation: int,
+    processor: ImageProcessor,
+    tmp_path: Path,
+    out: Path,
+) -> None:
+    source = written(tmp_path, as_jpeg(held(a_picture(600, 300), orientation)))
+    prepared = processor.prepare(source, SQUARE_AREA, Sizing.CROP, out, position=position)
+    assert isinstance(prepared, PreparedImage), prepared
+
+    rendered = processor.render(source, plan_print(prepared.placement), out)
+
+    assert isinstance(rendered, Rendered), rendered
+    assert rendered.manifest.plan.position == position
+    for file in (rendered.file, prepared.proofs.preview, prepared.proofs.thumbnail):
+        assert are_alike(corners(read(file), 0.2), colours, 30)
+
+
+def test_a_proof_from_the_proxy_is_cropped_as_the_picture_is(
+    processor: ImageProcessor, tmp_path: Path, out: Path
+) -> None:
+    source = written(tmp_path, as_jpeg(a_picture(600, 300)))
+    prepared = processor.prepare(source, SQUARE_AREA, Sizing.CROP, out, with_proxy=True)
+    assert isinstance(prepared, PreparedImage), prepared
+    assert prepared.proxy is not None
+
+    proofs = processor.proof(
+        prepared.proxy,
+        Pixels(600, 300),
+        SQUARE_AREA,
+        Sizing.CROP,
+        tmp_path,
+        position=CropPosition(1, 0, 2),
+    )
+
+    assert isinstance(proofs, Proofs), proofs
+    assert are_alike(corners(read(proofs.preview), 0.2), (GREEN,) * 4, 30)
 
 
 @pytest.mark.parametrize(

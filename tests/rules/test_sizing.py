@@ -6,15 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from printworks.errors import BadInput
 from printworks.rules.sizing import (
     IN_INCHES,
     Box,
+    CropPosition,
     Pixels,
     Placement,
     PrintArea,
     Share,
     Sizing,
     Units,
+    check_position,
     mismatch,
     place,
 )
@@ -32,7 +35,9 @@ pictures = st.builds(Pixels, st.integers(1, 30_000), st.integers(1, 30_000))
 sides = st.integers(100, 30_000).map(lambda tenths: Fraction(tenths, 254))
 areas = st.builds(PrintArea, sides, sides)
 sizings = st.sampled_from(Sizing)
-placements = st.builds(place, pictures, areas, sizings)
+shares = st.floats(0, 1)
+positions = st.builds(CropPosition, shares, shares, st.floats(1, 4))
+placements = st.builds(place, pictures, areas, sizings, st.none() | positions)
 
 
 @pytest.mark.parametrize(
@@ -244,7 +249,10 @@ def test_rotation_never_makes_it_worse(placement: Placement) -> None:
 
 @given(placements)
 def test_turning_picture_and_area_together_changes_nothing(placement: Placement) -> None:
-    other = place(placement.picture.turned(), placement.area.turned(), placement.sizing)
+    position = placement.position
+    mirrored = position and CropPosition(position.y, position.x, position.zoom)
+    picture, area = placement.picture.turned(), placement.area.turned()
+    other = place(picture, area, placement.sizing, mirrored)
 
     left, top, width, height = placement.box
     assert other.box == Box(top, left, height, width)
@@ -269,3 +277,95 @@ def test_turning_only_the_picture_gives_the_same_print(
 @given(placements)
 def test_a_loss_is_a_percentage(placement: Placement) -> None:
     assert 0 <= placement.percent_lost < 100
+
+
+@given(pictures, areas)
+def test_the_middle_at_zoom_one_is_where_a_picture_is_cropped_anyway(
+    picture: Pixels, area: PrintArea
+) -> None:
+    usual, asked = place(picture, area, CROP), place(picture, area, CROP, CropPosition())
+
+    assert (asked.box, asked.is_turned, asked.densities) == (
+        *(usual.box, usual.is_turned),
+        usual.densities,
+    )
+
+
+@pytest.mark.parametrize(
+    ("picture", "area", "position", "box"),
+    [
+        # 0 is the left edge, 1 the right one; down there is nothing to choose.
+        (Pixels(4000, 2000), LANDSCAPE, CropPosition(0, 0.9, 1), Box(0, 0, 3000, 2000)),
+        (Pixels(4000, 2000), LANDSCAPE, CropPosition(1, 0.9, 1), Box(1000, 0, 3000, 2000)),
+        (Pixels(4000, 2000), LANDSCAPE, CropPosition(0.25, 0, 1), Box(250, 0, 3000, 2000)),
+        # Twice as large shows half in each direction, and can be moved in both.
+        (Pixels(3600, 2400), LANDSCAPE, CropPosition(0.5, 0.5, 2), Box(900, 600, 1800, 1200)),
+        (Pixels(3600, 2400), LANDSCAPE, CropPosition(1, 0, 2), Box(1800, 0, 1800, 1200)),
+        (Pixels(3600, 2400), LANDSCAPE, CropPosition(0, 1, 4), Box(0, 1800, 900, 600)),
+        # Of the upright picture, even if it is turned on the paper.
+        (Pixels(4000, 2000), PORTRAIT, CropPosition(1, 0.5, 1), Box(1000, 0, 3000, 2000)),
+        # A tenth is a tenth, whatever a computer makes of it.
+        (Pixels(4000, 2000), LANDSCAPE, CropPosition(0.1, 0.5, 1), Box(100, 0, 3000, 2000)),
+    ],
+)
+def test_a_position_moves_and_enlarges_the_part_that_is_printed(
+    picture: Pixels, area: PrintArea, position: CropPosition, box: Box
+) -> None:
+    assert place(picture, area, CROP, position).box == box
+
+
+@given(pictures, areas, positions)
+def test_a_part_of_the_picture_has_the_shape_of_the_print_wherever_it_is(
+    picture: Pixels, area: PrintArea, position: CropPosition
+) -> None:
+    placement = place(picture, area, CROP, position)
+
+    printed, ratio = placement.printed, area.width / area.height
+    off_by = min(
+        abs(printed.width - printed.height * ratio), abs(printed.height - printed.width / ratio)
+    )
+    # Each of its sides is rounded.
+    assert off_by <= Fraction(1, 2) * (1 + min(ratio, 1 / ratio)) or 1 in printed
+
+
+def test_an_enlarged_part_has_as_many_fewer_pixels_to_the_inch() -> None:
+    usual = place(Pixels(3600, 2400), LANDSCAPE, CROP)
+    enlarged = place(Pixels(3600, 2400), LANDSCAPE, CROP, CropPosition(0.2, 0.7, 2))
+
+    assert [usual.effective_dpi, enlarged.effective_dpi] == [300, 150]
+    assert [usual.percent_lost, enlarged.percent_lost] == [0, 75]
+    recommended = Pixels(2400, 1600)
+    assert (usual.is_too_small(recommended), enlarged.is_too_small(recommended)) == (False, True)
+    assert not place(Pixels(4800, 3200), LANDSCAPE, CROP, CropPosition(0, 0, 2)).is_too_small(
+        recommended
+    )
+
+
+@given(pictures, areas, positions)
+@pytest.mark.parametrize("sizing", [FIT, EXACT])
+def test_where_the_whole_picture_is_shown_a_position_has_no_effect(
+    sizing: Sizing, picture: Pixels, area: PrintArea, position: CropPosition
+) -> None:
+    assert place(picture, area, sizing, position) == place(picture, area, sizing)
+
+
+@given(positions)
+def test_a_position_within_its_ranges_is_accepted_and_stored_as_it_is(
+    position: CropPosition,
+) -> None:
+    check_position(position)
+
+    members = position.to_members()
+    assert CropPosition.of(members).to_members() == members
+    assert all(abs(members[name] - getattr(position, name)) <= 0.0001 for name in members)
+
+
+def test_a_position_out_of_range_is_refused_with_a_sentence_for_each_member() -> None:
+    with pytest.raises(BadInput) as refusal:
+        check_position(CropPosition(-0.1, 0.5, 4.5))
+
+    assert refusal.value.message == (
+        "`placement.x` must be a number from 0 to 1. `placement.zoom` must be a number from 1 to 4."
+    )
+    with pytest.raises(BadInput, match=r"`placement\.y` must"):
+        check_position(CropPosition(0, float("nan"), 1))

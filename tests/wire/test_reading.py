@@ -23,6 +23,9 @@ LIKELY: dict[str, st.SearchStrategy[Any]] = {
     "sizing": st.sampled_from(["Crop", "crop", "SHRINKTOFIT", "x", 1]),
     "priceToUser": st.sampled_from([0, "1", 1.5, -1]),
     "md5Hash": st.sampled_from(["0" * 32, "A" * 32, "x", 0]),
+    "placement": st.sampled_from(
+        [{}, [], "", "x", {"x": 0}, {"X": "0.25", "y": None, "zoom": 4}, {"x": 2}, {"zoom": "a"}]
+    ),
     "attributes": st.sampled_from([{}, [], {"a": "b"}, {"a": 1}, {"a": None}, {"a": []}, "a"]),
 }
 anything: st.SearchStrategy[Any] = st.recursive(

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
+import pyvips
 
 from printworks.errors import WrongState
 from printworks.imaging.manifest import Manifest
@@ -15,9 +16,11 @@ from printworks.rules.images import DOWNLOAD_WAITS, ImageStatus
 from printworks.rules.jobs import POLICIES, JobKind
 from printworks.rules.orders import OrderStatus
 from printworks.rules.reasons import write_reasons
+from printworks.rules.sizing import Box, CropPosition
 from printworks.store.images.images import Image
-from printworks.store.images.pictures import print_key
+from printworks.store.images.pictures import print_key, proof_key
 from printworks.store.orders.orders import Order
+from tests.imaging.pictures import corners
 from tests.worker.hosts import answers, holds
 from tests.worker.shops import A_PICTURE, NOT_A_PICTURE, Shop
 
@@ -74,6 +77,26 @@ def test_the_manifest_draws_the_same_bytes_again(shop: Shop, tmp_path: Path) -> 
 
     assert isinstance(again, Rendered)
     assert again.manifest == manifest
+
+
+def test_the_print_file_is_cropped_where_the_merchant_wanted_it(shop: Shop) -> None:
+    placement = {"x": 1.0, "y": 0.0, "zoom": 2.0}
+    url = shop.host.at("/cat.jpg", holds(A_PICTURE))
+    order, [image, other] = submit_with(shop, url, url, placement=placement)
+    shop.drain()
+
+    # The second one knows the picture already.
+    for each in (image, other):
+        plan = manifest_of(shop.image(each)).plan
+        assert plan.position == CropPosition(**placement)
+        assert plan.box == Box(300, 0, 300, 450)
+        assert plan.dpi == 75
+        proof = pyvips.Image.new_from_buffer(
+            shop.resources.files.read(proof_key(each, "preview")), ""
+        )
+        # The upper right of the picture is green.
+        assert all(green > max(red, blue) + 40 for red, green, blue in corners(proof))
+    assert shop.order(order).status is OrderStatus.SUBMITTED
 
 
 def test_an_image_that_arrives_after_submission_is_drawn_then(shop: Shop) -> None:

@@ -37,6 +37,7 @@ def plan_print(placement: Placement, *, most_dpi: int = 300) -> PrintPlan:
         canvas=canvas,
         on_canvas=placement.on(canvas),
         dpi=dpi,
+        position=placement.position,
     )
 
 

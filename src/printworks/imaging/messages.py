@@ -10,7 +10,7 @@ import msgspec
 
 from printworks.imaging.formats import Format
 from printworks.rules.mockups import MockupPlan
-from printworks.rules.sizing import Box, Pixels, Sizing
+from printworks.rules.sizing import Box, CropPosition, Pixels, Sizing
 
 MIB: Final = 1024 * 1024
 
@@ -70,6 +70,8 @@ class PrintPlan(msgspec.Struct, frozen=True, kw_only=True):
     on_canvas: Box
     # `canvas` at this density is the print area.
     dpi: int
+    # Where the merchant wanted the box to be; null is the middle.
+    position: CropPosition | None = None
 
 
 class PrepareTask(msgspec.Struct, frozen=True, kw_only=True, tag="prepare"):
@@ -83,6 +85,7 @@ class PrepareTask(msgspec.Struct, frozen=True, kw_only=True, tag="prepare"):
     area: tuple[str, str]
     sizing: Sizing
     with_proxy: bool
+    position: CropPosition | None = None
 
 
 class ProofTask(msgspec.Struct, frozen=True, kw_only=True, tag="proof"):
@@ -94,6 +97,7 @@ class ProofTask(msgspec.Struct, frozen=True, kw_only=True, tag="proof"):
     picture: Pixels
     area: tuple[str, str]
     sizing: Sizing
+    position: CropPosition | None = None
 
 
 class RenderTask(msgspec.Struct, frozen=True, kw_only=True, tag="render"):

@@ -42,7 +42,7 @@ from printworks.imaging.messages import (
 )
 from printworks.imaging.slot import ZYGOTE, Slot, ZygoteDied, ZygoteNotStarted
 from printworks.rules.mockups import MockupPlan
-from printworks.rules.sizing import Pixels, Placement, PrintArea, Sizing, place
+from printworks.rules.sizing import CropPosition, Pixels, Placement, PrintArea, Sizing, place
 
 PREPARE_LIMITS: Final = ProcessLimits(memory=1024 * MIB, cpu_seconds=8, wall_seconds=10)
 RENDER_LIMITS: Final = ProcessLimits(memory=2048 * MIB, cpu_seconds=40, wall_seconds=60)
@@ -150,6 +150,7 @@ class ImageProcessor:
         sizing: Sizing,
         out: Path,
         *,
+        position: CropPosition | None = None,
         formats: frozenset[Format] = EVERY_FORMAT,
         with_proxy: bool = False,
     ) -> PreparedImage | Rejected:
@@ -164,6 +165,7 @@ class ImageProcessor:
             formats=formats,
             area=_format_area(area),
             sizing=sizing,
+            position=position,
             with_proxy=with_proxy,
         )
         writes = (PREVIEW, THUMBNAIL, PROXY) if with_proxy else (PREVIEW, THUMBNAIL)
@@ -173,12 +175,19 @@ class ImageProcessor:
         facts = done.facts
         if facts is None or min(facts.pixels) < 1:
             return CannotBeProcessed(INVALID_ANSWER)
-        placement = place(facts.pixels, area, sizing)
+        placement = place(facts.pixels, area, sizing, position)
         proofs = Proofs(placement, out / PREVIEW, out / THUMBNAIL, cost)
         return PreparedImage(facts, proofs, out / PROXY if with_proxy else None)
 
     def proof(
-        self, proxy: Path, picture: Pixels, area: PrintArea, sizing: Sizing, out: Path
+        self,
+        proxy: Path,
+        picture: Pixels,
+        area: PrintArea,
+        sizing: Sizing,
+        out: Path,
+        *,
+        position: CropPosition | None = None,
     ) -> Proofs | Rejected:
         """Render the proofs of a prepared picture for another product or sizing, from its proxy."""
         task = ProofTask(
@@ -188,11 +197,13 @@ class ImageProcessor:
             picture=picture,
             area=_format_area(area),
             sizing=sizing,
+            position=position,
         )
         done, cost = self._do(task, writes=(PREVIEW, THUMBNAIL))
         if not isinstance(done, RenderingDone):
             return done
-        return Proofs(place(picture, area, sizing), out / PREVIEW, out / THUMBNAIL, cost)
+        placement = place(picture, area, sizing, position)
+        return Proofs(placement, out / PREVIEW, out / THUMBNAIL, cost)
 
     def render(self, source: Path, plan: PrintPlan, out: Path) -> Rendered | Rejected:
         """Render the print file into the folder `out`; the plan of a manifest renders it again."""

@@ -61,7 +61,7 @@ _SHRINKS: Final = (8, 4, 2)
 def prepare(task: PrepareTask) -> RenderingDone:
     """Validate a picture by decoding all of it once; render its proofs and perhaps a proxy."""
     picture = open_picture(Path(task.source), task.formats)
-    placement = place(picture.pixels, _area(task.area), task.sizing)
+    placement = place(picture.pixels, _area(task.area), task.sizing, task.position)
     scale = _proxy_scale(placement)
 
     proxy, colour = decode(lambda fail_on: _render_proxy(picture, scale, fail_on))
@@ -76,7 +76,7 @@ def prepare(task: PrepareTask) -> RenderingDone:
 def proof(task: ProofTask) -> RenderingDone:
     """Render preview and thumbnail from a proxy, as they would be from the picture itself."""
     proxy = open_picture(Path(task.source), frozenset({Format.JPEG}))
-    placement = place(task.picture, _area(task.area), task.sizing)
+    placement = place(task.picture, _area(task.area), task.sizing, task.position)
     image = decode(lambda fail_on: proxy.load(fail_on=fail_on).copy_memory())
     _render_proofs(image, placement, Path(task.out))
     return RenderingDone()

@@ -3,12 +3,15 @@
 The numbers are exact: the proof and the print file are rendered from the same ones.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
+
+from printworks.errors import BadInput
 
 
 class Sizing(StrEnum):
@@ -78,6 +81,47 @@ class Box(NamedTuple):
     height: int
 
 
+class CropPosition(NamedTuple):
+    """Which part of a picture fills the print area, if that is not its middle.
+
+    Across and down as in CSS `object-position`: 0 shows the left or upper edge of the upright
+    picture, 1 the right or lower one. Zoom 1 shows as much as fills the print area, 2 half of that
+    in each direction.
+    """
+
+    x: float = 0.5
+    y: float = 0.5
+    zoom: float = 1.0
+
+    @classmethod
+    def of(cls, values: Mapping[str, float]) -> Self:
+        """Make one of its members, as they are stored; what is left out is as in the middle."""
+        return cls(**values)
+
+    def to_members(self) -> dict[str, float]:
+        """Return its members, rounded to what makes no difference on any picture."""
+        return {
+            name: round(float(value), POSITION_DIGITS) for name, value in self._asdict().items()
+        }
+
+
+# What the members of a position may be.
+POSITION_RANGES: Final[Mapping[str, tuple[int, int]]] = {"x": (0, 1), "y": (0, 1), "zoom": (1, 4)}
+# Of a picture with 30,000 pixels, three pixels.
+POSITION_DIGITS: Final = 4
+
+
+def check_position(position: CropPosition) -> None:
+    """Refuse a position that is out of range, with a sentence for each member."""
+    wrong = [
+        f"`placement.{name}` must be a number from {least} to {most}."
+        for name, (least, most) in POSITION_RANGES.items()
+        if not least <= getattr(position, name) <= most
+    ]
+    if wrong:
+        raise BadInput(" ".join(wrong))
+
+
 class Share(NamedTuple):
     """How much of the print area is covered, from 0 to 1 each way; always in the middle."""
 
@@ -102,6 +146,8 @@ class Placement:
     box: Box
     # The part of the print area that it covers; the rest stays white.
     covers: Share
+    # Where the box was asked to be; None is in the middle. Only a picture that is cropped has one.
+    position: CropPosition | None = None
 
     @property
     def printed(self) -> Pixels:
@@ -137,9 +183,13 @@ class Placement:
     def is_too_small(self, recommended: Pixels) -> bool:
         """Whether the printed part has fewer pixels than recommended for what it covers."""
         picture = self.picture.turned() if self.is_turned else self.picture
+        zoom = 1 if self.position is None else _exact(self.position.zoom)
         # The recommendation of a product may be of a slightly different shape than its area;
         # a picture that follows it to the letter is never too small.
-        if picture.width >= recommended.width and picture.height >= recommended.height:
+        if (
+            picture.width >= recommended.width * zoom
+            and picture.height >= recommended.height * zoom
+        ):
             return False
         return (
             self.printed.width < recommended.width * self.covers.width
@@ -158,12 +208,18 @@ class Placement:
 
 
 @lru_cache(REMEMBERED)
-def place(picture: Pixels, area: PrintArea, sizing: Sizing) -> Placement:
-    """Place a picture on a print area, turned if that fits better."""
+def place(
+    picture: Pixels, area: PrintArea, sizing: Sizing, position: CropPosition | None = None
+) -> Placement:
+    """Place a picture on a print area, turned if that fits better.
+
+    A position matters only if the picture is cropped: otherwise all of it is shown.
+    """
     is_turned = mismatch(picture.turned(), area) < mismatch(picture, area)
     # All is calculated for the upright picture; the paper is turned instead.
     paper = area.turned() if is_turned else area
-    box = _crop(picture, paper) if sizing is Sizing.CROP else Box(0, 0, *picture)
+    position = position if sizing is Sizing.CROP else None
+    box = _crop(picture, paper, position) if sizing is Sizing.CROP else Box(0, 0, *picture)
     covers = _fit(picture, paper) if sizing is Sizing.SHRINK_TO_FIT else _ALL
     return Placement(
         picture=picture,
@@ -172,6 +228,7 @@ def place(picture: Pixels, area: PrintArea, sizing: Sizing) -> Placement:
         is_turned=is_turned,
         box=box,
         covers=Share(covers.height, covers.width) if is_turned else covers,
+        position=position,
     )
 
 
@@ -182,16 +239,23 @@ def mismatch(picture: Pixels, area: PrintArea) -> Fraction:
     return max(ratio, 1 / ratio)
 
 
-def _crop(picture: Pixels, paper: PrintArea) -> Box:
+def _crop(picture: Pixels, paper: PrintArea, position: CropPosition | None) -> Box:
+    x, y, zoom = map(_exact, position or CropPosition())
     ratio = paper.width / paper.height
-    width = min(picture.width, _whole(picture.height * ratio))
-    height = min(picture.height, _whole(picture.width / ratio))
-    return Box((picture.width - width) // 2, (picture.height - height) // 2, width, height)
+    width = _whole(min(Fraction(picture.width), picture.height * ratio) / zoom)
+    height = _whole(min(Fraction(picture.height), picture.width / ratio) / zoom)
+    left, top = (picture.width - width) * x, (picture.height - height) * y
+    return Box(int(left), int(top), width, height)
 
 
 def _fit(picture: Pixels, paper: PrintArea) -> Share:
     ratio = Fraction(picture.width, picture.height) / (paper.width / paper.height)
     return Share(min(Fraction(1), ratio), min(Fraction(1), 1 / ratio))
+
+
+def _exact(number: float) -> Fraction:
+    """Return the decimal that was meant: 0.1, not the number that a computer has for it."""
+    return Fraction(number).limit_denominator(10**POSITION_DIGITS)
 
 
 def _whole(length: Fraction) -> int:

@@ -11,6 +11,7 @@ Absent, null and empty differ:
 """
 
 import functools
+import math
 import re
 import types
 from collections.abc import Callable, Mapping
@@ -25,6 +26,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from printworks.catalogue.countries import COUNTRIES
 from printworks.errors import BadInput
 from printworks.rules.images import MOST_COPIES
+from printworks.rules.sizing import POSITION_RANGES, CropPosition, check_position
 
 S = TypeVar("S", bound=Struct)
 
@@ -142,6 +144,30 @@ def _read_attributes(name: str, value: object) -> dict[str, str]:
     }
 
 
+def _read_placement(name: str, value: object) -> dict[str, float] | None:
+    """Read where a picture is cropped; what is left out is as in the middle."""
+    # PHP writes an empty object as an empty list.
+    if value == []:
+        return None
+    if not isinstance(value, Mapping):
+        raise BadInput(f'`{name}` must be an object such as {{"x": 0.5, "y": 0, "zoom": 1}}.')
+    given = {key: last_of(each) for key, each in by_lower_name(value).items()}
+    members = {key: given[key] for key in POSITION_RANGES if given.get(key) not in (None, "")}
+    if not members:
+        return None
+    position = CropPosition(**{key: _read_float(each) for key, each in members.items()})
+    check_position(position)
+    return position.to_members()
+
+
+def _read_float(value: object) -> float:
+    """Read a number; what is none is not a number that fits any range either."""
+    try:
+        return float(_read_number("", value))
+    except BadInput:
+        return math.nan
+
+
 Amount = Annotated[int, Meta(ge=0, le=LARGEST_AMOUNT), Reader(_read_amount)]
 Price = Annotated[int, Meta(ge=0, le=LARGEST_AMOUNT), Reader(_read_price)]
 Attributes = Annotated[
@@ -153,6 +179,22 @@ Copies = Annotated[int, Meta(ge=0, le=MOST_COPIES), Reader(_read_copies)]
 CountryCode = Annotated[str, Meta(pattern="^[A-Za-z]{2}$"), Reader(_read_country)]
 CurrencyCode = Annotated[str, Meta(pattern="^[A-Za-z]{3}$"), Reader(_read_currency)]
 Md5 = Annotated[str, Meta(pattern="^[0-9A-Fa-f]{32}$"), Reader(_read_md5)]
+CropPlacement = Annotated[
+    dict[str, float],
+    Meta(
+        description="Which part of the picture is printed, where it is cropped: `x` and `y` from 0 "
+        "(left, top) to 1 (right, bottom), as in CSS `object-position`, and `zoom` from 1 to 4. "
+        "Null is the middle. Kept, and without effect, where the whole picture is shown.",
+        extra_json_schema={
+            "properties": {
+                name: {"type": "number", "minimum": least, "maximum": most}
+                for name, (least, most) in POSITION_RANGES.items()
+            },
+            "example": {"x": 0.5, "y": 0.25, "zoom": 1.5},
+        },
+    ),
+    Reader(_read_placement),
+]
 Url = Annotated[
     str,
     Meta(max_length=2000, description="A public http or https address, on port 80 or 443."),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -88,13 +89,11 @@ class _Rendering(NamedTuple):
 
     def prepare(self, source: Path, *, with_proxy: bool = False) -> PreparedImage | Invalid:
         """Validate a picture and render its proofs."""
-        area, sizing, processor = (
-            self.product.print_area,
-            self.image.sizing,
-            self.resources.processor,
-        )
-        return self.resources.render(
-            lambda: processor.prepare(source, area, sizing, self.folder, with_proxy=with_proxy)
+        resources, image, product, folder = self
+        prepare = partial(resources.processor.prepare, position=image.position)
+        area, sizing = product.print_area, image.sizing
+        return resources.render(
+            lambda: prepare(source, area, sizing, folder, with_proxy=with_proxy)
         )
 
 
@@ -217,7 +216,7 @@ def _validate(rendering: _Rendering, arrival: _Arrival) -> Picture | NewPicture 
     picture: Picture | NewPicture | Failure
     if known is None:
         picture = _prepare(rendering, arrival.fetched)
-    elif known.proxy is None:
+    elif known.proxy is None or rendering.image.is_enlarged:
         picture = _prepare_again(rendering, arrival, known)
     else:
         _render_proofs(rendering, known)
@@ -240,9 +239,8 @@ def _render_proofs(rendering: _Rendering, picture: Picture) -> None:
     resources, image, product, folder = rendering
     pixels, area = _read_facts(picture.facts).pixels, product.print_area
     with resources.files.local(picture.proxy or "") as proxy:
-        proofs = resources.render(
-            lambda: resources.processor.proof(proxy, pixels, area, image.sizing, folder)
-        )
+        proof = partial(resources.processor.proof, position=image.position)
+        proofs = resources.render(lambda: proof(proxy, pixels, area, image.sizing, folder))
     if isinstance(proofs, Invalid):
         # The proxy was rendered here, from a valid picture.
         raise PermanentFailure(f"No proof can be rendered from the proxy: {proofs.reason}")
@@ -262,12 +260,12 @@ def _prepare(rendering: _Rendering, fetched: Fetched) -> NewPicture | Failure:
 
 
 def _prepare_again(rendering: _Rendering, arrival: _Arrival, known: Picture) -> Picture | Failure:
-    """Render the proofs of a known picture, and a proxy, because it may come again.
+    """Render the proofs of a known picture, and a proxy if it has none: it may come again.
 
     Most pictures come once, so the first time no proxy is rendered.
     """
     with _open_original(rendering, arrival, known) as source:
-        result = rendering.prepare(source, with_proxy=True)
+        result = rendering.prepare(source, with_proxy=known.proxy is None)
     if isinstance(result, Invalid):
         return Failure(ImageStatus.INVALID, result.reason)
     if result.proxy is None:
@@ -377,7 +375,7 @@ def _get_picture(context: Context, image: Image) -> Picture:
 def _render_print(rendering: _Rendering, picture: Picture) -> Manifest | Failure:
     resources, image, product, folder = rendering
     pixels = _read_facts(picture.facts).pixels
-    plan = plan_print(place(pixels, product.print_area, image.sizing))
+    plan = plan_print(place(pixels, product.print_area, image.sizing, image.position))
     try:
         with resources.files.local(picture.original or "") as source:
             rendered = resources.render(lambda: resources.processor.render(source, plan, folder))

@@ -29,7 +29,7 @@ from tests.running import Answer
 
 EVERY_MEMBER = {
     "id", "sku", "url", "status", "copies", "sizing", "price", "priceToUser", "md5Hash",
-    "previewUrl", "thumbnailUrl", "mockupUrl", "attributes", "errorMessage",
+    "previewUrl", "thumbnailUrl", "mockupUrl", "attributes", "errorMessage", "placement",
 }  # fmt: skip
 
 FULL_IMAGE = {
@@ -40,6 +40,7 @@ FULL_IMAGE = {
     "priceToUser": 250,
     "md5Hash": "79054025255fb1a26e4bc422aef54eb4",
     "attributes": {"finish": "matte"},
+    "placement": {"x": 0.25, "y": 1.0, "zoom": 1.5},
 }
 
 NOT_ABSOLUTE = "`url` is wrong: An address must begin with http:// or https://."
@@ -92,26 +93,62 @@ class TestAddingOne:
 
         assert image["status"] == "NotYetDownloaded"
         assert image["attributes"] == {"finish": "lustre"}
-        for member in (
-            "priceToUser",
-            "md5Hash",
-            "previewUrl",
-            "thumbnailUrl",
-            "mockupUrl",
-            "errorMessage",
-        ):
+        empty = ("priceToUser", "md5Hash", "previewUrl", "thumbnailUrl", "errorMessage")
+        for member in (*empty, "mockupUrl", "placement"):
             assert image[member] is None
 
     def test_a_form_makes_the_same_image_as_json(self, v3: Client) -> None:
         order_id = create(v3, payment="InvoiceRecipient")
-        flat = {key: value for key, value in FULL_IMAGE.items() if key != "attributes"}
+        nested = {"attributes", "placement"}
+        flat = {key: value for key, value in FULL_IMAGE.items() if key not in nested}
+        placed = {"placement[x]": "0.25", "placement[Y]": 1, "placement[zoom]": "1.5"}
 
         by_json = v3.post(f"/orders/{order_id}/images", FULL_IMAGE).data
         by_form = v3.post_form(
-            f"/orders/{order_id}/images", {**flat, "attributes[finish]": "matte"}
+            f"/orders/{order_id}/images", {**flat, **placed, "attributes[finish]": "matte"}
         ).data
 
         assert {**by_form, "id": 0} == {**by_json, "id": 0}
+
+    @pytest.mark.parametrize(
+        ("placement", "shown"),
+        [
+            # What is left out is as in the middle; a text is as good as a number.
+            ({"x": "0"}, {"x": 0.0, "y": 0.5, "zoom": 1.0}),
+            ({"X": 1, "zoom": 4}, {"x": 1.0, "y": 0.5, "zoom": 4.0}),
+            ({"x": 0.123456, "y": None, "mood": "?"}, {"x": 0.1235, "y": 0.5, "zoom": 1.0}),
+            ({}, None),
+            ([], None),
+            ("", None),
+            (None, None),
+        ],
+    )
+    def test_a_placement_is_shown_with_all_its_members(
+        self, v3: Client, order_id: int, placement: Any, shown: Any
+    ) -> None:
+        assert add(v3, order_id, placement=placement)["placement"] == shown
+        assert v3.get(f"/orders/{order_id}").data["images"][0]["placement"] == shown
+
+    @pytest.mark.parametrize(
+        ("placement", "message"),
+        [
+            ({"x": 1.01}, "`placement.x` must be a number from 0 to 1."),
+            (
+                {"x": -1, "y": "top", "zoom": 0.5},
+                "`placement.x` must be a number from 0 to 1. "
+                "`placement.y` must be a number from 0 to 1. "
+                "`placement.zoom` must be a number from 1 to 4.",
+            ),
+            ({"zoom": [2]}, "`placement.zoom` must be a number from 1 to 4."),
+            ("left", '`placement` must be an object such as {"x": 0.5, "y": 0, "zoom": 1}.'),
+        ],
+    )
+    def test_a_wrong_placement_is_refused_with_a_sentence_for_each_member(
+        self, v3: Client, order_id: int, placement: Any, message: str
+    ) -> None:
+        answer = refused(v3, order_id, placement=placement)
+
+        assert (answer.status, answer.json()["errorMessage"]) == (400, message)
 
     def test_parts_make_the_same_image_as_json(self, v3: Client, order_id: int) -> None:
         fields = {**an_image(), "attributes[finish]": "matte"}

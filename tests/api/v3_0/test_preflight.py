@@ -106,6 +106,15 @@ class TestAPictureThatCanBePrinted:
         assert found["percentCropped"] == 33.3
         assert found["crop"] == {"left": 200, "top": 0, "width": 800, "height": 1200}
 
+    def test_a_placement_moves_the_crop_and_lowers_the_density(self, v3: Client) -> None:
+        wanted = {"placement[x]": "1", "placement[y]": "0", "placement[zoom]": "2"}
+        found = check(v3, a_png(1200, 1200), sku=PHOTO, **wanted).data
+
+        assert found["crop"] == {"left": 800, "top": 0, "width": 400, "height": 600}
+        assert found["effectiveDpi"] == 100.0
+        refused = check(v3, a_png(10, 10), sku=PHOTO, **{"placement[zoom]": "5"})
+        assert refused.status == 400
+
     def test_one_that_lies_on_its_side_is_turned(self, v3: Client) -> None:
         answer = check(v3, a_png(1800, 1200), sku=PHOTO)
 

@@ -27,6 +27,7 @@ from printworks.rules.merchants import explain_currency
 from printworks.rules.orders import OrderStatus, Payment, check_not_being_paid
 from printworks.rules.quotas import check_files
 from printworks.rules.reasons import Reason, ReasonCode, add_reason
+from printworks.rules.sizing import check_position
 from printworks.store.images import images as store
 from printworks.store.images.images import Image, NewImage
 from printworks.store.images.pictures import shown_keys
@@ -99,6 +100,8 @@ def normalise_image(work: Work, order: Order, new: NewImage) -> NewImage:
         raise BadInput(message)
     if new.url is not None:
         work.check_address(new.url, "url")
+    if new.position is not None:
+        check_position(new.position)
     attributes = choose_attributes(product, new.attributes)
     price = find_price(work, order, product.sku)
     return msgspec.structs.replace(new, sku=product.sku, attributes=attributes, price=price)

@@ -9,7 +9,7 @@ from printworks.errors import ServiceUnavailable
 from printworks.imaging.messages import Facts
 from printworks.imaging.processor import CannotBeProcessed, ImageProcessor, Invalid
 from printworks.rules.images import ImageStatus
-from printworks.rules.sizing import Placement, Sizing
+from printworks.rules.sizing import CropPosition, Placement, Sizing, check_position
 from printworks.rules.submission import ImageWarning, find_size_warnings
 
 
@@ -30,10 +30,18 @@ class PreflightRefused(msgspec.Struct, frozen=True):
 
 
 def check_picture(
-    processor: ImageProcessor, file: Path, product: Product, sizing: Sizing, folder: Path
+    processor: ImageProcessor,
+    file: Path,
+    product: Product,
+    sizing: Sizing,
+    folder: Path,
+    *,
+    position: CropPosition | None = None,
 ) -> Passed | PreflightRefused:
     """Validate a file for a product; `folder` receives what is rendered."""
-    result = processor.prepare(file, product.print_area, sizing, folder)
+    if position is not None:
+        check_position(position)
+    result = processor.prepare(file, product.print_area, sizing, folder, position=position)
     if isinstance(result, Invalid):
         return PreflightRefused(result.reason)
     if isinstance(result, CannotBeProcessed) and result.is_infrastructure_error:

@@ -110,7 +110,9 @@ def begin_awaited_upload(work: Work, image: Image, new: NewImage) -> Upload:
     removal = _enqueue_removal(work, image.id, dedupe_key=awaited_upload_key(image.id))
     if removal is None:
         raise WrongState(FILE_ALREADY_SENT)
-    awaited = msgspec.structs.replace(new, sizing=image.sizing, formats=image.formats)
+    awaited = msgspec.structs.replace(
+        new, sizing=image.sizing, placement=image.placement, formats=image.formats
+    )
     product = work.catalogue.get_product(image.sku)
     return Upload(image.id, image.order_id, awaited, product, removal, is_awaited=True)
 
@@ -143,10 +145,10 @@ def validate_upload(
     unwanted = refuse_file(new.formats, source)
     if unwanted is not None:
         return UploadResult(ImageStatus.INVALID, received.md5, None, unwanted)
-    area = upload.product.print_area
+    area, position = upload.product.print_area, new.position
     try:
         result = render_reliably(
-            lambda: processor.prepare(source, area, new.sizing, folder), folder
+            lambda: processor.prepare(source, area, new.sizing, folder, position=position), folder
         )
     except RenderingUnavailable as error:
         log.error("upload cannot be validated", reason=str(error))

@@ -157,7 +157,8 @@ def _examine_images(
 def _find_kind(image: Image, *, is_stuck: bool) -> Hashable:
     """Return the same for images of which the same is found."""
     chosen = tuple(image.attributes.items())
-    return image.sku, image.status, image.copies, image.pixels, image.sizing, chosen, is_stuck
+    place = image.pixels, image.sizing, image.position
+    return image.sku, image.status, image.copies, place, chosen, is_stuck
 
 
 def _find_stuck(order: Order, images: list[Image], routing: Routing | None) -> Set[int]:
@@ -269,7 +270,7 @@ def _gather_facts(image: Image, order: Order, catalogue: Catalogue, stuck: Set[i
         return ImageFacts(image.id, image.sku, image.status, image.copies, GONE)
     pixels, (obstacle, detail) = image.pixels, _find_obstacle(image, product, order, stuck)
     fit = ProductFit(
-        placement=pixels and place(pixels, product.print_area, image.sizing),
+        placement=pixels and place(pixels, product.print_area, image.sizing, image.position),
         recommended=product.recommended_pixels,
         obstacle=obstacle,
         detail=detail,

@@ -9,7 +9,7 @@ from printworks.api.bodies import UploadedFile, list_files
 from printworks.api.endpoints import Call
 from printworks.catalogue.products import Product
 from printworks.errors import BadInput
-from printworks.rules.sizing import Sizing
+from printworks.rules.sizing import CropPosition, Sizing
 from printworks.wire.reading import read
 from printworks.wire.v3.envelope import Envelope
 from printworks.wire.v3.preflight import CheckImage, ImageCheckOut
@@ -25,7 +25,11 @@ def check_image(call: Call) -> Envelope[ImageCheckOut]:
         source = folder / "picture"
         with source.open("wb") as file:
             shutil.copyfileobj(upload.content, file)
-        result = check_picture(call.services.processor, source, product, wanted.sizing, folder)
+        placement = wanted.placement
+        position = None if placement is None else CropPosition.of(placement)
+        result = check_picture(
+            call.services.processor, source, product, wanted.sizing, folder, position=position
+        )
         return Envelope(show_result(product, wanted.sizing, result))
 
 

@@ -122,7 +122,7 @@ def write_size(product: Product, *, is_turned: bool = False) -> str:
 def _place(image: Image, product: Product | None) -> Placement | None:
     if product is None or image.pixels is None:
         return None
-    return place(image.pixels, product.print_area, image.sizing)
+    return place(image.pixels, product.print_area, image.sizing, image.position)
 
 
 def _judge(

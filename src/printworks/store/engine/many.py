@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import JSON, Column, Connection, Dialect, Table, bindparam, text
+from sqlalchemy import Column, Connection, Dialect, Table, bindparam, text
 from sqlalchemy.dialects import postgresql
 
 from printworks.store.engine.columns import Timestamp
@@ -58,8 +58,8 @@ def _write_for_sqlite(table: Table, shared: Sequence[str], each: Sequence[str]) 
 def _write_for_postgresql(table: Table, shared: Sequence[str], each: Sequence[str]) -> str:
     values = [*(_cast(table.c[name], f":{name}") for name in shared)]
     for place, column in enumerate(table.c[name] for name in each):
-        arrow = "->" if isinstance(column.type, JSON) else "->>"
-        values.append(_cast(column, f"value {arrow} {place}"))
+        # A null of JSON is none of the database unless it is read as text.
+        values.append(_cast(column, f"value ->> {place}"))
     return (
         f"INSERT INTO {table.name} ({', '.join((*shared, *each))}) "  # noqa: S608  (all bound)
         f"SELECT {', '.join(values)} FROM json_array_elements(CAST(:rows AS json)) "

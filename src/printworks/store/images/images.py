@@ -11,7 +11,7 @@ from printworks.errors import NotFound
 from printworks.rules.image_names import name_image
 from printworks.rules.images import AcceptedFiles, ImageStatus
 from printworks.rules.mockups import Mockup
-from printworks.rules.sizing import Pixels, Sizing
+from printworks.rules.sizing import CropPosition, Pixels, Sizing
 from printworks.store.engine.many import InsertMany
 from printworks.store.engine.prepared import PreparedStatement, structs_of
 from printworks.store.engine.rows import columns_of, find_struct, group_by, possible_id
@@ -31,6 +31,8 @@ class Image(msgspec.Struct, frozen=True):
     status: ImageStatus
     copies: int
     sizing: Sizing
+    # Which part is printed, if not the middle: the members of a `CropPosition`.
+    placement: dict[str, float] | None
     price_to_user: int | None
     attributes: dict[str, str]
     price: int
@@ -59,6 +61,16 @@ class Image(msgspec.Struct, frozen=True):
         return name_image(self.id, self.name, self.url)
 
     @property
+    def position(self) -> CropPosition | None:
+        """Which part of it is printed; None is the middle."""
+        return None if self.placement is None else CropPosition.of(self.placement)
+
+    @property
+    def is_enlarged(self) -> bool:
+        """Whether so small a part is printed that a proof needs the picture itself."""
+        return self.position is not None and self.position.zoom > 1
+
+    @property
     def has_proofs(self) -> bool:
         """Whether there is something to see; its size is unknown again once that is removed."""
         return self.status is ImageStatus.OK and self.width is not None
@@ -71,6 +83,8 @@ class NewImage(msgspec.Struct, frozen=True, kw_only=True):
     url: str | None
     copies: int
     sizing: Sizing = Sizing.CROP
+    # Which part is printed, if not the middle: the members of a `CropPosition`.
+    placement: dict[str, float] | None = None
     price_to_user: int | None = None
     expected_md5: str | None = None
     attributes: dict[str, str] = {}
@@ -79,6 +93,11 @@ class NewImage(msgspec.Struct, frozen=True, kw_only=True):
     name: str | None = None
     # Which kinds of files are accepted; None is every kind that can be printed.
     formats: AcceptedFiles | None = None
+
+    @property
+    def position(self) -> CropPosition | None:
+        """Which part of it is printed; None is the middle."""
+        return None if self.placement is None else CropPosition.of(self.placement)
 
 
 class ItemSum(NamedTuple):

@@ -40,6 +40,8 @@ images = Table(
     Column("status", EnumText(ImageStatus), nullable=False),
     Column("copies", Integer, nullable=False),
     Column("sizing", EnumText(Sizing), nullable=False),
+    # Which part is printed, across, down and how large; null is the middle.
+    Column("placement", Json),
     Column("price_to_user", BigInteger),
     Column("attributes", Json, nullable=False),
     # What one copy costs the merchant, as quoted.

@@ -11,7 +11,7 @@ from printworks.rules.sizing import Sizing
 from printworks.store.images.images import Image, NewImage
 from printworks.wire.images import show_shared_members
 from printworks.wire.links import Links
-from printworks.wire.reading import Attributes, Copies, Md5, Price, Url, text
+from printworks.wire.reading import Attributes, Copies, CropPlacement, Md5, Price, Url, text
 
 Sku = Annotated[str, Meta(max_length=100), text(100)]
 
@@ -26,6 +26,7 @@ class AddImage(msgspec.Struct, frozen=True, kw_only=True):
     priceToUser: Price | None = None
     md5Hash: Md5 | None = None
     attributes: Attributes | None = None
+    placement: CropPlacement | None = None
 
     def to_new_image(self) -> NewImage:
         return NewImage(
@@ -36,7 +37,19 @@ class AddImage(msgspec.Struct, frozen=True, kw_only=True):
             price_to_user=self.priceToUser,
             expected_md5=self.md5Hash,
             attributes=self.attributes or {},
+            placement=self.placement,
         )
+
+
+class PlacementOut(msgspec.Struct, frozen=True):
+    """Which part of the picture is printed, where it is cropped.
+
+    `x` and `y` go from 0 (left, top) to 1 (right, bottom); `zoom` 2 shows half as much as 1.
+    """
+
+    x: float
+    y: float
+    zoom: float
 
 
 class ImageOut(msgspec.Struct, frozen=True):
@@ -56,11 +69,15 @@ class ImageOut(msgspec.Struct, frozen=True):
     mockupUrl: str | None
     attributes: dict[str, str]
     errorMessage: str | None
+    # Null is the middle.
+    placement: PlacementOut | None
 
     @classmethod
     def of(cls, image: Image, links: Links) -> Self:
         mockup = None if image.mockup is None else links.mockup(image.id)
-        return cls(**show_shared_members(image, links), sku=image.sku, mockupUrl=mockup)
+        placement = None if image.placement is None else PlacementOut(**image.placement)
+        shared = show_shared_members(image, links)
+        return cls(**shared, sku=image.sku, mockupUrl=mockup, placement=placement)
 
 
 class ImageListOut(msgspec.Struct, frozen=True):

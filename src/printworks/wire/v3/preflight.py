@@ -11,7 +11,7 @@ from printworks.catalogue.products import Product
 from printworks.rules.images import ImageStatus
 from printworks.rules.sizing import Placement, Sizing
 from printworks.rules.submission import ImageError, ImageWarning
-from printworks.wire.reading import text
+from printworks.wire.reading import CropPlacement, text
 
 
 class CheckImage(msgspec.Struct, frozen=True, kw_only=True):
@@ -19,6 +19,7 @@ class CheckImage(msgspec.Struct, frozen=True, kw_only=True):
 
     sku: Annotated[str, Meta(max_length=100), text(100)]
     sizing: Sizing = Sizing.CROP
+    placement: CropPlacement | None = None
 
 
 class BoxOut(msgspec.Struct, frozen=True):

@@ -324,7 +324,7 @@ numbered_table(
     *optional(INTEGER, "width", "height"),
     link("picture_id", "pictures", nullable=True, index=True),
     *optional(TEXT, "mockup"),
-    *optional(JSON, "manifest"),
+    *optional(JSON, "manifest", "placement"),
     *optional(TEXT, "error_message"),
     *required(TIMESTAMP, "created_at", "updated_at"),
     partial_index("ix_images_proofs", "created_at", "width IS NOT NULL"),
