@@ -130,6 +130,10 @@ class Client:
         """Send JSON to change something."""
         return self._send_json("PUT", path, body, headers)
 
+    def patch(self, path: str, body: Any = None, **headers: str) -> Answer:
+        """Send JSON to change a part of something."""
+        return self._send_json("PATCH", path, body, headers)
+
     def _send_json(self, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Answer:
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         content = b"" if body is None else json.dumps(body).encode()

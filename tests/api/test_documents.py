@@ -111,6 +111,7 @@ def test_every_status_of_the_contract_is_documented() -> None:
         ("POST", "/orders/{orderId}/images"): {400, 403, 404},
         ("POST", "/orders/{orderId}/images/batch"): {400, 403, 404},
         ("PUT", "/orders/{orderId}/images/{imageId}"): {400, 403, 404},
+        ("PATCH", "/orders/{orderId}/images/{imageId}"): {400, 403, 404},
         ("POST", "/images/check"): {400},
         ("GET", "/countries"): set(),
         ("POST", "/catalogue/service direct/destination/{countryCode}/prices"): {400, 404},

@@ -392,6 +392,7 @@ def test_every_page_can_be_used_by_everybody(
 NOT_DRAWN: Final = frozenset(
     {
         "/account/statement.csv",
+        "/orders/{id}/images/{image}/picture",
         "/issues/{id}/photos/{photo}",
         "/console/issues/{id}/photos/{photo}",
         "/console/shipments/{id}/sheet",
@@ -473,6 +474,9 @@ def fill_shop(page: Page, house: House) -> dict[str, str]:
     return {
         "/orders/{id}": f"/orders/{draft}",
         "/orders/{id}/images": f"/orders/{draft}/images",
+        "/orders/{id}/images/{image}": find_link(
+            page, house, f"/orders/{draft}", f"/orders/{draft}/images/"
+        ),
         "/orders/{id}/address": f"/orders/{draft}/address",
         "/issues/{id}": f"/issues/{issue}",
         "/integrations/callbacks/{id}": find_link(

@@ -46,6 +46,7 @@ SENTENCES: list[tuple[events.OrderEvent, str]] = [
     ),
     (events.ImagesAdded([1, 2]), "2 images added"),
     (events.ImageRemoved(2), "Image 2 removed"),
+    (events.ImageChanged(2, ["copies", "sku"]), "Image 2: copies and product changed"),
     (events.ImageJudged(2, ImageStatus.INVALID), "Image 2 cannot be printed"),
     (events.ImageRendered(2, "0"), "The print file of image 2 was rendered"),
     (

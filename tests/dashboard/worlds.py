@@ -116,11 +116,13 @@ def make_world(
     issue = complain_about(database, alice)
     photograph = folder / "photograph.jpg"
     photograph.write_bytes(A_PICTURE)
-    open_files(settings).put("photographs/1.jpg", photograph)
+    for key in ("photographs/1.jpg", "originals/0"):
+        open_files(settings).put(key, photograph)
     with database.writing() as db:
         insert_photos(db, issue, [NewPhoto("photographs/1.jpg", 600, 900)], now=NOON)
-        image = (
-            db.execute(select(images.c.id).where(images.c.order_id == order.id)).scalars().first()
+        image, own_image = (
+            db.execute(select(images.c.id).where(images.c.order_id == one.id)).scalars().first()
+            for one in (order, draft)
         )
         job = db.execute(select(jobs.c.id)).scalars().first()
         ended = an_order(db, merchant_of(db, alice))
@@ -131,7 +133,7 @@ def make_world(
     about_issue: dict[str, object] = {"id": issue.id, "photo": 1}
     return World(
         {
-            "/orders/": {"id": draft.id},
+            "/orders/": {"id": draft.id, "image": own_image},
             "/issues/": about_issue,
             "/integrations/callbacks/": {"id": last_callback(database, alice)},
             "/console/orders/": {"id": order.id, "image": image},

@@ -200,7 +200,9 @@ class Endpoint(msgspec.Struct, frozen=True):
         return self.statuses.get(kind) or USUAL_STATUS[kind]
 
 
-GET, POST, PUT, DELETE = (partial(Endpoint, method) for method in ("GET", "POST", "PUT", "DELETE"))
+GET, POST, PUT, PATCH, DELETE = (
+    partial(Endpoint, method) for method in ("GET", "POST", "PUT", "PATCH", "DELETE")
+)
 
 
 class ApiFamily(msgspec.Struct, frozen=True, kw_only=True):

@@ -22,8 +22,10 @@ _PATH: Final = ("image", "signature", "name")
 _NAMES: Final = frozenset({"preview", "thumbnail", "mockup"})
 # No image has a longer id, and Python refuses to parse thousands of digits.
 _NUMBER: Final = re.compile("[0-9]{1,19}")
-# The proof of an image never changes; browsers may cache it, proxies may not.
+# The address of a proof changes with the image; browsers may cache it, proxies may not.
 _CACHING: Final = "private, max-age={seconds}, immutable"
+# An image that was changed may be changed again before its proofs are rendered.
+_EDITED: Final = "private, max-age=60"
 _YEAR: Final = timedelta(days=365)
 # Even a picture that is also something else must not run or load anything.
 _POLICY: Final = "default-src 'none'; sandbox"
@@ -81,6 +83,8 @@ def proof_routes(links: LinkMaker, services: Services) -> Sequence[BaseRoute]:
 def _answer(request: Request, picture: bytes, left: timedelta) -> Response:
     etag = f'"{hashlib.sha256(picture).hexdigest()[:32]}"'
     caching = _CACHING.format(seconds=left // timedelta(seconds=1))
+    if "v" in request.query_params:
+        caching = _EDITED
     headers = {"ETag": etag, "Cache-Control": caching, "Content-Security-Policy": _POLICY}
     known = {
         tag.strip().removeprefix("W/")

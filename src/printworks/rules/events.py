@@ -72,6 +72,13 @@ class ImageRemoved(msgspec.Struct, frozen=True, tag="image-removed"):
     image: int
 
 
+class ImageChanged(msgspec.Struct, frozen=True, tag="image-changed"):
+    """An image is printed in another way: on another product, or another part of it, for example."""
+
+    image: int
+    fields: list[str]
+
+
 class ImageJudged(msgspec.Struct, frozen=True, tag="image-judged"):
     """An image was received, or could not be."""
 
@@ -168,6 +175,7 @@ OrderEvent = (
     | RecipientErased
     | ImagesAdded
     | ImageRemoved
+    | ImageChanged
     | ImageJudged
     | ImageRendered
     | PackingSlipJudged

@@ -76,6 +76,15 @@ def check_removing(order_status: OrderStatus) -> None:
         )
 
 
+def check_editing(order_status: OrderStatus) -> None:
+    """Refuse to change how an image is printed in an order that is no longer open."""
+    if order_status is not OrderStatus.NOT_YET_SUBMITTED:
+        raise WrongState(
+            f"Images of an order that is {order_status} cannot be changed; "
+            "only those of one that is NotYetSubmitted."
+        )
+
+
 def check_filling(order_status: OrderStatus, image_status: ImageStatus) -> None:
     """Refuse a file for an order that has ended, or for an image that does not await one."""
     if order_status in {OrderStatus.COMPLETE, OrderStatus.CANCELLED}:

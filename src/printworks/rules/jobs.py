@@ -28,6 +28,7 @@ class JobKind(StrEnum):
     FETCH_SLOW_IMAGE = "fetch-slow-image"
     RENDER_IMAGE = "render-image"
     DRAW_MOCKUP = "draw-mockup"
+    RENDER_PROOFS = "render-proofs"
     FETCH_PACKING_SLIP = "fetch-packing-slip"
     FETCH_SLOW_PACKING_SLIP = "fetch-slow-packing-slip"
     SEND_TO_LAB = "send-to-lab"
@@ -344,6 +345,7 @@ POLICIES: Final[Mapping[str, Policy]] = {
     JobKind.FETCH_SLOW_IMAGE: _SLOW_DOWNLOAD,
     JobKind.RENDER_IMAGE: _RENDER,
     JobKind.DRAW_MOCKUP: _MOCKUP,
+    JobKind.RENDER_PROOFS: _RENDER,
     JobKind.FETCH_PACKING_SLIP: _DOWNLOAD,
     JobKind.FETCH_SLOW_PACKING_SLIP: _SLOW_DOWNLOAD,
     JobKind.REMOVE_FILES: _REMOVAL,

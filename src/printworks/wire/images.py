@@ -18,7 +18,7 @@ class FillImage(msgspec.Struct, frozen=True, kw_only=True):
 
 def show_shared_members(image: Image, links: Links) -> dict[str, Any]:
     """Return the members that have the same name and meaning in every version."""
-    preview, thumbnail = links.proofs(image.id) if image.has_proofs else (None, None)
+    preview, thumbnail = links.proofs(image.id, image.edition) if image.has_proofs else (None, None)
     return {
         "id": image.id,
         "url": image.url,

@@ -41,10 +41,13 @@ class Links:
         """Return the link to the checkout of a recipient."""
         return f"{self._public_url}/pay/{token}"
 
-    def proofs(self, image_id: int) -> tuple[str, str]:
-        """Return the links to the preview and the thumbnail of an image."""
-        folder = self._folder(image_id)
-        return f"{folder}/preview.jpg", f"{folder}/thumbnail.jpg"
+    def proofs(self, image_id: int, edition: int = 0) -> tuple[str, str]:
+        """Return the links to the preview and the thumbnail of an edition of an image.
+
+        Whichever is asked for, the latest is shown: its number only lets browsers ask again.
+        """
+        folder, which = self._folder(image_id), f"?v={edition}" if edition else ""
+        return f"{folder}/preview.jpg{which}", f"{folder}/thumbnail.jpg{which}"
 
     def mockup(self, image_id: int) -> str:
         """Return the link to the mockup of an image; it ends with those to its proofs."""

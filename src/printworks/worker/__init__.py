@@ -16,6 +16,7 @@ from printworks.worker.mockups import draw_mockup
 from printworks.worker.packing_slips import fetch_packing_slip
 from printworks.worker.payments import check_payment, expire_checkout, refund_payment
 from printworks.worker.privacy import erase_files
+from printworks.worker.proofs import render_proofs
 from printworks.worker.sweeps import SWEEPS, remove_files, sweep
 
 HANDLERS: Final[Mapping[str, Handler]] = {
@@ -23,6 +24,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     JobKind.FETCH_SLOW_IMAGE: fetch_image,
     JobKind.RENDER_IMAGE: render_image,
     JobKind.DRAW_MOCKUP: draw_mockup,
+    JobKind.RENDER_PROOFS: render_proofs,
     JobKind.FETCH_PACKING_SLIP: fetch_packing_slip,
     JobKind.FETCH_SLOW_PACKING_SLIP: fetch_packing_slip,
     JobKind.SEND_TO_LAB: send_to_lab,

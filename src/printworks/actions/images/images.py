@@ -177,13 +177,15 @@ def record_image_status(work: Work, image: Image, status: ImageStatus, **facts: 
     order = get_order_to_change(work.db, work.merchant.id, image.order_id)
     if order.status is OrderStatus.CANCELLED:
         return False
-    updated = store.update_image(
-        work.db, image, {"status": status, "updated_at": work.now, **facts}
-    )
+    values = {"status": status, "updated_at": work.now, "proof_edition": image.edition, **facts}
+    updated = store.update_image(work.db, image, values)
     if updated is None:
         return False
     work.record(order.id, ImageJudged(image.id, status))
     enqueue_mockups(work, [updated])
+    if status is ImageStatus.OK and updated.edition != updated.proof_edition:
+        # It was changed while its proofs were rendered.
+        work.enqueue(JobKind.RENDER_PROOFS, {"image": image.id}, order_id=order.id)
     if status in FAILED:
         text = f"{updated.title}: {updated.error_message or ''}"
         fact = describe_order(order, subject=image.id, text=text)

@@ -78,8 +78,9 @@ class Upload(msgspec.Struct, frozen=True):
     product: Product
     # The job that removes its files unless it becomes an image.
     removal: int
-    # Whether the image exists already and awaits its file.
+    # Whether the image exists already and awaits its file, and which edition of it.
     is_awaited: bool = False
+    edition: int = 0
 
 
 class UploadResult(msgspec.Struct, frozen=True):
@@ -114,7 +115,11 @@ def begin_awaited_upload(work: Work, image: Image, new: NewImage) -> Upload:
         new, sizing=image.sizing, placement=image.placement, formats=image.formats
     )
     product = work.catalogue.get_product(image.sku)
-    return Upload(image.id, image.order_id, awaited, product, removal, is_awaited=True)
+    return Upload(
+        *(image.id, image.order_id, awaited, product, removal),
+        is_awaited=True,
+        edition=image.edition,
+    )
 
 
 def _enqueue_removal(work: Work, image_id: int, *, dedupe_key: str | None = None) -> int | None:
@@ -233,5 +238,5 @@ def _complete_awaited_image(
     waiting = get_image_of_order(work.db, order.id, upload.image_id)
     if waiting.status is not ImageStatus.AWAITING_URL_OR_DATA:
         raise WrongState(FILE_ALREADY_SENT)
-    record_image_status(work, waiting, status, **facts)
+    record_image_status(work, waiting, status, **facts, proof_edition=upload.edition)
     return get_image_of_order(work.db, order.id, upload.image_id)

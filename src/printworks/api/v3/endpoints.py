@@ -4,7 +4,7 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta
 
-from printworks.api.endpoints import GET, POST, PUT, ApiFamily, Endpoint, QueryParameter
+from printworks.api.endpoints import GET, PATCH, POST, PUT, ApiFamily, Endpoint, QueryParameter
 from printworks.api.orders import prepare_move
 from printworks.api.v3 import callbacks, countries, images, orders, preflight, prices, sandbox
 from printworks.errors import BadInput, NotFound, ServiceUnavailable, StillRunning, WrongState
@@ -16,7 +16,7 @@ from printworks.wire.orders import SetStatus
 from printworks.wire.v3.callbacks import DeliveryOut, EventListOut, ReplayCallbacks, ReplayOut
 from printworks.wire.v3.countries import CountryOut
 from printworks.wire.v3.envelope import Envelope, Nothing, refuse
-from printworks.wire.v3.images import AddImage, BatchOut, ImageOut
+from printworks.wire.v3.images import AddImage, BatchOut, ChangeImage, ImageOut
 from printworks.wire.v3.orders import CreateOrder, OrderListOut, OrderOut, UpdateOrder
 from printworks.wire.v3.payments import PaymentRequired
 from printworks.wire.v3.preflight import CheckImage, ImageCheckOut
@@ -113,6 +113,13 @@ ENDPOINTS: Final = (
         takes=FillImage,
         takes_file=True,
         file_is_optional=True,
+        shows=Envelope[ImageOut],
+        refuses=(BadInput, WrongState, NotFound),
+    ),
+    PATCH(
+        "/orders/{orderId}/images/{imageId}",
+        images.change_image,
+        takes=ChangeImage,
         shows=Envelope[ImageOut],
         refuses=(BadInput, WrongState, NotFound),
     ),

@@ -3,13 +3,15 @@
 from typing import Any
 
 from printworks.actions.images import images as actions
+from printworks.actions.images.editing import edit_image
 from printworks.api.endpoints import Call
 from printworks.api.orders import find_open_order
 from printworks.api.uploads import fill_image as fill
 from printworks.rules.images import MOST_IN_BATCH
+from printworks.store.orders.orders import get_order_to_change
 from printworks.wire.reading import read, read_each
 from printworks.wire.v3.envelope import Envelope
-from printworks.wire.v3.images import AddImage, BatchOut, ImageOut
+from printworks.wire.v3.images import AddImage, BatchOut, ImageOut, read_changes
 
 
 def add_image(call: Call) -> Envelope[ImageOut]:
@@ -27,6 +29,14 @@ def add_images(call: Call) -> BatchOut:
     new = [element.to_new_image() for element in elements]
     images = actions.add_images(call.work, order, new, is_batch=True)
     return BatchOut.of(images, call.links)
+
+
+def change_image(call: Call) -> Envelope[ImageOut]:
+    """Change how an image is printed, of an order that is NotYetSubmitted."""
+    order = get_order_to_change(call.db, call.merchant.id, call.number("orderId"))
+    changes = read_changes(call.body)
+    image = edit_image(call.work, order, call.number("imageId"), changes)
+    return Envelope(ImageOut.of(image, call.links))
 
 
 def fill_image(call: Call) -> Any:

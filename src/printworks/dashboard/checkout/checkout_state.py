@@ -104,7 +104,7 @@ def _write_address(order: Order, country: str) -> tuple[str, ...]:
 def _describe_item(item: CheckoutItem, catalogue: Catalogue, links: Links) -> CheckoutLineView:
     image, line = item.image, item.line
     product = catalogue.find_product(image.sku)
-    _, thumbnail = links.proofs(image.id)
+    _, thumbnail = links.proofs(image.id, image.edition)
     return CheckoutLineView(
         description=product.description if product else image.sku,
         choices=tuple(

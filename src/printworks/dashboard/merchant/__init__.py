@@ -7,7 +7,7 @@ from printworks.dashboard.merchant.account import account
 from printworks.dashboard.merchant.integrations import callback, integrations, keys, requests
 from printworks.dashboard.merchant.issues import issues, new_issue
 from printworks.dashboard.merchant.mail import mail_settings, mails
-from printworks.dashboard.merchant.orders import address, images, new_order, order, orders
+from printworks.dashboard.merchant.orders import address, image, images, new_order, order, orders
 from printworks.dashboard.merchant.sandbox import sandbox
 from printworks.dashboard.site.router import Page
 from printworks.dashboard.site.visits import MerchantVisit
@@ -16,6 +16,8 @@ PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
     # Before those of an order, which would take `new` for a number.
     new_order.show_new_order,
     images.show_images,
+    image.show_image,
+    image.show_original,
     orders.show_orders,
     order.show_order,
     address.show_address,

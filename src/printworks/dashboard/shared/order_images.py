@@ -78,7 +78,7 @@ def describe_image(
 ) -> ImageView:
     """Return what pages show of an image."""
     product = catalogue.find_product(image.sku)
-    preview, thumbnail = links.proofs(image.id) if image.has_proofs else ("", "")
+    preview, thumbnail = links.proofs(image.id, image.edition) if image.has_proofs else ("", "")
     placement = _place(image, product)
     sharpness, note = _judge(product, placement, limits)
     return ImageView(

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from printworks.dashboard.shared.labels import Tone, count, join, name_country
 from printworks.dashboard.shared.money import format_money
 from printworks.rules.events import (
+    ImageChanged,
     ImageJudged,
     ImageRemoved,
     ImageRendered,
@@ -83,10 +84,19 @@ _FIELDS: Final[Mapping[str, str]] = {
     "packing_slip_url": "the packing slip",
     "payment": "who pays",
 }
+# How what can be changed of an image is called.
+_IMAGE_FIELDS: Final[Mapping[str, str]] = {
+    "attributes": "options",
+    "copies": "copies",
+    "placement": "crop",
+    "sizing": "fit",
+    "sku": "product",
+}
 # What is said of several in a row.
 _MANY: Final[Mapping[type[OrderEvent], str]] = {
     ImagesAdded: "images added",
     ImageRemoved: "images removed",
+    ImageChanged: "changes of images",
     ImageJudged: "images arrived",
     ImageRendered: "print files rendered",
 }
@@ -122,7 +132,7 @@ def _count_images(event: OrderEvent) -> int:
 
 def _describe(event: OrderEvent) -> _TimelineText:
     match event:
-        case ImagesAdded() | ImageRemoved() | ImageJudged() | ImageRendered():
+        case ImagesAdded() | ImageRemoved() | ImageChanged() | ImageJudged() | ImageRendered():
             return _describe_images(event)
         case OrderCharged() | OrderRefunded() | OrderCompensated() | OrderReprints() | IssueMoved():
             return _describe_money(event)
@@ -163,13 +173,16 @@ def _describe_hold(event: OrderHeld | OrderReleased) -> _TimelineText:
 
 
 def _describe_images(
-    event: ImagesAdded | ImageRemoved | ImageJudged | ImageRendered,
+    event: ImagesAdded | ImageRemoved | ImageChanged | ImageJudged | ImageRendered,
 ) -> _TimelineText:
     match event:
         case ImagesAdded():
             return _TimelineText(f"{count(len(event.images), 'image')} added")
         case ImageRemoved():
             return _TimelineText(f"Image {event.image} removed")
+        case ImageChanged():
+            named = [_IMAGE_FIELDS[name] for name in event.fields]
+            return _TimelineText(f"Image {event.image}: {join(named)} changed")
         case ImageJudged():
             return _TimelineText(
                 f"Image {event.image} {_JUDGED[event.status].what}", _JUDGED[event.status].tone

@@ -29,6 +29,7 @@ _ASSETS: Final[Mapping[str, _Asset]] = {
     "style.css": _load("style", "css", "text/css"),
     "htmx.js": _load("htmx", "js", "text/javascript"),
     "passkeys.js": _load("passkeys", "js", "text/javascript"),
+    "crop.js": _load("crop", "js", "text/javascript"),
     "icon.svg": _load("icon", "svg", "image/svg+xml"),
     "sample.jpg": _load("sample", "jpg", "image/jpeg"),
 }

@@ -24,6 +24,10 @@ class StoredPicture(Response):
         self._key = key
         self._said = headers
 
+    def find_key(self) -> str:
+        """Return where it is stored; in a thread, so it may take its time."""
+        return self._key
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the picture, or an error if it is missing or unavailable."""
         with ExitStack() as stack:
@@ -33,7 +37,7 @@ class StoredPicture(Response):
 
     def _fetch(self, stack: ExitStack) -> Path:
         try:
-            return stack.enter_context(self._services.files.local(self._key))
+            return stack.enter_context(self._services.files.local(self.find_key()))
         except FileMissing:
             raise HTTPException(404) from None
         except FilesUnavailable:

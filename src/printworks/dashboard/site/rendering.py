@@ -82,6 +82,7 @@ def _open_environment() -> Environment:
     }
     environment.globals["style"] = address_of("style.css")
     environment.globals["passkeys"] = address_of("passkeys.js")
+    environment.globals["crop_script"] = address_of("crop.js")
     environment.globals["htmx"] = address_of("htmx.js")
     environment.globals["icon"] = address_of("icon.svg")
     return environment

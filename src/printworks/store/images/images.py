@@ -42,6 +42,9 @@ class Image(msgspec.Struct, frozen=True):
     formats: AcceptedFiles | None
     width: int | None
     height: int | None
+    # Counts the changes of what its proofs show; they are shown if they are of this edition.
+    edition: int
+    proof_edition: int
     picture_id: int | None
     # Which drawing there is of it.
     mockup: Mockup | None
@@ -72,8 +75,12 @@ class Image(msgspec.Struct, frozen=True):
 
     @property
     def has_proofs(self) -> bool:
-        """Whether there is something to see; its size is unknown again once that is removed."""
-        return self.status is ImageStatus.OK and self.width is not None
+        """Whether there is something to see: it was received, and nothing has changed since.
+
+        Its size is unknown again once its proofs are removed.
+        """
+        is_received = self.status is ImageStatus.OK and self.width is not None
+        return is_received and self.proof_edition == self.edition
 
 
 class NewImage(msgspec.Struct, frozen=True, kw_only=True):
@@ -138,6 +145,7 @@ _INSERT_MANY: Final = InsertMany(
 _NOT_YET_KNOWN: Final[Mapping[str, None]] = dict.fromkeys(
     ("md5", "width", "height", "picture_id", "mockup", "manifest", "error_message")
 )
+_FIRST_EDITION: Final[Mapping[str, int]] = {"edition": 0, "proof_edition": 0}
 # A part of the statement that reads a whole order.
 IMAGES_OF_ORDER: Final = (
     select(structs_of(Image, _SHOWN)).where(images.c.order_id == orders.c.id).scalar_subquery()
@@ -210,6 +218,7 @@ def insert_images(
     rows: list[dict[str, Any]] = [
         {
             **_NOT_YET_KNOWN,
+            **_FIRST_EDITION,
             **msgspec.structs.asdict(new),
             "order_id": order_id,
             "status": (
@@ -269,12 +278,14 @@ def update_products(
 
 def update_image(db: Connection, image: Image, values: Mapping[str, object]) -> Image | None:
     """Change an image if its status is still the one that was read; else return None."""
-    changed = db.execute(
+    edition = db.execute(
         update(images)
         .where(images.c.id == image.id, images.c.status == image.status)
         .values(**values)
-    )
-    if not changed.rowcount:
+        .returning(images.c.edition)
+    ).scalar_one_or_none()
+    if edition is None:
         return None
     increase_version(db, image.order_id)
-    return msgspec.structs.replace(image, **values)
+    # It may have been changed while its file was received.
+    return msgspec.structs.replace(image, **{**values, "edition": edition})

@@ -43,6 +43,8 @@ def insert_copies(db: Connection, order_id: int, copies: Copies, *, now: datetim
             status=ImageStatus.OK,
             price_to_user=None,
             mockup=None,
+            edition=0,
+            proof_edition=0,
             manifest=None,
             error_message=None,
             created_at=now,

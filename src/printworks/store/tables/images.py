@@ -59,6 +59,9 @@ images = Table(
     Column("picture_id", ForeignKey("pictures.id"), index=True),
     # Which drawing there is of it; null until there is one, and once it has been removed.
     Column("mockup", EnumText(Mockup)),
+    # Counts the changes of what its proofs show; they are shown if they are of this edition.
+    Column("edition", Integer, nullable=False, server_default=text("0")),
+    Column("proof_edition", Integer, nullable=False, server_default=text("0")),
     # How the print file was made; null until there is one.
     Column("manifest", Json),
     Column("error_message", Text),

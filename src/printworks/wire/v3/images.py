@@ -1,17 +1,27 @@
 """Images as 3.0 shows and takes them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Self
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from printworks.rules.images import ImageStatus
 from printworks.rules.sizing import Sizing
 from printworks.store.images.images import Image, NewImage
 from printworks.wire.images import show_shared_members
 from printworks.wire.links import Links
-from printworks.wire.reading import Attributes, Copies, CropPlacement, Md5, Price, Url, text
+from printworks.wire.reading import (
+    Attributes,
+    Copies,
+    CropPlacement,
+    Md5,
+    Price,
+    Url,
+    by_lower_name,
+    read,
+    text,
+)
 
 Sku = Annotated[str, Meta(max_length=100), text(100)]
 
@@ -39,6 +49,29 @@ class AddImage(msgspec.Struct, frozen=True, kw_only=True):
             attributes=self.attributes or {},
             placement=self.placement,
         )
+
+
+class ChangeImage(msgspec.Struct, frozen=True, kw_only=True):
+    """What changes an image: what is left out, or null, stays as it is.
+
+    Attributes that are not named stay if the product offers them. A `placement` of null is the middle.
+    """
+
+    sku: Sku | UnsetType = UNSET
+    copies: Copies | UnsetType = UNSET
+    sizing: Sizing | UnsetType = UNSET
+    attributes: Attributes | UnsetType = UNSET
+    placement: CropPlacement | UnsetType | None = UNSET
+
+
+def read_changes(sent: object) -> dict[str, object]:
+    """Read what is to be changed of an image."""
+    wanted = msgspec.structs.asdict(read(ChangeImage, sent))
+    changes = {name: value for name, value in wanted.items() if value is not UNSET}
+    if isinstance(sent, Mapping) and by_lower_name(sent).get("placement", UNSET) is None:
+        # As it is shown: null is the middle, and not what is to be kept.
+        changes["placement"] = None
+    return changes
 
 
 class PlacementOut(msgspec.Struct, frozen=True):

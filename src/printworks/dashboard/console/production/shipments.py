@@ -149,7 +149,9 @@ def find_dispatch_day(lab: Lab | None, images: Sequence[Image], shipment: Shipme
 def view_print(image: Image, catalogue: Catalogue, links: Links) -> LabPrintView:
     """Return what is shown of an image and its print file."""
     product = catalogue.find_product(image.sku)
-    proof, thumbnail = links.proofs(image.id) if image.picture_id is not None else ("", "")
+    proof, thumbnail = (
+        links.proofs(image.id, image.edition) if image.picture_id is not None else ("", "")
+    )
     size = pixels = sha256 = ""
     if image.manifest is not None:
         manifest = read_manifest(image)

@@ -322,6 +322,7 @@ numbered_table(
     *required(BIGINT, "price", default="0"),
     *optional(TEXT, "expected_md5", "md5", "formats"),
     *optional(INTEGER, "width", "height"),
+    *required(INTEGER, "edition", "proof_edition", default="0"),
     link("picture_id", "pictures", nullable=True, index=True),
     *optional(TEXT, "mockup"),
     *optional(JSON, "manifest", "placement"),
