@@ -129,7 +129,7 @@ class ImageTools:
 
     def prepare_inside(self, photo: Photo) -> Measure:
         """Do the same in a long-lived process."""
-        width, height = photo.area
+        width, height = photo.area.width, photo.area.height
         task = PrepareTask(
             source=str(self.source(photo)),
             out=str(self.out(photo)),

@@ -2,13 +2,20 @@
 
 from collections.abc import Callable
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from printworks.catalogue.countries import COUNTRIES
 from printworks.catalogue.opening import open_catalogue
-from printworks.catalogue.products import Currency, Product, QualityLevel, choose_attributes
+from printworks.catalogue.products import (
+    Currency,
+    Product,
+    QualityLevel,
+    choose_attributes,
+    find_turned_pictures,
+)
 from printworks.errors import BadInput
 
 PRO_PRINT = "GLOBAL-PHO-4X6-PRO"
@@ -179,3 +186,24 @@ def test_a_choice_that_is_not_offered_is_refused(chosen: dict[str, str], message
         choose_attributes(CATALOGUE.get_product("FRA-INSTA-30X30"), chosen)
 
     assert caught.value.message == message
+
+
+def test_pictures_stay_upright_on_what_has_an_upper_edge() -> None:
+    upright = {product.kind for product in CATALOGUE.products if not product.may_turn}
+
+    assert upright == {"mug", "case", "clothing", "keyring", "photobook"}
+    for product in CATALOGUE.products:
+        assert product.may_turn is (product.kind not in upright)
+        assert product.print_area.may_turn is product.may_turn
+    assert list(find_turned_pictures(CATALOGUE.products)) == []
+
+
+def test_who_forgets_to_say_so_is_warned() -> None:
+    mug = CATALOGUE.get_product("MUG-10OZ-WHITE")
+
+    [warning] = find_turned_pictures([msgspec.structs.replace(mug, may_turn=True), mug])
+
+    assert warning == (
+        "Pictures may be turned on MUG-10OZ-WHITE of the kind mug, "
+        "where they would lie on their side: `turn = false` keeps them upright."
+    )

@@ -14,10 +14,7 @@ from tests.catalogue.folders import a_folder, a_product
 from tests.cli.program import run, started
 from tests.commands import Ended
 from tests.imaging.pictures import (
-    BLUE,
-    GREEN,
-    RED,
-    YELLOW,
+    CORNERS,
     a_noisy_picture,
     a_picture,
     are_alike,
@@ -242,8 +239,9 @@ def test_the_picture_that_is_written_is_what_would_be_printed(folder: Path, tmp_
     assert ended.said.endswith(f"As it would be printed: {proof}\n")
     assert proof.read_bytes().startswith(b"\xff\xd8\xff")
     drawn = read(proof)
-    assert drawn.width * 3 == drawn.height * 2
-    assert are_alike(corners(drawn), (BLUE, RED, YELLOW, GREEN))
+    # Upright, although the print is turned.
+    assert drawn.width * 2 == drawn.height * 3
+    assert are_alike(corners(drawn), CORNERS)
 
 
 def test_an_older_picture_is_replaced(folder: Path, tmp_path: Path) -> None:

@@ -16,11 +16,9 @@ from tests.imaging.pictures import (
     AREA,
     BLUE,
     CORNERS,
-    GREEN,
     RED,
     TALL_AREA,
     WHITE,
-    YELLOW,
     a_noisy_picture,
     a_picture,
     are_alike,
@@ -145,7 +143,7 @@ def test_a_picture_is_shown_the_way_it_was_taken(
     assert are_alike(corners(read(prepared.proofs.preview)), CORNERS, 30)
 
 
-def test_a_picture_is_turned_clockwise_for_a_product_of_the_other_shape(
+def test_a_picture_that_is_turned_on_the_paper_is_proofed_upright(
     processor: ImageProcessor, tmp_path: Path, out: Path
 ) -> None:
     source = written(tmp_path, as_jpeg(a_picture()))
@@ -155,8 +153,22 @@ def test_a_picture_is_turned_clockwise_for_a_product_of_the_other_shape(
     assert isinstance(prepared, PreparedImage), prepared
     assert prepared.placement.is_turned
     preview = read(prepared.proofs.preview)
-    assert (preview.width, preview.height) == (160, 240)
-    assert are_alike(corners(preview), (BLUE, RED, YELLOW, GREEN))
+    assert (preview.width, preview.height) == (240, 160)
+    assert are_alike(corners(preview), CORNERS)
+
+
+def test_where_it_may_not_be_turned_a_picture_is_cropped_instead(
+    processor: ImageProcessor, tmp_path: Path, out: Path
+) -> None:
+    source = written(tmp_path, as_jpeg(a_picture()))
+
+    prepared = processor.prepare(source, TALL_AREA._replace(may_turn=False), Sizing.CROP, out)
+
+    assert isinstance(prepared, PreparedImage), prepared
+    assert not prepared.placement.is_turned
+    preview = read(prepared.proofs.preview)
+    assert preview.width < preview.height
+    assert are_alike(corners(preview), CORNERS)
 
 
 def test_what_does_not_fit_is_framed_in_white(

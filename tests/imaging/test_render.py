@@ -52,6 +52,9 @@ def test_the_print_is_what_the_proof_showed(
     assert isinstance(rendered, Rendered), rendered
     drawn, proof = read(rendered.file), read(prepared.proofs.preview)
     assert (drawn.width, drawn.height) == rendered.manifest.plan.canvas
+    if prepared.placement.is_turned:
+        # It is turned clockwise on the paper, and shown upright to people.
+        drawn = drawn.rot270().copy_memory()
     for inset in (0.03, 0.2, 0.4):
         assert are_alike(corners(drawn, inset), corners(proof, inset), 25)
     same_size = drawn.resize(proof.width / drawn.width, vscale=proof.height / drawn.height)

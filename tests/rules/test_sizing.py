@@ -33,7 +33,8 @@ ALL = Share(Fraction(1), Fraction(1))
 pictures = st.builds(Pixels, st.integers(1, 30_000), st.integers(1, 30_000))
 # From a stamp to a banner, in tenths of a millimetre.
 sides = st.integers(100, 30_000).map(lambda tenths: Fraction(tenths, 254))
-areas = st.builds(PrintArea, sides, sides)
+areas = st.builds(PrintArea, sides, sides, st.just(value=True))
+upright_areas = st.builds(PrintArea, sides, sides, st.just(value=False))
 sizings = st.sampled_from(Sizing)
 shares = st.floats(0, 1)
 positions = st.builds(CropPosition, shares, shares, st.floats(1, 4))
@@ -369,3 +370,28 @@ def test_a_position_out_of_range_is_refused_with_a_sentence_for_each_member() ->
     )
     with pytest.raises(BadInput, match=r"`placement\.y` must"):
         check_position(CropPosition(0, float("nan"), 1))
+
+
+@given(pictures, upright_areas, sizings, st.none() | positions)
+def test_where_it_may_not_be_turned_a_picture_never_is(
+    picture: Pixels, area: PrintArea, sizing: Sizing, position: CropPosition | None
+) -> None:
+    placement = place(picture, area, sizing, position)
+
+    assert not placement.is_turned
+    assert placement.upright is placement
+    assert area.turned().may_turn is False
+
+
+@given(placements)
+def test_upright_it_is_the_same_print_on_paper_that_is_turned(placement: Placement) -> None:
+    upright = placement.upright
+
+    assert not upright.is_turned
+    assert (upright.box, upright.effective_dpi) == (placement.box, placement.effective_dpi)
+    assert upright.percent_lost == placement.percent_lost
+    assert upright.will_be_cropped == placement.will_be_cropped
+    assert sorted(upright.densities) == sorted(placement.densities)
+    assert upright.area.long_side == placement.area.long_side
+    if placement.is_turned:
+        assert upright.printed == placement.printed.turned()

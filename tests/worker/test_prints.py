@@ -197,3 +197,13 @@ def test_drawing_twice_at_the_same_moment_counts_once(shop: Shop) -> None:
 
     rendered = [event for event in shop.events(order) if isinstance(event, ImageRendered)]
     assert rendered == [ImageRendered(image, manifest_of(shop.image(image)).output_sha256)]
+
+
+def test_on_a_mug_a_picture_is_never_turned(shop: Shop) -> None:
+    url = shop.host.at("/cat.jpg", holds(A_PICTURE))
+    _, [mug] = submit_with(shop, url, sku="MUG-10OZ-WHITE")
+    shop.drain()
+
+    plan = manifest_of(shop.image(mug)).plan
+    # The picture stands upright, and the mug is wide.
+    assert (plan.is_turned, plan.canvas.width > plan.canvas.height) == (False, True)

@@ -119,4 +119,5 @@ def build_product(form: ProductForm) -> Product:
         prices_by_country=MappingProxyType(exceptions),
         mockup=form.mockup or usual_mockup(form.kind),
         mockup_colour=form.mockup_colour,
+        may_turn=form.turn,
     )

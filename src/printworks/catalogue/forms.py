@@ -51,6 +51,7 @@ class ProductForm(BlockForm, frozen=True, kw_only=True):
         dict[values.Text, values.Text],
         Meta(description="a table of names of `attributes`, each with one of its values"),
     ] = NO_LINES
+    turn: values.Flag = True
     sold_to: values.Countries
     price: Annotated[
         dict[values.PriceName, values.Price],

@@ -1,16 +1,21 @@
 """What a product is: how large, with which choices, sold to where and for how much."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from enum import StrEnum
 from typing import Final, Self
 
 import msgspec
 
+from printworks.catalogue.problems import list_some
 from printworks.errors import BadInput
 from printworks.rules.mockups import Inches, Mockup, MockupPlan, Sizes, plan_mockup
 from printworks.rules.sizing import Pixels, PrintArea, Units
 
+# Kinds that are worn, drunk from or hung up.
+_WITH_UPPER_EDGE: Final = frozenset(
+    {"bag", "case", "clothing", "cup", "hoodie", "keyring", "mug", "photobook", "shirt"}
+)
 # What clients call a value that is spelled otherwise.
 OTHER_SPELLINGS: Final = {"gloss": "glossy"}
 
@@ -90,6 +95,8 @@ class Product(msgspec.Struct, frozen=True, kw_only=True):
     # How it is drawn, and in which colour if no choice says it.
     mockup: Mockup = Mockup.NONE
     mockup_colour: str | None = None
+    # Whether a picture may be printed lying on its side: not on what has an upper edge.
+    may_turn: bool = True
 
     @property
     def type_names(self) -> tuple[str, ...]:
@@ -99,7 +106,8 @@ class Product(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def print_area(self) -> PrintArea:
         """What the picture is laid on."""
-        return PrintArea.of(self.image_size.width, self.image_size.height, self.units)
+        area = PrintArea.of(self.image_size.width, self.image_size.height, self.units)
+        return area if self.may_turn else area._replace(may_turn=False)
 
     def plan_mockup(self, chosen: Mapping[str, str], *, is_turned: bool) -> MockupPlan | None:
         """Plan the drawing of this product as it was chosen; None if it has no mockup."""
@@ -123,6 +131,19 @@ class Product(msgspec.Struct, frozen=True, kw_only=True):
 
 def _measure(area: PrintArea) -> Inches:
     return float(area.width), float(area.height)
+
+
+def find_turned_pictures(products: Iterable[Product]) -> Iterator[str]:
+    """Say on which kinds pictures may be turned although such things usually have an upper edge."""
+    turned: dict[str, list[str]] = {}
+    for product in products:
+        if product.may_turn and product.kind in _WITH_UPPER_EDGE:
+            turned.setdefault(product.kind, []).append(product.sku)
+    for kind, skus in turned.items():
+        yield (
+            f"Pictures may be turned on {list_some(skus)} of the kind {kind}, "
+            "where they would lie on their side: `turn = false` keeps them upright."
+        )
 
 
 def choose_attributes(product: Product, wanted: Mapping[str, str]) -> dict[str, str]:

@@ -12,7 +12,7 @@ import typer
 from printworks.catalogue.countries import COUNTRIES
 from printworks.catalogue.labs import MONDAY_TO_FRIDAY, Lab
 from printworks.catalogue.problems import BadCatalogue
-from printworks.catalogue.products import Currency, Product, QualityLevel
+from printworks.catalogue.products import Currency, Product, QualityLevel, find_turned_pictures
 from printworks.catalogue.promises import find_equal_promises
 from printworks.catalogue.services import Service, StepPrice
 from printworks.catalogue.snapshot import DEFAULT_FOLDER, Catalogue
@@ -48,7 +48,7 @@ def check(
             "1 problem." if number == 1 else f"{number} problems.",
         )
         raise typer.Exit(1) from error
-    warnings = list(find_equal_promises(found.promises))
+    warnings = [*find_equal_promises(found.promises), *find_turned_pictures(found.products)]
     products, labs, services = len(found.products), len(found.labs), len(found.services)
     countries = frozenset[str]().union(*(product.sold_to for product in found.products))
     session.show(
@@ -253,6 +253,7 @@ def _describe(product: Product) -> dict[str, Any]:
         "imageSize": str(product.image_size),
         "fullSize": str(product.full_size),
         "units": product.units,
+        "mayTurn": product.may_turn,
         "recommendedPixels": str(product.recommended_pixels),
         "shippingBand": product.shipping_band,
         "mockup": product.mockup,

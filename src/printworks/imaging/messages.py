@@ -86,6 +86,7 @@ class PrepareTask(msgspec.Struct, frozen=True, kw_only=True, tag="prepare"):
     sizing: Sizing
     with_proxy: bool
     position: CropPosition | None = None
+    may_turn: bool = True
 
 
 class ProofTask(msgspec.Struct, frozen=True, kw_only=True, tag="proof"):
@@ -98,6 +99,7 @@ class ProofTask(msgspec.Struct, frozen=True, kw_only=True, tag="proof"):
     area: tuple[str, str]
     sizing: Sizing
     position: CropPosition | None = None
+    may_turn: bool = True
 
 
 class RenderTask(msgspec.Struct, frozen=True, kw_only=True, tag="render"):

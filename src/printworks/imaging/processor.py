@@ -166,6 +166,7 @@ class ImageProcessor:
             area=_format_area(area),
             sizing=sizing,
             position=position,
+            may_turn=area.may_turn,
             with_proxy=with_proxy,
         )
         writes = (PREVIEW, THUMBNAIL, PROXY) if with_proxy else (PREVIEW, THUMBNAIL)
@@ -198,6 +199,7 @@ class ImageProcessor:
             area=_format_area(area),
             sizing=sizing,
             position=position,
+            may_turn=area.may_turn,
         )
         done, cost = self._do(task, writes=(PREVIEW, THUMBNAIL))
         if not isinstance(done, RenderingDone):

@@ -61,7 +61,7 @@ _SHRINKS: Final = (8, 4, 2)
 def prepare(task: PrepareTask) -> RenderingDone:
     """Validate a picture by decoding all of it once; render its proofs and perhaps a proxy."""
     picture = open_picture(Path(task.source), task.formats)
-    placement = place(picture.pixels, _area(task.area), task.sizing, task.position)
+    placement = place(picture.pixels, _area(task), task.sizing, task.position)
     scale = _proxy_scale(placement)
 
     proxy, colour = decode(lambda fail_on: _render_proxy(picture, scale, fail_on))
@@ -69,16 +69,16 @@ def prepare(task: PrepareTask) -> RenderingDone:
     out = Path(task.out)
     if task.with_proxy:
         _write(out / PROXY, proxy, quality=90)
-    _render_proofs(proxy, placement, out)
+    _render_proofs(proxy, placement.upright, out)
     return RenderingDone(facts=picture.facts(colour))
 
 
 def proof(task: ProofTask) -> RenderingDone:
     """Render preview and thumbnail from a proxy, as they would be from the picture itself."""
     proxy = open_picture(Path(task.source), frozenset({Format.JPEG}))
-    placement = place(task.picture, _area(task.area), task.sizing, task.position)
+    placement = place(task.picture, _area(task), task.sizing, task.position)
     image = decode(lambda fail_on: proxy.load(fail_on=fail_on).copy_memory())
-    _render_proofs(image, placement, Path(task.out))
+    _render_proofs(image, placement.upright, Path(task.out))
     return RenderingDone()
 
 
@@ -109,13 +109,13 @@ def _render_proxy(picture: DecodedPicture, scale: float, fail_on: str) -> tuple[
 
 
 def _render_proofs(proxy: Any, placement: Placement, out: Path) -> None:
+    """Render preview and thumbnail of an upright placement: people do not lie on their side."""
     scale = Fraction(proxy.width, placement.picture.width)
-    native = max(placement.area) * placement.effective_dpi * scale
+    native = placement.area.long_side * placement.effective_dpi * scale
     preview = _render_on_canvas(
         _cut(proxy, placement.box, placement.picture),
         canvas := _canvas(placement, min(PREVIEW_EDGE, int(native))),
         placement.on(canvas),
-        is_turned=placement.is_turned,
     ).copy_memory()
     _write(out / PREVIEW, preview, quality=85)
     thumbnail = _resize(preview, _canvas(placement, min(THUMBNAIL_EDGE, max(canvas))), gap=1)
@@ -156,12 +156,9 @@ def box_in_file(box: Box, orientation: int, upright: Pixels) -> Box:
     return Box(*edges[orientation], *size)
 
 
-def _render_on_canvas(image: Any, canvas: Pixels, on_canvas: Box, *, is_turned: bool) -> Any:
+def _render_on_canvas(image: Any, canvas: Pixels, on_canvas: Box) -> Any:
     size = Pixels(on_canvas.width, on_canvas.height)
-    image = _resize(image, size.turned() if is_turned else size, kernel="lanczos2")
-    # From memory: otherwise it would be resized again for each column.
-    image = image.copy_memory().rot90() if is_turned else image
-    return _on_white(image, canvas, on_canvas)
+    return _on_white(_resize(image, size, kernel="lanczos2"), canvas, on_canvas)
 
 
 def _on_white(image: Any, canvas: Pixels, on_canvas: Box) -> Any:
@@ -198,11 +195,12 @@ def _shrink_on_load(scale: float) -> int:
 
 
 def _canvas(placement: Placement, long_edge: int) -> Pixels:
-    return placement.canvas(max(1, long_edge) / max(placement.area))
+    return placement.canvas(max(1, long_edge) / placement.area.long_side)
 
 
-def _area(fractions: tuple[str, str]) -> PrintArea:
-    return PrintArea(Fraction(fractions[0]), Fraction(fractions[1]))
+def _area(task: PrepareTask | ProofTask) -> PrintArea:
+    width, height = task.area
+    return PrintArea(Fraction(width), Fraction(height), task.may_turn)
 
 
 def _write(path: Path, image: Any, *, quality: int, dpi: int | None = None) -> None:

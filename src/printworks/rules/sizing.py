@@ -4,7 +4,7 @@ The numbers are exact: the proof and the print file are rendered from the same o
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
@@ -57,6 +57,8 @@ class PrintArea(NamedTuple):
 
     width: Fraction
     height: Fraction
+    # Whether a picture may lie on its side on it: a mug has an upper edge, a flat print has none.
+    may_turn: bool = True
 
     @classmethod
     @lru_cache(REMEMBERED)
@@ -69,7 +71,11 @@ class PrintArea(NamedTuple):
 
     def turned(self) -> "PrintArea":
         """The same, rotated by 90 degrees."""
-        return PrintArea(self.height, self.width)
+        return PrintArea(self.height, self.width, self.may_turn)
+
+    @property
+    def long_side(self) -> Fraction:
+        return max(self.width, self.height)
 
 
 class Box(NamedTuple):
@@ -156,6 +162,14 @@ class Placement:
         return size.turned() if self.is_turned else size
 
     @property
+    def upright(self) -> "Placement":
+        """The same as people look at it: the paper is turned instead of the picture."""
+        if not self.is_turned:
+            return self
+        covers = Share(self.covers.height, self.covers.width)
+        return replace(self, area=self.area.turned(), covers=covers, is_turned=False)
+
+    @property
     def densities(self) -> tuple[Fraction, Fraction]:
         """Pixels of the picture per inch of paper, across and down."""
         return (
@@ -211,11 +225,12 @@ class Placement:
 def place(
     picture: Pixels, area: PrintArea, sizing: Sizing, position: CropPosition | None = None
 ) -> Placement:
-    """Place a picture on a print area, turned if that fits better.
+    """Place a picture on a print area, turned if that fits better and is allowed.
 
     A position matters only if the picture is cropped: otherwise all of it is shown.
     """
-    is_turned = mismatch(picture.turned(), area) < mismatch(picture, area)
+    fits_better = mismatch(picture.turned(), area) < mismatch(picture, area)
+    is_turned = area.may_turn and fits_better
     # All is calculated for the upright picture; the paper is turned instead.
     paper = area.turned() if is_turned else area
     position = position if sizing is Sizing.CROP else None

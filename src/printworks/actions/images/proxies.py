@@ -1,6 +1,7 @@
 """A smaller picture of an original: what people see when they choose what is printed of it."""
 
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -12,7 +13,7 @@ from printworks.rules.sizing import PrintArea, Sizing, Units
 from printworks.store.images.pictures import Picture, proxy_key, use_picture
 
 # Any paper will do: the proofs on it are not kept.
-_PAPER = PrintArea.of(6, 4, Units.INCHES)
+_PAPER: Final = PrintArea.of(6, 4, Units.INCHES)
 
 
 def render_proxy(

@@ -31,14 +31,6 @@ class Crop(NamedTuple):
     top: float
     kept_width: float
     kept_height: float
-    # Whether the proof has to be turned back to lie in the picture as it came.
-    is_turned: bool
-
-    @property
-    def middle(self) -> tuple[float, float]:
-        """Around which the proof is turned."""
-        across, down = self.left + self.kept_width / 2, self.top + self.kept_height / 2
-        return round(across, 1), round(down, 1)
 
 
 class ImageView(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,6 +55,8 @@ class ImageView(msgspec.Struct, frozen=True, kw_only=True):
     mockup: str = ""
     pixels: str = ""
     size: str = ""
+    # How it lies on the paper, if that is not how the product is described.
+    printed: str = ""
     dpi: int | None = None
     # What people will see, and a sentence with the numbers unless that is sharp.
     sharpness: Sharpness | None = None
@@ -98,6 +92,7 @@ def describe_image(
         mockup=links.mockup(image.id) if image.mockup else "",
         pixels=f"{image.width} \N{MULTIPLICATION SIGN} {image.height}" if image.pixels else "",
         size=write_size(product) if product else "",
+        printed=_say_how_it_lies(placement),
         dpi=count_dpi(placement.effective_dpi) if placement else None,
         sharpness=sharpness,
         density_note=note,
@@ -141,6 +136,14 @@ def _judge(
         f"{box.width} {by} {box.height} pixels are {dpi} dpi at {size}; "
         f"{limits.sharp_from} or more look sharp."
     )
+
+
+def _say_how_it_lies(placement: Placement | None) -> str:
+    """Say that the print file is turned: the proofs are shown upright."""
+    if placement is None or not placement.is_turned:
+        return ""
+    picture = placement.picture
+    return "printed landscape" if picture.width > picture.height else "printed portrait"
 
 
 def _warn_of_size(
@@ -203,7 +206,8 @@ def _warn_of_product(image: Image, order: Order, product: Product | None) -> tup
 
 def make_crop(placement: Placement) -> Crop | None:
     """Return the drawing of what is cut off; None if nothing is."""
-    if placement.sizing is not Sizing.CROP or not placement.will_be_cropped:
+    is_cut = placement.will_be_cropped or placement.percent_lost >= 1
+    if placement.sizing is not Sizing.CROP or not is_cut:
         return None
     picture, box = placement.picture, placement.box
     scale = Fraction(_DRAWN, max(picture))
@@ -218,5 +222,4 @@ def make_crop(placement: Placement) -> Crop | None:
         top=draw(box.top),
         kept_width=draw(box.width),
         kept_height=draw(box.height),
-        is_turned=placement.is_turned,
     )
