@@ -195,7 +195,7 @@ def _that_claims(width: int, height: int) -> bytes:
         pytest.param(b"", "The file is empty.", id="empty"),
         pytest.param(
             b"1,2,3\n",
-            "The file is not a picture of a format that is accepted: JPEG, PNG, TIFF, WebP.",
+            "The file is not a picture of a format that is accepted: HEIC, JPEG, PNG, TIFF, WebP.",
             id="not a picture",
         ),
         pytest.param(

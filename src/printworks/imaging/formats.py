@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, Protocol
 class Format(StrEnum):
     """A file format that can be printed."""
 
+    HEIC = "HEIC"
     JPEG = "JPEG"
     PNG = "PNG"
     TIFF = "TIFF"
@@ -25,7 +26,7 @@ class Loader(NamedTuple):
     unblock: str
 
 
-# By name: by default the library would use another loader for a JPEG with a gain map.
+# All but HEIC, which `heif.py` reads. By name: by default the library would use another loader for a JPEG with a gain map.
 LOADERS: Final[Mapping[Format, Loader]] = {
     Format.JPEG: Loader("jpegload", "VipsForeignLoadJpegFile"),
     Format.PNG: Loader("pngload", "VipsForeignLoadPngFile"),
@@ -40,6 +41,8 @@ MOST_SCANS: Final = 64
 
 _PNG: Final = b"\x89PNG\r\n\x1a\n"
 _PNG_END: Final = b"\0\0\0\0IEND\xaeB`\x82"
+# Still pictures in HEVC; `mif1` is what some cameras and converters write first.
+_HEIF_BRANDS: Final = frozenset({b"heic", b"heix", b"heim", b"heis", b"mif1"})
 _SCAN: Final = b"\xff\xda"
 _JPEG_END: Final = b"\xff\xd9"
 # Between a marker's letter and its data; these few have no length.
@@ -70,6 +73,8 @@ def find_format(head: bytes) -> Format | None:
         return Format.TIFF
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
         return Format.WEBP
+    if head[4:8] == b"ftyp" and head[8:12] in _HEIF_BRANDS:
+        return Format.HEIC
     return None
 
 
@@ -79,6 +84,8 @@ def find_damage(kind: Format, contents: FileContents) -> str | None:
     Decoders tolerate a missing end if it is close enough to the last row.
     """
     match kind:
+        case Format.HEIC:
+            return _find_heif_damage(contents)
         case Format.JPEG:
             return _find_jpeg_damage(contents)
         case Format.PNG:
@@ -103,6 +110,22 @@ def has_too_many_scans(contents: FileContents) -> bool:
         scans += 1
         place = contents.find(_SCAN, place + 2)
     return scans > MOST_SCANS
+
+
+def _find_heif_damage(contents: FileContents) -> str | None:
+    """Walk along the boxes of a file, each of which says how long it is."""
+    place = 0
+    while len(head := contents[place : place + 16]) >= 8:
+        size = int.from_bytes(head[:4], "big")
+        if size == 1:
+            size = int.from_bytes(head[8:16], "big")
+        elif size == 0:
+            # It goes to the end of the file.
+            return None
+        if size < 8:
+            return "The file has no picture in it."
+        place += size
+    return None if place <= len(contents) else "The end of the file is missing."
 
 
 def _find_jpeg_damage(contents: FileContents) -> str | None:

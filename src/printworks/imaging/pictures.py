@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 
 import pyvips
 
+from printworks.imaging import heif
 from printworks.imaging.formats import (
     LOADERS,
     MOST_SCANS,
@@ -76,7 +77,10 @@ class DecodedPicture:
         own functions for thumbnails ignore it.
         """
         options = {"shrink": shrink} if shrink > 1 else {}
-        image = _open(self.path, self.format, fail_on=fail_on, **options)
+        if self.format is Format.HEIC:
+            image = heif.load(self.path)
+        else:
+            image = _open(self.path, self.format, fail_on=fail_on, **options)
         if not image.hasalpha():
             return image
         white = 0.0 if image.interpretation == "cmyk" else _WHITE.get(image.format, 1.0)
@@ -176,6 +180,8 @@ def _mapped(path: Path) -> mmap.mmap:
 
 
 def _open(path: Path, kind: Format, **options: Any) -> Any:
+    if kind is Format.HEIC:
+        return heif.open_header(path)
     load = getattr(pyvips.Image, LOADERS[kind].operation)
     return load(str(path), access="sequential", **options)
 
@@ -224,6 +230,9 @@ def _held_for_pixel(picture: DecodedPicture) -> int:
             return header.bands * _BYTES.get(header.format, 8) if is_interlaced else 0
         case Format.WEBP:
             return 8
+        case Format.HEIC:
+            # The planes of its colours, the pixels made of them, and a copy.
+            return 10
         case Format.TIFF:
             # Its strips may have any size; the limit of the process decides.
             return 0

@@ -16,7 +16,7 @@ from typing import Final, Self
 
 import msgspec
 
-from printworks.imaging.formats import EVERY_FORMAT, Format
+from printworks.imaging.formats import EVERY_FORMAT, Format, find_format
 from printworks.imaging.manifest import Manifest, find_sha256
 from printworks.imaging.messages import (
     MIB,
@@ -49,6 +49,9 @@ RENDER_LIMITS: Final = ProcessLimits(memory=2048 * MIB, cpu_seconds=40, wall_sec
 
 INVALID_ANSWER: Final = "The child's answer is not valid."
 LONGEST_REASON: Final = 300
+# This many bytes identify the format.
+_HEAD: Final = 12
+_SLOWER: Final = 3
 
 _read_answer = msgspec.json.Decoder(Answer).decode
 
@@ -161,7 +164,7 @@ class ImageProcessor:
         task = PrepareTask(
             source=str(source.absolute()),
             out=str(out.absolute()),
-            limits=self._prepare_limits,
+            limits=_find_limits(self._prepare_limits, source),
             formats=formats,
             area=_format_area(area),
             sizing=sizing,
@@ -273,6 +276,21 @@ class ImageProcessor:
             yield slot
         finally:
             self._free.put(slot)
+
+
+def _find_limits(usual: ProcessLimits, source: Path) -> ProcessLimits:
+    """Return what a file may use: HEIC takes several times as long to decode as any other."""
+    try:
+        with source.open("rb") as file:
+            is_slow = find_format(file.read(_HEAD)) is Format.HEIC
+    except OSError:
+        # Reported with what else is wrong.
+        return usual
+    return msgspec.structs.replace(
+        usual,
+        cpu_seconds=usual.cpu_seconds * (_SLOWER if is_slow else 1),
+        wall_seconds=usual.wall_seconds * (_SLOWER if is_slow else 1),
+    )
 
 
 def _find_problem(task: Task) -> Rejected | None:
