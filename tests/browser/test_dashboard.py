@@ -346,6 +346,45 @@ def fill_in_by_hand(page: Page, picture: Path) -> None:
     page.get_by_label("Country").select_option("GB")
 
 
+@pytest.mark.parametrize("size", SIZES)
+def test_a_crop_is_moved_by_hand_and_by_keys_and_seen_in_the_proof(
+    open_page: NewPage, house: House, size: str
+) -> None:
+    page = open_page(size)
+    house.sign_up(page, "Croppers", f"croppers-{size}@shop.example")
+    order = make_order(page, house)
+    page.get_by_role("link", name=re.compile("^Edit")).first.click()
+    proof = page.locator("#proof img")
+    before = proof.get_attribute("src")
+    stage = page.get_by_role("group", name="The part of the picture that is printed")
+    stage.scroll_into_view_if_needed()
+    place = stage.bounding_box()
+    assert place is not None
+    middle = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+
+    page.mouse.move(*middle)
+    page.mouse.down()
+    page.mouse.up()
+    for _ in range(20):
+        page.keyboard.press("+")
+    page.keyboard.press("ArrowUp")
+    page.mouse.move(*middle)
+    page.mouse.down()
+    page.mouse.move(middle[0] + 400, middle[1], steps=4)
+    page.mouse.up()
+    page.get_by_text("Exact numbers").click()
+    assert float(page.get_by_label("Zoom, 1 to 4").input_value()) > 2
+    assert float(page.get_by_label("Top to bottom, %").input_value()) < 50
+    expect(page.get_by_label("Left to right, %")).to_have_value("100")
+    check_page(page)
+    press(page, "Save crop")
+
+    expect(page.get_by_text("The crop was saved.")).to_be_visible()
+    expect(proof).to_be_visible(timeout=PATIENCE)
+    assert proof.get_attribute("src") != before
+    assert f"/orders/{order}/images/" in page.url
+
+
 @pytest.mark.parametrize(("size", "scheme"), LOOKS)
 def test_every_page_can_be_used_by_everybody(
     open_page: NewPage, house: House, size: str, scheme: str

@@ -1,11 +1,14 @@
 """An image that is there already: printed otherwise, and proofed again."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 import pyvips
 
 from printworks.actions.images.editing import edit_image, record_proofs
+from printworks.actions.images.images import record_image_status
+from printworks.actions.images.proxies import keep_proxy, render_proxy
 from printworks.errors import BadInput, NotFound, NotSold, WrongState
 from printworks.rules.events import ImageChanged
 from printworks.rules.images import ImageStatus
@@ -158,6 +161,56 @@ def test_a_change_while_the_picture_is_fetched_is_in_the_proof(shop: Shop) -> No
 
     assert (shop.image(image).status, shop.image(image).has_proofs) == (ImageStatus.OK, True)
     assert size_of_proof(shop, image) == (300, 450)
+
+
+def test_a_change_while_the_proofs_are_rendered_renders_them_again(shop: Shop) -> None:
+    order = shop.add_order()
+    [number] = shop.add_images(order, shop.host.at("/cat.jpg", holds(A_PICTURE)))
+    rendered = shop.image(number)
+    edit(shop, order, number, sizing=Sizing.SHRINK_TO_FIT)
+
+    with shop.database.writing() as db:
+        work = a_work(db, shop.merchant, now=shop.clock())
+        record_image_status(work, rendered, ImageStatus.OK, width=600, height=900)
+
+    assert not shop.image(number).has_proofs
+    assert [job.args for job in shop.jobs(JobKind.RENDER_PROOFS)] == [{"image": number}]
+
+
+def test_the_smaller_picture_of_one_that_is_damaged_is_none(shop: Shop, tmp_path: Path) -> None:
+    _, image = an_image(shop)
+    picture = shop.picture(A_PICTURE)
+    assert picture is not None
+    assert picture.original is not None
+    damaged = tmp_path / "damaged"
+    damaged.write_bytes(NOT_A_PICTURE)
+    shop.resources.files.put(picture.original, damaged)
+
+    resources = shop.resources
+    drawn = render_proxy(
+        resources.processor, resources.files, picture, image_id=image, folder=tmp_path
+    )
+
+    assert drawn is None
+
+
+def test_of_two_smaller_pictures_the_first_is_kept(shop: Shop, tmp_path: Path) -> None:
+    _, image = an_image(shop)
+    resources, picture = shop.resources, shop.picture(A_PICTURE)
+    assert picture is not None
+    drawn = [
+        render_proxy(resources.processor, resources.files, picture, image_id=one, folder=tmp_path)
+        for one in (image, image + 1)
+    ]
+
+    with shop.database.writing() as db:
+        work = a_work(db, shop.merchant, now=shop.clock())
+        kept = [keep_proxy(work, one) for one in drawn if one is not None]
+    shop.drain()
+
+    assert len(kept) == 2
+    assert kept[0] == kept[1] == drawn[0] == shop.picture(A_PICTURE)
+    assert shop.list_files("proxies") == [str(drawn[0] and drawn[0].proxy)]
 
 
 def record(shop: Shop, image: Image) -> None:

@@ -19,13 +19,11 @@ _PAPER: Final = PrintArea.of(6, 4, Units.INCHES)
 def render_proxy(
     processor: ImageProcessor, files: Files, picture: Picture, *, image_id: int, folder: Path
 ) -> Picture | None:
-    """Return a picture with a proxy that is stored; render it if it has none.
+    """Render and store the proxy of a picture that has none; return the picture with it.
 
     None if the picture cannot be read any more. Raise `RenderingUnavailable` if nothing can be
     rendered now. The proxy is upright, in sRGB, and has about 1800 pixels on its longer side.
     """
-    if picture.proxy is not None:
-        return picture
     with files.local(picture.original or "") as source:
         prepared = render_reliably(
             lambda: processor.prepare(
