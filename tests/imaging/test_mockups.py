@@ -159,7 +159,7 @@ def test_the_side_of_a_canvas_shows_what_is_folded_over(
     preview = written(tmp_path, as_jpeg(a_picture(900, 900)))
     plan = MockupPlan(
         mockup=Mockup.CANVAS,
-        is_turned=False,
+        is_lying=False,
         area=(15, 15),
         front=(9, 9),
         outer=(9, 9),

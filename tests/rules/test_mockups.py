@@ -67,13 +67,13 @@ class TestWhichWayIsUp:
     def test_what_hangs_on_a_wall_is_hung_upright(self) -> None:
         plan = planned(Mockup.FRAME, FRAMED, is_turned=True)
 
-        assert (plan.is_turned, plan.area, plan.outer) == (True, (12, 8), (16, 12))
+        assert (plan.is_lying, plan.area, plan.outer) == (False, (12, 8), (16, 12))
 
     @pytest.mark.parametrize("mockup", [Mockup.MUG, Mockup.SHIRT, Mockup.CASE])
-    def test_what_has_a_top_of_its_own_is_not_turned(self, mockup: Mockup) -> None:
+    def test_on_what_has_a_top_of_its_own_the_picture_lies(self, mockup: Mockup) -> None:
         plan = planned(mockup, PLAIN, is_turned=True)
 
-        assert (plan.is_turned, plan.area) == (False, (12, 16))
+        assert (plan.is_lying, plan.area) == (True, (12, 16))
 
 
 class TestColours:

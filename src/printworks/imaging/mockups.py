@@ -41,8 +41,8 @@ def draw(task: MockupTask) -> RenderingDone:
     """Draw the mockup of a proof."""
     proof = open_picture(Path(task.source), frozenset({Format.JPEG}))
     picture = decode(lambda fail_on: proof.load(fail_on=fail_on).copy_memory())
-    if task.plan.is_turned:
-        picture = picture.rot270().copy_memory()
+    if task.plan.is_lying:
+        picture = picture.rot90().copy_memory()
     drawn = _SCENES[task.plan.mockup](picture, task.plan)
     data = drawn.jpegsave_buffer(Q=QUALITY, keep="none", subsample_mode="on")
     (Path(task.out) / MOCKUP).write_bytes(data)

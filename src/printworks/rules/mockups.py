@@ -38,8 +38,8 @@ class MockupPlan(msgspec.Struct, frozen=True, kw_only=True):
     """All that is needed to draw a mockup from a proof; sizes are as the thing hangs or stands."""
 
     mockup: Mockup
-    # Whether the proof has to be turned back by a quarter, anticlockwise, to be upright.
-    is_turned: bool
+    # Whether the picture lies on its side, a quarter clockwise of the proof, which is upright.
+    is_lying: bool
     # What the proof shows, what of it is in front, and the whole thing with frame and mount.
     area: Inches
     front: Inches
@@ -67,7 +67,7 @@ USUAL_MOCKUPS: Final[Mapping[str, Mockup]] = {
     "case": Mockup.CASE,
 }
 
-# These have a top of their own, so that a picture that was turned is seen lying on its side.
+# These have a top of their own, so that a picture that is printed turned is seen lying on its side.
 STANDING: Final = frozenset({Mockup.MUG, Mockup.SHIRT, Mockup.CASE})
 
 COLOURS: Final[Mapping[str, Rgb]] = {
@@ -119,10 +119,10 @@ def plan_mockup(
     """Plan the drawing of a product as it was chosen; None if there is none for it."""
     if mockup is Mockup.NONE:
         return None
-    turned = is_turned and mockup not in STANDING
-    area, whole = (
-        (_turn(sizes.printed), _turn(sizes.whole)) if turned else (sizes.printed, sizes.whole)
-    )
+    is_lying = is_turned and mockup in STANDING
+    area, whole = sizes.printed, sizes.whole
+    if is_turned and not is_lying:
+        area, whole = _turn(area), _turn(whole)
     choices = {name.casefold(): value.casefold() for name, value in chosen.items()}
     frame = choices.get(_FRAME_CHOICE)
     sides = next((choices[name] for name in _SIDES_CHOICES if name in choices), "")
@@ -134,7 +134,7 @@ def plan_mockup(
     usual = colour or _USUAL_COLOUR.get(mockup, "white")
     return MockupPlan(
         mockup=mockup,
-        is_turned=turned,
+        is_lying=is_lying,
         area=area,
         # A picture that is folded over the edges is larger than what it covers.
         front=(min(area[0], whole[0]), min(area[1], whole[1])),

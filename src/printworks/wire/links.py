@@ -49,9 +49,10 @@ class Links:
         folder, which = self._folder(image_id), f"?v={edition}" if edition else ""
         return f"{folder}/preview.jpg{which}", f"{folder}/thumbnail.jpg{which}"
 
-    def mockup(self, image_id: int) -> str:
+    def mockup(self, image_id: int, edition: int = 0) -> str:
         """Return the link to the mockup of an image; it ends with those to its proofs."""
-        return f"{self._folder(image_id)}/mockup.jpg"
+        which = f"?v={edition}" if edition else ""
+        return f"{self._folder(image_id)}/mockup.jpg{which}"
 
     def _folder(self, image_id: int) -> str:
         return f"{self._public_url}/proofs/{image_id}/{self._sign(image_id, self.end)}"

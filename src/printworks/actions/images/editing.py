@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from printworks.actions.images.images import normalise_image
+from printworks.actions.images.mockups import enqueue_mockups
 from printworks.actions.images.pictures import remove_files
 from printworks.actions.orders.quotes import price_order
 from printworks.actions.work import Work
@@ -43,6 +44,8 @@ def edit_image(work: Work, order: Order, image_id: int, changes: Mapping[str, An
     looks_different = _find_look(work, new) != _find_look(work, image)
     edition = image.edition + 1 if looks_different else image.edition
     values = {**changed, "price": new.price, "edition": edition, "updated_at": work.now}
+    if looks_different:
+        values["mockup"] = None
     edited = update_image(work.db, image, values)
     # The order is locked, and the image was just read.
     assert edited is not None  # noqa: S101
@@ -77,9 +80,10 @@ def _keep_offered(product: Product, chosen: Mapping[str, str]) -> dict[str, str]
 
 
 def _find_look(work: Work, image: Image | NewImage) -> object:
-    """Return what decides how the proofs of an image look."""
+    """Return what decides how the proofs of an image look, and its mockup."""
     product = work.catalogue.find_product(image.sku)
-    return product and product.print_area, image.sizing, image.position
+    seen = product and (product.print_area, product.plan_mockup(image.attributes, is_turned=False))
+    return seen, image.sizing, image.position
 
 
 def record_proofs(work: Work, image: Image) -> None:
@@ -92,6 +96,9 @@ def record_proofs(work: Work, image: Image) -> None:
     if present is None or present.width is None:
         remove_files(work, list(proof_keys(image.id)))
         return
-    update_image(work.db, present, {"proof_edition": image.edition, "updated_at": work.now})
+    values = {"proof_edition": image.edition, "updated_at": work.now}
+    shown = update_image(work.db, present, values)
+    if shown is not None:
+        enqueue_mockups(work, [shown])
     if present.edition != image.edition:
         work.enqueue(JobKind.RENDER_PROOFS, {"image": image.id}, order_id=image.order_id)

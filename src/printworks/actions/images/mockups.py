@@ -27,20 +27,25 @@ def find_mockup_plan(image: Image, catalogue: Catalogue) -> MockupPlan | None:
     product = catalogue.find_product(image.sku)
     if product is None or not image.has_proofs or image.pixels is None:
         return None
-    placement = place(image.pixels, product.print_area, image.sizing)
+    placement = place(image.pixels, product.print_area, image.sizing, image.position)
     return product.plan_mockup(image.attributes, is_turned=placement.is_turned)
 
 
 def record_mockup(work: Work, image: Image, mockup: Mockup) -> bool:
-    """Record that the mockup of an image is stored.
+    """Record that the mockup of an edition of an image is stored.
 
     Return False if its proofs have been removed in the meantime; then the mockup is removed, too.
+    If the image has been changed, it is drawn again.
     """
     # Locked first: proofs are removed with the order locked.
     get_order_to_change(work.db, work.merchant.id, image.order_id)
     current = find_image(work.db, image.id)
     if current is None or not current.has_proofs:
         remove_files(work, [mockup_key(image.id)])
+        return False
+    if current.edition != image.edition:
+        # The latest may have been drawn already, under the same name.
+        enqueue_mockups(work, [current])
         return False
     if current.mockup is not mockup:
         update_image(work.db, current, {"mockup": mockup, "updated_at": work.now})

@@ -114,5 +114,5 @@ def _describe_item(item: CheckoutItem, catalogue: Catalogue, links: Links) -> Ch
         each=line.each,
         total=line.total,
         thumbnail=thumbnail if image.has_proofs else "",
-        mockup=links.mockup(image.id) if image.mockup else "",
+        mockup=links.mockup(image.id, image.edition) if image.mockup else "",
     )

@@ -89,7 +89,7 @@ def describe_image(
         error=image.error_message or "",
         preview=preview,
         thumbnail=thumbnail,
-        mockup=links.mockup(image.id) if image.mockup else "",
+        mockup=links.mockup(image.id, image.edition) if image.mockup else "",
         pixels=f"{image.width} \N{MULTIPLICATION SIGN} {image.height}" if image.pixels else "",
         size=write_size(product) if product else "",
         printed=_say_how_it_lies(placement),

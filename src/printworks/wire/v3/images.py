@@ -107,7 +107,7 @@ class ImageOut(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, image: Image, links: Links) -> Self:
-        mockup = None if image.mockup is None else links.mockup(image.id)
+        mockup = None if image.mockup is None else links.mockup(image.id, image.edition)
         placement = None if image.placement is None else PlacementOut(**image.placement)
         shared = show_shared_members(image, links)
         return cls(**shared, sku=image.sku, mockupUrl=mockup, placement=placement)
