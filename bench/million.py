@@ -51,6 +51,7 @@ from printworks.store.console.search import (
 from printworks.store.engine.database import Database
 from printworks.store.images.images import NewImage
 from printworks.store.labs.shipments import list_shipments
+from printworks.store.orders.filters import count_orders as count_matching
 from printworks.store.orders.orders import NewOrder, get_order
 from printworks.store.orders.search import OrderSearch, search_orders
 from printworks.store.privacy.sweeps import list_old_recipients
@@ -133,14 +134,16 @@ def _add_orders(db: Connection, merchant_id: int, count: int, *, first: datetime
     status = """CASE WHEN n % 50 = 7 THEN 'Cancelled' WHEN n < :count - 3000 THEN 'Complete'
         WHEN n % 5 = 0 THEN 'NotYetSubmitted' ELSE 'Submitted' END"""
     reference = "CASE WHEN n % 7 = 0 THEN NULL ELSE 'A-' || (100000 + n) END"
+    town = "CASE WHEN n % 10 = 3 THEN 'Whitby ' || n % 2000 ELSE 'London' END"
     email = "CASE WHEN n % 3 = 0 THEN 'p' || n % 300000 || '@example.com' END"
     db.execute(
         text(f"""
         INSERT INTO orders (merchant_id, ordinal, status, merchant_order_id, recipient_name,
-            recipient_key, address1, town_or_city, postal_code, postal_key, email, email_key,
+            recipient_key, address1, town_or_city, town_key, postal_code, postal_key, email, email_key,
             destination_country, shipping_method, payment, invoice_amount_net, invoice_tax, image_count, currency,
             price, shipping_price, created_at, updated_at)
-        SELECT {merchant_id}, n, {status}, {reference}, name, key, '1 High Street', 'London',
+        SELECT {merchant_id}, n, {status}, {reference}, name, key, '1 High Street', {town},
+            lower({town}),
             'SW1A ' || n % 20000, 'SW1A' || n % 20000, {email}, {email}, 'GB', 'Standard',
             'InvoiceMe', 0, 0, 1, 'GBP', 1250, 350, {timestamp}, {timestamp}
         FROM {COUNTED[kind]} JOIN bench_people ON number = (n % 10000 * 7919) % 10000
@@ -174,6 +177,10 @@ def _add_more(db: Connection, *, since: datetime) -> None:
         SELECT id, 'dispatched', 'lab-' || id % 3, 'prints', 'service', 'DHL',
             {"0" if kind == "sqlite" else "false"}, 400, 350, '[]', 1 + id % 4, {latest}, {latest},
             created_at, {shipped}, 'k3v7x2mq7c', created_at, created_at, 'JD' || id {recent}""",
+        f"""INSERT INTO images (order_id, sku, status, copies, sizing, attributes, created_at,
+            updated_at)
+        SELECT id, CASE WHEN id % 9 = 0 THEN '{PHOTO}' ELSE 'OTHER' END, 'Ok', 1, 'Crop', '{{}}',
+            created_at, created_at {recent}""",
         f"""INSERT INTO ledger_entries (merchant_id, number, key, kind, order_id, currency, lines,
             memo, created_at, balance, previous, hash)
         SELECT merchant_id, ordinal, 'charge-' || id, 'charge', id, 'GBP', {lines}, '',
@@ -266,6 +273,14 @@ def list_searches(now: datetime) -> Mapping[str, tuple[OrderSearch, int | None]]
             OrderSearch(text="Atall", from_day=old, to_day=older, status=status.SUBMITTED),
             None,
         ),
+        "town": (OrderSearch(text="Whitby 13"), None),
+        "town, most orders": (OrderSearch(text="london"), None),
+        "town, most orders, a status": (
+            OrderSearch(text="London", status=status.AWAITING_PAYMENT),
+            None,
+        ),
+        "tracking number": (OrderSearch(text="jd 990000"), None),
+        "product": (OrderSearch(text=PHOTO, sku=PHOTO), None),
         "ten thousand letters": (OrderSearch(text="x " * 5000), None),
     }
 
@@ -280,6 +295,12 @@ def measure(database: Database, merchant: Merchant, *, now: datetime) -> dict[st
                 return search_orders(db, merchant.id, wanted, before=before, limit=50)
 
             found[name] = time_it(look)
+
+            def count(wanted: OrderSearch = wanted) -> object:
+                return count_matching(db, merchant.id, wanted)
+
+            if before is None and wanted != OrderSearch():
+                found[f"{name}: count"] = time_it(count)
         for name, call in list_others(db, now=now).items():
             found[name] = time_it(call)
     return found
@@ -365,9 +386,9 @@ def main() -> None:
                     db.execute(text("VACUUM ANALYZE"))
             tables[kind] = measure(database, merchant, now=now)
             pages[kind] = measure_pages(database, merchant, now=now)
-    print(f"{'milliseconds':34} {'SQLite':>10} {'PostgreSQL':>12}")
+    print(f"{'milliseconds':40} {'SQLite':>10} {'PostgreSQL':>12}")
     for name, taken in tables["sqlite"].items():
-        print(f"{name:34} {taken:10.2f} {tables['postgresql'][name]:12.2f}")
+        print(f"{name:40} {taken:10.2f} {tables['postgresql'][name]:12.2f}")
     print(f"\n{'pages':34} {'SQLite':>10} {'PostgreSQL':>12} {'bytes':>10}")
     for name, shown in pages["sqlite"].items():
         other = pages["postgresql"][name].milliseconds

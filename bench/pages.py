@@ -51,9 +51,15 @@ SEARCHES: Final[Mapping[str, tuple[Realm, str]]] = {
     "orders, deep": (Realm.MERCHANT, "/orders?before=1000"),
     "orders of a status": (Realm.MERCHANT, "/orders?status=Submitted"),
     "orders of a recipient": (Realm.MERCHANT, "/orders?q=Newcomer"),
+    "orders to a town": (Realm.MERCHANT, "/orders?q=London&status=Complete"),
+    "orders with a product": (Realm.MERCHANT, f"/orders?q={PHOTO}"),
+    "order of a parcel": (Realm.MERCHANT, "/orders?q=JD990000"),
 }
-# Files, prints and downloads, and the pages of issues, of which these shops have none.
-LEFT_OUT: Final = ("{photo}", "{image}", "/sheet", ".csv", "/issues/{id}")
+# Files, prints and downloads, and the pages of things of which these shops have none.
+LEFT_OUT: Final = (
+    *("{photo}", "{image}", "/sheet", ".csv", "/issues/{id}", "/mail/{id}", "/privacy/{id}"),
+    *("/lots/{id}", "/requests/{id}"),
+)
 
 
 def list_pages(db: Connection) -> dict[str, tuple[Realm, str]]:

@@ -279,6 +279,17 @@ class DeclaredSettings(msgspec.Struct, frozen=True, kw_only=True):
         Meta(ge=500, le=1_000_000_000),
         "Images of one page of a list of orders; a page with more is cut, and says so.",
     ] = 20_000
+    import_size: Annotated[
+        int, Meta(ge=1000, le=50_000_000), "Largest CSV file of orders to import, in bytes."
+    ] = 5_000_000
+    import_rows: Annotated[
+        int, Meta(ge=1, le=50_000), "Rows that a CSV file of orders may have."
+    ] = 5000
+    lot_orders: Annotated[
+        int,
+        Meta(ge=1, le=10_000),
+        "Orders of a filter that a merchant may submit or cancel at once.",
+    ] = 1000
     outbound_allow_networks: Annotated[
         Networks, "Private networks that images and callbacks may use."
     ] = ()
@@ -342,6 +353,14 @@ class DeclaredSettings(msgspec.Struct, frozen=True, kw_only=True):
     keep_requests: Annotated[timedelta, "How long the request log of merchants is stored."] = (
         timedelta(days=7)
     )
+    log_bodies: Annotated[
+        Literal["refused", "never"],
+        "Whether the request log has what was sent and answered, without personal data: for "
+        "requests that were refused, or never.",
+    ] = "refused"
+    keep_lots: Annotated[
+        timedelta, "How long files of orders and lists of orders are stored with their results."
+    ] = timedelta(days=30)
     keep_mails: Annotated[
         timedelta, "How long the list of mails is stored, with the addresses they went to."
     ] = timedelta(days=30)

@@ -14,7 +14,7 @@ from printworks.rules.ledger import EntryKind
 from printworks.rules.orders import OrderStatus, Payment, ShippingMethod
 from printworks.rules.payments import Payer, PaymentState
 from printworks.rules.production import LabState
-from printworks.rules.search import make_recipient_key
+from printworks.rules.search import make_recipient_key, make_town_key
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.money.ledger import NewLedgerEntry, post_entry
 from printworks.store.tables import (
@@ -50,6 +50,7 @@ def add_orders(db: Connection, merchant: Merchant, rows: Sequence[dict[str, Any]
     made = [{**usual, "ordinal": place, **row} for place, row in enumerate(rows, start=1)]
     for row in made:
         row["recipient_key"] = make_recipient_key(row["recipient_name"])
+        row["town_key"] = make_town_key(row.get("town_or_city"))
     db.execute(insert(orders), made)
     db.execute(update(merchants).where(merchants.c.id == merchant.id).values(order_count=len(rows)))
 

@@ -6,6 +6,7 @@ from sqlalchemy import text
 from printworks.rules.orders import OrderStatus
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
+from printworks.store.orders.filters import count_orders
 from printworks.store.orders.search import MOST_ALIKE, OrderSearch, search_orders
 from tests.factories import NOON, a_merchant
 from tests.store.plans import explain_on_postgresql, explain_on_sqlite
@@ -23,6 +24,7 @@ WAYS = {
     "text and status": OrderSearch(text="1", status=_S.SUBMITTED),
     "text and days": OrderSearch(text="1", from_day=TODAY, to_day=TODAY),
     "everything": OrderSearch(text="1", from_day=TODAY, to_day=TODAY, status=_S.SUBMITTED),
+    "product": OrderSearch(text="A-1", sku="X"),
     "common text": OrderSearch(text="A"),
     "common text and everything": OrderSearch(
         text="A", from_day=TODAY, to_day=TODAY, status=_S.SUBMITTED
@@ -36,7 +38,13 @@ class TestIndexes:
 
     def add_alike(self, database: Database) -> Merchant:
         rows = [
-            {"merchant_order_id": f"A-{n}", "recipient_name": "A 1"} for n in range(MOST_ALIKE + 1)
+            {
+                "merchant_order_id": f"A-{n}",
+                "recipient_name": "A 1",
+                "town_or_city": "A 1",
+                "image_count": 1,
+            }
+            for n in range(MOST_ALIKE + 1)
         ]
         with database.writing() as db:
             merchant, other = a_merchant(db), a_merchant(db)
@@ -60,13 +68,32 @@ class TestIndexes:
 
         assert plans
         for statement, plan in plans.items():
-            # What was found is counted afterwards.
-            steps = [line for line in plan if line not in {"CO-ROUTINE found", "SCAN found"}]
+            # What was found is counted afterwards; parcels and lists of numbers are read first.
+            steps = [line for line in plan if line not in BESIDE]
             assert all(line.startswith("SEARCH") for line in steps), (statement, plan)
         if way in SQLITE_INDEXES:
             used = "\n".join(line for plan in plans.values() for line in plan)
             for index in SQLITE_INDEXES[way]:
                 assert index in used
+
+    def test_counting_reads_no_more(
+        self, sqlite_database: Database, postgresql_database: Database, way: str
+    ) -> None:
+        merchant = self.add_alike(sqlite_database)
+        plans = explain_on_sqlite(
+            sqlite_database, lambda db: count_orders(db, merchant.id, WAYS[way])
+        )
+        counted = {"CO-ROUTINE counted", "SCAN counted"}
+        for statement, plan in plans.items():
+            steps = [line for line in plan if line not in BESIDE | counted]
+            assert all(line.startswith("SEARCH") for line in steps), (statement, plan)
+            # Not all orders of the merchant.
+            assert not any(line.endswith("(merchant_id=?)") for line in steps), (statement, plan)
+        merchant = self.add_alike(postgresql_database)
+        explained = explain_on_postgresql(
+            postgresql_database, lambda db: count_orders(db, merchant.id, WAYS[way])
+        )
+        assert not any("Seq Scan" in plan for plan in explained.values()), explained
 
     def test_postgresql_reads_in_the_order_of_an_index(
         self, postgresql_database: Database, way: str
@@ -84,10 +111,19 @@ class TestIndexes:
             assert "Index" in plan, plan
 
 
+BESIDE = {
+    *("CO-ROUTINE found", "SCAN found", "LIST SUBQUERY 1", "USE TEMP B-TREE FOR DISTINCT"),
+    "SCAN json_each VIRTUAL TABLE INDEX 1:",
+}
 SQLITE_INDEXES = {
     "status": ["ix_orders_merchant_id_status_ordinal (merchant_id=? AND (status,ordinal)>(?,?)"],
     "days": ["ix_orders_merchant_id_created_at", "orders_1 (merchant_id=? AND ordinal>?"],
-    "text": ["ix_orders_reference", "ix_orders_recipient", "INTEGER PRIMARY KEY"],
+    "text": [
+        *("ix_orders_reference", "ix_orders_recipient", "INTEGER PRIMARY KEY"),
+        "INDEX ix_orders_town (merchant_id=? AND town_key>?",
+        "ix_shipments_tracking (tracking_number=?)",
+    ],
+    "product": ["ix_images_order_id (order_id=?)"],
     "common text": [
         "COVERING INDEX ix_orders_reference (merchant_id=? AND merchant_order_id>?",
         "COVERING INDEX ix_orders_recipient (merchant_id=? AND recipient_key>?",
@@ -103,9 +139,13 @@ def test_what_is_looked_up_by_its_beginning_is_sorted_by_bytes(
             text("""
             SELECT column_name, collation_name FROM information_schema.columns
             WHERE table_name = 'orders'
-                AND column_name IN ('merchant_order_id', 'recipient_key')
+                AND column_name IN ('merchant_order_id', 'recipient_key', 'town_key')
             """)
         ).all()
 
     # In the order of a dictionary, what begins alike need not lie together.
-    assert {tuple(row) for row in rows} == {("merchant_order_id", "C"), ("recipient_key", "C")}
+    assert {tuple(row) for row in rows} == {
+        ("merchant_order_id", "C"),
+        ("recipient_key", "C"),
+        ("town_key", "C"),
+    }

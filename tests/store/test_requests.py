@@ -8,12 +8,14 @@ import pytest
 from sqlalchemy import Connection, update
 
 from printworks.actions.accounts.merchants import NewMerchant, add_merchant
+from printworks.errors import NotFound
 from printworks.store.accounts import requests as store
 from printworks.store.accounts.merchants import Merchant, hash_key, list_keys
 from printworks.store.accounts.requests import (
     LONGEST_PATH,
     NewRequest,
     RequestFilter,
+    get_request,
     list_requests,
     make_storable,
     note_key_uses,
@@ -65,16 +67,21 @@ def test_what_was_written_is_read_again_in_every_detail(
     database: Database, merchant: Merchant
 ) -> None:
     at = datetime.fromisoformat("2026-11-15T13:00:00.123456+01:00")
-    written = a_request(merchant, at=at, path="/v3.0/orders/ünï 日", status=402, request_id="a-1")
+    told = {"address": "192.0.2.7", "refusal": "No \x00.", "body": "{}", "answer": "ü"}
+    path = "/v3.0/orders/ünï 日"
+    written = a_request(merchant, at=at, path=path, status=402, request_id="a-1", **told)
     with database.writing() as db:
         write_requests(db, [written])
 
     with database.reading() as db:
-        [read] = list_requests(db, merchant.id, limit=9).requests
-    assert NewRequest(**{name: getattr(read, name) for name in NewRequest.__struct_fields__}) == (
-        written
-    )
-    assert read.id > 0
+        [listed] = list_requests(db, merchant.id, limit=9).requests
+        read = get_request(db, merchant.id, listed.id)
+        with pytest.raises(NotFound):
+            get_request(db, merchant.id + 1, listed.id)
+    for name in ("at", "path", "status", "request_id", "address", "body", "answer"):
+        assert getattr(read, name) == getattr(written, name), name
+    assert read.refusal == "No \N{REPLACEMENT CHARACTER}."
+    assert (read.key_id, read.key_name) == (None, None)
 
 
 def test_writing_nothing_is_possible(database: Database, merchant: Merchant) -> None:

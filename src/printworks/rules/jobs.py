@@ -42,6 +42,7 @@ class JobKind(StrEnum):
     CHECK_PAYMENT = "check-payment"
     REFUND_PAYMENT = "refund-payment"
     END_CHECKOUT = "end-checkout"
+    RUN_LOT = "run-lot"
     REMOVE_FILES = "remove-files"
     ERASE_FILES = "erase-files"
     ERASE_WAITING = "erase-waiting"
@@ -54,6 +55,7 @@ class JobKind(StrEnum):
     PURGE_IDEMPOTENCY_KEYS = "purge-idempotency-keys"
     PURGE_REQUESTS = "purge-requests"
     PURGE_SESSIONS = "purge-sessions"
+    PURGE_LOTS = "purge-lots"
     SUM_DAYS = "sum-days"
     VERIFY_LEDGER = "verify-ledger"
     SEND_MAIL = "send-mail"
@@ -238,6 +240,7 @@ HOURLY: Final = (
     JobKind.PURGE_IDEMPOTENCY_KEYS,
     JobKind.PURGE_REQUESTS,
     JobKind.PURGE_SESSIONS,
+    JobKind.PURGE_LOTS,
     JobKind.SUM_DAYS,
     JobKind.VERIFY_LEDGER,
     JobKind.CHECK_ACCOUNTS,
@@ -331,6 +334,16 @@ _MAIL: Final = Policy(
     reaches_out=True,
 )
 
+# Many orders, a few in each job. One lot of a merchant after the other, so that two of them cannot
+# create the same order; it may charge cards. Attempts are for workers that die.
+_LOT: Final = Policy(
+    reaches_out=True,
+    in_flight=1,
+    attempts=100,
+    acknowledge=Acknowledge.SINGLY,
+    wait_after=doubling(timedelta(seconds=10), longest=timedelta(minutes=10)),
+)
+
 POLICIES: Final[Mapping[str, Policy]] = {
     JobKind.DELIVER_CALLBACK: _CALLBACK,
     JobKind.RETRY_CALLBACK: _LATE_CALLBACK,
@@ -338,6 +351,7 @@ POLICIES: Final[Mapping[str, Policy]] = {
     JobKind.CHECK_PAYMENT: _PAYMENT,
     JobKind.REFUND_PAYMENT: _PAYMENT,
     JobKind.END_CHECKOUT: _PAYMENT,
+    JobKind.RUN_LOT: _LOT,
     JobKind.SEND_TO_LAB: _LAB,
     JobKind.APPLY_LAB_REPORT: _LAB,
     JobKind.CANCEL_AT_LAB: _LAB,

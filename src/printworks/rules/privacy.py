@@ -47,6 +47,7 @@ class Subject(StrEnum):
     JOBS = "jobs"
     PAYMENTS = "payments"
     MAILS = "mails"
+    REQUESTS = "requests"
     # What is deleted after the transaction.
     FILES = "files"
     LAB_COPIES = "lab-copies"
@@ -65,6 +66,7 @@ DESCRIPTIONS: Final[Mapping[Subject, str]] = {
     Subject.ANSWERS: "Stored answers to requests with an Idempotency-Key",
     Subject.JOBS: "Finished jobs",
     Subject.MAILS: "Mails to the recipient",
+    Subject.REQUESTS: "Refused requests about the order in the request log",
     Subject.PAYMENTS: "Pages and reasons of payments, and customers at the provider",
     Subject.FILES: "Files",
     Subject.LAB_COPIES: "Job folders at labs",
@@ -87,6 +89,7 @@ ADDRESS_SUBJECTS: Final = (
     Subject.JOBS,
     Subject.PAYMENTS,
     Subject.MAILS,
+    Subject.REQUESTS,
 )
 
 # What every receipt says about the rest.

@@ -57,4 +57,5 @@ ERASERS: Final[Mapping[Subject, Eraser]] = {
     Subject.JOBS: lambda work, order: Erased(store.erase_jobs(work.db, order.id)),
     Subject.PAYMENTS: lambda work, order: Erased(store.erase_payments(work.db, order.id)),
     Subject.MAILS: lambda work, order: Erased(store.erase_mails(work.db, order.id)),
+    Subject.REQUESTS: lambda work, order: Erased(store.erase_requests(work.db, order.id)),
 }

@@ -10,7 +10,14 @@ from sqlalchemy import ColumnElement, Connection, bindparam, or_, select, text, 
 from printworks.store.engine.columns import Timestamp
 from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.engine.purging import delete_oldest
-from printworks.store.engine.rows import LARGEST_ID, columns_of, cut_page, list_structs
+from printworks.store.engine.rows import (
+    LARGEST_ID,
+    columns_of,
+    cut_page,
+    get_struct,
+    list_structs,
+    possible_id,
+)
 from printworks.store.tables import api_keys, api_requests
 
 LONGEST_PATH: Final = 500
@@ -32,12 +39,40 @@ class NewRequest(msgspec.Struct, frozen=True):
     milliseconds: int
     # The client may choose it, so it need not be unique.
     request_id: str
+    key_hash: str = ""
+    # Where it came from.
+    address: str | None = None
+    # Of a refusal: the sentence, what was sent and answered, and the order that its path names.
+    refusal: str | None = None
+    body: str | None = None
+    answer: str | None = None
+    order_id: int | None = None
 
 
-class ApiRequest(NewRequest, frozen=True):
-    """A stored request."""
+class ApiRequest(msgspec.Struct, frozen=True):
+    """A stored request, as a list shows it."""
 
     id: int
+    merchant_id: int
+    at: datetime
+    method: str
+    path: str
+    status: int
+    milliseconds: int
+    request_id: str
+    refusal: str | None
+
+
+class WholeRequest(ApiRequest, frozen=True):
+    """All that is known of a request."""
+
+    key_id: int | None
+    # Null if the key is gone.
+    key_name: str | None
+    key_hint: str | None
+    address: str | None
+    body: str | None
+    answer: str | None
 
 
 class RequestFilter(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,6 +85,7 @@ class RequestFilter(msgspec.Struct, frozen=True, kw_only=True):
     method: str | None = None
     # Part of the path, in any case, or a whole request id.
     words: str = ""
+    key_id: int | None = None
 
 
 class RequestPage(msgspec.Struct, frozen=True):
@@ -68,17 +104,22 @@ _TIMESTAMP: Final = Timestamp()
 _WRITE: Final = {
     "sqlite": PreparedStatement(
         text("""
-        INSERT INTO api_requests (merchant_id, at, method, path, status, milliseconds, request_id)
+        INSERT INTO api_requests (merchant_id, at, method, path, status, milliseconds, request_id,
+            key_id, address, refusal, body, answer, order_id)
         SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5,
-            value ->> 6
+            value ->> 6, (SELECT id FROM api_keys WHERE hash = value ->> 7), value ->> 8,
+            value ->> 9, value ->> 10, value ->> 11, value ->> 12
         FROM json_each(:rows)
     """)
     ),
     "postgresql": PreparedStatement(
         text("""
-        INSERT INTO api_requests (merchant_id, at, method, path, status, milliseconds, request_id)
+        INSERT INTO api_requests (merchant_id, at, method, path, status, milliseconds, request_id,
+            key_id, address, refusal, body, answer, order_id)
         SELECT CAST(value ->> 0 AS bigint), CAST(value ->> 1 AS timestamptz), value ->> 2,
-            value ->> 3, CAST(value ->> 4 AS integer), CAST(value ->> 5 AS integer), value ->> 6
+            value ->> 3, CAST(value ->> 4 AS integer), CAST(value ->> 5 AS integer), value ->> 6,
+            (SELECT id FROM api_keys WHERE hash = value ->> 7), value ->> 8, value ->> 9,
+            value ->> 10, value ->> 11, CAST(value ->> 12 AS bigint)
         FROM json_array_elements(CAST(:rows AS json))
     """)
     ),
@@ -123,6 +164,11 @@ def write_requests(db: Connection, requests: Sequence[NewRequest]) -> None:
             request.status,
             request.milliseconds,
             request.request_id,
+            request.key_hash,
+            request.address,
+            *(text and make_storable(text) for text in (request.refusal, request.body)),
+            request.answer and make_storable(request.answer),
+            request.order_id,
         )
         for request in requests
     ]
@@ -174,6 +220,22 @@ def list_requests(
     return RequestPage(shown, older or (floor and floor + 1))
 
 
+def get_request(db: Connection, merchant_id: int, request_id: int) -> WholeRequest:
+    """Return all that is known of a merchant's request."""
+    query = (
+        select(
+            *columns_of(
+                api_requests, WholeRequest, key_name=api_keys.c.name, key_hint=api_keys.c.hint
+            )
+        )
+        .join_from(api_requests, api_keys, api_keys.c.id == api_requests.c.key_id, isouter=True)
+        .where(
+            api_requests.c.id == possible_id(request_id), api_requests.c.merchant_id == merchant_id
+        )
+    )
+    return get_struct(db, WholeRequest, query, missing="There is no such request.")
+
+
 def purge_requests(db: Connection, *, before: datetime, limit: int) -> int:
     """Delete the oldest requests; return how many."""
     return delete_oldest(db, api_requests.c.at, api_requests.c.at < before, limit=limit)
@@ -188,6 +250,8 @@ def _list_conditions(wanted: RequestFilter) -> list[ColumnElement[bool]]:
         conditions.append(api_requests.c.status >= 400)
     if wanted.method is not None:
         conditions.append(api_requests.c.method == make_storable(wanted.method.upper()))
+    if wanted.key_id is not None:
+        conditions.append(api_requests.c.key_id == possible_id(wanted.key_id))
     words = make_storable(wanted.words.strip()[:LONGEST_PATH])
     if words:
         is_in_path = api_requests.c.path.icontains(words, autoescape=True)

@@ -13,6 +13,10 @@ from printworks.store.tables import callback_attempts, callbacks, order_events
 
 # A filter reads this many callbacks at once: a merchant may have millions.
 MOST_FILTERED: Final = 20_000
+# Of so many of the latest events, those count as failing that have failed so often: the first
+# failure may be a receiver that was just started again.
+LATEST: Final = 200
+FAILURES_THAT_COUNT: Final = 2
 
 
 class LoggedCallback(Callback, frozen=True):
@@ -79,6 +83,44 @@ def list_callback_log(
     found = read_callbacks(db, LoggedCallback, newest)
     shown, older = cut_page(found, limit, lambda one: one.number)
     return CallbackPage(shown, older or (floor + 1 if floor else None))
+
+
+class FailingCallbacks(msgspec.Struct, frozen=True):
+    """Callbacks of late that could not be delivered, and what came of the last attempt."""
+
+    count: int
+    callback_id: int
+    last_status: int | None
+    last_error: str | None
+
+
+def find_failing(db: Connection, merchant_id: int) -> FailingCallbacks | None:
+    """Return which of a merchant's latest callbacks keep failing; None if all is well."""
+    last = count_events(db, merchant_id)
+    wanted = (
+        select(
+            callbacks.c.id,
+            callback_attempts.c.status,
+            callback_attempts.c.error,
+        )
+        .join_from(
+            callbacks,
+            callback_attempts,
+            and_(
+                callback_attempts.c.callback_id == callbacks.c.id,
+                callback_attempts.c.number == callbacks.c.attempts,
+            ),
+        )
+        .where(
+            callbacks.c.merchant_id == merchant_id,
+            callbacks.c.number > last - LATEST,
+            callbacks.c.failures >= FAILURES_THAT_COUNT,
+            callbacks.c.state.in_([CallbackState.PENDING, CallbackState.FAILED]),
+        )
+        .order_by(callbacks.c.number.desc())
+    )
+    found = db.execute(wanted).all()
+    return FailingCallbacks(len(found), *found[0]) if found else None
 
 
 def find_latest_test(db: Connection, merchant_id: int) -> LoggedCallback | None:

@@ -8,8 +8,9 @@ from sqlalchemy import Connection, Select, and_, select, text
 from printworks.rules.orders import ENDED, OrderStatus
 from printworks.store.engine.columns import beside_index
 from printworks.store.engine.rows import columns_of, get_struct, newest_first, possible_id
+from printworks.store.orders.lookups import is_true
 from printworks.store.orders.orders import COLUMNS, Order
-from printworks.store.orders.search import OrderLine, is_true
+from printworks.store.orders.search import OrderLine
 from printworks.store.tables import merchants, orders
 
 

@@ -22,7 +22,7 @@ from printworks.rules.search import make_email_key, make_postal_key, make_recipi
 from printworks.store.console.orders import AnyOrder, read_any_orders
 from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.engine.rows import LARGEST_ID
-from printworks.store.orders.search import find_end
+from printworks.store.orders.lookups import find_end
 from printworks.store.tables import merchants, orders, shipments
 
 # If more orders match a text in one way, only so many of them are found.

@@ -115,6 +115,15 @@ class ItemSum(NamedTuple):
     copies: int
 
 
+class OrderedSum(NamedTuple):
+    """All images of a product in an order, and their copies."""
+
+    order_id: int
+    sku: str
+    images: int
+    copies: int
+
+
 Images: TypeAlias = Sequence[Image]
 
 _COLUMNS: Final = columns_of(images, Image)
@@ -170,6 +179,21 @@ def sum_items(db: Connection, order_id: int) -> list[ItemSum]:
     """Return how many copies of each product an order has."""
     rows = _SUMS_OF_ORDER.all(db, {"order_id": order_id})
     return [ItemSum(sku, price, int(copies)) for sku, price, copies in rows]
+
+
+def sum_items_of_orders(db: Connection, order_ids: Sequence[int]) -> dict[int, list[OrderedSum]]:
+    """Return how many images and copies of each product some orders have, by order."""
+    wanted = (
+        select(images.c.order_id, images.c.sku, func.count(), func.sum(images.c.copies))
+        .where(images.c.order_id.in_(order_ids))
+        .group_by(images.c.order_id, images.c.sku)
+        .order_by(images.c.order_id, func.min(images.c.id))
+    )
+    found = (
+        OrderedSum(order, sku, count, int(copies))
+        for order, sku, count, copies in db.execute(wanted)
+    )
+    return group_by(found, lambda item: item.order_id)
 
 
 def list_images_of_page(

@@ -190,6 +190,14 @@ def list_shipments_of_page(
     return group_by(kept, lambda shipment: shipment.order_id)
 
 
+def list_shipments_of_orders(db: Connection, order_ids: Sequence[int]) -> dict[int, list[Shipment]]:
+    """Return the shipments of some orders, by order."""
+    wanted = select(*columns_of(shipments, Shipment)).where(shipments.c.order_id.in_(order_ids))
+    found = (Shipment(*row) for row in db.execute(wanted.order_by(shipments.c.id)))
+    kept = (shipment for shipment in found if shipment.state not in DROPPED)
+    return group_by(kept, lambda shipment: shipment.order_id)
+
+
 def sum_costs(shipments: Shipments) -> tuple[int, int]:
     """Return what labs and carriers charge us for shipments, as planned."""
     return sum(one.items_cost for one in shipments), sum(one.shipping_cost for one in shipments)

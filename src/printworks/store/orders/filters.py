@@ -21,8 +21,14 @@ from sqlalchemy import (
 from printworks.rules.orders import OrderStatus
 from printworks.store.engine.columns import EnumText, Timestamp
 from printworks.store.engine.prepared import PreparedStatement
+from printworks.store.orders.lookups import OrderCount, is_true
 from printworks.store.orders.orders import COLUMNS, Order
-from printworks.store.orders.search import find_span, is_true
+from printworks.store.orders.search import (
+    OrderSearch,
+    count_found_orders,
+    find_span,
+    read_days,
+)
 from printworks.store.tables import orders
 
 # So many orders after those that are listed are counted; there may be more.
@@ -125,6 +131,20 @@ def count_filtered_orders(
     values = {**_read_values(db, merchant_id, wanted), "most": most}
     (count,) = _statements_of(wanted).counting.one(db, values)
     return int(count)
+
+
+def count_orders(db: Connection, merchant_id: int, wanted: OrderSearch) -> OrderCount:
+    """Count the orders that a search finds; it stops at `COUNTED_AHEAD` and says so."""
+    if wanted.text:
+        return count_found_orders(db, merchant_id, wanted)
+    days = read_days(wanted)
+    fitting = OrderFilter(
+        status=wanted.status,
+        created_from=days["since"] if wanted.from_day else None,
+        created_before=days["until"] if wanted.to_day else None,
+    )
+    number = count_filtered_orders(db, merchant_id, fitting, limit=0, start=0)
+    return OrderCount(number, number >= COUNTED_AHEAD)
 
 
 def _statements_of(wanted: OrderFilter) -> _Statements:

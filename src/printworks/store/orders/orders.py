@@ -23,7 +23,12 @@ from printworks.errors import NotFound, WrongState
 from printworks.rules.lists import SizedOrder
 from printworks.rules.orders import ORDER_CHANGED, PLANNED, OrderStatus, Payment, ShippingMethod
 from printworks.rules.reasons import StoredReasons
-from printworks.rules.search import make_email_key, make_postal_key, make_recipient_key
+from printworks.rules.search import (
+    make_email_key,
+    make_postal_key,
+    make_recipient_key,
+    make_town_key,
+)
 from printworks.store.callbacks.callbacks import PLACE, FeedPosition
 from printworks.store.engine.prepared import PreparedStatement, given_as, is_one_of, write_list
 from printworks.store.engine.rows import (
@@ -181,6 +186,7 @@ _GIVEN: Final = [column for column in orders.c if column.name not in {"id", "ord
 # What a text is searched by, and how that is made of it.
 _KEYS: Final[Mapping[str, tuple[str, Callable[[str | None], str | None]]]] = {
     "recipient_name": ("recipient_key", make_recipient_key),
+    "town_or_city": ("town_key", make_town_key),
     "postal_code": ("postal_key", make_postal_key),
     "email": ("email_key", make_email_key),
 }
@@ -331,6 +337,7 @@ def insert_order(
     values: dict[str, Any] = {
         **msgspec.structs.asdict(new),
         "recipient_key": make_recipient_key(new.recipient_name),
+        "town_key": make_town_key(new.town_or_city),
         "postal_key": make_postal_key(new.postal_code),
         "email_key": make_email_key(new.email),
         "merchant_id": merchant_id,

@@ -16,11 +16,8 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Select,
-    Text,
     and_,
     bindparam,
-    case,
-    cast,
     false,
     func,
     literal_column,
@@ -36,6 +33,18 @@ from printworks.rules.search import make_recipient_key, simplify
 from printworks.store.engine.columns import EnumText, Timestamp
 from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.engine.rows import LARGEST_ID, columns_of, cut_page
+from printworks.store.orders.lookups import (
+    IS_IN_SPAN,
+    IS_MERCHANTS,
+    LONGEST,
+    SURROGATES,
+    OrderCount,
+    Ordinals,
+    find_end,
+    find_exactly,
+    find_with_product,
+    is_true,
+)
 from printworks.store.tables import merchants, orders
 
 # A part of a name is searched for in this many of the newest orders.
@@ -52,18 +61,16 @@ DISORDER: Final = timedelta(minutes=10)
 _AT_ONCE: Final = 500
 _FIRST_DAY: Final = date(1970, 1, 1)
 _LAST_DAY: Final = date(9990, 1, 1)
-# A longer text is not searched for: no name or reference is as long.
-_LONGEST: Final = 500
-_DIGITS_OF_AN_ID: Final = 19
-_SURROGATES: Final = range(0xD800, 0xE000)
-_LAST_LETTER: Final = 0x10FFFF
 
 
 class OrderSearch(msgspec.Struct, frozen=True, kw_only=True):
     """What to search for; an order must match all that is given."""
 
-    # An order's id, the beginning of its reference, or its recipient.
+    # An order's id, the beginning of its reference or of its town, its recipient, or the tracking
+    # number of a parcel.
     text: str = ""
+    # The product that the text names, if it does.
+    sku: str | None = None
     status: OrderStatus | None = None
     # Days on which it was created, both included, in UTC.
     from_day: date | None = None
@@ -108,19 +115,7 @@ class Span(NamedTuple):
     newest: int
 
 
-_IS_MERCHANTS: Final = orders.c.merchant_id == bindparam("merchant_id")
 _COLUMNS: Final = columns_of(orders, OrderLine)
-_IS_IN_SPAN: Final = and_(
-    orders.c.ordinal >= bindparam("oldest"), orders.c.ordinal <= bindparam("newest")
-)
-
-
-def is_true(condition: ColumnElement[bool]) -> ColumnElement[bool]:
-    """Write a condition so that no index fits and most rows seem to meet it.
-
-    It filters rows that were found in a better way, which neither database can know.
-    """
-    return case((condition, literal_column("1")), else_=literal_column("0")) != literal_column("0")
 
 
 _HAS_STATUS: Final = is_true(orders.c.status == bindparam("status", type_=EnumText(OrderStatus)))
@@ -143,7 +138,7 @@ def _newest_with(
     return (
         select(*columns)
         .where(
-            _IS_MERCHANTS,
+            IS_MERCHANTS,
             place >= tuple_(value, bindparam("oldest", type_=orders.c.ordinal.type)),
             place <= tuple_(value, bindparam("newest", type_=orders.c.ordinal.type)),
             *conditions,
@@ -155,7 +150,7 @@ def _newest_with(
 
 _PAGE: Final = PreparedStatement(
     select(*_COLUMNS)
-    .where(_IS_MERCHANTS, _IS_IN_SPAN, _IS_OF_DAYS)
+    .where(IS_MERCHANTS, IS_IN_SPAN, _IS_OF_DAYS)
     .order_by(orders.c.ordinal.desc())
     .limit(bindparam("limit"))
 )
@@ -164,13 +159,13 @@ _PAGE_OF_STATUS: Final = PreparedStatement(_newest_with(orders.c.status, _COLUMN
 # The orders next to those of a range of days.
 _LAST_BEFORE: Final = PreparedStatement(
     select(orders.c.ordinal)
-    .where(_IS_MERCHANTS, orders.c.created_at < bindparam("at"))
+    .where(IS_MERCHANTS, orders.c.created_at < bindparam("at"))
     .order_by(orders.c.created_at.desc())
     .limit(literal_column("1"))
 )
 _FIRST_SINCE: Final = PreparedStatement(
     select(orders.c.ordinal)
-    .where(_IS_MERCHANTS, orders.c.created_at >= bindparam("at"))
+    .where(IS_MERCHANTS, orders.c.created_at >= bindparam("at"))
     .order_by(orders.c.created_at)
     .limit(literal_column("1"))
 )
@@ -179,51 +174,27 @@ _COUNT: Final = PreparedStatement(
 )
 
 
-class _Ordinals:
-    """A statement that finds ordinals and returns them in one value.
-
-    Fetching a row costs more than finding it.
-    """
-
-    def __init__(self, statement: Select[Any]) -> None:
-        found = statement.subquery("found")
-        as_text = cast(found.c.ordinal, Text)
-        self._prepared = {
-            "sqlite": PreparedStatement(select(func.group_concat(as_text))),
-            "postgresql": PreparedStatement(
-                select(func.string_agg(as_text, literal_column("','")))
-            ),
-        }
-
-    def find(self, db: Connection, values: Mapping[str, Any]) -> list[int]:
-        """Return the ordinals, in any order."""
-        (written,) = self._prepared[db.dialect.name].one(db, values)
-        return [int(ordinal) for ordinal in written.split(",")] if written else []
-
-
-_BY_ID: Final = _Ordinals(
-    select(orders.c.ordinal).where(_IS_MERCHANTS, orders.c.id == bindparam("id"))
-)
 _reference, _recipient = orders.c.merchant_order_id, orders.c.recipient_key
+_town = orders.c.town_key
 
 
 class _Written(NamedTuple):
     """A text column of orders, and how it is searched."""
 
     name: str
-    beginning: _Ordinals
-    equal: _Ordinals
+    beginning: Ordinals
+    equal: Ordinals
 
 
 def _written(column: Column[Any], is_there: ColumnElement[bool]) -> _Written:
     beginning = (
         select(orders.c.ordinal)
-        .where(_IS_MERCHANTS, is_there, _begins(column))
+        .where(IS_MERCHANTS, is_there, _begins(column))
         .order_by(column)
         .limit(bindparam("limit"))
     )
     equal = _newest_with(column, [orders.c.ordinal], is_there)
-    return _Written(column.name, _Ordinals(beginning), _Ordinals(equal))
+    return _Written(column.name, Ordinals(beginning), Ordinals(equal))
 
 
 def _begins(column: Column[Any]) -> ColumnElement[bool]:
@@ -233,18 +204,24 @@ def _begins(column: Column[Any]) -> ColumnElement[bool]:
 # Spelled as in the indexes, which leave out empty values.
 _BY_REFERENCE: Final = _written(_reference, _reference.is_not(None))
 _BY_RECIPIENT: Final = _written(_recipient, _recipient != literal_column("''"))
+_BY_TOWN: Final = _written(
+    _town, and_(_town.is_not(None), orders.c.status != literal_column("'NotYetSubmitted'"))
+)
 
 
 @cache
-def _with_parts(count: int, *, has_status: bool) -> _Ordinals:
-    """Search a span for names with this many parts in them, and for a reference."""
-    parts = [_recipient.like(bindparam(f"part{place}"), escape="\\") for place in range(count)]
-    is_named = and_(*parts) if parts else false()
+def _with_parts(count: int, *, has_status: bool) -> Ordinals:
+    """Search a span for names and towns with this many parts in them, and for a reference."""
+    words: list[Any] = [bindparam(f"part{place}") for place in range(count)]
+    is_named, is_there = (
+        and_(*(column.like(word, escape="\\") for word in words)) if words else false()
+        for column in (_recipient, _town)
+    )
     # No limit: it would tempt PostgreSQL to read the rows in another order than they lie in.
     found = select(orders.c.ordinal).where(
-        _IS_MERCHANTS, _IS_IN_SPAN, or_(is_named, _begins(_reference))
+        IS_MERCHANTS, IS_IN_SPAN, or_(is_named, is_there, _begins(_reference))
     )
-    return _Ordinals(found.where(_HAS_STATUS) if has_status else found)
+    return Ordinals(found.where(_HAS_STATUS) if has_status else found)
 
 
 def search_orders(
@@ -256,16 +233,10 @@ def search_orders(
     are added.
     """
     text = _clean(wanted.text)
-    days = _read_days(wanted)
-    values = {"merchant_id": merchant_id, "status": wanted.status, **days}
-    span = find_span(
-        db,
-        merchant_id,
-        since=days["since"] if wanted.from_day else None,
-        until=days["until"] if wanted.to_day else None,
-    )
+    values = _read_values(merchant_id, wanted)
+    span = _find_days(db, merchant_id, wanted)
     page = Span(span.oldest, span.newest if before is None else min(span.newest, before - 1))
-    if page.oldest > page.newest or limit < 1 or len(text) > _LONGEST:
+    if page.oldest > page.newest or limit < 1 or len(text) > LONGEST:
         return FoundOrders([], None)
     if not text:
         statement = _PAGE if wanted.status is None else _PAGE_OF_STATUS
@@ -276,6 +247,37 @@ def search_orders(
     return _cut(lines, limit, is_too_common=is_too_common)
 
 
+def count_found_orders(db: Connection, merchant_id: int, wanted: OrderSearch) -> OrderCount:
+    """Count the orders of a merchant that a search for a text finds on all its pages."""
+    text = _clean(wanted.text)
+    if len(text) > LONGEST:
+        return OrderCount(0)
+    values = _read_values(merchant_id, wanted)
+    span = _find_days(db, merchant_id, wanted)
+    found, is_too_common = _find_ordinals(db, values, text, span, span)
+    has_days = wanted.from_day is not None or wanted.to_day is not None
+    if wanted.status is None and not has_days:
+        return OrderCount(len(found), is_too_common)
+    counted = 0
+    for first in range(0, len(found), _AT_ONCE):
+        chosen = {**values, "ordinals": found[first : first + _AT_ONCE]}
+        statement = _COUNTED if wanted.status is None else _COUNTED.where(_HAS_STATUS)
+        counted += int(db.execute(statement, chosen).scalar_one())
+    return OrderCount(counted, is_too_common)
+
+
+def _read_values(merchant_id: int, wanted: OrderSearch) -> dict[str, Any]:
+    known = {"merchant_id": merchant_id, "status": wanted.status, "sku": wanted.sku}
+    return {**known, **read_days(wanted)}
+
+
+def _find_days(db: Connection, merchant_id: int, wanted: OrderSearch) -> Span:
+    days = read_days(wanted)
+    since = days["since"] if wanted.from_day else None
+    until = days["until"] if wanted.to_day else None
+    return find_span(db, merchant_id, since=since, until=until)
+
+
 def _cut(lines: list[OrderLine], limit: int, *, is_too_common: bool = False) -> FoundOrders:
     return FoundOrders(*cut_page(lines, limit, lambda line: line.ordinal), is_too_common)
 
@@ -283,11 +285,12 @@ def _cut(lines: list[OrderLine], limit: int, *, is_too_common: bool = False) -> 
 def _clean(text: str) -> str:
     """Remove what neither database can store, and so no order has."""
     return "".join(
-        letter for letter in text if letter != "\0" and ord(letter) not in _SURROGATES
+        letter for letter in text if letter != "\0" and ord(letter) not in SURROGATES
     ).strip()
 
 
-def _read_days(wanted: OrderSearch) -> dict[str, datetime]:
+def read_days(wanted: OrderSearch) -> dict[str, datetime]:
+    """Return when the days of a search begin and end."""
     first = min(max(wanted.from_day or _FIRST_DAY, _FIRST_DAY), _LAST_DAY)
     last = min(max(wanted.to_day or _LAST_DAY, _FIRST_DAY), _LAST_DAY)
     return {
@@ -317,13 +320,13 @@ def _find_ordinals(
 
     Also say whether there are more that were not searched.
     """
-    found: set[int] = set()
-    is_too_common = False
     merchant = {"merchant_id": values["merchant_id"]}
-    if text.isascii() and text.isdigit() and len(text) <= _DIGITS_OF_AN_ID:
-        found.update(_BY_ID.find(db, {**merchant, "id": min(int(text), LARGEST_ID)}))
-    recipients = {simplify(text), make_recipient_key(text)}
+    found = find_exactly(db, values["merchant_id"], text)
+    is_too_common = False
+    plain = simplify(text)
+    recipients = {plain, make_recipient_key(text)}
     lookups = [(_BY_REFERENCE, text), *((_BY_RECIPIENT, key) for key in recipients if key)]
+    lookups += [(_BY_TOWN, plain)] if plain else []
     for written, key in lookups:
         sought = {**merchant, "limit": MOST_ALIKE + 1}
         alike = written.beginning.find(db, {**sought, "text": key, "after": find_end(key)})
@@ -331,32 +334,30 @@ def _find_ordinals(
             is_too_common = True
             alike = written.equal.find(db, {**sought, written.name: key, **page._asdict()})
         found.update(alike)
-    found.update(_search_names(db, values, text, span))
+    newest = _find_newest(db, values["merchant_id"], span)
+    found.update(_search_names(db, values, text, newest))
+    if values["sku"] is not None:
+        found.update(find_with_product(db, **merchant, sku=values["sku"], **newest._asdict()))
     wanted = (ordinal for ordinal in found if page.oldest <= ordinal <= page.newest)
     return sorted(wanted, reverse=True), is_too_common
 
 
-def find_end(beginning: str) -> str:
-    """Return the first text after all those with this beginning, in the order of bytes."""
-    letters = beginning.rstrip(chr(_LAST_LETTER))
-    if not letters:
-        return chr(_LAST_LETTER) * _LONGEST
-    last = ord(letters[-1]) + 1
-    return letters[:-1] + chr(_SURROGATES.stop if last in _SURROGATES else last)
+def _find_newest(db: Connection, merchant_id: int, span: Span) -> Span:
+    """Return the part of a span in which everything is searched that no index has."""
+    (count,) = _COUNT.one(db, {"merchant_id": merchant_id})
+    newest = min(count, span.newest)
+    return Span(max(span.oldest, newest - NEWEST + 1), newest)
 
 
 def _search_names(
-    db: Connection, values: Mapping[str, Any], text: str, span: Span
+    db: Connection, values: Mapping[str, Any], text: str, searched: Span
 ) -> Iterable[int]:
-    """Search for words anywhere in the names of the newest orders of some days."""
+    """Search for words anywhere in the names and towns of the newest orders of some days."""
     words = simplify(text).split()
-    if any(len(word) > _LONGEST for word in words):
+    if any(len(word) > LONGEST for word in words):
         return []
-    (count,) = _COUNT.one(db, {"merchant_id": values["merchant_id"]})
-    newest = min(count, span.newest)
-    searched = {"oldest": max(span.oldest, newest - NEWEST + 1), "newest": newest}
     parts = {f"part{place}": _spell(word) for place, word in enumerate(words[:MOST_WORDS])}
-    sought = {**values, **searched, **parts, "text": text, "after": find_end(text)}
+    sought = {**values, **searched._asdict(), **parts, "text": text, "after": find_end(text)}
     statement = _with_parts(len(parts), has_status=values["status"] is not None)
     return statement.find(db, sought)
 
@@ -367,9 +368,12 @@ def _spell(word: str) -> str:
     return f"%{escaped}%"
 
 
-_LINES: Final = select(*_COLUMNS).where(
-    _IS_MERCHANTS, orders.c.ordinal.in_(bindparam("ordinals", expanding=True)), _IS_OF_DAYS
+_IS_FOUND: Final = and_(
+    IS_MERCHANTS, orders.c.ordinal.in_(bindparam("ordinals", expanding=True)), _IS_OF_DAYS
 )
+_LINES: Final = select(*_COLUMNS).where(_IS_FOUND)
+# Of a column that no index has: SQLite would read all of an index that has the others.
+_COUNTED: Final = select(func.count(orders.c.version)).where(_IS_FOUND)
 
 
 def _read_lines(

@@ -16,6 +16,7 @@ from printworks.store.accounts.quotas import uncount_files
 from printworks.store.engine.rows import ROWS_AT_ONCE, read_all
 from printworks.store.images.pictures import print_key, shown_keys
 from printworks.store.tables import (
+    api_requests,
     callback_attempts,
     callbacks,
     downloads,
@@ -251,3 +252,14 @@ def _in_pieces(values: Iterable[Any]) -> Iterable[Sequence[Any]]:
 def erase_mails(db: Connection, order_id: int) -> int:
     """Delete the mails to the recipient; those that wait are not sent."""
     return db.execute(delete(mails).where(mails.c.order_id == order_id)).rowcount
+
+
+def erase_requests(db: Connection, order_id: int) -> int:
+    """Blank what was refused about an order in the request log."""
+    told = (api_requests.c.refusal, api_requests.c.body, api_requests.c.answer)
+    changed = db.execute(
+        update(api_requests)
+        .where(api_requests.c.order_id == order_id, or_(*(column.is_not(None) for column in told)))
+        .values({column.name: None for column in told})
+    )
+    return changed.rowcount

@@ -15,6 +15,7 @@ from printworks.store.tables.images import (
 from printworks.store.tables.issues import issue_photos, issue_remarks, issues
 from printworks.store.tables.jobs import heartbeats, jobs
 from printworks.store.tables.ledger import ledger_days, ledger_entries, verifications
+from printworks.store.tables.lots import lot_lines, lots
 from printworks.store.tables.mail import mail_choices, mail_refusals, mails, notices
 from printworks.store.tables.merchants import api_keys, merchants
 from printworks.store.tables.orders import order_events, orders
@@ -55,6 +56,8 @@ __all__ = [
     "jobs",
     "ledger_days",
     "ledger_entries",
+    "lot_lines",
+    "lots",
     "mail_choices",
     "mail_refusals",
     "mails",

@@ -37,7 +37,8 @@ orders = Table(
     Column("town_or_city", Text),
     Column("state_or_county", Text),
     Column("postal_code", Text),
-    # The postcode and, below, the e-mail address in the forms in which they are searched.
+    # The town, the postcode and, below, the e-mail address in the forms in which they are searched.
+    Column("town_key", ByteText),
     Column("postal_key", ByteText),
     Column("destination_country", Text),
     Column("mobile_telephone", Text),
@@ -109,6 +110,15 @@ partial_index(
     orders.c.recipient_key,
     orders.c.ordinal,
     where="recipient_key != ''",
+)
+# Where a merchant's orders went, by the beginning of the town. Only what was submitted, so that
+# creating an order does not have to write it; drafts are found among the newest orders.
+partial_index(
+    "ix_orders_town",
+    orders.c.merchant_id,
+    orders.c.town_key,
+    orders.c.ordinal,
+    where="town_key IS NOT NULL AND status != 'NotYetSubmitted'",
 )
 # What operators have to resolve: orders that are held or stuck.
 partial_index(

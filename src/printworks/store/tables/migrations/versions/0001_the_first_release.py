@@ -137,7 +137,10 @@ numbered_table(
     *required(TEXT, "method", "path"),
     *required(INTEGER, "status", "milliseconds"),
     *required(TEXT, "request_id"),
+    *optional(BIGINT, "key_id", "order_id"),
+    *optional(TEXT, "address", "refusal", "body", "answer"),
     sa.Index(None, "merchant_id", "id"),
+    partial_index("ix_api_requests_order", "order_id", "order_id IS NOT NULL"),
 )
 numbered_table(
     "audit_log",
@@ -226,7 +229,7 @@ numbered_table(
     *required(BYTE_TEXT, "recipient_key", default="''"),
     *optional(TEXT, "address1", "address2", "town_or_city", "state_or_county", "postal_code"),
     *optional(TEXT, "destination_country", "mobile_telephone", "telephone", "email"),
-    *optional(BYTE_TEXT, "postal_key", "email_key"),
+    *optional(BYTE_TEXT, "town_key", "postal_key", "email_key"),
     *required(TEXT, "shipping_method"),
     *required(BOOLEAN, "is_tracked", "needs_plan", default="false"),
     *optional(TEXT, "quality_level", "print_country"),
@@ -266,6 +269,11 @@ numbered_table(
         "ix_orders_reference",
         "merchant_id, merchant_order_id, ordinal",
         "merchant_order_id IS NOT NULL",
+    ),
+    partial_index(
+        "ix_orders_town",
+        "merchant_id, town_key, ordinal",
+        "town_key IS NOT NULL AND status != 'NotYetSubmitted'",
     ),
     partial_index(
         "ix_orders_troubled",
@@ -530,6 +538,26 @@ table(
     *required(INTEGER, "milliseconds"),
     *required(TEXT, "answer"),
     *optional(TEXT, "error"),
+)
+numbered_table(
+    "lots",
+    link("merchant_id", "merchants"),
+    *required(TEXT, "kind", "state", "key", "name", "who"),
+    *required(BOOLEAN, "submits"),
+    *required(JSON, "heads", "totals"),
+    *required(TIMESTAMP, "created_at", index=True),
+    *optional(TIMESTAMP, "finished_at"),
+    sa.UniqueConstraint("merchant_id", "key"),
+)
+table(
+    "lot_lines",
+    sa.Column("lot_id", sa.ForeignKey("lots.id"), primary_key=True),
+    sa.Column("number", INTEGER, primary_key=True),
+    *required(TEXT, "state"),
+    *optional(BYTE_TEXT, "reference"),
+    *required(JSON, "rows", "problems"),
+    *optional(BIGINT, "order_id"),
+    *optional(JSON, "content", "cells"),
 )
 numbered_table(
     "mails",
