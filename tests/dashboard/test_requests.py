@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from printworks.dashboard.merchant.integrations import requests
-from printworks.store.accounts.merchants import get_merchant_by_code
+from printworks.store.accounts.merchants import get_merchant_by_code, hash_key, list_keys
 from printworks.store.accounts.requests import NewRequest, write_requests
 from printworks.store.engine.database import Database
 from tests.dashboard.visits import words_of
@@ -118,3 +118,30 @@ def test_whoever_has_asked_nothing_is_told_how(alice: Window) -> None:
     assert "No requests yet" in words
     assert "curl -H 'X-Service-MerchantId:" in words
     assert alice.api.credentials["X-Service-REST-API-Key"] not in words
+
+
+def test_a_refused_request_says_why_and_what_was_sent(
+    alice: Window, bob: Window, database: Database
+) -> None:
+    with database.reading() as db:
+        merchant = get_merchant_by_code(db, alice.code)
+        [key] = list_keys(db, merchant.id, now=NOON)
+    told = {"refusal": "`copies` must be a number.", "body": '{"copies": "x"}', "answer": HOSTILE}
+    key_hash = hash_key(alice.api.credentials["X-Service-REST-API-Key"])
+    ask(
+        database,
+        alice,
+        {"path": "/v3.0/fine"},
+        {"status": 400, "key_hash": key_hash, "address": "192.0.2.7", **told},
+    )
+    listed = alice.open("/requests")
+    assert "`copies` must be a number." in words_of(listed)
+    refused, fine = re.findall(r'class="row-link" href="(/requests/[0-9]+)"', listed.body.decode())
+
+    said = alice.words(refused)
+    for text in (*told.values(), "192.0.2.7", key.hint, "400 Bad Request", "7 ms"):
+        assert text in said, text
+    assert "Bodies are kept of requests that were refused only." in alice.words(fine)
+    assert bob.open(refused).status == alice.open("/requests/999999").status == 404
+    by_key = alice.open(f"/requests?key={key.id}").body.decode()
+    assert ids_in(by_key) == ["id-1"]

@@ -12,13 +12,13 @@ from structlog.testing import capture_logs
 from structlog.typing import EventDict
 
 from printworks.actions.accounts.merchants import rotate_key
-from printworks.api.messages import Caller, Identity, Request
+from printworks.api.messages import Caller, Identity, Request, Response
 from printworks.settings import Settings
 from printworks.store.accounts.merchants import Merchant, get_merchant_by_code, list_keys
-from printworks.store.accounts.requests import ApiRequest, list_requests
+from printworks.store.accounts.requests import ApiRequest, WholeRequest, get_request, list_requests
 from printworks.store.engine.database import Database
 from printworks.web.app import build_app
-from printworks.web.request_log import BATCH, RequestLog
+from printworks.web.request_log import BATCH, LISTENER, RequestLog
 from tests.api.client import Client, Server, make_scope
 from tests.api.conftest import MovableClock, an_order, sign_up
 from tests.factories import NO_LIMITS, NOON, a_merchant, a_work_by_code
@@ -26,6 +26,7 @@ from tests.worker.hosts import wait_until
 
 ID = "X-Service-MerchantId"
 KEY = "X-Service-REST-API-Key"
+FINE = Response(200, "application/json", b"{}")
 
 
 @pytest.fixture
@@ -53,6 +54,63 @@ def read_log(database: Database, client: Client) -> list[ApiRequest]:
     with database.reading() as db:
         merchant = get_merchant_by_code(db, client.credentials[ID])
         return list_requests(db, merchant.id, limit=10_000).requests[::-1]
+
+
+def read_whole(database: Database, client: Client) -> list[WholeRequest]:
+    """Return all that is known of them."""
+    with database.reading() as db:
+        merchant = get_merchant_by_code(db, client.credentials[ID])
+        found = list_requests(db, merchant.id, limit=100).requests[::-1]
+        return [get_request(db, merchant.id, one.id) for one in found]
+
+
+class TestReasons:
+    def test_a_refusal_has_its_sentence_what_was_sent_and_what_was_answered(
+        self, database: Database, tmp_path: Path
+    ) -> None:
+        with running(database, tmp_path) as client:
+            order = client.post("/orders", an_order()).data["id"]
+            sent = {**an_order(recipientName="Mary Fox"), "preferredShippingMethod": "Rocket"}
+            answer = client.post("/orders", sent)
+            client.put(f"/orders/{order}", {"status": "Complete"})
+        fine, refused, moved = read_whole(database, client)
+        assert (fine.refusal, fine.body, fine.answer) == (None, None, None)
+        assert fine.key_hint == client.credentials[KEY][-len(fine.key_hint or "") :]
+        assert refused.refusal == answer.json()["errorMessage"]
+        assert refused.body is not None
+        assert '"preferredShippingMethod": "Rocket"' in refused.body
+        assert '"recipientName": "(hidden)"' in refused.body
+        assert "Mary" not in refused.body
+        assert (refused.refusal or "?") in (refused.answer or "")
+        assert (moved.status >= 400, moved.body is not None) == (True, True)
+
+    def test_no_body_is_kept_where_none_is_wanted(
+        self, sqlite_database: Database, merchant: Merchant
+    ) -> None:
+        requests = RequestLog(sqlite_database, with_bodies=False)
+        asked = a_request(merchant, 1)
+        asked.caller.refusal = "No."
+        requests.note(asked, Response(400, "application/json", b"{}"), 0.001, "192.0.2.7")
+        requests.close()
+        with sqlite_database.reading() as db:
+            [listed] = list_requests(db, merchant.id, limit=9).requests
+            whole = get_request(db, merchant.id, listed.id)
+        assert (whole.refusal, whole.body, whole.address) == ("No.", None, "192.0.2.7")
+
+    def test_who_only_listens_does_not_fill_the_log(
+        self, sqlite_database: Database, merchant: Merchant
+    ) -> None:
+        requests = RequestLog(sqlite_database)
+        listening = msgspec.structs.replace(
+            a_request(merchant, 1), path="/v3.0/events", headers={"user-agent": LISTENER}
+        )
+        requests.note(listening, FINE, 0.001)
+        requests.note(listening, Response(403, "application/json", b"{}"), 0.001)
+        requests.note(msgspec.structs.replace(listening, headers={}), FINE, 0.001)
+        requests.close()
+        with sqlite_database.reading() as db:
+            statuses = [one.status for one in list_requests(db, merchant.id, limit=9).requests]
+        assert statuses == [200, 403]
 
 
 class TestService:
@@ -239,10 +297,10 @@ class TestOutage:
         requests = RequestLog(sqlite_database)
         rename(sqlite_database, "api_requests", "away")
         for number in range(BATCH + 1):
-            requests.note(a_request(merchant, number), 200, 0.001)
+            requests.note(a_request(merchant, number), FINE, 0.001)
         wait_until(lambda: logged)
         rename(sqlite_database, "away", "api_requests")
-        requests.note(a_request(merchant, BATCH + 1), 200, 0.001)
+        requests.note(a_request(merchant, BATCH + 1), FINE, 0.001)
         requests.close()
 
         assert read_paths(sqlite_database, merchant) == [f"/{n}" for n in range(BATCH + 2)]
@@ -253,10 +311,10 @@ class TestOutage:
     ) -> None:
         requests = RequestLog(sqlite_database, most_stored=10)
         rename(sqlite_database, "api_requests", "away")
-        requests.note(a_request(merchant, 0), 200, 0.001)
+        requests.note(a_request(merchant, 0), FINE, 0.001)
         wait_until(lambda: logged)
         for number in range(1, 26):
-            requests.note(a_request(merchant, number), 200, 0.001)
+            requests.note(a_request(merchant, number), FINE, 0.001)
         rename(sqlite_database, "away", "api_requests")
         requests.close()
 
@@ -269,7 +327,7 @@ class TestOutage:
         requests = RequestLog(sqlite_database)
         rename(sqlite_database, "api_requests", "away")
         for number in range(3):
-            requests.note(a_request(merchant, number), 200, 0.001)
+            requests.note(a_request(merchant, number), FINE, 0.001)
         requests.close()
         rename(sqlite_database, "away", "api_requests")
 
@@ -282,9 +340,9 @@ class TestOutage:
         requests = RequestLog(sqlite_database)
         nobody = msgspec.structs.replace(merchant, id=999_999)
         for number in range(BATCH):
-            requests.note(a_request(nobody, number), 200, 0.001)
+            requests.note(a_request(nobody, number), FINE, 0.001)
         wait_until(lambda: logged)
-        requests.note(a_request(merchant, 1), 200, 0.001)
+        requests.note(a_request(merchant, 1), FINE, 0.001)
         requests.close()
 
         assert read_paths(sqlite_database, merchant) == ["/1"]

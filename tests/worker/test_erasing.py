@@ -46,6 +46,7 @@ from printworks.store.orders.orders import Order, get_order_to_change
 from printworks.store.privacy.erasures import Erasure, get_erasure, list_erasures
 from printworks.store.privacy.sweeps import list_sweeps
 from printworks.store.tables import (
+    api_requests,
     callback_attempts,
     callbacks,
     idempotency_keys,
@@ -130,6 +131,9 @@ def answer_about(shop: Shop, order: Order) -> None:
             attempt = {"callback_id": number, "number": 90, "at": shop.clock(), "status": 500}
             told = {"url": "https://shop.example", "milliseconds": 1, "answer": f"No {CANARY}"}
             db.execute(insert(callback_attempts).values(**attempt, **told))
+        refused = {"merchant_id": order.merchant_id, "method": "PUT", "path": "/", "status": 400}
+        timed = {"at": shop.clock(), "milliseconds": 1, "request_id": "r", "order_id": order.id}
+        db.execute(insert(api_requests).values(**refused, **timed, refusal=f"No {CANARY}"))
         known = {"recipientName": CANARY, "images": [{"url": CANARY, "copies": 2}]}
         body = msgspec.json.encode({"data": {"id": order.id, **known}})
         xml = b"<response><recipientName>Canary</recipientName></response>"

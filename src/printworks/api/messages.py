@@ -19,9 +19,14 @@ class Identity(NamedTuple):
 
 
 class Caller(msgspec.Struct):
-    """The caller of a request; unknown until the credentials are verified."""
+    """The caller of a request; unknown until the credentials are verified.
+
+    Also what the request log wants to know of a refusal: what was sent, and why it was refused.
+    """
 
     identity: Identity | None = None
+    body: bytes = b""
+    refusal: str = ""
 
 
 class Request(msgspec.Struct, frozen=True):

@@ -41,6 +41,7 @@ def refuse(
     *headers: tuple[str, str],
 ) -> Response:
     """Write a refusal in the format of a version."""
+    request.caller.refusal = message
     shape = family.refuse(endpoint, status, message)
     return render(status, shape, request.headers.get("accept", ""), headers)
 

@@ -16,6 +16,7 @@ from printworks.cli.output import note
 from printworks.cli.session import CommandSession, command
 from printworks.clock import system_clock
 from printworks.errors import BadCredentials, BadInput
+from printworks.web.request_log import LISTENER
 from printworks.web.tls import ca_file
 from printworks.wire.signatures import is_secret, make_secret, sign
 
@@ -231,6 +232,8 @@ def _open_feed(
         f"{prefix}MerchantId": credentials.merchant_id,
         f"{prefix}REST-API-Key": credentials.api_key,
         "Accept": "application/json",
+        # By this the request log knows that nobody wants to read of it.
+        "User-Agent": LISTENER,
     }
     return Feed(url, tls, headers)
 

@@ -170,7 +170,10 @@ class Application:
         # Errors of the catalogue are raised at the start, not at the first request.
         self._services.follow_catalogue()
         self._shares = Shares(self._settings, self._clock)
-        log = RequestLog(self._services.database)
+        log = RequestLog(
+            self._services.database,
+            with_bodies=self._services.settings.log_bodies == "refused",
+        )
         self._tracer = open_tracer(self._settings, "web")
         observer = Observer(self.counts, self._tracer)
         self._edge = Edge(service, self._settings, log, self._shares, observer)

@@ -142,7 +142,8 @@ class Edge:
         if ticket.refusal:
             await ticket.sharer.hold_refusal()
         # Before it is sent: a client that hangs up needs the entry most.
-        self._requests.note(request, response.status, time.perf_counter() - began)
+        client = find_client(scope, request.headers, is_proxied=self._is_proxied)
+        self._requests.note(request, response, time.perf_counter() - began, client)
         await self._send(send, request, response, found.family, ticket)
         seconds = time.perf_counter() - began
         self._count(found.family, endpoint, response.status, seconds)
@@ -153,7 +154,7 @@ class Edge:
             status=response.status,
             ms=round(seconds * 1000, 2),
             request_id=request.request_id,
-            client=find_client(scope, request.headers, is_proxied=self._is_proxied),
+            client=client,
             **self._service.describe_caller(request),
         )
 
@@ -255,7 +256,7 @@ class Edge:
         if _has_file(matched):
             upload = await spool_body(receive, request.headers, limits, self._spool_folder)
             return matched._replace(request=msgspec.structs.replace(request, upload=upload))
-        body = await read_body(receive, request.headers, limits)
+        body = request.caller.body = await read_body(receive, request.headers, limits)
         return matched._replace(request=msgspec.structs.replace(request, body=body))
 
     async def _run(self, matched: MatchedRequest, sharer: Sharer) -> Response:

@@ -3,12 +3,14 @@
 import threading
 from collections import deque
 from collections.abc import Sequence
+from datetime import datetime
 from itertools import islice
 from typing import Final, NamedTuple
 
+import msgspec
 import structlog
 
-from printworks.api.messages import Request
+from printworks.api.messages import Request, Response
 from printworks.store.accounts.requests import (
     LONGEST_PATH,
     NewRequest,
@@ -16,6 +18,7 @@ from printworks.store.accounts.requests import (
     write_requests,
 )
 from printworks.store.engine.database import Database, find_outages
+from printworks.wire.exchanges import describe_answer, describe_sent, find_order_in
 
 log = structlog.get_logger(__name__)
 
@@ -29,9 +32,42 @@ SECONDS_AFTER_OUTAGE: Final = 2.0
 SECONDS_TO_STOP: Final = 5.0
 
 
+# What `printworks listen` calls itself: it asks every second, and nobody wants to read that.
+LISTENER: Final = "printworks-listen"
+_REFUSED: Final = 400
+_LONGEST_REFUSAL: Final = 1000
+
+
+class _Exchange(NamedTuple):
+    """What was sent and answered, as it came: made presentable in the background."""
+
+    sent_type: str
+    sent: bytes
+    answer_type: str
+    answer: bytes
+
+
 class _Entry(NamedTuple):
     key_hash: str
-    request: NewRequest
+    at: datetime
+    # None if only the use of the key is noted.
+    request: NewRequest | None
+    exchange: _Exchange | None = None
+
+    def complete(self) -> NewRequest | None:
+        """Return what is stored of it."""
+        request = self.request
+        if request is None or request.refusal is None:
+            return request
+        request = msgspec.structs.replace(request, order_id=find_order_in(request.path))
+        if self.exchange is None:
+            return request
+        sent_type, sent, answer_type, answer = self.exchange
+        return msgspec.structs.replace(
+            request,
+            body=describe_sent(sent_type, sent),
+            answer=describe_answer(answer_type, answer),
+        )
 
 
 class RequestLog:
@@ -42,8 +78,11 @@ class RequestLog:
     Requests without valid credentials are left out, as they belong to no merchant.
     """
 
-    def __init__(self, database: Database, *, most_stored: int = MOST_STORED) -> None:
+    def __init__(
+        self, database: Database, *, most_stored: int = MOST_STORED, with_bodies: bool = True
+    ) -> None:
         self._database = database
+        self._with_bodies = with_bodies
         self._most_stored = most_stored
         self._entries: deque[_Entry] = deque()
         # Entries that were lost since this was last logged.
@@ -59,25 +98,38 @@ class RequestLog:
         number = self._thread.native_id
         return [] if number is None else [number]
 
-    def note(self, request: Request, status: int, seconds: float) -> None:
-        """Add a request and its status, if its merchant is known."""
-        identity = request.caller.identity
+    def note(
+        self, request: Request, response: Response, seconds: float, client: str | None = None
+    ) -> None:
+        """Add a request and its outcome, if its merchant is known."""
+        caller, status = request.caller, response.status
+        identity = caller.identity
         if identity is None:
             return
-        noted = NewRequest(
-            merchant_id=identity.merchant_id,
-            at=identity.at,
-            method=request.method,
-            path=request.path[:LONGEST_PATH],
-            status=status,
-            milliseconds=round(seconds * 1000),
-            request_id=request.request_id,
-        )
+        exchange = None
+        if status >= _REFUSED and self._with_bodies and len(self._entries) < BATCH:
+            # Of many that cannot be written now, most go without.
+            sent_type = request.headers.get("content-type", "")
+            exchange = _Exchange(sent_type, caller.body, response.media_type, response.body)
+        noted = None
+        if not _is_listening(request, status):
+            noted = NewRequest(
+                merchant_id=identity.merchant_id,
+                at=identity.at,
+                method=request.method,
+                path=request.path[:LONGEST_PATH],
+                status=status,
+                milliseconds=round(seconds * 1000),
+                request_id=request.request_id,
+                key_hash=identity.key_hash,
+                address=client,
+                refusal=caller.refusal[:_LONGEST_REFUSAL] or None,
+            )
         with self._changed:
             if len(self._entries) >= self._most_stored:
                 self._entries.popleft()
                 self._lost += 1
-            self._entries.append(_Entry(identity.key_hash, noted))
+            self._entries.append(_Entry(identity.key_hash, identity.at, noted, exchange))
             if len(self._entries) in (1, BATCH):
                 self._changed.notify()
 
@@ -120,10 +172,11 @@ class RequestLog:
 
     def _write(self, batch: Sequence[_Entry]) -> bool:
         """Write entries; return False if they have to be retried."""
+        stored = [request for entry in batch if (request := entry.complete()) is not None]
         try:
             with self._database.writing() as db:
-                write_requests(db, [entry.request for entry in batch])
-                note_key_uses(db, {entry.key_hash: entry.request.at for entry in batch})
+                write_requests(db, stored)
+                note_key_uses(db, {entry.key_hash: entry.at for entry in batch})
         except find_outages() as error:
             # Logged once per outage, not every few seconds.
             if not self._is_unavailable:
@@ -144,3 +197,12 @@ class RequestLog:
             lost, self._lost = self._lost, 0
         if lost:
             log.warning("requests lost", count=lost)
+
+
+def _is_listening(request: Request, status: int) -> bool:
+    """Say whether a request only looks for news, as `printworks listen` does every second."""
+    return (
+        request.path.endswith("/events")
+        and status < _REFUSED
+        and request.headers.get("user-agent") == LISTENER
+    )
