@@ -1,5 +1,9 @@
 """An operator works for a lab at the console, and what its hot folder says later does no harm."""
 
+import base64
+import hashlib
+import io
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -121,3 +125,32 @@ def test_the_sheet_and_the_print_file_are_those_of_the_lab(story: Story, console
     assert picture.headers["content-type"] == "image/jpeg"
     assert "sandbox" in picture.headers["content-security-policy"]
     assert console.open(f"{page}/prints/987654").status == 404
+
+
+def test_sheets_and_print_files_of_several_jobs_come_at_once(story: Story, console: Window) -> None:
+    ready = story.submit()
+    story.shop.drain()
+    waiting = story.submit()
+    chosen = [page_of(story, order).rpartition("/")[2] for order in (ready, waiting)]
+    (printed,) = story.folder(ready, "inbox").glob("prints/*.jpg")
+    page = "/console/production?choose=none"
+
+    sheets = console.do(page, "report-many", deed="sheets", chosen=chosen)
+    packed = console.do(page, "report-many", deed="prints", chosen=chosen)
+    nothing = console.do(page, "report-many", deed="prints", chosen=chosen[1:])
+
+    said = words_of(sheets)
+    assert "1 job sheets" in sheets.body.decode()
+    assert f"Not ready yet, and not printed here: lab jobs {chosen[1]}." in said
+    assert "Dispatch by" in said
+    style = sheets.body.decode().partition("<style>")[2].partition("</style>")[0]
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert f"style-src 'sha256-{digest}'" in sheets.headers["content-security-policy"]
+    with zipfile.ZipFile(io.BytesIO(packed.body)) as archive:
+        listed, file = archive.namelist()
+        assert archive.read(file) == printed.read_bytes()
+        table = archive.read(listed).decode("utf-8-sig")
+    assert file.startswith(f"job-{chosen[0]}/")
+    assert file in table
+    assert f"{chosen[1]},,,,,not ready yet" in table
+    assert (nothing.status, "None of the chosen lab jobs" in words_of(nothing)) == (400, True)

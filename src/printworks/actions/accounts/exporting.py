@@ -11,9 +11,9 @@ from typing import Any, Final
 
 import msgspec
 
-from printworks.actions.archives import ArchiveWriter
 from printworks.actions.orders.documents import NamedFiles, describe_order, name_files
 from printworks.actions.work import Work
+from printworks.files.archives import ArchiveWriter
 from printworks.files.store import Files
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import msgspec
 
-from printworks.actions.archives import ArchiveWriter
 from printworks.actions.orders.documents import NamedFiles, describe_order, name_files
 from printworks.actions.work import SystemWork
 from printworks.errors import BadInput
+from printworks.files.archives import ArchiveWriter, write_zip
 from printworks.files.store import Files
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.console.orders import get_any_order
@@ -54,7 +54,4 @@ def write_archive(files: Files, export: PersonExport) -> Iterator[bytes]:
     """Write the archive, a piece at a time."""
     archive = ArchiveWriter(files, export.at, most_bytes=MOST_BYTES)
     document = msgspec.json.format(msgspec.json.encode(export.document), indent=2)
-    yield from archive.add_lines("person.json", [document])
-    for name, key in export.pictures.items():
-        yield from archive.add_file(name, key)
-    yield from archive.finish()
+    return write_zip(archive, ("person.json", document), export.pictures)

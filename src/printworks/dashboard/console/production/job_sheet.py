@@ -23,7 +23,7 @@ from printworks.store.images.packing_slips import find_packing_slip
 from printworks.store.images.pictures import print_key, proof_key
 from printworks.store.labs.shipments import get_shipment
 
-_PRIVATE: Final = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
+PRIVATE: Final = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
 # Even a picture that is something else as well runs nothing and loads nothing.
 _PICTURE_POLICY: Final = "default-src 'none'; sandbox; frame-ancestors 'none'"
 
@@ -31,7 +31,7 @@ _PICTURE_POLICY: Final = "default-src 'none'; sandbox; frame-ancestors 'none'"
 @page_at("/console/shipments/{id}/sheet")
 def show_sheet(visit: ConsoleVisit) -> Response:
     """Show the job sheet as the lab has it, ready for paper."""
-    document = _write_document(visit)
+    document = find_document(visit, visit.number("id")) or refuse_unknown()
     # The pictures are read once the database is let go.
     content = _draw(document, visit.services.files, visit.services.settings.lab_print_path)
     style = _draw_without_pictures(document).partition("<style>")[2].partition("</style>")[0]
@@ -40,33 +40,34 @@ def show_sheet(visit: ConsoleVisit) -> Response:
         f"default-src 'none'; img-src data:; style-src 'sha256-{digest}'; "
         "form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
     )
-    headers = {**_PRIVATE, "Content-Security-Policy": policy}
+    headers = {**PRIVATE, "Content-Security-Policy": policy}
     return StreamingResponse(content, media_type="text/html; charset=utf-8", headers=headers)
 
 
-def _write_document(visit: ConsoleVisit) -> JobDocument:
-    shipment = get_shipment(visit.db, visit.number("id"))
+def find_document(visit: ConsoleVisit, shipment_id: int) -> JobDocument | None:
+    """Return what a lab is told of a job; None before there is something to print."""
+    shipment = get_shipment(visit.db, shipment_id)
     order = get_any_order(visit.db, shipment.order_id)
     images = list_images(visit.db, order.id)
     theirs = [image for image in images if image.id in shipment.image_ids]
     is_drawn = theirs and all(image.manifest is not None for image in theirs)
     if shipment.state is None or not is_drawn:
-        # There is no sheet before there is something to print.
-        refuse_unknown()
+        return None
     work = visit.services.work(visit.db, get_merchant(visit.db, order.merchant_id))
     return write_document(work, order, shipment, images, find_packing_slip(visit.db, order.id))
 
 
 def _draw(document: JobDocument, files: Files, print_path: str) -> Iterator[bytes]:
     places = {name: str(place) for name, place in place_prints(document, print_path).items()}
-    yield write_sheet(document, places, _read_thumbnails(document, files)).encode()
+    yield write_sheet(document, places, read_thumbnails(document, files)).encode()
 
 
 def _draw_without_pictures(document: JobDocument) -> str:
     return write_sheet(document, {}, {})
 
 
-def _read_thumbnails(document: JobDocument, files: Files) -> dict[str, bytes]:
+def read_thumbnails(document: JobDocument, files: Files) -> dict[str, bytes]:
+    """Read the pictures of a sheet; those that are missing are left out."""
     thumbnails = {}
     for item in document.items:
         try:
@@ -89,7 +90,7 @@ def show_print(visit: ConsoleVisit) -> Response:
     if shipment.state is None or number not in shipment.image_ids or not is_kept:
         refuse_unknown()
     headers = {
-        **_PRIVATE,
+        **PRIVATE,
         "Content-Security-Policy": _PICTURE_POLICY,
         "Content-Disposition": f'inline; filename="{number}.jpg"',
     }

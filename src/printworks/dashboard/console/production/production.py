@@ -11,6 +11,11 @@ from starlette.responses import Response
 
 from printworks.actions.production.lab_reports import reoffer_shipment, report_for_lab
 from printworks.catalogue.labs import Lab
+from printworks.dashboard.console.production.sheets import (
+    download_prints,
+    find_jobs,
+    print_sheets,
+)
 from printworks.dashboard.shared.ages import write_age, write_span
 from printworks.dashboard.shared.bulk import BulkReport, do_each, is_choosing, read_chosen
 from printworks.dashboard.shared.labels import operator_label
@@ -63,6 +68,8 @@ class LabDeed(StrEnum):
     BEGIN = "begin"
     DISPATCH = "dispatch"
     OFFER_AGAIN = "offer-again"
+    SHEETS = "sheets"
+    PRINTS = "prints"
 
 
 _DEEDS: Final = (
@@ -70,6 +77,8 @@ _DEEDS: Final = (
     (LabDeed.BEGIN.value, "Begin production"),
     (LabDeed.DISPATCH.value, "Dispatch, without tracking"),
     (LabDeed.OFFER_AGAIN.value, "Offer to labs again"),
+    (LabDeed.SHEETS.value, "Print the job sheets"),
+    (LabDeed.PRINTS.value, "Download the print files (ZIP)"),
 )
 _REPORTED: Final[Mapping[LabDeed, LabState]] = {
     LabDeed.ACCEPT: LabState.ACCEPTED,
@@ -110,9 +119,13 @@ def show_production(visit: ConsoleVisit, report: BulkReport | None = None) -> Re
 
 @show_production.action("report-many", duty=Duty.PRODUCE, alone=True)
 def report_many(visit: ConsoleVisit) -> Response:
-    """Report the same of the chosen lab jobs, each in a transaction of its own."""
+    """Report the same of the chosen lab jobs, each in a transaction of its own; or print them."""
     deed = read_choice(LabDeed, visit.sent.text("deed"), "Choose what to do with the lab jobs.")
     chosen = read_chosen(visit.sent)
+    if deed is LabDeed.SHEETS:
+        return print_sheets(visit, find_jobs(visit, chosen))
+    if deed is LabDeed.PRINTS:
+        return download_prints(visit, find_jobs(visit, chosen))
 
     def report_one(shipment_id: int) -> str:
         with visit.services.database.writing() as db:

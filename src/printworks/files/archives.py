@@ -1,7 +1,7 @@
 """ZIP archives that are written while they are sent, so that neither memory nor disk holds them."""
 
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import IO, Final, cast
 
@@ -74,6 +74,17 @@ class ArchiveWriter:
         # Pictures of a person are for nobody else on the machine.
         entry.external_attr = 0o600 << 16
         return entry
+
+
+def write_zip(
+    archive: ArchiveWriter, first: tuple[str, bytes], stored: Mapping[str, str]
+) -> Iterator[bytes]:
+    """Write a whole archive: a document, and stored files by their names in it."""
+    name, document = first
+    yield from archive.add_lines(name, [document])
+    for file, key in stored.items():
+        yield from archive.add_file(file, key)
+    yield from archive.finish()
 
 
 class _Pieces:
