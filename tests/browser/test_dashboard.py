@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from printworks.actions.catalogue import add_version
 from printworks.actions.mail.writing import NewLetter, write_mail
@@ -21,7 +21,8 @@ from printworks.rules.mail import MailFacts, MailKind, MailTerms, NoticeFact
 from printworks.rules.orders import OrderStatus
 from printworks.rules.people import Realm
 from printworks.store.accounts.people import find_person
-from printworks.store.tables import orders
+from printworks.store.accounts.requests import NewRequest, list_requests, write_requests
+from printworks.store.tables import merchants, orders
 from tests.browser.conftest import LOOKS, ON_THE_WAY, SIZES, NewPage
 from tests.browser.houses import PASSWORD, House, open_house, press
 from tests.browser.inspecting import check_page
@@ -29,6 +30,7 @@ from tests.commands import run_here
 from tests.dashboard.hostile import HOSTILE, MARK
 from tests.factories import a_system_work
 from tests.running import Merchant, command
+from tests.worker.lots import a_file
 from tests.worker.receivers import Receiver, says
 from tests.worker.shops import A_PICTURE
 
@@ -400,6 +402,7 @@ def test_every_page_can_be_used_by_everybody(
         if place.path not in NOT_DRAWN:
             check_at(page, house, about.get(place.path, place.path))
     check_at(page, house, "/orders?q=nobody")
+    check_at(page, house, "/orders?choose=all")
 
     erase_one(house)
     house.enter_console(page, f"everybody-{scheme}@works.example")
@@ -432,6 +435,9 @@ NOT_DRAWN: Final = frozenset(
     {
         "/account/statement.csv",
         "/orders/{id}/images/{image}/picture",
+        "/orders/import/template.csv",
+        "/orders/export.csv",
+        "/orders/lots/{id}/corrections.csv",
         "/issues/{id}/photos/{photo}",
         "/console/issues/{id}/photos/{photo}",
         "/console/shipments/{id}/sheet",
@@ -517,11 +523,47 @@ def fill_shop(page: Page, house: House) -> dict[str, str]:
             page, house, f"/orders/{draft}", f"/orders/{draft}/images/"
         ),
         "/orders/{id}/address": f"/orders/{draft}/address",
+        "/orders/{id}/again": f"/orders/{draft}/again",
+        "/orders/lots/{id}": send_file(page, house),
+        "/requests/{id}": refuse_one(house),
         "/issues/{id}": f"/issues/{issue}",
         "/integrations/callbacks/{id}": find_link(
             page, house, "/integrations", "/integrations/callbacks/"
         ),
     }
+
+
+def send_file(page: Page, house: House) -> str:
+    """Upload a file of orders, one of them wrong; return where it is shown."""
+    page.goto(house.at("/orders/import"))
+    content = a_file({}, {"reference": "wrong", "sku": "?"})
+    page.get_by_label("CSV file").set_input_files(
+        {"name": "orders.csv", "mimeType": "text/csv", "buffer": content}
+    )
+    press(page, "Check the file")
+    expect(page.get_by_text("1 order can be created")).to_be_visible(timeout=PATIENCE)
+    return page.url.removeprefix(house.at(""))
+
+
+def refuse_one(house: House) -> str:
+    """Let a request of the newest merchant have been refused; return where it is shown."""
+    with house.database.writing() as db:
+        merchant_id = db.execute(select(func.max(merchants.c.id))).scalar_one()
+        noted = NewRequest(
+            merchant_id=merchant_id,
+            at=datetime.now(UTC),
+            method="POST",
+            path="/v3.0/orders",
+            status=400,
+            milliseconds=3,
+            request_id="r",
+            refusal="`copies` must be a number.",
+            body='{"copies": "x"}',
+            answer="{}",
+        )
+        write_requests(db, [noted])
+        newest = list_requests(db, merchant_id, limit=1).requests[0].id
+    return f"/requests/{newest}"
 
 
 def write_to(page: Page, house: House, email: str) -> str:

@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from printworks.dashboard.merchant.account.months import Month, list_months
-from printworks.dashboard.merchant.account.statement_csv import as_text
 from printworks.rules.ledger import EntryKind
 from printworks.rules.payments import Billing
+from printworks.rules.spreadsheets import as_text
 from printworks.settings import Settings
 from printworks.store.accounts.merchants import set_billing
 from printworks.store.engine.database import Database

@@ -64,3 +64,28 @@ def test_one_that_was_never_sent_says_why(alice: Window, database: Database) -> 
     refused = alice.send(page_of(callback), fields)
     assert refused.status == 400
     assert "There is no callback address; set one first." in words_of(refused)
+
+
+@pytest.mark.both_databases
+def test_the_list_of_orders_says_that_callbacks_keep_failing(
+    alice: Window, database: Database
+) -> None:
+    listen(database, alice)
+    create(alice.api)
+    callback = last_callback(database, alice)
+    assert "does not get our callbacks" not in alice.words("/orders")
+    try_once(database, callback, 500, CallbackState.PENDING)
+    # Once is nothing: a receiver may just be started again.
+    assert "does not get our callbacks" not in alice.words("/orders")
+    try_once(database, callback, None, CallbackState.PENDING, error="It took too long.")
+
+    page = alice.open("/orders")
+
+    said = words_of(page)
+    assert "Your shop does not get our callbacks" in said
+    assert "1 of the latest has failed again and again" in said
+    assert "It took too long." in said
+    assert f'href="{page_of(callback)}"' in page.body.decode()
+
+    try_once(database, callback, 200, CallbackState.DELIVERED)
+    assert "does not get our callbacks" not in alice.words("/orders")

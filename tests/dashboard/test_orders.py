@@ -46,9 +46,9 @@ def test_it_shows_what_matters_of_each_order_newest_first(
     assert listed(page) == [second, first]
     assert HOSTILE not in page.body.decode()
     words = alice.words("/orders")
-    assert f"{second} Ada Lovelace United Kingdom 1 Submitted £" in words
-    assert f"{first} A-1 {HOSTILE} Germany 0 Not submitted Held No price yet" in words
-    assert "2 orders in total" in words
+    assert f"{second} Ada Lovelace United Kingdom 1 image Submitted £" in words
+    assert f"{first} A-1 {HOSTILE} Germany 0 images Not submitted Held No price yet" in words
+    assert "2 orders" in words
     assert "Bob's" not in words
 
 

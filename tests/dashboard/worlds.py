@@ -25,6 +25,7 @@ from printworks.rules.keys import KeyAccess, KeyLimits
 from printworks.rules.mail import MailFacts, MailKind, MailTerms, NoticeFact
 from printworks.rules.people import Realm
 from printworks.settings import Settings
+from printworks.store.accounts.requests import NewRequest, list_requests, write_requests
 from printworks.store.callbacks.settings import (
     CallbackCandidate,
     read_callback_settings,
@@ -40,6 +41,7 @@ from tests.dashboard.scenes import complain_about, hand_in
 from tests.dashboard.telling import last_callback, listen
 from tests.dashboard.windows import Window, merchant_of
 from tests.factories import NOON, a_system_work, a_work, a_work_of, an_order
+from tests.worker.lots import a_file, send_file
 from tests.worker.shops import A_PICTURE
 
 AnyPage = Page[Any]
@@ -103,6 +105,37 @@ def another_catalogue() -> Catalogue:
     return Catalogue.load(texts)
 
 
+def _refuse_request(database: Database, alice: Window) -> int:
+    """Let a request of Alice's have been refused; return its number."""
+    with database.writing() as db:
+        merchant = merchant_of(db, alice)
+        noted = NewRequest(
+            merchant_id=merchant.id,
+            at=NOON,
+            method="POST",
+            path=f"/v3.0/{HOSTILE[0][:80]}",
+            status=400,
+            milliseconds=3,
+            request_id="r",
+            refusal=HOSTILE[0],
+            body=HOSTILE[0],
+            answer=HOSTILE[0],
+        )
+        write_requests(db, [noted])
+        return list_requests(db, merchant.id, limit=1).requests[0].id
+
+
+def _send_file(database: Database, alice: Window) -> int:
+    """Let Alice have a file of orders, one of them wrong; return its number."""
+    rows = [
+        {"reference": HOSTILE[0][:80], "recipient_name": HOSTILE[0][:80]},
+        {"reference": "wrong", "sku": HOSTILE[0][:80]},
+    ]
+    with database.reading() as db:
+        merchant = merchant_of(db, alice)
+    return send_file(database, merchant, a_file(*rows))
+
+
 def make_world(
     database: Database, settings: Settings, folder: Path, alice: Window, operator: Window
 ) -> World:
@@ -130,10 +163,13 @@ def make_world(
         receipt = erase_order(a_system_work(db), ended.id, asked_by="the recipient").id
         version = add_version(a_system_work(db), another_catalogue(), HOSTILE[0]).id
     assert operator.person is not None
+    lot = _send_file(database, alice)
     about_issue: dict[str, object] = {"id": issue.id, "photo": 1}
     return World(
         {
             "/orders/": {"id": draft.id, "image": own_image},
+            "/orders/lots/": {"id": lot},
+            "/requests/": {"id": _refuse_request(database, alice)},
             "/issues/": about_issue,
             "/integrations/callbacks/": {"id": last_callback(database, alice)},
             "/console/orders/": {"id": order.id, "image": image},

@@ -30,9 +30,11 @@ async def say_so(_context: Context, job: Job) -> None:
     await asyncio.sleep(0.005)
 
 
-def is_all_done(database: Database) -> bool:
-    """Say whether nothing is left to do."""
+def is_all_done(database: Database, kind: str = KIND) -> bool:
+    """Say whether nothing of a kind is left to do."""
     unfinished = select(jobs.c.id).where(jobs.c.finished_at.is_(None)).limit(1)
+    if kind != KIND:
+        unfinished = unfinished.where(jobs.c.kind == kind)
     with database.reading() as db:
         return db.execute(unfinished).one_or_none() is None
 

@@ -11,6 +11,7 @@ from printworks.worker.images import fetch_image, render_image
 from printworks.worker.labs import apply_lab_report, cancel_at_lab, poll_labs, send_to_lab
 from printworks.worker.ledger import verify_ledger
 from printworks.worker.loop import Handler
+from printworks.worker.lots import run_lot
 from printworks.worker.mail import check_accounts, send_mail, start_reset, write_notices
 from printworks.worker.mockups import draw_mockup
 from printworks.worker.packing_slips import fetch_packing_slip
@@ -37,6 +38,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     JobKind.CHECK_PAYMENT: check_payment,
     JobKind.REFUND_PAYMENT: refund_payment,
     JobKind.END_CHECKOUT: expire_checkout,
+    JobKind.RUN_LOT: run_lot,
     JobKind.SUM_DAYS: sum_days,
     JobKind.VERIFY_LEDGER: verify_ledger,
     JobKind.SEND_MAIL: send_mail,

@@ -25,6 +25,7 @@ from printworks.store.images.packing_slips import purge_packing_slips
 from printworks.store.images.pictures import purge_pictures
 from printworks.store.issues.photos import purge_photos
 from printworks.store.mail.mails import end_late_mails, purge_mails
+from printworks.store.orders.lots import purge_lots
 from printworks.store.privacy.sweeps import record_sweep
 from printworks.store.queue.jobs import Job, purge_jobs
 from printworks.store.transfer.holds import find_hold
@@ -134,6 +135,7 @@ SWEEPS: Final[Mapping[JobKind, Sweep]] = {
     JobKind.PURGE_REQUESTS: Sweep(
         "requests", _rows(purge_requests), lambda settings: settings.keep_requests
     ),
+    JobKind.PURGE_LOTS: Sweep("lots", _rows(purge_lots), lambda settings: settings.keep_lots),
     JobKind.PURGE_SESSIONS: Sweep("sessions", _sessions, lambda _: timedelta(0)),
     JobKind.PURGE_MAILS: Sweep("mails", _mails, lambda settings: settings.keep_mails),
     JobKind.CANCEL_DRAFTS: Sweep("drafts", _drafts, lambda settings: settings.keep_drafts),

@@ -6,26 +6,42 @@ from printworks.dashboard.auth.security import security_page
 from printworks.dashboard.merchant.account import account
 from printworks.dashboard.merchant.integrations import callback, integrations, keys, requests
 from printworks.dashboard.merchant.issues import issues, new_issue
+from printworks.dashboard.merchant.lots import exporting, importing, lots
 from printworks.dashboard.merchant.mail import mail_settings, mails
-from printworks.dashboard.merchant.orders import address, image, images, new_order, order, orders
+from printworks.dashboard.merchant.orders import (
+    address,
+    again,
+    image,
+    images,
+    new_order,
+    order,
+    orders,
+)
 from printworks.dashboard.merchant.sandbox import sandbox
 from printworks.dashboard.site.router import Page
 from printworks.dashboard.site.visits import MerchantVisit
 
 PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
-    # Before those of an order, which would take `new` for a number.
+    # Before those of an order, which would take `new` or `import` for a number.
     new_order.show_new_order,
+    importing.show_import,
+    importing.download_template,
+    exporting.export_orders,
+    lots.show_lot,
+    lots.download_corrections,
     images.show_images,
     image.show_image,
     image.show_original,
     orders.show_orders,
     order.show_order,
     address.show_address,
+    again.show_again,
     sandbox.show_sandbox,
     integrations.show_integrations,
     callback.show_callback,
     keys.show_keys,
     requests.show_requests,
+    requests.show_request,
     account.show_account,
     account.download_statement,
     issues.show_issues,
