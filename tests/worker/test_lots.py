@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from printworks.actions.lots.lots import list_step, prepare_lot, refuse_line
+from printworks.actions.lots.lots import do_line, list_step, prepare_lot, refuse_line
 from printworks.errors import BadInput, WrongState
 from printworks.rules.jobs import JobKind, JobState
 from printworks.rules.lots import LINES_AT_ONCE, LineState, LotKind, LotState
@@ -237,7 +237,7 @@ def test_many_orders_are_submitted(shop: Shop) -> None:
     assert [line.state for line in lines_of(shop.database, lot_id)] == ["done", "refused"]
 
 
-def test_what_is_finished_is_not_refused_afterwards(shop: Shop) -> None:
+def test_what_is_finished_is_neither_done_again_nor_refused_afterwards(shop: Shop) -> None:
     lot_id = send_file(shop.database, shop.merchant, a_file({}))
     start(shop.database, shop.merchant, lot_id)
     shop.drain()
@@ -245,6 +245,8 @@ def test_what_is_finished_is_not_refused_afterwards(shop: Shop) -> None:
         work = work_as_mary(db, shop.merchant)
         lot, _ = list_step(work, lot_id, after=0)
         refuse_line(work, lot, 1, "Too late.")
+        assert do_line(work, lot, 1) is None
+    assert len(references_of(shop.database, shop.merchant)) == 1
     assert lines_of(shop.database, lot_id)[0].problems == []
 
 

@@ -93,7 +93,12 @@ def _find_of_merchant(db: Connection, wanted: WantedOrders, limit: int) -> Liste
         raise BadInput("--problem lists orders of all merchants: leave --merchant out.")
     merchant = get_merchant_by_code(db, wanted.merchant or "")
     search = OrderSearch(
-        text=wanted.search, status=wanted.status, from_day=wanted.since, to_day=wanted.until
+        text=wanted.search,
+        # It may be the code of a product, as it is stored.
+        sku=wanted.search or None,
+        status=wanted.status,
+        from_day=wanted.since,
+        to_day=wanted.until,
     )
     found = search_orders(db, merchant.id, search, before=None, limit=limit)
     lines = [{**_describe(line), "merchant": merchant.code} for line in found.orders]
