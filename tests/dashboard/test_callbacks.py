@@ -33,7 +33,7 @@ def test_it_shows_every_try_and_what_is_sent(alice: Window, database: Database) 
     page = alice.open(f"/integrations/callbacks/{callback}")
 
     words, body = words_of(page), page.body.decode()
-    assert "Order created Waiting" in words
+    assert "Order created Failing" in words
     assert re.search(r"2 \S+ \S+ \d+, 12:00:00 No answer It took too long\.", words)
     assert re.search(r"1 \S+ \S+ \d+, 12:00:00 500 Internal Server Error", words)
     assert f"webhook-id: msg_{callback}" in words
