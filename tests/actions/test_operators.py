@@ -106,7 +106,7 @@ def test_the_first_operator_is_invited_until_somebody_has_come(database: Databas
         assert old is not None
         assert new is not None
         assert find_invitation(db, old, now=NOON) is None
-        person, _ = accept_invitation(
+        person = accept_invitation(
             a_system_work(db, now=NOON, environment="sandbox"),
             new,
             shop="",

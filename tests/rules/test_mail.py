@@ -22,7 +22,7 @@ from printworks.rules.mail import (
     name_browser,
     should_remind,
 )
-from printworks.rules.people import Role
+from printworks.rules.people import Realm, Role
 
 NOW = datetime(2026, 11, 15, 12, 20, tzinfo=UTC)
 
@@ -30,16 +30,19 @@ NOW = datetime(2026, 11, 15, 12, 20, tzinfo=UTC)
 def test_security_cannot_be_turned_off() -> None:
     for kind in set(MailKind) - set(NOTICES):
         for role in Role:
-            assert kind not in list_choices(role)
+            assert all(kind not in list_choices(realm, role) for realm in Realm)
     assert WITH_LINK.isdisjoint(NOTICES)
 
 
 def test_a_role_is_told_what_it_can_do_something_about() -> None:
-    assert MailKind.IMAGES_FAILED in list_choices(Role.OWNER)
-    assert MailKind.ISSUES_RAISED not in list_choices(Role.OWNER)
-    assert list_choices(Role.VIEWER) == []
-    assert list_choices(Role.SUPPORT) == [MailKind.ISSUES_RAISED]
-    assert list_choices(Role.ADMIN) == [MailKind.ISSUES_RAISED, MailKind.MERCHANTS_OVERDUE]
+    assert MailKind.IMAGES_FAILED in list_choices(Realm.MERCHANT, Role.OWNER)
+    assert MailKind.ISSUES_RAISED not in list_choices(Realm.MERCHANT, Role.OWNER)
+    assert list_choices(Realm.OPERATOR, Role.VIEWER) == []
+    assert list_choices(Realm.OPERATOR, Role.SUPPORT) == [MailKind.ISSUES_RAISED]
+    assert list_choices(Realm.OPERATOR, Role.ADMIN) == [
+        MailKind.ISSUES_RAISED,
+        MailKind.MERCHANTS_OVERDUE,
+    ]
 
 
 def test_a_choice_counts_more_than_what_is_usual() -> None:
@@ -124,3 +127,11 @@ def test_people_are_written_to_in_the_language_of_their_country() -> None:
     assert guess_language("NL") is Language.EN
     assert guess_language(None) is Language.EN
     assert {guess_language(country) for country in COUNTRIES} == set(Language)
+
+
+def test_only_those_who_see_the_account_are_told_of_it() -> None:
+    for role in (Role.OWNER, Role.FINANCE):
+        assert MailKind.OVERDUE in list_choices(Realm.MERCHANT, role)
+    for role in (Role.MEMBER, Role.VIEWER):
+        assert MailKind.OVERDUE not in list_choices(Realm.MERCHANT, role)
+        assert MailKind.IMAGES_FAILED in list_choices(Realm.MERCHANT, role)

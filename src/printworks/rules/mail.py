@@ -52,7 +52,7 @@ class NoticeTerms(NamedTuple):
     realm: Realm
     # Whether those who have not chosen are told.
     is_usual: bool = True
-    # Of the operators, those with this duty.
+    # Of those people, the ones with this duty.
     duty: Duty = Duty.LOOK
     # How long to collect before the first mail: what fails, rarely fails alone.
     collects: timedelta = timedelta(0)
@@ -67,8 +67,8 @@ NOTICES: Final[Mapping[MailKind, NoticeTerms]] = {
     MailKind.CALLBACKS_FAILED: NoticeTerms(Realm.MERCHANT, collects=_A_MINUTE),
     # Programs learn of them by callback, and shops have many.
     MailKind.SHIPMENTS_SENT: NoticeTerms(Realm.MERCHANT, is_usual=False, collects=_A_MINUTE),
-    MailKind.LOW_CREDIT: NoticeTerms(Realm.MERCHANT),
-    MailKind.OVERDUE: NoticeTerms(Realm.MERCHANT),
+    MailKind.LOW_CREDIT: NoticeTerms(Realm.MERCHANT, duty=Duty.ACCOUNT),
+    MailKind.OVERDUE: NoticeTerms(Realm.MERCHANT, duty=Duty.ACCOUNT),
     MailKind.ISSUES_RAISED: NoticeTerms(Realm.OPERATOR, duty=Duty.SUPPORT),
     MailKind.MERCHANTS_OVERDUE: NoticeTerms(
         Realm.OPERATOR, duty=Duty.ADMINISTER, collects=_A_MINUTE
@@ -148,19 +148,17 @@ class MailTerms(msgspec.Struct, frozen=True):
     domain: str = "localhost"
 
 
-def list_choices(role: Role) -> list[MailKind]:
+def list_choices(realm: Realm, role: Role) -> list[MailKind]:
     """Return what a person in a role can choose to be told of."""
-    realm = Realm.MERCHANT if role is Role.OWNER else Realm.OPERATOR
     return [
-        kind
-        for kind, terms in NOTICES.items()
-        if terms.realm is realm and (role is Role.OWNER or terms.duty in MAY[role])
+        kind for kind, terms in NOTICES.items() if terms.realm is realm and terms.duty in MAY[role]
     ]
 
 
 def is_wanted(kind: MailKind, role: Role, chosen: Mapping[MailKind, bool]) -> bool:
     """Return whether a person in a role is told, given what they have chosen."""
-    return kind in list_choices(role) and chosen.get(kind, NOTICES[kind].is_usual)
+    terms = NOTICES[kind]
+    return terms.duty in MAY[role] and chosen.get(kind, terms.is_usual)
 
 
 def find_slot(now: datetime) -> tuple[int, timedelta]:

@@ -18,9 +18,11 @@ class Realm(StrEnum):
 
 
 class Role(StrEnum):
-    """The role of a person: owner in the merchant area, the others in the operator area."""
+    """The role of a person; a viewer may be of either area."""
 
     OWNER = "owner"
+    MEMBER = "member"
+    FINANCE = "finance"
     VIEWER = "viewer"
     PRODUCTION = "production"
     SUPPORT = "support"
@@ -28,9 +30,17 @@ class Role(StrEnum):
 
 
 class Duty(StrEnum):
-    """The permission that a page of the operator area requires."""
+    """The permission that a page or a form requires."""
 
+    # In both areas: everything that only shows something, and one's own settings.
     LOOK = "look"
+    # In the merchant area: orders with their images, issues, and the clock of a sandbox.
+    ORDER = "order"
+    # What was spent and what is owed.
+    ACCOUNT = "see the account"
+    # API keys, callbacks, people, and how the shop presents itself.
+    MANAGE = "manage the shop"
+    # In the operator area.
     # Lab jobs: accept, dispatch, reject; holds.
     PRODUCE = "produce"
     # Issues, and other requests of merchants.
@@ -40,13 +50,22 @@ class Duty(StrEnum):
 
 
 MAY: Final[Mapping[Role, frozenset[Duty]]] = {
-    Role.OWNER: frozenset(),
+    Role.OWNER: frozenset({Duty.LOOK, Duty.ORDER, Duty.ACCOUNT, Duty.MANAGE}),
+    Role.MEMBER: frozenset({Duty.LOOK, Duty.ORDER}),
+    Role.FINANCE: frozenset({Duty.LOOK, Duty.ACCOUNT}),
     Role.VIEWER: frozenset({Duty.LOOK}),
     Role.PRODUCTION: frozenset({Duty.LOOK, Duty.PRODUCE}),
     Role.SUPPORT: frozenset({Duty.LOOK, Duty.SUPPORT}),
-    Role.ADMIN: frozenset(Duty),
+    Role.ADMIN: frozenset({Duty.LOOK, Duty.PRODUCE, Duty.SUPPORT, Duty.ADMINISTER}),
 }
 OPERATORS: Final = (Role.VIEWER, Role.PRODUCTION, Role.SUPPORT, Role.ADMIN)
+# The team of a merchant.
+TEAM: Final = (Role.OWNER, Role.MEMBER, Role.FINANCE, Role.VIEWER)
+# What a form requires that names no duty: whoever forgets to name one, lets nobody do too much.
+USUAL_DUTY: Final[Mapping[Realm, Duty]] = {
+    Realm.MERCHANT: Duty.ORDER,
+    Realm.OPERATOR: Duty.ADMINISTER,
+}
 
 # How long a session lasts without use, and in all.
 IDLE: Final[Mapping[Realm, timedelta]] = {
@@ -57,6 +76,9 @@ LONGEST: Final = timedelta(days=30)
 # How long a re-authentication is valid, which API keys and callback addresses require.
 PROOF_LASTS: Final = timedelta(minutes=10)
 INVITATION_LASTS: Final = timedelta(days=7)
+
+# Of one merchant, with those who are invited.
+MOST_IN_TEAM: Final = 50
 
 LONGEST_EMAIL: Final = 254
 # Failed sign-ins without a wait, and the waits after more of them.

@@ -21,6 +21,7 @@ from printworks.store.accounts.requests import purge_requests
 from printworks.store.accounts.sessions import purge_sessions
 from printworks.store.accounts.tries import purge_tries
 from printworks.store.callbacks.callbacks import purge_attempts
+from printworks.store.home.news import purge_news
 from printworks.store.images.packing_slips import purge_packing_slips
 from printworks.store.images.pictures import purge_pictures
 from printworks.store.issues.photos import purge_photos
@@ -115,9 +116,10 @@ def _drafts(work: SystemWork, before: datetime) -> int:
 
 
 def _mails(work: SystemWork, before: datetime) -> int:
-    """End mails that nobody sends any more, and delete the old ones."""
+    """End mails that nobody sends any more; delete the old ones, and old news."""
     late = end_late_mails(work.db, now=work.real_now, limit=ROWS_AT_ONCE)
-    return late + purge_mails(work.db, before=before, limit=ROWS_AT_ONCE)
+    news = purge_news(work.db, before=before, limit=ROWS_AT_ONCE)
+    return late + news + purge_mails(work.db, before=before, limit=ROWS_AT_ONCE)
 
 
 SWEEPS: Final[Mapping[JobKind, Sweep]] = {

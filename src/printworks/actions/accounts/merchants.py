@@ -49,6 +49,18 @@ def add_merchant(
     billing: Billing = Billing.CARD,
 ) -> NewMerchant:
     """Add a merchant with its first key; its currency is the catalogue's first unless one is given."""
+    merchant = open_account(system, name, currency=currency, billing=billing)
+    return NewMerchant(merchant, _insert_key(system.for_merchant(merchant), _UNLIMITED))
+
+
+def open_account(
+    system: SystemWork,
+    name: str,
+    *,
+    currency: Currency | None = None,
+    billing: Billing = Billing.CARD,
+) -> Merchant:
+    """Add a merchant without a key, for somebody who signs in and makes one when it is needed."""
     name = read_merchant_name(name)
     if currency is None:
         currency = system.catalogue.currencies[0]
@@ -56,10 +68,8 @@ def add_merchant(
     code = "".join(secrets.choice(_ALPHABET) for _ in range(10))
     new = Merchant(0, code, name, timedelta(0), currency, billing=billing)
     merchant = insert_merchant(system.db, new, now=system.real_now)
-    work = system.for_merchant(merchant)
-    key = _insert_key(work, _UNLIMITED)
-    work.audit("add-merchant", code, name=name)
-    return NewMerchant(merchant, key)
+    system.for_merchant(merchant).audit("add-merchant", code, name=name)
+    return merchant
 
 
 def add_key(

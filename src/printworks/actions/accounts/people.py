@@ -5,17 +5,18 @@ from typing import Final
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
-from printworks.actions.accounts.merchants import NewMerchant, add_merchant
+from printworks.actions.accounts.merchants import open_account
 from printworks.actions.mail.accounts import LinkToMail, mail_link, tell_password_changed
 from printworks.actions.work import SystemWork, Work
 from printworks.catalogue.products import Currency
 from printworks.errors import BadInput, NotFound, WrongState
 from printworks.rules.mail import MailKind
-from printworks.rules.people import OPERATORS, Realm, Role, read_email
+from printworks.rules.people import MOST_IN_TEAM, OPERATORS, TEAM, Realm, Role, read_email
 from printworks.store.accounts.invitations import (
     NewInvitation,
     add_invitation,
     find_invitation,
+    list_open_invitations,
     use_invitation,
     withdraw_invitation,
     withdraw_links_of,
@@ -27,9 +28,11 @@ from printworks.store.accounts.people import (
     find_person,
     get_person,
     insert_person,
+    list_people,
     set_password,
 )
 from printworks.store.accounts.sessions import end_sessions
+from printworks.store.home.news import begin_unread
 
 _TAKEN = "This e-mail address is already in use; sign in instead."
 _USED = "This link was used before or has expired. Ask for another one."
@@ -37,19 +40,19 @@ _USED = "This link was used before or has expired. Ask for another one."
 
 def sign_up(
     work: SystemWork, *, email: str, shop: str, password_hash: str, currency: Currency | None
-) -> tuple[Person, NewMerchant]:
+) -> Person:
     """Create a merchant and its first person."""
     if find_person(work.db, Realm.MERCHANT, email) is not None:
         raise WrongState(_TAKEN)
-    new = add_merchant(work, shop, currency=currency)
+    merchant = open_account(work, shop, currency=currency)
     owner = NewPerson(
         realm=Realm.MERCHANT,
         email=email,
         role=Role.OWNER,
-        merchant_id=new.merchant.id,
+        merchant_id=merchant.id,
         password_hash=password_hash,
     )
-    return _add_person(work, owner), new
+    return _add_person(work, owner)
 
 
 # Each of these is mailed to its address if the deployment sends mail, unless the caller shows the
@@ -62,10 +65,23 @@ def invite_merchant(work: SystemWork, email: str, *, by_mail: bool = True) -> st
     return _invite(work, invitation, MailKind.MERCHANT_INVITATION, by_mail=by_mail)
 
 
-def invite_colleague(work: Work, email: str, *, by_mail: bool = True) -> str:
+def invite_colleague(
+    work: Work, email: str, role: Role = Role.OWNER, *, by_mail: bool = True
+) -> str:
     """Invite one more person to the dashboard of a merchant; return the link's token."""
+    if role not in TEAM:
+        raise BadInput(f"A colleague's role is one of: {', '.join(TEAM)}.")
     merchant_id = work.merchant.id
-    invitation = NewInvitation(Realm.MERCHANT, Role.OWNER, read_email(email), merchant_id)
+    team = list_people(work.db, Realm.MERCHANT, merchant_id=merchant_id)
+    invited = list_open_invitations(
+        work.db, Realm.MERCHANT, merchant_id=merchant_id, now=work.real_now
+    )
+    if len(team) + len(invited) >= MOST_IN_TEAM:
+        raise WrongState(
+            f"A team has at most {MOST_IN_TEAM} people, with those who are invited. Remove somebody "
+            "or withdraw an invitation first."
+        )
+    invitation = NewInvitation(Realm.MERCHANT, role, read_email(email), merchant_id)
     return _invite(work, invitation, MailKind.COLLEAGUE_INVITATION, by_mail=by_mail)
 
 
@@ -88,7 +104,7 @@ _INVITING: Final = {
 def _invite(work: SystemWork, new: NewInvitation, kind: MailKind, *, by_mail: bool) -> str:
     if find_person(work.db, new.realm, new.email) is not None:
         raise WrongState(f"{new.email} can sign in already.")
-    details = {"role": new.role} if new.realm is Realm.OPERATOR else {}
+    details = {} if kind is MailKind.MERCHANT_INVITATION else {"role": new.role}
     work.audit(_INVITING[kind], new.email, **details)
     token = add_invitation(work.db, new, now=work.real_now)
     if by_mail:
@@ -138,13 +154,13 @@ def get_person_by_email(db: Connection, realm: Realm, email: str) -> Person:
 
 def accept_invitation(
     work: SystemWork, token: str, *, shop: str, password_hash: str, currency: Currency | None
-) -> tuple[Person, NewMerchant | None]:
+) -> Person:
     """Accept an invitation with the chosen password."""
     invitation = find_invitation(work.db, token, now=work.real_now)
     if invitation is None or not use_invitation(work.db, invitation, now=work.real_now):
         raise WrongState(_USED)
     if invitation.person_id is not None:
-        return _choose_password(work, invitation.person_id, password_hash), None
+        return _choose_password(work, invitation.person_id, password_hash)
     if invitation.realm is Realm.MERCHANT and invitation.merchant_id is None:
         return sign_up(
             work, email=invitation.email, shop=shop, password_hash=password_hash, currency=currency
@@ -156,7 +172,10 @@ def accept_invitation(
         merchant_id=invitation.merchant_id,
         password_hash=password_hash,
     )
-    return _add_person(work, invited), None
+    person = _add_person(work, invited)
+    if person.merchant_id is not None:
+        begin_unread(work.db, person.merchant_id, person.id)
+    return person
 
 
 def _choose_password(work: SystemWork, person_id: int, password_hash: str) -> Person:

@@ -18,7 +18,7 @@ from printworks.store.mail.settings import (
 
 def choose_mails(work: SystemWork, person: Person, wanted: Collection[MailKind]) -> None:
     """Tell a person of these things and of no others."""
-    for kind in list_choices(person.role):
+    for kind in list_choices(person.realm, person.role):
         write_choice(work.db, person.id, kind, is_wanted=kind in wanted)
     work.audit("choose-mails", wanted=sorted(wanted))
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from printworks.actions.mail.writing import NewLetter, write_mail
+from printworks.actions.news import write_news
 from printworks.actions.work import SystemWork, Work
 from printworks.catalogue.services import CARRIER_NAMES
 from printworks.rules.jobs import JobKind
@@ -28,11 +29,13 @@ from printworks.store.orders.orders import Order
 def notify(
     work: SystemWork, merchant_id: int | None, kind: MailKind, facts: Sequence[NoticeFact]
 ) -> None:
-    """Let those who want to know be told: people of a merchant, or operators.
+    """Let those who want to know be told: people of a merchant, whose bell rings too, or operators.
 
     There is at most one job for each hour of the clock, and so one mail to each person: what
     happens after it, is told in the next hour.
     """
+    if merchant_id is not None:
+        write_news(work, merchant_id, kind, facts)
     if work.backing.mail_terms is None or not list_readers(work.db, merchant_id, kind):
         return
     add_notices(work.db, merchant_id, kind, facts)

@@ -129,7 +129,13 @@ def withdraw_invitation(
     return None if gone is None else Invitation(*gone)
 
 
-def withdraw_all(db: Connection, realm: Realm, email: str) -> None:
-    """Withdraw all invitations that were sent to an address."""
-    theirs = (invitations.c.realm == realm, invitations.c.email == email)
+def withdraw_all(
+    db: Connection, realm: Realm, email: str, *, merchant_id: int | None = None
+) -> None:
+    """Withdraw all invitations that were sent to an address: by a merchant, or by operators."""
+    theirs = (
+        invitations.c.realm == realm,
+        invitations.c.email == email,
+        invitations.c.merchant_id.is_not_distinct_from(merchant_id),
+    )
     db.execute(delete(invitations).where(*theirs, _IS_UNUSED))

@@ -34,6 +34,11 @@ class Person(msgspec.Struct, frozen=True):
     # The step of the last code that was used: no code can be used twice.
     totp_step: int
     created_at: datetime
+    # The last news and the last event of the merchant's feed that the person has seen.
+    news_seen: int
+    events_seen: int
+    # Whether the list of first steps was put away.
+    hides_first_steps: bool
 
     @property
     def has_totp(self) -> bool:
@@ -126,6 +131,18 @@ def lock_admins(db: Connection) -> frozenset[int]:
     return frozenset(db.execute(locked).scalars())
 
 
+def lock_owners(db: Connection, merchant_id: int) -> frozenset[int]:
+    """Return the ids of a merchant's owners; they stay owners until the transaction ends."""
+    locked = (
+        select(people.c.id)
+        .where(people.c.merchant_id == merchant_id, people.c.role == Role.OWNER)
+        # Always in the same order: two transactions that change each other must not deadlock.
+        .order_by(people.c.id)
+        .with_for_update()
+    )
+    return frozenset(db.execute(locked).scalars())
+
+
 def has_operators(db: Connection) -> bool:
     operators = select(people.c.id).where(people.c.realm == Realm.OPERATOR).limit(1)
     return db.execute(operators).first() is not None
@@ -141,12 +158,14 @@ def delete_person(db: Connection, person_id: int) -> None:
     db.execute(delete(people).where(people.c.id == person_id))
 
 
-def find_last_visits(db: Connection, realm: Realm) -> Mapping[int, datetime]:
-    """Return when each person of a realm who is signed in was last seen, by id."""
+def find_last_visits(
+    db: Connection, realm: Realm, *, merchant_id: int | None = None
+) -> Mapping[int, datetime]:
+    """Return when each person of a merchant, or operator, who is signed in was last seen, by id."""
     seen = (
         select(sessions.c.person_id, func.max(sessions.c.seen_at))
         .join_from(sessions, people)
-        .where(people.c.realm == realm)
+        .where(people.c.realm == realm, people.c.merchant_id.is_not_distinct_from(merchant_id))
         .group_by(sessions.c.person_id)
     )
     return {row.person_id: row[1] for row in db.execute(seen)}

@@ -18,6 +18,7 @@ from printworks.store.tables.ledger import ledger_days, ledger_entries, verifica
 from printworks.store.tables.lots import lot_lines, lots
 from printworks.store.tables.mail import mail_choices, mail_refusals, mails, notices
 from printworks.store.tables.merchants import api_keys, merchants
+from printworks.store.tables.news import news
 from printworks.store.tables.orders import order_events, orders
 from printworks.store.tables.payments import payment_requests, simulated_charges
 from printworks.store.tables.people import (
@@ -64,6 +65,7 @@ __all__ = [
     "merchant_files",
     "merchants",
     "metadata",
+    "news",
     "notices",
     "order_events",
     "orders",

@@ -73,6 +73,13 @@ images = Table(
 # Images with proofs, for the sweep that removes old ones.
 partial_index("ix_images_proofs", images.c.created_at, where="width IS NOT NULL")
 
+# Images that cannot be printed, of orders that may be drafts.
+partial_index(
+    "ix_images_failed",
+    images.c.order_id,
+    where="status IN ('FileNotFoundAtUrl', 'Invalid')",
+)
+
 # What a merchant's URL held when it was last fetched, so that its server can be asked whether
 # that has changed.
 downloads = Table(

@@ -33,6 +33,14 @@ issues = Table(
 # What operators have to settle, the oldest first.
 partial_index("ix_issues_unsettled", issues.c.id, where="state IN ('Open', 'InProgress')")
 
+# A merchant's open issues among any number of settled ones.
+partial_index(
+    "ix_issues_of_merchant",
+    issues.c.merchant_id,
+    issues.c.id,
+    where="state IN ('Open', 'InProgress')",
+)
+
 # Comments on an issue and changes of its state, in order.
 issue_remarks = Table(
     "issue_remarks",

@@ -127,6 +127,17 @@ partial_index(
     where="held_at IS NOT NULL OR (reasons IS NOT NULL AND status = 'Submitted')",
 )
 
+# What the merchant should look at: open orders that are held, or in whose way something stands.
+partial_index(
+    "ix_orders_attention",
+    orders.c.merchant_id,
+    orders.c.ordinal,
+    where=(
+        "status IN ('NotYetSubmitted', 'AwaitingPayment', 'Submitted') "
+        "AND (held_at IS NOT NULL OR reasons IS NOT NULL)"
+    ),
+)
+
 # Where an order of any merchant went, for operators. Only what was submitted: a draft changes often,
 # and there are few.
 partial_index(

@@ -35,6 +35,11 @@ people = Table(
     # code can be used twice.
     Column("totp_secret", Text),
     Column("totp_step", BigInteger, nullable=False, server_default=text("0")),
+    # The news and the events of the merchant's feed that the person has seen: the last of each.
+    Column("news_seen", BigInteger, nullable=False, server_default=text("0")),
+    Column("events_seen", BigInteger, nullable=False, server_default=text("0")),
+    # Whether the list of first steps was put away.
+    Column("hides_first_steps", Boolean, nullable=False, server_default=false()),
     Column("created_at", Timestamp, nullable=False),
     UniqueConstraint("realm", "email"),
     sqlite_autoincrement=True,

@@ -280,6 +280,12 @@ numbered_table(
         "id",
         "held_at IS NOT NULL OR (reasons IS NOT NULL AND status = 'Submitted')",
     ),
+    partial_index(
+        "ix_orders_attention",
+        "merchant_id, ordinal",
+        "status IN ('NotYetSubmitted', 'AwaitingPayment', 'Submitted') "
+        "AND (held_at IS NOT NULL OR reasons IS NOT NULL)",
+    ),
 )
 numbered_table(
     "people",
@@ -287,7 +293,8 @@ numbered_table(
     link("merchant_id", "merchants", nullable=True, index=True),
     *required(TEXT, "password_hash"),
     *optional(TEXT, "totp_secret"),
-    *required(BIGINT, "totp_step", default="0"),
+    *required(BIGINT, "totp_step", "news_seen", "events_seen", default="0"),
+    *required(BOOLEAN, "hides_first_steps", default="false"),
     *required(TIMESTAMP, "created_at"),
     sa.UniqueConstraint("realm", "email"),
 )
@@ -337,6 +344,7 @@ numbered_table(
     *optional(TEXT, "error_message"),
     *required(TIMESTAMP, "created_at", "updated_at"),
     partial_index("ix_images_proofs", "created_at", "width IS NOT NULL"),
+    partial_index("ix_images_failed", "order_id", "status IN ('FileNotFoundAtUrl', 'Invalid')"),
 )
 table(
     "invitations",
@@ -358,6 +366,7 @@ numbered_table(
     link("reprint_order_id", "orders", nullable=True, index=True),
     *required(TIMESTAMP, "created_at", "updated_at"),
     partial_index("ix_issues_unsettled", "id", "state IN ('Open', 'InProgress')"),
+    partial_index("ix_issues_of_merchant", "merchant_id, id", "state IN ('Open', 'InProgress')"),
 )
 table(
     "ledger_entries",
@@ -580,6 +589,17 @@ numbered_table(
     partial_index("ix_mails_waiting", "send_before", "state = 'waiting'"),
     partial_index("ix_mails_failed", "id", "state = 'failed'"),
     partial_index("ix_mails_secret", "message_id", "secret IS NOT NULL"),
+)
+numbered_table(
+    "news",
+    link("merchant_id", "merchants"),
+    *required(TEXT, "kind"),
+    *optional(BIGINT, "order_id"),
+    *required(BIGINT, "subject"),
+    *required(INTEGER, "count"),
+    *required(TIMESTAMP, "at"),
+    *required(TIMESTAMP, "created_at", index=True),
+    sa.Index(None, "merchant_id", "id"),
 )
 numbered_table(
     "notices",
