@@ -36,7 +36,7 @@ class House:
         page.get_by_label("E-mail address").fill(email)
         page.get_by_label("Password").fill(PASSWORD)
         press(page, "Create account")
-        expect(page).to_have_url(self.at("/orders"))
+        expect(page).to_have_url(self.at("/home"))
 
     def enter_console(self, page: Page, email: str, role: Role = Role.ADMIN) -> None:
         """Enter the console by an invitation."""

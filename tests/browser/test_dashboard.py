@@ -527,6 +527,7 @@ def fill_shop(page: Page, house: House) -> dict[str, str]:
         "/orders/lots/{id}": send_file(page, house),
         "/requests/{id}": refuse_one(house),
         "/issues/{id}": f"/issues/{issue}",
+        "/catalogue/{sku}": "/catalogue/global-pho-4x6-pro?country=DE",
         "/integrations/callbacks/{id}": find_link(
             page, house, "/integrations", "/integrations/callbacks/"
         ),

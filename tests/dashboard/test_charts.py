@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from printworks.dashboard.console.overview.charts import (
+from printworks.dashboard.shared.charts import (
     HEIGHT,
     WIDTH,
     ChartOptions,

@@ -7,9 +7,9 @@ import pytest
 
 from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.services import Carrier
-from printworks.dashboard.console.catalogue.catalogue import find_products
 from printworks.dashboard.console.catalogue.lab_hours import write_days
 from printworks.dashboard.console.catalogue.routing import read_timestamp
+from printworks.dashboard.shared.products import find_products
 from printworks.rules.production import LabState
 from printworks.store.engine.database import Database
 from printworks.store.labs.shipments import NewShipment, insert_shipments

@@ -13,13 +13,19 @@ from printworks.dashboard import merchant
 from printworks.dashboard.auth.security import security_page
 from printworks.dashboard.console.mail.mail_settings import show_mail_settings
 from printworks.dashboard.site.router import FormAction
-from printworks.rules.people import MAY, OPERATORS, Duty, Realm, Role
+from printworks.rules.people import MAY, OPERATORS, TEAM, USUAL_DUTY, Duty, Realm, Role
 from printworks.settings import Settings
 from printworks.store.engine.database import Database
 from printworks.store.tables import api_keys, api_requests, metadata, sessions
 from tests.api.client import Client, Server
 from tests.api.conftest import MovableClock
-from tests.dashboard.windows import PASSWORD, Window, find_token, open_console
+from tests.dashboard.windows import (
+    PASSWORD,
+    Window,
+    find_token,
+    open_colleagues_window,
+    open_console,
+)
 from tests.dashboard.worlds import PAGES, AnyPage, World, make_world
 
 # Print files are drawn by workers; `test_console_shipments` has one.
@@ -157,7 +163,7 @@ def test_an_operator_does_only_what_the_role_is_for(
     refused = 0
 
     for page, form_action in every_form_action(Realm.OPERATOR):
-        if {page.duty, form_action.duty} <= MAY[role]:
+        if {page.duty, form_action.duty or USUAL_DUTY[Realm.OPERATOR]} <= MAY[role]:
             continue
         refused += 1
         # Nobody may send forms as quickly as a test does.
@@ -168,6 +174,51 @@ def test_an_operator_does_only_what_the_role_is_for(
 
     assert refused
     assert fingerprint(database) == before
+
+
+@pytest.mark.parametrize("role", [role for role in TEAM if role is not Role.OWNER])
+def test_a_colleague_does_only_what_the_role_is_for(
+    alice: Window, server: Server, database: Database, clock: MovableClock, world: World, role: Role
+) -> None:
+    window = open_colleagues_window(server, database, alice, role)
+    token = window.token("/settings")
+    before = fingerprint(database)
+    refused = 0
+
+    for page, form_action in every_form_action(Realm.MERCHANT):
+        if {page.duty, form_action.duty or USUAL_DUTY[Realm.MERCHANT]} <= MAY[role]:
+            continue
+        refused += 1
+        # Nobody may send forms as quickly as a test does.
+        clock.advance(seconds=1)
+        address = world.address_of(page)
+        answer = window.send(address, {"form_token": token, "do": form_action.name})
+        assert answer.status == 403, form_action.name
+
+    assert refused
+    assert fingerprint(database) == before
+
+
+@pytest.mark.parametrize("role", TEAM)
+def test_a_colleague_sees_only_what_the_role_is_for(
+    alice: Window, server: Server, database: Database, world: World, role: Role
+) -> None:
+    window = open_colleagues_window(server, database, alice, role)
+
+    for page in merchant.PAGES:
+        expected = 200 if page.duty in MAY[role] else 403
+        assert window.open(world.address_of(page)).status == expected, page.path
+
+
+def test_what_a_viewer_of_a_shop_may_do_is_about_themselves() -> None:
+    own = {form_action.name for form_action in security_page("/settings").form_actions}
+    own |= {"choose-mails", "see-news", "hide-first-steps", "show-first-steps"}
+    looked = {
+        form_action.name
+        for _, form_action in every_form_action(Realm.MERCHANT)
+        if form_action.duty is Duty.LOOK
+    }
+    assert looked == own
 
 
 def test_a_role_that_only_looks_changes_nothing_but_its_own_settings() -> None:

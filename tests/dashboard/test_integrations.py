@@ -187,7 +187,7 @@ class TestTestMessage:
             [test] = list_tests(db, see_merchant(database, alice).id, limit=10)
 
         body = alice.open("/integrations").body.decode()
-        [again] = re.findall(r'hx-get="([^"]+)"', body)
+        [again] = re.findall(r'hx-get="([^"]*seen=[^"]*)"', body)
         assert alice.open(html.unescape(again), HX_Request="true").status == 204
         try_once(database, test.id, 503, CallbackState.FAILED)
         news = alice.open(html.unescape(again), HX_Request="true")

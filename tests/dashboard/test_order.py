@@ -91,7 +91,7 @@ class TestWhatItSays:
         told = ["Complete: everything", "dispatched", "Submitted", "charged", "added", "Created"]
         assert sorted(told, key=happened.index) == told
         assert "can no longer be changed" in words
-        assert "hx-get" not in page.body.decode()
+        assert "seen=" not in page.body.decode()
 
     @pytest.mark.both_databases
     def test_it_says_why_this_lab_and_nothing_of_what_labs_cost(self, alice: Window) -> None:

@@ -100,5 +100,5 @@ def test_what_is_new_appears_and_nothing_is_sent_while_nothing_is(alice: Window)
     newest = create(alice.api)
     assert listed(alice.look_again(changed)) == [newest, order]
     # Whoever looks at old ones, or for a name, is left alone.
-    assert "hx-get" not in alice.open(f"/orders?before={newest}").body.decode()
-    assert "hx-get" not in alice.open("/orders?q=Mary").body.decode()
+    assert "seen=" not in alice.open(f"/orders?before={newest}").body.decode()
+    assert "seen=" not in alice.open("/orders?q=Mary").body.decode()

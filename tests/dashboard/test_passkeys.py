@@ -53,7 +53,7 @@ def test_whoever_has_one_signs_in_without_a_password(
 ) -> None:
     answer = sign_in(newcomer, device)
 
-    assert (answer.status, answer.headers["location"]) == (303, "/orders")
+    assert (answer.status, answer.headers["location"]) == (303, "/home")
     assert alice.person is not None
     assert alice.person.email in newcomer.words(SETTINGS)
     assert "My telephone" in newcomer.words(SETTINGS)

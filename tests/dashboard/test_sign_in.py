@@ -71,12 +71,12 @@ def test_a_failed_sign_in_is_logged_with_its_address_and_without_its_secrets(
 
 class TestSigningUp:
     @pytest.mark.both_databases
-    def test_it_makes_a_merchant_and_leads_to_its_orders(
+    def test_it_makes_a_merchant_and_leads_to_its_home(
         self, newcomer: Window, database: Database
     ) -> None:
         answer = enter(newcomer, "/sign-up", **MARY)
 
-        assert (answer.status, answer.headers["location"]) == (303, "/orders")
+        assert (answer.status, answer.headers["location"]) == (303, "/home")
         assert newcomer.open("/settings").status == 200
         with database.reading() as db:
             [added] = list_merchants(db)
@@ -129,12 +129,12 @@ class TestTheWayOn:
         [
             ("/settings", "/settings"),
             ("/orders?status=Submitted", "/orders?status=Submitted"),
-            ("//evil.example", "/orders"),
-            ("https://evil.example/", "/orders"),
-            ("/\\evil.example", "/orders"),
-            ("javascript:alert(1)", "/orders"),
-            ("/console/jobs", "/orders"),
-            ("/a\r\nSet-Cookie: x=y", "/orders"),
+            ("//evil.example", "/home"),
+            ("https://evil.example/", "/home"),
+            ("/\\evil.example", "/home"),
+            ("javascript:alert(1)", "/home"),
+            ("/console/jobs", "/home"),
+            ("/a\r\nSet-Cookie: x=y", "/home"),
         ],
     )
     def test_it_leads_only_to_our_own_pages(
@@ -152,7 +152,7 @@ class TestTheWayOn:
         assert (answer.status, answer.headers["location"]) == (303, taken)
 
     def test_who_is_signed_in_need_not_do_so_again(self, alice: Window) -> None:
-        assert alice.open("/sign-in").headers["location"] == "/orders"
+        assert alice.open("/sign-in").headers["location"] == "/home"
 
 
 class TestForms:
@@ -192,7 +192,7 @@ class TestInvitations:
 
         answer = enter(newcomer, f"/invitations/{token}", password=PASSWORD)
 
-        assert answer.headers["location"] == "/orders"
+        assert answer.headers["location"] == "/home"
         assert "max@shop.example" in newcomer.words("/settings")
         with database.reading() as db:
             assert len(list_people(db, Realm.MERCHANT, merchant_id=alice.person.merchant_id)) == 2
@@ -289,7 +289,7 @@ class TestLive:
 
         answer = enter(live, f"/invitations/{token}", password=PASSWORD, shop="Fox", currency="USD")
 
-        assert answer.headers["location"] == "/orders"
+        assert answer.headers["location"] == "/home"
         with sqlite_database.reading() as db:
             [added] = list_merchants(db)
         assert (added.name, added.currency) == ("Fox", "USD")

@@ -28,7 +28,7 @@ class TestStrangeRequests:
         for wanted in ("//[", "/[", "//[::1", "/\t/evil.example", "/%5Cevil"):
             answer = alice.open(f"/sign-in?next={wanted}")
             assert answer.status == 303, wanted
-            assert answer.headers["location"] in {"/orders", "/["}, wanted
+            assert answer.headers["location"] in {"/home", "/["}, wanted
 
     def test_a_strange_cookie_is_replaced(self, server: Server) -> None:
         for cookie in ('"\\012\\000x"', "\xff\xfe", "x" * 10_000, "g" * 32, ""):

@@ -182,6 +182,7 @@ def make_world(
             "/console/jobs/": {"id": job},
             "/console/privacy/": {"id": receipt},
             "/console/people/": {"id": operator.person.id},
+            "/catalogue/": {"sku": "GLOBAL-PHO-4X6-PRO"},
             "/mail/": {"id": mail},
             "/console/mail/": {"id": mail},
         }

@@ -25,6 +25,7 @@ from printworks.dashboard.site.rendering import send_on
 from printworks.dashboard.site.router import Page, page_at
 from printworks.dashboard.site.visits import Visit
 from printworks.errors import BadInput
+from printworks.rules.people import Duty
 from printworks.rules.totp import find_step, make_address
 from printworks.store.accounts.audit import list_audit
 from printworks.store.accounts.merchants import get_merchant
@@ -51,7 +52,7 @@ class Setup(msgspec.Struct, frozen=True):
 
 
 # Each area has it at a path of its own.
-@page_at("")
+@page_at("", forms=Duty.LOOK)
 def show_security(visit: Visit, setup: Setup | None = None) -> Response:
     """Show the security settings, the sessions and the latest audit entries."""
     setup = setup or _set_up_again(visit)

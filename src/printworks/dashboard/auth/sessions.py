@@ -34,7 +34,7 @@ SETTINGS_PATHS: Final[Mapping[Realm, str]] = {
     Realm.MERCHANT: "/settings",
     Realm.OPERATOR: "/console/settings",
 }
-HOMES: Final[Mapping[Realm, str]] = {Realm.MERCHANT: "/orders", Realm.OPERATOR: "/console"}
+HOMES: Final[Mapping[Realm, str]] = {Realm.MERCHANT: "/home", Realm.OPERATOR: "/console"}
 # How often the last activity of a session is written.
 _TOUCH_EVERY: Final = timedelta(minutes=5)
 _LONGEST_TOKEN: Final = 100

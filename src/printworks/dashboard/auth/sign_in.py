@@ -257,14 +257,14 @@ class SignInPages:
         check_new_password(sent.raw("password"), email, shop)
         password_hash = self._services.passwords.hash(sent.raw("password"))
         with self._services.database.writing() as db:
-            person, _ = sign_up(
+            person = sign_up(
                 self._services.system_work(db),
                 email=email,
                 shop=shop,
                 password_hash=password_hash,
                 currency=currency,
             )
-            return self._let_in(db, attempt, _Entry(person, "sign-up", onwards="/orders"))
+            return self._let_in(db, attempt, _Entry(person, "sign-up", onwards=HOMES[person.realm]))
 
     def _find_invitation(self, attempt: SignInAttempt) -> Invitation | None:
         token = attempt.request.path_params["token"]
@@ -305,7 +305,7 @@ class SignInPages:
         check_new_password(sent.raw("password"), invitation.email, of_merchant)
         password_hash = self._services.passwords.hash(sent.raw("password"))
         with self._services.database.writing() as db:
-            person, _ = accept_invitation(
+            person = accept_invitation(
                 self._services.system_work(db),
                 attempt.request.path_params["token"],
                 shop=shop,

@@ -13,7 +13,7 @@ def describe_choices(visit: Visit) -> dict[str, Any]:
     """Return what the form shows: everything that the person can choose, and what is chosen."""
     person = visit.person
     chosen = read_choices(visit.db, person.id)
-    kinds = list_choices(person.role)
+    kinds = list_choices(person.realm, person.role)
     return {
         "choices": [(kind, MAIL_NAMES[kind]) for kind in kinds],
         "wanted": {kind for kind in kinds if is_wanted(kind, person.role, chosen)},

@@ -4,6 +4,8 @@ from typing import Final
 
 from printworks.dashboard.auth.security import security_page
 from printworks.dashboard.merchant.account import account
+from printworks.dashboard.merchant.catalogue import catalogue
+from printworks.dashboard.merchant.home import home, news
 from printworks.dashboard.merchant.integrations import callback, integrations, keys, requests
 from printworks.dashboard.merchant.issues import issues, new_issue
 from printworks.dashboard.merchant.lots import exporting, importing, lots
@@ -18,10 +20,13 @@ from printworks.dashboard.merchant.orders import (
     orders,
 )
 from printworks.dashboard.merchant.sandbox import sandbox
+from printworks.dashboard.merchant.team import team
 from printworks.dashboard.site.router import Page
 from printworks.dashboard.site.visits import MerchantVisit
 
 PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
+    home.show_home,
+    news.show_news,
     # Before those of an order, which would take `new` or `import` for a number.
     new_order.show_new_order,
     importing.show_import,
@@ -42,6 +47,8 @@ PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
     keys.show_keys,
     requests.show_requests,
     requests.show_request,
+    catalogue.show_catalogue,
+    catalogue.show_product,
     account.show_account,
     account.download_statement,
     issues.show_issues,
@@ -52,5 +59,6 @@ PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
     mail_settings.show_mail_settings,
     mails.show_mails,
     mails.show_mail,
+    team.show_team,
     security_page("/settings"),
 )

@@ -31,14 +31,17 @@ class _Line(msgspec.Struct, frozen=True):
 
 _MENUS: Final[Mapping[Realm, Sequence[_Line]]] = {
     Realm.MERCHANT: (
+        _Line("Home", "/home", "home"),
         _Line("Orders", "/orders", "orders"),
+        _Line("Catalogue", "/catalogue", "catalogue"),
         _Line("Issues", "/issues", "issues"),
-        _Line("Account", "/account", "money"),
+        _Line("Account", "/account", "money", duty=Duty.ACCOUNT),
         _Line("Integrations", "/integrations", "callbacks"),
         _Line("Keys", "/keys", "keys"),
         _Line("Requests", "/requests", "requests"),
         _Line("Mail", "/mail", "mail"),
         _Line("Sandbox", "/sandbox", "sandbox", sandbox_only=True),
+        _Line("Team", "/team", "people"),
         _Line("Settings", "/settings", "settings"),
     ),
     Realm.OPERATOR: (

@@ -6,7 +6,7 @@ and the same page is shown again with the reason.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from datetime import timedelta
 from functools import partial
@@ -36,7 +36,7 @@ from printworks.dashboard.site.services import PageServices
 from printworks.dashboard.site.threads import Threads
 from printworks.dashboard.site.visits import ConsoleVisit, MerchantVisit, NothingNew, Visit
 from printworks.errors import NotFound, ServiceError
-from printworks.rules.people import MAY, Duty, Realm
+from printworks.rules.people import MAY, USUAL_DUTY, Duty, Realm
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.accounts.sessions import SignedIn, end_session
 
@@ -71,8 +71,8 @@ class FormAction(msgspec.Struct, Generic[V], frozen=True):
     needs_password: bool = False
     # Whether it must be entered with this very form.
     always_asks: bool = False
-    # The duty that an operator needs.
-    duty: Duty = Duty.LOOK
+    # What the person's role must include; None is what is usual in the area.
+    duty: Duty | None = None
     # Whether it makes its own transactions, since it waits for something between them.
     alone: bool = False
 
@@ -85,6 +85,8 @@ class Page(msgspec.Struct, Generic[V], frozen=True):
     form_actions: list[FormAction[V]] = []
     duty: Duty = Duty.LOOK
     sandbox_only: bool = False
+    # The duty of its forms, where it is another than that of the page.
+    forms: Duty | None = None
 
     def __call__(self, visit: V, *more: object) -> Response:
         return self.show(visit, *more)
@@ -99,12 +101,12 @@ class Page(msgspec.Struct, Generic[V], frozen=True):
         duty: Duty | None = None,
         alone: bool = False,
     ) -> Callable[[Take[V]], Take[V]]:
-        """Make a function a form action of this page, with the duty of the page unless it has one."""
+        """Make a function a form action of this page, with the duty of its forms unless it has one."""
+        of_page = None if self.duty is Duty.LOOK else self.duty
+        needed = duty or self.forms or of_page
 
         def register(take: Take[V]) -> Take[V]:
-            action = FormAction(
-                name, take, says, needs_password, always_asks, duty or self.duty, alone
-            )
+            action = FormAction(name, take, says, needs_password, always_asks, needed, alone)
             self.form_actions.append(action)
             return take
 
@@ -115,10 +117,10 @@ class Page(msgspec.Struct, Generic[V], frozen=True):
 
 
 def page_at(
-    path: str, *, duty: Duty = Duty.LOOK, sandbox_only: bool = False
+    path: str, *, duty: Duty = Duty.LOOK, sandbox_only: bool = False, forms: Duty | None = None
 ) -> Callable[[Show[V]], Page[V]]:
     """Make a function the page at a path, which is served once it is in the table of its area."""
-    return lambda show: Page(path, show, duty=duty, sandbox_only=sandbox_only)
+    return lambda show: Page(path, show, duty=duty, sandbox_only=sandbox_only, forms=forms)
 
 
 class PageRouter(Generic[V]):
@@ -204,6 +206,9 @@ class PageRouter(Generic[V]):
             # The form was not read, so the sign-in page says that nothing was changed.
             back = urlencode({"next": request.scope["path"], ENDED: "1"})
             return send_on(f"{sign_in_path}?{back}")
+        if "bell" in request.query_params:
+            # The bell asks on every page, also on one where somebody is typing: it stays there.
+            return Response(status_code=204)
         address = f"{sign_in_path}?{next_parameter(request)}"
         if "hx-request" in request.headers:
             # A page that refreshes itself would show the sign-in page inside itself.
@@ -214,8 +219,8 @@ class PageRouter(Generic[V]):
         wait = self._views.take(signed_in.session.hash, now=self._services.clock())
         if wait is not None:
             return refuse_too_many(request.scope["path"], wait)
-        if not self._may(signed_in, page.duty):
-            return _refuse_duty(page.duty)
+        if page.duty not in MAY[signed_in.person.role]:
+            return _refuse_duty(self._realm, page.duty)
         done = self._says.get(request.query_params.get("done", ""), "")
         return self._show_again(page, request, signed_in, done=done)
 
@@ -238,8 +243,9 @@ class PageRouter(Generic[V]):
         form_action = page.find_action(sent.text("do"))
         if form_action is None:
             raise HTTPException(400)
-        if not self._may(signed_in, page.duty) or not self._may(signed_in, form_action.duty):
-            return _refuse_duty(form_action.duty)
+        needed = form_action.duty or USUAL_DUTY[self._realm]
+        if not {page.duty, needed} <= MAY[signed_in.person.role]:
+            return _refuse_duty(self._realm, needed)
         show_again = partial(self._show_again, page, request, sent=sent)
         try:
             if form_action.needs_password:
@@ -274,9 +280,6 @@ class PageRouter(Generic[V]):
             visit = self._visit(db, request, signed_in, sent=sent)
         return form_action.take(msgspec.structs.replace(visit, connection=None))
 
-    def _may(self, signed_in: SignedIn, duty: Duty) -> bool:
-        return self._realm is Realm.MERCHANT or duty in MAY[signed_in.person.role]
-
     def _visit(self, db: Any, request: Request, signed_in: SignedIn, **said: Any) -> Any:
         known = {
             "services": self._services,
@@ -309,14 +312,25 @@ def next_parameter(request: Request) -> str:
     return urlencode({"next": f"{path}?{urlencode(lasting)}" if lasting else path})
 
 
-def _refuse_duty(duty: Duty) -> Response:
+# Whom to ask for another role, and where to go on.
+_ELSEWHERE: Final[Mapping[Realm, tuple[str, Link]]] = {
+    Realm.MERCHANT: (
+        "Ask an owner of the shop for access.",
+        Link("Back to your home page", "/home"),
+    ),
+    Realm.OPERATOR: ("Ask an administrator for access.", Link("Back to the overview", "/console")),
+}
+
+
+def _refuse_duty(realm: Realm, duty: Duty) -> Response:
+    whom_to_ask, link = _ELSEWHERE[realm]
     message = Message(
         tone="warn",
         title="Not allowed",
         sentences=(
             f"Your role does not allow you to {duty}. Nothing was changed.",
-            "Ask an administrator for access.",
+            whom_to_ask,
         ),
-        link=Link("Back to the overview", "/console"),
+        link=link,
     )
     return render_message(message, status=403)

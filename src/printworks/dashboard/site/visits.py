@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from printworks.actions.work import Actor, SystemWork, Work
+from printworks.dashboard.site.bell import Bell, read_bell
 from printworks.dashboard.site.forms import Sent, read_number
 from printworks.dashboard.site.navigation import list_links
 from printworks.dashboard.site.rendering import render
@@ -158,6 +159,11 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
         """Whether the person should know that nothing leaves the service."""
         return False
 
+    @property
+    def bell(self) -> Bell | None:
+        """How much the person has not seen; None where there is no bell."""
+        return None
+
     def may(self, duty: Duty) -> bool:
         """Say whether the person's role includes a duty."""
         return duty in MAY[self.person.role]
@@ -173,6 +179,7 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
             visit=self,
             places=list_links(self.person, self.path, is_sandbox=self.services.is_sandbox),
             environment=self.services.settings.environment,
+            bell=self.bell,
             **facts,
         )
 
@@ -191,6 +198,11 @@ class MerchantVisit(Visit, frozen=True, kw_only=True):
     def work(self) -> Work:
         """Work in the transaction of this visit."""
         return self.work_for(self.merchant)
+
+    @property
+    def bell(self) -> Bell | None:
+        """How much the person has not seen."""
+        return read_bell(self.db, self.person, self.merchant.id)
 
     @property
     def own_work(self) -> Work:

@@ -16,7 +16,7 @@ from printworks.actions.accounts.people import (
 from printworks.actions.accounts.shares import change_share, usual_share
 from printworks.actions.callbacks import resend_failed, trust_addresses
 from printworks.catalogue.products import Currency
-from printworks.dashboard.console.accounts.invitations import FreshLink, is_mailed, make_link
+from printworks.dashboard.shared.invitation_links import FreshLink, is_mailed, make_link
 from printworks.dashboard.shared.labels import KEY_ACCESSES
 from printworks.dashboard.shared.money import read_money
 from printworks.dashboard.site.forms import read_choice

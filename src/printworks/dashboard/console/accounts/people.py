@@ -7,7 +7,7 @@ from starlette.responses import Response
 from printworks.actions.accounts.operators import change_role, get_operator, remove_operator
 from printworks.actions.accounts.people import invite_operator, invite_to_choose_password, withdraw
 from printworks.dashboard.auth.second_factor import is_required
-from printworks.dashboard.console.accounts.invitations import FreshLink, is_mailed, make_link
+from printworks.dashboard.shared.invitation_links import FreshLink, is_mailed, make_link
 from printworks.dashboard.site.forms import read_choice
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit

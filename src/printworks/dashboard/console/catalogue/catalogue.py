@@ -13,10 +13,10 @@ from printworks.catalogue.services import Service
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.console.catalogue.lab_hours import describe_hours, list_holidays
 from printworks.dashboard.shared.labels import COUNTRY_CHOICES, name_country
+from printworks.dashboard.shared.products import find_products
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.errors import NotFound
-from printworks.rules.search import simplify
 from printworks.store.labs.shipments import count_backlog
 
 _ROWS: Final = 25
@@ -64,29 +64,6 @@ def show_catalogue(visit: ConsoleVisit) -> Response:
         before=visit.here(**{"from": max(0, begin - _ROWS) or None}) if begin else "",
         after=visit.here(**{"from": begin + _ROWS}) if begin + _ROWS < len(found) else "",
     )
-
-
-def find_products(
-    products: Iterable[Product], *, text: str = "", kind: str = "", country: str = ""
-) -> list[Product]:
-    """Return the products that have every word of a text in their sku, name or description."""
-    words = simplify(text).split()
-    return [
-        product
-        for product in products
-        if (not kind or product.kind == kind)
-        and (country not in COUNTRIES or product.is_sold_to(country))
-        and _has_words(product, words)
-    ]
-
-
-def _has_words(product: Product, words: list[str]) -> bool:
-    if not words:
-        return True
-    written = simplify(
-        f"{product.sku} {product.type_names[0]} {product.kind} {product.description}"
-    )
-    return all(word in written for word in words)
 
 
 @page_at("/console/catalogue/{sku}")

@@ -8,8 +8,8 @@ from typing import Final, NamedTuple, TypeVar
 import msgspec
 from starlette.responses import Response
 
-from printworks.dashboard.console.overview.charts import Chart, ChartOptions, Series, make_chart
 from printworks.dashboard.shared.ages import write_age
+from printworks.dashboard.shared.charts import Chart, ChartOptions, Series, make_chart
 from printworks.dashboard.shared.labels import Tone, count, label, shorten
 from printworks.dashboard.shared.money import format_money
 from printworks.dashboard.site.router import page_at

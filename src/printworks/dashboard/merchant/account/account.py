@@ -15,6 +15,7 @@ from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit, refuse_unknown
 from printworks.rules.ledger import EntryKind
 from printworks.rules.payments import Payer, is_on_account
+from printworks.rules.people import Duty
 from printworks.store.money.ledger import read_books, read_credit_limit
 from printworks.store.money.payments import get_card
 from printworks.store.money.statements import (
@@ -56,7 +57,7 @@ class Means(msgspec.Struct, frozen=True, kw_only=True):
         return self.provider == "simulated"
 
 
-@page_at("/account")
+@page_at("/account", duty=Duty.ACCOUNT)
 def show_account(visit: MerchantVisit) -> Response:
     """Show how the merchant pays and what it owes, and what moved in a month."""
     written = find_first_and_last(visit.db, visit.merchant.id)
@@ -115,7 +116,7 @@ def _list_rows(visit: MerchantVisit, month: Month) -> tuple[Sequence[StatementLi
     return shown, last.number if last else None
 
 
-@page_at("/account/statement.csv")
+@page_at("/account/statement.csv", duty=Duty.ACCOUNT)
 def download_statement(visit: MerchantVisit) -> Response:
     """Return what moved in a month as a table for spreadsheets, oldest first."""
     merchant_id = visit.merchant.id

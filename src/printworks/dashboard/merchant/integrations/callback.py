@@ -9,6 +9,7 @@ from printworks.actions.callbacks import send_again
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.rules.callbacks import choose_format
+from printworks.rules.people import Duty
 from printworks.store.callbacks.callbacks import Callback, get_callback
 from printworks.store.callbacks.deliveries import load_deliveries
 from printworks.store.callbacks.log import list_latest_attempts
@@ -19,7 +20,7 @@ from printworks.wire.callbacks import SAMPLE, SAMPLE_ORDER, message_id, render_c
 _ATTEMPTS: Final = 45
 
 
-@page_at("/integrations/callbacks/{id}")
+@page_at("/integrations/callbacks/{id}", forms=Duty.MANAGE)
 def show_callback(visit: MerchantVisit) -> Response:
     """Show everything about one callback of this merchant."""
     callback = get_callback(visit.db, visit.merchant.id, visit.number("id"))

@@ -14,6 +14,7 @@ from printworks.dashboard.site.visits import MerchantVisit, PageLinks
 from printworks.errors import BadInput
 from printworks.rules.callbacks import CallbackFormat
 from printworks.rules.events import CallbackState
+from printworks.rules.people import Duty
 from printworks.store.callbacks.log import (
     find_latest_test,
     list_callback_log,
@@ -55,7 +56,7 @@ def is_genuine(secret, headers, body):
 """
 
 
-@page_at("/integrations")
+@page_at("/integrations", forms=Duty.MANAGE)
 def show_integrations(visit: MerchantVisit, fresh_secret: str = "") -> Response:
     """Show the callback settings and the latest callbacks."""
     wanted = visit.query.get("state", "")

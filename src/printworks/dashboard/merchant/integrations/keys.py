@@ -15,6 +15,7 @@ from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit, refuse_unknown
 from printworks.errors import BadInput
 from printworks.rules.keys import LONGEST_NAME, MOST_KEYS, KeyAccess, KeyLimits
+from printworks.rules.people import Duty
 from printworks.store.accounts.merchants import list_keys
 
 # How long the old keys keep working, by the value of the field.
@@ -33,7 +34,7 @@ _ENDS: Final[Mapping[str, tuple[str, timedelta | None]]] = {
 }
 
 
-@page_at("/keys")
+@page_at("/keys", forms=Duty.MANAGE)
 def show_keys(visit: MerchantVisit, new_key: str = "") -> Response:
     """Show the active keys, and how to use one."""
     keys = list_keys(visit.db, visit.merchant.id, now=visit.real_now)

@@ -15,6 +15,7 @@ from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import BadInput, NotFound
 from printworks.rules.issues import MOST_IMAGES, IssueAction, IssueKind
+from printworks.rules.people import Duty
 from printworks.store.images.images import list_images_to_show
 from printworks.store.issues.issues import NewIssue
 from printworks.store.orders.orders import get_order, get_order_to_change
@@ -27,7 +28,7 @@ _NEWEST_ORDERS: Final = 10
 LONGEST: Final = 2000
 
 
-@page_at("/issues/new")
+@page_at("/issues/new", duty=Duty.ORDER)
 def show_new_issue(visit: MerchantVisit) -> Response:
     """Show the form of a new issue, or first ask for the order."""
     if not visit.query.get("order", "").strip():

@@ -8,10 +8,11 @@ from printworks.dashboard.site.forms import read_choice
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.rules.languages import LANGUAGE_NAMES, Language
+from printworks.rules.people import Duty
 from printworks.store.mail.settings import MailSettings, read_mail_settings
 
 
-@page_at("/mail/settings")
+@page_at("/mail/settings", forms=Duty.MANAGE)
 def show_mail_settings(visit: MerchantVisit) -> Response:
     """Show what the person is told of, and what the merchant has chosen."""
     return visit.render(
@@ -23,7 +24,7 @@ def show_mail_settings(visit: MerchantVisit) -> Response:
     )
 
 
-@show_mail_settings.action("choose-mails", "Your choice was saved.")
+@show_mail_settings.action("choose-mails", "Your choice was saved.", duty=Duty.LOOK)
 def choose(visit: MerchantVisit) -> None:
     take_choices(visit)
 

@@ -6,11 +6,12 @@ from printworks.dashboard.shared.order_actions import OrderAction
 from printworks.dashboard.shared.order_address import describe_address, take_address
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
+from printworks.rules.people import Duty
 from printworks.store.labs.shipments import get_whole_order
 from printworks.store.orders.orders import get_order_to_change
 
 
-@page_at("/orders/{id}/address")
+@page_at("/orders/{id}/address", duty=Duty.ORDER)
 def show_address(visit: MerchantVisit) -> Response:
     """Show where an order goes, to be changed while that is still possible."""
     whole = get_whole_order(visit.db, visit.merchant.id, visit.number("id"))

@@ -27,6 +27,7 @@ from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import WrongState
 from printworks.rules.images import ImageStatus
 from printworks.rules.orders import OrderStatus
+from printworks.rules.people import Duty
 from printworks.rules.sizing import Sizing
 from printworks.store.images.images import list_images_to_show
 from printworks.store.orders.orders import Order, get_order, get_order_to_change
@@ -45,7 +46,7 @@ _CLOSED: Final[Mapping[OrderStatus, str]] = {
 _BEING_PAID: Final = "The order is being paid for. Wait until that is done."
 
 
-@page_at("/orders/{id}/images")
+@page_at("/orders/{id}/images", duty=Duty.ORDER)
 def show_images(visit: MerchantVisit) -> Response:
     """Show the images of an order, newest first, and the form for more."""
     order = get_order(visit.db, visit.merchant.id, visit.number("id"))

@@ -37,6 +37,7 @@ from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import ServiceError
 from printworks.rules.orders import Payment, ShippingMethod
+from printworks.rules.people import Duty
 from printworks.rules.sizing import Sizing
 from printworks.store.orders.orders import NewOrder
 
@@ -60,7 +61,7 @@ _EXAMPLE: Final[Mapping[str, str]] = {
 _FROM_ADDRESS: Final = frozenset({"country", "sku", "shipping_method", "copies", "sizing"})
 
 
-@page_at("/orders/new")
+@page_at("/orders/new", duty=Duty.ORDER)
 def show_new_order(visit: MerchantVisit) -> Response:
     """Show the form, as it was sent if it was."""
     services, is_sandbox = visit.services, visit.services.is_sandbox

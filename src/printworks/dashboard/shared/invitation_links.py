@@ -14,7 +14,7 @@ class FreshLink(msgspec.Struct, frozen=True):
 
 
 def is_mailed(visit: Visit) -> bool:
-    """Return whether a link is mailed, and not shown to the operator."""
+    """Return whether a link is mailed, and not shown to whoever invites."""
     return visit.services.mail_terms is not None and not visit.sent.text("by_hand")
 
 

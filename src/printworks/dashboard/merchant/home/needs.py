@@ -1,0 +1,196 @@
+"""What waits for a merchant: each a sentence and the place where it is solved."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Final
+
+import msgspec
+
+from printworks.dashboard.shared.labels import Tone, count, shorten
+from printworks.dashboard.shared.money import format_money
+from printworks.dashboard.site.visits import MerchantVisit
+from printworks.rules.payments import Payer, PaymentState, is_on_account
+from printworks.rules.people import Duty
+from printworks.rules.reasons import UNPAID, Reason, ReasonCode, read_reasons, write_reason
+from printworks.store.callbacks.settings import read_callback_settings
+from printworks.store.home.needs import (
+    MOST_CALLBACKS,
+    OrderInTrouble,
+    count_failed_callbacks,
+    list_answered,
+    list_failed_drafts,
+    list_old_drafts_of,
+    list_troubled,
+)
+from printworks.store.money.ledger import read_books, read_credit_limit
+from printworks.store.money.statements import list_pending_payments
+
+# Of each kind; whoever solves some sees the next ones.
+_LISTED: Final = 5
+_MOST_PENDING: Final = 20
+# Orders that were not submitted are mentioned this long before they are cancelled.
+_BEFORE_CANCELLED: Final = timedelta(days=7)
+_LONGEST: Final = 200
+
+
+class Need(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that waits for the merchant."""
+
+    # What it is about, in a few words.
+    title: str
+    sentence: str
+    # What to do, and where.
+    verb: str
+    address: str
+    tone: Tone = "warn"
+
+
+def list_needs(visit: MerchantVisit) -> list[Need]:
+    """Return what waits for the merchant, the most urgent first; what is solved is gone."""
+    return [
+        *_list_payments(visit),
+        *_list_orders(visit),
+        *_list_drafts(visit),
+        *_list_issues(visit),
+        *_list_callbacks(visit),
+        *_list_credit(visit),
+        *_list_old_drafts(visit),
+    ]
+
+
+def name_order(order_id: int, reference: str | None) -> str:
+    """Return an order as its merchant knows it."""
+    return f"Order {order_id}" + (f" ({shorten(reference, 40)})" if reference else "")
+
+
+def _list_payments(visit: MerchantVisit) -> Iterator[Need]:
+    """Tell of payments that the merchant has to authorise at the bank."""
+    pending = list_pending_payments(visit.db, visit.merchant.id, limit=_MOST_PENDING)
+    for payment in pending:
+        if payment.payer is Payer.MERCHANT and payment.state is PaymentState.WAITING:
+            amount = format_money(payment.amount, payment.currency)
+            yield Need(
+                title=name_order(payment.order_id, None),
+                sentence=f"Your bank wants you to confirm the payment of {amount}.",
+                verb="Confirm the payment",
+                address=f"/orders/{payment.order_id}",
+            )
+
+
+def _list_orders(visit: MerchantVisit) -> Iterator[Need]:
+    found = list_troubled(visit.db, visit.merchant.id, limit=_LISTED + 1)
+    for order in found[:_LISTED]:
+        reasons = read_reasons(order.reasons)
+        for reason in reasons[:1]:
+            yield _describe_reason(order, reason, more=len(reasons) - 1)
+        if order.held_at is not None:
+            yield Need(
+                title=name_order(order.id, order.merchant_order_id),
+                sentence="The order is on hold: nothing of it is sent to a lab.",
+                verb="Release the order",
+                address=f"/orders/{order.id}",
+            )
+    if len(found) > _LISTED:
+        yield Need(
+            title="More orders",
+            sentence="More orders do not go ahead. They appear here as you solve the first ones.",
+            verb="See your orders",
+            address="/orders",
+        )
+
+
+def _describe_reason(order: OrderInTrouble, reason: Reason, *, more: int) -> Need:
+    others = f" {count(more, 'more problem')} on its page." if more else ""
+    verb = "See the order"
+    if reason.code in UNPAID:
+        verb = "Submit it again"
+    elif reason.code is ReasonCode.IMAGE_FAILED:
+        verb = "Replace the image"
+    return Need(
+        title=name_order(order.id, order.merchant_order_id),
+        sentence=shorten(write_reason(reason), _LONGEST) + others,
+        verb=verb,
+        address=f"/orders/{order.id}",
+        tone="error",
+    )
+
+
+def _list_drafts(visit: MerchantVisit) -> Iterator[Need]:
+    for draft in list_failed_drafts(visit.db, visit.merchant.id, limit=_LISTED):
+        those = "One image" if draft.failed == 1 else f"{draft.failed} images"
+        yield Need(
+            title=name_order(draft.id, draft.merchant_order_id),
+            sentence=f"{those} cannot be printed. Remove or replace it before you submit the order."
+            if draft.failed == 1
+            else f"{those} cannot be printed. Remove or replace them before you submit the order.",
+            verb="See the images",
+            address=f"/orders/{draft.id}",
+            tone="error",
+        )
+
+
+def _list_issues(visit: MerchantVisit) -> Iterator[Need]:
+    for issue in list_answered(visit.db, visit.merchant.id, limit=_LISTED):
+        yield Need(
+            title=f"Issue about order {issue.order_id}",
+            sentence="We have answered you, and wait for your reply.",
+            verb="Read the answer",
+            address=f"/issues/{issue.id}",
+        )
+
+
+def _list_callbacks(visit: MerchantVisit) -> Iterator[Need]:
+    failed = count_failed_callbacks(visit.db, visit.merchant.id)
+    if failed:
+        number = f"{MOST_CALLBACKS:,} or more callbacks" if failed >= MOST_CALLBACKS else ""
+        yield Need(
+            title="Callbacks",
+            sentence=f"{number or count(failed, 'callback')} could not be delivered and will not be "
+            "tried again by themselves.",
+            verb="See and resend them",
+            address="/integrations?state=given-up",
+            tone="error",
+        )
+    candidate = read_callback_settings(visit.db, visit.merchant.id).candidate
+    if candidate is not None and candidate.is_over:
+        yield Need(
+            title="Callbacks",
+            sentence="Your new callback address did not answer our challenge, so it is not used.",
+            verb="Try it again",
+            address="/integrations",
+        )
+
+
+def _list_credit(visit: MerchantVisit) -> Iterator[Need]:
+    merchant = visit.merchant
+    if not is_on_account(merchant.billing, visit.services.gateway.cards):
+        return
+    limit = read_credit_limit(visit.db, merchant.id)
+    if limit is not None and read_books(visit.db, merchant.id).balance >= limit:
+        may_see = visit.may(Duty.ACCOUNT)
+        yield Need(
+            title="Credit",
+            sentence="Your credit limit is used up: orders are refused until you have paid.",
+            verb="See what you owe" if may_see else "See the team",
+            address="/account" if may_see else "/team",
+            tone="error",
+        )
+
+
+def _list_old_drafts(visit: MerchantVisit) -> Iterator[Need]:
+    keep: timedelta | None = visit.services.settings.keep_drafts
+    if keep is None:
+        return
+    before = visit.real_now - keep + _BEFORE_CANCELLED
+    drafts = list_old_drafts_of(visit.db, visit.merchant.id, before=before, limit=_LISTED)
+    for draft in drafts:
+        yield Need(
+            title=name_order(draft.id, draft.merchant_order_id),
+            sentence=f"It was never submitted, and is cancelled {_write_end(draft.updated_at + keep)}.",
+            verb="Submit or change it",
+            address=f"/orders/{draft.id}",
+        )
+
+
+def _write_end(end: datetime) -> str:
+    return f"on {end:%-d %B} unless you submit or change it"
