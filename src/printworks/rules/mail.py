@@ -195,11 +195,16 @@ _SYSTEMS: Final = (
 )
 
 
-def name_browser(agent: str) -> str:
-    """Return a browser and its system as people know them; of others, what they say themselves."""
+def recognise_browser(agent: str) -> list[str]:
+    """Return a browser and its system as people know them, as far as they are known."""
     browser = next((name for sign, name in _BROWSERS if sign in agent), "")
     system = next((name for sign, name in _SYSTEMS if sign in agent), "")
-    return ", ".join(filter(None, (browser, system))) or tidy_line(agent, LONGEST_NAME)
+    return [name for name in (browser, system) if name]
+
+
+def name_browser(agent: str) -> str:
+    """Return a browser and its system as people know them; of others, what they say themselves."""
+    return ", ".join(recognise_browser(agent)) or tidy_line(agent, LONGEST_NAME)
 
 
 def find_address(text: str | None) -> str | None:

@@ -115,6 +115,12 @@ def sign_out(work: SystemWork, person_id: int, session: str) -> None:
     work.audit("end-session")
 
 
+def sign_out_others(work: SystemWork, person_id: int, session: str) -> None:
+    """End all sessions of a person but one, by its hash."""
+    ended = end_sessions(work.db, person_id, but=session)
+    work.audit("sign-out-others", ended=ended)
+
+
 def sign_out_everywhere(work: SystemWork, person_id: int) -> None:
     end_sessions(work.db, person_id)
     work.audit("sign-out-everywhere")

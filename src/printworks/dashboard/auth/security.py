@@ -188,6 +188,11 @@ def end_one(visit: Visit) -> None:
     security.sign_out(visit.own_work, visit.person.id, visit.sent.text("session"))
 
 
+@show_security.action("sign-out-others", "Your other sessions were signed out.")
+def sign_out_others(visit: Visit) -> None:
+    security.sign_out_others(visit.own_work, visit.person.id, visit.session.hash)
+
+
 @show_security.action("sign-out-everywhere")
 def sign_out_everywhere(visit: Visit) -> Response:
     """End all sessions, this one too."""

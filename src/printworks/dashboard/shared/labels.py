@@ -11,6 +11,7 @@ from printworks.rules.images import ImageStatus
 from printworks.rules.issues import IssueAction, IssueKind, IssueState, Resolution
 from printworks.rules.keys import KeyAccess
 from printworks.rules.ledger import EntryKind
+from printworks.rules.mail import recognise_browser
 from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import PaymentState
 from printworks.rules.production import LabState
@@ -197,6 +198,11 @@ def name_attribute(attribute: str) -> str:
     """Return `frameColour` as `Frame colour`."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", attribute)
     return words[:1].upper() + words[1:].lower()
+
+
+def name_device(agent: str) -> str:
+    """Return `Firefox on Windows` for what a browser says of itself."""
+    return " on ".join(recognise_browser(agent)) or "Another program"
 
 
 def shorten(text: str, longest: int = 60) -> str:

@@ -10,7 +10,13 @@ from starlette.responses import HTMLResponse, RedirectResponse
 
 from printworks.dashboard.shared.ages import write_age
 from printworks.dashboard.shared.callbacks import describe_event, describe_result, excerpt
-from printworks.dashboard.shared.labels import Tone, label, name_country, operator_label
+from printworks.dashboard.shared.labels import (
+    Tone,
+    label,
+    name_country,
+    name_device,
+    operator_label,
+)
 from printworks.dashboard.shared.money import format_money
 from printworks.dashboard.site.assets import address_of
 from printworks.rules.reasons import write_reasons
@@ -72,6 +78,7 @@ def _open_environment() -> Environment:
     environment.filters |= {
         "age": write_age,
         "country": name_country,
+        "device": name_device,
         "event": describe_event,
         "excerpt": excerpt,
         "explain": write_reasons,

@@ -135,6 +135,11 @@ class PageRouter(Generic[V]):
             for page in pages
             for form_action in page.form_actions
         }
+        self._duties = {
+            form_action.name: form_action.duty or USUAL_DUTY[realm]
+            for page in pages
+            for form_action in page.form_actions
+        }
         self._reauthentication = Reauthentication(services)
         self._views = RateLimiter(burst=_VIEWS, every=_VIEW_EVERY)
         self._sends = RateLimiter(burst=_SENDS, every=_SEND_EVERY)
@@ -243,7 +248,7 @@ class PageRouter(Generic[V]):
         form_action = page.find_action(sent.text("do"))
         if form_action is None:
             raise HTTPException(400)
-        needed = form_action.duty or USUAL_DUTY[self._realm]
+        needed = self._duties[form_action.name]
         if not {page.duty, needed} <= MAY[signed_in.person.role]:
             return _refuse_duty(self._realm, needed)
         show_again = partial(self._show_again, page, request, sent=sent)
@@ -288,6 +293,7 @@ class PageRouter(Generic[V]):
             "session": signed_in.session,
             "real_now": self._services.clock(),
             "connection": db,
+            "duties": self._duties,
             **said,
         }
         if signed_in.person.merchant_id is None:

@@ -55,6 +55,8 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
     done: str = ""
     # Whether a wrong password was just entered on this page.
     is_proof_wrong: bool = False
+    # What each form action of the area requires, by its name.
+    duties: Mapping[str, Duty] = {}
 
     @property
     def db(self) -> Connection:
@@ -167,6 +169,10 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
     def may(self, duty: Duty) -> bool:
         """Say whether the person's role includes a duty."""
         return duty in MAY[self.person.role]
+
+    def may_do(self, form_action: str) -> bool:
+        """Say whether the person's role includes what a form action requires."""
+        return self.may(self.duties.get(form_action, Duty.LOOK))
 
     def render(self, template: str, *, status: int = 200, **facts: Any) -> Response:
         """Return a page with everything around it."""

@@ -19,9 +19,12 @@ from printworks.dashboard.site.visits import MerchantVisit, refuse_unknown
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.people import Duty
 from printworks.rules.sizing import Units
+from printworks.store.engine.rows import group_by
 
 _ON_A_PAGE: Final = 24
 _OTHERS: Final = 6
+# In the address: no kind is chosen, and all products are listed.
+_EVERYTHING: Final = "all"
 _USUAL_COUNTRY: Final = "GB"
 _CENTIMETRES: Final[Mapping[Units, Decimal]] = {Units.INCHES: Decimal("2.54"), Units.CM: Decimal(1)}
 
@@ -31,6 +34,16 @@ class Tile(msgspec.Struct, frozen=True):
 
     product: Product
     # In minor units of the merchant's currency; None if it is not sold in it.
+    price: int | None
+
+
+class KindTile(msgspec.Struct, frozen=True):
+    """A kind of products: one of them to be drawn, how many there are, and the lowest price."""
+
+    kind: str
+    name: str
+    example: Product
+    count: int
     price: int | None
 
 
@@ -59,12 +72,14 @@ def show_catalogue(visit: MerchantVisit) -> Response:
     """Show what can be ordered, a page at a time."""
     catalogue, country = visit.services.catalogue, _read_country(visit)
     text, kind, sort = visit.search_text, visit.query.get("kind", ""), visit.query.get("sort", "")
+    shows_kinds = not (text or kind or sort or visit.cursor("from"))
     kind = kind if kind in catalogue.kinds else ""
     found = find_products(catalogue.products, text=text, kind=kind, country=country)
     tiles = _sort([_make_tile(visit, product, country) for product in found], sort)
     page = choose_page(visit, tiles, _ON_A_PAGE)
     return visit.render(
         "merchant/catalogue.html",
+        kind_tiles=_list_kinds(tiles) if shows_kinds else [],
         tiles=page.shown,
         draw=product_picture,
         pages=page.links,
@@ -72,12 +87,12 @@ def show_catalogue(visit: MerchantVisit) -> Response:
         total=len(found),
         text=text,
         kind=kind,
-        kinds=[(one, name_kind(one)) for one in catalogue.kinds],
+        kinds=[(_EVERYTHING, "Everything"), *((one, name_kind(one)) for one in catalogue.kinds)],
         country=country,
         countries=COUNTRY_CHOICES,
         sort=sort if sort in _SORTS else "",
         sorts=[(name, words) for name, (words, _) in _SORTS.items()],
-        is_filtered=bool(text or kind or sort),
+        is_filtered=not shows_kinds,
         currency=visit.merchant.currency,
     )
 
@@ -106,6 +121,21 @@ def show_product(visit: MerchantVisit) -> Response:
         others=_list_others(visit, catalogue, product, country),
         may_order=visit.may(Duty.ORDER),
     )
+
+
+def _list_kinds(tiles: Sequence[Tile]) -> list[KindTile]:
+    """Return the kinds of these products, in the order of the catalogue."""
+    kinds = group_by(tiles, lambda tile: tile.product.kind)
+    return [
+        KindTile(
+            kind=kind,
+            name=name_kind(kind),
+            example=alike[len(alike) // 2].product,
+            count=len(alike),
+            price=min((tile.price for tile in alike if tile.price is not None), default=None),
+        )
+        for kind, alike in kinds.items()
+    ]
 
 
 def name_kind(kind: str) -> str:
