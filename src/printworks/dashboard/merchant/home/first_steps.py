@@ -20,7 +20,7 @@ class Step(msgspec.Struct, frozen=True):
 
 # What each is, where it is done, the fact that shows it, and who can do it.
 _STEPS: Final = (
-    ("Create your first order", "/orders/new", "has_order", Duty.ORDER),
+    ("Place an order", "/orders/new", "has_order", Duty.ORDER),
     ("Add a picture to it", "/orders", "has_image", Duty.ORDER),
     ("Submit it", "/orders", "has_submitted", Duty.ORDER),
     ("Arrange how you pay", "/account", "can_pay", Duty.ACCOUNT),
