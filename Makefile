@@ -87,8 +87,8 @@ docs: setup ## Write docs/operate/settings.md.
 	$(BIN)/python -m printworks.cli.reference > docs/operate/settings.md.new
 	mv docs/operate/settings.md.new docs/operate/settings.md
 
-translations: setup ## Collect the words of mails into their catalogues, and compile them.
-	$(BIN)/python -m printworks.mail.translating
+translations: setup ## Collect the words of mails and recipient pages into their catalogues, and compile them.
+	$(BIN)/python -m printworks.language.translating
 
 pictures: setup-dev ## Render the screenshots in docs/pages.
 	$(BIN)/python -m tests.browser.pictures

@@ -20,9 +20,13 @@ class _Answering:
 
 
 class _Proxying:
-    def __init__(self, pixels: Pixels, proxy_size: int) -> None:
+    def __init__(
+        self, pixels: Pixels, proxy_size: int, proof_size: int, then: Rejected | None
+    ) -> None:
         self._pixels = pixels
         self._proxy_size = proxy_size
+        self._proof_size = proof_size
+        self._then = then
 
     def prepare(
         self, _source: Path, area: PrintArea, sizing: Sizing, out: Path, **_: object
@@ -48,15 +52,33 @@ class _Proxying:
             facts, Proofs(placement, out / PREVIEW, out / THUMBNAIL, Cost()), proxy
         )
 
+    def proof(
+        self, _proxy: Path, pixels: Pixels, area: PrintArea, sizing: Sizing, out: Path
+    ) -> Proofs | Rejected:
+        if self._then is not None:
+            return self._then
+        with (out / PREVIEW).open("wb") as file:
+            file.truncate(self._proof_size)
+        return Proofs(place(pixels, area, sizing), out / PREVIEW, out / THUMBNAIL, Cost())
+
 
 def one_that_answers(answer: Rejected) -> ImageProcessor:
     """Return a processor that says the same of every file."""
     return _as_processor(_Answering(answer))
 
 
-def one_that_claims(pixels: Pixels = USUAL, *, proxy_size: int = 9) -> ImageProcessor:
-    """Return a processor that says every picture has this size, and writes a proxy this large."""
-    return _as_processor(_Proxying(pixels, proxy_size))
+def one_that_claims(
+    pixels: Pixels = USUAL,
+    *,
+    proxy_size: int = 9,
+    proof_size: int = 9,
+    then: Rejected | None = None,
+) -> ImageProcessor:
+    """Return a processor that says every picture has this size, and writes a proxy this large.
+
+    `then` is what it says when it is asked for other proofs of the same picture.
+    """
+    return _as_processor(_Proxying(pixels, proxy_size, proof_size, then))
 
 
 def _as_processor(stand_in: Any) -> ImageProcessor:

@@ -20,8 +20,8 @@ from printworks.dashboard.checkout.checkout_view import (
     TotalRow,
     make_fields,
     show_checkout,
-    show_unknown_checkout,
 )
+from printworks.dashboard.checkout.order_view import Item, Parcel, Progress, Step
 from printworks.dashboard.checkout.payment_view import (
     BankView,
     PaymentView,
@@ -30,16 +30,21 @@ from printworks.dashboard.checkout.payment_view import (
     show_unknown_payment,
     show_unreachable_bank,
 )
+from printworks.dashboard.checkout.readers import ShopView, find_reader, refuse_unknown_order
+from printworks.dashboard.checkout.tracking import TrackingView, show_tracking
 from printworks.dashboard.site.forms import Sent, refuse_form
 from printworks.dashboard.site.rate_limits import refuse_busy, refuse_too_many
 from printworks.dashboard.site.rendering import render
+from printworks.language.words import Words
 from printworks.payments.provider import Declined, NeedsAuthorisation, Paid
+from printworks.rules.languages import Language
+from printworks.rules.parcels import Stage
 from printworks.rules.payments import PaymentState
 from printworks.rules.recipients import NEEDED, OPTIONAL
 from printworks.web.pages import PageServer
 from tests.api.client import make_scope
 
-Show = Callable[[], Response]
+Show = Callable[[Request], Response]
 
 # Two pictures in the shapes of prints: one lies, one stands.
 LYING: Final = (
@@ -54,35 +59,90 @@ STANDING: Final = (
     "fill='%236b4a2f'/%3E%3C/svg%3E"
 )
 
+SHOP: Final = ShopView(
+    name="Fox & Daughters Pictures",
+    logo=LYING,
+    logo_width=180,
+    logo_height=120,
+    email="hello@fox.example",
+    telephone="+44 1904 123456",
+    website="https://fox.example",
+    return_address=("1 High Street", "York", "YO1 1AA"),
+)
 CHECKOUT: Final = CheckoutView(
-    page="/pay/token",
     state=CheckoutState.PAYABLE,
-    merchant="Fox & Daughters Pictures",
+    shop=SHOP,
     order="1042",
     currency="GBP",
     total=6447,
     lines=(
         CheckoutLineView(
-            description="12x18 inch fine art print, framed with mount",
-            choices=("Frame colour: black", "Finish: matte"),
-            copies=1,
+            item=Item(
+                "12x18 inch fine art print, framed with mount",
+                ("Frame colour: black", "Finish: matte"),
+                1,
+                LYING,
+            ),
             each=4900,
             total=4900,
-            thumbnail=LYING,
         ),
-        CheckoutLineView(
-            description="4x6 inch print", copies=12, each=49, total=588, thumbnail=STANDING
-        ),
-        CheckoutLineView(description="Sticker sheet", copies=1, each=250, total=250),
+        CheckoutLineView(item=Item("4x6 inch print", (), 12, STANDING), each=49, total=588),
+        CheckoutLineView(item=Item("Sticker sheet", (), 1, ""), each=250, total=250),
     ),
-    rows=(TotalRow("Prints", 5738), TotalRow("Shipping (Standard)", 599), TotalRow("Tax", 110)),
+    rows=(TotalRow("Prints", 5738), TotalRow("Standard shipping", 599), TotalRow("Tax", 110)),
     address=("Mary Fox", "12 Long Lane", "Flat 3", "Hebden Bridge HX7 8AA", "United Kingdom"),
     email="mary@example.com",
     country="United Kingdom",
     form_token="0" * 64,
 )
+
+
+def _parcel(number: int, *, is_sent: bool, is_delivered: bool = False) -> Parcel:
+    return Parcel(
+        number=number,
+        items=("1 \N{MULTIPLICATION SIGN} 12x18 inch fine art print, framed with mount",),
+        is_sent=is_sent,
+        is_delivered=is_delivered,
+        dispatch="Sent on Mon 16 Nov" if is_sent else "Leaves the lab by Wed 18 Nov",
+        arrival="Expected Thu 19 Nov \N{EN DASH} Mon 23 Nov",
+        carrier="Royal Mail" if is_sent else "",
+        tracking_number="LX123456789ZZ" if is_sent else "",
+        tracking_url="https://tracking.example/LX123456789ZZ" if is_sent else "",
+    )
+
+
+def _progress(stage: Stage, *parcels: Parcel) -> Progress:
+    reached = list(Stage).index(stage)
+    sent = sum(parcel.is_sent for parcel in parcels)
+    texts = (
+        ("Paid", "16 November 2026"),
+        ("In production", ""),
+        ("Sent", f"{sent} of {len(parcels)} parcels sent" if sent else ""),
+        ("Delivered", "" if stage is Stage.DELIVERED else "Expected Thu 19 Nov"),
+    )
+    steps = tuple(
+        Step(text, more, place <= reached, place == reached)
+        for place, (text, more) in enumerate(texts)
+    )
+    return Progress(stage, steps, parcels, sent)
+
+
+_IN_PRODUCTION: Final = _progress(
+    Stage.IN_PRODUCTION,
+    _parcel(1, is_sent=True),
+    _parcel(2, is_sent=True),
+    _parcel(3, is_sent=False),
+)
+_DELIVERED: Final = _progress(Stage.DELIVERED, _parcel(1, is_sent=True, is_delivered=True))
+TRACKING: Final = TrackingView(
+    shop=SHOP,
+    order="A-1001",
+    items=tuple(line.item for line in CHECKOUT.lines),
+    address=CHECKOUT.address,
+    progress=_IN_PRODUCTION,
+    version="1",
+)
 PAYMENT: Final = PaymentView(
-    page="/payments/key",
     state=PaymentState.PAID,
     merchant="Fox & Daughters Pictures",
     order="1042",
@@ -90,7 +150,6 @@ PAYMENT: Final = PaymentView(
     currency="EUR",
 )
 BANK: Final = BankView(
-    page="/bank/key",
     merchant="Fox & Daughters Pictures",
     order="1042",
     amount=123450,
@@ -99,6 +158,7 @@ BANK: Final = BankView(
     outcome=NeedsAuthorisation(url="", reference=""),
     back="/payment-paid",
 )
+ENGLISH: Final = Words(Language.EN)
 ALL: Final = {**NEEDED, **OPTIONAL}
 TYPED: Final = {
     "recipient_name": "Mary Fox",
@@ -114,21 +174,26 @@ WRONG: Final = {
 
 def _checkout(state: CheckoutState, **facts: Any) -> Show:
     view = msgspec.structs.replace(CHECKOUT, state=state, **facts)
-    return lambda: show_checkout(view)
+    return lambda request: show_checkout(view, find_reader(request), request)
 
 
 def _payment(state: PaymentState, **facts: Any) -> Show:
     view = msgspec.structs.replace(PAYMENT, state=state, **facts)
-    return lambda: show_payment(view)
+    return lambda request: show_payment(view, find_reader(request))
 
 
 def _bank(**facts: Any) -> Show:
     view = msgspec.structs.replace(BANK, **facts)
-    return lambda: show_bank(view)
+    return lambda request: show_bank(view, find_reader(request))
+
+
+def _tracking(**facts: Any) -> Show:
+    view = TRACKING._replace(**facts)
+    return lambda request: show_tracking(view, find_reader(request), request)
 
 
 def _sign_in(*, problem: str = "", is_blocked: bool = False, is_console: bool = False) -> Show:
-    return lambda: render(
+    return lambda _request: render(
         "sign_in.html",
         with_script=True,
         problem=problem,
@@ -149,10 +214,12 @@ ENDLESS_WORD: Final = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbau
 ENDLESS: Final[Mapping[str, Show]] = {
     "checkout-endless": _checkout(
         CheckoutState.PAYABLE,
-        merchant=ENDLESS_WORD,
+        shop=SHOP._replace(name=ENDLESS_WORD),
         order=str(10**7),
         lines=tuple(
-            msgspec.structs.replace(line, description=ENDLESS_WORD, total=10**7)
+            msgspec.structs.replace(
+                line, item=line.item._replace(description=ENDLESS_WORD), total=10**7
+            )
             for line in CHECKOUT.lines
         ),
         rows=(TotalRow(ENDLESS_WORD, 10**7),),
@@ -160,6 +227,22 @@ ENDLESS: Final[Mapping[str, Show]] = {
         address=(ENDLESS_WORD, ENDLESS_WORD),
         email=f"{ENDLESS_WORD}@example.com",
         reason=ENDLESS_WORD,
+    ),
+    "tracking-endless": _tracking(
+        shop=SHOP._replace(
+            name=ENDLESS_WORD,
+            email=f"{ENDLESS_WORD}@example.com",
+            website=f"https://{ENDLESS_WORD}.example",
+            return_address=(ENDLESS_WORD,),
+        ),
+        order=ENDLESS_WORD,
+        address=(ENDLESS_WORD,),
+        progress=_progress(
+            Stage.SENT,
+            _parcel(1, is_sent=True)._replace(
+                items=(ENDLESS_WORD,), tracking_number=ENDLESS_WORD, carrier=ENDLESS_WORD
+            ),
+        ),
     ),
     "bank-endless": _bank(merchant=ENDLESS_WORD, order=ENDLESS_WORD, amount=10**7),
 }
@@ -169,33 +252,43 @@ STATES: Final[Mapping[str, Show]] = {
     "checkout-payable": _checkout(_S.PAYABLE),
     "checkout-declined": _checkout(_S.PAYABLE, reason="The bank declined the card."),
     "checkout-incomplete": _checkout(
-        _S.INCOMPLETE, address=(), email="", fields=make_fields(ALL, "GB")
+        _S.INCOMPLETE, address=(), email="", fields=make_fields(ALL, "GB", ENGLISH)
     ),
     "checkout-wrong": _checkout(
         _S.INCOMPLETE,
         address=(),
         email="",
-        fields=make_fields(ALL, "GB", values=TYPED, errors=WRONG),
+        fields=make_fields(ALL, "GB", ENGLISH, values=TYPED, errors=WRONG),
     ),
-    "checkout-email": _checkout(_S.INCOMPLETE, email="", fields=make_fields(["email"], "GB")),
+    "checkout-email": _checkout(
+        _S.INCOMPLETE, email="", fields=make_fields(["email"], "GB", ENGLISH)
+    ),
     "checkout-long": _checkout(_S.PAYABLE, lines=CHECKOUT.lines * 4),
-    "checkout-paid": _checkout(_S.PAID),
+    "checkout-paid": _checkout(
+        _S.PAID, progress=_progress(Stage.ORDERED, _parcel(1, is_sent=False))
+    ),
+    "checkout-partly-sent": _checkout(_S.PAID, progress=_IN_PRODUCTION),
+    "checkout-delivered": _checkout(_S.PAID, progress=_DELIVERED),
+    "checkout-plain": _checkout(_S.PAYABLE, shop=ShopView("Fox & Daughters Pictures")),
+    "tracking": _tracking(),
+    "tracking-delivered": _tracking(progress=_DELIVERED),
     "checkout-at-bank": _checkout(_S.AT_BANK, bank_url="/bank-open"),
     "checkout-finding-out": _checkout(_S.FINDING_OUT),
     "checkout-not-ready": _checkout(_S.NOT_READY),
     "checkout-cancelled": _checkout(_S.CANCELLED),
+    "checkout-refunded": _checkout(_S.CANCELLED, is_refunded=True, is_back=True),
     "checkout-expired": _checkout(_S.EXPIRED),
-    "checkout-unknown": show_unknown_checkout,
+    "checkout-unknown": lambda request: refuse_unknown_order(find_reader(request)),
     "payment-finding-out": _payment(PaymentState.ASKED),
     "payment-paid": _payment(PaymentState.PAID),
     "payment-declined": _payment(PaymentState.DECLINED, reason="The bank declined the card."),
     "payment-expired": _payment(PaymentState.WAITING, is_expired=True),
     "payment-refunded": _payment(PaymentState.REFUNDED),
-    "payment-unknown": show_unknown_payment,
+    "payment-unknown": lambda request: show_unknown_payment(find_reader(request)),
     "bank-open": _bank(),
     "bank-authorised": _bank(outcome=Paid(provider="", reference="")),
     "bank-declined": _bank(outcome=Declined(reason="The payment was not authorised.")),
-    "bank-silent": show_unreachable_bank,
+    "bank-silent": lambda request: show_unreachable_bank(find_reader(request)),
     "sign-in": _sign_in(),
     "sign-in-wrong": _sign_in(problem="Wrong e-mail address or password."),
     "sign-in-blocked": _sign_in(
@@ -204,15 +297,17 @@ STATES: Final[Mapping[str, Show]] = {
     "sign-in-console": _sign_in(
         problem="Too many wrong passwords or codes.", is_blocked=True, is_console=True
     ),
-    "sign-in-busy": lambda: refuse_busy("/sign-in", "Many people are signing in at the moment."),
-    "form-refused": lambda: refuse_form("/pay/token"),
-    "too-many": lambda: refuse_too_many("/pay/token", timedelta(seconds=12)),
+    "sign-in-busy": lambda _request: refuse_busy(
+        "/sign-in", "Many people are signing in at the moment."
+    ),
+    "form-refused": lambda _request: refuse_form("/pay/token"),
+    "too-many": lambda _request: refuse_too_many("/pay/token", timedelta(seconds=12)),
 }
 
 
 def _route(name: str, show: Show) -> BaseRoute:
-    async def answer(_request: Request) -> Response:
-        return show()
+    async def answer(request: Request) -> Response:
+        return show(request)
 
     return Route(f"/{name}", answer)
 

@@ -5,10 +5,10 @@ from typing import Final
 
 import pytest
 
+from printworks.language.words import Words
 from printworks.mail.letter import LetterTerms
 from printworks.mail.letters import write_letter
 from printworks.mail.rendering import render_letter
-from printworks.mail.words import Words
 from printworks.rules.languages import Language
 from printworks.rules.mail import MailFacts, MailKind, NoticeFact
 from tests.browser.conftest import LOOKS, NewPage

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import ON_THE_WAY, NewPage
+from tests.browser.conftest import ON_THE_WAY, NewPage, Scheme
 from tests.browser.inspecting import check_page
 from tests.running import Client, Service, running
 from tests.worker.hosts import PictureHost, holds
@@ -61,6 +61,10 @@ class Shop:
         found: dict[str, Any] = self.api.get("/v3.0/orders?limit=1").data["content"][0]
         return found
 
+    def pass_time(self, advance: str) -> None:
+        """Move the merchant's clock, and let happen what happens meanwhile."""
+        assert self.api.post("/v3.0/sandbox/clock", {"advance": advance}).status == 200
+
     def _order(self, members: dict[str, Any], **image: Any) -> int:
         order = int(self.api.post("/v3.0/orders", members).data["id"])
         body = {"sku": STICKER, "url": self.picture, "copies": 1, "sizing": "Crop", **image}
@@ -98,7 +102,7 @@ def press(page: Page, name: str) -> None:
     page.get_by_role("button", name=name).click()
 
 
-def heading(page: Page, text: str) -> None:
+def heading(page: Page, text: str | re.Pattern[str]) -> None:
     """Wait until the page is the one with this heading."""
     expect(page.get_by_role("heading", level=1)).to_have_text(text)
 
@@ -234,3 +238,48 @@ def test_the_pages_of_the_program_can_be_used_by_everybody(open_page: NewPage, s
     page.goto(f"https://127.0.0.1:{shop.service.port}/")
     heading(page, "Orders in, prints out")
     check_page(page)
+
+
+IN_GERMANY: Final = {
+    "countryCode": "DE",
+    "recipientName": "Erika Fuchs",
+    "address1": "Lange Gasse 1",
+    "addressTownOrCity": "Berlin",
+    "postalOrZipCode": "10115",
+    "email": "erika@example.com",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("size", "scheme"), [("phone", "light"), ("desktop", "dark")])
+def test_a_recipient_pays_in_german_and_sees_the_parcel_leave(
+    open_page: NewPage, shop: Shop, size: str, scheme: Scheme
+) -> None:
+    page = open_page(size, scheme, locale="de-DE")
+    url = shop.ask_recipient(**IN_GERMANY)
+
+    page.goto(url)
+    heading(page, "Prüfen und bezahlen")
+    expect(page.locator("html")).to_have_attribute("lang", "de")
+    expect(page.get_by_text("Deutschland")).to_be_visible()
+    check_page(page)
+    page.get_by_role("button", name=re.compile(r"[0-9],[0-9]{2} £ bezahlen$")).click()
+    heading(page, "Diese Zahlung freigeben?")
+    check_page(page)
+    press(page, "Zahlung freigeben")
+    heading(page, "Vielen Dank für Ihre Zahlung")
+    check_page(page)
+    shop.pass_time("PT1H")
+    page.reload()
+    heading(page, re.compile("^Ihre Bestellung (ist unterwegs|wurde zugestellt)$"))
+    expect(page.get_by_role("link", name="Paket verfolgen")).to_have_attribute(
+        "href", re.compile("^https://tracking.example/LX")
+    )
+    check_page(page)
+    page.get_by_role("link", name="Français").click()
+    heading(page, re.compile("^Votre commande (est en route|a été livrée)$"))
+    page.goto(url)
+    heading(page, re.compile("^Votre commande"))
+    page.emulate_media(media="print")
+    expect(page.get_by_role("link", name="Français")).to_be_hidden()
+    expect(page.get_by_role("row", name=re.compile("^Payé"))).to_be_visible()

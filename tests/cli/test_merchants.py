@@ -293,3 +293,29 @@ def test_everything_of_a_merchant_is_exported_into_one_file(
     assert about["merchantId"] == keeper.merchant.code
     assert known["order"] == order.id
     assert (again.code, "exists already" in again.complained) == (1, True)
+
+
+@pytest.mark.both_databases
+def test_what_recipients_see_is_shown_and_set(keeper: Operator, tmp_path: Path) -> None:
+    code, slip = keeper.merchant.code, tmp_path / "slip.txt"
+    slip.write_text("Dear {recipient}")
+    before = keeper.asks("merchant", "shop", code).said
+
+    changed = keeper.reads(
+        *("merchant", "shop", code, "--name", "Fox", "--email", "hello@fox.example"),
+        *("--return-address", "1 High Street; York", "--packing-slip", str(slip)),
+        *("--time-zone", "Europe/Berlin", "--website", "fox.example", "--telephone", "+44 123"),
+    )
+
+    assert "packing slip    none\n" in before
+    assert changed == {
+        "name": "Fox",
+        "email": "hello@fox.example",
+        "telephone": "+44 123",
+        "website": "https://fox.example",
+        "returnAddress": ["1 High Street", "York"],
+        "packingSlip": "Dear {recipient}",
+        "timeZone": "Europe/Berlin",
+        "hasLogo": False,
+    }
+    assert keeper.asks("merchant", "shop", code, "--time-zone", "Mars").code == 1

@@ -55,7 +55,7 @@ def test_the_recipient_sees_what_is_paid_for(
     assert "4x6 inch print" in said
     assert "2 \N{MULTIPLICATION SIGN} £12.50 £25.00" in said
     assert "Prints £25.00" in said
-    assert f"Shipping (Standard) £{shipping // 100}.{shipping % 100:02}" in said
+    assert f"Standard shipping £{shipping // 100}.{shipping % 100:02}" in said
     assert "Tax £0.55" in said
     total = 2500 + shipping + 55
     assert f"Pay £{total // 100}.{total % 100:02}" in said
@@ -179,7 +179,7 @@ def test_the_recipient_goes_to_the_bank_and_comes_back_having_paid(
     assert decided.headers["location"] == url.removeprefix("https://print.example")
     said = words_of(page)
     assert "Thank you for your payment" in said
-    assert f"Your order number is {order_of(v3)['id']} ." in said
+    assert f"Your order number is {order_of(v3)['id']}." in said
     assert order_of(v3)["status"] == "Submitted"
 
 

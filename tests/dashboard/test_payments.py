@@ -24,7 +24,7 @@ def test_a_payment_that_waits_leads_to_the_bank(v3: Client, browser: Client) -> 
     assert bank.status == 200
     said = words_of(bank)
     assert "Nothing is charged" in said
-    assert "Merchant Alice" in said
+    assert "Shop Alice" in said
     assert f"Order {order} (A-1)" in said
 
 

@@ -10,12 +10,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from printworks.mail import translating
+from printworks.language import translating
+from printworks.language.words import Words
 from printworks.mail.letter import LetterTerms
 from printworks.mail.letters import write_letter
 from printworks.mail.messages import BadRecipient, MailHeaders, build_message
 from printworks.mail.rendering import Body, render_letter
-from printworks.mail.words import Words
 from printworks.rules.languages import LANGUAGE_NAMES, Language
 from printworks.rules.mail import NOTICES, MailFacts, MailKind, NoticeFact, tidy_line
 from tests.dashboard.hostile import HOSTILE

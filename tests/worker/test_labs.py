@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from printworks.actions.accounts.shops import change_profile
 from printworks.actions.orders.orders import cancel_order, change_order
 from printworks.actions.orders.plans import get_planned_order
 from printworks.actions.production.holds import hold_order, release_order
@@ -34,6 +35,7 @@ from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus, ShippingMethod
 from printworks.rules.production import LabState
 from printworks.rules.reasons import write_reasons
+from printworks.rules.shops import ShopProfile
 from printworks.rules.submission import GeneralError, Obstacle
 from printworks.store.labs.shipments import Shipment, get_shipment, list_decisions
 from printworks.store.orders.orders import Order
@@ -352,6 +354,48 @@ class TestWhatALabIsTold:
         assert (told and told["sha256"]) == (
             hashlib.sha256(A_SLIP).hexdigest() if takes_slips else None
         )
+
+    @pytest.mark.parametrize(("country", "takes_slips"), [("GB", True), ("FR", False)])
+    def test_the_slip_of_the_shop_goes_into_parcels_without_one(
+        self, with_folders: Shop, country: str, takes_slips: bool
+    ) -> None:
+        shop = with_folders
+        hostile = ShopProfile(
+            name="Fox <b>",
+            packing_slip="Dear {recipient},\n{order} of {date}: {items} <script> {contact}",
+            email="hello@fox.example",
+            return_address="1 High Street\nYork",
+        )
+        order = shop.add_order(
+            destination_country=country,
+            recipient_name="Mary {shop} \u202e<i>",
+            merchant_order_id="M-1",
+        )
+        with shop.database.writing() as db:
+            change_profile(a_work_of(db, order), hostile)
+        shop.add_images(order, shop.host.at("/cat.jpg", holds(A_PICTURE)))
+        shop.submit(order)
+
+        shop.drain()
+
+        shipment = only(shop, order)
+        told = read_job(shop, shipment)["packing_slip"]
+        folder = Path(str(shop.settings.lab_folder), shipment.lab, "inbox", shipment.job_name)
+        if not takes_slips:
+            assert told is None
+            return
+        [slip] = folder.rglob("packing-slip.html")
+        written = slip.read_text()
+        assert told == {
+            "name": "packing-slip.html",
+            "sha256": hashlib.sha256(slip.read_bytes()).hexdigest(),
+        }
+        assert "Dear Mary {shop}  &lt;i&gt;,\nM-1 of" in written
+        assert "1 \N{MULTIPLICATION SIGN} " in written
+        assert "&lt;script&gt; hello@fox.example" in written
+        assert "Fox &lt;b&gt;" in written
+        assert "1 High Street\nYork" in written
+        assert "Packing slip: put it in" in (folder / "sheet.html").read_text()
 
 
 class TestTheUsualCourse:

@@ -14,6 +14,7 @@ from printworks.cli import (
     merchant_limits,
     merchant_mail,
     merchant_people,
+    merchant_shop,
 )
 from printworks.cli.keys import show_key
 from printworks.cli.options import MerchantId
@@ -139,3 +140,4 @@ app.add_typer(merchant_people.app)
 app.add_typer(merchant_limits.app)
 app.add_typer(merchant_lifecycle.app)
 app.add_typer(merchant_mail.app)
+app.add_typer(merchant_shop.app)

@@ -22,12 +22,13 @@ def write_sheet(
     return _TEMPLATE.render(
         document=document,
         places=places,
-        pictures={name: _embed(content) for name, content in thumbnails.items()},
+        pictures={name: embed_picture(content) for name, content in thumbnails.items()},
         code=_render_code(document.job),
     )
 
 
-def _embed(picture: bytes) -> str:
+def embed_picture(picture: bytes) -> str:
+    """Return a picture as an address that needs no file."""
     kind = "png" if picture.startswith(b"\x89PNG") else "jpeg"
     return f"data:image/{kind};base64,{base64.b64encode(picture).decode()}"
 
@@ -38,7 +39,7 @@ def _render_code(job: int) -> Markup:
     return Markup(code.svg_inline(border=0, omitsize=True, svgclass=None, lineclass=None))  # noqa: S704
 
 
-def _clean(value: object) -> object:
+def clean_text(value: object) -> object:
     """Replace the characters that could reverse or hide the text around them."""
     if not isinstance(value, str) or isinstance(value, Markup):
         return value
@@ -51,5 +52,5 @@ _TEMPLATE: Final = Environment(
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
-    finalize=_clean,
+    finalize=clean_text,
 ).get_template("sheet.html")

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from printworks.mail.words import Words
+from printworks.language.words import Words
 from printworks.rules.mail import LONGEST_NAME, MailFacts, tidy_line
 
 
@@ -54,6 +54,8 @@ class LetterTerms(NamedTuple):
     link: str = ""
     # With which the reader ends mails of this kind; empty if there is no such link.
     unsubscribe: str = ""
+    # Where the recipient can follow the order; empty if there is no such page.
+    order_page: str = ""
 
 
 class Writing(NamedTuple):

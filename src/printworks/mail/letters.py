@@ -9,9 +9,9 @@ from typing import Final
 
 import msgspec
 
+from printworks.language.words import Words
 from printworks.mail import account_letters, notice_letters
 from printworks.mail.letter import Letter, LetterLink, LetterTerms, Writing
-from printworks.mail.words import Words
 from printworks.rules.mail import NOTICES, MailFacts, MailKind
 from printworks.rules.people import Realm
 

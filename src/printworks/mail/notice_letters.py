@@ -113,6 +113,8 @@ def write_shipments_sent(w: Writing) -> Letter:
 def write_parcel_sent(w: Writing) -> Letter:
     say, shop = w.words.say, write_name(w.facts.shop)
     [fact] = w.facts.items
+    page = w.terms.order_page
+    see = LetterLink(say("See where your order is"), page) if page else None
     tracking = _track(w, fact)
     number = ((say("Tracking number"), fact.tracking_number),) if fact.tracking_number else ()
     reference = ((say("Order"), write_name(fact.reference)),) if fact.reference else ()
@@ -122,7 +124,9 @@ def write_parcel_sent(w: Writing) -> Letter:
         heading=say("Your parcel is on its way"),
         sentences=(say("Your order from {shop} was printed and sent.", shop=shop),),
         facts=(*reference, *carrier, *number),
-        button=tracking,
+        # The page knows all parcels, and where each can be followed.
+        items=(LetterItem(tracking.text, tracking.address),) if see and tracking else (),
+        button=see or tracking,
         reason=say(
             "{operator} prints and sends this order for {shop}.",
             operator=w.terms.operator,

@@ -4,8 +4,8 @@ from typing import Final, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from printworks.language.words import Words
 from printworks.mail.letter import Letter, LetterTerms
-from printworks.mail.words import Words
 
 
 class Body(NamedTuple):

@@ -4,7 +4,7 @@ import hashlib
 import hmac
 from typing import Final, NamedTuple
 
-from printworks.mail.words import Words
+from printworks.language.words import Words
 from printworks.rules.languages import Language
 from printworks.rules.mail import MailKind
 

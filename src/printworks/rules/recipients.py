@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping
+from enum import StrEnum
 from typing import Final
 
 # The required fields, with their maximum lengths.
@@ -30,18 +31,44 @@ def tidy(text: str) -> str:
     return " ".join(text.split())
 
 
-def find_problems(missing: Collection[str], typed: Mapping[str, str]) -> dict[str, str]:
-    """Return the error of each field that is missing or not valid."""
-    problems = {}
+class Fault(StrEnum):
+    """What is wrong with a field."""
+
+    MISSING = "missing"
+    TOO_LONG = "too long"
+    UNPRINTABLE = "unprintable"
+    NO_EMAIL = "no e-mail address"
+
+
+def find_faults(missing: Collection[str], typed: Mapping[str, str]) -> dict[str, Fault]:
+    """Return what is wrong with each field that is missing or not valid."""
+    faults = {}
     for name, longest in {**NEEDED, **OPTIONAL}.items():
         value = tidy(typed.get(name, ""))
         if not value:
             if name in missing:
-                problems[name] = _MISSING[name]
+                faults[name] = Fault.MISSING
         elif len(value) > longest:
-            problems[name] = f"Use at most {longest} characters."
+            faults[name] = Fault.TOO_LONG
         elif not value.isprintable():
-            problems[name] = "This contains a character that cannot be printed."
+            faults[name] = Fault.UNPRINTABLE
         elif name == "email" and not _EMAIL.fullmatch(value):
-            problems[name] = "Enter a valid e-mail address, such as mary@example.com."
-    return problems
+            faults[name] = Fault.NO_EMAIL
+    return faults
+
+
+def find_problems(missing: Collection[str], typed: Mapping[str, str]) -> dict[str, str]:
+    """Return the error of each field that is missing or not valid."""
+    return {name: _explain(name, fault) for name, fault in find_faults(missing, typed).items()}
+
+
+def _explain(name: str, fault: Fault) -> str:
+    match fault:
+        case Fault.MISSING:
+            return _MISSING[name]
+        case Fault.TOO_LONG:
+            return f"Use at most {({**NEEDED, **OPTIONAL})[name]} characters."
+        case Fault.UNPRINTABLE:
+            return "This contains a character that cannot be printed."
+        case Fault.NO_EMAIL:
+            return "Enter a valid e-mail address, such as mary@example.com."

@@ -44,10 +44,10 @@ _BODY: Final = BodyLimits(1_000_000, timedelta(seconds=10), timedelta(seconds=30
 # For responses without a policy of their own, such as CSV files and redirects.
 _POLICY: Final = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
 # Below these, paths are case-sensitive: they contain tokens.
-_WITH_TOKENS: Final = frozenset({"pay", "payments", "bank"})
+_WITH_TOKENS: Final = frozenset({"pay", "payments", "bank", "track"})
 
 # Below these, a signed-in user may upload pictures.
-_WITH_FILES: Final = ("orders/", "issues/", "console/orders/")
+_WITH_FILES: Final = ("orders/", "issues/", "console/orders/", "settings/shop/")
 
 _TITLES: Final[Mapping[int, str]] = {
     404: "Page not found",

@@ -41,6 +41,20 @@ class Links:
         """Return the link to the checkout of a recipient."""
         return f"{self._public_url}/pay/{token}"
 
+    def tracking(self, order_id: int) -> str:
+        """Return the link at which anybody who has it can follow an order."""
+        return f"{self._public_url}/track/{order_id}/{self._sign_order(order_id)}"
+
+    def is_tracked(self, order_id: int, signature: str) -> bool:
+        """Return whether a signature is the one of the link to follow an order."""
+        # `compare_digest` takes only ASCII.
+        right = self._sign_order(order_id)
+        return signature.isascii() and hmac.compare_digest(signature, right)
+
+    def _sign_order(self, order_id: int) -> str:
+        message = f"track {order_id}".encode()
+        return hmac.digest(self._key, message, hashlib.sha256).hex()[:_DIGITS]
+
     def proofs(self, image_id: int, edition: int = 0) -> tuple[str, str]:
         """Return the links to the preview and the thumbnail of an edition of an image.
 

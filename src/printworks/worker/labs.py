@@ -11,12 +11,14 @@ import structlog
 
 from printworks.actions.production import lab_reports, release
 from printworks.actions.production.lab_documents import slip_name, thumbnail_name, write_document
+from printworks.actions.production.shop_slips import enclose_slip, find_shop_slip, render_slip
 from printworks.actions.work import SystemWork
 from printworks.catalogue.labs import Lab
 from printworks.conversion import reader_of
 from printworks.errors import NotFound
 from printworks.labs.connector import LabConnector, LabUnavailable
 from printworks.labs.documents import JobDocument, LabReport, Later
+from printworks.labs.slip import SLIP_NAME, SlipText
 from printworks.rules.jobs import JobKind, PermanentFailure, RetryLater
 from printworks.rules.orders import OrderStatus
 from printworks.rules.production import LabState
@@ -47,6 +49,8 @@ class _LabJob(NamedTuple):
     shipment: Shipment
     document: JobDocument
     files: dict[str, str]
+    # That of the shop, if the order has none of its own.
+    shop_slip: SlipText | None = None
 
 
 async def send_to_lab(context: Context, job: Job) -> None:
@@ -76,13 +80,15 @@ def _prepare(context: Context, job: Job) -> _LabJob | None:
         images = list_images(db, order.id)
         slip = find_packing_slip(db, order.id)
         document = write_document(work, order, shipment, images, slip)
+        can_pack = work.catalogue.get_lab(shipment.lab).packing_slips
+        shop_slip = find_shop_slip(db, order, document, can_pack=can_pack)
     files = {item.print.name: print_key(item.image) for item in document.items}
     files |= {
         thumbnail_name(item.image): proof_key(item.image, "thumbnail") for item in document.items
     }
     if document.packing_slip is not None and slip is not None and slip.file is not None:
         files[slip_name(slip)] = slip.file
-    return _LabJob(work.merchant, shipment, document, files)
+    return _LabJob(work.merchant, shipment, document, files, shop_slip)
 
 
 def _handle_unsendable(context: Context, job: Job) -> None:
@@ -116,8 +122,13 @@ def _place(resources: Resources, lab_job: _LabJob) -> Sequence[Later]:
             name: stack.enter_context(resources.files.local(key))
             for name, key in lab_job.files.items()
         }
+        document = lab_job.document
+        if lab_job.shop_slip is not None:
+            slip = stack.enter_context(resources.folder()) / SLIP_NAME
+            slip.write_bytes(content := render_slip(resources.files, lab_job.shop_slip))
+            document, files[SLIP_NAME] = enclose_slip(document, content), slip
         try:
-            return _connect(resources, lab_job.shipment.lab).place(lab_job.document, files)
+            return _connect(resources, lab_job.shipment.lab).place(document, files)
         except LabUnavailable as error:
             raise RetryLater(str(error), wait=OUTAGE_WAIT) from error
 

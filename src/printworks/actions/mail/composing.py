@@ -5,20 +5,24 @@ from email.message import EmailMessage
 
 from sqlalchemy import Connection
 
+from printworks.errors import NotFound
+from printworks.language.words import Words
 from printworks.mail.letter import Letter, LetterTerms
 from printworks.mail.letters import write_letter
 from printworks.mail.messages import SANDBOX, MailHeaders, build_message
 from printworks.mail.rendering import render_letter
-from printworks.mail.unsubscribing import make_unsubscribe_path
-from printworks.mail.words import Words
+from printworks.mail.unsubscribing import LANGUAGE, make_unsubscribe_path
 from printworks.rules.languages import Language
 from printworks.rules.mail import NOTICES, WITH_LINK, MailFacts, MailKind
+from printworks.rules.orders import Payment
 from printworks.settings import Settings
 from printworks.store.accounts.secrets import about_mail, get_link_key
 from printworks.store.mail.choices import hash_recipient
 from printworks.store.mail.mails import Mail
 from printworks.store.mail.settings import read_mail_settings
+from printworks.store.orders.orders import get_followed_order
 from printworks.vault import Vault
+from printworks.wire.links import Links
 
 
 def compose_mail(
@@ -31,11 +35,12 @@ def compose_mail(
         token = vault.open(mail.secret, about=about_mail(mail.message_id))
         link = f"{settings.public_url}/invitations/{token}"
     unsubscribe = ""
+    key = get_link_key(db, vault)
     if reader := _find_reader(mail):
-        key = get_link_key(db, vault)
         path = make_unsubscribe_path(key, reader, mail.kind, mail.language)
         unsubscribe = f"{settings.public_url}{path}"
-    terms = LetterTerms(settings.operator_name, settings.public_url, link, unsubscribe)
+    order_page = _find_order_page(db, mail, Links(settings.public_url, key))
+    terms = LetterTerms(settings.operator_name, settings.public_url, link, unsubscribe, order_page)
     letter = write_letter(mail.kind, facts, words, terms)
     is_to_recipient = mail.kind is MailKind.PARCEL_SENT
     brand = facts.shop if is_to_recipient else ""
@@ -56,6 +61,19 @@ def compose_mail(
         unsubscribe=unsubscribe,
     )
     return build_message(headers, render_letter(letter, words, terms, brand=brand))
+
+
+def _find_order_page(db: Connection, mail: Mail, links: Links) -> str:
+    """Return where a recipient can follow the order, in the language of the mail."""
+    if mail.kind is not MailKind.PARCEL_SENT or mail.order_id is None:
+        return ""
+    try:
+        order = get_followed_order(db, mail.order_id)
+    except NotFound:
+        return ""
+    pays = order.payment is Payment.INVOICE_RECIPIENT and order.payment_token
+    page = links.payment(pays) if pays else links.tracking(order.id)
+    return f"{page}?{LANGUAGE}={mail.language}"
 
 
 def _find_reader(mail: Mail) -> str:

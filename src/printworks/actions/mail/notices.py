@@ -17,6 +17,7 @@ from printworks.rules.mail import (
     find_slot,
 )
 from printworks.store.accounts.merchants import get_merchant
+from printworks.store.accounts.shops import get_shop
 from printworks.store.callbacks.deliveries import Delivery
 from printworks.store.engine.rows import group_by
 from printworks.store.labs.shipments import Shipment
@@ -112,7 +113,9 @@ def _write_to_recipient(work: Work, order: Order, fact: NoticeFact) -> None:
         email=email,
         name=order.recipient_name or "",
         language=chosen.recipient_language or guess_language(country),
-        facts=MailFacts(shop=work.merchant.name, country=country, items=[fact]),
+        facts=MailFacts(
+            shop=get_shop(work.db, work.merchant.id).name, country=country, items=[fact]
+        ),
         merchant_id=work.merchant.id,
         order_id=order.id,
         cause=f"shipment {fact.subject}",

@@ -21,7 +21,9 @@ from printworks.rules.payments import CheckoutLine, CheckoutTotal
 from printworks.rules.reasons import Reason, ReasonCode, add_reason
 from printworks.rules.recipients import NEEDED, OPTIONAL, find_problems, tidy
 from printworks.store.accounts.merchants import Merchant, get_merchant
+from printworks.store.accounts.shops import Shop, get_shop
 from printworks.store.images.images import Image, list_images
+from printworks.store.labs.shipments import Shipment, list_shipments
 from printworks.store.money.payments import PaymentRequest, find_last_request, get_request
 from printworks.store.orders.orders import (
     Order,
@@ -43,6 +45,7 @@ class Checkout(msgspec.Struct, frozen=True, kw_only=True):
 
     order: Order
     merchant: Merchant
+    shop: Shop
     items: list[CheckoutItem]
     total: CheckoutTotal
     currency: Currency
@@ -50,6 +53,8 @@ class Checkout(msgspec.Struct, frozen=True, kw_only=True):
     payment: PaymentRequest | None
     # Whether every image can be made, as far as is known.
     is_printable: bool
+    # Without those that were replaced.
+    shipments: list[Shipment]
 
     @property
     def missing(self) -> list[str]:
@@ -68,11 +73,13 @@ def find_checkout(system: SystemWork, token: str) -> Checkout | None:
     return Checkout(
         order=order,
         merchant=merchant,
+        shop=get_shop(work.db, merchant.id),
         items=[CheckoutItem(image, line_for_recipient(image)) for image in images],
         total=total_for_recipient(order, images),
         currency=order.currency or merchant.currency,
         payment=find_last_request(work.db, order.id),
         is_printable=check_submission(work, order).is_printable,
+        shipments=list_shipments(work.db, order.id),
     )
 
 

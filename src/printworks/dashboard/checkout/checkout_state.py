@@ -12,17 +12,25 @@ from printworks.dashboard.checkout.checkout_view import (
     TotalRow,
     make_fields,
 )
-from printworks.dashboard.shared.labels import name_attribute, name_country
+from printworks.dashboard.checkout.order_view import (
+    METHODS,
+    Making,
+    Progress,
+    describe_progress,
+    view_item,
+    view_shop,
+    write_address,
+)
+from printworks.dashboard.checkout.readers import Reader
+from printworks.dashboard.checkout.refusals import explain_decline
+from printworks.language.words import Words
 from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import PaymentState
 from printworks.rules.reasons import ReasonCode, has_reason
 from printworks.rules.recipients import OPTIONAL
-from printworks.store.orders.orders import Order
 from printworks.wire.links import Links
 
 _REFUNDED: Final = frozenset({PaymentState.REFUNDING, PaymentState.REFUNDED})
-# What some write where there is no postcode.
-_NO_POSTCODE: Final = "-"
 
 
 def find_state(checkout: Checkout, *, can_pay: bool, now: datetime) -> CheckoutState:
@@ -53,34 +61,54 @@ def _find_open_state(checkout: Checkout, *, can_pay: bool, now: datetime) -> Che
 
 
 def describe_checkout(
-    checkout: Checkout, state: CheckoutState, catalogue: Catalogue, links: Links, *, page: str
+    checkout: Checkout, state: CheckoutState, catalogue: Catalogue, links: Links, reader: Reader
 ) -> CheckoutView:
     """Return what the page shows, except for the form token."""
-    order, payment, total = checkout.order, checkout.payment, checkout.total
-    country = name_country(order.destination_country)
-    is_incomplete = state is CheckoutState.INCOMPLETE
-    wanted = list_wanted(checkout) if is_incomplete else []
+    order, payment, words = checkout.order, checkout.payment, reader.words
+    country = words.country(order.destination_country)
+    wanted = list_wanted(checkout) if state is CheckoutState.INCOMPLETE else []
+    is_declined = payment is not None and payment.state is PaymentState.DECLINED
     return CheckoutView(
-        page=page,
         state=state,
-        merchant=checkout.merchant.name,
+        shop=view_shop(checkout.shop),
         order=str(order.id),
+        reference=order.merchant_order_id or "",
         currency=checkout.currency,
-        total=total.total,
+        total=checkout.total.total,
         lines=tuple(_describe_item(item, catalogue, links) for item in checkout.items),
-        rows=(
-            TotalRow("Prints", total.items),
-            TotalRow(f"Shipping ({order.shipping_method})", total.shipping),
-            *([TotalRow("Tax", total.tax)] if total.tax else []),
-        ),
+        rows=_list_rows(checkout, words),
         # A form that asks for the postcode shows the country beside it.
-        address=_write_address(order, "" if "postal_code" in wanted else country),
+        address=write_address(order, "" if "postal_code" in wanted else country),
         email=order.email or "",
         country=country,
-        fields=make_fields(wanted, order.destination_country or ""),
-        reason=(payment.reason or "") if payment and payment.state is PaymentState.DECLINED else "",
+        fields=make_fields(wanted, order.destination_country or "", words),
+        reason=explain_decline(payment.reason or "", words) if payment and is_declined else "",
         bank_url=(payment.url or "") if payment else "",
         is_refunded=payment is not None and payment.state in _REFUNDED,
+        is_back=payment is not None and payment.state is PaymentState.REFUNDED,
+        progress=_find_progress(checkout, catalogue, words)
+        if state is CheckoutState.PAID
+        else None,
+        version=str((order.version, payment and payment.state, checkout.shop.profile)),
+    )
+
+
+def _find_progress(checkout: Checkout, catalogue: Catalogue, words: Words) -> Progress:
+    order, payment = checkout.order, checkout.payment
+    images = [item.image for item in checkout.items]
+    zone = checkout.shop.profile.time_zone
+    making = Making(order, images, checkout.shipments, catalogue, zone)
+    begun_at = payment.updated_at if payment else order.updated_at
+    return describe_progress(making, words, begun_as=words.say("Paid"), begun_at=begun_at)
+
+
+def _list_rows(checkout: Checkout, words: Words) -> tuple[TotalRow, ...]:
+    total = checkout.total
+    tax = [TotalRow(words.say("Tax"), total.tax)] if total.tax else []
+    return (
+        TotalRow(words.say("Prints"), total.items),
+        TotalRow(words.say(METHODS[checkout.order.shipping_method]), total.shipping),
+        *tax,
     )
 
 
@@ -92,27 +120,8 @@ def list_wanted(checkout: Checkout) -> list[str]:
     return [*missing, *(name for name in OPTIONAL if not getattr(checkout.order, name))]
 
 
-def _write_address(order: Order, country: str) -> tuple[str, ...]:
-    postcode = "" if order.postal_code == _NO_POSTCODE else order.postal_code
-    place = ", ".join(
-        part for part in (order.town_or_city, order.state_or_county, postcode) if part
-    )
-    lines = (order.recipient_name, order.address1, order.address2, place, country)
-    return tuple(line for line in lines if line)
-
-
 def _describe_item(item: CheckoutItem, catalogue: Catalogue, links: Links) -> CheckoutLineView:
-    image, line = item.image, item.line
-    product = catalogue.find_product(image.sku)
-    _, thumbnail = links.proofs(image.id, image.edition)
+    line = item.line
     return CheckoutLineView(
-        description=product.description if product else image.sku,
-        choices=tuple(
-            f"{name_attribute(name)}: {value}" for name, value in image.attributes.items()
-        ),
-        copies=line.copies,
-        each=line.each,
-        total=line.total,
-        thumbnail=thumbnail if image.has_proofs else "",
-        mockup=links.mockup(image.id, image.edition) if image.mockup else "",
+        item=view_item(item.image, catalogue, links), each=line.each, total=line.total
     )

@@ -1,15 +1,27 @@
-"""The checkout page of a recipient."""
+"""The page of a recipient who pays for an order, from the link until the parcels are there."""
 
-from collections.abc import Collection, Mapping
+import hashlib
+from collections.abc import Callable, Collection, Mapping
 from enum import StrEnum
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
+from starlette.requests import Request
 from starlette.responses import Response
 
+from printworks.dashboard.checkout.order_view import Item, Progress
 from printworks.dashboard.checkout.payment_view import REFRESH_AFTER
+from printworks.dashboard.checkout.readers import (
+    Reader,
+    ShopView,
+    link_refresh,
+    name_facts,
+    show_message_to,
+    show_to,
+)
 from printworks.dashboard.shared.labels import Tone
-from printworks.dashboard.site.rendering import Fact, Link, Message, Onwards, render, render_message
+from printworks.dashboard.site.rendering import Link, Message, Onwards
+from printworks.language.words import Words, mark
 
 
 class CheckoutState(StrEnum):
@@ -28,14 +40,9 @@ class CheckoutState(StrEnum):
 class CheckoutLineView(msgspec.Struct, frozen=True, kw_only=True):
     """A picture, on what it is printed, and for how much."""
 
-    description: str
-    choices: tuple[str, ...] = ()
-    copies: int
+    item: Item
     each: int
     total: int
-    thumbnail: str = ""
-    # What it will look like; empty until that is drawn.
-    mockup: str = ""
 
 
 class TotalRow(msgspec.Struct, frozen=True):
@@ -63,10 +70,11 @@ class Field(msgspec.Struct, frozen=True, kw_only=True):
 class CheckoutView(msgspec.Struct, frozen=True, kw_only=True):
     """An order that its recipient pays for."""
 
-    page: str
     state: CheckoutState
-    merchant: str
+    shop: ShopView
     order: str
+    # The merchant's own, which the recipient may know.
+    reference: str = ""
     currency: str
     total: int
     lines: tuple[CheckoutLineView, ...] = ()
@@ -84,8 +92,13 @@ class CheckoutView(msgspec.Struct, frozen=True, kw_only=True):
     bank_url: str = ""
     # Whether the recipient has just asked to pay.
     is_leaving: bool = False
-    # Whether what was paid goes back.
+    # Whether what was paid goes back, and whether it has.
     is_refunded: bool = False
+    is_back: bool = False
+    # How far it is, once it is paid.
+    progress: Progress | None = None
+    # Another one whenever the page would show something else.
+    version: str = ""
 
     @property
     def wants_address(self) -> bool:
@@ -100,20 +113,21 @@ class CheckoutView(msgspec.Struct, frozen=True, kw_only=True):
 
 # What the last part of an address is called where it goes, and the part before it.
 _POSTCODES: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("GB", "AU", "NZ", "ZA", "NL", "DK", "NO", "SE"), "Postcode"),
-    "US": "ZIP code",
-    "IE": "Eircode",
+    **dict.fromkeys(("GB", "AU", "NZ", "ZA", "NL", "DK", "NO", "SE"), mark("Postcode")),
+    "US": mark("ZIP code"),
+    "IE": mark("Eircode"),
 }
 _REGIONS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("GB", "IE"), "County"),
-    **dict.fromkeys(("US", "AU"), "State"),
-    "CA": "Province",
+    **dict.fromkeys(("GB", "IE"), mark("County")),
+    **dict.fromkeys(("US", "AU"), mark("State")),
+    "CA": mark("Province"),
 }
 
 
 def make_fields(
     names: Collection[str],
     country: str,
+    words: Words,
     *,
     values: Mapping[str, str] | None = None,
     errors: Mapping[str, str] | None = None,
@@ -125,105 +139,184 @@ def make_fields(
             value=(values or {}).get(field.name, ""),
             error=(errors or {}).get(field.name, ""),
         )
-        for field in _list_fields(country)
+        for field in _list_fields(country, words)
         if field.name in names
     )
 
 
-def _list_fields(country: str) -> tuple[Field, ...]:
-    region = _REGIONS.get(country, "State or region")
-    postcode = _POSTCODES.get(country, "Postal code")
+def _list_fields(country: str, words: Words) -> tuple[Field, ...]:
+    say = words.say
     return (
-        Field(name="recipient_name", label="Full name", autocomplete="name"),
-        Field(name="address1", label="Address", autocomplete="address-line1"),
+        Field(name="recipient_name", label=say("Full name"), autocomplete="name"),
+        Field(name="address1", label=say("Address"), autocomplete="address-line1"),
         Field(
             name="address2",
-            label="Flat, building or floor",
+            label=say("Flat, building or floor"),
             autocomplete="address-line2",
             is_optional=True,
         ),
-        Field(
-            name="town_or_city", label="Town or city", autocomplete="address-level2", is_half=True
-        ),
+        Field(name="town_or_city", label=say("Town or city"), autocomplete="address-level2"),
         Field(
             name="state_or_county",
-            label=region,
+            label=say(_REGIONS.get(country) or "State or region"),
             autocomplete="address-level1",
             is_optional=True,
             is_half=True,
         ),
-        Field(name="postal_code", label=postcode, autocomplete="postal-code", is_half=True),
+        Field(
+            name="postal_code",
+            label=say(_POSTCODES.get(country) or "Postal code"),
+            autocomplete="postal-code",
+            is_half=True,
+        ),
         Field(
             name="email",
-            label="E-mail",
+            label=say("E-mail"),
             autocomplete="email",
             kind="email",
-            hint="For questions about this order.",
+            hint=say("For questions about this order."),
         ),
     )
 
 
-def show_checkout(view: CheckoutView) -> Response:
-    """Show what is paid for and take what is missing, or say why there is nothing to pay."""
-    refresh = Link("Refresh", view.page)
-    refund = (
-        ("Your payment is refunded to the original payment method.",) if view.is_refunded else ()
+# For the catalogues: what is said where a country has no word of its own.
+_USUAL: Final = (mark("State or region"), mark("Postal code"))
+
+
+def show_checkout(view: CheckoutView, reader: Reader, request: Request) -> Response:
+    """Show what is paid for and take what is missing, or say how the order stands."""
+    if view.state is CheckoutState.PAID:
+        return show_live(reader, request, "recipient/paid.html", view)
+    if view.state in _SAYING:
+        return _SAYING[view.state](view, reader)
+    status = 400 if view.has_errors or view.problem else 200
+    return show_to(reader, "recipient/checkout.html", shop=view.shop, status=status, view=view)
+
+
+class LiveView(Protocol):
+    """What a page shows that looks for news by itself."""
+
+    @property
+    def shop(self) -> ShopView: ...
+
+    @property
+    def version(self) -> str:
+        """Another one whenever the page would show something else."""
+
+
+def show_live(reader: Reader, request: Request, template: str, view: LiveView) -> Response:
+    """Show a page that looks for news by itself; a look that finds none gets an empty answer."""
+    shown = f"{view.version} {reader.words.language}"
+    etag = hashlib.blake2s(shown.encode(), digest_size=8).hexdigest()
+    is_refresh = request.method == "GET" and "hx-request" in request.headers
+    if is_refresh and request.query_params.get("seen") == etag:
+        return Response(status_code=204)
+    return show_to(reader, template, shop=view.shop, with_script=True, etag=etag, view=view)
+
+
+def _say_unknown(view: CheckoutView, reader: Reader) -> Response:
+    say = reader.words.say
+    message = _write(
+        view,
+        reader,
+        say("We are checking whether the payment went through"),
+        say(
+            "This page refreshes automatically. Please do not pay again; "
+            "you will not be charged twice."
+        ),
+        link=link_refresh(reader),
     )
-    match view.state:
-        case CheckoutState.INCOMPLETE | CheckoutState.PAYABLE | CheckoutState.PAID:
-            status = 400 if view.has_errors or view.problem else 200
-            return render("checkout.html", status=status, view=view)
-        case CheckoutState.AT_BANK:
-            return _send_to_bank(view)
-        case CheckoutState.FINDING_OUT:
-            title = "We are checking whether the payment went through"
-            sentence = (
-                "This page refreshes automatically. Please do not pay again; "
-                "you will not be charged twice."
-            )
-            message = _say(view, title, sentence, link=refresh)
-            return render_message(message, onwards=Onwards(REFRESH_AFTER))
-        case CheckoutState.NOT_READY:
-            come_back = (
-                f"{view.merchant} is still preparing it. Keep this link and come back later."
-            )
-            title = "This order is not ready for payment"
-            return render_message(_say(view, title, *refund, come_back, link=refresh))
-        case CheckoutState.CANCELLED:
-            sentences = (
-                "There is nothing to pay.",
-                *refund,
-                f"If you have questions, ask {view.merchant}.",
-            )
-            return render_message(_say(view, "This order was cancelled", *sentences, tone="warn"))
-        case CheckoutState.EXPIRED:
-            title = "The time to pay for this order has expired"
-            sentence = f"Nothing was charged. Ask {view.merchant} for a new link."
-            return render_message(_say(view, title, sentence, tone="warn"), status=410)
+    return show_message_to(reader, message, shop=view.shop, onwards=Onwards(REFRESH_AFTER))
 
 
-def _send_to_bank(view: CheckoutView) -> Response:
-    title = (
-        "You are being taken to your bank" if view.is_leaving else "Your bank is waiting for you"
+def _say_not_ready(view: CheckoutView, reader: Reader) -> Response:
+    say = reader.words.say
+    message = _write(
+        view,
+        reader,
+        say("This order is not ready for payment"),
+        *_say_refund(view, reader),
+        say(
+            "{shop} is still preparing it. Keep this link and come back later.",
+            shop=view.shop.name,
+        ),
+        link=link_refresh(reader),
     )
-    sentence = "Nothing is paid until you confirm it there."
-    message = _say(view, title, sentence, link=Link("Continue to the bank", view.bank_url))
-    return render_message(message, onwards=Onwards(to=view.bank_url) if view.is_leaving else None)
+    return show_message_to(reader, message, shop=view.shop)
 
 
-def _say(
-    view: CheckoutView, title: str, *sentences: str, tone: Tone = "", link: Link | None = None
-) -> Message:
-    facts = (Fact("Shop", view.merchant), Fact("Order", view.order))
-    return Message(
-        heading=view.merchant, title=title, sentences=sentences, tone=tone, facts=facts, link=link
-    )
-
-
-def show_unknown_checkout() -> Response:
-    message = Message(
+def _say_cancelled(view: CheckoutView, reader: Reader) -> Response:
+    say = reader.words.say
+    message = _write(
+        view,
+        reader,
+        say("This order was cancelled"),
+        say("Nothing is printed, and there is nothing to pay."),
+        *_say_refund(view, reader),
+        say("If you have questions, ask {shop}.", shop=view.shop.name),
         tone="warn",
-        title="Order not found",
-        sentences=("Check that the link is complete, or ask the shop for a new one.",),
     )
-    return render_message(message, status=404)
+    return show_message_to(reader, message, shop=view.shop)
+
+
+def _say_expired(view: CheckoutView, reader: Reader) -> Response:
+    say = reader.words.say
+    message = _write(
+        view,
+        reader,
+        say("The time to pay for this order has expired"),
+        say("Nothing was charged. Ask {shop} for a new link.", shop=view.shop.name),
+        tone="warn",
+    )
+    return show_message_to(reader, message, shop=view.shop, status=410)
+
+
+def _say_refund(view: CheckoutView, reader: Reader) -> tuple[str, ...]:
+    say = reader.words.say
+    if not view.is_refunded:
+        return ()
+    if view.is_back:
+        return (
+            say(
+                "Your payment was refunded to the original payment method. "
+                "Banks may take a few days to show it."
+            ),
+        )
+    return (say("Your payment is refunded to the original payment method."),)
+
+
+def _send_to_bank(view: CheckoutView, reader: Reader) -> Response:
+    say = reader.words.say
+    message = _write(
+        view,
+        reader,
+        say("You are being taken to your bank")
+        if view.is_leaving
+        else say("Your bank is waiting for you"),
+        say("Nothing is paid until you confirm it there."),
+        link=Link(say("Continue to the bank"), view.bank_url),
+    )
+    onwards = Onwards(to=view.bank_url) if view.is_leaving else None
+    return show_message_to(reader, message, shop=view.shop, onwards=onwards)
+
+
+def _write(
+    view: CheckoutView,
+    reader: Reader,
+    title: str,
+    *sentences: str,
+    tone: Tone = "",
+    link: Link | None = None,
+) -> Message:
+    facts = name_facts(reader, view.shop.name, view.reference or view.order)
+    return Message(title=title, sentences=sentences, tone=tone, facts=facts, link=link)
+
+
+# The states in which there is nothing to do but to read.
+_SAYING: Final[Mapping[CheckoutState, Callable[[CheckoutView, Reader], Response]]] = {
+    CheckoutState.AT_BANK: _send_to_bank,
+    CheckoutState.FINDING_OUT: _say_unknown,
+    CheckoutState.NOT_READY: _say_not_ready,
+    CheckoutState.CANCELLED: _say_cancelled,
+    CheckoutState.EXPIRED: _say_expired,
+}

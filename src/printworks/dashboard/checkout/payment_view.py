@@ -1,26 +1,20 @@
 """The pages of a payment and of the simulated bank."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final
 
 import msgspec
 from starlette.responses import Response
 
+from printworks.dashboard.checkout.readers import Reader, link_refresh, show_message_to, show_to
+from printworks.dashboard.checkout.refusals import explain_decline
 from printworks.dashboard.shared.labels import Tone
-from printworks.dashboard.shared.money import format_money
-from printworks.dashboard.site.rendering import (
-    Fact,
-    Link,
-    Message,
-    Onwards,
-    render,
-    render_message,
-    send_on,
-)
+from printworks.dashboard.site.rendering import Fact, Link, Message, Onwards, send_on
+from printworks.language.words import mark
 from printworks.payments.provider import Declined, NeedsAuthorisation, Outcome, Paid
 from printworks.rules.payments import PaymentState
 
-_BANK: Final = "Simulated bank"
 # How soon a page that waits for news refreshes.
 REFRESH_AFTER: Final = timedelta(seconds=4)
 
@@ -28,7 +22,6 @@ REFRESH_AFTER: Final = timedelta(seconds=4)
 class PaymentView(msgspec.Struct, frozen=True, kw_only=True):
     """A payment for a merchant's order."""
 
-    page: str
     state: PaymentState
     merchant: str
     order: str
@@ -46,7 +39,6 @@ class PaymentView(msgspec.Struct, frozen=True, kw_only=True):
 class BankView(msgspec.Struct, frozen=True, kw_only=True):
     """A payment as the simulated bank shows it."""
 
-    page: str
     merchant: str
     order: str
     amount: int
@@ -66,115 +58,126 @@ class _PaymentText(msgspec.Struct, frozen=True):
 
 _FINDING_OUT: Final = _PaymentText(
     "",
-    "We are checking whether the payment went through",
-    "This page refreshes automatically. You will not be charged twice.",
+    mark("We are checking whether the payment went through"),
+    mark("This page refreshes automatically. You will not be charged twice."),
 )
 _EXPIRED: Final = _PaymentText(
     "warn",
-    "This payment has expired",
-    "Nothing was charged. Submit the order again to start a new payment.",
+    mark("This payment has expired"),
+    mark("Nothing was charged. Submit the order again to start a new payment."),
 )
-_WORDS: Final = {
+_WORDS: Final[Mapping[PaymentState, _PaymentText]] = {
     PaymentState.ASKED: _FINDING_OUT,
     PaymentState.WAITING: _FINDING_OUT,
     PaymentState.PAID: _PaymentText(
         "ok",
-        "Payment received",
-        "The payment went through and the order was submitted. You can close this page.",
+        mark("Payment received"),
+        mark("The payment went through and the order was submitted. You can close this page."),
     ),
     PaymentState.DECLINED: _PaymentText(
-        "error", "The payment was declined", "Nothing was charged. Submit the order again to retry."
+        "error",
+        mark("The payment was declined"),
+        mark("Nothing was charged. Submit the order again to retry."),
     ),
     PaymentState.CANCELLED: _PaymentText(
         "warn",
-        "This payment is no longer needed",
-        "The order was cancelled or changed. Any payment is refunded.",
+        mark("This payment is no longer needed"),
+        mark("The order was cancelled or changed. Any payment is refunded."),
     ),
     PaymentState.REFUNDING: _PaymentText(
         "warn",
-        "The payment is being refunded",
-        "The order is not going ahead. The refund goes to the original payment method.",
+        mark("The payment is being refunded"),
+        mark("The order is not going ahead. The refund goes to the original payment method."),
     ),
     PaymentState.REFUNDED: _PaymentText(
         "warn",
-        "The payment was refunded",
-        "The order is not going ahead. The refund went to the original payment method.",
+        mark("The payment was refunded"),
+        mark("The order is not going ahead. The refund went to the original payment method."),
     ),
 }
 
 
-def show_payment(view: PaymentView) -> Response:
+def show_payment(view: PaymentView, reader: Reader) -> Response:
     """Send the payer on to the bank, or say what became of the payment."""
     if view.state is PaymentState.WAITING and view.bank_url and not view.is_expired:
         return send_on(view.bank_url)
     words = _EXPIRED if _is_too_late(view) else _WORDS[view.state]
-    is_waiting = words is _FINDING_OUT
-    reason = (view.reason,) if view.reason and view.state is PaymentState.DECLINED else ()
+    is_waiting, say = words is _FINDING_OUT, reader.words.say
+    is_declined = view.reason and view.state is PaymentState.DECLINED
+    reason = (explain_decline(view.reason, reader.words),) if is_declined else ()
     message = Message(
         tone=words.tone,
-        title=words.title,
-        sentences=(*reason, words.sentence),
-        facts=describe(view),
-        link=Link("Refresh", view.page) if is_waiting else _link_order(view),
+        title=say(words.title),
+        sentences=(*reason, say(words.sentence)),
+        facts=describe(view, reader),
+        link=link_refresh(reader) if is_waiting else _link_order(view, reader),
     )
-    onwards = Onwards(REFRESH_AFTER) if is_waiting else None
-    return render_message(message, onwards=onwards)
+    return show_message_to(reader, message, onwards=Onwards(REFRESH_AFTER) if is_waiting else None)
 
 
-def _link_order(view: PaymentView) -> Link | None:
-    return Link("View the order", view.order_page) if view.order_page else None
+def _link_order(view: PaymentView, reader: Reader) -> Link | None:
+    return Link(reader.words.say("View the order"), view.order_page) if view.order_page else None
 
 
 def _is_too_late(view: PaymentView) -> bool:
     return view.is_expired and view.state is PaymentState.WAITING
 
 
-def describe(view: PaymentView | BankView) -> tuple[Fact, ...]:
+def describe(view: PaymentView | BankView, reader: Reader) -> tuple[Fact, ...]:
     """Return what a payment is for."""
+    say = reader.words.say
     return (
-        Fact("Merchant", view.merchant),
-        Fact("Order", view.order),
-        Fact("Amount", format_money(view.amount, view.currency)),
+        Fact(say("Shop"), view.merchant),
+        Fact(say("Order"), view.order),
+        Fact(say("Amount"), reader.words.money(view.amount, view.currency)),
     )
 
 
-def show_bank(view: BankView) -> Response:
+def show_bank(view: BankView, reader: Reader) -> Response:
     """Ask the payer to decide, or say what was decided."""
+    say = reader.words.say
     match view.outcome:
         case NeedsAuthorisation():
-            return render("bank.html", view=view, facts=describe(view)[:-1])
+            facts = describe(view, reader)[:-1]
+            return show_to(reader, "recipient/bank.html", view=view, facts=facts)
         case Paid():
-            return _show_decision(view, "ok", "Authorised", "Nothing was actually charged.")
+            said = say("Nothing was actually charged.")
+            return _show_decision(view, reader, "ok", say("Authorised"), said)
         case Declined(reason=reason):
-            return _show_decision(view, "warn", "Not authorised", reason)
+            said = explain_decline(reason, reader.words)
+            return _show_decision(view, reader, "warn", say("Not authorised"), said)
 
 
-def _show_decision(view: BankView, tone: Tone, title: str, sentence: str) -> Response:
+def _show_decision(
+    view: BankView, reader: Reader, tone: Tone, title: str, sentence: str
+) -> Response:
     message = Message(
-        heading=_BANK,
+        heading=reader.words.say("Simulated bank"),
         tone=tone,
         title=title,
         sentences=(sentence,),
-        facts=describe(view),
-        link=Link("Continue", view.back),
+        facts=describe(view, reader),
+        link=Link(reader.words.say("Continue"), view.back),
     )
-    return render_message(message)
+    return show_message_to(reader, message)
 
 
-def show_unreachable_bank() -> Response:
+def show_unreachable_bank(reader: Reader) -> Response:
+    say = reader.words.say
     message = Message(
-        heading=_BANK,
+        heading=say("Simulated bank"),
         tone="warn",
-        title="The simulated bank is not responding",
-        sentences=("A keyword in the order's reference or recipient asks for this.",),
+        title=say("The simulated bank is not responding"),
+        sentences=(say("A keyword in the order's reference or recipient asks for this."),),
     )
-    return render_message(message, status=503)
+    return show_message_to(reader, message, status=503)
 
 
-def show_unknown_payment() -> Response:
+def show_unknown_payment(reader: Reader) -> Response:
+    say = reader.words.say
     message = Message(
         tone="warn",
-        title="Payment not found",
-        sentences=("Check that the link is complete, or ask the shop for a new one.",),
+        title=say("Payment not found"),
+        sentences=(say("Check that the link is complete, or ask the shop for a new one."),),
     )
-    return render_message(message, status=404)
+    return show_message_to(reader, message, status=404)

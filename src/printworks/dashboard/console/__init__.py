@@ -21,6 +21,7 @@ PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
     production.show_production,
     shipments.show_shipment,
     job_sheet.show_sheet,
+    job_sheet.show_slip,
     job_sheet.show_print,
     orders.show_orders,
     order.show_order,

@@ -21,6 +21,7 @@ from printworks.dashboard.site.rendering import Message, render
 from printworks.dashboard.site.services import PageServices
 from printworks.dashboard.site.threads import Threads
 from printworks.errors import NotFound
+from printworks.language.words import Words
 from printworks.mail.unsubscribing import (
     LANGUAGE,
     PATH,
@@ -28,7 +29,6 @@ from printworks.mail.unsubscribing import (
     describe_unsubscribing,
     is_unsubscribe_signed,
 )
-from printworks.mail.words import Words
 from printworks.rules.languages import Language
 from printworks.rules.mail import NOTICES, MailKind
 from printworks.store.accounts.secrets import get_link_key
@@ -56,7 +56,7 @@ class UnsubscribePage:
         if self._find_kind(request) is None:
             return _refuse(request)
         language, words = _find_words(request)
-        return render("unsubscribe.html", words=words, language=language)
+        return render("unsubscribe.html", words=words, language=language, say=Words(language).say)
 
     def _take(self, request: Request) -> Response:
         kind, reader = self._find_kind(request), request.path_params["reader"]
@@ -72,7 +72,7 @@ class UnsubscribePage:
             return _refuse(request)
         language, words = _find_words(request)
         done = Message(tone="ok", title=words.done, sentences=(words.afterwards,))
-        return render("message.html", message=done, language=language)
+        return render("message.html", message=done, language=language, say=Words(language).say)
 
     def _find_kind(self, request: Request) -> MailKind | None:
         """Return what the link is about; None if we did not make it."""
@@ -94,7 +94,9 @@ def _find_words(request: Request) -> tuple[Language, UnsubscribeWords]:
 def _refuse(request: Request) -> Response:
     language, words = _find_words(request)
     message = Message(tone="warn", title=words.not_ours, sentences=(words.instead,))
-    return render("message.html", status=404, message=message, language=language)
+    return render(
+        "message.html", status=404, message=message, language=language, say=Words(language).say
+    )
 
 
 def unsubscribe_routes(services: PageServices) -> Sequence[BaseRoute]:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from printworks.dashboard.auth.security import security_page
-from printworks.dashboard.merchant.account import account
+from printworks.dashboard.merchant.account import account, shop
 from printworks.dashboard.merchant.catalogue import catalogue
 from printworks.dashboard.merchant.home import home, news
 from printworks.dashboard.merchant.integrations import callback, integrations, keys, requests
@@ -60,5 +60,7 @@ PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
     mails.show_mails,
     mails.show_mail,
     team.show_team,
+    shop.show_shop,
+    shop.show_slip_example,
     security_page("/settings"),
 )

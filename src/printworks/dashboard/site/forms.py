@@ -13,8 +13,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from printworks.dashboard.site.rendering import Link, Message, render_message
+from printworks.dashboard.site.rendering import ENGLISH, Link, Message, render_message
 from printworks.errors import BadInput
+from printworks.language.words import Words
 from printworks.store.accounts.secrets import get_link_key
 from printworks.store.engine.database import Database
 from printworks.vault import Vault
@@ -165,16 +166,19 @@ def _clean(text: str) -> str:
     return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
-def refuse_form(page: str) -> Response:
+def refuse_form(page: str, words: Words = ENGLISH) -> Response:
     """Return the page for a form that did not come from ours."""
+    say = words.say
     message = Message(
         tone="error",
-        title="This form could not be accepted",
+        title=say("This form could not be accepted"),
         sentences=(
-            "It did not come from this page, or the page was open for too long. "
-            "Nothing was changed or paid.",
-            "Reload the page and send the form again.",
+            say(
+                "It did not come from this page, or the page was open for too long. "
+                "Nothing was changed or paid."
+            ),
+            say("Reload the page and send the form again."),
         ),
-        link=Link("Reload the page", page),
+        link=Link(say("Reload the page"), page),
     )
-    return render_message(message, status=403)
+    return render_message(message, status=403, words=words)

@@ -41,6 +41,7 @@ _MENUS: Final[Mapping[Realm, Sequence[_Line]]] = {
         _Line("Requests", "/requests", "requests"),
         _Line("Mail", "/mail", "mail"),
         _Line("Sandbox", "/sandbox", "sandbox", sandbox_only=True),
+        _Line("Shop", "/settings/shop", "shop"),
         _Line("Team", "/team", "people"),
         _Line("Settings", "/settings", "settings"),
     ),

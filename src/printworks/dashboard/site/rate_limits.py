@@ -9,14 +9,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from printworks.dashboard.site.forms import FORM_TOKEN, Form, read_form, refuse_form
-from printworks.dashboard.site.limits import RateLimiter, describe_wait
-from printworks.dashboard.site.rendering import Link, Message, render_message
+from printworks.dashboard.site.limits import RateLimiter
+from printworks.dashboard.site.rendering import ENGLISH, Link, Message, render_message
 from printworks.dashboard.site.services import PageServices
 from printworks.dashboard.site.threads import Threads
+from printworks.language.words import Words
 
 Show = Callable[[Request], Response]
 Take = Callable[[Request, Form], Response]
 Endpoint = Callable[[Request], Awaitable[Response]]
+FindWords = Callable[[Request], Words]
 
 # A page that refreshes itself must stay below this, in several windows together.
 _VIEWS: Final = 60
@@ -27,11 +29,17 @@ _AT_ONCE: Final = 16
 _SEND_EVERY: Final = timedelta(seconds=10)
 
 
+def _in_english(_request: Request) -> Words:
+    return ENGLISH
+
+
 class PageLimiter:
     """Limits how often a page is viewed and its form sent, and takes only forms of the page itself."""
 
-    def __init__(self, services: PageServices) -> None:
+    def __init__(self, services: PageServices, words: FindWords = _in_english) -> None:
+        """`words` finds out how to write to somebody."""
         self._services = services
+        self._words = words
         self._views = RateLimiter(burst=_VIEWS, every=_VIEW_EVERY)
         self._sends = RateLimiter(burst=_SENDS, every=_SEND_EVERY)
         # Of their own: such a page may wait for a payment provider, and other pages must not wait
@@ -55,17 +63,21 @@ class PageLimiter:
     def _show(self, show: Show, request: Request) -> Response:
         page = request.scope["path"]
         wait = self._views.take(page, now=self._services.clock())
-        return show(request) if wait is None else refuse_too_many(page, wait)
+        return show(request) if wait is None else refuse_too_many(page, wait, self._words(request))
 
     def _take(self, take: Take, request: Request, form: Form) -> Response:
         page = request.scope["path"]
         # Checked first: only the page itself can use the limiter's memory.
         if not self._services.forms.is_from(page, request, form.get(FORM_TOKEN, "")):
-            return refuse_form(page)
+            return refuse_form(page, self._words(request))
         wait = self._sends.take(page, now=self._services.clock())
-        return take(request, form) if wait is None else refuse_too_many(page, wait)
+        if wait is not None:
+            return refuse_too_many(page, wait, self._words(request))
+        return take(request, form)
 
 
+# From here on a wait is told in minutes.
+_A_WHILE: Final = 90
 # After which somebody's turn has come, unless many others keep coming.
 _BUSY: Final = timedelta(seconds=5)
 
@@ -83,17 +95,25 @@ def refuse_busy(page: str, why: str) -> Response:
     return answer
 
 
-def refuse_too_many(page: str, wait: timedelta) -> Response:
-    seconds = max(math.ceil(wait.total_seconds()), 1)
+def refuse_too_many(page: str, wait: timedelta, words: Words = ENGLISH) -> Response:
+    """Return the page for somebody who has to wait."""
+    seconds, say = max(math.ceil(wait.total_seconds()), 1), words.say
     message = Message(
         tone="warn",
-        title="Too many requests",
+        title=say("Too many requests"),
         sentences=(
-            "There were too many requests in a short time. Nothing was changed or paid.",
-            f"Try again in {describe_wait(wait)}.",
+            say("There were too many requests in a short time. Nothing was changed or paid."),
+            _say_when(seconds, words),
         ),
-        link=Link("Reload the page", page),
+        link=Link(say("Reload the page"), page),
     )
-    answer = render_message(message, status=429)
+    answer = render_message(message, status=429, words=words)
     answer.headers["Retry-After"] = str(seconds)
     return answer
+
+
+def _say_when(seconds: int, words: Words) -> str:
+    if seconds < _A_WHILE:
+        return words.count("Try again in a second.", "Try again in {count} seconds.", seconds)
+    minutes = math.ceil(seconds / 60)
+    return words.count("Try again in a minute.", "Try again in {count} minutes.", minutes)

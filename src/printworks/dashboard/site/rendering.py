@@ -19,7 +19,11 @@ from printworks.dashboard.shared.labels import (
 )
 from printworks.dashboard.shared.money import format_money
 from printworks.dashboard.site.assets import address_of
+from printworks.dashboard.site.time_zones import reading_in, shift_to_reader
+from printworks.language.words import Words
+from printworks.rules.languages import Language
 from printworks.rules.reasons import write_reasons
+from printworks.rules.shops import UTC_ZONE
 
 _POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:; {scripts}"
@@ -27,6 +31,9 @@ _POLICY: Final = (
 )
 # Addresses are secrets here, and what is at them changes.
 _ON_EVERY_PAGE: Final = {"Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
+
+
+ENGLISH: Final = Words(Language.EN)
 
 
 class Fact(msgspec.Struct, frozen=True):
@@ -77,6 +84,7 @@ def _open_environment() -> Environment:
     )
     environment.filters |= {
         "age": write_age,
+        "local": shift_to_reader,
         "country": name_country,
         "device": name_device,
         "event": describe_event,
@@ -87,6 +95,9 @@ def _open_environment() -> Environment:
         "operator_label": operator_label,
         "response": describe_result,
     }
+    # What a page is given to write in another language takes the place of these.
+    environment.globals["say"] = ENGLISH.say
+    environment.globals["language"] = ENGLISH.language.value
     environment.globals["style"] = address_of("style.css")
     environment.globals["passkeys"] = address_of("passkeys.js")
     environment.globals["crop_script"] = address_of("crop.js")
@@ -104,9 +115,13 @@ def render(
     status: int = 200,
     onwards: Onwards | None = None,
     with_script: bool = False,
+    time_zone: str = UTC_ZONE,
     **facts: Any,
 ) -> HTMLResponse:
-    """Return a page; its template gets the facts, and a `nonce` if it has a script."""
+    """Return a page; its template gets the facts, and a `nonce` if it has a script.
+
+    Times are written in the time zone of the reader.
+    """
     scripts = ""
     if with_script:
         facts["nonce"] = secrets.token_urlsafe(16)
@@ -114,15 +129,27 @@ def render(
     headers = {"Content-Security-Policy": _POLICY.format(scripts=scripts), **_ON_EVERY_PAGE}
     if onwards is not None:
         headers["Refresh"] = _describe(onwards)
-    page = _ENVIRONMENT.get_template(template).render(**facts)
+    with reading_in(time_zone):
+        page = _ENVIRONMENT.get_template(template).render(**facts)
     return HTMLResponse(page, status_code=status, headers=headers)
 
 
 def render_message(
-    message: Message, *, status: int = 200, onwards: Onwards | None = None
+    message: Message,
+    *,
+    status: int = 200,
+    onwards: Onwards | None = None,
+    words: Words = ENGLISH,
 ) -> HTMLResponse:
-    """Return a page that says one thing."""
-    return render("message.html", status=status, onwards=onwards, message=message)
+    """Return a page that says one thing, in words that the caller has chosen."""
+    return render(
+        "message.html",
+        status=status,
+        onwards=onwards,
+        message=message,
+        say=words.say,
+        language=words.language.value,
+    )
 
 
 def send_on(address: str) -> RedirectResponse:

@@ -9,7 +9,9 @@ from printworks.dashboard.auth.sign_in import SignInPages
 from printworks.dashboard.checkout.checkout import checkout_routes
 from printworks.dashboard.checkout.payment_status import PaymentStatus
 from printworks.dashboard.checkout.payments import payment_page_routes
+from printworks.dashboard.checkout.tracking import tracking_routes
 from printworks.dashboard.mail.unsubscribing import unsubscribe_routes
+from printworks.dashboard.site.logos import logo_routes
 from printworks.dashboard.site.router import PageRouter
 from printworks.dashboard.site.services import PageServices
 from printworks.rules.people import Realm
@@ -19,6 +21,7 @@ def people_routes(services: PageServices) -> Sequence[BaseRoute]:
     """Return the sign-in pages, the merchant area and the operator area."""
     return [
         *SignInPages(services).routes(),
+        *logo_routes(services),
         *unsubscribe_routes(services),
         *PageRouter(services, Realm.MERCHANT, merchant.PAGES).routes(),
         *PageRouter(services, Realm.OPERATOR, console.PAGES).routes(),
@@ -26,6 +29,10 @@ def people_routes(services: PageServices) -> Sequence[BaseRoute]:
 
 
 def payment_routes(services: PageServices) -> Sequence[BaseRoute]:
-    """Return the pages for payers: about a payment, the simulated bank, and the checkout."""
+    """Return the pages for payers: about a payment, the simulated bank, the checkout, and where an order is."""
     payments = PaymentStatus(services)
-    return [*payment_page_routes(payments), *checkout_routes(payments)]
+    return [
+        *payment_page_routes(payments),
+        *checkout_routes(payments),
+        *tracking_routes(services),
+    ]

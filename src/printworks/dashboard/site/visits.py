@@ -19,9 +19,11 @@ from printworks.dashboard.site.navigation import list_links
 from printworks.dashboard.site.rendering import render
 from printworks.dashboard.site.services import PageServices
 from printworks.rules.people import MAY, Duty, is_proved
+from printworks.rules.shops import UTC_ZONE
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.accounts.people import Person
 from printworks.store.accounts.sessions import Session
+from printworks.store.accounts.shops import read_time_zone
 from printworks.wire.links import Links
 
 LONGEST_SEARCH: Final = 200
@@ -166,6 +168,16 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
         """How much the person has not seen; None where there is no bell."""
         return None
 
+    @property
+    def time_zone(self) -> str:
+        """The time zone of the dates that the person sees."""
+        return UTC_ZONE
+
+    @property
+    def time_zone_name(self) -> str:
+        """The time zone as people read it."""
+        return self.time_zone.replace("_", " ")
+
     def may(self, duty: Duty) -> bool:
         """Say whether the person's role includes a duty."""
         return duty in MAY[self.person.role]
@@ -182,6 +194,7 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
             template,
             status=status,
             with_script=True,
+            time_zone=self.time_zone,
             visit=self,
             places=list_links(self.person, self.path, is_sandbox=self.services.is_sandbox),
             environment=self.services.settings.environment,
@@ -194,6 +207,11 @@ class MerchantVisit(Visit, frozen=True, kw_only=True):
     """A visit to the merchant area."""
 
     merchant: Merchant
+
+    @property
+    def time_zone(self) -> str:
+        """The time zone of the merchant."""
+        return read_time_zone(self.db, self.merchant.id)
 
     @property
     def now(self) -> datetime:

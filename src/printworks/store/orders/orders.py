@@ -288,11 +288,20 @@ def get_any_order_to_change(db: Connection, order_id: int) -> Order:
 
 
 def find_order_by_token(db: Connection, token: str) -> Order | None:
-    """Return the order whose recipient pays at the address with this token."""
+    """Return the order whose recipient pays at the address with this token, until it is erased."""
     # PostgreSQL raises an error for some text, such as a zero byte.
     if not token.isascii() or not token.isprintable():
         return None
-    return find_struct(db, Order, select(*COLUMNS).where(orders.c.payment_token == token))
+    mine = select(*COLUMNS).where(orders.c.payment_token == token, orders.c.erased_at.is_(None))
+    return find_struct(db, Order, mine)
+
+
+def get_followed_order(db: Connection, order_id: int) -> Order:
+    """Return an order of any merchant to whoever has its link, unless its recipient was erased."""
+    this = select(*COLUMNS).where(
+        orders.c.id == possible_id(order_id), orders.c.erased_at.is_(None)
+    )
+    return get_struct(db, Order, this, missing="There is no such order.")
 
 
 def read_of_order(

@@ -6,7 +6,7 @@ among the newest orders.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -72,9 +72,10 @@ class OrderSearch(msgspec.Struct, frozen=True, kw_only=True):
     # The product that the text names, if it does.
     sku: str | None = None
     status: OrderStatus | None = None
-    # Days on which it was created, both included, in UTC.
+    # Days on which it was created, both included, where the merchant lives.
     from_day: date | None = None
     to_day: date | None = None
+    zone: tzinfo = UTC
 
 
 class OrderLine(msgspec.Struct, frozen=True):
@@ -294,8 +295,8 @@ def read_days(wanted: OrderSearch) -> dict[str, datetime]:
     first = min(max(wanted.from_day or _FIRST_DAY, _FIRST_DAY), _LAST_DAY)
     last = min(max(wanted.to_day or _LAST_DAY, _FIRST_DAY), _LAST_DAY)
     return {
-        "since": datetime.combine(first, time(), UTC),
-        "until": datetime.combine(last, time(), UTC) + timedelta(days=1),
+        "since": datetime.combine(first, time(), wanted.zone),
+        "until": datetime.combine(last + timedelta(days=1), time(), wanted.zone),
     }
 
 

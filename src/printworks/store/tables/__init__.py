@@ -35,6 +35,7 @@ from printworks.store.tables.privacy import erasures, sweeps
 from printworks.store.tables.requests import api_requests
 from printworks.store.tables.secrets import secrets
 from printworks.store.tables.shipments import plans, shipments
+from printworks.store.tables.shops import shops
 
 __all__ = [
     "api_keys",
@@ -79,6 +80,7 @@ __all__ = [
     "secrets",
     "sessions",
     "shipments",
+    "shops",
     "sign_in_tries",
     "simulated_charges",
     "sweeps",

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, select
 
 from printworks.rules.images import ImageStatus
 from printworks.store.images.pictures import mockup_key, print_key, proof_keys
-from printworks.store.tables import images, issue_photos, packing_slips, pictures
+from printworks.store.tables import images, issue_photos, packing_slips, pictures, shops
 
 _PAGE: Final = 1000
 
@@ -53,6 +53,10 @@ def _of_slip(row: Any) -> Sequence[tuple[Any, ...]]:
     return [(row.file, row.sha256)]
 
 
+def _of_shop(row: Any) -> Sequence[tuple[Any, ...]]:
+    return [(row.logo,)]
+
+
 def _of_photo(row: Any) -> Sequence[tuple[Any, ...]]:
     return [(row.file,)]
 
@@ -82,4 +86,5 @@ _SOURCES: Final[Sequence[tuple[Any, Any, Callable[[Any], Sequence[tuple[Any, ...
         _of_slip,
     ),
     (select(issue_photos.c.id, issue_photos.c.file), issue_photos.c.id, _of_photo),
+    (select(shops.c.merchant_id, shops.c.logo), shops.c.merchant_id, _of_shop),
 )

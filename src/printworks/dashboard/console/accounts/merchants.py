@@ -20,6 +20,7 @@ from printworks.dashboard.shared.invitation_links import FreshLink, is_mailed, m
 from printworks.dashboard.shared.labels import KEY_ACCESSES
 from printworks.dashboard.shared.money import read_money
 from printworks.dashboard.site.forms import read_choice
+from printworks.dashboard.site.logos import address_of_logo
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.errors import BadInput, NotFound, WrongState
@@ -31,6 +32,7 @@ from printworks.store.accounts.invitations import Invitation, list_open_invitati
 from printworks.store.accounts.merchants import Merchant, get_merchant_by_code, list_keys
 from printworks.store.accounts.passkeys import count_passkeys_of
 from printworks.store.accounts.people import Person, get_person, list_people
+from printworks.store.accounts.shops import get_shop
 from printworks.store.callbacks.callbacks import list_callbacks
 from printworks.store.callbacks.settings import read_callback_settings
 from printworks.store.console.ledger import list_money
@@ -87,6 +89,8 @@ def show_merchant(visit: ConsoleVisit, link: FreshLink | None = None) -> Respons
         keys=list_keys(visit.db, merchant.id, now=visit.real_now),
         key_accesses=KEY_ACCESSES,
         asks_challenge=visit.services.address_rules.needs_challenge,
+        shop=(shop := get_shop(visit.db, merchant.id)),
+        logo=address_of_logo(shop.logo) if shop.logo else "",
         callbacks=read_callback_settings(visit.db, merchant.id),
         given_up=list_callbacks(visit.db, merchant.id, is_failed=True, limit=_FEW),
         card=get_card(visit.db, merchant.id),

@@ -1,13 +1,13 @@
 """The job sheet and the print files of a lab job."""
 
-import base64
-import hashlib
 from collections.abc import Iterator
 from typing import Final
 
 from starlette.responses import Response, StreamingResponse
 
 from printworks.actions.production.lab_documents import write_document
+from printworks.actions.production.shop_slips import enclose_slip, find_shop_slip
+from printworks.dashboard.shared.slips import SlipResponse, make_paper_policy
 from printworks.dashboard.site.file_response import StoredPicture
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit, refuse_unknown
@@ -16,6 +16,7 @@ from printworks.files.store import Files
 from printworks.labs.documents import JobDocument
 from printworks.labs.print_paths import place_prints
 from printworks.labs.sheet import write_sheet
+from printworks.labs.slip import SlipText
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.console.orders import get_any_order
 from printworks.store.images.images import list_images
@@ -31,21 +32,40 @@ _PICTURE_POLICY: Final = "default-src 'none'; sandbox; frame-ancestors 'none'"
 @page_at("/console/shipments/{id}/sheet")
 def show_sheet(visit: ConsoleVisit) -> Response:
     """Show the job sheet as the lab has it, ready for paper."""
-    document = find_document(visit, visit.number("id")) or refuse_unknown()
+    document, slip = _require_document(visit)
+    if slip is not None:
+        # The sheet only says that there is one.
+        document = enclose_slip(document, b"")
     # The pictures are read once the database is let go.
     content = _draw(document, visit.services.files, visit.services.settings.lab_print_path)
-    style = _draw_without_pictures(document).partition("<style>")[2].partition("</style>")[0]
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    policy = (
-        f"default-src 'none'; img-src data:; style-src 'sha256-{digest}'; "
-        "form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
-    )
+    policy = make_paper_policy(_draw_without_pictures(document))
     headers = {**PRIVATE, "Content-Security-Policy": policy}
     return StreamingResponse(content, media_type="text/html; charset=utf-8", headers=headers)
 
 
+@page_at("/console/shipments/{id}/slip")
+def show_slip(visit: ConsoleVisit) -> Response:
+    """Show the packing slip of the shop as the lab has it, ready for paper."""
+    _, slip = _require_document(visit)
+    return refuse_unknown() if slip is None else SlipResponse(visit.services, slip)
+
+
+def _require_document(visit: ConsoleVisit) -> tuple[JobDocument, SlipText | None]:
+    return _write_document(visit, visit.number("id")) or refuse_unknown()
+
+
 def find_document(visit: ConsoleVisit, shipment_id: int) -> JobDocument | None:
     """Return what a lab is told of a job; None before there is something to print."""
+    written = _write_document(visit, shipment_id)
+    if written is None:
+        return None
+    document, slip = written
+    return document if slip is None else enclose_slip(document, b"")
+
+
+def _write_document(
+    visit: ConsoleVisit, shipment_id: int
+) -> tuple[JobDocument, SlipText | None] | None:
     shipment = get_shipment(visit.db, shipment_id)
     order = get_any_order(visit.db, shipment.order_id)
     images = list_images(visit.db, order.id)
@@ -54,7 +74,10 @@ def find_document(visit: ConsoleVisit, shipment_id: int) -> JobDocument | None:
     if shipment.state is None or not is_drawn:
         return None
     work = visit.services.work(visit.db, get_merchant(visit.db, order.merchant_id))
-    return write_document(work, order, shipment, images, find_packing_slip(visit.db, order.id))
+    own = find_packing_slip(visit.db, order.id)
+    document = write_document(work, order, shipment, images, own)
+    can_pack = work.catalogue.get_lab(shipment.lab).packing_slips
+    return document, find_shop_slip(visit.db, order, document, can_pack=can_pack)
 
 
 def _draw(document: JobDocument, files: Files, print_path: str) -> Iterator[bytes]:

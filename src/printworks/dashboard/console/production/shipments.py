@@ -29,6 +29,7 @@ from printworks.rules.people import Duty, Realm
 from printworks.rules.production import LabState, is_news
 from printworks.store.accounts.audit import AuditEntry, list_audit
 from printworks.store.accounts.merchants import get_merchant
+from printworks.store.accounts.shops import get_shop
 from printworks.store.console.orders import get_any_order
 from printworks.store.images.images import Image, list_images
 from printworks.store.labs.shipments import Shipment, get_shipment, list_shipments
@@ -103,12 +104,25 @@ def show_shipment(visit: ConsoleVisit) -> Response:
         image_count=len(images),
         first=page.first,
         pages=page.links,
-        has_sheet=lab is not None and all(image.manifest is not None for image in images),
+        has_sheet=(
+            has_sheet := lab is not None and all(image.manifest is not None for image in images)
+        ),
+        has_slip=has_sheet and _has_shop_slip(visit, order, lab),
         lines=_list_lines(visit, order, shipment, merchant.clock_offset),
         others=_list_others(visit, shipment),
         carriers=[carrier.value for carrier in Carrier],
         may_produce=visit.may(Duty.PRODUCE),
         **_find_possible(visit, order, shipment, shipment.state),
+    )
+
+
+def _has_shop_slip(visit: ConsoleVisit, order: Order, lab: Lab | None) -> bool:
+    can_pack = lab is not None and lab.packing_slips
+    has_own = order.packing_slip_url is not None
+    return (
+        can_pack
+        and not has_own
+        and bool(get_shop(visit.db, order.merchant_id).profile.packing_slip)
     )
 
 

@@ -1,8 +1,9 @@
 """The callbacks of a merchant: address, secret and log."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
+from zoneinfo import ZoneInfo
 
 from starlette.responses import Response
 
@@ -94,7 +95,7 @@ def show_integrations(visit: MerchantVisit, fresh_secret: str = "") -> Response:
         pages=_list_pages(visit, log.older),
         looks_again="" if visit.cursor() is not None else _address(visit, seen=etag),
         replay=_read_replay(visit),
-        since=sent.text("since") or visit.now.strftime("%Y-%m-%dT00:00"),
+        since=sent.text("since") or _begin_today(visit),
         now=visit.now,
     )
 
@@ -182,7 +183,15 @@ def _read_first(visit: MerchantVisit) -> datetime | int:
     # At the ends of the calendar nothing can be calculated.
     if not _FIRST_YEAR <= timestamp.year <= _LAST_YEAR:
         raise BadInput(_NO_TIMESTAMP)
-    return timestamp if timestamp.tzinfo else timestamp.replace(tzinfo=UTC)
+    return timestamp if timestamp.tzinfo else timestamp.replace(tzinfo=_find_zone(visit))
+
+
+def _find_zone(visit: MerchantVisit) -> ZoneInfo:
+    return ZoneInfo(visit.time_zone)
+
+
+def _begin_today(visit: MerchantVisit) -> str:
+    return f"{visit.now.astimezone(_find_zone(visit)):%Y-%m-%dT00:00}"
 
 
 def _read_replay(visit: MerchantVisit) -> actions.Replayed | None:

@@ -34,6 +34,7 @@ from printworks.dashboard.site.visits import MerchantVisit, refuse_unknown
 from printworks.errors import BadInput
 from printworks.rules.events import CallbackState
 from printworks.rules.orders import OrderStatus, Payment
+from printworks.rules.parcels import may_follow
 from printworks.rules.payments import PaymentState
 from printworks.store.callbacks.callbacks import get_callback
 from printworks.store.callbacks.settings import read_callback_settings
@@ -101,6 +102,15 @@ def _send_to_bank(payment: PaymentRequest) -> Response:
     return render_message(message, onwards=Onwards(to=page))
 
 
+def _find_recipient_page(visit: MerchantVisit, order: Order) -> str:
+    """Return where the recipient follows the order; empty if there is nothing to follow."""
+    if not may_follow(order.status, order.updated_at, now=visit.now):
+        return ""
+    is_recipients = order.payment is Payment.INVOICE_RECIPIENT and order.payment_token is not None
+    path = f"/pay/{order.payment_token}" if is_recipients else visit.links.tracking(order.id)
+    return f"{visit.services.settings.public_url}{path}"
+
+
 def _describe_order(visit: MerchantVisit, whole: WholeOrder) -> dict[str, Any]:
     order = whole.order
     is_open = order.status is OrderStatus.NOT_YET_SUBMITTED
@@ -123,6 +133,7 @@ def _describe_order(visit: MerchantVisit, whole: WholeOrder) -> dict[str, Any]:
         "doubtful": count_doubtful(submission) if submission is not None else 0,
         "unseen": count_unseen(submission) if submission is not None else 0,
         "pay_page": pay_page if is_recipients else "",
+        "recipient_page": _find_recipient_page(visit, order),
         "clock_steps": _CLOCK_STEPS if _can_move_clock(visit, order) else {},
     }
 

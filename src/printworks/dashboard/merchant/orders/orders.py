@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from datetime import date
 from enum import StrEnum
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 from starlette.responses import Response
 
@@ -49,7 +50,7 @@ def show_orders(visit: MerchantVisit) -> Response:
     merchant_id = visit.merchant.id
     total = list_orders(visit.db, merchant_id, limit=0, start=0).total
     found = search_orders(visit.db, merchant_id, wanted, before=before, limit=_ON_A_PAGE)
-    is_filtered = wanted != OrderSearch()
+    is_filtered = wanted != OrderSearch(zone=wanted.zone)
     matching = OrderCount(total)
     if found.is_too_common:
         # Counting would cost as much as searching, and end no sooner.
@@ -117,6 +118,7 @@ def read_search(visit: MerchantVisit) -> OrderSearch:
         status=find_choice(OrderStatus, visit.query.get("status", "")),
         from_day=_read_day(visit.query.get("from", "")),
         to_day=_read_day(visit.query.get("to", "")),
+        zone=ZoneInfo(visit.time_zone),
     )
 
 

@@ -107,6 +107,16 @@ numbered_table(
     *optional(TIMESTAMP, "advancing_until"),
     *required(TIMESTAMP, "created_at"),
 )
+table(
+    "shops",
+    sa.Column("merchant_id", sa.ForeignKey("merchants.id"), primary_key=True),
+    *required(TEXT, "name", "email", "telephone", "website", "return_address", "packing_slip"),
+    *required(TEXT, "time_zone", default="'UTC'"),
+    *optional(TEXT, "logo"),
+    *optional(INTEGER, "logo_width", "logo_height"),
+    *required(TIMESTAMP, "updated_at"),
+    partial_index("ix_shops_logo", "logo", "logo IS NOT NULL"),
+)
 numbered_table(
     "pictures",
     sa.Column("sha256", TEXT, nullable=False, unique=True),
