@@ -441,6 +441,8 @@ NOT_DRAWN: Final = frozenset(
         "/issues/{id}/photos/{photo}",
         "/console/issues/{id}/photos/{photo}",
         "/console/shipments/{id}/sheet",
+        "/console/shipments/{id}/slip",
+        "/settings/shop/slip",
         "/console/shipments/{id}/prints/{image}",
     }
 )

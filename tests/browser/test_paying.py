@@ -241,6 +241,7 @@ def test_the_pages_of_the_program_can_be_used_by_everybody(open_page: NewPage, s
 
 
 IN_GERMANY: Final = {
+    "preferredShippingMethod": "Express",
     "countryCode": "DE",
     "recipientName": "Erika Fuchs",
     "address1": "Lange Gasse 1",

@@ -294,7 +294,7 @@ class Bracketed(NullTranslations):
 
 # What is not ours to translate: the operator, the months, and how much it is.
 NOT_OURS: Final = re.compile(
-    r"\bPrintworks\b|\bNovember\b|\bGBP\b|United Kingdom|English|Deutsch|Français|Español"
+    r"\bPrintworks\b|\bNovember\b|\bGBP\b|United Kingdom|Vereinigtes Königreich|English|Deutsch|Français|Español"
 )
 
 

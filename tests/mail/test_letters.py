@@ -50,7 +50,7 @@ HEADERS = [
     *("List-Unsubscribe-Post", "MIME-Version", "Message-ID", "Subject", "To"),
     "X-Auto-Response-Suppress",
 ]
-TERMS = LetterTerms("77", "https://1.1", "https://1.1/2", "https://1.1/3")
+TERMS = LetterTerms("77", "https://1.1", "https://1.1/2", "https://1.1/3", "https://1.1/4")
 
 
 def render(

@@ -1,5 +1,6 @@
 """Mail reaches a real server: once, again after trouble, and never too late."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,6 +15,8 @@ from printworks.actions.accounts.people import invite_operator
 from printworks.actions.mail.choices import change_mail_settings
 from printworks.actions.mail.notices import notify
 from printworks.actions.mail.writing import NewLetter, write_mail
+from printworks.actions.orders.orders import cancel_order
+from printworks.actions.privacy.erasing import erase_order
 from printworks.actions.work import SystemWork
 from printworks.rules.jobs import JobKind, JobState
 from printworks.rules.languages import Language
@@ -25,6 +28,7 @@ from printworks.rules.mail import (
     MailState,
     NoticeFact,
 )
+from printworks.rules.orders import Payment
 from printworks.rules.people import Realm, Role
 from printworks.settings import Settings
 from printworks.store.accounts.invitations import find_invitation
@@ -37,7 +41,14 @@ from printworks.store.queue.jobs import enqueue
 from printworks.store.tables import jobs, mails
 from tests.actions.people import a_person
 from tests.clocks import MovableClock
-from tests.factories import NOON, a_merchant, some_services
+from tests.factories import (
+    NOON,
+    a_merchant,
+    a_system_work,
+    a_work_of,
+    an_order,
+    some_services,
+)
 from tests.mail.post_office import (
     PostOffice,
     html_of,
@@ -186,6 +197,38 @@ def test_a_mail_is_written_in_the_language_and_the_form_of_its_reader(room: Mail
     assert mail["To"] == "Jürgen Müßig <mary@shop.example>"
     assert "Ihre Bestellung bei Kranich wurde gedruckt und versendet." in text_of(mail)
     assert "Fox & Sons Print druckt und versendet diese Bestellung für Kranich." in text_of(mail)
+
+
+@pytest.mark.parametrize("payment", Payment)
+def test_a_mail_about_a_parcel_leads_to_the_page_of_its_order(
+    room: MailRoom, payment: Payment
+) -> None:
+    with room.database.writing() as db:
+        merchant = a_merchant(db)
+        order = an_order(db, merchant, payment=payment)
+        gone = an_order(db, merchant)
+        cancel_order(a_work_of(db, gone), gone)
+        erase_order(a_system_work(db), gone.id, asked_by="the recipient")
+    for number in (order.id, gone.id):
+        room.write(
+            MailKind.PARCEL_SENT,
+            language=Language.DE,
+            facts=MailFacts(shop="Kranich", country="AT", items=[ITEM]),
+            merchant_id=merchant.id,
+            order_id=number,
+        )
+    room.send()
+
+    pages = {
+        page
+        for mail in room.office.taken
+        for page in re.findall(r"https://print\.example/(?:pay|track)/\S+", text_of(mail))
+    }
+    [page] = pages
+    pays = payment is Payment.INVOICE_RECIPIENT
+    start = f"/pay/{order.payment_token}" if pays else f"/track/{order.id}/"
+    assert page.startswith(f"https://print.example{start}")
+    assert page.endswith("?language=de")
 
 
 def a_merchant_in(room: MailRoom) -> int:
