@@ -1,5 +1,6 @@
 """`printworks merchant shop`: what recipients see of a merchant."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -7,6 +8,7 @@ import msgspec
 import typer
 
 from printworks.actions.accounts.shops import change_profile
+from printworks.actions.work import Work
 from printworks.cli.options import MerchantId
 from printworks.cli.output import align
 from printworks.cli.session import CommandSession, command
@@ -53,10 +55,14 @@ def show_shop(
     }
     changes = {field: text for field, text in said.items() if text is not None}
     with session.work(merchant_id) as work:
-        known = get_shop(work.db, work.merchant.id).profile
-        change_profile(work, msgspec.structs.replace(known, **changes))
-        now = get_shop(work.db, work.merchant.id)
-    _show(session, now)
+        shop = _change(work, changes)
+    _show(session, shop)
+
+
+def _change(work: Work, changes: Mapping[str, str]) -> Shop:
+    known = get_shop(work.db, work.merchant.id).profile
+    change_profile(work, msgspec.structs.replace(known, **changes))
+    return get_shop(work.db, work.merchant.id)
 
 
 def _show(session: CommandSession, shop: Shop) -> None:

@@ -298,10 +298,9 @@ def find_order_by_token(db: Connection, token: str) -> Order | None:
 
 def get_followed_order(db: Connection, order_id: int) -> Order:
     """Return an order of any merchant to whoever has its link, unless its recipient was erased."""
-    this = select(*COLUMNS).where(
-        orders.c.id == possible_id(order_id), orders.c.erased_at.is_(None)
-    )
-    return get_struct(db, Order, this, missing="There is no such order.")
+    this = orders.c.id == possible_id(order_id)
+    query = select(*COLUMNS).where(this, orders.c.erased_at.is_(None))
+    return get_struct(db, Order, query, missing="There is no such order.")
 
 
 def read_of_order(
