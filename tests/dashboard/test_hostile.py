@@ -1,5 +1,8 @@
 """Whatever somebody types, no page runs it."""
 
+import base64
+import hashlib
+import re
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlencode
@@ -79,7 +82,13 @@ def check(answer: Answer, what: object) -> None:
     assert answer.status != 429, what
     if answer.status == 303 or "text/html" not in answer.headers.get("content-type", ""):
         return
-    assert PageReader(answer.body.decode("utf-8", "replace")).dangers == [], what
+    page = answer.body.decode("utf-8", "replace")
+    # What is printed has its style in itself, and the policy allows that one by its hash.
+    for style in re.findall(r"<style>(.*?)</style>", page, flags=re.DOTALL):
+        digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+        if f"'sha256-{digest}'" in answer.headers["content-security-policy"]:
+            page = page.replace(f"<style>{style}</style>", "", 1)
+    assert PageReader(page).dangers == [], what
 
 
 def test_there_are_two_hundred_and_every_one_of_them_would_be_seen() -> None:

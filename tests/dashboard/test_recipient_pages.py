@@ -271,11 +271,13 @@ def test_refusals_are_told_in_the_language_of_the_reader(v3: Client, browser: Cl
     )
     forged = send(browser, url, {"form_token": "0", "do": "complete"}, Accept_Language="es")
     unknown = read(browser, "/pay/none", "fr")
+    strange = browser.request("PUT", "/pay/none", b"", {"Accept-Language": "de"})
     many = [read(browser, path, "de") for _ in range(70)][-1]
 
     assert "Fehler: Geben Sie eine gültige E-Mail-Adresse ein" in words_of(wrong)
     assert "No se pudo aceptar este formulario" in words_of(forged)
     assert "Commande introuvable" in words_of(unknown)
+    assert "Diese Seite kann nur angesehen werden." in words_of(strange)
     assert many.status == 429
     assert "Zu viele Anfragen" in words_of(many)
 
@@ -292,9 +294,9 @@ class Bracketed(NullTranslations):
         return f"⟦{msgid1 if n == 1 else msgid2}⟧"
 
 
-# What is not ours to translate: the operator, the months, and how much it is.
+# What is not ours to translate: the operator, carriers, months and countries.
 NOT_OURS: Final = re.compile(
-    r"\bPrintworks\b|\bNovember\b|\bGBP\b|United Kingdom|Vereinigtes Königreich|English|Deutsch|Français|Español"
+    r"\bPrintworks\b|Royal Mail|\bNovember\b|\bGBP\b|United Kingdom|Vereinigtes Königreich|English|Deutsch|Français|Español"
 )
 
 

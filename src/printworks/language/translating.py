@@ -28,6 +28,7 @@ _METHODS: Final = [
     ("dashboard/checkout/**.py", "python"),
     ("dashboard/site/rate_limits.py", "python"),
     ("dashboard/site/forms.py", "python"),
+    ("web/pages.py", "python"),
     ("dashboard/templates/public_layout.html", _JINJA),
     ("dashboard/templates/components.html", _JINJA),
     ("dashboard/templates/recipient/**.html", _JINJA),

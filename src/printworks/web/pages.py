@@ -15,11 +15,13 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 
 from printworks.api import messages
+from printworks.dashboard.checkout.readers import find_reader
 from printworks.dashboard.shared.labels import Tone
 from printworks.dashboard.site.assets import asset_routes
 from printworks.dashboard.site.rate_limits import refuse_too_many
-from printworks.dashboard.site.rendering import Message, render_message
+from printworks.dashboard.site.rendering import ENGLISH, Message, render_message
 from printworks.files.errors import FilesUnavailable
+from printworks.language.words import Words, mark
 from printworks.store.engine.outages import is_outage
 from printworks.watch.counts import PAGES, Counts
 from printworks.web.clients import find_client
@@ -50,26 +52,30 @@ _WITH_TOKENS: Final = frozenset({"pay", "payments", "bank", "track"})
 _WITH_FILES: Final = ("orders/", "issues/", "console/orders/", "settings/shop/")
 
 _TITLES: Final[Mapping[int, str]] = {
-    404: "Page not found",
-    500: "Something went wrong",
-    503: "Temporarily unavailable",
+    404: mark("Page not found"),
+    500: mark("Something went wrong"),
+    503: mark("Temporarily unavailable"),
 }
 _SENTENCES: Final[Mapping[int, str]] = {
-    400: "The request cannot be read.",
-    404: "There is nothing at this address.",
-    410: "This link has expired. Whoever gave it to you can get a new one.",
-    405: "This page can only be viewed.",
-    408: "The form did not arrive in time; send it again.",
-    413: "The form is too large.",
-    503: "Something that this page needs is temporarily unavailable; try again in a few seconds.",
+    400: mark("The request cannot be read."),
+    404: mark("There is nothing at this address."),
+    410: mark("This link has expired. Whoever gave it to you can get a new one."),
+    405: mark("This page can only be viewed."),
+    408: mark("The form did not arrive in time; send it again."),
+    413: mark("The form is too large."),
+    503: mark(
+        "Something that this page needs is temporarily unavailable; try again in a few seconds."
+    ),
 }
 _UNREAD: Final[Mapping[type[Exception], int]] = {
     BodyBroken: 400,
     BodyStalled: 408,
     BodyTooLarge: 413,
 }
+# Of whatever has no sentence of its own.
+_OTHER: Final = mark("Something went wrong.")
 _LONGEST_LOGGED: Final = 40
-_FAILED: Final = "Try again later. The error was logged as {request_id}."
+_FAILED: Final = mark("Try again later. The error was logged as {request_id}.")
 
 
 def normal_path(path: str) -> str:
@@ -98,7 +104,7 @@ class PageServer:
             exception_handlers={
                 HTTPException: _show_refusal,
                 **dict.fromkeys(_UNREAD, _refuse_unread),
-                ClientGone: lambda _request, _error: _refuse(400),
+                ClientGone: lambda request, _error: _refuse(400, request.scope),
                 Exception: _show_failure,
             },
         )
@@ -159,7 +165,7 @@ class PageServer:
     ) -> None:
         try:
             if (refusal := scope.get("refusal")) is not None:
-                await _render_status(*refusal)(scope, receive, send)
+                await _render_status(*refusal, ENGLISH)(scope, receive, send)
                 return
             if request.method == "POST":
                 receive = await self._receive(request, receive)
@@ -167,7 +173,7 @@ class PageServer:
         except ClientGone:
             log.info("client gone", method=request.method, request_id=request.request_id)
         except tuple(_UNREAD) as error:
-            await _refuse(_UNREAD[type(error)])(scope, receive, send)
+            await _refuse(_UNREAD[type(error)], scope)(scope, receive, send)
         except Exception:
             # The client has been answered already.
             log.exception("page failed", method=request.method, request_id=request.request_id)
@@ -189,33 +195,40 @@ def _replay(body: bytes, receive: Receive) -> Receive:
     return receive_again
 
 
-def _show_refusal(_request: Request, refusal: Exception) -> Response:
+def _show_refusal(request: Request, refusal: Exception) -> Response:
     status = refusal.status_code if isinstance(refusal, HTTPException) else 500
-    response = _refuse(status)
+    response = _refuse(status, request.scope)
     if isinstance(refusal, HTTPException) and refusal.headers:
         response.headers.update(refusal.headers)
     return response
 
 
-def _refuse_unread(_request: Request, error: Exception) -> Response:
-    return _refuse(_UNREAD[type(error)])
+def _refuse_unread(request: Request, error: Exception) -> Response:
+    return _refuse(_UNREAD[type(error)], request.scope)
 
 
 def _show_failure(request: Request, failure: Exception) -> Response:
     if is_outage(failure) or isinstance(failure, FilesUnavailable):
-        response = _refuse(503)
+        response = _refuse(503, request.scope)
         response.headers["Retry-After"] = "5"
         return response
-    return _render_status(500, _FAILED.format(request_id=request.state.request_id))
+    words = _find_words(request.scope)
+    return _render_status(500, words.say(_FAILED, request_id=request.state.request_id), words)
 
 
-def _refuse(status: int) -> Response:
-    return _render_status(status, _SENTENCES.get(status, "Something went wrong."))
+def _refuse(status: int, scope: Mapping[str, Any]) -> Response:
+    words = _find_words(scope)
+    return _render_status(status, words.say(_SENTENCES.get(status, _OTHER)), words)
 
 
-def _render_status(status: int, sentence: str) -> Response:
+def _find_words(scope: Mapping[str, Any]) -> Words:
+    """Return how to write to somebody: recipients have languages, the other pages have one."""
+    first = scope["path"].strip("/").partition("/")[0].lower()
+    return find_reader(Request(dict(scope))).words if first in _WITH_TOKENS else ENGLISH
+
+
+def _render_status(status: int, sentence: str, words: Words) -> Response:
     tone: Tone = "error" if status >= 500 else "warn"
-    message = Message(
-        tone=tone, title=_TITLES.get(status, "Something went wrong"), sentences=(sentence,)
-    )
-    return render_message(message, status=status)
+    title = words.say(_TITLES.get(status) or "Something went wrong")
+    message = Message(tone=tone, title=title, sentences=(sentence,))
+    return render_message(message, status=status, words=words)

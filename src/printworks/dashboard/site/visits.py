@@ -210,8 +210,11 @@ class MerchantVisit(Visit, frozen=True, kw_only=True):
 
     @property
     def time_zone(self) -> str:
-        """The time zone of the merchant."""
-        return read_time_zone(self.db, self.merchant.id)
+        """The time zone of the merchant, also for a form action that makes its own transactions."""
+        if self.connection is not None:
+            return read_time_zone(self.connection, self.merchant.id)
+        with self.services.database.reading() as db:
+            return read_time_zone(db, self.merchant.id)
 
     @property
     def now(self) -> datetime:
