@@ -63,12 +63,9 @@ def find_problems(missing: Collection[str], typed: Mapping[str, str]) -> dict[st
 
 
 def _explain(name: str, fault: Fault) -> str:
-    match fault:
-        case Fault.MISSING:
-            return _MISSING[name]
-        case Fault.TOO_LONG:
-            return f"Use at most {({**NEEDED, **OPTIONAL})[name]} characters."
-        case Fault.UNPRINTABLE:
-            return "This contains a character that cannot be printed."
-        case Fault.NO_EMAIL:
-            return "Enter a valid e-mail address, such as mary@example.com."
+    said = {
+        Fault.TOO_LONG: f"Use at most {({**NEEDED, **OPTIONAL})[name]} characters.",
+        Fault.UNPRINTABLE: "This contains a character that cannot be printed.",
+        Fault.NO_EMAIL: "Enter a valid e-mail address, such as mary@example.com.",
+    }
+    return said[fault] if fault in said else _MISSING[name]

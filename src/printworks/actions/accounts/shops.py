@@ -21,7 +21,6 @@ from printworks.errors import BadInput, ServiceUnavailable
 from printworks.files.errors import FilesUnavailable
 from printworks.files.store import Files
 from printworks.imaging.processor import (
-    CannotBeProcessed,
     ImageProcessor,
     Invalid,
     PreparedImage,
@@ -120,13 +119,11 @@ def _render(processor: ImageProcessor, source: Path, folder: Path) -> tuple[Pixe
 
 
 def _refuse(rejected: Rejected) -> Exception:
-    match rejected:
-        case Invalid():
-            return BadInput(f"{_UNUSABLE} {rejected.reason}")
-        case CannotBeProcessed():
-            log.warning("logo cannot be processed", reason=rejected.reason)
-            is_ours = rejected.is_infrastructure_error
-            return ServiceUnavailable(_UNAVAILABLE) if is_ours else BadInput(_UNUSABLE)
+    if isinstance(rejected, Invalid):
+        return BadInput(f"{_UNUSABLE} {rejected.reason}")
+    log.warning("logo cannot be processed", reason=rejected.reason)
+    is_ours = rejected.is_infrastructure_error
+    return ServiceUnavailable(_UNAVAILABLE) if is_ours else BadInput(_UNUSABLE)
 
 
 def change_logo(work: Work, upload: LogoUpload | None, logo: Logo | None) -> None:
