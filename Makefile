@@ -80,8 +80,9 @@ format: setup-dev ## Format the code and repair what can be repaired.
 bench: setup ## Measure against the budgets; options in ARGS, such as ARGS="--quick --only reading".
 	$(BIN)/python -m bench.run $(ARGS)
 
-openapi: setup ## Write docs/api/openapi-v*.json.
+openapi: setup ## Write docs/api/openapi-v*.json, and give the reference its guides.
 	@$(BIN)/python -c '$(WRITE_OPENAPI)'
+	cp docs/api/v3.0.md docs/api/callbacks.md docs/api/versions.md src/printworks/dashboard/reference/guides/
 
 docs: setup ## Write docs/operate/settings.md.
 	$(BIN)/python -m printworks.cli.reference > docs/operate/settings.md.new

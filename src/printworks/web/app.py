@@ -10,7 +10,6 @@ from printworks.actions.services import Services
 from printworks.api.credentials import credential_headers
 from printworks.api.endpoints import ApiFamily
 from printworks.api.proofs import LinkMaker, proof_routes
-from printworks.api.reference import reference_routes
 from printworks.api.routing import NoSuchPath, Router
 from printworks.api.service import ApiService
 from printworks.api.webhooks import webhook_routes
@@ -31,6 +30,7 @@ from printworks.web.leftovers import ArrivingBody, Leftovers
 from printworks.web.pages import PageServer, normal_path
 from printworks.web.probes import PROBES, Probes
 from printworks.web.receiving import Receive, Scope, Send
+from printworks.web.reference import all_reference_routes
 from printworks.web.request_log import RequestLog
 from printworks.web.shares import Shares
 from printworks.worker.advance import ClockMover
@@ -88,7 +88,7 @@ class Application:
             *start_routes(self._settings),
             *security_routes(self._settings, self._clock),
             *people_routes(services),
-            *reference_routes(self._families, self._settings),
+            *all_reference_routes(self._families, self._settings),
             *proof_routes(self._links, services),
             *webhook_routes(self._services),
             *payment_routes(services),

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse, RedirectResponse
 
 from printworks.dashboard.shared.ages import write_age
@@ -73,6 +74,15 @@ class Onwards(msgspec.Struct, frozen=True):
     to: str = ""
 
 
+def mark_code(text: str) -> Markup:
+    """Return a sentence in which what stands between backticks is code."""
+    parts = [
+        Markup("<code>{}</code>").format(part) if number % 2 else escape(part)
+        for number, part in enumerate(text.split("`"))
+    ]
+    return Markup("").join(parts)
+
+
 def _open_environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("printworks.dashboard"),
@@ -90,6 +100,7 @@ def _open_environment() -> Environment:
         "event": describe_event,
         "excerpt": excerpt,
         "explain": write_reasons,
+        "inline_code": mark_code,
         "label": label,
         "money": format_money,
         "operator_label": operator_label,
@@ -102,6 +113,7 @@ def _open_environment() -> Environment:
     environment.globals["passkeys"] = address_of("passkeys.js")
     environment.globals["crop_script"] = address_of("crop.js")
     environment.globals["htmx"] = address_of("htmx.js")
+    environment.globals["reference_script"] = address_of("reference.js")
     environment.globals["icon"] = address_of("icon.svg")
     return environment
 
@@ -132,6 +144,11 @@ def render(
     with reading_in(time_zone):
         page = _ENVIRONMENT.get_template(template).render(**facts)
     return HTMLResponse(page, status_code=status, headers=headers)
+
+
+def write_page(template: str, **facts: Any) -> str:
+    """Return the text of a page that is the same for everybody."""
+    return _ENVIRONMENT.get_template(template).render(**facts)
 
 
 def render_message(
