@@ -19,6 +19,8 @@ An error has a sentence for the caller and no HTTP status: the same refusal is 4
 point and 400 at another, so the entry point decides.
 """
 
+from collections.abc import Mapping
+
 
 class ServiceError(Exception):
     """The request was refused without any effect; the message says why."""
@@ -30,7 +32,18 @@ class ServiceError(Exception):
 
 
 class BadInput(ServiceError):
-    """A field or parameter is missing or wrong; the message names it."""
+    """A field or parameter is missing or wrong; the message names it.
+
+    `field` is its name in a form with several fields, where the message stands at it. If several are
+    wrong, `fields` has a message for each.
+    """
+
+    def __init__(
+        self, message: str, *, field: str = "", fields: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(message)
+        # An empty name stands for the only field that a form has.
+        self.fields: Mapping[str, str] = fields or {field: message}
 
 
 class NotSold(BadInput):

@@ -14,7 +14,16 @@ from printworks.rules.orders import OrderStatus
 from printworks.rules.people import Realm, Role
 from printworks.rules.reasons import write_reasons
 from printworks.settings import Settings
+from printworks.store.accounts.forms import (
+    KEEP_ANSWERS,
+    FormClaim,
+    KeptForm,
+    claim_form,
+    finish_form,
+    keep_form,
+)
 from printworks.store.accounts.passkeys import use_challenge
+from printworks.store.accounts.people import NewPerson, insert_person
 from printworks.store.accounts.requests import NewRequest, list_requests, write_requests
 from printworks.store.callbacks.callbacks import list_attempts, list_feed
 from printworks.store.engine.database import Database
@@ -25,7 +34,9 @@ from printworks.store.tables import (
     idempotency_keys,
     invitations,
     jobs,
+    kept_forms,
     people,
+    sent_forms,
     sessions,
     sign_in_tries,
     used_challenges,
@@ -67,6 +78,42 @@ def test_old_idempotency_keys_are_forgotten(database: Database) -> None:
 
     with database.reading() as db:
         assert db.execute(select(idempotency_keys.c.key)).scalars().all() == ["young"]
+
+
+def test_forms_are_forgotten_with_the_keys_and_what_they_showed_much_sooner(
+    database: Database,
+) -> None:
+    keep = Settings(data=Path()).keep_idempotency_keys
+    with database.writing() as db:
+        new = NewPerson(
+            realm=Realm.OPERATOR,
+            email="a@works.example",
+            role=Role.ADMIN,
+            merchant_id=None,
+            password_hash="",
+        )
+        person = insert_person(db, new, now=NOON)
+        ages = {
+            "old": keep + SECOND,
+            "shown long ago": KEEP_ANSWERS + SECOND,
+            "shown": KEEP_ANSWERS - SECOND,
+        }
+        for token, age in ages.items():
+            claim = FormClaim(person.id, token, "")
+            assert claim_form(db, claim, now=NOON - age, until=NOON)
+            finish_form(db, claim, location="", answer="a page", now=NOON - age)
+        for page, expires_at in {"/late": NOON, "/in-time": NOON + SECOND}.items():
+            kept = KeptForm(
+                hash="", page=page, person_id=person.id, content="", expires_at=expires_at
+            )
+            keep_form(db, kept)
+
+    sweep(database)
+
+    with database.reading() as db:
+        left = db.execute(select(sent_forms.c.token, sent_forms.c.answer)).all()
+        assert sorted(left) == [("shown", "a page"), ("shown long ago", None)]
+        assert db.execute(select(kept_forms.c.page)).scalars().all() == ["/in-time"]
 
 
 def test_how_old_callbacks_went_is_forgotten_and_the_feed_stays(database: Database) -> None:

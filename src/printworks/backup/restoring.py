@@ -50,8 +50,8 @@ from printworks.vault import SecretKeyUnusable, copy_key_file, key_of
 PAGE: Final = 2000
 # Numbers that are not given again: they may have been given after the backup, to others.
 SKIPPED_NUMBERS: Final = 1_000_000
-# Rows that would let somebody in who has been signed out since.
-NOT_RESTORED: Final = ("sessions",)
+# Rows that would let somebody in who has been signed out since, and what waits for such people.
+NOT_RESTORED: Final = ("sessions", "kept_forms")
 
 _read_entry: Final = msgspec.json.Decoder(FileEntry).decode
 

@@ -41,7 +41,8 @@ def read_key_name(text: str) -> str:
     """Return the name of a key; it may be empty."""
     name = text.strip()
     if len(name) > LONGEST_NAME or not name.isprintable():
-        raise BadInput(f"The name of a key must be at most {LONGEST_NAME} printable characters.")
+        message = f"The name of a key must be at most {LONGEST_NAME} printable characters."
+        raise BadInput(message, field="name")
     return name
 
 

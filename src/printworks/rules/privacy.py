@@ -128,9 +128,11 @@ def read_asked_by(text: str) -> str:
     """Return who wants an erasure, as it is written on the receipt."""
     asked_by = " ".join(text.split())
     if not asked_by:
-        raise BadInput("Say who asked for it, such as “the recipient, by e-mail on 3 May”.")
+        message = "Say who asked for it, such as “the recipient, by e-mail on 3 May”."
+        raise BadInput(message, field="asked_by")
     if len(asked_by) > LONGEST_ASKED_BY or not asked_by.isprintable():
-        raise BadInput(f"Say who asked for it in at most {LONGEST_ASKED_BY} printable characters.")
+        message = f"Say who asked for it in at most {LONGEST_ASKED_BY} printable characters."
+        raise BadInput(message, field="asked_by")
     return asked_by
 
 

@@ -19,7 +19,7 @@ from printworks.dashboard.checkout.readers import find_reader
 from printworks.dashboard.shared.labels import Tone
 from printworks.dashboard.site.assets import asset_routes
 from printworks.dashboard.site.rate_limits import refuse_too_many
-from printworks.dashboard.site.rendering import ENGLISH, Message, render_message
+from printworks.dashboard.site.rendering import ENGLISH, Link, Message, render_message
 from printworks.files.errors import FilesUnavailable
 from printworks.language.words import Words, mark
 from printworks.store.engine.outages import is_outage
@@ -230,5 +230,7 @@ def _find_words(scope: Mapping[str, Any]) -> Words:
 def _render_status(status: int, sentence: str, words: Words) -> Response:
     tone: Tone = "error" if status >= 500 else "warn"
     title = words.say(_TITLES.get(status) or "Something went wrong")
-    message = Message(tone=tone, title=title, sentences=(sentence,))
+    is_ours = words is ENGLISH
+    link = Link("Go to the start page", "/") if status == 404 and is_ours else None
+    message = Message(tone=tone, title=title, sentences=(sentence,), link=link)
     return render_message(message, status=status, words=words)

@@ -14,6 +14,12 @@ from printworks.actions.work import SystemWork
 from printworks.rules.jobs import JobKind, RetryLater
 from printworks.rules.sign_in import FORGOTTEN_AFTER
 from printworks.settings import Settings
+from printworks.store.accounts.forms import (
+    KEEP_ANSWERS,
+    forget_answers,
+    purge_kept_forms,
+    purge_sent_forms,
+)
 from printworks.store.accounts.idempotency import purge_idempotency_keys
 from printworks.store.accounts.invitations import purge_invitations
 from printworks.store.accounts.passkeys import purge_challenges
@@ -71,12 +77,20 @@ def _rows(purge: Purge) -> Callable[[SystemWork, datetime], int]:
     return delete
 
 
+def _idempotency_keys(work: SystemWork, before: datetime) -> int:
+    """Delete the answers to keyed requests, and to forms."""
+    keys = purge_idempotency_keys(work.db, before=before, limit=ROWS_AT_ONCE)
+    return keys + purge_sent_forms(work.db, before=before, limit=ROWS_AT_ONCE)
+
+
 def _sessions(work: SystemWork, before: datetime) -> int:
     ended = purge_sessions(work.db, before=before, limit=ROWS_AT_ONCE)
     invited = purge_invitations(work.db, before=before - KEEP_INVITATIONS, limit=ROWS_AT_ONCE)
     tried = purge_tries(work.db, before=before - FORGOTTEN_AFTER, limit=ROWS_AT_ONCE)
     signed = purge_challenges(work.db, before=before, limit=ROWS_AT_ONCE)
-    return ended + invited + tried + signed
+    kept = purge_kept_forms(work.db, before=before, limit=ROWS_AT_ONCE)
+    shown = forget_answers(work.db, before=before - KEEP_ANSWERS, limit=ROWS_AT_ONCE)
+    return ended + invited + tried + signed + kept + shown
 
 
 def _pictures(work: SystemWork, before: datetime) -> int:
@@ -128,7 +142,7 @@ SWEEPS: Final[Mapping[JobKind, Sweep]] = {
     ),
     JobKind.PURGE_IDEMPOTENCY_KEYS: Sweep(
         "idempotency keys",
-        _rows(purge_idempotency_keys),
+        _idempotency_keys,
         lambda settings: settings.keep_idempotency_keys,
     ),
     JobKind.PURGE_CALLBACK_ATTEMPTS: Sweep(

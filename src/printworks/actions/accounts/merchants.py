@@ -91,7 +91,7 @@ def _check_limits(work: Work, limits: KeyLimits) -> KeyLimits:
     """Return limits that a key can have."""
     if limits.lab is not None and work.catalogue.find_lab(limits.lab) is None:
         labs = ", ".join(lab.code for lab in work.catalogue.labs) or "none"
-        raise BadInput(f"There is no lab {limits.lab}; the labs are: {labs}.")
+        raise BadInput(f"There is no lab {limits.lab}; the labs are: {labs}.", field="lab")
     return msgspec.structs.replace(limits, name=read_key_name(limits.name))
 
 

@@ -62,7 +62,8 @@ def add_passkey(work: SystemWork, person_id: int, new: NewPasskey, *, session: s
     """Let a person sign in with a passkey; return recovery codes, if there were none left."""
     name = new.name.strip()
     if not name or len(name) > LONGEST_NAME or not name.isprintable():
-        raise BadInput(f"Enter a name for the passkey, of at most {LONGEST_NAME} characters.")
+        message = f"Enter a name for the passkey, of at most {LONGEST_NAME} characters."
+        raise BadInput(message, field="name")
     get_person_to_change(work.db, person_id)
     if count_passkeys(work.db, person_id) >= MOST_PASSKEYS:
         raise WrongState(f"You have {MOST_PASSKEYS} passkeys. Remove one before you add another.")

@@ -27,9 +27,10 @@ def change_share(work: Work, terms: ShareTerms) -> None:
 
     Web processes know within seconds.
     """
-    for name, limit in zip(_NAMES, terms, strict=True):
+    for (field, limit), name in zip(terms._asdict().items(), _NAMES, strict=True):
         if limit is not None and not 1 <= limit <= _MOST:
-            raise BadInput(f"The {name} must be from 1 to {_MOST}, or the usual one.")
+            message = f"The {name} must be from 1 to {_MOST}, or the usual one."
+            raise BadInput(message, field=f"requests_{field}")
     if terms == work.merchant.share_terms:
         return
     set_share_terms(work.db, work.merchant.id, terms)

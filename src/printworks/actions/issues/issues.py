@@ -86,7 +86,7 @@ def answer_issue(system: SystemWork, issue_id: int, comment: str) -> Issue:
     """Comment on an issue, for the merchant to read."""
     work, issue, _ = _lock_issue(system, issue_id)
     if not comment.strip():
-        raise BadInput("Write a sentence for the merchant.")
+        raise BadInput("Write a sentence for the merchant.", field="comment")
     return _comment(work, issue, Author.SERVICE, comment.strip())
 
 
@@ -166,7 +166,7 @@ def _lock_issue(system: SystemWork, issue_id: int) -> tuple[Work, Issue, Order]:
 
 def _resolve(work: Work, issue: Issue, comment: str, outcome: str, **values: object) -> Issue:
     if not comment.strip():
-        raise BadInput("Write a comment: a sentence for the merchant.")
+        raise BadInput("Write a comment: a sentence for the merchant.", field="comment")
     if issue.state is IssueState.OPEN:
         issue = _move(work, issue, Author.SERVICE, IssueState.IN_PROGRESS, None)
     said = f"{comment.strip()} {outcome}"

@@ -73,7 +73,8 @@ def _check_number(present: int, added: int) -> None:
     if present + added <= MOST_PHOTOS:
         return
     if present == 0:
-        raise BadInput(f"Choose at most {MOST_PHOTOS} photographs; {added} came.")
+        message = f"Choose at most {MOST_PHOTOS} photographs; {added} came."
+        raise BadInput(message, field="photos")
     raise WrongState(
         f"The issue has {present} photographs already and can have {MOST_PHOTOS} at most."
     )

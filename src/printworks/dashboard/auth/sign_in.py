@@ -45,6 +45,7 @@ from printworks.dashboard.auth.sessions import (
     sign_in_here,
 )
 from printworks.dashboard.site.forms import FORM_TOKEN, Sent, read_choice, read_sent, refuse_form
+from printworks.dashboard.site.kept_forms import FormKeeper
 from printworks.dashboard.site.limits import network_of
 from printworks.dashboard.site.rate_limits import refuse_busy, refuse_too_many
 from printworks.dashboard.site.rendering import Link, Message, render, render_message, send_on
@@ -93,6 +94,7 @@ class SignInPages:
         self._devices = Devices(services)
         self._authentication = Authentication(services, self._devices)
         self._passkeys = Passkeys(services)
+        self._kept = FormKeeper(services)
         self._threads = Threads(_AT_ONCE)
         self._form_threads = Threads(_FORMS_AT_ONCE)
 
@@ -185,7 +187,7 @@ class SignInPages:
             is_console=realm is Realm.OPERATOR,
             may_sign_up=self._services.is_sandbox and realm is Realm.MERCHANT,
             forgotten=FORGOTTEN_PATHS[realm] if self._services.mail_terms else "",
-            was_ended=ENDED in attempt.request.query_params,
+            was_ended=attempt.request.query_params.get(ENDED, ""),
             is_blocked=attempt.is_blocked,
             with_passkeys=True,
         )
@@ -336,6 +338,7 @@ class SignInPages:
         if found is not None:
             with self._services.database.writing() as db:
                 end_session(db, found.person.id, found.session.hash)
+        self._kept.drop(request)
         answer = send_on("/" if realm is Realm.MERCHANT else "/console/sign-in")
         delete_session_cookie(answer, realm)
         return answer

@@ -61,7 +61,7 @@ def show_ledger(visit: ConsoleVisit, verdict: LedgerResult | None = None) -> Res
     )
 
 
-@show_ledger.action("verify-ledger", duty=Duty.ADMINISTER, alone=True)
+@show_ledger.action("verify-ledger", duty=Duty.ADMINISTER, alone=True, only_shows=True)
 def verify(visit: ConsoleVisit) -> Response:
     """Verify the whole ledger, and show what does not add up."""
     if not _verifying.acquire(blocking=False):

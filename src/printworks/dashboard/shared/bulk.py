@@ -30,9 +30,9 @@ def read_chosen(sent: Sent) -> list[int]:
     numbers = [read_number(text) for text in sent.texts("chosen")]
     chosen = list(dict.fromkeys(number for number in numbers if number is not None))
     if not chosen:
-        raise BadInput("Choose at least one line of the list.")
+        raise BadInput("Choose at least one line of the list.", field="chosen")
     if len(chosen) > MOST_CHOSEN:
-        raise BadInput(f"Choose at most {MOST_CHOSEN} lines at a time.")
+        raise BadInput(f"Choose at most {MOST_CHOSEN} lines at a time.", field="chosen")
     return chosen
 
 

@@ -83,5 +83,5 @@ def _read_fields(sent: Sent) -> dict[str, object]:
     typed = {field.name: tidy(sent.text(field.name)) for field in FIELDS}
     problems = find_problems([field.name for field in FIELDS if field.is_needed], typed)
     if problems:
-        raise BadInput(" ".join(problems.values()))
+        raise BadInput(" ".join(problems.values()), fields=problems)
     return {name: text or None for name, text in typed.items()}

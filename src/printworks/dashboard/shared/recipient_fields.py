@@ -19,31 +19,34 @@ LONGEST_REFERENCE: Final = 255
 def read_recipient(sent: Sent) -> dict[str, Any]:
     """Read the fields of a recipient, by the names of the core; refuse with all that is wrong."""
     typed = {name: tidy(sent.text(name)) for name in {**NEEDED, **OPTIONAL, "telephone": 0}}
-    problems = [*find_problems(_REQUIRED, typed).values()]
+    problems = {**find_problems(_REQUIRED, typed)}
     if len(typed["telephone"]) > _LONGEST_TELEPHONE or not typed["telephone"].isprintable():
-        problems.append("Enter a valid phone number.")
+        problems["telephone"] = "Enter a valid phone number."
     if problems:
-        raise BadInput(" ".join(problems))
+        raise BadInput(" ".join(problems.values()), fields=problems)
     return {name: value or None for name, value in typed.items()}
 
 
 def read_country(sent: Sent) -> str:
     code = sent.text("country").upper()
     if code not in COUNTRIES:
-        raise BadInput("Choose a country.")
+        raise BadInput("Choose a country.", field="country")
     return code
 
 
 def read_method(sent: Sent) -> ShippingMethod:
-    return read_choice(ShippingMethod, sent.text("shipping_method"), "Choose a shipping method.")
+    name = "shipping_method"
+    return read_choice(ShippingMethod, sent.text(name), "Choose a shipping method.", field=name)
 
 
 def read_reference(reference: str) -> str | None:
     """Read the merchant's own number of an order."""
     if len(reference) > LONGEST_REFERENCE:
-        raise BadInput(f"The reference can have at most {LONGEST_REFERENCE} characters.")
+        message = f"The reference can have at most {LONGEST_REFERENCE} characters."
+        raise BadInput(message, field="reference")
     if not reference.isprintable():
-        raise BadInput("The reference contains a character that cannot be printed.")
+        message = "The reference contains a character that cannot be printed."
+        raise BadInput(message, field="reference")
     return reference or None
 
 

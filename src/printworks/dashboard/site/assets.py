@@ -28,6 +28,7 @@ def _load(name: str, ending: str, media_type: str) -> _Asset:
 _ASSETS: Final[Mapping[str, _Asset]] = {
     "style.css": _load("style", "css", "text/css"),
     "htmx.js": _load("htmx", "js", "text/javascript"),
+    "forms.js": _load("forms", "js", "text/javascript"),
     "reference.js": _load("reference", "js", "text/javascript"),
     "passkeys.js": _load("passkeys", "js", "text/javascript"),
     "crop.js": _load("crop", "js", "text/javascript"),

@@ -1,8 +1,11 @@
 """Forms that only our own pages can send."""
 
+import base64
 import hashlib
 import hmac
-from collections.abc import Callable, Mapping, Sequence
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import Final, TypeVar
 from urllib.parse import parse_qsl
@@ -22,10 +25,15 @@ from printworks.vault import Vault
 
 # The name of the hidden field.
 FORM_TOKEN: Final = "form_token"  # noqa: S105  (a name, not a secret)
+# The name of the hidden field by which a form is done once, however often it is sent.
+ONCE: Final = "once"
+_ONCE_BYTES: Final = 12
+_ONCE_MAC_BYTES: Final = 16
+_LONGEST_ONCE: Final = 100
 # A box for each line of the longest list, and what else a form has.
-_MOST_FIELDS: Final = 80
-_LARGEST_FIELD: Final = 100_000
-_MOST_FILES: Final = 20
+MOST_FIELDS: Final = 80
+LARGEST_FIELD: Final = 100_000
+MOST_FILES: Final = 20
 # No row has a number of more digits, and with a few more added it still fits into a column.
 _MOST_DIGITS: Final = 18
 # Where a browser says that a form came from: our own page, or the address line.
@@ -59,6 +67,11 @@ class Sent(msgspec.Struct, frozen=True):
         """Return everything that came with this name, such as boxes that were ticked."""
         return self.fields.get(name, ())
 
+    def without(self, name: str) -> "Sent":
+        """Return the form without a field."""
+        kept = {each: values for each, values in self.fields.items() if each != name}
+        return Sent(kept, self.files)
+
     def close(self) -> None:
         """Let go of the files."""
         for files in self.files.values():
@@ -80,12 +93,23 @@ def find_choice(kind: type[E], text: str) -> E | None:
         return None
 
 
-def read_choice(kind: type[E], text: str, refusal: str) -> E:
-    """Return the member of an enumeration that a text names; refuse any other text."""
+def read_choice(kind: type[E], text: str, refusal: str, *, field: str = "") -> E:
+    """Return the member of an enumeration that a text names; refuse any other text, at its field."""
     found = find_choice(kind, text)
     if found is None:
-        raise BadInput(refusal)
+        raise BadInput(refusal, field=field)
     return found
+
+
+@contextmanager
+def at_field(name: str) -> Iterator[None]:
+    """Say of whatever is refused within which field it is about, if that is not known yet."""
+    try:
+        yield
+    except BadInput as refusal:
+        if "" in refusal.fields:
+            refusal.fields = {name: refusal.message}
+        raise
 
 
 class FormKey:
@@ -102,11 +126,36 @@ class FormKey:
 
     def is_from(self, whose: str, request: Request, token: str) -> bool:
         """Say whether a form with this token was sent by our page, or from this session."""
-        site = request.headers.get("sec-fetch-site")
-        if site is not None and site not in _OUR_OWN:
+        if not is_from_us(request):
             return False
         # Text that is not ASCII cannot be compared, and is not ours.
         return token.isascii() and hmac.compare_digest(token, self.make_token(whose))
+
+    def make_once(self, person_id: int) -> str:
+        """Return a token for one form that is shown to a person."""
+        head = f"{person_id}.{secrets.token_urlsafe(_ONCE_BYTES)}"
+        return f"{head}.{self._sign_once(head)}"
+
+    def read_once(self, token: str) -> int | None:
+        """Return the person to whom the form with this token was shown; None if it is not ours."""
+        head, _, mac = token.rpartition(".")
+        if len(token) > _LONGEST_ONCE or not token.isascii():
+            return None
+        if not hmac.compare_digest(mac, self._sign_once(head)):
+            return None
+        return read_number(head.partition(".")[0])
+
+    def digest(self, *parts: str) -> str:
+        """Return a hash of texts that tells nothing about them without the key."""
+        whole = hmac.new(self._get(), b"contents", hashlib.sha256)
+        for part in parts:
+            text = part.encode()
+            whole.update(len(text).to_bytes(8, "big") + text)
+        return whole.hexdigest()
+
+    def _sign_once(self, head: str) -> str:
+        mac = hmac.digest(self._get(), f"once {head}".encode(), hashlib.sha256)
+        return base64.urlsafe_b64encode(mac[:_ONCE_MAC_BYTES]).decode().rstrip("=")
 
     def _get(self) -> bytes:
         # Read when first needed, so that the start does not wait for it.
@@ -116,18 +165,24 @@ class FormKey:
         return self._key
 
 
+def is_from_us(request: Request) -> bool:
+    """Say whether a browser sent a form from one of our own pages, as far as it tells."""
+    site = request.headers.get("sec-fetch-site")
+    return site is None or site in _OUR_OWN
+
+
 async def read_form(request: Request) -> Form:
     """Return the fields of a form; of a name that came twice, the last one."""
-    return {name: values[-1] for name, values in _gather(await _read_pairs(request)).items()}
+    return {name: values[-1] for name, values in gather(await _read_pairs(request)).items()}
 
 
 async def read_sent(request: Request) -> Sent:
     """Read a form of either kind; its files lie on the disk until it is closed."""
     if not request.headers.get("content-type", "").lower().startswith("multipart/"):
-        return Sent(fields=_gather(await _read_pairs(request)))
+        return Sent(fields=gather(await _read_pairs(request)))
     try:
         form = await request.form(
-            max_files=_MOST_FILES, max_fields=_MOST_FIELDS, max_part_size=_LARGEST_FIELD
+            max_files=MOST_FILES, max_fields=MOST_FIELDS, max_part_size=LARGEST_FIELD
         )
     except UnicodeError:
         # It names an alphabet that cannot be read.
@@ -141,27 +196,28 @@ async def read_sent(request: Request) -> Sent:
         if not value.filename and not value.size:
             value.file.close()
             continue
-        value.filename = _clean(value.filename or "")
+        value.filename = clean(value.filename or "")
         files.setdefault(name, []).append(value)
-    return Sent(fields=_gather(fields), files=files)
+    return Sent(fields=gather(fields), files=files)
 
 
 async def _read_pairs(request: Request) -> list[tuple[str, str]]:
     body = (await request.body()).decode("utf-8", "replace")
     try:
-        return parse_qsl(body, keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+        return parse_qsl(body, keep_blank_values=True, max_num_fields=MOST_FIELDS)
     except ValueError:
         raise HTTPException(400) from None
 
 
-def _gather(pairs: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+def gather(pairs: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+    """Return the fields of a form by their names."""
     fields: dict[str, list[str]] = {}
     for name, value in pairs:
-        fields.setdefault(name, []).append(_clean(value))
+        fields.setdefault(name, []).append(clean(value))
     return fields
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     """Return a text without what no database takes: zero bytes, and halves of characters."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()
 

@@ -113,6 +113,7 @@ def _open_environment() -> Environment:
     environment.globals["passkeys"] = address_of("passkeys.js")
     environment.globals["crop_script"] = address_of("crop.js")
     environment.globals["htmx"] = address_of("htmx.js")
+    environment.globals["forms_script"] = address_of("forms.js")
     environment.globals["reference_script"] = address_of("reference.js")
     environment.globals["icon"] = address_of("icon.svg")
     return environment

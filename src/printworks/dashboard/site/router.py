@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from datetime import timedelta
-from functools import partial
-from typing import Any, Concatenate, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 from urllib.parse import urlencode
 
+import anyio
 import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -28,24 +28,36 @@ from printworks.dashboard.auth.sessions import (
     SIGN_IN_PATHS,
     find_signed_in,
 )
-from printworks.dashboard.site.forms import FORM_TOKEN, Sent, read_sent, refuse_form
+from printworks.dashboard.site.forms import (
+    FORM_TOKEN,
+    ONCE,
+    Sent,
+    is_from_us,
+    read_sent,
+    refuse_form,
+)
+from printworks.dashboard.site.kept_forms import FormKeeper, set_kept_cookie
 from printworks.dashboard.site.limits import RateLimiter
-from printworks.dashboard.site.rate_limits import refuse_too_many
+from printworks.dashboard.site.once import (
+    OnceOnly,
+    SentAlready,
+    SentBefore,
+    add_done,
+)
+from printworks.dashboard.site.pages import Arrival, FormAction, Page, page_at
+from printworks.dashboard.site.rate_limits import refuse_busy, refuse_too_many
 from printworks.dashboard.site.rendering import Link, Message, render_message, send_on
 from printworks.dashboard.site.services import PageServices
 from printworks.dashboard.site.threads import Threads
 from printworks.dashboard.site.visits import ConsoleVisit, MerchantVisit, NothingNew, Visit
-from printworks.errors import NotFound, ServiceError
+from printworks.errors import BadInput, NotFound, ServiceError
 from printworks.rules.people import MAY, USUAL_DUTY, Duty, Realm
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.accounts.sessions import SignedIn, end_session
 
+__all__ = ["FormAction", "Page", "PageRouter", "next_parameter", "page_at"]
+
 V = TypeVar("V", bound=Visit)
-# What a form action returns: where the browser goes next, a page, or None to stay where it is.
-Onward = str | Response | None
-# It may take more than the visit when form actions show the page, such as a key to be shown once.
-Show = Callable[Concatenate[V, ...], Response]
-Take = Callable[[V], Onward]
 
 # Pages that are made at the same time, and form actions that wait for something: those of one
 # merchant must not block the pages of all others.
@@ -57,70 +69,22 @@ _VIEWS: Final = 120
 _VIEW_EVERY: Final = timedelta(seconds=0.25)
 _SENDS: Final = 30
 _SEND_EVERY: Final = timedelta(seconds=1)
-
-
-class FormAction(msgspec.Struct, Generic[V], frozen=True):
-    """What a form of a page does, by the name of its button."""
-
-    # Unique among all form actions.
-    name: str
-    take: Take[V]
-    # What the next page says.
-    says: str = ""
-    # Whether the password must have been entered recently.
-    needs_password: bool = False
-    # Whether it must be entered with this very form.
-    always_asks: bool = False
-    # What the person's role must include; None is what is usual in the area.
-    duty: Duty | None = None
-    # Whether it makes its own transactions, since it waits for something between them.
-    alone: bool = False
-
-
-class Page(msgspec.Struct, Generic[V], frozen=True):
-    """One page: where it is, who shows it, and what its forms ask for."""
-
-    path: str
-    show: Show[V]
-    form_actions: list[FormAction[V]] = []
-    duty: Duty = Duty.LOOK
-    sandbox_only: bool = False
-    # The duty of its forms, where it is another than that of the page.
-    forms: Duty | None = None
-
-    def __call__(self, visit: V, *more: object) -> Response:
-        return self.show(visit, *more)
-
-    def action(
-        self,
-        name: str,
-        says: str = "",
-        *,
-        needs_password: bool = False,
-        always_asks: bool = False,
-        duty: Duty | None = None,
-        alone: bool = False,
-    ) -> Callable[[Take[V]], Take[V]]:
-        """Make a function a form action of this page, with the duty of its forms unless it has one."""
-        of_page = None if self.duty is Duty.LOOK else self.duty
-        needed = duty or self.forms or of_page
-
-        def register(take: Take[V]) -> Take[V]:
-            action = FormAction(name, take, says, needs_password, always_asks, needed, alone)
-            self.form_actions.append(action)
-            return take
-
-        return register
-
-    def find_action(self, name: str) -> FormAction[V] | None:
-        return next((action for action in self.form_actions if action.name == name), None)
-
-
-def page_at(
-    path: str, *, duty: Duty = Duty.LOOK, sandbox_only: bool = False, forms: Duty | None = None
-) -> Callable[[Show[V]], Page[V]]:
-    """Make a function the page at a path, which is served once it is in the table of its area."""
-    return lambda show: Page(path, show, duty=duty, sandbox_only=sandbox_only, forms=forms)
+# How often, and how many seconds apart, to look whether a form is done that was sent twice.
+_LOOKS: Final = 40
+_LOOK_EVERY: Final = 0.5
+_STILL_RUNNING: Final = (
+    "Your form came twice, and the first one is still being worked on. Reload the page in a "
+    "moment to see what became of it."
+)
+# In an address: the page is shown without what is kept for it.
+KEPT: Final = "kept"
+# What stands for the sign-in page.
+_SIGN_IN: Final = Response()
+_OLD_SESSION: Final = (
+    "You have signed in again since this page was opened, so nothing was changed yet. Check what you "
+    "typed, and send it once more."
+)
+_REFUSED_BEFORE: Final = "The form came twice, and was refused. Send it once more."
 
 
 class PageRouter(Generic[V]):
@@ -141,6 +105,8 @@ class PageRouter(Generic[V]):
             for form_action in page.form_actions
         }
         self._reauthentication = Reauthentication(services)
+        self._once = OnceOnly(services)
+        self._kept = FormKeeper(services)
         self._views = RateLimiter(burst=_VIEWS, every=_VIEW_EVERY)
         self._sends = RateLimiter(burst=_SENDS, every=_SEND_EVERY)
         self._forms: Counter[int] = Counter()
@@ -156,9 +122,11 @@ class PageRouter(Generic[V]):
         async def answer(request: Request) -> Response:
             signed_in: SignedIn | None = await self._threads.run(self._find, request)
             if signed_in is None:
-                return self._send_to_sign_in(request)
+                return await self._turn_away(request)
             if self._is_too_weak(signed_in):
                 elsewhere = await self._threads.run(self._ask_for_factor, request, signed_in)
+                if elsewhere is _SIGN_IN:
+                    return await self._turn_away(request)
                 if elsewhere is not None:
                     return elsewhere
             if request.method != "POST":
@@ -175,13 +143,25 @@ class PageRouter(Generic[V]):
         self._forms[person] += 1
         try:
             with closing(await read_sent(request)) as sent:
-                action = page.find_action(sent.text("do"))
-                threads = self._waiting if action and action.alone else self._threads
-                return await threads.run(self._take, page, request, signed_in, sent)
+                arrival = await self._threads.run(self._check, page, request, signed_in, sent)
+                if isinstance(arrival, Response):
+                    return arrival
+                threads = self._waiting if arrival.form_action.alone else self._threads
+                answer = await threads.run(self._take, arrival)
+                return answer or await self._wait(arrival)
         finally:
             self._forms[person] -= 1
             if not self._forms[person]:
                 del self._forms[person]
+
+    async def _wait(self, arrival: Arrival[V]) -> Response:
+        """Wait for a form that came twice and is worked on, and answer as it was answered."""
+        for _ in range(_LOOKS):
+            await anyio.sleep(_LOOK_EVERY)
+            answer = await self._threads.run(self._look, arrival)
+            if answer is not None:
+                return answer
+        return refuse_busy(arrival.request.scope["path"], _STILL_RUNNING)
 
     def _find(self, request: Request) -> SignedIn | None:
         token = request.cookies.get(COOKIES[self._realm])
@@ -194,7 +174,7 @@ class PageRouter(Generic[V]):
         return not is_strong and is_required(self._services, signed_in.person)
 
     def _ask_for_factor(self, request: Request, signed_in: SignedIn) -> Response | None:
-        """Send somebody who needs a second factor to where it is set up, or shown."""
+        """Send somebody who needs a second factor to where it is set up, or to sign in with it."""
         settings = SETTINGS_PATHS[self._realm]
         with self._services.database.reading() as db:
             has_one = has_any(db, signed_in.person)
@@ -203,18 +183,20 @@ class PageRouter(Generic[V]):
         # Whoever knows the password alone must not be able to add a factor of their own.
         with self._services.database.writing() as db:
             end_session(db, signed_in.person.id, signed_in.session.hash)
-        return self._send_to_sign_in(request)
+        return _SIGN_IN
 
-    def _send_to_sign_in(self, request: Request) -> Response:
-        sign_in_path = SIGN_IN_PATHS[self._realm]
-        if request.method != "GET":
-            # The form was not read, so the sign-in page says that nothing was changed.
-            back = urlencode({"next": request.scope["path"], ENDED: "1"})
-            return send_on(f"{sign_in_path}?{back}")
+    async def _turn_away(self, request: Request) -> Response:
+        """Send somebody to the sign-in page, and keep what was typed until they are back."""
+        address = f"{SIGN_IN_PATHS[self._realm]}?{next_parameter(request)}"
+        if request.method == "POST":
+            cookie = await self._kept.keep(request)
+            answer = send_on(f"{address}&{ENDED}={'kept' if cookie else 'lost'}")
+            if cookie:
+                set_kept_cookie(answer, cookie)
+            return answer
         if "bell" in request.query_params:
             # The bell asks on every page, also on one where somebody is typing: it stays there.
             return Response(status_code=204)
-        address = f"{sign_in_path}?{next_parameter(request)}"
         if "hx-request" in request.headers:
             # A page that refreshes itself would show the sign-in page inside itself.
             return Response(status_code=204, headers={"HX-Redirect": address})
@@ -227,7 +209,12 @@ class PageRouter(Generic[V]):
         if page.duty not in MAY[signed_in.person.role]:
             return _refuse_duty(self._realm, page.duty)
         done = self._says.get(request.query_params.get("done", ""), "")
-        return self._show_again(page, request, signed_in, done=done)
+        kept = None
+        if "hx-request" not in request.headers and KEPT not in request.query_params:
+            kept = self._kept.find(request, signed_in.person)
+        if kept is None:
+            return self._show_again(page, request, signed_in, done=done)
+        return self._show_again(page, request, signed_in, sent=kept.as_sent(), kept=kept)
 
     def _show_again(
         self, page: Page[V], request: Request, signed_in: SignedIn, **said: Any
@@ -237,12 +224,19 @@ class PageRouter(Generic[V]):
             try:
                 return page.show(visit)
             except NotFound:
-                raise HTTPException(404) from None
+                return _show_nothing(visit)
+            except HTTPException as refusal:
+                if refusal.status_code != 404:
+                    raise
+                return _show_nothing(visit)
             except NothingNew:
                 return Response(status_code=204)
 
-    def _take(self, page: Page[V], request: Request, signed_in: SignedIn, sent: Sent) -> Response:
-        refused = self._refuse(request, signed_in, sent)
+    def _check(
+        self, page: Page[V], request: Request, signed_in: SignedIn, sent: Sent
+    ) -> Response | Arrival[V]:
+        """Refuse a form that is not ours, comes too often, or is for somebody else to send."""
+        refused = self._refuse(page, request, signed_in, sent)
         if refused is not None:
             return refused
         form_action = page.find_action(sent.text("do"))
@@ -251,39 +245,98 @@ class PageRouter(Generic[V]):
         needed = self._duties[form_action.name]
         if not {page.duty, needed} <= MAY[signed_in.person.role]:
             return _refuse_duty(self._realm, needed)
-        show_again = partial(self._show_again, page, request, sent=sent)
+        submission = None
+        if not form_action.only_shows:
+            submission = self._once.identify(request, signed_in.person, sent, done=form_action.done)
+        return Arrival(page, request, signed_in, sent, form_action, submission)
+
+    def _take(self, arrival: Arrival[V]) -> Response | None:
+        """Run the action of a form; return None if that is being done for the same form already."""
+        if self._once.find(arrival.submission) is not None:
+            return self._look(arrival)
+        form_action, signed_in = arrival.form_action, arrival.signed_in
         try:
             if form_action.needs_password:
-                wrong, signed_in = self._reauthentication.prove(
+                unproved, signed_in = self._reauthentication.prove(
                     signed_in,
-                    sent.raw("current_password"),
+                    arrival.sent.raw("current_password"),
                     is_always_asked=form_action.always_asks,
                 )
-                if wrong:
-                    return show_again(signed_in, problem=wrong, is_proof_wrong=True)
-            onward = self._do(form_action, request, signed_in, sent)
+                arrival = msgspec.structs.replace(arrival, signed_in=signed_in)
+                if unproved:
+                    wrong = {"current_password": unproved}
+                    said = {"problem": unproved, "wrong_fields": wrong, "is_proof_wrong": True}
+                    return self._refuse_arrival(arrival, **said)
+            answer = self._do(arrival)
+            self._kept.drop(arrival.request, arrival.request.scope["path"])
+            return answer
+        except SentBefore:
+            return self._look(arrival)
         except NotFound:
-            raise HTTPException(404) from None
+            with self._services.database.reading() as db:
+                return _show_nothing(self._visit(db, arrival.request, arrival.signed_in))
         except ServiceError as refusal:
-            return show_again(signed_in, problem=refusal.message)
-        return _send_on(form_action, onward, request.scope["path"])
+            fields = refusal.fields if isinstance(refusal, BadInput) else {}
+            return self._refuse_arrival(arrival, problem=refusal.message, wrong_fields=fields)
 
-    def _refuse(self, request: Request, signed_in: SignedIn, sent: Sent) -> Response | None:
-        session, page = signed_in.session.hash, request.scope["path"]
-        if not self._services.forms.is_from(f"session {session}", request, sent.text(FORM_TOKEN)):
-            return refuse_form(page)
+    def _refuse_arrival(self, arrival: Arrival[V], **said: Any) -> Response:
+        """Show the page again with what was sent, and why that was refused."""
+        said = {"sent": arrival.sent, **said}
+        return self._show_again(arrival.page, arrival.request, arrival.signed_in, **said)
+
+    def _look(self, arrival: Arrival[V]) -> Response | None:
+        """Answer a form that came before; return None while it is still being worked on."""
+        first = self._once.find(arrival.submission)
+        if arrival.submission is None or first is None:
+            return self._refuse_arrival(arrival, problem=_REFUSED_BEFORE)
+        try:
+            return self._once.answer_again(arrival.submission, first)
+        except SentAlready as already:
+            return self._refuse_arrival(
+                arrival,
+                # Sent once more, it is another one.
+                sent=arrival.sent.without(ONCE),
+                problem=already.message,
+                problem_link=already.link,
+            )
+
+    def _refuse(
+        self, page: Page[V], request: Request, signed_in: SignedIn, sent: Sent
+    ) -> Response | None:
+        session, path, forms = signed_in.session.hash, request.scope["path"], self._services.forms
+        is_ours = forms.is_from(f"session {session}", request, sent.text(FORM_TOKEN))
+        # They may have signed in again since the page was opened.
+        is_older = is_from_us(request) and forms.read_once(sent.text(ONCE)) == signed_in.person.id
+        if not is_ours and not is_older:
+            return refuse_form(path)
         wait = self._sends.take(session, now=self._services.clock())
-        return None if wait is None else refuse_too_many(page, wait)
+        if wait is not None:
+            return refuse_too_many(path, wait)
+        if is_ours or page.duty not in MAY[signed_in.person.role]:
+            return None if is_ours else _refuse_duty(self._realm, page.duty)
+        said = {"problem": _OLD_SESSION, "is_proof_wrong": True}
+        return self._show_again(page, request, signed_in, sent=sent, **said)
 
-    def _do(
-        self, form_action: FormAction[V], request: Request, signed_in: SignedIn, sent: Sent
-    ) -> Onward:
-        if not form_action.alone:
-            with self._services.database.writing() as db:
-                return form_action.take(self._visit(db, request, signed_in, sent=sent))
-        with self._services.database.reading() as db:
-            visit = self._visit(db, request, signed_in, sent=sent)
-        return form_action.take(msgspec.structs.replace(visit, connection=None))
+    def _do(self, arrival: Arrival[V]) -> Response:
+        """Run an action and write down what it came to, in its transaction if it has only one."""
+        database, submission = self._services.database, arrival.submission
+        said = {"sent": arrival.sent, "submission": submission}
+        if not arrival.form_action.alone:
+            with database.writing() as db:
+                self._once.begin(db, submission)
+                answer = _perform(
+                    arrival, self._visit(db, arrival.request, arrival.signed_in, **said)
+                )
+                self._once.finish(db, submission, answer)
+                return answer
+        with database.reading() as db:
+            visit = self._visit(db, arrival.request, arrival.signed_in, **said)
+        with self._once.alone(submission):
+            answer = _perform(arrival, msgspec.structs.replace(visit, connection=None))
+            if submission is not None:
+                with database.writing() as db:
+                    self._once.finish(db, submission, answer)
+        return answer
 
     def _visit(self, db: Any, request: Request, signed_in: SignedIn, **said: Any) -> Any:
         known = {
@@ -301,13 +354,17 @@ class PageRouter(Generic[V]):
         return MerchantVisit(merchant=get_merchant(db, signed_in.person.merchant_id), **known)
 
 
-def _send_on(form_action: FormAction[V], onward: Onward, page: str) -> Response:
+def _perform(arrival: Arrival[V], visit: Any) -> Response:
+    onward = arrival.form_action.take(visit)
     if isinstance(onward, Response):
         return onward
-    address = onward or page
-    if not form_action.says:
-        return send_on(address)
-    return send_on(f"{address}{'&' if '?' in address else '?'}done={form_action.name}")
+    return send_on(add_done(onward or arrival.request.scope["path"], arrival.form_action.done))
+
+
+def _show_nothing(visit: Any) -> Response:
+    """Say that there is nothing here, with the menu beside it."""
+    answer: Response = visit.render("not_found.html", status=404)
+    return answer
 
 
 def next_parameter(request: Request) -> str:

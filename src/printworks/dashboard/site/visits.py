@@ -15,7 +15,10 @@ from starlette.responses import Response
 from printworks.actions.work import Actor, SystemWork, Work
 from printworks.dashboard.site.bell import Bell, read_bell
 from printworks.dashboard.site.forms import Sent, read_number
+from printworks.dashboard.site.kept_forms import KeptContent
 from printworks.dashboard.site.navigation import list_links
+from printworks.dashboard.site.once import Submission, remember
+from printworks.dashboard.site.refilling import refill
 from printworks.dashboard.site.rendering import render
 from printworks.dashboard.site.services import PageServices
 from printworks.rules.people import MAY, Duty, is_proved
@@ -55,6 +58,14 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
     # Why a form action was refused, and what was done before this page.
     problem: str = ""
     done: str = ""
+    # What is wrong with which field; an empty name is the only field that the form has.
+    wrong_fields: Mapping[str, str] = {}
+    # Where to look instead of sending the form again.
+    problem_link: str = ""
+    # What was typed before the session ended, if it is shown again.
+    kept: KeptContent | None = None
+    # The form that was sent, if it has a token.
+    submission: Submission | None = None
     # Whether a wrong password was just entered on this page.
     is_proof_wrong: bool = False
     # What each form action of the area requires, by its name.
@@ -81,6 +92,17 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
     def form_token(self) -> str:
         """The token of this session's forms."""
         return self.services.forms.make_token(f"session {self.session.hash}")
+
+    def make_once(self) -> str:
+        """Return the token of one form, by which it is done once however often it is sent."""
+        return self.services.forms.make_once(self.person.id)
+
+    def remember(self, db: Connection, location: str = "") -> None:
+        """Write down where a form leads, in the transaction of an action that makes its own.
+
+        Whoever sends the form again is led there, even if this process dies now.
+        """
+        remember(db, self.submission, location or self.path)
 
     @property
     def needs_proof(self) -> bool:
@@ -190,7 +212,7 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
         """Return a page with everything around it."""
         if self.problem and status == 200:
             status = 403 if self.is_proof_wrong else 400
-        return render(
+        answer = render(
             template,
             status=status,
             with_script=True,
@@ -201,6 +223,15 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
             bell=self.bell,
             **facts,
         )
+        if self.problem or self.kept:
+            self._refill(answer)
+        return answer
+
+    def _refill(self, answer: Response) -> None:
+        """Fill the form in again that was sent, and say at the field what is wrong with it."""
+        page = refill(bytes(answer.body).decode(), self.sent, self.wrong_fields)
+        answer.body = page.encode()
+        answer.headers["content-length"] = str(len(answer.body))
 
 
 class MerchantVisit(Visit, frozen=True, kw_only=True):

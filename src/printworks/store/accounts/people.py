@@ -11,10 +11,12 @@ from printworks.rules.people import Realm, Role
 from printworks.store.engine.rows import columns_of, find_struct, get_struct, list_structs
 from printworks.store.tables import (
     invitations,
+    kept_forms,
     mail_choices,
     passkeys,
     people,
     recovery_codes,
+    sent_forms,
     sessions,
 )
 
@@ -74,6 +76,11 @@ def find_person(db: Connection, realm: Realm, email: str) -> Person | None:
 def get_person(db: Connection, person_id: int) -> Person:
     wanted = select(*COLUMNS).where(people.c.id == person_id)
     return get_struct(db, Person, wanted, missing="There is no person with this id.")
+
+
+def is_person(db: Connection, person_id: int) -> bool:
+    """Say whether there is a person with this id, or no longer."""
+    return db.execute(select(people.c.id).where(people.c.id == person_id)).first() is not None
 
 
 def get_person_to_change(db: Connection, person_id: int) -> Person:
@@ -149,7 +156,9 @@ def has_operators(db: Connection) -> bool:
 
 
 def delete_person(db: Connection, person_id: int) -> None:
-    """Delete a person, with all sessions, invitations, passkeys, recovery codes and choices."""
+    """Delete a person, with all sessions, forms, invitations, passkeys, recovery codes and choices."""
+    db.execute(delete(sent_forms).where(sent_forms.c.person_id == person_id))
+    db.execute(delete(kept_forms).where(kept_forms.c.person_id == person_id))
     db.execute(delete(passkeys).where(passkeys.c.person_id == person_id))
     db.execute(delete(mail_choices).where(mail_choices.c.person_id == person_id))
     db.execute(delete(recovery_codes).where(recovery_codes.c.person_id == person_id))

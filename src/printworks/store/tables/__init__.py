@@ -4,6 +4,7 @@ from printworks.store.tables.base import metadata
 from printworks.store.tables.callbacks import callback_attempts, callbacks
 from printworks.store.tables.catalogue import catalogue_files, catalogue_versions
 from printworks.store.tables.figures import daily_figures
+from printworks.store.tables.forms import kept_forms, sent_forms
 from printworks.store.tables.idempotency import idempotency_keys
 from printworks.store.tables.images import (
     downloads,
@@ -56,6 +57,7 @@ __all__ = [
     "issue_remarks",
     "issues",
     "jobs",
+    "kept_forms",
     "ledger_days",
     "ledger_entries",
     "lot_lines",
@@ -78,6 +80,7 @@ __all__ = [
     "plans",
     "recovery_codes",
     "secrets",
+    "sent_forms",
     "sessions",
     "shipments",
     "shops",

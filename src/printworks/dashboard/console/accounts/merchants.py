@@ -19,7 +19,7 @@ from printworks.catalogue.products import Currency
 from printworks.dashboard.shared.invitation_links import FreshLink, is_mailed, make_link
 from printworks.dashboard.shared.labels import KEY_ACCESSES
 from printworks.dashboard.shared.money import read_money
-from printworks.dashboard.site.forms import read_choice
+from printworks.dashboard.site.forms import at_field, read_choice
 from printworks.dashboard.site.logos import address_of_logo
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
@@ -224,14 +224,19 @@ def _read_limit(visit: ConsoleVisit, name: str) -> int | None:
 
 
 def _read_terms(visit: ConsoleVisit, currency: Currency) -> actions.BillingTerms:
-    billing = read_choice(Billing, visit.sent.text("billing"), "Choose how the merchant pays.")
+    billing = read_choice(
+        Billing, visit.sent.text("billing"), "Choose how the merchant pays.", field="billing"
+    )
     typed = visit.sent.text("limit")
     # Without an amount, without a limit; that of nothing is one.
-    limit = read_money(typed, currency, what="a limit", least=0) if typed else None
+    with at_field("limit"):
+        limit = read_money(typed, currency, what="a limit", least=0) if typed else None
     words = visit.sent.text("customer"), visit.sent.text("payment_method")
     terms = actions.BillingTerms(billing=billing, credit_limit=limit)
     if not any(words):
         return terms
     if not all(_CARD_WORD.fullmatch(word) for word in words):
-        raise BadInput("A saved card needs both ids, made of letters, digits, `_` and `-`.")
+        message = "A saved card needs both ids, made of letters, digits, `_` and `-`."
+        wrong = "customer" if not _CARD_WORD.fullmatch(words[0]) else "payment_method"
+        raise BadInput(message, field=wrong)
     return msgspec.structs.replace(terms, card=SavedCard(*words))

@@ -97,4 +97,4 @@ def remove(visit: ConsoleVisit) -> str:
 
 
 def _read_role(visit: ConsoleVisit) -> Role:
-    return read_choice(Role, visit.sent.text("role"), "Choose one of the roles.")
+    return read_choice(Role, visit.sent.text("role"), "Choose one of the roles.", field="role")

@@ -18,7 +18,7 @@ from printworks.dashboard.shared.bulk import BulkReport, do_each, is_choosing, r
 from printworks.dashboard.shared.issue_photos import send_photo
 from printworks.dashboard.shared.money import read_money
 from printworks.dashboard.shared.paging import cut
-from printworks.dashboard.site.forms import read_choice, read_number
+from printworks.dashboard.site.forms import at_field, read_choice, read_number
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.errors import BadInput, ServiceError, ServiceUnavailable
@@ -82,7 +82,9 @@ def show_queue(visit: ConsoleVisit, report: BulkReport | None = None) -> Respons
 @show_queue.action("change-issues", duty=Duty.SUPPORT, alone=True)
 def change_many(visit: ConsoleVisit) -> Response:
     """Start or close the chosen issues, each in a transaction of its own."""
-    deed = read_choice(IssueDeed, visit.sent.text("deed"), "Choose what to do with the issues.")
+    deed = read_choice(
+        IssueDeed, visit.sent.text("deed"), "Choose what to do with the issues.", field="deed"
+    )
     chosen, comment = read_chosen(visit.sent), _read_comment(visit)
 
     def change_one(issue_id: int) -> str:
@@ -180,7 +182,8 @@ def refund(visit: ConsoleVisit) -> None:
     number = visit.number("id")
     order = get_any_order(visit.db, get_any_issue(visit.db, number).order_id)
     currency = order.currency or get_merchant(visit.db, order.merchant_id).currency
-    amount = read_money(visit.sent.text("amount"), currency)
+    with at_field("amount"):
+        amount = read_money(visit.sent.text("amount"), currency)
     refund_issue(visit.system_work, number, amount, comment=_read_comment(visit))
 
 
@@ -195,13 +198,14 @@ def reprint(visit: ConsoleVisit) -> None:
     chosen = _read_images(visit)
     comment = _read_comment(visit)
     if not comment:
-        raise BadInput("Give a comment: a sentence for the merchant.")
+        raise BadInput("Give a comment: a sentence for the merchant.", field="comment")
     with database.writing() as db:
         copies = plan_reprint(visit.system_work_in(db), number, only=chosen)
     try:
         copy_proofs(visit.services.files, copies)
         with database.writing() as db:
             reprint_issue(visit.system_work_in(db), number, copies, comment=comment)
+            visit.remember(db)
     except ServiceError:
         _drop(visit, copies)
         raise
@@ -223,17 +227,18 @@ def _read_images(visit: ConsoleVisit) -> list[int]:
     chosen = visit.sent.texts("image")
     numbers = [number for text in chosen if (number := read_number(text)) is not None]
     if not numbers:
-        raise BadInput("Choose at least one image to reprint.")
+        raise BadInput("Choose at least one image to reprint.", field="image")
     with visit.services.database.reading() as db:
         issue = get_any_issue(db, visit.number("id"))
         theirs = {image.id for image in list_images(db, issue.order_id)}
     if not theirs.issuperset(numbers):
-        raise BadInput("Choose images of this order only.")
+        raise BadInput("Choose images of this order only.", field="image")
     return numbers
 
 
 def _read_comment(visit: ConsoleVisit) -> str:
     comment = visit.sent.text("comment")
     if len(comment) > LONGEST_COMMENT:
-        raise BadInput(f"A comment can have at most {LONGEST_COMMENT} characters.")
+        message = f"A comment can have at most {LONGEST_COMMENT} characters."
+        raise BadInput(message, field="comment")
     return comment

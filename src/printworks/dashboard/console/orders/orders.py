@@ -88,7 +88,9 @@ def show_orders(visit: ConsoleVisit, report: BulkReport | None = None) -> Respon
 @show_orders.action("change-orders", duty=Duty.SUPPORT, alone=True)
 def change_many(visit: ConsoleVisit) -> Response:
     """Hold, release or cancel the chosen orders, each in a transaction of its own."""
-    deed = read_choice(OrderDeed, visit.sent.text("deed"), "Choose what to do with the orders.")
+    deed = read_choice(
+        OrderDeed, visit.sent.text("deed"), "Choose what to do with the orders.", field="deed"
+    )
     chosen = read_chosen(visit.sent)
     reason = read_reason(visit.sent.text("reason")) if deed is OrderDeed.HOLD else ""
 

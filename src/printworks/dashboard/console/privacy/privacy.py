@@ -110,7 +110,7 @@ def _find_next_hour(now: datetime) -> datetime:
     return now.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
 
 
-@show_privacy.action("find-person", alone=True)
+@show_privacy.action("find-person", alone=True, only_shows=True)
 def find(visit: ConsoleVisit) -> Response:
     """Show the orders of a person."""
     with visit.services.database.reading() as db:
@@ -125,13 +125,13 @@ def _read_person(visit: ConsoleVisit) -> PersonSearch:
         email=sent.text("email"), name=sent.text("name"), postcode=sent.text("postcode")
     )
     if not person.email and not (person.name and person.postcode):
-        raise BadInput("Enter an e-mail address, or a name and a postcode.")
+        raise BadInput("Enter an e-mail address, or a name and a postcode.", field="email")
     code = sent.text("merchant")
     if not code:
         return person
     merchant = find_merchant_by_code(visit.db, code)
     if merchant is None:
-        raise BadInput("There is no merchant with this code.")
+        raise BadInput("There is no merchant with this code.", field="merchant")
     return msgspec.structs.replace(person, merchant_id=merchant.id)
 
 
@@ -143,7 +143,7 @@ def erase(visit: ConsoleVisit) -> Response:
     chosen, sent = read_chosen(visit.sent), visit.sent
     asked_by = read_asked_by(sent.text("asked_by"))
     if not sent.text("is_sure"):
-        raise BadInput("Confirm that what is erased cannot be restored.")
+        raise BadInput("Confirm that what is erased cannot be restored.", field="is_sure")
     when_ended = bool(sent.text("when_ended"))
 
     def erase_one(order_id: int) -> str:
@@ -158,7 +158,12 @@ def erase(visit: ConsoleVisit) -> Response:
 
 
 @show_privacy.action(
-    "export-recipients", needs_password=True, always_asks=True, duty=Duty.ADMINISTER, alone=True
+    "export-recipients",
+    needs_password=True,
+    always_asks=True,
+    duty=Duty.ADMINISTER,
+    alone=True,
+    only_shows=True,
 )
 def export(visit: ConsoleVisit) -> Response:
     """Send a ZIP with what is known of the recipients of the chosen orders."""

@@ -120,7 +120,9 @@ def show_production(visit: ConsoleVisit, report: BulkReport | None = None) -> Re
 @show_production.action("report-many", duty=Duty.PRODUCE, alone=True)
 def report_many(visit: ConsoleVisit) -> Response:
     """Report the same of the chosen lab jobs, each in a transaction of its own; or print them."""
-    deed = read_choice(LabDeed, visit.sent.text("deed"), "Choose what to do with the lab jobs.")
+    deed = read_choice(
+        LabDeed, visit.sent.text("deed"), "Choose what to do with the lab jobs.", field="deed"
+    )
     chosen = read_chosen(visit.sent)
     if deed is LabDeed.SHEETS:
         return print_sheets(visit, find_jobs(visit, chosen))

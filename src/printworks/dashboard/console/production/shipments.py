@@ -306,7 +306,7 @@ def read_reason(text: str) -> str:
     """Return a reason in one line; refuse an empty one."""
     reason = " ".join(text.split())[:LONGEST_REASON]
     if not reason:
-        raise BadInput("Enter a reason, as a sentence for others to read.")
+        raise BadInput("Enter a reason, as a sentence for others to read.", field="reason")
     return reason
 
 
@@ -317,7 +317,7 @@ def _report(visit: ConsoleVisit, state: LabState, **details: Any) -> None:
 
 def _read_carrier(text: str) -> str | None:
     if text and text not in set(Carrier):
-        raise BadInput("Choose a carrier from the list.")
+        raise BadInput("Choose a carrier from the list.", field="carrier")
     return text or None
 
 
@@ -327,11 +327,12 @@ def _read_number(text: str) -> str | None:
             "A tracking number has 3 to 64 letters, digits, spaces or . / _ - "
             "and at least one digit."
         )
-        raise BadInput(message)
+        raise BadInput(message, field="tracking_number")
     return text or None
 
 
 def _read_url(text: str) -> str | None:
     if text and not _TRACKING_URL.fullmatch(text):
-        raise BadInput("The tracking address must start with https:// or http://.")
+        message = "The tracking address must start with https:// or http://."
+        raise BadInput(message, field="tracking_url")
     return text or None

@@ -64,7 +64,7 @@ def show_health(visit: ConsoleVisit, tried: Check | None = None) -> Response:
     )
 
 
-@show_health.action("try-files", duty=Duty.ADMINISTER, alone=True)
+@show_health.action("try-files", duty=Duty.ADMINISTER, alone=True, only_shows=True)
 def try_files(visit: ConsoleVisit) -> Response:
     tried = check_files(visit.services)
     with visit.services.database.reading() as db:

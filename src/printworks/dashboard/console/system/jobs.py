@@ -75,7 +75,9 @@ def show_jobs(visit: ConsoleVisit, report: BulkReport | None = None) -> Response
 @show_jobs.action("change-jobs", duty=Duty.ADMINISTER, alone=True)
 def change_many(visit: ConsoleVisit) -> Response:
     """Run or cancel the chosen jobs, each in a transaction of its own."""
-    deed = read_choice(JobDeed, visit.sent.text("deed"), "Choose what to do with the jobs.")
+    deed = read_choice(
+        JobDeed, visit.sent.text("deed"), "Choose what to do with the jobs.", field="deed"
+    )
 
     def change_one(job_id: int) -> str:
         with visit.services.database.writing() as db:

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from starlette.responses import Response
 
 from printworks.actions import callbacks as actions
-from printworks.dashboard.site.forms import read_choice
+from printworks.dashboard.site.forms import at_field, read_choice
 from printworks.dashboard.site.rendering import Link
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit, PageLinks
@@ -105,8 +105,10 @@ def set_address(visit: MerchantVisit) -> Response | None:
     """Send callbacks to this address from now on; the first one gets a secret."""
     url = visit.sent.text("url")
     if not url:
-        raise BadInput("Enter an address, such as https://shop.example/callbacks.")
-    _, new_secret = actions.set_callback(visit.work, url, _read_format(visit))
+        raise BadInput("Enter an address, such as https://shop.example/callbacks.", field="url")
+    how = _read_format(visit)
+    with at_field("url"):
+        _, new_secret = actions.set_callback(visit.work, url, how)
     return None if new_secret is None else show_integrations(visit, new_secret)
 
 
@@ -169,7 +171,8 @@ def _find_url(settings: CallbackSettings) -> str:
 
 def _read_format(visit: MerchantVisit) -> CallbackFormat | None:
     text = visit.sent.text("format")
-    return read_choice(CallbackFormat, text, "Choose one of the formats.") if text else None
+    refusal = "Choose one of the formats."
+    return read_choice(CallbackFormat, text, refusal, field="format") if text else None
 
 
 def _read_first(visit: MerchantVisit) -> datetime | int:

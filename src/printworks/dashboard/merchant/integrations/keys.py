@@ -68,11 +68,11 @@ def make_key(visit: MerchantVisit) -> Response:
     access, end = sent.text("access") or KeyAccess.FULL, sent.text("ends")
     limits = KeyLimits(
         sent.text("name"),
-        read_choice(KeyAccess, access, "Choose what the key may do."),
+        read_choice(KeyAccess, access, "Choose what the key may do.", field="access"),
         sent.text("lab") or None,
     )
     if end not in _ENDS:
-        raise BadInput("Choose when the key ends.")
+        raise BadInput("Choose when the key ends.", field="ends")
     return show_keys(visit, add_key(visit.work, limits, valid_for=_ENDS[end][1]))
 
 

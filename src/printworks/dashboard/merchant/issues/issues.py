@@ -123,7 +123,7 @@ def answer_issue(visit: MerchantVisit) -> None:
     comment = read_text(visit.sent, "comment", "Say something more")
     photos = receive_photos(visit, present=present)
     if not comment and not photos.drawn:
-        raise BadInput("Write something, or choose a photo.")
+        raise BadInput("Write something, or choose a photo.", field="comment")
     if not comment:
         count = len(photos.drawn)
         comment = "Here is a photo." if count == 1 else f"Here are {count} photos."
@@ -133,6 +133,7 @@ def answer_issue(visit: MerchantVisit) -> None:
         issue = get_issue(db, merchant.id, issue.id)
         update_issue(visit.work_in(db), issue, comment=comment)
         photos.join(db, visit, issue)
+        visit.remember(db)
 
 
 @show_issue.action("cancel-issue", "The issue was cancelled.")

@@ -92,19 +92,20 @@ def open_one(visit: MerchantVisit) -> str:
         order = get_order_to_change(db, merchant.id, order.id)
         issue = open_issue(visit.work_in(db), order, new)
         photos.join(db, visit, issue)
+        visit.remember(db, f"/issues/{issue.id}")
     return f"/issues/{issue.id}"
 
 
 def _read_issue(sent: Sent) -> NewIssue:
-    kind = read_choice(IssueKind, sent.text("kind"), "Choose what is wrong.")
+    kind = read_choice(IssueKind, sent.text("kind"), "Choose what is wrong.", field="kind")
     wanted = "Choose what should be done about it."
-    action = read_choice(IssueAction, sent.text("action"), wanted)
+    action = read_choice(IssueAction, sent.text("action"), wanted, field="action")
     detail = read_text(sent, "detail", "What happened")
     if kind is IssueKind.UNSPECIFIED and not detail:
-        raise BadInput("Describe what happened.")
+        raise BadInput("Describe what happened.", field="detail")
     action_detail = read_text(sent, "action_detail", "More about that")
     if action is IssueAction.OTHER and not action_detail:
-        raise BadInput("Describe what should be done about it.")
+        raise BadInput("Describe what should be done about it.", field="action_detail")
     return NewIssue(
         kind=kind,
         action=action,
@@ -118,7 +119,7 @@ def read_text(sent: Sent, name: str, label: str) -> str:
     """Return the text of a field; raise `BadInput` if it is too long."""
     text = sent.text(name)
     if len(text) > LONGEST:
-        raise BadInput(f"“{label}” can have at most {LONGEST} characters.")
+        raise BadInput(f"“{label}” can have at most {LONGEST} characters.", field=name)
     return text
 
 
@@ -127,6 +128,6 @@ def _read_images(sent: Sent) -> list[int]:
     named = [*sent.texts("images"), *(text for text in others if text)]
     numbers = [number for text in named if (number := read_number(text)) is not None]
     if len(named) > MOST_IMAGES or len(numbers) < len(named):
-        raise BadInput("Enter the numbers of images, separated by commas.")
+        raise BadInput("Enter the numbers of images, separated by commas.", field="images")
     # Named twice is meant once.
     return list(dict.fromkeys(numbers))

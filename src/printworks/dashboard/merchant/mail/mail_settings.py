@@ -34,13 +34,14 @@ def change(visit: MerchantVisit) -> None:
     """Change the language, and whether and how recipients are written to."""
     sent = visit.sent
     settings = MailSettings(
-        language=_read_language(sent.text("language")),
+        language=_read_language(visit, "language"),
         writes_to_recipients=bool(sent.text("writes_to_recipients")),
-        recipient_language=_read_language(sent.text("recipient_language")),
+        recipient_language=_read_language(visit, "recipient_language"),
         recipient_reply_to=sent.text("recipient_reply_to"),
     )
     change_mail_settings(visit.work, settings)
 
 
-def _read_language(text: str) -> Language | None:
-    return read_choice(Language, text, "Choose one of the languages.") if text else None
+def _read_language(visit: MerchantVisit, name: str) -> Language | None:
+    text, refusal = visit.sent.text(name), "Choose one of the languages."
+    return read_choice(Language, text, refusal, field=name) if text else None

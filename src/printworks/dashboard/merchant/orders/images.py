@@ -115,4 +115,4 @@ def remove(visit: MerchantVisit) -> None:
 
 
 # For browsers that do not ask for it by themselves.
-show_images.action("show-product-for-images")(show_images)
+show_images.action("show-product-for-images", only_shows=True)(show_images)

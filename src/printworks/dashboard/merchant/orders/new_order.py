@@ -99,6 +99,7 @@ def create(visit: MerchantVisit) -> str | Response:
         with visit.services.database.writing() as db:
             order = create_order(visit.work_in(db), new)
             uploads = [begin_upload(visit.work_in(db), order, wanted) for _ in pictures]
+            visit.remember(db, f"/orders/{order.id}")
         try:
             add_pictures(visit, order.id, uploads, pictures, addressed)
         except ServiceError:
@@ -116,10 +117,10 @@ def _read_order(visit: MerchantVisit) -> NewOrder:
         **read_recipient(sent),
         destination_country=read_country(sent),
         shipping_method=read_method(sent),
-        payment=read_choice(Payment, sent.text("payment"), "Choose who pays."),
+        payment=read_choice(Payment, sent.text("payment"), "Choose who pays.", field="payment"),
         merchant_order_id=read_reference(reference),
     )
 
 
 # For browsers that do not ask for it by themselves.
-show_new_order.action("show-product-for-new-order")(show_new_order)
+show_new_order.action("show-product-for-new-order", only_shows=True)(show_new_order)

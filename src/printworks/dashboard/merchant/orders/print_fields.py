@@ -10,7 +10,7 @@ from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.shared.labels import SIZINGS, name_attribute, name_country, shorten
 from printworks.dashboard.shared.money import format_money, read_money
 from printworks.dashboard.shared.order_images import write_size
-from printworks.dashboard.site.forms import Sent, read_choice, read_number
+from printworks.dashboard.site.forms import Sent, at_field, read_choice, read_number
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import BadInput
 from printworks.net.errors import BadAddress
@@ -106,14 +106,15 @@ def read_print(visit: MerchantVisit, *, country: str | None, payment: Payment) -
     sent = visit.sent
     product = visit.services.catalogue.find_product(sent.text("sku"))
     if product is None:
-        raise BadInput("Choose a product.")
+        raise BadInput("Choose a product.", field="sku")
     if country is not None and not product.is_sold_to(country):
-        raise BadInput(f"{explain_not_sold(product, country)} Choose another product.")
+        message = f"{explain_not_sold(product, country)} Choose another product."
+        raise BadInput(message, field="sku")
     return NewImage(
         sku=product.sku,
         url=None,
         copies=_read_copies(sent.text("copies")),
-        sizing=read_choice(Sizing, sent.text("sizing"), _NO_SIZING),
+        sizing=read_choice(Sizing, sent.text("sizing"), _NO_SIZING, field="sizing"),
         attributes=_read_choices(sent, product),
         price_to_user=_read_price(sent.text("price_to_user"), payment, visit.merchant.currency),
     )
@@ -123,7 +124,7 @@ def read_addresses(visit: MerchantVisit, wanted: NewImage) -> list[NewImage]:
     """Read the addresses of pictures, one in each line, to be printed as is wanted."""
     lines = [line.strip() for line in visit.sent.raw("addresses").splitlines() if line.strip()]
     if len(lines) > MOST_IN_BATCH:
-        raise BadInput(f"Enter at most {MOST_IN_BATCH} addresses at once.")
+        raise BadInput(f"Enter at most {MOST_IN_BATCH} addresses at once.", field="addresses")
     for line in lines:
         _check_address(visit, line)
     return [msgspec.structs.replace(wanted, url=line) for line in lines]
@@ -134,13 +135,14 @@ def _check_address(visit: MerchantVisit, line: str) -> None:
         visit.services.guard.check_url(line)
     except BadAddress as error:
         message = f"“{shorten(line)}” cannot be used. {error.message}"
-        raise BadInput(f"{message} It should look like https://shop.example/1.jpg.") from error
+        message = f"{message} It should look like https://shop.example/1.jpg."
+        raise BadInput(message, field="addresses") from error
 
 
 def _read_copies(typed: str) -> int:
     copies = read_number(typed)
     if copies is None or not 1 <= copies <= MOST_COPIES:
-        raise BadInput(f"Copies must be a number from 1 to {MOST_COPIES:,}.")
+        raise BadInput(f"Copies must be a number from 1 to {MOST_COPIES:,}.", field="copies")
     return copies
 
 
@@ -151,7 +153,8 @@ def _read_choices(sent: Sent, product: Product) -> dict[str, str]:
         value = sent.text(choice.field) or attribute.default
         if value not in attribute.valid_values:
             offered = ", ".join(attribute.valid_values)
-            raise BadInput(f"{choice.label} of this product can be: {offered}.")
+            message = f"{choice.label} of this product can be: {offered}."
+            raise BadInput(message, field=choice.field)
         chosen[attribute.name] = value
     return chosen
 
@@ -161,9 +164,11 @@ def _read_price(typed: str, payment: Payment, currency: Currency) -> int | None:
         return None
     if payment is not Payment.INVOICE_RECIPIENT:
         raise BadInput(
-            "Only a recipient who pays can be charged a price. Leave it empty, or let the recipient pay."
+            "Only a recipient who pays can be charged a price. Leave it empty, or let the recipient pay.",
+            field="price_to_user",
         )
-    return read_money(typed, currency, what="a price for the recipient", least=0)
+    with at_field("price_to_user"):
+        return read_money(typed, currency, what="a price for the recipient", least=0)
 
 
 def _group(catalogue: Catalogue, products: Sequence[Product]) -> list[Group]:

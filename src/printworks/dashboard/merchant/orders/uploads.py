@@ -57,7 +57,7 @@ def receive_pictures(
             sample = resources.files("printworks.dashboard").joinpath("static", "sample.jpg")
             files = [("Our sample picture", sample.open("rb"))]
         if not files and not addressed:
-            raise BadInput(_NO_PICTURE)
+            raise BadInput(_NO_PICTURE, field="pictures")
         if files:
             visit.services.check_room()
         yield [
@@ -103,6 +103,7 @@ def add_pictures(
     processed = _process(visit, uploads, pictures) if uploads else []
     with visit.services.database.writing() as db:
         add_images_together(visit.work_in(db), order_id, addressed, processed)
+        visit.remember(db, f"/orders/{order_id}")
 
 
 def _process(
@@ -124,4 +125,4 @@ def _process(
 
 
 def _refuse(picture: UploadedPicture, reason: str) -> NoReturn:
-    raise BadInput(f"{picture.name}: {reason}")
+    raise BadInput(f"{picture.name}: {reason}", field="pictures")

@@ -94,12 +94,13 @@ def move_clock(visit: MerchantVisit, by: timedelta) -> None:
 def _read_duration(number: str, unit: str) -> timedelta:
     times = read_number(number)
     if not times:
-        raise BadInput("Enter how far the clock should move, as a whole number.")
+        raise BadInput("Enter how far the clock should move, as a whole number.", field="number")
     if unit not in _UNITS:
-        raise BadInput("Choose minutes, hours or days.")
+        raise BadInput("Choose minutes, hours or days.", field="unit")
     # Compared as numbers: the product of some is longer than any duration can be.
     if times > LONGEST_ADVANCE // _UNITS[unit]:
-        raise BadInput(f"The clock can be moved by at most {LONGEST_ADVANCE.days} days at once.")
+        message = f"The clock can be moved by at most {LONGEST_ADVANCE.days} days at once."
+        raise BadInput(message, field="number")
     return times * _UNITS[unit]
 
 

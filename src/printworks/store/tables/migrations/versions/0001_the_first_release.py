@@ -336,6 +336,25 @@ table(
     sa.Column("hash", TEXT, primary_key=True),
     *required(TIMESTAMP, "expires_at", index=True),
 )
+table(
+    "sent_forms",
+    sa.Column("person_id", sa.ForeignKey("people.id"), primary_key=True),
+    sa.Column("token", TEXT, primary_key=True),
+    *required(TEXT, "fingerprint"),
+    *required(TIMESTAMP, "claimed_until"),
+    *optional(TEXT, "location", "answer"),
+    *optional(TIMESTAMP, "finished_at"),
+    *required(TIMESTAMP, "created_at", index=True),
+    partial_index("ix_sent_forms_answer", "finished_at", "answer IS NOT NULL"),
+)
+table(
+    "kept_forms",
+    sa.Column("hash", TEXT, primary_key=True),
+    sa.Column("page", TEXT, primary_key=True),
+    link("person_id", "people", index=True),
+    *required(TEXT, "content"),
+    *required(TIMESTAMP, "expires_at", index=True),
+)
 numbered_table(
     "images",
     link("order_id", "orders", index=True),
