@@ -70,17 +70,17 @@ class TestAdding:
         upload(alice, order_id, ("cat.jpg", A_PICTURE), **hoodie, **{"choice-colour": "navy"})
 
         assert refused.status == 400
-        assert "Colour of this product can be: white, black, grey, navy." in words_of(refused)
+        assert "Choose the colour of the product: White, Black, Grey and Navy." in words_of(refused)
         assert none == []
         [image] = images_of(alice, order_id)
         assert image["attributes"] == {"size": "M", "colour": "navy"}
 
-    def test_one_that_is_no_picture_keeps_all_of_them_out(
+    def test_one_that_is_no_picture_is_named_and_the_others_are_added(
         self, alice: Window, database: Database
     ) -> None:
         order_id = create(alice.api)
 
-        refused = upload(
+        answer = upload(
             alice,
             order_id,
             ("cat.jpg", A_PICTURE),
@@ -88,8 +88,22 @@ class TestAdding:
             addresses="https://shop.example/bird.jpg",
         )
 
+        words = alice.follow(answer)
+        assert "dog.jpg: The file is not a picture" in words
+        assert "All others were added." in words
+        assert len(images_of(alice, order_id)) == 2
+        with database.reading() as db:
+            [entry] = list_audit(db, limit=10)
+        assert entry.details == {"images": 2}
+
+    def test_none_that_is_a_picture_adds_nothing(self, alice: Window, database: Database) -> None:
+        order_id = create(alice.api)
+
+        refused = upload(alice, order_id, ("dog.jpg", NOT_A_PICTURE), ("a.txt", b"text"))
+
         assert refused.status == 400
         assert "dog.jpg: " in words_of(refused)
+        assert "a.txt: " in words_of(refused)
         assert images_of(alice, order_id) == []
         assert see(alice.api, order_id)["price"] == 0
         with database.reading() as db:

@@ -1,18 +1,26 @@
 """An order made by hand, with pictures from a browser."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlencode
 
 import pytest
+from sqlalchemy import update
 
+from printworks.catalogue.products import Currency
+from printworks.catalogue.snapshot import Catalogue
+from printworks.dashboard.merchant.orders.uploads import MOST_FILES
 from printworks.dashboard.merchant.sandbox.faults import FAULTS, add_words
+from printworks.dashboard.shared.product_families import list_families
 from printworks.labs.simulated import FAULTS as LAB_LABELS
 from printworks.labs.simulated import list_faults
 from printworks.payments.simulated import MAGIC
 from printworks.rules.images import ImageStatus
 from printworks.store.accounts.audit import list_audit
 from printworks.store.engine.database import Database
+from printworks.store.tables import merchants
 from tests.api.production import see, set_status
 from tests.dashboard.ordering import (
     FORM,
@@ -42,9 +50,9 @@ WRONG: Final[Sequence[tuple[Mapping[str, str], str]]] = (
     ({"copies": "0"}, "Copies must be a number from 1 to 100,000."),
     ({"copies": "two"}, "Copies must be a number"),
     ({"sizing": "Fold"}, "Choose how the picture should fit the paper."),
-    ({"choice-finish": "shiny"}, "Finish of this product can be: lustre, glossy, matte."),
-    ({"sku": "WEAR-HOODIE"}, "Size of this product can be: S, M, L, XL, XXL."),
-    ({"sku": "WEAR-HOODIE", "choice-size": "M"}, "Colour of this product can be: white, black"),
+    ({"choice-finish": "shiny"}, "Choose the finish of the product: Lustre, Glossy and Matte."),
+    ({"sku": "WEAR-HOODIE"}, "Choose the size of the product: S, M, L, XL and XXL."),
+    ({"sku": "WEAR-HOODIE", "choice-size": "M"}, "Choose the colour of the product: White, Black"),
     ({"price_to_user": "12.50"}, "Leave it empty, or let the recipient pay."),
     ({"price_to_user": "much", "payment": "InvoiceRecipient"}, "a price for the recipient such as"),
     ({"addresses": "cat.jpg"}, "“cat.jpg” cannot be used. An address must begin with"),
@@ -75,14 +83,14 @@ class TestTheForm:
     ) -> None:
         page = alice.open(f"{NEW}?country=DE&sku={PHOTO}&choice-finish=matte&copies=7")
 
-        assert '<option value="matte" selected>' in page.body.decode()
+        assert 'name="choice-finish" value="matte" checked' in page.body.decode()
         assert 'name="copies" type="text" value="7"' in page.body.decode()
 
 
 class TestMakingAnOrder:
-    def test_a_first_time_visitor_presses_one_button_and_can_submit(self, alice: Window) -> None:
-        page = alice.open(NEW).body.decode()
-        assert 'value="Mary Fox"' in page
+    def test_a_first_time_visitor_presses_two_buttons_and_can_submit(self, alice: Window) -> None:
+        page = alice.do(NEW, "use-sample-address", sku=PHOTO, sample="yes").body.decode()
+        assert 'value="Sample Recipient"' in page
         assert 'name="sample" value="yes" checked' in page
 
         order_id = number_of(make_order(alice))
@@ -147,14 +155,42 @@ class TestMakingAnOrder:
 
 
 class TestRefusing:
-    def test_a_file_that_is_no_picture_makes_nothing(self, alice: Window) -> None:
-        refused = upload(alice, ("cat.jpg", A_PICTURE), ("<b>dog</b>.jpg", NOT_A_PICTURE))
+    def test_files_of_which_none_is_a_picture_make_nothing(self, alice: Window) -> None:
+        refused = upload(alice, ("cat.jpg", NOT_A_PICTURE), ("<b>dog</b>.jpg", NOT_A_PICTURE))
 
         assert refused.status == 400
+        assert "cat.jpg: " in words_of(refused)
         assert "<b>dog</b>.jpg: " in words_of(refused)
         assert "<b>dog</b>" not in refused.body.decode()
         assert "Choose them again" in words_of(refused)
         assert count_orders(alice) == 0
+
+    @pytest.mark.both_databases
+    def test_a_file_that_is_no_picture_costs_none_of_the_others(self, alice: Window) -> None:
+        answer = upload(alice, ("cat.jpg", A_PICTURE), ("<b>dog</b>.jpg", NOT_A_PICTURE))
+
+        page = alice.open(answer.headers["location"])
+        assert "Some files were not added" in words_of(page)
+        assert "<b>dog</b>.jpg: The file is not a picture" in words_of(page)
+        assert "<b>dog</b>" not in page.body.decode()
+        assert [image["status"] for image in see(alice.api, 1)["images"]] == [ImageStatus.OK]
+
+    def test_more_files_than_a_form_takes_are_named_and_the_others_taken(
+        self, alice: Window
+    ) -> None:
+        files = [(f"{number}.jpg", A_PICTURE) for number in range(1, MOST_FILES + 2)]
+
+        words = alice.follow(upload(alice, *files))
+
+        assert f"{MOST_FILES + 1}.jpg: only {MOST_FILES} files can be added at once." in words
+        assert len(see(alice.api, 1)["images"]) == MOST_FILES
+
+    def test_nobody_else_puts_words_into_that_page(self, alice: Window) -> None:
+        order_id = number_of(make_order(alice))
+
+        for sign in ("", "0" * 64, "é"):
+            query = urlencode({"refused": "Call 0800 for a refund", "sign": sign})
+            assert "0800" not in alice.words(f"/orders/{order_id}/images?{query}")
 
     def test_it_says_what_is_wrong_keeps_what_was_typed_and_makes_nothing(
         self, alice: Window
@@ -184,32 +220,80 @@ class TestRefusing:
 
 
 class TestChoosingAProduct:
-    def test_only_what_is_sold_to_the_country_is_offered(self, alice: Window) -> None:
-        british, australian = alice.words(NEW), alice.words(f"{NEW}?country=AU")
+    def test_only_what_is_sold_to_the_country_is_on_the_shelf(self, alice: Window) -> None:
+        british, australian = (
+            alice.words(f"{NEW}?kind=acrylic"),
+            alice.words(f"{NEW}?kind=acrylic&country=AU"),
+        )
 
-        assert "AU-PRISM-4X6-GLOSS" not in british
-        assert "AU-PRISM-4X6-GLOSS" in australian
+        assert "Nothing fits." in british
+        assert "Acrylic prism, gloss 4 sizes" in australian
+
+    def test_tiles_are_found_by_words_kind_and_size(self, alice: Window) -> None:
+        mugs, small = (
+            alice.words(f"{NEW}?q=mug+white"),
+            alice.words(f"{NEW}?kind=sticker&size=small"),
+        )
+
+        assert "2 products found White mug, 10 oz" in mugs
+        assert "from £" not in mugs.partition("products found")[2].partition("Print £")[0]
+        assert "1 product found Sticker 4 sizes" in small
+        assert "0 products found" in alice.words(f"{NEW}?q=zeppelin")
+
+    def test_all_tiles_are_found_page_by_page(self, alice: Window) -> None:
+        seen: list[str] = []
+        begin: str | None = "0"
+        while begin is not None:
+            page = alice.open(f"{NEW}?from={begin}").body.decode()
+            seen += re.findall(r'data-pick="([^"]+)"', page)
+            begin = next(iter(re.findall(r'data-from="(\d+)"', page)), None)
+
+        sold = [family for family in list_families(Catalogue.load()) if family.list_sold_to("GB")]
+        assert len(seen) == len(set(seen)) == len(sold)
 
     def test_what_can_be_chosen_of_it_is_shown_with_its_price(self, alice: Window) -> None:
         words = alice.words(f"{NEW}?sku=WEAR-HOODIE")
 
-        assert "Size Choose S M L XL XXL Colour Choose white black grey navy" in words
+        assert "Size (choose one) S M L XL XXL Colour (choose one) White Black Grey Navy" in words
         assert "£21.00 each" in words
 
-    def test_browsers_without_scripts_can_ask_for_that_as_well(self, alice: Window) -> None:
-        page = alice.do(
-            NEW, "show-product-for-new-order", **{**FORM, "sku": "WEAR-HOODIE", "copies": "7"}
+    def test_a_tile_is_chosen_without_scripts_and_keeps_what_was_typed(self, alice: Window) -> None:
+        page = alice.send(
+            f"{NEW}?pick=WEAR-HOODIE",
+            {
+                "form_token": alice.token(NEW),
+                "do": "show-product-for-new-order",
+                **FORM,
+                "copies": "7",
+            },
         )
 
         assert page.status == 200
-        assert "Size Choose S M L XL XXL" in words_of(page)
+        assert "Size (choose one) S M L XL XXL" in words_of(page)
         assert 'value="7"' in page.body.decode()
+        assert f'value="{FORM["address1"]}"' in page.body.decode()
         assert count_orders(alice) == 0
 
-    def test_another_one_is_offered_where_it_is_not_sold(self, alice: Window) -> None:
-        words = alice.words(f"{NEW}?sku=AU-PRISM-4X6-GLOSS&country=GB")
+    def test_it_stays_chosen_where_it_is_not_sold_and_says_so(self, alice: Window) -> None:
+        page = alice.open(f"{NEW}?sku=AU-PRISM-4X6-GLOSS&country=GB")
 
-        assert "is not sold to United Kingdom. Another product is selected." in words
+        assert "is not sold to United Kingdom. It stays chosen" in words_of(page)
+        assert 'name="sku" value="AU-PRISM-4X6-GLOSS" checked' in page.body.decode()
+        assert "so it is not in this price" in words_of(page)
+
+    def test_sizes_are_in_the_units_of_the_merchant(
+        self, alice: Window, database: Database
+    ) -> None:
+        inches = alice.words(f"{NEW}?sku=GLOBAL-PHO-9X13CM&country=DE")
+        with database.writing() as db:
+            db.execute(update(merchants).values(currency=Currency.EUR))
+        centimetres = alice.words(f"{NEW}?sku={PHOTO}&country=DE")
+
+        assert "3.5 \N{MULTIPLICATION SIGN} 5.1 in (9 \N{MULTIPLICATION SIGN} 13 cm)" in inches
+        assert (
+            "10.2 \N{MULTIPLICATION SIGN} 15.2 cm (4 \N{MULTIPLICATION SIGN} 6 in)" in centimetres
+        )
+        assert "€" in centimetres
 
     def test_the_page_is_small(self, alice: Window) -> None:
         assert len(alice.open(NEW).body) < 100_000

@@ -58,6 +58,15 @@ def list_methods(catalogue: Catalogue, country: str) -> list[tuple[str, str]]:
     ]
 
 
+def list_promises(catalogue: Catalogue, country: str) -> list[tuple[str, str]]:
+    """Return the shipping methods, each with its delivery promise to a country in words."""
+    found = [(method, catalogue.find_promise(method, country)) for method in ShippingMethod]
+    return [
+        (str(method), f"within {count(promise.days, 'working day')}" if promise else "")
+        for method, promise in found
+    ]
+
+
 def _describe_promise(catalogue: Catalogue, method: ShippingMethod, country: str) -> str:
     promise = catalogue.find_promise(method, country)
     return f": delivered within {count(promise.days, 'working day')}" if promise else ""

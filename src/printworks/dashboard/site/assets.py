@@ -32,6 +32,8 @@ _ASSETS: Final[Mapping[str, _Asset]] = {
     "reference.js": _load("reference", "js", "text/javascript"),
     "passkeys.js": _load("passkeys", "js", "text/javascript"),
     "crop.js": _load("crop", "js", "text/javascript"),
+    "order_form.js": _load("order_form", "js", "text/javascript"),
+    "pictures.js": _load("pictures", "js", "text/javascript"),
     "icon.svg": _load("icon", "svg", "image/svg+xml"),
     "sample.jpg": _load("sample", "jpg", "image/jpeg"),
 }

@@ -33,7 +33,8 @@ _LONGEST_ONCE: Final = 100
 # A box for each line of the longest list, and what else a form has.
 MOST_FIELDS: Final = 80
 LARGEST_FIELD: Final = 100_000
-MOST_FILES: Final = 20
+# More than any form takes, so that the form can say how many it does.
+MOST_FILES: Final = 100
 # No row has a number of more digits, and with a few more added it still fits into a column.
 _MOST_DIGITS: Final = 18
 # Where a browser says that a form came from: our own page, or the address line.
@@ -220,6 +221,20 @@ def gather(pairs: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
 def clean(text: str) -> str:
     """Return a text without what no database takes: zero bytes, and halves of characters."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()
+
+
+def refuse_unreadable(page: str) -> Response:
+    """Return the page for a form that cannot be read, such as one with hundreds of files."""
+    message = Message(
+        tone="warn",
+        title="The form cannot be read",
+        sentences=(
+            f"If it had more than {MOST_FILES} files, choose fewer of them. Nothing was changed.",
+            "Go back in your browser: what you typed is still there.",
+        ),
+        link=Link("Open the page again", page),
+    )
+    return render_message(message, status=400)
 
 
 def refuse_form(page: str, words: Words = ENGLISH) -> Response:

@@ -19,6 +19,7 @@ from printworks.dashboard.shared.labels import (
     operator_label,
 )
 from printworks.dashboard.shared.money import format_money
+from printworks.dashboard.shared.product_pictures import draw_motif
 from printworks.dashboard.site.assets import address_of
 from printworks.dashboard.site.time_zones import reading_in, shift_to_reader
 from printworks.language.words import Words
@@ -27,7 +28,7 @@ from printworks.rules.reasons import write_reasons
 from printworks.rules.shops import UTC_ZONE
 
 _POLICY: Final = (
-    "default-src 'none'; style-src 'self'; img-src 'self' data:; {scripts}"
+    "default-src 'none'; style-src 'self'; img-src 'self' data:{files}; {scripts}"
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 # Addresses are secrets here, and what is at them changes.
@@ -112,10 +113,13 @@ def _open_environment() -> Environment:
     environment.globals["style"] = address_of("style.css")
     environment.globals["passkeys"] = address_of("passkeys.js")
     environment.globals["crop_script"] = address_of("crop.js")
+    environment.globals["order_form"] = address_of("order_form.js")
+    environment.globals["pictures"] = address_of("pictures.js")
     environment.globals["htmx"] = address_of("htmx.js")
     environment.globals["forms_script"] = address_of("forms.js")
     environment.globals["reference_script"] = address_of("reference.js")
     environment.globals["icon"] = address_of("icon.svg")
+    environment.globals["draw_motif"] = draw_motif
     return environment
 
 
@@ -129,17 +133,20 @@ def render(
     onwards: Onwards | None = None,
     with_script: bool = False,
     time_zone: str = UTC_ZONE,
+    with_files: bool = False,
     **facts: Any,
 ) -> HTMLResponse:
     """Return a page; its template gets the facts, and a `nonce` if it has a script.
 
-    Times are written in the time zone of the reader.
+    `with_files` lets its script show pictures that are still on the person's machine. Times are
+    written in the time zone of the reader.
     """
     scripts = ""
     if with_script:
         facts["nonce"] = secrets.token_urlsafe(16)
         scripts = f"script-src 'nonce-{facts['nonce']}'; connect-src 'self'; "
-    headers = {"Content-Security-Policy": _POLICY.format(scripts=scripts), **_ON_EVERY_PAGE}
+    policy = _POLICY.format(files=" blob:" if with_files else "", scripts=scripts)
+    headers = {"Content-Security-Policy": policy, **_ON_EVERY_PAGE}
     if onwards is not None:
         headers["Refresh"] = _describe(onwards)
     with reading_in(time_zone):

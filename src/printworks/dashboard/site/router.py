@@ -35,6 +35,7 @@ from printworks.dashboard.site.forms import (
     is_from_us,
     read_sent,
     refuse_form,
+    refuse_unreadable,
 )
 from printworks.dashboard.site.kept_forms import FormKeeper, set_kept_cookie
 from printworks.dashboard.site.limits import RateLimiter
@@ -142,7 +143,11 @@ class PageRouter(Generic[V]):
             return refuse_too_many(request.scope["path"], _SEND_EVERY)
         self._forms[person] += 1
         try:
-            with closing(await read_sent(request)) as sent:
+            try:
+                received = await read_sent(request)
+            except HTTPException:
+                return refuse_unreadable(request.scope["path"])
+            with closing(received) as sent:
                 arrival = await self._threads.run(self._check, page, request, signed_in, sent)
                 if isinstance(arrival, Response):
                     return arrival

@@ -29,7 +29,10 @@ def show_again(visit: MerchantVisit) -> Response:
     return visit.render(
         "merchant/again.html",
         order=order,
-        items=[(item, describe_image(item.image, order, catalogue, links)) for item in page.shown],
+        items=[
+            (item, describe_image(item.image, order, catalogue, links, visit.services.sharpness))
+            for item in page.shown
+        ],
         count=len(items),
         fetched=sum(not item.is_stored for item in items if not item.why_not),
         left_out=sum(bool(item.why_not) for item in items),

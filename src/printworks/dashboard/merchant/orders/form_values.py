@@ -6,7 +6,7 @@ from printworks.dashboard.site.visits import Visit
 
 
 class FormValues:
-    """What was sent, else what the address of the page says, else what is usual."""
+    """What must be there, else what was sent, else what the address says, else what is usual."""
 
     def __init__(
         self,
@@ -14,13 +14,17 @@ class FormValues:
         usual: Mapping[str, str],
         from_address: Collection[str] = (),
         beginning_with: str = "",
+        instead: Mapping[str, str] | None = None,
     ) -> None:
         self._visit = visit
         self._usual = usual
         self._from_address = from_address
         self._beginning_with = beginning_with
+        self._instead = instead or {}
 
     def __getitem__(self, name: str) -> str:
+        if name in self._instead:
+            return self._instead[name]
         if name in self._visit.sent.fields:
             return self._visit.sent.text(name)
         if name in self._visit.query and self._may_come_from_address(name):

@@ -16,7 +16,13 @@ from printworks.actions.images.proxies import keep_proxy, render_proxy
 from printworks.actions.work import Work
 from printworks.dashboard.merchant.orders.cropping import describe_cropper
 from printworks.dashboard.merchant.orders.form_values import FormValues
-from printworks.dashboard.merchant.orders.print_fields import CHOICE, describe_prints, read_print
+from printworks.dashboard.merchant.orders.print_fields import read_print
+from printworks.dashboard.merchant.orders.product_choice import (
+    CHOICE,
+    LOOKED_FOR,
+    describe_choice,
+    find_chosen,
+)
 from printworks.dashboard.shared.order_images import describe_image
 from printworks.dashboard.shared.replaced_pictures import take_picture
 from printworks.dashboard.site.file_response import StoredPicture
@@ -33,7 +39,7 @@ from printworks.store.orders.orders import Order, get_order, get_order_to_change
 
 # Where an order goes that has no country yet.
 _ANYWHERE: Final = "GB"
-_FROM_ADDRESS: Final = frozenset({"sku", "copies", "sizing"})
+_FROM_ADDRESS: Final = frozenset({"sku", "copies", "sizing", *LOOKED_FOR})
 _HUNDRED: Final = 100
 # What is asked about a crop: percentages, and how much larger.
 _POSITION_FIELDS: Final = (
@@ -56,17 +62,18 @@ def show_image(visit: MerchantVisit) -> Response:
     order, image = _find(visit)
     catalogue = visit.services.catalogue
     values = FormValues(visit, _list_values(image), _FROM_ADDRESS, beginning_with=CHOICE)
+    country = order.destination_country or _ANYWHERE
     return visit.render(
         "merchant/image.html",
         order=order,
         currency=order.currency or visit.merchant.currency,
-        image=describe_image(image, order, catalogue, visit.links),
+        image=describe_image(image, order, catalogue, visit.links, visit.services.sharpness),
         is_waiting=image.status in _WAITING and not image.has_proofs,
         etag=visit.etag(order.version),
         why_not=_explain(order),
         why_no_other=_explain_replacing(order, image),
         values=values,
-        prints=describe_prints(visit, values["sku"], order.destination_country or _ANYWHERE),
+        choice=describe_choice(visit, values, country, find_chosen(visit, values, country)),
         cropper=describe_cropper(image, catalogue.find_product(image.sku)),
     )
 
@@ -146,7 +153,7 @@ def replace_picture(visit: MerchantVisit) -> str:
 
 
 # For browsers that do not ask for it by themselves.
-show_image.action("show-product-for-image")(show_image)
+show_image.action("show-product-for-image", only_shows=True)(show_image)
 
 
 def _read_position(sent: Sent) -> dict[str, float]:

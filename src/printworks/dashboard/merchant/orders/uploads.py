@@ -1,4 +1,4 @@
-"""Pictures that are uploaded with a form: validated, then added to an order, all or none."""
+"""Pictures that are uploaded with a form: validated, then added to an order, the good ones of them."""
 
 import shutil
 from collections.abc import Iterator, Sequence
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Final, NoReturn
+from typing import IO, Final
 
 import msgspec
 
@@ -29,6 +29,8 @@ from printworks.store.images.images import NewImage
 PICTURES: Final = "pictures"
 SAMPLE: Final = "sample"
 _UNNAMED: Final = "A picture"
+# Of one form: each is processed while the browser waits.
+MOST_FILES: Final = 20
 _UNAVAILABLE: Final = "Uploads are temporarily unavailable. Try again in a few minutes."
 _NO_PICTURE: Final = "Choose a picture, or enter the address of one."
 
@@ -40,30 +42,42 @@ class UploadedPicture(msgspec.Struct, frozen=True):
     path: Path
 
 
+class ReceivedPictures(msgspec.Struct, frozen=True):
+    """The files of a form that can be printed, and why others were not taken."""
+
+    pictures: list[UploadedPicture]
+    refused: list[str]
+
+
 @contextmanager
 def receive_pictures(
-    visit: MerchantVisit, addressed: Sequence[NewImage]
-) -> Iterator[list[UploadedPicture]]:
+    visit: MerchantVisit, addressed: Sequence[NewImage], *, present: int = 0
+) -> Iterator[ReceivedPictures]:
     """Copy the pictures of a form, or the sample if it was asked for, into a folder.
 
-    Refuse a form with neither pictures nor addresses.
+    Refuse a form with neither pictures nor addresses, unless there are some in the order already.
     """
     with TemporaryDirectory(prefix="printworks-") as folder:
         files: list[tuple[str, IO[bytes]]] = [
             (file.filename or _UNNAMED, file.file) for file in visit.sent.files.get(PICTURES, ())
         ]
         wants_sample = visit.services.is_sandbox and visit.sent.text(SAMPLE) != ""
-        if not files and not addressed and wants_sample:
+        if not files and not addressed and not present and wants_sample:
             sample = resources.files("printworks.dashboard").joinpath("static", "sample.jpg")
             files = [("Our sample picture", sample.open("rb"))]
-        if not files and not addressed:
+        if not files and not addressed and not present:
             raise BadInput(_NO_PICTURE, field="pictures")
         if files:
             visit.services.check_room()
-        yield [
+        pictures = [
             _store_upload(Path(folder), number, name, file)
-            for number, (name, file) in enumerate(files, start=1)
+            for number, (name, file) in enumerate(files[:MOST_FILES], start=1)
         ]
+        too_many = [
+            f"{clean_file_name(name) or _UNNAMED}: only {MOST_FILES} files can be added at once. Add it now."
+            for name, _ in files[MOST_FILES:]
+        ]
+        yield ReceivedPictures(pictures, too_many)
 
 
 def _store_upload(folder: Path, number: int, name: str, file: IO[bytes]) -> UploadedPicture:
@@ -76,53 +90,67 @@ def _store_upload(folder: Path, number: int, name: str, file: IO[bytes]) -> Uplo
 
 
 def check_pictures(
-    visit: MerchantVisit, pictures: Sequence[UploadedPicture], wanted: NewImage
-) -> None:
-    """Refuse the pictures if one cannot be printed, before anything is created."""
+    visit: MerchantVisit, received: ReceivedPictures, wanted: NewImage, *, alone: bool
+) -> ReceivedPictures:
+    """Return the pictures that can be printed, before anything is created.
+
+    Refuse if none can, and there is nothing else in the order: they are `alone`.
+    """
     services = visit.services
     product = services.catalogue.get_product(wanted.sku)
-    for picture in pictures:
+    good, refused = [], list(received.refused)
+    for picture in received.pictures:
         verdict = check_picture(
             services.processor, picture.path, product, wanted.sizing, picture.path.parent
         )
         if isinstance(verdict, PreflightRefused):
-            _refuse(picture, verdict.reason)
+            refused.append(_explain(picture, verdict.reason))
+        else:
+            good.append(picture)
+    if alone and not good:
+        raise BadInput(" ".join(refused))
+    return ReceivedPictures(good, refused)
 
 
 def add_pictures(
     visit: MerchantVisit,
     order_id: int,
     uploads: Sequence[Upload],
-    pictures: Sequence[UploadedPicture],
+    received: ReceivedPictures,
     addressed: Sequence[NewImage],
-) -> None:
-    """Process and store pictures, then add them to their order; refuse all if one is invalid.
+) -> list[str]:
+    """Process and store pictures, add the good ones to their order, and say why others were not.
 
-    Processing takes long and is outside any transaction.
+    Refuse if none is good. Processing takes long and is outside any transaction.
     """
-    processed = _process(visit, uploads, pictures) if uploads else []
+    processed, refused = _process(visit, uploads, received.pictures) if uploads else ([], [])
+    if refused and not processed and not addressed:
+        raise BadInput(" ".join(refused))
     with visit.services.database.writing() as db:
         add_images_together(visit.work_in(db), order_id, addressed, processed)
         visit.remember(db, f"/orders/{order_id}")
+    return [*received.refused, *refused]
 
 
 def _process(
     visit: MerchantVisit, uploads: Sequence[Upload], pictures: Sequence[UploadedPicture]
-) -> list[tuple[Upload, UploadResult]]:
+) -> tuple[list[tuple[Upload, UploadResult]], list[str]]:
     try:
         files = visit.services.files
     except FilesUnavailable as error:
         raise ServiceUnavailable(_UNAVAILABLE) from error
-    processed = []
+    processed, refused = [], []
     for upload, picture in zip(uploads, pictures, strict=True):
         result = validate_upload(
             visit.services.processor, files, upload, picture.path, picture.path.parent
         )
-        if result.status is not ImageStatus.OK:
-            _refuse(picture, result.error_message or "This file cannot be printed.")
-        processed.append((name_upload(upload, picture.name), result))
-    return processed
+        if result.status is ImageStatus.OK:
+            processed.append((name_upload(upload, picture.name), result))
+        else:
+            reason = result.error_message or "This file cannot be printed."
+            refused.append(_explain(picture, reason))
+    return processed, refused
 
 
-def _refuse(picture: UploadedPicture, reason: str) -> NoReturn:
-    raise BadInput(f"{picture.name}: {reason}", field="pictures")
+def _explain(picture: UploadedPicture, reason: str) -> str:
+    return f"{picture.name}: {reason}"

@@ -1,0 +1,175 @@
+"""What an order costs while it is being put together, and in how many parcels it travels, and why."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from printworks.actions.production.routing import (
+    Delivery,
+    RoutedProduct,
+    RoutingTerms,
+    price_shipping,
+    route_products,
+)
+from printworks.catalogue.products import Product
+from printworks.catalogue.snapshot import Catalogue
+from printworks.dashboard.merchant.orders.form_values import FormValues
+from printworks.dashboard.shared.labels import count, join, name_country
+from printworks.dashboard.shared.order_routing import name_lab, write_day
+from printworks.dashboard.shared.product_families import find_family
+from printworks.dashboard.site.forms import find_choice, read_number
+from printworks.dashboard.site.visits import MerchantVisit
+from printworks.rules.images import MOST_COPIES
+from printworks.rules.orders import ShippingMethod
+from printworks.rules.routing.model import PlannedShipment, Routed
+from printworks.store.images.images import sum_items
+from printworks.store.orders.orders import Order
+
+# Choosing labs for more products than this takes too long for a price that changes while one types.
+_MOST_ROUTED: Final = 40
+# How many pictures are chosen and not uploaded yet, as the script says.
+_WAITING: Final = "waiting"
+_MOST_WAITING: Final = 10_000
+
+
+class PriceLine(msgspec.Struct, frozen=True):
+    """One product of the order: how often, and what that costs."""
+
+    name: str
+    copies: int
+    total: int
+
+
+class ParcelLine(msgspec.Struct, frozen=True):
+    """A parcel: what is in it, from where, and when it arrives."""
+
+    what: str
+    lab: str
+    arrives: str
+
+
+class RunningPrice(msgspec.Struct, frozen=True, kw_only=True):
+    """What the order would cost as it is filled in now."""
+
+    lines: Sequence[PriceLine] = ()
+    shipping: int = 0
+    total: int = 0
+    parcels: Sequence[ParcelLine] = ()
+    # Why there are several parcels.
+    why: str = ""
+    # Why something is missing in the price.
+    problems: Sequence[str] = ()
+    # Whether it is an example: no picture has been added yet.
+    is_example: bool = False
+
+
+def describe_price(
+    visit: MerchantVisit, values: FormValues, draft: Order | None, product: Product | None
+) -> RunningPrice:
+    """Return the price of what is in the draft, and of the pictures that are still to be added."""
+    copies = Counter[str]()
+    for item in sum_items(visit.db, draft.id) if draft else ():
+        copies[item.sku] += item.copies
+    waiting = read_number(visit.query.get(_WAITING, "")) or 0
+    each = min(read_number(values["copies"]) or 1, MOST_COPIES)
+    is_example = not copies and not waiting
+    if product is not None:
+        copies[product.sku] += each * (1 if is_example else min(waiting, _MOST_WAITING))
+    method = find_choice(ShippingMethod, values["shipping_method"]) or ShippingMethod.STANDARD
+    price = find_running_price(visit, copies, values["country"], method)
+    return msgspec.structs.replace(price, is_example=is_example)
+
+
+def find_running_price(
+    visit: MerchantVisit, copies: Mapping[str, int], country: str, method: ShippingMethod
+) -> RunningPrice:
+    """Return the price of so many copies of products, by sku, for a country."""
+    catalogue, currency = visit.services.catalogue, visit.merchant.currency
+    found = [(catalogue.find_product(sku), number) for sku, number in copies.items() if number]
+    known = [(product, number) for product, number in found if product is not None]
+    sold = [(product, number) for product, number in known if product.is_sold_to(country)]
+    wanted = [RoutedProduct(place, product, number) for place, (product, number) in enumerate(sold)]
+    lines = [
+        PriceLine(
+            name=product.description,
+            copies=number,
+            total=number * (product.find_price(currency, country=country) or 0),
+        )
+        for product, number in sold
+    ]
+    delivery = Delivery(country, method)
+    shipping = price_shipping(wanted, catalogue, delivery, currency) if wanted else 0
+    parcels = _plan(visit, wanted, delivery)
+    return RunningPrice(
+        lines=lines,
+        shipping=shipping,
+        total=shipping + sum(line.total for line in lines),
+        parcels=[_describe_parcel(parcel, wanted, catalogue) for parcel in parcels],
+        why=_explain(parcels, wanted, catalogue),
+        problems=[
+            f"{product.description} is not sold to {name_country(country)}, so it is not in this price."
+            for product, _ in known
+            if not product.is_sold_to(country)
+        ],
+    )
+
+
+def _plan(
+    visit: MerchantVisit, wanted: Sequence[RoutedProduct], delivery: Delivery
+) -> Sequence[PlannedShipment]:
+    if not wanted or len(wanted) > _MOST_ROUTED:
+        return ()
+    terms = RoutingTerms(
+        catalogue=visit.services.catalogue, currency=visit.merchant.currency, now=visit.now
+    )
+    routing = route_products(wanted, terms, delivery)
+    return routing.plan.shipments if isinstance(routing, Routed) else ()
+
+
+def _describe_parcel(
+    parcel: PlannedShipment, wanted: Sequence[RoutedProduct], catalogue: Catalogue
+) -> ParcelLine:
+    names = _name_contents(parcel, wanted, catalogue)
+    first, last = parcel.arrival.earliest, parcel.arrival.latest
+    arrives = write_day(last) if first == last else f"{write_day(first)} to {write_day(last)}"
+    return ParcelLine(
+        f"{count(parcel.copies, 'copy', 'copies')}: {join(names)}",
+        name_lab(parcel.lab, catalogue),
+        arrives,
+    )
+
+
+def _name_contents(
+    parcel: PlannedShipment, wanted: Sequence[RoutedProduct], catalogue: Catalogue
+) -> list[str]:
+    products = [wanted[item].product for item in parcel.items]
+    return list(dict.fromkeys(_name(product, catalogue) for product in products))
+
+
+def _name(product: Product, catalogue: Catalogue) -> str:
+    name = find_family(catalogue, product).name
+    return f"{name[:1].lower()}{name[1:]}"
+
+
+def _explain(
+    parcels: Sequence[PlannedShipment], wanted: Sequence[RoutedProduct], catalogue: Catalogue
+) -> str:
+    """Say why the order does not travel in one parcel: other labs, or things packed differently."""
+    labs = list(dict.fromkeys(parcel.lab for parcel in parcels))
+    if len(parcels) <= 1:
+        return ""
+    reasons = []
+    if len(labs) > 1:
+        names = [name_lab(lab, catalogue) for lab in labs]
+        reasons.append(f"No single lab makes all of it best, so {join(names)} each send a parcel.")
+    for lab in labs:
+        here = [parcel for parcel in parcels if parcel.lab == lab]
+        if len(here) > 1:
+            contents = [join(_name_contents(parcel, wanted, catalogue)) for parcel in here]
+            reasons.append(
+                f"{name_lab(lab, catalogue)} packs {join(contents)} apart, because they need "
+                "different packaging."
+            )
+    return " ".join(reasons)
