@@ -125,6 +125,7 @@ def _order_by_program(house: House, program: Merchant) -> None:
 def _order_by_hand(page: Page, house: House) -> int:
     for steps in (("+ 1 day",), (), ("+ 1 day",)):
         page.goto(house.at("/orders/new"))
+        press(page, "Use a sample address")
         press(page, "Create order")
         press(page, "Submit the order")
         expect(page.locator(".page-head .badge", has_text="Submitted")).to_be_visible(timeout=WAIT)
@@ -134,6 +135,7 @@ def _order_by_hand(page: Page, house: House) -> int:
     expect(page.locator(".page-head .badge", has_text="Complete")).to_be_visible(timeout=WAIT)
     [number] = re.findall(r"/orders/(\d+)", page.url)
     page.goto(house.at("/orders/new"))
+    press(page, "Use a sample address")
     press(page, "Create order")
     press(page, "Submit the order")
     return int(number)

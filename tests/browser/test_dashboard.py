@@ -48,10 +48,17 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 def make_order(page: Page, house: House) -> int:
     """Make an order as the form suggests, and return its number."""
     page.goto(house.at("/orders/new"))
-    press(page, "Create order")
+    create_as_suggested(page)
     expect(page.get_by_text("The order is ready to submit.")).to_be_visible(timeout=PATIENCE)
     [number] = re.findall(r"/orders/(\d+)", page.url)
     return int(number)
+
+
+def create_as_suggested(page: Page) -> None:
+    """Make the order that the form suggests, for somebody who does not exist."""
+    press(page, "Use a sample address")
+    expect(page.get_by_label("Name", exact=True)).to_have_value("Sample Recipient")
+    press(page, "Create order")
 
 
 def complete(page: Page) -> None:
@@ -86,7 +93,7 @@ def test_a_newcomer_gets_to_a_complete_order_by_pressing_what_is_there(
     page.get_by_label("Password").fill(PASSWORD)
     press(page, "Create account")
     page.get_by_role("link", name="Create your first order").click()
-    press(page, "Create order")
+    create_as_suggested(page)
     press(page, "Submit the order")
     press(page, "+ 1 day")
 
@@ -120,7 +127,7 @@ def test_without_a_script_it_is_the_same(open_page: NewPage, house: House) -> No
     page = open_page("phone", java_script_enabled=False)
     house.sign_up(page, "No script", "noscript@shop.example")
     page.goto(house.at("/orders/new"))
-    press(page, "Create order")
+    create_as_suggested(page)
     press(page, "Submit the order")
     press(page, "+ 1 day")
     page.reload()
@@ -158,13 +165,13 @@ def test_what_was_typed_stays_when_the_country_changes(open_page: NewPage, house
     house.sign_up(page, "Typing", "typing@shop.example")
     page.goto(house.at("/orders/new"))
     page.get_by_label("Copies of each image").fill("7")
-    page.get_by_label("Finish").select_option("matte")
+    page.get_by_label("Matte").check()
 
     with page.expect_response(re.compile("country=DE"), timeout=PATIENCE):
         page.get_by_label("Country").select_option("DE")
 
-    expect(page.get_by_label("Shipping")).to_contain_text("working days")
-    expect(page.get_by_label("Finish")).to_have_value("matte")
+    expect(page.get_by_role("group", name="Shipping")).to_contain_text("working days")
+    expect(page.get_by_label("Matte")).to_be_checked()
     expect(page.get_by_label("Copies of each image")).to_have_value("7")
 
 

@@ -79,6 +79,35 @@ class TestADraft:
         assert alice.do(page, "remove-image", **FORM).status == 303
         assert see(alice.api, order_id)["images"] == []
 
+    def test_what_is_looked_at_meanwhile_does_not_matter(self, alice: Window) -> None:
+        order_id = begin(alice)
+        add(alice, order_id)
+        form = {**FORM, "order": str(order_id), "sku": "WEAR-HOODIE"}
+
+        more = alice.do(NEW, "create-order", **{**form, "addresses": "https://shop.example/1.jpg"})
+        assert number_of(alice.do(NEW, "create-order", **form)) == order_id
+
+        assert more.status == 400
+        assert "Choose the size of the product" in words_of(more)
+        assert [image["sku"] for image in see(alice.api, order_id)["images"]] == [PHOTO]
+
+    def test_it_is_in_the_list_and_has_a_page(self, alice: Window) -> None:
+        order_id = begin(alice)
+        add(alice, order_id)
+
+        assert str(order_id) in alice.words("/orders")
+        assert "Not ready" in alice.words(f"/orders/{order_id}")
+        assert "Country" in alice.words(f"/orders/{order_id}/address")
+
+    def test_more_pictures_may_come_with_the_form(self, alice: Window) -> None:
+        order_id = begin(alice)
+        add(alice, order_id)
+        form = {**FORM, "order": str(order_id)}
+        files = [("pictures", "dog.jpg", ANOTHER_PICTURE)]
+
+        assert number_of(alice.upload(NEW, "create-order", files, **form)) == order_id
+        assert len(see(alice.api, order_id)["images"]) == 2
+
     def test_the_recipients_price_is_that_of_every_picture(self, alice: Window) -> None:
         order_id = begin(alice)
         add(alice, order_id)
@@ -196,7 +225,8 @@ class TestThePrice:
         words = alice.words(f"{NEW}?order={order_id}&country=GB")
 
         parcels = words.partition("Price")[2]
-        assert "parcels 1 copy" in parcels
+        assert "3 parcels" in parcels
+        assert "Print: 1 copy From" in parcels
         assert "different packaging" in parcels or "each send a parcel" in parcels
 
     def test_strange_numbers_are_no_failure(self, alice: Window) -> None:

@@ -94,6 +94,7 @@ def search_families(
 ) -> list[tuple[Family, list[Product]]]:
     """Return the families with what fits of each, of all that is sold to a country."""
     words = simplify(wanted.text).split()
+    written = catalogue.remember("written for search", lambda: _write(catalogue))
     found = []
     for family in list_families(catalogue):
         if wanted.kind and family.kind != wanted.kind:
@@ -101,7 +102,8 @@ def search_families(
         fitting = [
             product
             for product in family.list_sold_to(country)
-            if (not wanted.size or classify(product) == wanted.size) and _has(product, words)
+            if (not wanted.size or classify(product) == wanted.size)
+            and all(word in written[product.sku] for word in words)
         ]
         if fitting:
             found.append((family, fitting))
@@ -186,6 +188,9 @@ def _area(size: Size, units: Units) -> Fraction:
     return Fraction(size.width) * Fraction(size.height) * IN_INCHES[units] ** 2
 
 
-def _has(product: Product, words: Sequence[str]) -> bool:
-    written = simplify(f"{product.sku} {product.kind} {product.description}")
-    return all(word in written for word in words)
+def _write(catalogue: Catalogue) -> dict[str, str]:
+    """Return what is searched of each product, by sku."""
+    return {
+        product.sku: simplify(f"{product.sku} {product.kind} {product.description}")
+        for product in catalogue.products
+    }

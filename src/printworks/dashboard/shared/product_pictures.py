@@ -97,7 +97,7 @@ def draw_swatch(value: str) -> Markup | None:
         return None
     return Markup(  # noqa: S704
         '<svg class="swatch" viewBox="0 0 20 20" aria-hidden="true">'
-        f'<circle cx="10" cy="10" r="9" fill="{colour}" stroke="#000" stroke-opacity=".3"/></svg>'
+        f'<circle cx="10" cy="10" r="9" fill="{colour}" stroke="#8a8f98"/></svg>'
     )
 
 

@@ -6,7 +6,7 @@
 const drop = document.querySelector("[data-pictures]");
 const form = drop?.closest("form");
 const AT_ONCE = 3;
-const MOST_TRIES = 6;
+const MOST_TRIES = 40;
 const tiles = new Set();
 let active = 0;
 let beginning = null;
@@ -88,7 +88,15 @@ class Tile {
   }
 }
 
+// With pictures in the order, it can be created whatever product is looked at meanwhile.
+function relax() {
+  for (const choice of form.querySelectorAll("[data-required]")) {
+    choice.required = isNew && !tray.children.length;
+  }
+}
+
 function changed() {
+  relax();
   const unfinished = [...tiles].filter((tile) => UNFINISHED.includes(tile.state)).length;
   form.dataset.waiting = unfinished || "";
   form.dispatchEvent(new CustomEvent("pictures-changed"));
@@ -183,6 +191,7 @@ async function readAnswer(status, kind, read) {
     403: "This page was open for too long. Reload it: pictures that were added are kept.",
     404: "The order does not exist any more.",
     408: "The upload was too slow. Retry it.",
+    429: "There were too many requests. Retry in a minute.",
     413: `The file is too large: ${megabytes(drop.dataset.largest)} is the most.`,
     503: "Uploads are temporarily unavailable. Retry in a minute.",
   };
@@ -315,6 +324,7 @@ function check(event) {
 }
 
 function start() {
+  relax();
   const place = drop.closest("[data-drop-here]") ?? drop;
   drop.querySelector("[data-drop-hint]").hidden = false;
   drop.querySelector("[data-once]").remove();
@@ -340,7 +350,10 @@ function start() {
     removeListed(button);
   });
   form.addEventListener("submit", check);
-  form.addEventListener("product-chosen", () => { form.picked = true; });
+  form.addEventListener("product-chosen", () => {
+    form.picked = true;
+    relax();
+  });
   form.addEventListener("click", (event) => {
     if (event.target.closest("[data-pick]")) form.picked = false;
   });

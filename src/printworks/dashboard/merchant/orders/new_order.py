@@ -7,6 +7,7 @@ uploaded on its own and nothing is lost when the page is closed.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from sqlalchemy import Connection
 from starlette.responses import Response
 
 from printworks.actions.images.recipient_prices import set_prices_to_user
@@ -21,7 +22,11 @@ from printworks.dashboard.merchant.orders.drafts import (
     values_of,
 )
 from printworks.dashboard.merchant.orders.form_values import FormValues
-from printworks.dashboard.merchant.orders.print_fields import read_addresses, read_print
+from printworks.dashboard.merchant.orders.print_fields import (
+    read_addresses,
+    read_print,
+    read_recipient_price,
+)
 from printworks.dashboard.merchant.orders.product_choice import (
     CHOICE,
     LOOKED_FOR,
@@ -47,7 +52,7 @@ from printworks.dashboard.shared.recipient_fields import (
     read_reference,
 )
 from printworks.dashboard.site.assets import address_of
-from printworks.dashboard.site.forms import read_choice
+from printworks.dashboard.site.forms import Sent, read_choice
 from printworks.dashboard.site.rendering import send_on
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
@@ -134,11 +139,12 @@ def create(visit: MerchantVisit) -> str | Response:
     with visit.services.database.reading() as db:
         draft = find_draft(visit.within(db))
         check_sold(visit.within(db), draft, new.destination_country or "")
-    present = draft.image_count if draft else 0
+    if draft is not None and draft.image_count and not _has_more(visit.sent):
+        return _complete(visit, new, draft)
     wanted = read_print(visit, country=new.destination_country, payment=new.payment)
     addressed = read_addresses(visit, wanted)
-    with receive_pictures(visit, addressed, present=present) as received:
-        alone = bool(received.pictures) and not addressed and not present
+    with receive_pictures(visit, addressed) as received:
+        alone = bool(received.pictures) and not addressed
         checked = check_pictures(visit, received, wanted, alone=alone)
         with visit.services.database.writing() as db:
             order = _store(visit, db, new, draft, wanted.price_to_user)
@@ -157,8 +163,21 @@ def create(visit: MerchantVisit) -> str | Response:
     return f"/orders/{order.id}"
 
 
+def _has_more(sent: Sent) -> bool:
+    """Say whether the form itself brings pictures, beside those that the draft has."""
+    return bool(sent.files.get(PICTURES)) or sent.text("addresses") != ""
+
+
+def _complete(visit: MerchantVisit, new: NewOrder, draft: Order) -> str:
+    """Complete a draft that has its pictures; which product the form shows does not matter."""
+    price = read_recipient_price(visit, new.payment)
+    with visit.services.database.writing() as db:
+        _store(visit, db, new, draft, price)
+    return f"/orders/{draft.id}"
+
+
 def _store(
-    visit: MerchantVisit, db: Any, new: NewOrder, draft: Order | None, price: int | None
+    visit: MerchantVisit, db: Connection, new: NewOrder, draft: Order | None, price: int | None
 ) -> Order:
     """Create the order; or give the draft what is known now, its pictures included."""
     work = visit.work_in(db)

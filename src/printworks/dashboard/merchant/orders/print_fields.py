@@ -4,7 +4,7 @@ from typing import Final
 
 import msgspec
 
-from printworks.catalogue.products import Currency, Product
+from printworks.catalogue.products import Product
 from printworks.dashboard.merchant.orders.product_choice import CHOICE, explain_not_sold, name_value
 from printworks.dashboard.shared.labels import join, name_attribute, shorten
 from printworks.dashboard.shared.money import read_money
@@ -35,7 +35,7 @@ def read_print(visit: MerchantVisit, *, country: str | None, payment: Payment) -
         copies=_read_copies(sent.text("copies")),
         sizing=read_choice(Sizing, sent.text("sizing"), _NO_SIZING, field="sizing"),
         attributes=_read_choices(sent, product),
-        price_to_user=_read_price(sent.text("price_to_user"), payment, visit.merchant.currency),
+        price_to_user=read_recipient_price(visit, payment),
     )
 
 
@@ -80,7 +80,9 @@ def _read_choices(sent: Sent, product: Product) -> dict[str, str]:
     return chosen
 
 
-def _read_price(typed: str, payment: Payment, currency: Currency) -> int | None:
+def read_recipient_price(visit: MerchantVisit, payment: Payment) -> int | None:
+    """Read what a recipient who pays should pay for a copy; None if that was left open."""
+    typed, currency = visit.sent.text("price_to_user"), visit.merchant.currency
     if not typed:
         return None
     if payment is not Payment.INVOICE_RECIPIENT:

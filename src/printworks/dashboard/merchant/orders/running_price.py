@@ -131,11 +131,11 @@ def _plan(
 def _describe_parcel(
     parcel: PlannedShipment, wanted: Sequence[RoutedProduct], catalogue: Catalogue
 ) -> ParcelLine:
-    names = _name_contents(parcel, wanted, catalogue)
+    contents = join(_name_contents(parcel, wanted, catalogue))
     first, last = parcel.arrival.earliest, parcel.arrival.latest
     arrives = write_day(last) if first == last else f"{write_day(first)} to {write_day(last)}"
     return ParcelLine(
-        f"{count(parcel.copies, 'copy', 'copies')}: {join(names)}",
+        f"{contents[:1].upper()}{contents[1:]}: {count(parcel.copies, 'copy', 'copies')}",
         name_lab(parcel.lab, catalogue),
         arrives,
     )

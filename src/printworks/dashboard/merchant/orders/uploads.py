@@ -51,21 +51,21 @@ class ReceivedPictures(msgspec.Struct, frozen=True):
 
 @contextmanager
 def receive_pictures(
-    visit: MerchantVisit, addressed: Sequence[NewImage], *, present: int = 0
+    visit: MerchantVisit, addressed: Sequence[NewImage]
 ) -> Iterator[ReceivedPictures]:
     """Copy the pictures of a form, or the sample if it was asked for, into a folder.
 
-    Refuse a form with neither pictures nor addresses, unless there are some in the order already.
+    Refuse a form with neither pictures nor addresses.
     """
     with TemporaryDirectory(prefix="printworks-") as folder:
         files: list[tuple[str, IO[bytes]]] = [
             (file.filename or _UNNAMED, file.file) for file in visit.sent.files.get(PICTURES, ())
         ]
         wants_sample = visit.services.is_sandbox and visit.sent.text(SAMPLE) != ""
-        if not files and not addressed and not present and wants_sample:
+        if not files and not addressed and wants_sample:
             sample = resources.files("printworks.dashboard").joinpath("static", "sample.jpg")
             files = [("Our sample picture", sample.open("rb"))]
-        if not files and not addressed and not present:
+        if not files and not addressed:
             raise BadInput(_NO_PICTURE, field="pictures")
         if files:
             visit.services.check_room()
