@@ -3,6 +3,9 @@
 import pytest
 from sqlalchemy import select
 
+from printworks.catalogue.opening import open_catalogue
+from printworks.dashboard.shared.dates import write_stored_day
+from printworks.dashboard.shared.order_routing import name_lab
 from printworks.rules.events import OrderHeld
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus
@@ -45,7 +48,7 @@ def test_a_job_shows_what_is_printed_for_whom_and_by_when(
     for word in (f"Lab job {job.id}", "Offered", "Alice", "A-7", "Mary Fox", "YO1 1AA"):
         assert word in said
     assert "Dispatch by" in said
-    assert job.latest_arrival in said
+    assert write_stored_day(job.latest_arrival) in said
     assert "GLOBAL-PHO-4X6-PRO" in said
     assert "The print file has not been rendered yet" in said
     page = operator.open(f"/console/shipments/{job.id}").body.decode()
@@ -81,6 +84,25 @@ def test_it_is_accepted_begun_and_dispatched_and_the_order_is_complete(
     assert (entry.action, entry.subject) == ("report-for-lab", f"shipment {job.id}")
     assert entry.merchant_id == order.merchant_id
     assert entry.details == {"state": "dispatched", "fields": ["carrier", "tracking"]}
+
+
+@pytest.mark.both_databases
+def test_what_the_carrier_has_delivered_is_shown_to_the_merchant(
+    operator: Window, alice: Window, database: Database
+) -> None:
+    order, job = hand_in(database, alice)
+    page = f"/console/shipments/{job.id}"
+    assert "Mark as delivered" not in operator.words(page)
+    hear(database, job, LabState.DISPATCHED)
+
+    assert "The job was delivered." in operator.follow(operator.do(page, "lab-deliver"))
+    assert operator.do(page, "lab-deliver").status == 400
+
+    assert see_order(database, order).status is OrderStatus.COMPLETE
+    said = alice.words(f"/orders/{order.id}")
+    assert f"Order {order.id} Delivered" in said
+    assert "This order was delivered on" in said
+    assert "Delivered" in alice.words("/orders")
 
 
 @pytest.mark.parametrize(
@@ -142,7 +164,7 @@ def test_what_a_lab_rejects_goes_to_another_and_is_taken_back_from_the_first(
     with database.reading() as db:
         [other] = list_shipments(db, order.id)
     assert (other.state, other.lab != job.lab) == (LabState.OFFERED, True)
-    assert f"Lab job {other.id} at {other.lab}" in said
+    assert f"Lab job {other.id} at {name_lab(other.lab, open_catalogue(None))}" in said
     assert taken_back(database) == [job.id]
     assert last_entry(database).details == {"state": "rejected", "fields": ["reason"]}
 

@@ -4,10 +4,11 @@ from datetime import date, timedelta
 from fractions import Fraction
 from typing import Any
 
+import msgspec
 import pytest
 
+from printworks.catalogue.country_names import name_country
 from printworks.catalogue.opening import open_catalogue
-from printworks.dashboard.shared.labels import name_country
 from printworks.dashboard.shared.order_images import make_crop, write_percent
 from printworks.dashboard.shared.order_routing import describe_choices
 from printworks.dashboard.shared.order_timeline import describe_timeline
@@ -15,6 +16,7 @@ from printworks.rules import events
 from printworks.rules.images import ImageStatus
 from printworks.rules.issues import IssueState
 from printworks.rules.orders import OrderStatus, ShippingMethod
+from printworks.rules.production import LabState
 from printworks.rules.routing.calendars import Window
 from printworks.rules.routing.model import (
     LabFinding,
@@ -57,7 +59,25 @@ SENTENCES: list[tuple[events.OrderEvent, str]] = [
         events.ShipmentsChanged(
             status=OrderStatus.SUBMITTED, merchant_order_id=None, changed=[8], shipments=[SENT]
         ),
-        "Shipment 8 dispatched",
+        "Dispatched",
+    ),
+    (events.ShipmentsDelivered([8]), "Delivered"),
+    *(
+        (
+            events.ShipmentsChanged(
+                status=OrderStatus.SUBMITTED,
+                merchant_order_id=None,
+                changed=[8],
+                shipments=[],
+                state=state,
+            ),
+            sentence,
+        )
+        for state, sentence in (
+            (LabState.ACCEPTED, "Accepted by the lab"),
+            (LabState.IN_PRODUCTION, "Printing"),
+            (LabState.FAILED, "The lab could not make it"),
+        )
     ),
     (
         events.PrintedElsewhere(wanted="ES", images=[1, 2], countries=["DE", "FR"]),
@@ -67,7 +87,7 @@ SENTENCES: list[tuple[events.OrderEvent, str]] = [
         events.ShipmentsChanged(
             status=OrderStatus.SUBMITTED, merchant_order_id=None, changed=[8, 9], shipments=[]
         ),
-        "Update from the lab about shipments 8 and 9",
+        "Offered to a lab",
     ),
     (events.OrderHeld(shipment=None, reason=None), "Put on hold"),
     (events.OrderHeld(shipment=8, reason="Torn."), "Shipment 8 is held: Torn."),
@@ -125,6 +145,59 @@ def test_what_happens_to_many_images_in_a_row_is_one_line() -> None:
     ]
 
 
+def the_lines(*happened: events.OrderEvent) -> list[tuple[str, list[str]]]:
+    """Describe events, newest first: each line, and what it stands for."""
+    dated = [DatedEvent(NOON, event) for event in happened]
+    return [(entry.what, [one.what for one in entry.details]) for entry in describe_timeline(dated)]
+
+
+def test_images_that_come_one_by_one_are_one_line_of_each_kind() -> None:
+    happened: list[events.OrderEvent] = [
+        event
+        for image in range(40, 0, -1)
+        for event in (events.ImageJudged(image, ImageStatus.OK), events.ImagesAdded([image]))
+    ]
+
+    arrived, added = the_lines(*happened)
+
+    assert (arrived[0], added[0]) == ("40 images arrived", "40 images added")
+    assert arrived[1][0] == "Image 40 arrived"
+
+
+def test_no_more_than_forty_lines_are_behind_one() -> None:
+    happened = [DatedEvent(NOON, events.ImageRemoved(image)) for image in range(1000)]
+
+    [entry] = describe_timeline(happened)
+
+    assert (entry.what, len(entry.details), entry.more) == ("1,000 images removed", 40, 960)
+
+
+def test_equal_lines_in_a_row_are_one() -> None:
+    changed = events.OrderChanged(["email"])
+
+    assert the_lines(changed, changed, events.OrderReleased(), changed) == [
+        ("Changed the contact details, 2 times", ["Changed the contact details"] * 2),
+        ("Released from hold", []),
+        ("Changed the contact details", []),
+    ]
+
+
+def test_a_shipment_is_named_where_there_are_several() -> None:
+    waiting = msgspec.structs.replace(SENT, id=9, is_shipped=False)
+    sent = events.ShipmentsChanged(
+        status=OrderStatus.SUBMITTED,
+        merchant_order_id=None,
+        changed=[8],
+        shipments=[SENT, waiting],
+        state=LabState.DISPATCHED,
+    )
+
+    assert the_lines(events.ShipmentsDelivered([8]), sent) == [
+        ("Shipment 8: delivered", []),
+        ("Shipment 8: dispatched", []),
+    ]
+
+
 def a_package(lab: str) -> PlannedShipment:
     """Say what makes a package of image 1."""
     days = Window(date(2026, 11, 18), date(2026, 11, 20))
@@ -170,9 +243,9 @@ def test_every_verdict_is_a_sentence_without_what_labs_cost() -> None:
 
     assert choice.heading == "After b had declined"
     assert choice.chosen == (
-        "Leeds (United Kingdom) prints image 1: 2 copies, sent by Fri 20 Nov 2026, to arrive by "
-        "Fri 20 Nov 2026.",
-        "Standard shipping promises Thu 19 Nov 2026. No lab can meet that; this is the earliest "
+        "Leeds (United Kingdom) prints image 1: 2 copies, sent by Fri, 20 Nov 2026, to arrive by "
+        "Fri, 20 Nov 2026.",
+        "Standard shipping promises Thu, 19 Nov 2026. No lab can meet that; this is the earliest "
         "possible.",
         "No lab in Spain can make and send image 1 in time.",
     )
@@ -183,7 +256,7 @@ def test_every_verdict_is_a_sentence_without_what_labs_cost() -> None:
         "b was asked before and declined.",
         "c is paused: holidays.",
         "d has no matching shipping service to that country.",
-        "e would be too late: it would arrive by Tue 1 Dec 2026.",
+        "e would be too late: it would arrive by Tue, 1 Dec 2026.",
         "f is not in the country where the order should be printed.",
     )
 
@@ -224,7 +297,7 @@ def test_something_is_never_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "name"), [("IM", "Isle of Man"), ("CW", "Curacao"), ("AN", "AN"), ("", "")]
+    ("code", "name"), [("IM", "Isle of Man"), ("CW", "Curaçao"), ("AN", "AN"), ("", "")]
 )
 def test_a_country_has_its_name_and_one_that_is_gone_its_code(code: str, name: str) -> None:
     assert name_country(code) == name

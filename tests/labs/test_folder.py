@@ -226,6 +226,22 @@ class TestLooking:
 
         assert [report.state for report in lab.poll()] == [LabState.IN_PRODUCTION]
 
+    def test_what_the_carrier_has_delivered_is_put_back_into_the_archive(
+        self, lab: FolderLab, placed: Place, root: Path
+    ) -> None:
+        folder = placed()
+        (folder / "tracking.txt").write_bytes(b"00340")
+        move(folder, "done")
+        lab.acknowledge(*look_twice(lab))
+
+        move(root / "archive" / NAME, "delivered")
+        (report,) = look_twice(lab)
+        lab.acknowledge(report)
+
+        assert (report.name, report.state) == (NAME, LabState.DELIVERED)
+        assert (root / "archive" / NAME).is_dir()
+        assert list(lab.poll()) == []
+
     @pytest.mark.parametrize(
         ("note", "carrier", "number", "url"),
         [

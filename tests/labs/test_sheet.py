@@ -119,7 +119,7 @@ def test_nothing_is_loaded_from_elsewhere() -> None:
 @settings(deadline=None)
 @given(text=st.just(HOSTILE) | st.text())
 def test_no_text_becomes_part_of_the_page(text: str) -> None:
-    plain = msgspec.to_builtins(a_job(packing_slip=a_file("slip.pdf")))
+    plain = msgspec.to_builtins(a_job(packing_slip=a_file("slip.pdf"), reprint_of=3))
     hostile = msgspec.convert(put_everywhere(plain, text), JobDocument)
 
     tags = tags_of(sheet_of(hostile))

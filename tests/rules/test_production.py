@@ -53,8 +53,9 @@ class TestReports:
 
         assert known == max([_S.OFFERED, *reports], key=WAY.index)
 
-    def test_what_was_dispatched_stays_so(self) -> None:
-        assert LAB_MOVES[_S.DISPATCHED] == frozenset()
+    def test_what_was_dispatched_can_only_be_delivered(self) -> None:
+        assert LAB_MOVES[_S.DISPATCHED] == frozenset({_S.DELIVERED})
+        assert LAB_MOVES[_S.DELIVERED] == frozenset()
 
     def test_a_lab_rejects_only_what_it_has_not_begun(self) -> None:
         may_reject = {state for state in LabState if _S.REJECTED in LAB_MOVES[state]}

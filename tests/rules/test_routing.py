@@ -7,7 +7,7 @@ import pytest
 
 from printworks.rules.routing.calendars import Window
 from printworks.rules.routing.costs import ShipmentPrice
-from printworks.rules.routing.explaining import explain
+from printworks.rules.routing.explaining import RoutingWords, explain
 from printworks.rules.routing.model import (
     LabFinding,
     LabVerdict,
@@ -270,7 +270,9 @@ class TestExplain:
             a_lab("d", {1: 10, 2: 10}),
         ]
 
-        said = explain(ask([an_item(1), an_item(2, copies=2)], labs), lambda pence: f"{pence}p")
+        said = explain(
+            ask([an_item(1), an_item(2, copies=2)], labs), RoutingWords(money="{}p".format)
+        )
 
         assert said == [
             "a prints items 1 and 2 (Prints, 3 copies), dispatches by 2026-03-03 and sends by post "

@@ -30,6 +30,7 @@ from printworks.rules.events import (
     OrderRefunded,
     OrderReleased,
     ShipmentsChanged,
+    ShipmentsDelivered,
 )
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus, ShippingMethod
@@ -463,6 +464,51 @@ class TestTheUsualCourse:
         assert only(shop, order).sent_at == NOON + timedelta(days=2)
         assert only(shop, order).shipped_at == shop.clock() + timedelta(days=2)
 
+    def test_an_order_is_delivered_with_its_last_parcel_and_programs_are_told_nothing(
+        self, shop: Shop
+    ) -> None:
+        order = submit(shop, skus=(STICKER, FRAME))
+        shop.drain()
+        first, last = list_all(shop, order)
+        hear(shop, first, _S.DISPATCHED)
+        hear(shop, last, _S.DISPATCHED)
+        told = len(of_kind(shop, order, ShipmentsChanged))
+
+        assert hear(shop, first, _S.DELIVERED)
+        between = shop.order(order).delivered_at
+        shop.pass_time(hours=1)
+        assert hear(shop, last, _S.DELIVERED)
+        assert not hear(shop, last, _S.DELIVERED)
+
+        assert between is None
+        assert shop.order(order).delivered_at == shop.clock()
+        assert shop.order(order).status is OrderStatus.COMPLETE
+        assert [one.state for one in list_all(shop, order)] == [_S.DELIVERED] * 2
+        delivered = of_kind(shop, order, ShipmentsDelivered)
+        assert [one.shipments for one in delivered] == [[first.id], [last.id]]
+        assert len(of_kind(shop, order, ShipmentsChanged)) == told
+
+    def test_what_was_delivered_has_left_its_lab(self, shop: Shop) -> None:
+        order = submit(shop)
+        shop.drain()
+
+        hear(shop, only(shop, order), _S.DELIVERED, tracking_number="LX1")
+
+        assert only(shop, order).state is _S.DELIVERED
+        assert only(shop, order).tracking_number == "LX1"
+        assert shop.order(order).status is OrderStatus.COMPLETE
+        assert len(of_kind(shop, order, ShipmentsChanged)) == 1
+
+    def test_a_tracked_parcel_is_delivered_in_the_end(self, shop: Shop) -> None:
+        order = submit(shop, destination_country="US")
+        shop.drain()
+        finish(shop)
+        assert shop.order(order).delivered_at is None
+
+        shop.pass_time(days=2, hours=5)
+
+        assert only(shop, order).delivered_at == shop.order(order).delivered_at == shop.clock()
+
     @pytest.mark.parametrize("state", [_S.ACCEPTED, _S.IN_PRODUCTION, _S.DISPATCHED])
     def test_what_was_said_before_changes_nothing(self, shop: Shop, state: LabState) -> None:
         order = submit(shop)
@@ -660,6 +706,9 @@ class TestMagicWords:
         message = f"Shipment {held.id} is held; we are looking into it."
         assert write_reasons(shop.order(order).reasons) == message
 
+        # Whoever carries it cannot know.
+        assert not hear(shop, held, _S.DELIVERED)
+        assert only(shop, order) == held
         print_again(shop, held)
 
         replaced, again = list_all(shop, order)

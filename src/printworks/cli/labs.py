@@ -102,6 +102,12 @@ def dispatch(
     _report(session, report)
 
 
+@command(app, "deliver")
+def deliver(session: CommandSession, shipment: ShipmentId) -> None:
+    """Report that the carrier has delivered a shipment."""
+    _report(session, LabReport(job=shipment, state=LabState.DELIVERED))
+
+
 @command(app, "reject")
 def reject(session: CommandSession, shipment: ShipmentId, *, reason: Reason) -> None:
     """Report that the lab will not make a shipment; it is offered to others."""

@@ -24,6 +24,7 @@ from printworks.cli.output import note, pick
 from printworks.cli.session import CommandSession, command
 from printworks.errors import ServiceError
 from printworks.rules.orders import OrderStatus
+from printworks.rules.routing.explaining import RoutingWords
 from printworks.rules.routing.explaining import explain as explain_routing
 from printworks.rules.routing.model import Routed
 from printworks.store.accounts.merchants import get_merchant
@@ -178,7 +179,7 @@ def _write_decisions(order: Order, decisions: Sequence[Decision]) -> Iterator[st
     for decision in decisions:
         if decision.without:
             yield f"\nAfter {', '.join(decision.without)} had rejected it:"
-        yield from explain_routing(decision.routing, write_amount)
+        yield from explain_routing(decision.routing, RoutingWords(money=write_amount))
 
 
 def _describe(found: _Explained) -> dict[str, Any]:

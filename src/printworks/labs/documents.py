@@ -82,6 +82,8 @@ class JobDocument(msgspec.Struct, frozen=True, kw_only=True):
     order: int
     merchant: str
     merchant_order_id: str | None
+    # The order of which this one is a free reprint.
+    reprint_of: int | None = None
     # How many labs have rejected it before.
     rejections: int
     ordered_at: datetime

@@ -1,11 +1,11 @@
 """A hot folder: each job is a folder that the lab moves as its work progresses.
 
     inbox ─> accepted ─> printing ─> done ──┐
-                │            │              ├─> archive
+                │            │              ├─> archive <─> delivered
                 └────────────┴────> failed ─┘
 
 We put jobs into `inbox` and finished ones into `archive`; the lab makes all other moves. It may
-skip steps. The disk may be a network share: nothing relies on the clocks of two machines.
+skip steps. Whoever hears from the carrier moves a job from `archive` to `delivered`; we put it back. The disk may be a network share: nothing relies on the clocks of two machines.
 """
 
 import errno
@@ -52,10 +52,11 @@ ACCEPTED: Final = "accepted"
 PRINTING: Final = "printing"
 DONE: Final = "done"
 FAILED: Final = "failed"
+DELIVERED: Final = "delivered"
 ARCHIVE: Final = "archive"
 # In the order in which a job passes through them, so that a search misses none that is moved
 # meanwhile.
-FOLDERS: Final = (INBOX, ACCEPTED, PRINTING, DONE, FAILED, ARCHIVE)
+FOLDERS: Final = (INBOX, ACCEPTED, PRINTING, DONE, FAILED, ARCHIVE, DELIVERED)
 
 # After how many equal polls a job is reported. A note may be half written, a folder half copied,
 # and the lab may move a folder before it writes the note.
@@ -66,6 +67,7 @@ _STATES: Final[Mapping[LabState, str]] = {
     LabState.ACCEPTED: ACCEPTED,
     LabState.IN_PRODUCTION: PRINTING,
     LabState.DISPATCHED: DONE,
+    LabState.DELIVERED: DELIVERED,
     LabState.REJECTED: FAILED,
     LabState.FAILED: FAILED,
 }
@@ -131,7 +133,7 @@ class FolderLab:
     def poll(self) -> Iterator[LabReport]:
         """Report every job that the lab has moved, unless that was acknowledged already."""
         seen: set[_Place] = set()
-        for folder in (ACCEPTED, PRINTING, DONE, FAILED):
+        for folder in (ACCEPTED, PRINTING, DONE, FAILED, DELIVERED):
             with self._working():
                 places = self._list(folder)
             seen.update(places)
@@ -161,7 +163,7 @@ class FolderLab:
         place = _Place(folder, report.name)
         with self._lock:
             self._acknowledged.add(place)
-        if folder in {DONE, FAILED}:
+        if folder in {DONE, FAILED, DELIVERED}:
             self._archive(place)
 
     def erase(self, job: int) -> int:
@@ -275,19 +277,20 @@ class FolderLab:
         if place.folder == PRINTING:
             return LabReport(job=place.job, name=place.name, state=LabState.IN_PRODUCTION)
         with JobFolder.open(self._path(place)) as folder:
-            if place.folder == DONE:
-                return self._read_done(place, folder)
-            return self._read_failed(place, folder)
+            if place.folder == FAILED:
+                return self._read_failed(place, folder)
+            return self._read_done(place, folder)
 
     def _read_done(self, place: _Place, folder: JobFolder) -> LabReport | None:
         note = folder.read_note(TRACKING)
-        if not self._is_settled(place, folder, has_note=bool(note) or not folder.is_tracked):
+        needs_note = place.folder == DONE and folder.is_tracked
+        if not self._is_settled(place, folder, has_note=bool(note) or not needs_note):
             return None
         carrier, number, url = read_tracking(note)
         return LabReport(
             job=place.job,
             name=place.name,
-            state=LabState.DISPATCHED,
+            state=LabState.DISPATCHED if place.folder == DONE else LabState.DELIVERED,
             carrier=carrier,
             tracking_number=number,
             tracking_url=url,

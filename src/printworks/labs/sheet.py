@@ -9,6 +9,7 @@ import segno
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from printworks.catalogue.country_names import name_country
 from printworks.labs.documents import JobDocument
 
 
@@ -24,6 +25,7 @@ def write_sheet(
         places=places,
         pictures={name: embed_picture(content) for name, content in thumbnails.items()},
         code=_render_code(document.job),
+        name_country=name_country,
     )
 
 

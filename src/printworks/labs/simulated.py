@@ -23,6 +23,8 @@ Fault: TypeAlias = Callable[[JobDocument, Timetable], Timetable]
 ACCEPTED_AFTER: Final = timedelta(seconds=30)
 PRODUCED_AFTER: Final = timedelta(minutes=5)
 DISPATCHED_AFTER: Final = timedelta(minutes=20)
+# How long after dispatch the carrier of a tracked shipment reports that it was delivered.
+DELIVERED_AFTER: Final = timedelta(days=2)
 # How much later than usual a late job is dispatched.
 LATE: Final = timedelta(days=3)
 # How long after dispatch the carrier reports that a shipment is lost.
@@ -47,7 +49,7 @@ class SimulatedLab:
         timetable = _usual(document)
         for word in list_faults(document.merchant_order_id):
             timetable = FAULTS[word](document, timetable)
-        return timetable
+        return (*timetable, *_deliver(document, timetable))
 
     def cancel(self, name: str) -> None:
         """Do nothing: there is no print to stop, and later reports change nothing."""
@@ -105,6 +107,16 @@ def _usual(document: JobDocument) -> Timetable:
         Later(_vary(PRODUCED_AFTER, job), _report(document, LabState.IN_PRODUCTION)),
         Later(_vary(DISPATCHED_AFTER, job), dispatched),
     )
+
+
+def _deliver(document: JobDocument, timetable: Timetable) -> Timetable:
+    """Return what the carrier reports at the end: only of a shipment that it tracks."""
+    sent = [one for one in timetable if one.report.state is LabState.DISPATCHED]
+    is_lost = any(one.report.state is LabState.FAILED for one in timetable)
+    if is_lost or not sent or sent[0].report.tracking_number is None:
+        return ()
+    delivered = _report(document, LabState.DELIVERED)
+    return (Later(sent[0].wait + _vary(DELIVERED_AFTER, document.job), delivered),)
 
 
 def _report(document: JobDocument, state: LabState, **facts: Any) -> LabReport:

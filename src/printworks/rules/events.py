@@ -7,6 +7,7 @@ import msgspec
 from printworks.rules.images import ImageStatus
 from printworks.rules.issues import IssueState
 from printworks.rules.orders import OrderStatus
+from printworks.rules.production import LabState
 
 
 # Its docstring is in the OpenAPI document.
@@ -106,6 +107,17 @@ class ShipmentsChanged(msgspec.Struct, frozen=True, kw_only=True, tag="shipments
     merchant_order_id: str | None
     changed: list[int]
     shipments: list[ShipmentFact]
+    # What those that changed have become; None if labs have just been offered them.
+    state: LabState | None = None
+
+
+class ShipmentsDelivered(msgspec.Struct, frozen=True, tag="shipments-delivered"):
+    """Shipments reached the recipient, as their carrier says.
+
+    Merchants' programs are not told: the contract has no word for it.
+    """
+
+    shipments: list[int]
 
 
 class PrintedElsewhere(msgspec.Struct, frozen=True, kw_only=True, tag="printed-elsewhere"):
@@ -180,6 +192,7 @@ OrderEvent = (
     | ImageRendered
     | PackingSlipJudged
     | ShipmentsChanged
+    | ShipmentsDelivered
     | PrintedElsewhere
     | OrderHeld
     | OrderReleased

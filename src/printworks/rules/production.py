@@ -15,6 +15,8 @@ class LabState(StrEnum):
     ACCEPTED = "accepted"
     IN_PRODUCTION = "in-production"
     DISPATCHED = "dispatched"
+    # Its carrier says that it has arrived.
+    DELIVERED = "delivered"
     REJECTED = "rejected"
     CANCELLED = "cancelled"
     FAILED = "failed"
@@ -51,7 +53,8 @@ LAB_MOVES: Final[Mapping[LabState, frozenset[LabState]]] = {
     _S.ACCEPTED: frozenset({_S.IN_PRODUCTION, _S.DISPATCHED, _S.REJECTED, _S.CANCELLED, _S.FAILED}),
     # Cancelled only by an operator, who has it printed again.
     _S.IN_PRODUCTION: frozenset({_S.DISPATCHED, _S.FAILED, _S.CANCELLED}),
-    _S.DISPATCHED: frozenset(),
+    _S.DISPATCHED: frozenset({_S.DELIVERED}),
+    _S.DELIVERED: frozenset(),
     _S.REJECTED: frozenset(),
     _S.CANCELLED: frozenset(),
     _S.FAILED: frozenset({_S.CANCELLED}),
@@ -61,6 +64,8 @@ LAB_MOVES: Final[Mapping[LabState, frozenset[LabState]]] = {
 DROPPED: Final = frozenset({_S.REJECTED, _S.CANCELLED})
 # Shipments that a lab still has to make.
 OPEN: Final = frozenset({_S.OFFERED, _S.ACCEPTED, _S.IN_PRODUCTION})
+# Shipments that have left their lab.
+SENT: Final = frozenset({_S.DISPATCHED, _S.DELIVERED})
 
 
 def is_news(known: LabState, reported: LabState) -> bool:

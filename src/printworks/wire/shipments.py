@@ -4,7 +4,7 @@ from typing import Self
 
 import msgspec
 
-from printworks.rules.production import LabState
+from printworks.rules.production import SENT
 from printworks.store.labs.shipments import Shipment
 from printworks.wire.timestamps import show_timestamp
 
@@ -27,7 +27,7 @@ class ShipmentOut(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, shipment: Shipment) -> Self:
         """Show a shipment; one that is only planned has no id yet."""
-        is_dispatched = shipment.state is LabState.DISPATCHED
+        is_dispatched = shipment.state in SENT
         return cls(
             shipmentId=None if shipment.state is None else str(shipment.id),
             isTracked=shipment.is_tracked,

@@ -82,7 +82,12 @@ def make_reprint(work: Work, order: Order, issue: Issue, copies: Copies) -> Orde
     work.record(created.id, ImagesAdded([image.id for image in images]))
     enqueue_mockups(work, images)
     # Images keep their prices: customs documents need the values.
-    values = {"image_count": len(images), "currency": work.merchant.currency, "price": 0}
+    values = {
+        "image_count": len(images),
+        "currency": work.merchant.currency,
+        "price": 0,
+        "reprint_of": order.id,
+    }
     reprint = update_order(work.db, created, values)
     return release_to_production(work, reprint, images, provider=ON_ACCOUNT)
 

@@ -3,7 +3,7 @@
 from printworks.actions.work import Work
 from printworks.rules.events import OrderMoved, ShipmentFact
 from printworks.rules.orders import OrderStatus, check_move
-from printworks.rules.production import DROPPED, LabState
+from printworks.rules.production import DROPPED, SENT
 from printworks.store.labs.shipments import Shipments
 from printworks.store.orders.orders import Order, update_order
 
@@ -37,8 +37,8 @@ def show_shipments(shipments: Shipments) -> list[ShipmentFact]:
         ShipmentFact(
             id=shipment.id,
             items=shipment.image_ids,
-            is_shipped=shipment.state is LabState.DISPATCHED,
-            carrier=shipment.carrier if shipment.state is LabState.DISPATCHED else None,
+            is_shipped=shipment.state in SENT,
+            carrier=shipment.carrier if shipment.state in SENT else None,
             tracking_number=shipment.tracking_number,
             tracking_url=shipment.tracking_url,
         )

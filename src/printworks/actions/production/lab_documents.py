@@ -46,6 +46,7 @@ def write_document(
         order=order.id,
         merchant=merchant.name,
         merchant_order_id=order.merchant_order_id,
+        reprint_of=order.reprint_of,
         rejections=max(rejected, default=0),
         ordered_at=shipment.created_at,
         dispatch_by=_find_dispatch_day(lab, theirs, shipment),

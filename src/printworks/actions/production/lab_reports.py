@@ -3,6 +3,7 @@
 from collections.abc import Set
 from typing import Final, NamedTuple
 
+import msgspec
 from sqlalchemy import Connection
 
 from printworks.actions.mail.notices import tell_shipped
@@ -23,10 +24,10 @@ from printworks.actions.work import SystemWork, Work
 from printworks.catalogue.services import Carrier
 from printworks.errors import BadInput, WrongState
 from printworks.labs.documents import LabReport
-from printworks.rules.events import OrderHeld
+from printworks.rules.events import OrderHeld, ShipmentsDelivered
 from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus
-from printworks.rules.production import LabState, is_news
+from printworks.rules.production import OPEN, SENT, LabState, is_news
 from printworks.rules.reasons import Reason, ReasonCode, add_reason, drop_reasons
 from printworks.rules.routing.model import Routed, Routing
 from printworks.store.accounts.merchants import get_merchant
@@ -46,7 +47,7 @@ from printworks.store.orders.orders import Order, update_order
 # No longer true of a shipment that is dispatched or offered again.
 _AT_LABS: Final = frozenset({ReasonCode.SHIPMENT_FAILED, ReasonCode.SHIPMENT_HELD})
 # After these the job must not stay in the lab's inbox: it would be made twice.
-_ENDS_AT_LAB: Final = frozenset({LabState.DISPATCHED, LabState.REJECTED, LabState.FAILED})
+_ENDS_AT_LAB: Final = frozenset({*SENT, LabState.REJECTED, LabState.FAILED})
 
 
 class _Chosen(NamedTuple):
@@ -81,6 +82,8 @@ def apply_lab_report(
     work, order, shipment = _lock_shipment(system, report.job)
     if report.name and report.name != shipment.job_name:
         return False
+    if report.state is LabState.DELIVERED:
+        return _deliver(system, report, shipment)
     if shipment.state is None or not is_news(shipment.state, report.state):
         return False
     if report.state is LabState.DISPATCHED and _is_misprint(work.db, order, shipment, report):
@@ -93,10 +96,33 @@ def apply_lab_report(
         reasons = _change_reasons(order, shipment, report.state)
         order = update_order(work.db, order, {"updated_at": work.now, **reasons})
     shipments = list_shipments(work.db, order.id)
-    record_shipments(work, order, shipments, [shipment.id])
+    record_shipments(work, order, shipments, [shipment.id], report.state)
     if report.state is LabState.DISPATCHED:
         tell_shipped(work, order, get_shipment(work.db, shipment.id))
     _complete_if_all_sent(work, order, shipments)
+    return True
+
+
+def _deliver(system: SystemWork, report: LabReport, known: Shipment) -> bool:
+    """Note that a shipment was delivered; one that nobody saw leave its lab has left it, too.
+
+    One that is held stays so: an operator decides what becomes of it.
+    """
+    has_left = False
+    if known.state in OPEN and known.held_because is None:
+        has_left = apply_lab_report(
+            system, msgspec.structs.replace(report, state=LabState.DISPATCHED)
+        )
+    work, order, shipment = _lock_shipment(system, report.job)
+    if shipment.state is None or not is_news(shipment.state, LabState.DELIVERED):
+        # It may be held by now, for a misprint.
+        return has_left
+    values = {"state": LabState.DELIVERED, "delivered_at": work.now, "updated_at": work.now}
+    update_shipment(work.db, shipment, values)
+    work.record(order.id, ShipmentsDelivered([shipment.id]))
+    everything = list_shipments(work.db, order.id)
+    if all(one.state is LabState.DELIVERED for one in everything):
+        update_order(work.db, order, {"delivered_at": work.now, "updated_at": work.now})
     return True
 
 
@@ -224,7 +250,7 @@ def reoffer_shipment(system: SystemWork, shipment_id: int) -> list[Shipment]:
 
 
 def _complete_if_all_sent(work: Work, order: Order, shipments: Shipments) -> None:
-    is_sent = all(shipment.state is LabState.DISPATCHED for shipment in shipments)
+    is_sent = all(shipment.state in SENT for shipment in shipments)
     if order.status is OrderStatus.SUBMITTED and shipments and is_sent:
         # A lab may have had it before it was held.
         move_order(work, order, OrderStatus.COMPLETE, shipments, held_at=None)

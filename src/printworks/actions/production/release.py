@@ -168,14 +168,22 @@ def record_sent(work: Work, shipment: Shipment) -> Shipment | None:
 
 
 def record_shipments(
-    work: Work, order: Order, shipments: Shipments, changed: Sequence[int]
+    work: Work,
+    order: Order,
+    shipments: Shipments,
+    changed: Sequence[int],
+    state: LabState | None = None,
 ) -> None:
-    """Record that some shipments of an order changed; the event describes all of them."""
+    """Record that some shipments of an order changed; the event describes all of them.
+
+    Those that changed have this state; None if labs have just been offered them.
+    """
     event = ShipmentsChanged(
         status=order.status,
         merchant_order_id=order.merchant_order_id,
         changed=list(changed),
         shipments=show_shipments(shipments),
+        state=state,
     )
     work.record(order.id, event)
 

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from types import NoneType
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, Protocol
 
-from printworks.catalogue.countries import COUNTRIES
+from printworks.catalogue.country_names import list_country_choices
+from printworks.catalogue.services import CARRIER_NAMES, Carrier
 from printworks.rules.events import CallbackState
 from printworks.rules.images import ImageStatus
 from printworks.rules.issues import IssueAction, IssueKind, IssueState, Resolution
@@ -18,8 +20,6 @@ from printworks.rules.production import LabState
 from printworks.rules.sizing import Sizing
 
 Tone = Literal["", "ok", "warn", "error"]
-
-_SMALL_WORDS: Final = {"AND": "and", "OF": "of", "THE": "the"}
 
 
 class Label(NamedTuple):
@@ -39,6 +39,9 @@ _ORDERS: Final[Mapping[OrderStatus, Label]] = {
     OrderStatus.COMPLETE: Label("Complete", "ok"),
     OrderStatus.CANCELLED: Label("Cancelled"),
 }
+
+# Of an order all of whose parcels have arrived, if their carriers say so.
+DELIVERED: Final = Label("Delivered", "ok")
 
 _IMAGES: Final[Mapping[ImageStatus, Label]] = {
     ImageStatus.AWAITING_URL_OR_DATA: Label("File missing", "warn"),
@@ -61,10 +64,11 @@ _ENTRIES: Final[Mapping[EntryKind, Label]] = {
 _SHIPMENTS: Final[Mapping[LabState | None, Label]] = {
     None: Label("Planned"),
     LabState.OFFERED: Label("At the lab"),
-    LabState.ACCEPTED: Label("Accepted", "ok"),
-    LabState.IN_PRODUCTION: Label("In production", "ok"),
+    LabState.ACCEPTED: Label("Accepted by the lab", "ok"),
+    LabState.IN_PRODUCTION: Label("Printing", "ok"),
     LabState.DISPATCHED: Label("Dispatched", "ok"),
-    LabState.REJECTED: Label("Rejected", "warn"),
+    LabState.DELIVERED: Label("Delivered", "ok"),
+    LabState.REJECTED: Label("Declined by the lab", "warn"),
     LabState.CANCELLED: Label("Cancelled"),
     LabState.FAILED: Label("Failed", "error"),
 }
@@ -119,6 +123,7 @@ _JOBS: Final[Mapping[LabState | None, Label]] = {
     LabState.ACCEPTED: Label("Accepted"),
     LabState.IN_PRODUCTION: Label("In production", "warn"),
     LabState.DISPATCHED: Label("Dispatched", "ok"),
+    LabState.DELIVERED: Label("Delivered", "ok"),
     LabState.REJECTED: Label("Rejected", "error"),
     LabState.CANCELLED: Label("Cancelled"),
     LabState.FAILED: Label("Failed", "error"),
@@ -175,23 +180,25 @@ def label(named: object) -> Label:
     return _FOR_MERCHANTS[type(named)][named]
 
 
+class _ShownOrder(Protocol):
+    @property
+    def status(self) -> OrderStatus: ...
+    @property
+    def delivered_at(self) -> datetime | None: ...
+
+
+def label_order(order: _ShownOrder) -> Label:
+    """Return how far an order is: to people it is delivered where programs read Complete."""
+    return DELIVERED if order.delivered_at is not None else _ORDERS[order.status]
+
+
 def operator_label(named: object) -> Label:
     """Return what operators read for a state or a choice."""
     return _FOR_OPERATORS[type(named)][named]
 
 
-def name_country(code: str | None) -> str:
-    """Return `ISLE OF MAN`, as the list has it, as `Isle of Man`."""
-    if code is None or code not in COUNTRIES:
-        return code or ""
-    name = COUNTRIES[code].name
-    return re.sub(r"[A-Z']+", lambda word: _SMALL_WORDS.get(word[0]) or word[0].capitalize(), name)
-
-
 # A code and a name each, in the order of their names.
-COUNTRY_CHOICES: Final[Sequence[tuple[str, str]]] = tuple(
-    (code, name_country(code)) for code in COUNTRIES
-)
+COUNTRY_CHOICES: Final[Sequence[tuple[str, str]]] = list_country_choices()
 
 
 def name_attribute(attribute: str) -> str:
@@ -203,6 +210,11 @@ def name_attribute(attribute: str) -> str:
 def name_device(agent: str) -> str:
     """Return `Firefox on Windows` for what a browser says of itself."""
     return " on ".join(recognise_browser(agent)) or "Another program"
+
+
+def name_carrier(carrier: Carrier) -> str:
+    """Return who carries a parcel, as people know them."""
+    return CARRIER_NAMES.get(carrier, "") or _OTHER_CARRIERS[carrier]
 
 
 def shorten(text: str, longest: int = 60) -> str:
@@ -219,6 +231,36 @@ def join(words: list[str]) -> str:
     """Return `a`, `a and b`, or `a, b and c`."""
     return " and ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)
 
+
+# Those without a name of their own.
+_OTHER_CARRIERS: Final[Mapping[Carrier, str]] = {
+    Carrier.EU_POSTAL: "the post of the country",
+    Carrier.AIR_MAIL: "air mail",
+    Carrier.NOT_KNOWN: "a carrier that is not known yet",
+}
+
+# To choose one: with the service, where carriers have several.
+CARRIER_CHOICES: Final[Sequence[tuple[str, str]]] = (
+    (Carrier.ROYAL_MAIL, "Royal Mail"),
+    (Carrier.ROYAL_MAIL_FIRST_CLASS, "Royal Mail, first class"),
+    (Carrier.ROYAL_MAIL_SECOND_CLASS, "Royal Mail, second class"),
+    (Carrier.FEDEX, "FedEx"),
+    (Carrier.FEDEX_UK, "FedEx UK"),
+    (Carrier.FEDEX_INTL, "FedEx International"),
+    (Carrier.INTERLINK, "Interlink"),
+    (Carrier.UPS, "UPS"),
+    (Carrier.UPS_TWO_DAY, "UPS, two days"),
+    (Carrier.UPS_MI, "UPS Mail Innovations"),
+    (Carrier.UK_MAIL, "UK Mail"),
+    (Carrier.TNT, "TNT"),
+    (Carrier.PARCEL_FORCE, "Parcelforce"),
+    (Carrier.DHL, "DHL"),
+    (Carrier.DPD_NEXT_DAY, "DPD, next day"),
+    (Carrier.EU_POSTAL, "Postal service in Europe"),
+    (Carrier.AU_POST, "Australia Post"),
+    (Carrier.AIR_MAIL, "Air mail"),
+    (Carrier.NOT_KNOWN, "Another carrier"),
+)
 
 # What an API key may do.
 KEY_ACCESSES: Final[Mapping[KeyAccess, str]] = {

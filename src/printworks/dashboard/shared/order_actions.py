@@ -11,7 +11,7 @@ from printworks.actions.production.routing import lab_rules_of
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.shared.order_routing import name_lab
 from printworks.rules.orders import ENDED, OrderStatus, Payment, Permissions
-from printworks.rules.production import DROPPED, LabState
+from printworks.rules.production import DROPPED, SENT, LabState
 from printworks.store.labs.shipments import Shipments
 from printworks.store.orders.orders import Order
 
@@ -121,7 +121,7 @@ def explain_refusal(
 
 
 def _explain_lab(lab: str, state: LabState, allowed: frozenset[LabState]) -> str:
-    if state is LabState.DISPATCHED:
+    if state in SENT:
         return f"{lab} has dispatched it."
     if state is LabState.FAILED:
         return f"{lab} could not make it. We are looking into it."

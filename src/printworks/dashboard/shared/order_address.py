@@ -7,7 +7,8 @@ from printworks.actions.orders.orders import change_order
 from printworks.actions.orders.shipping import change_shipping
 from printworks.actions.production.release import permissions_of
 from printworks.actions.work import Work
-from printworks.dashboard.shared.labels import COUNTRY_CHOICES, name_country
+from printworks.catalogue.country_names import name_country
+from printworks.dashboard.shared.labels import COUNTRY_CHOICES
 from printworks.dashboard.shared.order_actions import OrderAction, explain_refusal
 from printworks.dashboard.shared.recipient_fields import list_methods, read_country, read_method
 from printworks.dashboard.site.forms import Sent

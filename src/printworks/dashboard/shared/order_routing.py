@@ -4,11 +4,15 @@ What labs charge us is not shown: only which of them would have cost more.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import date
 from typing import Final, NamedTuple
 
+from printworks.actions.production.routing import FINE
+from printworks.catalogue.country_names import name_country
 from printworks.catalogue.snapshot import Catalogue
-from printworks.dashboard.shared.labels import count, join, name_country
+from printworks.dashboard.shared.dates import write_day
+from printworks.dashboard.shared.labels import count, join
+from printworks.dashboard.shared.money import format_money
+from printworks.rules.routing.explaining import RoutingWords
 from printworks.rules.routing.model import LabFinding, LabVerdict, Plan, PlannedShipment, Routed
 from printworks.store.labs.shipments import Decision
 
@@ -36,6 +40,18 @@ _REASONS: Final[Mapping[LabFinding, str]] = {
     LabFinding.ABROAD: "{lab} is not in the country where the order should be printed.",
     LabFinding.DEARER: "{lab} would have cost more.",
 }
+
+
+def write_for_operators(catalogue: Catalogue, currency: str) -> RoutingWords:
+    """Return how the explanation of a routing is written for operators, with amounts."""
+    services = {service.code: service.name for service in catalogue.services}
+    return RoutingWords(
+        money=lambda amount: format_money(round(amount / FINE), currency),
+        day=write_day,
+        lab=lambda code: name_lab(code, catalogue),
+        service=lambda code: services.get(code, code),
+        country=name_country,
+    )
 
 
 def describe_choices(
@@ -116,8 +132,3 @@ def _name(images: Sequence[int]) -> str:
     named = [str(image) for image in images[:_NAMED]]
     rest = len(images) - len(named)
     return f"images {join([*named, f'{rest} more'] if rest else named)}"
-
-
-def write_day(day: date) -> str:
-    """Return `Mon 2 Nov 2026`."""
-    return f"{day:%a %-d %b %Y}"

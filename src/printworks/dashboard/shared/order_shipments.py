@@ -5,8 +5,9 @@ from datetime import date, datetime
 import msgspec
 
 from printworks.catalogue.snapshot import Catalogue
-from printworks.dashboard.shared.labels import count
-from printworks.dashboard.shared.order_routing import name_lab, write_day
+from printworks.dashboard.shared.dates import write_days
+from printworks.dashboard.shared.labels import count, name_carrier
+from printworks.dashboard.shared.order_routing import name_lab
 from printworks.rules.production import LabState
 from printworks.store.labs.shipments import Shipment
 
@@ -23,6 +24,7 @@ class ShipmentView(msgspec.Struct, frozen=True, kw_only=True):
     tracking_number: str
     tracking_url: str
     shipped_at: datetime | None
+    delivered_at: datetime | None
     # Why it waits or was not made.
     problem: str
 
@@ -41,11 +43,12 @@ def describe_shipment(shipment: Shipment, catalogue: Catalogue) -> ShipmentView:
         state=shipment.state,
         lab=name_lab(shipment.lab, catalogue),
         what=f"{images}, {count(shipment.copies, 'copy', 'copies')}",
-        how=f"{service or shipment.service}, {tracked}",
-        arrives=write_day(first) if first == last else f"{write_day(first)} to {write_day(last)}",
+        how=f"{service or name_carrier(shipment.carrier)}, {tracked}",
+        arrives=write_days(first, last),
         tracking_number=shipment.tracking_number or "",
         # Labs write these: nothing but an address of the web may become a link.
         tracking_url=url if url.lower().startswith(("https://", "http://")) else "",
         shipped_at=shipment.shipped_at,
+        delivered_at=shipment.delivered_at,
         problem=shipment.held_because or shipment.reason or "",
     )

@@ -5,7 +5,8 @@ from datetime import datetime
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from printworks.dashboard.shared.labels import Tone, count, join, name_country
+from printworks.catalogue.country_names import name_country
+from printworks.dashboard.shared.labels import Tone, count, join
 from printworks.dashboard.shared.money import format_money
 from printworks.rules.events import (
     ImageChanged,
@@ -28,10 +29,12 @@ from printworks.rules.events import (
     PrintedElsewhere,
     RecipientErased,
     ShipmentsChanged,
+    ShipmentsDelivered,
 )
 from printworks.rules.images import ImageStatus
 from printworks.rules.issues import IssueState
 from printworks.rules.orders import OrderStatus
+from printworks.rules.production import LabState
 from printworks.store.orders.history import DatedEvent
 
 
@@ -41,11 +44,17 @@ class TimelineEntry(NamedTuple):
     what: str
     at: datetime
     tone: Tone = ""
+    # Another order that it tells of.
+    order: int | None = None
+    # The lines that it stands for, newest first; how many more there are.
+    details: tuple["TimelineEntry", ...] = ()
+    more: int = 0
 
 
 class _TimelineText(NamedTuple):
     what: str
     tone: Tone = ""
+    order: int | None = None
 
 
 _MOVES: Final[Mapping[OrderStatus, _TimelineText]] = {
@@ -92,7 +101,18 @@ _IMAGE_FIELDS: Final[Mapping[str, str]] = {
     "sizing": "fit",
     "sku": "product",
 }
-# What is said of several in a row.
+# What a lab did.
+_AT_LABS: Final[Mapping[LabState, _TimelineText]] = {
+    LabState.OFFERED: _TimelineText("Offered to a lab"),
+    LabState.ACCEPTED: _TimelineText("Accepted by the lab"),
+    LabState.IN_PRODUCTION: _TimelineText("Printing"),
+    LabState.DISPATCHED: _TimelineText("Dispatched", "ok"),
+    LabState.DELIVERED: _TimelineText("Delivered", "ok"),
+    LabState.REJECTED: _TimelineText("Declined by the lab", "warn"),
+    LabState.CANCELLED: _TimelineText("Cancelled at the lab"),
+    LabState.FAILED: _TimelineText("The lab could not make it", "error"),
+}
+# What is said of several images in a row.
 _MANY: Final[Mapping[type[OrderEvent], str]] = {
     ImagesAdded: "images added",
     ImageRemoved: "images removed",
@@ -100,37 +120,79 @@ _MANY: Final[Mapping[type[OrderEvent], str]] = {
     ImageJudged: "images arrived",
     ImageRendered: "print files rendered",
 }
+# So many lines are behind one line at most.
+_MOST_DETAILS: Final = 40
 
 
 def describe_timeline(happenings: Sequence[DatedEvent]) -> list[TimelineEntry]:
-    """Describe events, newest first; those of many images in a row become one line."""
+    """Describe events, newest first.
+
+    What happens to many images in a row becomes a line of each kind, and equal lines in a row
+    become one; what they stand for is in their details.
+    """
+    has_parcels = any(_count_shipments(one.event) > 1 for one in happenings)
     told: list[TimelineEntry] = []
-    for kind, group in groupby(happenings, key=lambda happening: _find_group(happening.event)):
-        lines = list(group)
-        if kind is None or len(lines) == 1:
-            told += [_describe_one(line) for line in lines]
+    for is_of_images, group in groupby(happenings, key=lambda one: _is_groupable(one.event)):
+        if is_of_images:
+            told += _describe_many(list(group))
         else:
-            images = sum(_count_images(line.event) for line in lines)
-            told.append(TimelineEntry(f"{images} {_MANY[kind]}", lines[0].at))
+            told += [_describe_one(one, has_parcels=has_parcels) for one in group]
+    return _join_equal(told)
+
+
+def _is_groupable(event: OrderEvent) -> bool:
+    """Whether several of these in a row, of whichever images, become one line of each kind."""
+    is_bad = isinstance(event, ImageJudged) and event.status is not ImageStatus.OK
+    return type(event) in _MANY and not is_bad
+
+
+def _describe_many(happenings: Sequence[DatedEvent]) -> list[TimelineEntry]:
+    """Describe events of images in a row: a line of each kind, in the order of the latest ones."""
+    by_kind: dict[type[OrderEvent], list[DatedEvent]] = {}
+    for one in happenings:
+        by_kind.setdefault(type(one.event), []).append(one)
+    told = []
+    for kind, events in by_kind.items():
+        details = [_describe_one(one, has_parcels=False) for one in events]
+        if len(details) == 1:
+            told += details
+        else:
+            images = sum(_count_images(one.event) for one in events)
+            told.append(_stand_for(f"{images:,} {_MANY[kind]}", details))
     return told
 
 
-def _describe_one(happening: DatedEvent) -> TimelineEntry:
-    said = _describe(happening.event)
-    return TimelineEntry(said.what, happening.at, said.tone)
+def _join_equal(entries: Sequence[TimelineEntry]) -> list[TimelineEntry]:
+    """Let one line stand for equal ones in a row."""
+    joined = []
+    for (what, _), group in groupby(entries, key=lambda entry: (entry.what, entry.details)):
+        equal = list(group)
+        joined.append(
+            equal[0] if len(equal) == 1 else _stand_for(f"{what}, {len(equal)} times", equal)
+        )
+    return joined
 
 
-def _find_group(event: OrderEvent) -> type[OrderEvent] | None:
-    """Return the kind of an event if several in a row become one line."""
-    is_bad = isinstance(event, ImageJudged) and event.status is not ImageStatus.OK
-    return type(event) if type(event) in _MANY and not is_bad else None
+def _stand_for(what: str, details: Sequence[TimelineEntry]) -> TimelineEntry:
+    newest = details[0]
+    shown = tuple(details[:_MOST_DETAILS])
+    return newest._replace(what=what, details=shown, more=len(details) - len(shown))
+
+
+def _describe_one(happening: DatedEvent, *, has_parcels: bool) -> TimelineEntry:
+    said = _describe(happening.event, has_parcels=has_parcels)
+    return TimelineEntry(said.what, happening.at, said.tone, said.order)
 
 
 def _count_images(event: OrderEvent) -> int:
     return len(event.images) if isinstance(event, ImagesAdded) else 1
 
 
-def _describe(event: OrderEvent) -> _TimelineText:
+def _count_shipments(event: OrderEvent) -> int:
+    return len(event.shipments) if isinstance(event, OrderMoved | ShipmentsChanged) else 0
+
+
+def _describe(event: OrderEvent, *, has_parcels: bool) -> _TimelineText:
     match event:
         case ImagesAdded() | ImageRemoved() | ImageChanged() | ImageJudged() | ImageRendered():
             return _describe_images(event)
@@ -141,8 +203,8 @@ def _describe(event: OrderEvent) -> _TimelineText:
         case PackingSlipJudged():
             judged = _JUDGED[event.status]
             return _TimelineText(f"The packing slip {judged.what}", judged.tone)
-        case ShipmentsChanged() | PrintedElsewhere():
-            return _describe_shipments(event)
+        case ShipmentsChanged() | ShipmentsDelivered() | PrintedElsewhere():
+            return _describe_shipments(event, has_parcels=has_parcels)
         case OrderCreated() | OrderMoved() | OrderChanged() | RecipientErased():
             return _describe_order(event)
 
@@ -205,29 +267,48 @@ def _describe_money(
             )
         case OrderCompensated():
             again = f": order {event.reprint}" if event.reprint else ""
-            return _TimelineText(f"Reprinted for issue {event.issue}{again}", "ok")
+            return _TimelineText(f"Reprinted for issue {event.issue}{again}", "ok", event.reprint)
         case OrderReprints():
-            return _TimelineText(f"Free reprint of order {event.order}")
+            return _TimelineText(f"Free reprint of order {event.order}", "", event.order)
         case IssueMoved():
             return _TimelineText(f"Issue {event.issue} {_ISSUES[event.state]}", "warn")
 
 
-def _describe_shipments(event: ShipmentsChanged | PrintedElsewhere) -> _TimelineText:
-    if isinstance(event, PrintedElsewhere):
-        what = f"{count(len(event.images), 'image')} printed in {_name_countries(event.countries)}"
-        return _TimelineText(f"{what}: no lab in {name_country(event.wanted)} is in time", "warn")
+def _describe_shipments(
+    event: ShipmentsChanged | ShipmentsDelivered | PrintedElsewhere, *, has_parcels: bool
+) -> _TimelineText:
+    match event:
+        case ShipmentsChanged():
+            return _describe_at_labs(_find_state(event), event.changed, has_parcels=has_parcels)
+        case ShipmentsDelivered():
+            return _describe_at_labs(LabState.DELIVERED, event.shipments, has_parcels=has_parcels)
+        case PrintedElsewhere():
+            printed = f"{count(len(event.images), 'image')} printed in"
+            countries = join([name_country(code) for code in event.countries])
+            why = f"no lab in {name_country(event.wanted)} is in time"
+            return _TimelineText(f"{printed} {countries}: {why}", "warn")
+
+
+def _find_state(event: ShipmentsChanged) -> LabState:
+    """Return what has become of the shipments that changed."""
+    if event.state is not None:
+        return event.state
     known = {shipment.id: shipment for shipment in event.shipments}
-    sent = [one for one in event.changed if one in known and known[one].is_shipped]
-    if sent:
-        return _TimelineText(f"{_name(sent)} dispatched", "ok")
-    # It may have been refused or spoiled, too: how it stands now is said beside the shipment.
-    return _TimelineText(f"Update from the lab about {_name(event.changed).lower()}")
+    are_sent = any(one in known and known[one].is_shipped for one in event.changed)
+    return LabState.DISPATCHED if are_sent else LabState.OFFERED
+
+
+def _describe_at_labs(
+    state: LabState, shipments: Sequence[int], *, has_parcels: bool
+) -> _TimelineText:
+    """Say what became of shipments; which they are only where there are others."""
+    said = _AT_LABS[state]
+    if not has_parcels:
+        return said
+    what = f"{_name(shipments)}: {said.what[:1].lower()}{said.what[1:]}"
+    return said._replace(what=what)
 
 
 def _name(shipments: Iterable[int]) -> str:
     named = [str(one) for one in shipments]
     return f"Shipment {named[0]}" if len(named) == 1 else f"Shipments {join(named)}"
-
-
-def _name_countries(codes: Sequence[str]) -> str:
-    return join([name_country(code) for code in codes])

@@ -1,7 +1,8 @@
 """Render pages from templates, with their security headers."""
 
 import secrets
-from datetime import timedelta
+from collections.abc import Callable
+from datetime import date, datetime, timedelta
 from typing import Any, Final
 
 import msgspec
@@ -9,12 +10,25 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse, RedirectResponse
 
+from printworks.catalogue.country_names import name_country
 from printworks.dashboard.shared.ages import write_age
 from printworks.dashboard.shared.callbacks import describe_event, describe_result, excerpt
+from printworks.dashboard.shared.dates import (
+    write_date,
+    write_day,
+    write_day_of_year,
+    write_instant,
+    write_moment,
+    write_soon,
+    write_stored_day,
+    write_time,
+)
 from printworks.dashboard.shared.labels import (
     Tone,
     label,
-    name_country,
+    label_order,
+    name_attribute,
+    name_carrier,
     name_device,
     operator_label,
 )
@@ -84,6 +98,11 @@ def mark_code(text: str) -> Markup:
     return Markup("").join(parts)
 
 
+def _of_reader(write: Callable[[Any], str]) -> Callable[[date], str]:
+    """Write times in the time zone of the reader; a day is the same everywhere."""
+    return lambda at: write(shift_to_reader(at) if isinstance(at, datetime) else at)
+
+
 def _open_environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("printworks.dashboard"),
@@ -95,17 +114,27 @@ def _open_environment() -> Environment:
     )
     environment.filters |= {
         "age": write_age,
-        "local": shift_to_reader,
+        "attribute": name_attribute,
+        "carrier": name_carrier,
         "country": name_country,
+        "date": _of_reader(write_date),
+        "day": _of_reader(write_day),
+        "day_of_year": _of_reader(write_day_of_year),
         "device": name_device,
+        "stored_day": write_stored_day,
         "event": describe_event,
         "excerpt": excerpt,
         "explain": write_reasons,
         "inline_code": mark_code,
+        "instant": _of_reader(write_instant),
         "label": label,
+        "order_label": label_order,
+        "moment": _of_reader(write_moment),
         "money": format_money,
         "operator_label": operator_label,
         "response": describe_result,
+        "soon": _of_reader(write_soon),
+        "time": _of_reader(write_time),
     }
     # What a page is given to write in another language takes the place of these.
     environment.globals["say"] = ENGLISH.say

@@ -28,6 +28,7 @@ from printworks.dashboard.auth.sessions import (
     SIGN_IN_PATHS,
     find_signed_in,
 )
+from printworks.dashboard.shared.dates import read_for
 from printworks.dashboard.site.forms import (
     FORM_TOKEN,
     ONCE,
@@ -344,6 +345,7 @@ class PageRouter(Generic[V]):
         return answer
 
     def _visit(self, db: Any, request: Request, signed_in: SignedIn, **said: Any) -> Any:
+        read_for(request.headers.get("accept-language", ""))
         known = {
             "services": self._services,
             "request": request,

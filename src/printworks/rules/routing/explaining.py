@@ -1,7 +1,8 @@
 """Why an order is printed where it is, in sentences for the operator."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final
+from datetime import date
+from typing import Final, NamedTuple
 
 from printworks.rules.routing.model import (
     LabFinding,
@@ -15,53 +16,66 @@ from printworks.rules.routing.model import (
 # How many items are listed before the rest is only counted.
 MOST_LISTED: Final = 5
 
-Money = Callable[[int], str]
+
+class RoutingWords(NamedTuple):
+    """How amounts, days and names are written: as they are stored, unless somebody says how."""
+
+    # Of an amount in the currency of routing.
+    money: Callable[[int], str] = str
+    day: Callable[[date], str] = str
+    lab: Callable[[str], str] = str
+    service: Callable[[str], str] = str
+    country: Callable[[str], str] = str
 
 
-def explain(routing: Routing, money: Money = str) -> list[str]:
-    """Return the plan, what it costs, and why each other lab was not chosen.
+AS_STORED: Final = RoutingWords()
 
-    `money` formats an amount in the currency of routing.
-    """
+
+def explain(routing: Routing, words: RoutingWords = AS_STORED) -> list[str]:
+    """Return the plan, what it costs, and why each other lab was not chosen."""
     verdicts = [
-        _describe_verdict(v, money) for v in routing.verdicts if v.finding != LabFinding.CHOSEN
+        _describe_verdict(v, words) for v in routing.verdicts if v.finding != LabFinding.CHOSEN
     ]
     if isinstance(routing, Unroutable):
         return [f"No lab can make and send {_name(routing.items)}.", *verdicts]
-    return [*_describe_plan(routing.plan, money), *verdicts]
+    return [*_describe_plan(routing.plan, words), *verdicts]
 
 
-def _describe_plan(plan: Plan, money: Money) -> Iterator[str]:
+def _describe_plan(plan: Plan, words: RoutingWords) -> Iterator[str]:
     for shipment in plan.shipments:
-        yield _describe_shipment(shipment, money)
+        yield _describe_shipment(shipment, words)
+    money = words.money
     costs = f"{money(plan.items_cost)} for printing and {money(plan.shipping_cost)} for shipping"
     yield f"Together that costs {money(plan.total)}: {costs}."
-    yield _describe_promise(plan)
+    yield _describe_promise(plan, words)
     if plan.printed_elsewhere:
         named = _name(plan.printed_elsewhere)
-        yield f"No lab in {plan.print_country} can make and send {named} in time."
+        country = words.country(plan.print_country or "")
+        yield f"No lab in {country} can make and send {named} in time."
     if not plan.is_exact:
         yield "There were too many possibilities to try them all; a cheaper plan may exist."
 
 
-def _describe_shipment(shipment: PlannedShipment, money: Money) -> str:
+def _describe_shipment(shipment: PlannedShipment, words: RoutingWords) -> str:
     copies = "1 copy" if shipment.copies == 1 else f"{shipment.copies} copies"
     tracked = "tracked" if shipment.is_tracked else "untracked"
     return (
-        f"{shipment.lab} prints {_name(shipment.items)} ({shipment.band}, {copies}), dispatches by "
-        f"{shipment.dispatch.latest} and sends by {shipment.service} ({shipment.method}, {tracked}) "
-        f"for {money(shipment.shipping_cost)}, to arrive from {shipment.arrival.earliest} to "
-        f"{shipment.arrival.latest}."
+        f"{words.lab(shipment.lab)} prints {_name(shipment.items)} ({shipment.band}, {copies}), "
+        f"dispatches by {words.day(shipment.dispatch.latest)} and sends by "
+        f"{words.service(shipment.service)} ({shipment.method}, {tracked}) "
+        f"for {words.money(shipment.shipping_cost)}, to arrive from "
+        f"{words.day(shipment.arrival.earliest)} to {words.day(shipment.arrival.latest)}."
     )
 
 
-def _describe_promise(plan: Plan) -> str:
-    promise = f"the promise of {plan.promise} by {plan.method}"
+def _describe_promise(plan: Plan, words: RoutingWords) -> str:
+    promise = f"the promise of {words.day(plan.promise)} by {plan.method}"
     if plan.meets_promise:
         return f"It meets {promise}."
     if any(shipment.method != plan.method for shipment in plan.shipments):
         return f"Not all of it can be sent by {plan.method}, so {promise} is not met."
-    return f"Nothing meets {promise}; this plan arrives the earliest, on {plan.arrives_by}."
+    arrives = words.day(plan.arrives_by)
+    return f"Nothing meets {promise}; this plan arrives the earliest, on {arrives}."
 
 
 _SENTENCES: Final[Mapping[LabFinding, str]] = {
@@ -76,16 +90,16 @@ _SENTENCES: Final[Mapping[LabFinding, str]] = {
 }
 
 
-def _describe_verdict(verdict: LabVerdict, money: Money) -> str:
-    items = _name(verdict.items)
+def _describe_verdict(verdict: LabVerdict, words: RoutingWords) -> str:
+    lab, items = words.lab(verdict.lab), _name(verdict.items)
     if verdict.extra_cost == 0:
-        return f"{verdict.lab} would cost the same for {items}, and came second."
+        return f"{lab} would cost the same for {items}, and came second."
     return _SENTENCES[verdict.finding].format(
-        lab=verdict.lab,
+        lab=lab,
         items=items,
         reason=verdict.reason,
-        arrives_by=verdict.arrives_by,
-        extra_cost=money(verdict.extra_cost or 0),
+        arrives_by=words.day(verdict.arrives_by) if verdict.arrives_by else "",
+        extra_cost=words.money(verdict.extra_cost or 0),
     )
 
 

@@ -8,8 +8,9 @@ import msgspec
 from sqlalchemy import Connection, insert, select, update
 
 from printworks.rules.images import ImageStatus
+from printworks.store.engine.columns import beside_index
 from printworks.store.images.images import Image, reserve_image_ids
-from printworks.store.tables import images, orders, pictures
+from printworks.store.tables import images, issues, orders, pictures
 
 
 class Copy(NamedTuple):
@@ -25,6 +26,20 @@ Copies: TypeAlias = Sequence[Copy]
 def find_callback_format(db: Connection, order_id: int) -> str:
     query = select(orders.c.callback_format).where(orders.c.id == order_id)
     return str(db.execute(query).scalar_one())
+
+
+def list_reprints(db: Connection, merchant_id: int, order_id: int) -> list[int]:
+    """Return the orders that print a merchant's order again, oldest first."""
+    query = (
+        select(issues.c.reprint_order_id)
+        .where(
+            issues.c.order_id == order_id,
+            beside_index(issues.c.merchant_id) == merchant_id,
+            beside_index(issues.c.reprint_order_id).is_not(None),
+        )
+        .order_by(issues.c.id)
+    )
+    return list(db.execute(query).scalars())
 
 
 def take_numbers(db: Connection, originals: Sequence[Image], *, now: datetime) -> list[Copy]:

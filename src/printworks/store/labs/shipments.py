@@ -64,6 +64,7 @@ class Shipment(msgspec.Struct, frozen=True):
     tracking_number: str | None
     tracking_url: str | None
     shipped_at: datetime | None
+    delivered_at: datetime | None
     lab_token: str
     created_at: datetime
     updated_at: datetime
@@ -148,7 +149,10 @@ _INSERT: Final = PreparedStatement(
 )
 # What only a lab can say.
 _NOT_YET_KNOWN: Final[Mapping[str, None]] = dict.fromkeys(
-    ("sent_at", "held_because", "reason", "tracking_number", "tracking_url", "shipped_at")
+    (
+        *("sent_at", "held_because", "reason"),
+        *("tracking_number", "tracking_url", "shipped_at", "delivered_at"),
+    )
 )
 _INSERT_PLAN: Final = PreparedStatement(
     insert(plans)

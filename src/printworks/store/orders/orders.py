@@ -81,6 +81,10 @@ class Order(msgspec.Struct, frozen=True):
     needs_plan: bool
     # Another one after every change of the order, its images or its shipments.
     version: int
+    # The order that it prints again, free of charge.
+    reprint_of: int | None
+    # When the last of its parcels was delivered, if carriers say so.
+    delivered_at: datetime | None
     created_at: datetime
     updated_at: datetime
 
@@ -361,6 +365,8 @@ def insert_order(
         "reasons": None,
         "needs_plan": False,
         "version": 1,
+        "reprint_of": None,
+        "delivered_at": None,
         "created_at": now,
         "updated_at": now,
         "erased_at": None,

@@ -92,6 +92,8 @@ class OrderLine(msgspec.Struct, frozen=True):
     price: int
     held_at: datetime | None
     reasons: StoredReasons
+    reprint_of: int | None
+    delivered_at: datetime | None
     created_at: datetime
 
     @property

@@ -83,6 +83,10 @@ orders = Table(
     # Increased with every change of the order, its images or its shipments: whoever has seen
     # this version has seen all of it.
     Column("version", BigInteger, nullable=False, server_default=text("1")),
+    # The order that it prints again, free of charge; null for all others.
+    Column("reprint_of", BigInteger),
+    # When the last of its parcels was delivered, if carriers say so.
+    Column("delivered_at", Timestamp),
     Column("created_at", Timestamp, nullable=False),
     Column("updated_at", Timestamp, nullable=False),
     # When the recipient was erased, for the sweep that does so after some time.

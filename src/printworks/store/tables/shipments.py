@@ -38,6 +38,7 @@ shipments = Table(
     Column("tracking_url", Text),
     # For production times by day.
     Column("shipped_at", Timestamp, index=True),
+    Column("delivered_at", Timestamp),
     # The unguessable part of its name at the lab: after a restore, the same number may be given to
     # another shipment, and an answer that was left over must not be taken for its own.
     Column("lab_token", Text, nullable=False),

@@ -7,12 +7,13 @@ import msgspec
 from starlette.responses import Response
 
 from printworks.catalogue.countries import COUNTRIES
+from printworks.catalogue.country_names import name_country
 from printworks.catalogue.labs import Lab, Making
 from printworks.catalogue.products import Currency, Product
 from printworks.catalogue.services import Service
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.console.catalogue.lab_hours import describe_hours, list_holidays
-from printworks.dashboard.shared.labels import COUNTRY_CHOICES, name_country
+from printworks.dashboard.shared.labels import COUNTRY_CHOICES
 from printworks.dashboard.shared.products import find_products
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit

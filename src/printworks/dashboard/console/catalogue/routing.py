@@ -19,10 +19,11 @@ from printworks.actions.production.routing import (
     route_products,
 )
 from printworks.catalogue.countries import COUNTRIES
+from printworks.catalogue.country_names import name_country
 from printworks.catalogue.products import Currency
 from printworks.catalogue.snapshot import Catalogue
-from printworks.dashboard.shared.labels import COUNTRY_CHOICES, name_country
-from printworks.dashboard.shared.money import format_money
+from printworks.dashboard.shared.labels import COUNTRY_CHOICES
+from printworks.dashboard.shared.order_routing import write_for_operators
 from printworks.dashboard.site.forms import read_number
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
@@ -112,6 +113,7 @@ def show_routing(visit: ConsoleVisit) -> Response:
         country_name=name_country(question.delivery.country),
         methods=list(ShippingMethod),
         fine=FINE,
+        words=write_for_operators(catalogue, question.currency),
     )
 
 
@@ -182,15 +184,12 @@ def read_line(
 
 def describe_answer(question: Question, routing: Routing, catalogue: Catalogue) -> Answer:
     """Return the sentences and amounts that describe a routing."""
-
-    def write(amount: int) -> str:
-        return format_money(round(amount / FINE), question.currency)
-
+    words = write_for_operators(catalogue, question.currency)
     # Labs that could have made it come first.
     by_interest = sorted(routing.verdicts, key=lambda one: one.finding is LabFinding.CANNOT_MAKE)
-    sentences = explain(msgspec.structs.replace(routing, verdicts=tuple(by_interest)), write)
+    sentences = explain(msgspec.structs.replace(routing, verdicts=tuple(by_interest)), words)
     # The plan comes first, then the labs that were not chosen.
-    plan_alone = explain(msgspec.structs.replace(routing, verdicts=()), write)
+    plan_alone = explain(msgspec.structs.replace(routing, verdicts=()), words)
     plan = routing.plan if isinstance(routing, Routed) else None
     prices = [
         (one.product.find_price(question.currency, country=question.delivery.country) or 0)

@@ -9,11 +9,11 @@ from printworks.actions.orders.orders import cancel_order
 from printworks.actions.orders.plans import get_planned_order
 from printworks.actions.production.holds import hold_order, release_order
 from printworks.actions.production.release import permissions_of
-from printworks.actions.production.routing import FINE
-from printworks.dashboard.console.production.shipments import read_reason
-from printworks.dashboard.shared.money import format_money
+from printworks.dashboard.console.production.shipments import name_service, read_reason
+from printworks.dashboard.shared.labels import join
 from printworks.dashboard.shared.order_actions import OrderAction, explain_refusal, is_ended
 from printworks.dashboard.shared.order_page import MOST_SHIPMENTS, describe_history, describe_images
+from printworks.dashboard.shared.order_routing import name_lab, write_for_operators
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.errors import BadInput
@@ -26,6 +26,7 @@ from printworks.store.console.orders import get_any_order
 from printworks.store.images.images import list_images
 from printworks.store.images.packing_slips import find_packing_slip
 from printworks.store.issues.issues import list_issues
+from printworks.store.issues.reprints import list_reprints
 from printworks.store.labs.shipments import list_decisions, list_every_shipment, sum_costs
 from printworks.store.money.payments import list_requests_of_order
 from printworks.store.orders.history import read_etag
@@ -54,6 +55,7 @@ def show_order(visit: ConsoleVisit) -> Response:
         currency=order.currency or merchant.currency,
         may_support=visit.may(Duty.SUPPORT),
         issues=list_issues(visit.db, merchant.id, order.id),
+        reprints=list_reprints(visit.db, merchant.id, order.id),
         erasure=next(iter(list_erasures(visit.db, order_id=order.id, limit=1)), None),
         slip=find_packing_slip(visit.db, order.id) if order.packing_slip_url else None,
         payments=list_requests_of_order(visit.db, order.id, limit=_MOST_PAYMENTS),
@@ -76,6 +78,8 @@ def _describe_production(visit: ConsoleVisit, order: Order, merchant: Merchant) 
     }
     return {
         "shipments": every[:MOST_SHIPMENTS],
+        "lab_name": lambda code: name_lab(code, catalogue),
+        "service_name": lambda shipment: name_service(shipment, catalogue),
         "costs": sum_costs(shipments) if shipments else None,
         "more_shipments": max(0, len(every) - MOST_SHIPMENTS),
         "reasons": _explain_labs(visit, order, merchant)[:_MOST_REASONS],
@@ -86,15 +90,14 @@ def _describe_production(visit: ConsoleVisit, order: Order, merchant: Merchant) 
 
 def _explain_labs(visit: ConsoleVisit, order: Order, merchant: Merchant) -> list[str]:
     currency = order.currency or merchant.currency
-
-    def write(amount: int) -> str:
-        return format_money(round(amount / FINE), currency)
-
+    catalogue = visit.services.catalogue
+    words = write_for_operators(catalogue, currency)
     sentences = []
     for decision in list_decisions(visit.db, order.id):
         if decision.without:
-            sentences.append(f"After {', '.join(decision.without)} had rejected it:")
-        sentences += explain(decision.routing, write)
+            declined = join([name_lab(one, catalogue) for one in decision.without])
+            sentences.append(f"After {declined} had declined:")
+        sentences += explain(decision.routing, words)
     return sentences
 
 

@@ -16,14 +16,27 @@ from printworks.actions.work import Work
 from printworks.catalogue.labs import Lab
 from printworks.catalogue.services import Carrier
 from printworks.catalogue.snapshot import Catalogue
-from printworks.dashboard.shared.labels import Label, Tone, operator_label
+from printworks.dashboard.shared.dates import write_days
+from printworks.dashboard.shared.labels import (
+    CARRIER_CHOICES,
+    Label,
+    Tone,
+    name_carrier,
+    operator_label,
+)
+from printworks.dashboard.shared.order_routing import name_lab
 from printworks.dashboard.shared.order_timeline import describe_timeline
 from printworks.dashboard.shared.paging import choose_page
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit, refuse_unknown
 from printworks.errors import BadInput
 from printworks.labs.documents import LabReport
-from printworks.rules.events import OrderHeld, OrderReleased, ShipmentsChanged
+from printworks.rules.events import (
+    OrderHeld,
+    OrderReleased,
+    ShipmentsChanged,
+    ShipmentsDelivered,
+)
 from printworks.rules.orders import OrderStatus
 from printworks.rules.people import Duty, Realm
 from printworks.rules.production import LabState, is_news
@@ -98,7 +111,8 @@ def show_shipment(visit: ConsoleVisit) -> Response:
         order=order,
         merchant=merchant,
         lab=lab,
-        service=_name_service(shipment, catalogue),
+        service=name_service(shipment, catalogue),
+        lab_name=lambda code: name_lab(code, catalogue),
         dispatch_by=find_dispatch_day(lab, images, shipment),
         prints=[view_print(image, catalogue, visit.links) for image in page.shown],
         image_count=len(images),
@@ -110,7 +124,11 @@ def show_shipment(visit: ConsoleVisit) -> Response:
         has_slip=has_sheet and _has_shop_slip(visit, order, lab),
         lines=_list_lines(visit, order, shipment, merchant.clock_offset),
         others=_list_others(visit, shipment),
-        carriers=[carrier.value for carrier in Carrier],
+        carriers=CARRIER_CHOICES,
+        arrives=write_days(
+            date.fromisoformat(shipment.earliest_arrival),
+            date.fromisoformat(shipment.latest_arrival),
+        ),
         may_produce=visit.may(Duty.PRODUCE),
         **_find_possible(visit, order, shipment, shipment.state),
     )
@@ -139,6 +157,7 @@ def _find_possible(
         "can_accept": is_news(state, LabState.ACCEPTED),
         "can_begin": is_news(state, LabState.IN_PRODUCTION),
         "can_dispatch": is_news(state, LabState.DISPATCHED),
+        "can_deliver": is_news(state, LabState.DELIVERED),
         "can_reject": is_news(state, LabState.REJECTED) and shipment.held_because is None,
         "can_fail": is_news(state, LabState.FAILED),
         "can_offer_again": is_failed and is_submitted,
@@ -147,9 +166,10 @@ def _find_possible(
     }
 
 
-def _name_service(shipment: Shipment, catalogue: Catalogue) -> str:
+def name_service(shipment: Shipment, catalogue: Catalogue) -> str:
+    """Return what the service is called by which a shipment travels."""
     found = (one.name for one in catalogue.services if one.code == shipment.service)
-    return next(found, shipment.service)
+    return next(found, name_carrier(shipment.carrier))
 
 
 def find_dispatch_day(lab: Lab | None, images: Sequence[Image], shipment: Shipment) -> date | None:
@@ -205,7 +225,8 @@ def _list_lines(
         LabJobLine(timestamp.at, timestamp.what, timestamp.tone)
         for timestamp in describe_timeline(theirs)
     ]
-    steps = [LabJobLine(shipment.created_at, f"Offered to {shipment.lab}")]
+    lab = name_lab(shipment.lab, visit.services.catalogue)
+    steps = [LabJobLine(shipment.created_at, f"Offered to {lab}")]
     if shipment.sent_at is not None:
         steps.insert(0, LabJobLine(shipment.sent_at, "Sent to the lab"))
     return sorted([*told, *by_hand, *steps], key=lambda line: line.at, reverse=True)
@@ -213,6 +234,8 @@ def _list_lines(
 
 def _is_about(one: DatedEvent, shipment: Shipment) -> bool:
     match one.event:
+        case ShipmentsDelivered(shipments=delivered):
+            return shipment.id in delivered
         case ShipmentsChanged(changed=changed):
             # That it came into being is a step of its own.
             return shipment.id in changed and one.at > shipment.created_at
@@ -260,6 +283,12 @@ def dispatch(visit: ConsoleVisit) -> None:
         tracking_number=_read_number(visit.sent.text("tracking_number")),
         tracking_url=_read_url(visit.sent.text("tracking_url")),
     )
+
+
+@show_shipment.action("lab-deliver", "The job was delivered.", duty=Duty.PRODUCE)
+def deliver(visit: ConsoleVisit) -> None:
+    """Report for the carrier that the parcel has arrived."""
+    _report(visit, LabState.DELIVERED)
 
 
 @show_shipment.action(

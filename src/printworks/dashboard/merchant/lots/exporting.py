@@ -7,8 +7,9 @@ from typing import Final
 
 from starlette.responses import Response, StreamingResponse
 
+from printworks.catalogue.country_names import name_country
 from printworks.dashboard.merchant.orders.orders import read_search
-from printworks.dashboard.shared.labels import label, name_country
+from printworks.dashboard.shared.labels import label
 from printworks.dashboard.shared.money import write_amount
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit

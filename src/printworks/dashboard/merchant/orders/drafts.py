@@ -6,7 +6,8 @@ from typing import Any, Final
 from starlette.responses import JSONResponse, Response
 
 from printworks.actions.orders.orders import create_order
-from printworks.dashboard.shared.labels import join, name_country
+from printworks.catalogue.country_names import name_country
+from printworks.dashboard.shared.labels import join
 from printworks.dashboard.shared.order_images import ImageView, describe_image
 from printworks.dashboard.shared.recipient_fields import read_method
 from printworks.dashboard.site.forms import read_choice, read_number

@@ -1,6 +1,6 @@
 """The page of one order: its state, what can be done, and its history."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
@@ -18,7 +18,7 @@ from printworks.actions.submission import submit as submission
 from printworks.actions.submission.check import check_submission
 from printworks.actions.submission.sharpness import list_blurred, require_confirmed
 from printworks.dashboard.merchant.sandbox.sandbox import move_clock
-from printworks.dashboard.shared.order_actions import OrderAction, is_ended, list_actions
+from printworks.dashboard.shared.order_actions import Action, OrderAction, is_ended, list_actions
 from printworks.dashboard.shared.order_page import (
     MOST_SHIPMENTS,
     describe_history,
@@ -38,6 +38,7 @@ from printworks.rules.parcels import may_follow
 from printworks.rules.payments import PaymentState
 from printworks.store.callbacks.callbacks import get_callback
 from printworks.store.callbacks.settings import read_callback_settings
+from printworks.store.issues.reprints import list_reprints
 from printworks.store.labs.shipments import (
     Decision,
     WholeOrder,
@@ -118,13 +119,13 @@ def _describe_order(visit: MerchantVisit, whole: WholeOrder) -> dict[str, Any]:
     is_valid = submission is not None and submission.is_valid
     is_recipients = order.payment is Payment.INVOICE_RECIPIENT and order.payment_token is not None
     pay_page = f"{visit.services.settings.public_url}/pay/{order.payment_token}"
+    allowed = list_actions(order, whole.shipments, visit.services.catalogue, is_valid=is_valid)
     return {
         "order": order,
         "is_ended": is_ended(order),
-        "actions": list_actions(
-            order, whole.shipments, visit.services.catalogue, is_valid=is_valid
-        ),
-        "confirms": OrderAction.CANCEL if visit.query.get("confirm") == OrderAction.CANCEL else "",
+        "actions": allowed,
+        "confirms": _find_confirmation(visit, allowed),
+        "reprints": list_reprints(visit.db, visit.merchant.id, order.id),
         "is_valid": is_valid,
         "missing": list_missing(submission) if submission is not None else [],
         "blurred": (
@@ -134,12 +135,27 @@ def _describe_order(visit: MerchantVisit, whole: WholeOrder) -> dict[str, Any]:
         "unseen": count_unseen(submission) if submission is not None else 0,
         "pay_page": pay_page if is_recipients else "",
         "recipient_page": _find_recipient_page(visit, order),
-        "clock_steps": _CLOCK_STEPS if _can_move_clock(visit, order) else {},
+        "clock_steps": _CLOCK_STEPS if _can_move_clock(visit, whole) else {},
     }
 
 
-def _can_move_clock(visit: MerchantVisit, order: Order) -> bool:
-    return visit.services.is_sandbox and order.status is OrderStatus.SUBMITTED
+def _find_confirmation(visit: MerchantVisit, actions: Sequence[Action]) -> str:
+    """Return the action that the page asks to confirm, if it may still be done."""
+    asked = visit.query.get("confirm")
+    may = [action.doing for action in actions if not action.why_not]
+    return OrderAction.CANCEL if asked == OrderAction.CANCEL and OrderAction.CANCEL in may else ""
+
+
+def _can_move_clock(visit: MerchantVisit, whole: WholeOrder) -> bool:
+    """Whether something happens to the order if the sandbox clock is moved."""
+    order = whole.order
+    is_travelling = (
+        order.status is OrderStatus.COMPLETE
+        and order.delivered_at is None
+        and any(shipment.tracking_number for shipment in whole.shipments)
+    )
+    is_coming = order.status is OrderStatus.SUBMITTED or is_travelling
+    return visit.services.is_sandbox and is_coming
 
 
 def _describe_shipments(visit: MerchantVisit, whole: WholeOrder) -> dict[str, Any]:

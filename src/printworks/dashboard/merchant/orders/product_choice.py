@@ -12,10 +12,11 @@ from typing import Final
 import msgspec
 from markupsafe import Markup
 
+from printworks.catalogue.country_names import name_country
 from printworks.catalogue.products import Product
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.merchant.orders.form_values import FormValues
-from printworks.dashboard.shared.labels import SIZINGS, name_attribute, name_country
+from printworks.dashboard.shared.labels import SIZINGS, name_attribute
 from printworks.dashboard.shared.money import format_money
 from printworks.dashboard.shared.product_families import (
     Family,

@@ -13,10 +13,11 @@ from printworks.actions.production.routing import (
     price_shipping,
     route_products,
 )
+from printworks.catalogue.country_names import name_country
 from printworks.catalogue.products import Product
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.merchant.orders.form_values import FormValues
-from printworks.dashboard.shared.labels import count, join, name_country
+from printworks.dashboard.shared.labels import count, join
 from printworks.dashboard.shared.order_routing import name_lab, write_day
 from printworks.dashboard.shared.product_families import find_family
 from printworks.dashboard.site.forms import find_choice, read_number

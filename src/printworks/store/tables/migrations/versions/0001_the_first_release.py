@@ -252,8 +252,8 @@ numbered_table(
     *required(INTEGER, "image_count", default="0"),
     *optional(TEXT, "currency"),
     *required(BIGINT, "price", "shipping_price", default="0"),
-    *optional(TIMESTAMP, "held_at", "pay_until", "erased_at"),
-    *optional(BIGINT, "payment_request_id"),
+    *optional(TIMESTAMP, "held_at", "pay_until", "delivered_at", "erased_at"),
+    *optional(BIGINT, "payment_request_id", "reprint_of"),
     *optional(JSON, "reasons"),
     *required(BIGINT, "version", default="1"),
     *required(TIMESTAMP, "created_at", "updated_at"),
@@ -498,6 +498,7 @@ numbered_table(
     *optional(TIMESTAMP, "sent_at"),
     *optional(TEXT, "held_because", "reason", "tracking_number", "tracking_url"),
     *optional(TIMESTAMP, "shipped_at", index=True),
+    *optional(TIMESTAMP, "delivered_at"),
     *required(TEXT, "lab_token"),
     *required(TIMESTAMP, "created_at", "updated_at"),
     partial_index(
