@@ -542,6 +542,9 @@ def fill_shop(page: Page, house: House) -> dict[str, str]:
         "/orders/{id}/again": f"/orders/{draft}/again",
         "/orders/lots/{id}": send_file(page, house),
         "/requests/{id}": refuse_one(house),
+        "/orders/{id}/proofs/{image}": find_link(
+            page, house, f"/orders/{draft}", f"/orders/{draft}/proofs/"
+        ),
         "/issues/{id}": f"/issues/{issue}",
         "/catalogue/{sku}": "/catalogue/global-pho-4x6-pro?country=DE",
         "/integrations/callbacks/{id}": find_link(

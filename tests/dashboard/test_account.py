@@ -131,18 +131,20 @@ class TestStatement:
         said = alice.words("/account")
 
         assert HOSTILE not in page.body.decode()
-        assert f'<a href="/orders/{order}">{order}</a>' in page.body.decode()
+        assert f'<a href="/orders/{order}">Charged for order {order}</a>' in page.body.decode()
         # The newest first: the credit, the charge, the payment by card.
         amounts = re.findall(
-            r"(?:Credit late .*?|Payment \d+ A-1|Charge \d+ A-1) (\S+) (\S+)", said
+            r"(?:Credited late .*?|order \d+ A-1) (£\S+) (You owe nothing|You owe £\S+|£\S+ in your favour)",
+            said,
         )
         money = f"£{price / 100:.2f}"
         assert amounts == [
-            ("\N{MINUS SIGN}£5.00", "\N{MINUS SIGN}£5.00"),
-            (money, "£0.00"),
-            (f"\N{MINUS SIGN}{money}", f"\N{MINUS SIGN}{money}"),
+            ("£5.00", "£5.00 in your favour"),
+            (money, "You owe nothing"),
+            (money, f"{money} in your favour"),
         ]
-        assert "Credit balance £5.00" in said
+        assert "\N{MINUS SIGN}" not in said
+        assert "£5.00" in said.split("In your favour")[1][:10]
         assert f"Charged in November 2026 {money}" in said
         assert "Refunds and credits £5.00" in said
         assert "No charges yet" in bob.words("/account")
@@ -159,10 +161,10 @@ class TestStatement:
         second = alice.words(older.replace("&amp;", "&"))
 
         # 1 + 2 + ... + 30, and after the fifth of them.
-        assert "£0.30 £4.65" in first
-        assert "£0.05 £0.15" not in first
-        assert "£0.05 £0.15" in second
-        assert "£0.01 £0.01" in second
+        assert "£0.30 You owe £4.65" in first
+        assert "£0.05 You owe £0.15" not in first
+        assert "£0.05 You owe £0.15" in second
+        assert "£0.01 You owe £0.01" in second
 
     @pytest.mark.both_databases
     def test_a_month_shows_its_own_and_balances_go_through_all(
@@ -176,12 +178,12 @@ class TestStatement:
 
         november, newest = alice.words("/account?month=2026-11"), alice.words("/account")
 
-        assert "£100.00 £111.00" in november
-        assert "£1.00 £1.00" in november
+        assert "£100.00 You owe £111.00" in november
+        assert "£1.00 You owe £1.00" in november
         assert "Charged in November 2026 £101.00" in november
         # The last entry is one of November.
         assert "November 2026" in newest
-        assert "£10.00 £11.00" in alice.words("/account?month=2026-12")
+        assert "£10.00 You owe £11.00" in alice.words("/account?month=2026-12")
         assert "No entries in January 2027" in alice.words("/account?month=2027-01")
         assert [row["owed"] for row in download(alice, "2026-11")] == ["1.00", "111.00"]
 

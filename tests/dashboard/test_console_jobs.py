@@ -11,6 +11,7 @@ from printworks.dashboard.console.system.health import (
     check_schema,
     check_workers,
 )
+from printworks.dashboard.shared.code_words import speak
 from printworks.rules.people import Role
 from printworks.store.accounts.audit import list_audit
 from printworks.store.console.health import QueueFacts
@@ -51,9 +52,9 @@ class TestJobs:
 
         assert "1 scheduled 0 due 0 running 0 done 1 failed" in words_of(page)
         assert ERROR.encode() not in page.body
-        assert f"{KIND} {failed} failed" in by_state
-        assert f"send-to-lab {waiting} scheduled" not in by_state
-        assert f"send-to-lab {waiting} scheduled" in by_kind
+        assert f"{speak(KIND)} {failed} Failed" in by_state
+        assert f"Send to lab {waiting} Scheduled" not in by_state
+        assert f"Send to lab {waiting} Scheduled" in by_kind
         assert "No jobs found" in nothing
 
     @pytest.mark.both_databases

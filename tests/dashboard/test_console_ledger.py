@@ -77,7 +77,7 @@ class TestEntries:
         assert "<i>mine</i>" in said
         assert b"<i>mine</i>" not in page.body
         assert "theirs" not in said
-        assert "\N{MINUS SIGN}£25.50 Balance" in said
+        assert "£25.50 In their favour" in said
 
     def test_an_unknown_merchant_and_a_strange_cursor_are_no_trouble(
         self, operator: Window

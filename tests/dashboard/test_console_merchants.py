@@ -24,6 +24,7 @@ from printworks.web.app import build_app
 from tests.api.client import Client, Server
 from tests.api.conftest import MovableClock
 from tests.api.images import an_addressed_order, create
+from tests.dashboard.scenes import last_entry
 from tests.dashboard.telling import last_callback, listen, try_once
 from tests.dashboard.test_console_people import come_in, link_of
 from tests.dashboard.visits import words_of
@@ -101,12 +102,12 @@ class TestOneMerchant:
         assert str(order_id) in said
         assert HOSTILE in said
         assert HOSTILE.encode() not in page.body
-        assert "Payment By bank" in said
-        assert "\N{MINUS SIGN}£12.50" in said
+        assert "Payment received By bank" in said
+        assert "£12.50" in said
         assert f"…{key[-4:]}" in said
         assert key not in said
         assert f"{alice.code}@shop.example" in said
-        assert "Callback address None" in said
+        assert "Callback address Not set" in said
 
     @pytest.mark.both_databases
     def test_what_was_given_up_is_listed_and_sent_again(
@@ -295,6 +296,8 @@ def test_a_live_merchant_opens_an_account_by_invitation(
     operator = open_console(server, database)
     newcomer = Window(Client(server, "", {}))
 
+    fields = {"name": "New", "currency": "EUR", "billing": "account"}
+    assert operator.do(MERCHANTS, "create-merchant", **fields).status == 400
     link = link_of(operator.do(MERCHANTS, "invite-merchant", email="shop@shop.example"))
     waiting = operator.words(MERCHANTS)
     token = re.findall(r'form_token" value="([0-9a-f]+)"', newcomer.open(link).body.decode())[0]
@@ -391,3 +394,29 @@ class TestAccount:
         with zipfile.ZipFile(BytesIO(sent.body)) as archive:
             [known] = map(json.loads, archive.read("orders.jsonl").splitlines())
         assert known["order"] == order_id
+
+
+@pytest.mark.both_databases
+def test_an_operator_of_a_sandbox_creates_a_merchant_whose_key_is_shown_once(
+    operator: Window, server: Server, database: Database
+) -> None:
+    fields = {"name": "New shop", "currency": "EUR", "billing": "account"}
+
+    page = operator.do(MERCHANTS, "create-merchant", **fields)
+
+    said = words_of(page)
+    assert page.status == 200
+    assert "New shop was created" in said
+    [code, key] = re.findall(r'data-copy="[^"]+">([^<]+)<', page.body.decode())
+    assert key not in operator.words(MERCHANTS)
+    assert "New shop" in operator.words(f"/console/merchants/{code}")
+    assert last_entry(database).action == "add-merchant"
+    assert "Enter the name" in words_of(
+        operator.do(MERCHANTS, "create-merchant", **{**fields, "name": " "})
+    )
+    assert "Choose a currency" in words_of(
+        operator.do(MERCHANTS, "create-merchant", **{**fields, "currency": "XXX"})
+    )
+    support = open_console(server, database, Role.SUPPORT)
+    assert "Create a merchant" not in support.words(MERCHANTS)
+    assert support.do(MERCHANTS, "create-merchant", **fields).status == 403

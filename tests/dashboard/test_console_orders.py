@@ -103,7 +103,7 @@ class TestOrder:
             assert word in said
         assert "Why these labs" in said
         assert "Together that costs" in said
-        assert "Of this, £1.99 is shipping. Planned cost: £" in said
+        assert "Of it, £1.99 is shipping. Planned cost: £" in said
         assert f"Issue {issue.id}" in said
         assert "Created" in said
 

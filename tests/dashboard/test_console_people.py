@@ -57,7 +57,7 @@ class TestInvitations:
 
         assert "pat@works.example" in listed
         assert link.rpartition("/")[2] not in listed
-        assert "support" in pat.words("/console/settings")
+        assert "Support" in pat.words("/console/settings")
         assert pat.open(PEOPLE).status == 403
         [entry] = [one for one in audit(database) if one.action == "invite-operator"]
         assert (entry.who, entry.details) == ("admin@works.example", {"role": "support"})
@@ -193,9 +193,9 @@ class TestWhoDidWhat:
         theirs = operator.words(f"/console/audit?merchant={bob.code}")
         nobody = operator.open(f"/console/audit?merchant={hostile}")
 
-        assert "change-password" in mine
+        assert "Change password" in mine
         assert "Changes for Alice" in mine
-        assert "change-password" not in theirs
+        assert "Change password" not in theirs
         assert hostile.encode() not in nobody.body
         assert "No merchant <script>" in words_of(nobody)
 

@@ -170,6 +170,7 @@ def make_world(
             "/orders/": {"id": draft.id, "image": own_image},
             "/orders/lots/": {"id": lot},
             "/requests/": {"id": _refuse_request(database, alice)},
+            "/orders/{id}/proofs/": {"id": order.id, "image": image},
             "/issues/": about_issue,
             "/integrations/callbacks/": {"id": last_callback(database, alice)},
             "/console/orders/": {"id": order.id, "image": image},

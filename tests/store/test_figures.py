@@ -15,6 +15,8 @@ from printworks.store.console.figures import (
     DayOfCallbacks,
     DayOfOrders,
     DayOfProduction,
+    FiguresAhead,
+    count_ahead,
     count_callbacks,
     count_orders,
     count_production,
@@ -90,6 +92,20 @@ class TestOrders:
             DayOfOrders(TODAY - DAY, 1, {"GBP": 0}),
             DayOfOrders(TODAY, 3, {"GBP": 3_000_000_350, "EUR": 900}),
         ]
+
+    def test_what_clocks_that_are_ahead_say_is_not_forgotten(
+        self, database: Database, merchant: Merchant
+    ) -> None:
+        with database.writing() as db:
+            rows.add_charge(db, merchant, 350, at=NOON)
+            rows.add_charge(db, merchant, 400, at=NOON + DAY)
+            rows.add_charge(db, merchant, 500, at=NOON + DAY * 40)
+            rows.add_charge(db, merchant, 600, at=NOON + DAY * 40, kind=EntryKind.REFUND)
+            ship(db, merchant, hours=1, at=NOON)
+            ship(db, merchant, hours=1, at=NOON + DAY)
+
+        with database.reading() as db:
+            assert count_ahead(db, now=NOON) == FiguresAhead(2, {"GBP": 900}, 1)
 
     def test_other_money_is_not_an_order(self, database: Database, merchant: Merchant) -> None:
         with database.writing() as db:

@@ -1,5 +1,8 @@
 """Charges, refunds and payments of orders, as events and ledger entries."""
 
+from collections.abc import Mapping
+from typing import Final
+
 from sqlalchemy import Connection
 
 from printworks.actions.work import Work
@@ -11,6 +14,12 @@ from printworks.store.orders.events import count_charges, list_events
 from printworks.store.orders.orders import Order
 
 ON_ACCOUNT = "account"
+# How something is paid, for people who read the ledger.
+_PROVIDERS: Final[Mapping[str, str]] = {
+    ON_ACCOUNT: "on account",
+    "simulated": "by the simulated bank",
+    "stripe": "by card through Stripe",
+}
 
 
 def charge_order(work: Work, order: Order, *, provider: str = ON_ACCOUNT) -> None:
@@ -53,7 +62,7 @@ def _post_event(
         amount=event.amount,
         currency=event.currency,
         order_id=order.id,
-        memo=f"by {event.provider}",
+        memo=_PROVIDERS.get(event.provider, event.provider),
     )
     post_entry(work.db, work.merchant.id, entry, now=work.now)
 
@@ -66,6 +75,6 @@ def record_payment(work: Work, payment: PaymentRequest, kind: EntryKind) -> None
         amount=payment.amount,
         currency=payment.currency,
         order_id=payment.order_id,
-        memo=f"{payment.payer} by {payment.provider}",
+        memo=f"By the {payment.payer}, {_PROVIDERS.get(payment.provider, payment.provider)}",
     )
     post_entry(work.db, payment.merchant_id, entry, now=work.now)

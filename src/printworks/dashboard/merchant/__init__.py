@@ -18,6 +18,7 @@ from printworks.dashboard.merchant.orders import (
     new_order,
     order,
     orders,
+    proof,
 )
 from printworks.dashboard.merchant.sandbox import sandbox
 from printworks.dashboard.merchant.team import team
@@ -41,6 +42,7 @@ PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
     order.show_order,
     address.show_address,
     again.show_again,
+    proof.show_proof,
     sandbox.show_sandbox,
     integrations.show_integrations,
     callback.show_callback,

@@ -6,6 +6,7 @@ from typing import Final, Literal
 
 import msgspec
 
+from printworks.dashboard.shared.dates import write_date, write_day_of_year
 from printworks.dashboard.shared.labels import Tone
 
 # In the units of the chart, which scales with the page.
@@ -53,7 +54,7 @@ class Mark(msgspec.Struct, frozen=True):
 class ChartRow(msgspec.Struct, frozen=True):
     """The figures of a day, for the table below the chart."""
 
-    day: date
+    day: str
     cells: tuple[str, ...]
 
 
@@ -94,9 +95,9 @@ class ChartOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def make_chart(
-    title: str, days: Sequence[date], series: Sequence[Series], options: ChartOptions
+    title: str, days: Sequence[date | str], series: Sequence[Series], options: ChartOptions
 ) -> Chart:
-    """Return a bar chart of figures by day."""
+    """Return a bar chart of figures by day; what is no day has a name instead."""
     write_axis = options.write_axis or options.write
     totals = [sum(values) for values in zip(*(one.values for one in series), strict=True)]
     top = find_top(max(totals, default=0))
@@ -109,7 +110,10 @@ def make_chart(
             Mark(_find_y(value, top), write_axis(value)) for value in sorted({0, top // 2, top})
         ),
         days=tuple(
-            Mark(_find_x(place + 0.5, len(days)), f"{day:%-d %b}")
+            Mark(
+                _find_x(place + 0.5, len(days)),
+                day if isinstance(day, str) else write_day_of_year(day),
+            )
             for place, day in enumerate(days)
             if (len(days) - 1 - place) % _LABEL_EVERY == 0
         ),
@@ -120,14 +124,18 @@ def make_chart(
 
 
 def _list_rows(
-    days: Sequence[date], series: Sequence[Series], options: ChartOptions
+    days: Sequence[date | str], series: Sequence[Series], options: ChartOptions
 ) -> tuple[ChartRow, ...]:
     columns = [
         *([options.write(value) for value in one.values] for one in series),
         *(cells for _, cells in options.more),
     ]
     return tuple(
-        ChartRow(day, tuple(cells[place] for cells in columns)) for place, day in enumerate(days)
+        ChartRow(
+            day if isinstance(day, str) else write_date(day),
+            tuple(cells[place] for cells in columns),
+        )
+        for place, day in enumerate(days)
     )
 
 

@@ -27,10 +27,9 @@ def read_for(accept_language: str) -> None:
 @lru_cache(maxsize=100)
 def _is_known(wish: str) -> bool:
     try:
-        Locale.parse(wish, sep="-")
+        return Locale.parse(wish, sep="-").territory is not None
     except (UnknownLocaleError, ValueError):
         return False
-    return True
 
 
 def _find_locale(accept_language: str) -> str:

@@ -15,7 +15,7 @@ from printworks.rules.keys import KeyAccess
 from printworks.rules.ledger import EntryKind
 from printworks.rules.mail import recognise_browser
 from printworks.rules.orders import OrderStatus
-from printworks.rules.payments import PaymentState
+from printworks.rules.payments import Billing, PaymentState
 from printworks.rules.production import LabState
 from printworks.rules.sizing import Sizing
 
@@ -217,6 +217,11 @@ def name_carrier(carrier: Carrier) -> str:
     return CARRIER_NAMES.get(carrier, "") or _OTHER_CARRIERS[carrier]
 
 
+def name_provider(provider: str) -> str:
+    """Return through whom something was paid."""
+    return _PROVIDERS.get(provider, provider.capitalize())
+
+
 def shorten(text: str, longest: int = 60) -> str:
     """Return the beginning of a long text."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
@@ -231,6 +236,11 @@ def join(words: list[str]) -> str:
     """Return `a`, `a and b`, or `a, b and c`."""
     return " and ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)
 
+
+_PROVIDERS: Final[Mapping[str, str]] = {
+    "account": "On account",
+    "simulated": "Simulated bank",
+}
 
 # Those without a name of their own.
 _OTHER_CARRIERS: Final[Mapping[Carrier, str]] = {
@@ -260,6 +270,12 @@ CARRIER_CHOICES: Final[Sequence[tuple[str, str]]] = (
     (Carrier.AU_POST, "Australia Post"),
     (Carrier.AIR_MAIL, "Air mail"),
     (Carrier.NOT_KNOWN, "Another carrier"),
+)
+
+# How a merchant pays.
+BILLINGS: Final[Sequence[tuple[str, str]]] = (
+    (Billing.CARD, "By card"),
+    (Billing.ACCOUNT, "On account"),
 )
 
 # What an API key may do.

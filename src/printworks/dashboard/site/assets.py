@@ -30,6 +30,7 @@ _ASSETS: Final[Mapping[str, _Asset]] = {
     "htmx.js": _load("htmx", "js", "text/javascript"),
     "forms.js": _load("forms", "js", "text/javascript"),
     "reference.js": _load("reference", "js", "text/javascript"),
+    "copying.js": _load("copying", "js", "text/javascript"),
     "passkeys.js": _load("passkeys", "js", "text/javascript"),
     "crop.js": _load("crop", "js", "text/javascript"),
     "order_form.js": _load("order_form", "js", "text/javascript"),

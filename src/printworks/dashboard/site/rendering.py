@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse
 from printworks.catalogue.country_names import name_country
 from printworks.dashboard.shared.ages import write_age
 from printworks.dashboard.shared.callbacks import describe_event, describe_result, excerpt
+from printworks.dashboard.shared.code_words import describe_details, speak
 from printworks.dashboard.shared.dates import (
     write_date,
     write_day,
@@ -30,9 +31,15 @@ from printworks.dashboard.shared.labels import (
     name_attribute,
     name_carrier,
     name_device,
+    name_provider,
     operator_label,
 )
 from printworks.dashboard.shared.money import format_money
+from printworks.dashboard.shared.money_words import (
+    describe_balance,
+    describe_entry,
+    describe_their_balance,
+)
 from printworks.dashboard.shared.product_pictures import draw_motif
 from printworks.dashboard.site.assets import address_of
 from printworks.dashboard.site.time_zones import reading_in, shift_to_reader
@@ -115,12 +122,15 @@ def _open_environment() -> Environment:
     environment.filters |= {
         "age": write_age,
         "attribute": name_attribute,
+        "balance": describe_balance,
+        "their_balance": describe_their_balance,
         "carrier": name_carrier,
         "country": name_country,
         "date": _of_reader(write_date),
         "day": _of_reader(write_day),
         "day_of_year": _of_reader(write_day_of_year),
         "device": name_device,
+        "details": describe_details,
         "stored_day": write_stored_day,
         "event": describe_event,
         "excerpt": excerpt,
@@ -132,10 +142,14 @@ def _open_environment() -> Environment:
         "moment": _of_reader(write_moment),
         "money": format_money,
         "operator_label": operator_label,
+        "provider": name_provider,
         "response": describe_result,
         "soon": _of_reader(write_soon),
+        "spoken": speak,
         "time": _of_reader(write_time),
     }
+    environment.globals["entry_words"] = describe_entry
+    environment.globals["copying"] = address_of("copying.js")
     # What a page is given to write in another language takes the place of these.
     environment.globals["say"] = ENGLISH.say
     environment.globals["language"] = ENGLISH.language.value

@@ -68,6 +68,15 @@ class DayOfCallbacks(msgspec.Struct, frozen=True):
     delivered: int
 
 
+class FiguresAhead(msgspec.Struct, frozen=True):
+    """What belongs to days after today, by merchants' clocks that are ahead in a sandbox."""
+
+    orders: int
+    # By currency, in minor units.
+    revenue: dict[str, int]
+    shipped: int
+
+
 Day = TypeVar("Day", DayOfOrders, DayOfProduction, DayOfCallbacks)
 
 
@@ -95,6 +104,25 @@ def count_callbacks(db: Connection, *, now: datetime, days: int = DAYS) -> list[
     shown = _list_days(now, days)
     stored = _read_stored(db, DayOfCallbacks, shown)
     return [*stored, *_count_attempts(db, shown[len(stored) :])]
+
+
+def count_ahead(db: Connection, *, now: datetime) -> FiguresAhead:
+    """Return what was submitted and shipped after today, by clocks that are ahead."""
+    today = now.astimezone(UTC).date()
+    total = ledger_days.c
+    charged = (
+        select(total.currency, func.sum(total.entries), func.sum(total.amount))
+        .where(total.kind == spelled_out(EntryKind.CHARGE), total.day > str(today))
+        .group_by(total.currency)
+    )
+    rows = db.execute(charged).all()
+    tomorrow = datetime.combine(today + _DAY, time(), UTC)
+    shipped = select(func.count()).where(shipments.c.shipped_at >= tomorrow)
+    return FiguresAhead(
+        sum(int(entries) for _, entries, _ in rows),
+        {currency: int(amount) for currency, _, amount in rows},
+        int(db.execute(shipped).scalar_one()),
+    )
 
 
 def sum_days_over(db: Connection, *, transit_days: Mapping[str, int], now: datetime) -> int:

@@ -7,6 +7,7 @@ import msgspec
 from starlette.responses import Response
 
 from printworks.actions.accounts import merchants as actions
+from printworks.actions.accounts.merchants import NewMerchant
 from printworks.actions.accounts.people import (
     invite_colleague,
     invite_merchant,
@@ -17,8 +18,9 @@ from printworks.actions.accounts.shares import change_share, usual_share
 from printworks.actions.callbacks import resend_failed, trust_addresses
 from printworks.catalogue.products import Currency
 from printworks.dashboard.shared.invitation_links import FreshLink, is_mailed, make_link
-from printworks.dashboard.shared.labels import KEY_ACCESSES
+from printworks.dashboard.shared.labels import BILLINGS, KEY_ACCESSES
 from printworks.dashboard.shared.money import read_money
+from printworks.dashboard.shared.order_routing import name_lab
 from printworks.dashboard.site.forms import at_field, read_choice
 from printworks.dashboard.site.logos import address_of_logo
 from printworks.dashboard.site.router import page_at
@@ -47,8 +49,10 @@ _CARD_WORD: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
 
 @page_at("/console/merchants")
-def show_merchants(visit: ConsoleVisit, link: FreshLink | None = None) -> Response:
-    """Show the merchants, the newest first."""
+def show_merchants(
+    visit: ConsoleVisit, link: FreshLink | None = None, new: NewMerchant | None = None
+) -> Response:
+    """Show the merchants, the newest first; the key of a new one is shown only once."""
     text = visit.search_text
     page = search_merchants(visit.db, text=text, before=visit.cursor(), limit=_ROWS)
     return visit.render(
@@ -58,8 +62,33 @@ def show_merchants(visit: ConsoleVisit, link: FreshLink | None = None) -> Respon
         link=link,
         invitations=_list_invitations(visit, None),
         may_invite=not visit.services.is_sandbox and visit.may(Duty.ADMINISTER),
+        may_create=visit.services.is_sandbox and visit.may(Duty.ADMINISTER),
+        new=new,
+        currencies=[currency.value for currency in visit.services.catalogue.currencies],
+        billings=BILLINGS,
         pages=visit.pages(page.next),
     )
+
+
+@show_merchants.action("create-merchant", duty=Duty.ADMINISTER, needs_password=True)
+def create_merchant(visit: ConsoleVisit) -> Response:
+    """Create a merchant with its first key; only in a sandbox, where nobody needs to be invited."""
+    if not visit.services.is_sandbox:
+        raise WrongState("Merchants of a live service join by invitation.")
+    sent = visit.sent
+    known = {currency.value: currency for currency in visit.services.catalogue.currencies}
+    currency = known.get(sent.text("currency"))
+    if currency is None:
+        raise BadInput("Choose a currency in which something is sold.")
+    if not sent.text("name"):
+        raise BadInput("Enter the name of the shop.")
+    new = actions.add_merchant(
+        visit.system_work,
+        sent.text("name"),
+        currency=currency,
+        billing=read_choice(Billing, sent.text("billing"), "Choose how the merchant pays."),
+    )
+    return show_merchants(visit, None, new)
 
 
 @show_merchants.action("invite-merchant", duty=Duty.ADMINISTER, needs_password=True)
@@ -88,13 +117,14 @@ def show_merchant(visit: ConsoleVisit, link: FreshLink | None = None) -> Respons
         merchant=get_merchant_line(visit.db, merchant.id),
         keys=list_keys(visit.db, merchant.id, now=visit.real_now),
         key_accesses=KEY_ACCESSES,
+        lab_name=lambda code: name_lab(code, visit.services.catalogue),
         asks_challenge=visit.services.address_rules.needs_challenge,
         shop=(shop := get_shop(visit.db, merchant.id)),
         logo=address_of_logo(shop.logo) if shop.logo else "",
         callbacks=read_callback_settings(visit.db, merchant.id),
         given_up=list_callbacks(visit.db, merchant.id, is_failed=True, limit=_FEW),
         card=get_card(visit.db, merchant.id),
-        billings=list(Billing),
+        billings=BILLINGS,
         limits=merchant.share_terms,
         usual=usual_share(visit.services.settings),
         people=people,

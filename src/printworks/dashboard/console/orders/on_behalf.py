@@ -54,6 +54,7 @@ def show_image(visit: ConsoleVisit) -> Response:
         merchant=get_merchant(visit.db, order.merchant_id),
         why_not=why_not,
         may_support=visit.may(Duty.SUPPORT),
+        proof=visit.links.proofs(image.id)[0] if image.has_proofs else "",
     )
 
 

@@ -1,7 +1,7 @@
 """The first page of the console: open problems, then the figures of the last days."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 from typing import Final, NamedTuple, TypeVar
 
@@ -10,6 +10,8 @@ from starlette.responses import Response
 
 from printworks.dashboard.shared.ages import write_age
 from printworks.dashboard.shared.charts import Chart, ChartOptions, Series, make_chart
+from printworks.dashboard.shared.code_words import speak
+from printworks.dashboard.shared.dates import write_stored_day
 from printworks.dashboard.shared.labels import Tone, count, label, shorten
 from printworks.dashboard.shared.money import format_money
 from printworks.dashboard.site.router import page_at
@@ -20,6 +22,8 @@ from printworks.store.console.figures import (
     DayOfCallbacks,
     DayOfOrders,
     DayOfProduction,
+    FiguresAhead,
+    count_ahead,
     count_callbacks,
     count_orders,
     count_production,
@@ -47,6 +51,11 @@ _MOST_CURRENCIES: Final = 3
 _GOOD: Final = 0.95
 _LONGEST: Final = 140
 _HOURS_WITHOUT_TENTHS: Final = 10
+
+
+# What stands below the bar of clocks that are ahead.
+_AHEAD: Final = "Ahead"
+_NOTHING_AHEAD: Final = FiguresAhead(0, {}, 0)
 
 
 class OverviewItem(msgspec.Struct, frozen=True):
@@ -88,9 +97,10 @@ def show_overview(visit: ConsoleVisit) -> Response:
 
 def _list_charts(visit: ConsoleVisit, transit_days: Mapping[str, int]) -> list[Chart]:
     db, now = visit.db, visit.real_now
+    ahead = count_ahead(db, now=now)
     return [
-        *chart_orders(count_orders(db, now=now)),
-        chart_production(count_production(db, transit_days=transit_days, now=now)),
+        *chart_orders(count_orders(db, now=now), ahead),
+        chart_production(count_production(db, transit_days=transit_days, now=now), ahead),
         chart_callbacks(count_callbacks(db, now=now)),
     ]
 
@@ -167,10 +177,8 @@ def _name_order(one: ProblemOrder) -> OverviewItem:
 
 
 def _name_job(one: QueuedShipment) -> OverviewItem:
-    why = one.held_because or one.reason or f"to arrive by {one.latest_arrival}"
-    return OverviewItem(
-        f"Job {one.id}", f"/console/shipments/{one.id}", shorten(f"{one.lab}: {why}", _LONGEST)
-    )
+    why = one.held_because or one.reason or f"to arrive by {write_stored_day(one.latest_arrival)}"
+    return OverviewItem(f"Job {one.id}", f"/console/shipments/{one.id}", shorten(why, _LONGEST))
 
 
 def _name_issue(one: Issue, *, now: datetime) -> OverviewItem:
@@ -192,38 +200,54 @@ def _name_merchant(one: UnnotifiedMerchant) -> OverviewItem:
 def _name_background_job(one: JobRow) -> OverviewItem:
     why = f": {one.last_error}" if one.last_error else ""
     return OverviewItem(
-        f"Job {one.id}", f"/console/jobs/{one.id}", shorten(f"{one.kind}{why}", _LONGEST)
+        f"Job {one.id}", f"/console/jobs/{one.id}", shorten(f"{speak(one.kind)}{why}", _LONGEST)
     )
 
 
-def chart_orders(days: Sequence[DayOfOrders]) -> list[Chart]:
+def chart_orders(days: Sequence[DayOfOrders], ahead: FiguresAhead = _NOTHING_AHEAD) -> list[Chart]:
     """Chart the submitted orders, and the revenue in each currency."""
-    dates = [day.day for day in days]
-    total = sum(day.orders for day in days)
+    total = sum(day.orders for day in days) + ahead.orders
     charts = [
         make_chart(
             "Orders submitted",
-            dates,
-            [Series("Orders", [day.orders for day in days])],
+            _name_days(days, ahead.orders),
+            [Series("Orders", _add([day.orders for day in days], ahead.orders))],
             ChartOptions(summary=count(total, "order")),
         )
     ]
-    revenue: dict[str, int] = {}
+    revenue = dict(ahead.revenue)
     for day in days:
         for currency, amount in day.revenue.items():
             revenue[currency] = revenue.get(currency, 0) + amount
     largest = sorted(revenue, key=lambda currency: -revenue[currency])[:_MOST_CURRENCIES]
-    return [*charts, *(_chart_revenue(days, one, revenue[one]) for one in largest)]
+    return [
+        *charts,
+        *(
+            _chart_revenue(days, one, revenue[one], ahead=ahead.revenue.get(one, 0))
+            for one in largest
+        ),
+    ]
 
 
-def _chart_revenue(days: Sequence[DayOfOrders], currency: str, total: int) -> Chart:
+def _name_days(
+    days: Sequence[DayOfOrders] | Sequence[DayOfProduction], ahead: int
+) -> list[date | str]:
+    """Return the days of a chart, and one more for clocks that are ahead."""
+    return [*(day.day for day in days), *([_AHEAD] if ahead else [])]
+
+
+def _add(figures: Sequence[int], ahead: int) -> list[int]:
+    return [*figures, *([ahead] if ahead else [])]
+
+
+def _chart_revenue(days: Sequence[DayOfOrders], currency: str, total: int, *, ahead: int) -> Chart:
     def write(amount: int) -> str:
         return format_money(amount, currency)
 
     return make_chart(
         f"Revenue in {currency}",
-        [day.day for day in days],
-        [Series("Revenue", [day.revenue.get(currency, 0) for day in days])],
+        _name_days(days, ahead),
+        [Series("Revenue", _add([day.revenue.get(currency, 0) for day in days], ahead))],
         ChartOptions(
             summary=f"{write(total)} before refunds",
             write=write,
@@ -232,22 +256,29 @@ def _chart_revenue(days: Sequence[DayOfOrders], currency: str, total: int) -> Ch
     )
 
 
-def chart_production(days: Sequence[DayOfProduction]) -> Chart:
-    """Chart which shipments left on time, and how long they took."""
+def chart_production(
+    days: Sequence[DayOfProduction], ahead: FiguresAhead = _NOTHING_AHEAD
+) -> Chart:
+    """Chart which shipments left on time, and how long they took.
+
+    Simulated labs of a sandbox are on time: nobody counts what they send by clocks that are ahead.
+    """
     shipped, in_time = sum(day.shipped for day in days), sum(day.in_time for day in days)
     share = in_time / shipped if shipped else 1.0
     hours = [_write_hours(day.median_hours) for day in days]
+    # The series are equally long.
+    late = [day.shipped - day.in_time for day in days]
     return make_chart(
         "Shipments on time",
-        [day.day for day in days],
+        _name_days(days, ahead.shipped),
         [
-            Series("On time", [day.in_time for day in days]),
-            Series("Late", [day.shipped - day.in_time for day in days], "bad"),
+            Series("On time", _add([day.in_time for day in days], ahead.shipped)),
+            Series("Late", [*late, *([0] if ahead.shipped else [])], "bad"),
         ],
         ChartOptions(
             summary=f"{share:.0%} of {count(shipped, 'shipment')} on time" if shipped else "",
             tone="" if share >= _GOOD else "warn",
-            more=[("Median time since submission", hours)],
+            more=[("Median time since submission", [*hours, ""])],
         ),
     )
 

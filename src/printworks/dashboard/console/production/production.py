@@ -19,6 +19,7 @@ from printworks.dashboard.console.production.sheets import (
 from printworks.dashboard.shared.ages import write_age, write_span
 from printworks.dashboard.shared.bulk import BulkReport, do_each, is_choosing, read_chosen
 from printworks.dashboard.shared.labels import operator_label
+from printworks.dashboard.shared.order_routing import name_lab
 from printworks.dashboard.site.forms import read_choice
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
@@ -108,6 +109,7 @@ def show_production(visit: ConsoleVisit, report: BulkReport | None = None) -> Re
         labs=labs,
         states=[(one.value, operator_label(one)) for one in STATES],
         choices=[(one.code, one.name) for one in labs],
+        lab_name=lambda code: name_lab(code, visit.services.catalogue),
         chosen_lab=lab or "",
         chosen_state=state.value if state else "",
         problem=problem,

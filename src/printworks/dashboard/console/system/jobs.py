@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from printworks.actions.jobs import cancel_job, retry_job
 from printworks.dashboard.shared.bulk import BulkReport, do_each, is_choosing, read_chosen
+from printworks.dashboard.shared.code_words import speak
 from printworks.dashboard.shared.labels import Tone
 from printworks.dashboard.site.forms import read_choice
 from printworks.dashboard.site.router import page_at
@@ -58,7 +59,8 @@ def show_jobs(visit: ConsoleVisit, report: BulkReport | None = None) -> Response
         jobs=page.jobs,
         tones=TONES,
         states=list(JobState),
-        kinds=list(JobKind),
+        state_choices=[(state.value, speak(state)) for state in JobState],
+        kinds=[(kind.value, speak(kind)) for kind in JobKind],
         state=state or "",
         kind=kind,
         with_periodic=with_periodic,

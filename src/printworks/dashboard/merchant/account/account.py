@@ -5,19 +5,17 @@ from datetime import datetime
 from tempfile import TemporaryFile
 from typing import IO, Final
 
-import msgspec
 from starlette.responses import Response, StreamingResponse
 
+from printworks.dashboard.merchant.account.means import find_means
 from printworks.dashboard.merchant.account.months import Month, list_months
 from printworks.dashboard.merchant.account.statement_csv import write_statement
 from printworks.dashboard.shared.paging import cut
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit, refuse_unknown
 from printworks.rules.ledger import EntryKind
-from printworks.rules.payments import Payer, is_on_account
+from printworks.rules.payments import Payer
 from printworks.rules.people import Duty
-from printworks.store.money.ledger import read_books, read_credit_limit
-from printworks.store.money.payments import get_card
 from printworks.store.money.statements import (
     StatementLine,
     find_first_and_last,
@@ -30,31 +28,10 @@ from printworks.store.money.statements import (
 _LINES: Final = 25
 _MOST_MONTHS: Final = 36
 _MOST_PENDING: Final = 20
-# So many characters of a card's name are shown.
-_HINT: Final = 4
 # Bytes of a download that are sent together.
 _PIECE: Final = 65_536
 
 _PAYERS: Final[Mapping[Payer, str]] = {Payer.MERCHANT: "You", Payer.RECIPIENT: "The recipient"}
-
-
-class Means(msgspec.Struct, frozen=True, kw_only=True):
-    """How a merchant pays."""
-
-    is_on_account: bool
-    # Above zero, what the merchant owes; below, what it has in hand.
-    owed: int
-    # The most that it may owe, and how much of that is left; None is without a limit.
-    limit: int | None
-    left: int | None
-    # Who charges cards, and by which few letters the saved one is known; empty if none is saved.
-    provider: str
-    card: str
-
-    @property
-    def is_simulated(self) -> bool:
-        """Whether nothing is really charged."""
-        return self.provider == "simulated"
 
 
 @page_at("/account", duty=Duty.ACCOUNT)
@@ -65,7 +42,7 @@ def show_account(visit: MerchantVisit) -> Response:
     rows, older = _list_rows(visit, month)
     return visit.render(
         "merchant/account.html",
-        means=_find_means(visit),
+        means=find_means(visit),
         pending=list_pending_payments(visit.db, visit.merchant.id, limit=_MOST_PENDING),
         payers=_PAYERS,
         is_unused=written is None,
@@ -76,20 +53,6 @@ def show_account(visit: MerchantVisit) -> Response:
         rows=rows,
         pages=visit.pages(older, month=month),
         limits=visit.services.settings,
-    )
-
-
-def _find_means(visit: MerchantVisit) -> Means:
-    merchant, cards = visit.merchant, visit.services.gateway.cards
-    owed = read_books(visit.db, merchant.id).balance
-    limit = read_credit_limit(visit.db, merchant.id)
-    return Means(
-        is_on_account=is_on_account(merchant.billing, cards),
-        owed=owed,
-        limit=limit,
-        left=None if limit is None else max(limit - owed, 0),
-        provider="" if cards is None else cards.provider,
-        card=get_card(visit.db, merchant.id).payment_method[-_HINT:],
     )
 
 

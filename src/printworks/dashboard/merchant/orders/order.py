@@ -17,13 +17,17 @@ from printworks.actions.production.routing import RoutingTerms, re_estimate, rou
 from printworks.actions.submission import submit as submission
 from printworks.actions.submission.check import check_submission
 from printworks.actions.submission.sharpness import list_blurred, require_confirmed
+from printworks.dashboard.merchant.account.means import announce_charge, find_means
 from printworks.dashboard.merchant.sandbox.sandbox import move_clock
+from printworks.dashboard.shared.money import format_money
 from printworks.dashboard.shared.order_actions import Action, OrderAction, is_ended, list_actions
+from printworks.dashboard.shared.order_money import OrderMoney, describe_money
 from printworks.dashboard.shared.order_page import (
     MOST_SHIPMENTS,
     describe_history,
     describe_images,
 )
+from printworks.dashboard.shared.order_parcels import explain_parcels
 from printworks.dashboard.shared.order_problems import count_doubtful, count_unseen, list_missing
 from printworks.dashboard.shared.order_routing import RoutingChoice, describe_choices
 from printworks.dashboard.shared.order_shipments import describe_shipment
@@ -33,6 +37,7 @@ from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit, refuse_unknown
 from printworks.errors import BadInput
 from printworks.rules.events import CallbackState
+from printworks.rules.ledger import LedgerEntry
 from printworks.rules.orders import OrderStatus, Payment
 from printworks.rules.parcels import may_follow
 from printworks.rules.payments import PaymentState
@@ -44,7 +49,7 @@ from printworks.store.labs.shipments import (
     WholeOrder,
     list_decisions,
 )
-from printworks.store.money.payments import PaymentRequest, get_request
+from printworks.store.money.payments import PaymentRequest, find_paid_request, get_request
 from printworks.store.orders.history import read_etag
 from printworks.store.orders.orders import Order, get_order, get_order_to_change
 
@@ -79,6 +84,7 @@ def show_order(visit: MerchantVisit) -> Response:
         has_address=read_callback_settings(visit.db, visit.merchant.id).url is not None,
         **history,
         **_describe_order(visit, whole),
+        **_describe_money(visit, whole, history["entries"]),
         **_describe_shipments(visit, whole),
         names={image.id: image.title for image in whole.images if whole.order.reasons},
         gallery=describe_images(visit, whole.order, whole.images),
@@ -139,6 +145,33 @@ def _describe_order(visit: MerchantVisit, whole: WholeOrder) -> dict[str, Any]:
     }
 
 
+def _describe_money(
+    visit: MerchantVisit, whole: WholeOrder, entries: Sequence[LedgerEntry]
+) -> dict[str, Any]:
+    """Return what the order costs and brings in, and what submitting it will charge."""
+    order = whole.order
+    paid = None
+    if order.payment is Payment.INVOICE_RECIPIENT:
+        paid = find_paid_request(visit.db, order.id)
+    money = describe_money(order, whole.images, paid, entries)
+    charge = ""
+    if money is not None and order.status is OrderStatus.NOT_YET_SUBMITTED:
+        charge = _announce(visit, money)
+    return {"money": money, "charge": charge}
+
+
+def _announce(visit: MerchantVisit, money: OrderMoney) -> str:
+    """Say who will be charged how much once the order is submitted."""
+    cost, currency = money.cost.amount, money.currency
+    if money.recipient is None or money.left is None:
+        return announce_charge(find_means(visit), cost, currency)
+    asked = format_money(money.recipient.amount, currency)
+    return (
+        f"The recipient is asked for {asked}. It costs you {format_money(cost, currency)}. "
+        f"{money.left.label}: {format_money(money.left.amount, currency)}."
+    )
+
+
 def _find_confirmation(visit: MerchantVisit, actions: Sequence[Action]) -> str:
     """Return the action that the page asks to confirm, if it may still be done."""
     asked = visit.query.get("confirm")
@@ -169,6 +202,7 @@ def _describe_shipments(visit: MerchantVisit, whole: WholeOrder) -> dict[str, An
         "shipments": [describe_shipment(shipment, catalogue) for shipment in shipments],
         "more_shipments": max(0, len(whole.shipments) - MOST_SHIPMENTS),
         "choices": _list_choices(visit, whole),
+        "parcels": explain_parcels(whole.shipments, whole.images, catalogue),
     }
 
 
