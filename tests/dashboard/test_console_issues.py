@@ -146,6 +146,14 @@ def test_chosen_images_are_printed_again_and_the_merchant_sees_the_order(
     entry = last_entry(database)
     assert (entry.action, entry.details) == ("reprint-issue", {"reprint": reprint})
     assert str(reprint) in alice.words(f"/issues/{issue.id}")
+    # Both say so, and lead to each other.
+    for window, orders in ((alice, "/orders"), (operator, "/console/orders")):
+        new, old = (window.open(f"{orders}/{one}") for one in (reprint, issue.order_id))
+        assert "This is a free reprint" in words_of(new)
+        assert f'href="{orders}/{issue.order_id}"' in new.body.decode()
+        assert "This order was printed again" in words_of(old)
+        assert f'href="{orders}/{reprint}"' in old.body.decode()
+        assert "Reprint" in window.words(orders)
 
 
 def test_an_issue_that_does_not_exist_is_not_found(operator: Window) -> None:

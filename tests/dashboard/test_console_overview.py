@@ -83,6 +83,20 @@ class TestOverview:
         assert page.body.count(b'<rect class="chart__bar"') >= 3
         assert b'aria-labelledby="chart-1"' in page.body
 
+    def test_merchants_whose_clock_is_ahead_are_not_forgotten(
+        self, operator: Window, alice: Window, database: Database
+    ) -> None:
+        assert "by clocks that merchants have moved" not in operator.words("/console")
+        with database.writing() as db:
+            merchant = merchant_of(db, alice)
+            rows.add_charge(db, merchant, 1234, at=NOON + timedelta(days=40))
+
+        said = operator.words("/console")
+
+        assert "by clocks that merchants have moved" in said
+        assert "Ahead 1" in said
+        assert "Ahead £12.34" in said
+
     def test_a_page_that_looks_again_hears_when_nothing_is_new(
         self, operator: Window, alice: Window, database: Database
     ) -> None:

@@ -134,3 +134,11 @@ def test_what_turns_or_hides_words_is_left_out() -> None:
 
     assert "A 1001" in unescape(sheet)
     assert sheet.encode()
+
+
+def test_a_reprint_says_so_and_the_country_has_its_name() -> None:
+    sheet = sheet_of(a_job(reprint_of=3))
+
+    assert "Reprint of order 3" in sheet
+    assert "United Kingdom" in sheet
+    assert "Reprint" not in sheet_of(a_job())

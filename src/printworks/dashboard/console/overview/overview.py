@@ -85,12 +85,14 @@ def show_overview(visit: ConsoleVisit) -> Response:
     problems = find_problems(visit.db, transit_days=transit, now=now, limit=payments)
     listed = list_problems(problems, now=now, payments=payments)
     etag = visit.etag(listed)
+    # A refresh takes only the problems from the page.
+    charts = [] if "hx-request" in visit.request.headers else _list_charts(visit, transit)
     return visit.render(
         "console/overview.html",
         etag=etag,
         problems=listed,
-        # A refresh takes only the problems from the page.
-        charts=[] if "hx-request" in visit.request.headers else _list_charts(visit, transit),
+        charts=charts,
+        is_ahead=any(chart.rows[-1].day == _AHEAD for chart in charts),
         days=DAYS,
     )
 
