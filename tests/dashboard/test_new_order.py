@@ -146,7 +146,7 @@ class TestMakingAnOrder:
             added, created = list_audit(db, limit=10)
         assert (created.action, created.subject) == ("create-order", f"order {order_id}")
         assert (added.action, added.details) == ("add-images", {"images": 4})
-        assert "Check it, then submit it" in alice.follow(answer)
+        assert "The order was created." in alice.follow(answer)
 
     def test_a_picture_of_the_merchants_is_taken_instead_of_ours(self, alice: Window) -> None:
         order_id = number_of(upload(alice, ("cat.jpg", A_PICTURE), sample="yes"))

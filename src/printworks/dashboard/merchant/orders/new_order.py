@@ -130,9 +130,7 @@ def _describe_sandbox(visit: MerchantVisit, draft: Order | None) -> dict[str, An
     }
 
 
-@show_new_order.action(
-    "create-order", "The order was created. Check it, then submit it.", alone=True
-)
+@show_new_order.action("create-order", "The order was created.", alone=True)
 def create(visit: MerchantVisit) -> str | Response:
     """Create an order, or complete a draft, with its pictures; say which cannot be printed."""
     new = _read_order(visit)
