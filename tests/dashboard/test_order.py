@@ -96,7 +96,7 @@ class TestWhatItSays:
         for heading in ("If it were submitted now", "When it was submitted"):
             why = alice.words(address).partition("Why this lab?")[2].partition("Callbacks")[0]
 
-            assert f"{heading} Bristol (United Kingdom) prints image" in why
+            assert f"{heading} Bristol (United Kingdom) prints sunset.jpg" in why
             assert "Leeds (United Kingdom) would have cost more." in why
             assert "too late: it would arrive by" in why
             assert "£" not in why

@@ -71,10 +71,11 @@ def read_reasons(stored: StoredReasons) -> list[Reason]:
 
 def write_reason(reason: Reason, names: Mapping[int, str] = NO_NAMES) -> str:
     """Return a sentence for the merchant, with the name of an image if that is known."""
-    sentence = _SENTENCES[reason.code]
-    if reason.code is ReasonCode.IMAGE_FAILED and reason.subject in names:
-        return f"{names[reason.subject]} cannot be printed. {reason.detail}".strip()
-    return sentence.format(subject=reason.subject, detail=reason.detail).strip()
+    name = names.get(reason.subject or 0)
+    if reason.code is ReasonCode.IMAGE_FAILED and name is not None:
+        return f"{name} cannot be printed. {reason.detail}".strip()
+    text = _SENTENCES[reason.code].format(subject=reason.subject, detail=reason.detail)
+    return text.strip()
 
 
 def write_reasons(stored: StoredReasons, names: Mapping[int, str] = NO_NAMES) -> str | None:

@@ -4,7 +4,7 @@ What labs charge us is not shown: only which of them would have cost more.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from printworks.actions.production.routing import FINE
 from printworks.catalogue.country_names import name_country
@@ -14,7 +14,11 @@ from printworks.dashboard.shared.labels import count, join
 from printworks.dashboard.shared.money import format_money
 from printworks.rules.routing.explaining import RoutingWords
 from printworks.rules.routing.model import LabFinding, LabVerdict, Plan, PlannedShipment, Routed
+from printworks.store.images.images import Image
 from printworks.store.labs.shipments import Decision
+
+# What people call images, by their numbers.
+ImageNames: TypeAlias = Mapping[int, str]
 
 # So many images are named before the rest is only counted.
 _NAMED: Final = 4
@@ -55,26 +59,40 @@ def write_for_operators(catalogue: Catalogue, currency: str) -> RoutingWords:
 
 
 def describe_choices(
-    decisions: Sequence[Decision], catalogue: Catalogue, *, usually: str = "When it was submitted"
+    decisions: Sequence[Decision],
+    catalogue: Catalogue,
+    images: Sequence[Image] = (),
+    *,
+    usually: str = "When it was submitted",
 ) -> list[RoutingChoice]:
     """Explain which labs were chosen and why not the others, latest decision first.
 
-    `usually` is when that was, unless labs had declined before.
+    Images are called by their names if they are given. `usually` is when that was, unless labs
+    had declined before.
     """
-    return [_describe(decision, catalogue, usually) for decision in reversed(decisions)]
+    names = {image.id: image.title for image in images}
+    return [_describe(decision, catalogue, names, usually) for decision in reversed(decisions)]
 
 
-def _describe(decision: Decision, catalogue: Catalogue, usually: str) -> RoutingChoice:
+def _describe(
+    decision: Decision, catalogue: Catalogue, names: ImageNames, usually: str
+) -> RoutingChoice:
     refused = [name_lab(code, catalogue) for code in decision.without]
     heading = f"After {join(refused)} had declined" if refused else usually
     routing = decision.routing
     others = [verdict for verdict in routing.verdicts if verdict.finding is not LabFinding.CHOSEN]
     named = len({verdict.items for verdict in routing.verdicts}) > 1
-    reasons = _shorten([_describe_verdict(one, catalogue, is_named=named) for one in others])
+    reasons = _shorten([_describe_verdict(one, catalogue, names, is_named=named) for one in others])
     if not isinstance(routing, Routed):
         return RoutingChoice(heading, ("No lab could make and ship it.",), reasons)
-    shipments = [_describe_shipment(shipment, catalogue) for shipment in routing.plan.shipments]
-    chosen = (*shipments, _describe_promise(routing.plan), *_describe_elsewhere(routing.plan))
+    shipments = [
+        _describe_shipment(shipment, catalogue, names) for shipment in routing.plan.shipments
+    ]
+    chosen = (
+        *shipments,
+        _describe_promise(routing.plan),
+        *_describe_elsewhere(routing.plan, names),
+    )
     return RoutingChoice(heading, chosen, reasons)
 
 
@@ -90,9 +108,9 @@ def name_lab(code: str, catalogue: Catalogue) -> str:
     return code if lab is None else f"{lab.name} ({name_country(lab.country)})"
 
 
-def _describe_shipment(package: PlannedShipment, catalogue: Catalogue) -> str:
+def _describe_shipment(package: PlannedShipment, catalogue: Catalogue, names: ImageNames) -> str:
     return (
-        f"{name_lab(package.lab, catalogue)} prints {_name(package.items)}: "
+        f"{name_lab(package.lab, catalogue)} prints {_name(package.items, names)}: "
         f"{count(package.copies, 'copy', 'copies')}, sent by {write_day(package.dispatch.latest)}, "
         f"to arrive by {write_day(package.arrival.latest)}."
     )
@@ -105,15 +123,17 @@ def _describe_promise(plan: Plan) -> str:
     return f"{asked}. No lab can meet that; this is the earliest possible."
 
 
-def _describe_elsewhere(plan: Plan) -> list[str]:
+def _describe_elsewhere(plan: Plan, names: ImageNames) -> list[str]:
     if not plan.printed_elsewhere:
         return []
-    country = name_country(plan.print_country)
-    return [f"No lab in {country} can make and send {_name(plan.printed_elsewhere)} in time."]
+    country, items = name_country(plan.print_country), _name(plan.printed_elsewhere, names)
+    return [f"No lab in {country} can make and send {items} in time."]
 
 
-def _describe_verdict(verdict: LabVerdict, catalogue: Catalogue, *, is_named: bool) -> str:
-    lab, images = name_lab(verdict.lab, catalogue), _name(verdict.items)
+def _describe_verdict(
+    verdict: LabVerdict, catalogue: Catalogue, names: ImageNames, *, is_named: bool
+) -> str:
+    lab, images = name_lab(verdict.lab, catalogue), _name(verdict.items, names)
     if verdict.extra_cost == 0:
         sentence = f"{lab} would have cost the same."
     else:
@@ -126,9 +146,7 @@ def _describe_verdict(verdict: LabVerdict, catalogue: Catalogue, *, is_named: bo
     return f"For {images}: {sentence}" if is_named else sentence
 
 
-def _name(images: Sequence[int]) -> str:
-    if len(images) == 1:
-        return f"image {images[0]}"
-    named = [str(image) for image in images[:_NAMED]]
+def _name(images: Sequence[int], names: ImageNames) -> str:
+    named = [names.get(image, f"image {image}") for image in images[:_NAMED]]
     rest = len(images) - len(named)
-    return f"images {join([*named, f'{rest} more'] if rest else named)}"
+    return join([*named, f"{rest} more"] if rest else named)

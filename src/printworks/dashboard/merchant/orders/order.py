@@ -210,13 +210,13 @@ def _list_choices(visit: MerchantVisit, whole: WholeOrder) -> list[RoutingChoice
     """Explain the choice of labs; for an open order, the choice if it were submitted now."""
     order, catalogue = whole.order, visit.services.catalogue
     if order.status is not OrderStatus.NOT_YET_SUBMITTED:
-        return describe_choices(list_decisions(visit.db, order.id), catalogue)
+        return describe_choices(list_decisions(visit.db, order.id), catalogue, whole.images)
     # Routing many images takes too long for a page.
     if len(whole.images) > _MOST_ROUTED:
         return []
     routing = route_order(order, whole.images, RoutingTerms.of(visit.work))
     decisions = [] if routing is None else [Decision(routing, [], visit.now)]
-    return describe_choices(decisions, catalogue, usually="If it were submitted now")
+    return describe_choices(decisions, catalogue, whole.images, usually="If it were submitted now")
 
 
 def _lock_order(visit: MerchantVisit, db: Connection) -> Order:
