@@ -165,7 +165,8 @@ class PageServer:
     ) -> None:
         try:
             if (refusal := scope.get("refusal")) is not None:
-                await _render_status(*refusal, ENGLISH)(scope, receive, send)
+                status, sentence = refusal
+                await _render_status(status, sentence, ENGLISH)(scope, receive, send)
                 return
             if request.method == "POST":
                 receive = await self._receive(request, receive)
