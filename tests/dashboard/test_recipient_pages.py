@@ -87,10 +87,7 @@ def test_one_address_leads_from_paying_to_the_parcels(
     order = newest(v3)
     hear(database, v3, order, LabState.IN_PRODUCTION)
     made = words_of(visit(browser, url))
-    tracking: dict[str, Any] = {
-        "tracking_number": "LX1",
-        "tracking_url": "https://tracking.example/LX1",
-    }
+    tracking: Any = {"tracking_number": "LX1", "tracking_url": "https://tracking.example/LX1"}
     hear(database, v3, order, LabState.DISPATCHED, **tracking)
     sent = visit(browser, url)
 
