@@ -117,12 +117,13 @@ def _describe_reason(order: OrderInTrouble, reason: Reason, *, more: int) -> Nee
 
 def _list_drafts(visit: MerchantVisit) -> Iterator[Need]:
     for draft in list_failed_drafts(visit.db, visit.merchant.id, limit=_LISTED):
-        those = "One image" if draft.failed == 1 else f"{draft.failed} images"
+        those, them = (
+            ("One image", "it") if draft.failed == 1 else (f"{draft.failed} images", "them")
+        )
         yield Need(
             title=name_order(draft.id, draft.merchant_order_id),
-            sentence=f"{those} cannot be printed. Remove or replace it before you submit the order."
-            if draft.failed == 1
-            else f"{those} cannot be printed. Remove or replace them before you submit the order.",
+            sentence=f"{those} cannot be printed. Remove or replace {them} before you submit the "
+            "order.",
             verb="See the images",
             address=f"/orders/{draft.id}",
             tone="error",
