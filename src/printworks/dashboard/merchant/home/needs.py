@@ -146,8 +146,8 @@ def _list_callbacks(visit: MerchantVisit) -> Iterator[Need]:
         number = f"{MOST_CALLBACKS:,} or more callbacks" if failed >= MOST_CALLBACKS else ""
         yield Need(
             title="Callbacks",
-            sentence=f"{number or count(failed, 'callback')} could not be delivered and will not be "
-            "tried again by themselves.",
+            sentence=f"{number or count(failed, 'callback')} could not be delivered, and we have "
+            "stopped trying.",
             verb="See and resend them",
             address="/integrations?state=given-up",
             tone="error",
