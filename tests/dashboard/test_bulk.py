@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from printworks.dashboard.shared.code_words import speak
 from printworks.rules.issues import IssueState
 from printworks.rules.jobs import JobKind, JobState
 from printworks.rules.orders import OrderStatus
@@ -122,7 +123,7 @@ def test_periodic_jobs_are_listed_if_they_are_asked_for_or_failed(
     def listed(query: str) -> set[str]:
         body = operator.open(f"/console/jobs{query}").body.decode()
         rows = body.split("<tbody>")[1].split("</tbody>")[0]
-        return {kind for kind in JobKind if f">{kind}</a>" in rows}
+        return {kind for kind in JobKind if f">{speak(kind)}</a>" in rows}
 
     assert listed("") == {JobKind.REMOVE_FILES}
     assert listed("?periodic=yes") == {JobKind.REMOVE_FILES, JobKind.POLL_LABS}

@@ -252,7 +252,7 @@ def test_who_did_what_is_written_down(alice: Window, database: Database) -> None
         [entry] = list_audit(db, limit=10)
     assert (entry.who, entry.action) == (email_of(alice), "change-password")
     assert ANOTHER not in str(entry)
-    assert "change-password" in alice.words("/settings")
+    assert "Change password" in alice.words("/settings")
 
 
 def test_an_idle_session_of_an_operator_ends_after_half_a_day(

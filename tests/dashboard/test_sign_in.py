@@ -208,7 +208,7 @@ class TestInvitations:
         answer = enter(newcomer, f"/invitations/{token}", password=PASSWORD)
 
         assert answer.headers["location"] == "/console"
-        assert "production" in newcomer.words("/console/settings")
+        assert "Production" in newcomer.words("/console/settings")
         assert newcomer.open(f"/invitations/{token}").status == 404
 
     @pytest.mark.both_databases

@@ -221,7 +221,7 @@ class TestWhatIsWrittenDown:
         clock.advance(seconds=15)
         assert sign_in(newcomer, email_of(alice), PASSWORD).status == 303
 
-        assert "sign-in-blocked" in alice.words("/settings")
+        assert "Sign in blocked" in alice.words("/settings")
         with database.reading() as db:
             [entry, blocked] = list_audit(db, limit=5)
         assert (entry.action, entry.details) == ("sign-in", {"failuresBefore": 5})
