@@ -2,11 +2,8 @@
 
 import re
 
-import pytest
-
 from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.products import Currency
-from printworks.dashboard.merchant.catalogue.pictures import product_picture
 from tests.dashboard.visits import words_of
 from tests.dashboard.windows import Window
 
@@ -88,12 +85,3 @@ def test_what_is_not_sold_somewhere_says_so(alice: Window) -> None:
     assert alice.open("/catalogue/nothing-at-all").status == 404
     # A country that is none is the usual one.
     assert "United Kingdom" in alice.words("/catalogue?country=XX")
-
-
-@pytest.mark.parametrize("kind", CATALOGUE.kinds)
-def test_every_kind_can_be_drawn_within_the_frame(kind: str) -> None:
-    for product in CATALOGUE.products:
-        if product.kind == kind:
-            drawing = product_picture(product)
-            numbers = [float(one) for one in re.findall(r'(?:width|height)="([\d.]+)"', drawing)]
-            assert all(0 < one <= 100 for one in numbers), product.sku

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from printworks.rules.orders import ENDED, OrderStatus
-from printworks.rules.production import LabState
+from printworks.rules.production import SENT, LabState
 
 # How long after its end an order can be followed without having paid for it.
 FOLLOW_FOR: Final = timedelta(days=90)
@@ -28,20 +28,17 @@ class ParcelCount(NamedTuple):
     all: int
 
 
-# As texts: what carriers say comes after what labs say.
-_DELIVERED: Final[str] = "delivered"
-_SENT: Final[frozenset[str]] = frozenset({LabState.DISPATCHED, _DELIVERED})
 _NOT_BEGUN: Final = frozenset({None, LabState.OFFERED})
 
 
 def is_sent(state: LabState | None) -> bool:
     """Whether a parcel has left its lab."""
-    return state in _SENT
+    return state in SENT
 
 
 def is_delivered(state: LabState | None) -> bool:
     """Whether the carrier says that a parcel has arrived."""
-    return state == _DELIVERED
+    return state is LabState.DELIVERED
 
 
 def find_stage(status: OrderStatus, states: Iterable[LabState | None]) -> Stage:

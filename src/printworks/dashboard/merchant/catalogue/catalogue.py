@@ -10,9 +10,9 @@ from starlette.responses import Response
 from printworks.catalogue.countries import COUNTRIES
 from printworks.catalogue.products import Product
 from printworks.catalogue.snapshot import Catalogue
-from printworks.dashboard.merchant.catalogue.pictures import product_picture
 from printworks.dashboard.shared.labels import COUNTRY_CHOICES, name_attribute
 from printworks.dashboard.shared.paging import choose_page
+from printworks.dashboard.shared.product_pictures import draw_product
 from printworks.dashboard.shared.products import find_products
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit, refuse_unknown
@@ -81,7 +81,7 @@ def show_catalogue(visit: MerchantVisit) -> Response:
         "merchant/catalogue.html",
         kind_tiles=_list_kinds(tiles) if shows_kinds else [],
         tiles=page.shown,
-        draw=product_picture,
+        draw=draw_product,
         pages=page.links,
         first=page.first,
         total=len(found),
@@ -107,7 +107,7 @@ def show_product(visit: MerchantVisit) -> Response:
     return visit.render(
         "merchant/product.html",
         product=product,
-        draw=product_picture,
+        draw=draw_product,
         kind=name_kind(product.kind),
         price=product.find_price(visit.merchant.currency, country=country),
         currency=visit.merchant.currency,

@@ -22,7 +22,11 @@ def show_proof(visit: MerchantVisit) -> Response:
         "merchant/proof.html",
         order=whole.order,
         image=describe_image(
-            whole.images[place], whole.order, visit.services.catalogue, visit.links
+            whole.images[place],
+            whole.order,
+            visit.services.catalogue,
+            visit.links,
+            visit.services.sharpness,
         ),
         place=place + 1,
         count=len(ids),

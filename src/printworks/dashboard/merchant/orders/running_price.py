@@ -17,8 +17,9 @@ from printworks.catalogue.country_names import name_country
 from printworks.catalogue.products import Product
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.merchant.orders.form_values import FormValues
+from printworks.dashboard.shared.dates import write_day
 from printworks.dashboard.shared.labels import count, join
-from printworks.dashboard.shared.order_routing import name_lab, write_day
+from printworks.dashboard.shared.order_routing import name_lab
 from printworks.dashboard.shared.product_families import find_family
 from printworks.dashboard.site.forms import find_choice, read_number
 from printworks.dashboard.site.visits import MerchantVisit
