@@ -84,7 +84,9 @@ def use_3_0(shop: Recorder) -> None:
     shop.ask(
         "PUT", f"/orders/{order}", an_order(recipientName="Mary Fox", address1="2 High Street")
     )
-    shop.ask("POST", f"/orders/{order}/images", an_image())
+    image = shop.ask("POST", f"/orders/{order}/images", an_image())["data"]["id"]
+    crop = {"copies": 2, "placement": {"x": 0.5, "y": 0.25, "zoom": 1.2}}
+    shop.ask("PATCH", f"/orders/{order}/images/{image}", crop)
     shop.ask("POST", f"/orders/{order}/images/batch", [an_image(copies=2), an_image()])
     shop.ask("GET", f"/orders/{order}")
     shop.ask("GET", f"/orders/{order}/SubmissionStatus")
