@@ -29,6 +29,10 @@ PEOPLE: Final = (
     ("Liam Murphy", "IE", "A-1007 sandbox:reject", "Standard"),
 )
 WAIT: Final = 30_000
+AS_MERCHANT: Final = (
+    *("/home", "/news", "/catalogue", "/team", "/settings/shop", "/orders/import", "/requests"),
+    "/v3.0/docs",
+)
 # No colour of a page is lost, and a picture is a third as large.
 COLOURS: Final = 8
 
@@ -68,6 +72,13 @@ def _tell(browser: Browser, house: House, callback_url: str, folder: Path) -> No
         _draw(page, "integrations")
         page.goto(house.at("/account"))
         _draw(page, "account")
+        for path in AS_MERCHANT:
+            page.goto(house.at(path))
+            _draw(page, path.strip("/").replace("/", "-").replace(".", "-"), whole=True)
+        tracking = _look_at_a_draft(page, house, order)
+    with _window(browser, "phone", locale="de-DE") as page:
+        page.goto(tracking)
+        _draw(page, "recipient-phone", whole=True)
     with _window(browser, "phone", storage_state=state) as page:
         page.goto(house.at("/orders"))
         _draw(page, "orders-phone")
@@ -75,6 +86,20 @@ def _tell(browser: Browser, house: House, callback_url: str, folder: Path) -> No
         _draw(page, "order-phone")
     with _window(browser, "desktop") as page:
         _operate(page, house, issue)
+
+
+def _look_at_a_draft(page: Page, house: House, order: int) -> str:
+    """Crop a picture; return where the recipient follows the other order."""
+    page.goto(house.at(f"/orders/{order}"))
+    tracking = page.locator("#recipient-page a").get_attribute("href") or ""
+    page.goto(house.at("/orders/new"))
+    press(page, "Use a sample address")
+    press(page, "Create order")
+    expect(page.get_by_text("The order is ready to submit.")).to_be_visible(timeout=WAIT)
+    page.locator("main a[href*='/images/']").first.click()
+    expect(page.locator("#proof img")).to_be_visible(timeout=WAIT)
+    _draw(page, "image", whole=True)
+    return tracking
 
 
 def _operate(page: Page, house: House, issue: str) -> None:
@@ -88,7 +113,7 @@ def _operate(page: Page, house: House, issue: str) -> None:
     _draw(page, "console-issue", whole=True)
     page.goto(house.at("/console/routing"))
     _draw(page, "routing", whole=True)
-    for name in ("privacy", "health", "mail"):
+    for name in ("privacy", "health", "mail", "catalogue", "merchants"):
         page.goto(house.at(f"/console/{name}"))
         _draw(page, f"console-{name}", whole=True)
 

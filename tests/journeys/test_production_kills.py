@@ -50,6 +50,8 @@ class Worker:
             **{name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ},
             "PRINTWORKS_DATABASE_URL": database_url,
             "PRINTWORKS_WORKER_LEASE": "4s",
+            # The jobs are counted.
+            "PRINTWORKS_MOCKUPS": "false",
             "PYTHONFAULTHANDLER": "1",
         }
         with self._log.open("wb") as output:

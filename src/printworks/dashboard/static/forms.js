@@ -74,7 +74,8 @@ function forgetSent() {
 
 document.addEventListener("submit", (event) => {
   const form = event.target;
-  if (form.action.endsWith("/sign-out")) forgetAll();
+  // Not `form.action`: a form may have a field of that name.
+  if (form.getAttribute("action")?.endsWith("/sign-out")) forgetAll();
   if (form.method !== "post" || event.defaultPrevented) return;
   if (form.dataset.sent) {
     event.preventDefault();

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, update
 from printworks.catalogue.products import Currency
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import NotFound
-from printworks.rules.production import DROPPED, LabState
+from printworks.rules.production import DROPPED, SENT, LabState
 from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.engine.rows import (
     columns_of,
@@ -42,9 +42,7 @@ _CURRENT: Final = PreparedStatement(
     .order_by(catalogue_versions.c.publish_at.desc(), catalogue_versions.c.id.desc())
     .limit(1)
 )
-_UNFINISHED: Final = [
-    state for state in LabState if state not in DROPPED and state is not LabState.DISPATCHED
-]
+_UNFINISHED: Final = [state for state in LabState if state not in DROPPED | SENT]
 
 
 def find_current(db: Connection, *, now: datetime) -> int | None:
