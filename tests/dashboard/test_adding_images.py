@@ -131,7 +131,7 @@ class TestAdding:
 
         assert "seen=" in looking
         assert same.status == 204
-        assert 'hx-trigger="every' not in page
+        assert 'hx-trigger="every 2s' not in page
 
 
 class TestRemoving:

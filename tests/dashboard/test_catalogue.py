@@ -14,7 +14,7 @@ PRINT = "GLOBAL-PHO-4X6-PRO"
 def names_in(window: Window, address: str) -> list[str]:
     page = window.open(address)
     assert page.status == 200
-    return re.findall(r'class="shelf__name">([^<]+)<', page.body.decode())
+    return re.findall(r'class="rack__name">([^<]+)<', page.body.decode())
 
 
 def test_it_begins_with_the_kinds_and_their_lowest_prices(alice: Window) -> None:
@@ -55,7 +55,7 @@ def test_pages_follow_each_other_and_end(alice: Window) -> None:
 
 def test_the_cheapest_come_first_if_wanted(alice: Window) -> None:
     page = alice.open("/catalogue?sort=price").body.decode()
-    prices = [float(price) for price in re.findall(r'shelf__price">£([\d.]+)<', page)]
+    prices = [float(price) for price in re.findall(r'rack__price">£([\d.]+)<', page)]
     assert prices == sorted(prices)
     assert len(prices) == 24
 

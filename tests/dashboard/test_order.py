@@ -154,7 +154,7 @@ class TestWhatItSays:
             page = alice.open(address).body.decode()
             assert len(page) < 100_000
             shown += [
-                int(number) for number in re.findall(r'<a class="tile" id="image-(\d+)"', page)
+                int(number) for number in re.findall(r'<a class="snap" id="image-(\d+)"', page)
             ]
             found = re.findall(r'href="([^"]+)" rel="next">Next<', page)
             address = found[0] if found else ""
@@ -485,6 +485,6 @@ def test_forty_images_are_forty_small_tiles_with_their_names(
 
     page = alice.open(f"/orders/{order}")
 
-    assert page.body.decode().count('class="tile"') == 40
+    assert page.body.decode().count('class="snap"') == 40
     assert "beach 39.jpg" in words_of(page)
     assert len(page.body) < 60_000

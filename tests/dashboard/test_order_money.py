@@ -113,10 +113,10 @@ def test_a_complete_order_cannot_be_asked_to_be_cancelled(
 
 def test_a_proof_opens_in_a_page(alice: Window, bob: Window, database: Database) -> None:
     order, _ = hand_in(database, alice)
-    page = alice.open(f"/orders/{order.id}").body.decode()
+    image = alice.api.get(f"/orders/{order.id}").data["images"][0]["id"]
+    page = alice.open(f"/orders/{order.id}?image={image}").body.decode()
 
     assert f'href="/orders/{order.id}/proofs/' in page or "proof__none" in page
-    image = alice.api.get(f"/orders/{order.id}").data["images"][0]["id"]
     said = alice.words(f"/orders/{order.id}/proofs/{image}")
     assert f"Image 1 of 2 of order {order.id}" in said
     assert "Next image" in said

@@ -276,9 +276,9 @@ def test_an_order_of_many_products_is_explained_in_a_few_lines() -> None:
 @pytest.mark.parametrize(
     ("picture", "drawing"),
     [
-        (Pixels(1000, 3000), (33.3, 100.0, 0.0, 25.0, 33.3, 50.0, False)),
-        (Pixels(3000, 1000), (100.0, 33.3, 25.0, 0.0, 50.0, 33.3, True)),
-        (Pixels(2000, 2000), (100.0, 100.0, 16.6, 0.0, 66.7, 100.0, False)),
+        (Pixels(1000, 3000), (33.3, 100.0, 0.0, 25.0, 33.3, 50.0)),
+        (Pixels(3000, 1000), (100.0, 33.3, 25.0, 0.0, 50.0, 33.3)),
+        (Pixels(2000, 2000), (100.0, 100.0, 16.6, 0.0, 66.7, 100.0)),
         # Of the same shape, to within a hundredth.
         (Pixels(2000, 3010), None),
     ],

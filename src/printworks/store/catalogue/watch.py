@@ -1,12 +1,14 @@
 """The catalogue that is in use, followed by every process."""
 
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 import structlog
 
 from printworks.catalogue.opening import open_catalogue
+from printworks.catalogue.problems import BadCatalogue
 from printworks.catalogue.snapshot import Catalogue
 from printworks.clock import Clock
 from printworks.store.catalogue.versions import find_current, read_texts
@@ -34,6 +36,7 @@ class CatalogueWatch:
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
+        self._is_failing = False
 
     @property
     def current(self) -> Catalogue:
@@ -57,8 +60,12 @@ class CatalogueWatch:
         return current
 
     def start(self) -> None:
-        """Follow what is published, until `close`."""
-        _ = self.current
+        """Follow what is published, until `close`; raise `BadCatalogue` if it cannot be read.
+
+        A database that does not answer yet is no reason not to start: whoever asks meanwhile is
+        told so.
+        """
+        self._look_again()
         self._thread = threading.Thread(target=self._follow, name="catalogue", daemon=True)
         self._thread.start()
 
@@ -68,13 +75,20 @@ class CatalogueWatch:
             self._thread.join()
 
     def _follow(self) -> None:
-        is_failing = False
         while not self._stopped.wait(SECONDS_BETWEEN_LOOKS):
-            try:
-                self.look()
-            except Exception as error:  # noqa: BLE001  (the one in use stays in use)
-                if not is_failing:
-                    log.warning("catalogue not read", error=str(error))
-                is_failing = True
-            else:
-                is_failing = False
+            # After the start, one that cannot be read leaves the one in use in use.
+            with suppress(BadCatalogue):
+                self._look_again()
+
+    def _look_again(self) -> None:
+        """Look, and log that it failed: once, until it succeeds."""
+        try:
+            self.look()
+        except Exception as error:
+            if not self._is_failing:
+                log.warning("catalogue not read", error=str(error))
+            self._is_failing = True
+            if isinstance(error, BadCatalogue):
+                raise
+        else:
+            self._is_failing = False
