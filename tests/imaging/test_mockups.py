@@ -99,7 +99,8 @@ def test_the_picture_is_seen_as_it_is_printed(
     chosen, places = PRODUCTS[sku]
     product = catalogue.find_product(sku)
     assert product is not None
-    width, height = (round(float(side) * 60) for side in product.print_area)
+    area = product.print_area
+    width, height = (round(float(side) * 60) for side in (area.width, area.height))
     source = written(tmp_path, as_jpeg(a_picture(width, height)))
     prepared, product = prepare(processor, catalogue, sku, source, out)
 

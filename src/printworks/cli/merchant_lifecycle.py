@@ -59,7 +59,9 @@ def rename(
 def change_currency(
     session: CommandSession,
     merchant_id: MerchantId,
-    currency: Annotated[Currency, typer.Argument(case_sensitive=False)],
+    currency: Annotated[
+        Currency, typer.Argument(case_sensitive=False, help="What it is charged in from now on.")
+    ],
 ) -> None:
     """Charge a merchant in another currency, while no order and no balance is open."""
     with session.work(merchant_id) as work:

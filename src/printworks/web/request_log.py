@@ -172,7 +172,7 @@ class RequestLog:
 
     def _write(self, batch: Sequence[_Entry]) -> bool:
         """Write entries; return False if they have to be retried."""
-        stored = [request for entry in batch if (request := entry.complete()) is not None]
+        stored = [request for entry in batch if (request := _complete(entry)) is not None]
         try:
             with self._database.writing() as db:
                 write_requests(db, stored)
@@ -206,3 +206,12 @@ def _is_listening(request: Request, status: int) -> bool:
         and status < _REFUSED
         and request.headers.get("user-agent") == LISTENER
     )
+
+
+def _complete(entry: _Entry) -> NewRequest | None:
+    """Return what is stored of a request; whatever it was, the log goes on with the next."""
+    try:
+        return entry.complete()
+    except Exception:
+        log.exception("request not described")
+        return None

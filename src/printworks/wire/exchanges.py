@@ -45,7 +45,7 @@ def describe_sent(media_type: str, body: bytes) -> str:
         return _write(fields)
     try:
         return _write(msgspec.json.decode(body))
-    except (msgspec.DecodeError, RecursionError):
+    except (ValueError, RecursionError):
         # What is wrong with its signs can be seen without its words.
         return _finish(_mask(text))
 
