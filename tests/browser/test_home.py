@@ -34,6 +34,7 @@ def test_from_home_to_the_catalogue_and_a_colleague(
     page.get_by_role("link", name=re.compile("10 oz")).first.click()
     page.get_by_role("link", name="Order this").click()
     expect(page).to_have_url(re.compile("sku=MUG-10OZ"))
+    press(page, "Use a sample address")
     press(page, "Create order")
     expect(page.get_by_text("The order is ready to submit.")).to_be_visible(timeout=PATIENCE)
 

@@ -184,8 +184,11 @@ def test_proofs_have_the_shape_of_the_product(
     seen = story.see_images(order)[image]
     preview = story.open_picture(seen["previewUrl"])
     thumbnail = story.open_picture(seen["thumbnailUrl"])
-    assert preview.width / preview.height == pytest.approx(4 / 6, abs=0.005)
-    assert (thumbnail.width, thumbnail.height) == (160, 240)
+    # People see a print that is turned as they hold it.
+    is_wide = size[0] > size[1]
+    shape, small = (6 / 4, (240, 160)) if is_wide else (4 / 6, (160, 240))
+    assert preview.width / preview.height == pytest.approx(shape, abs=0.005)
+    assert (thumbnail.width, thumbnail.height) == small
     assert story.check(order) == (True, [], {image: ([], warnings)} if warnings else {})
 
 

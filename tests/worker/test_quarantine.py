@@ -78,6 +78,7 @@ def test_whatever_tells_somebody_something_is_held_back() -> None:
         JobKind.ERASE_FILES,
         JobKind.SEND_MAIL,
         JobKind.SEND_NOTICE,
+        JobKind.RUN_LOT,
     } == HELD_BACK
 
 

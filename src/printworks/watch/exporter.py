@@ -56,8 +56,8 @@ class FactCache:
             return self._facts
 
     def _read(self) -> WatchedFacts | None:
-        transit_days = self._services.catalogue.transit_days
         try:
+            transit_days = self._services.catalogue.transit_days
             with self._services.database.reading() as db:
                 return read_facts(db, transit_days=transit_days, now=self._services.clock())
         except find_outages() as error:

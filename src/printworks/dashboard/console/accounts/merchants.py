@@ -79,14 +79,16 @@ def create_merchant(visit: ConsoleVisit) -> Response:
     known = {currency.value: currency for currency in visit.services.catalogue.currencies}
     currency = known.get(sent.text("currency"))
     if currency is None:
-        raise BadInput("Choose a currency in which something is sold.")
+        raise BadInput("Choose a currency in which something is sold.", field="currency")
     if not sent.text("name"):
-        raise BadInput("Enter the name of the shop.")
+        raise BadInput("Enter the name of the shop.", field="name")
     new = actions.add_merchant(
         visit.system_work,
         sent.text("name"),
         currency=currency,
-        billing=read_choice(Billing, sent.text("billing"), "Choose how the merchant pays."),
+        billing=read_choice(
+            Billing, sent.text("billing"), "Choose how the merchant pays.", field="billing"
+        ),
     )
     return show_merchants(visit, None, new)
 

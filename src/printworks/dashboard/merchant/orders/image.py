@@ -158,15 +158,15 @@ show_image.action("show-product-for-image", only_shows=True)(show_image)
 
 def _read_position(sent: Sent) -> dict[str, float]:
     """Read where the picture is cropped: two percentages and a factor."""
-    read, wrong = {}, []
+    read, wrong = {}, {}
     for name, label, (least, most) in _POSITION_FIELDS:
         number = _read_decimal(sent.text(name))
         if number is None or not least <= number <= most:
-            wrong.append(f"{label} must be a number from {least} to {most}.")
+            wrong[name] = f"{label} must be a number from {least} to {most}."
         else:
             read[name] = number
     if wrong:
-        raise BadInput(" ".join(wrong))
+        raise BadInput(" ".join(wrong.values()), fields=wrong)
     return CropPosition(read["x"] / _HUNDRED, read["y"] / _HUNDRED, read["zoom"]).to_members()
 
 
