@@ -176,7 +176,7 @@ def test_every_form_says_at_a_field_what_is_wrong_and_keeps_the_rest(
                 clock.advance(seconds=2)
                 sent = {**known.sent, **dict.fromkeys(names, typed), "current_password": PASSWORD}
                 answer = window.send(address, {**sent, "once": ""})
-                body = answer.body.decode()
+                body = answer.body.decode("utf-8", "replace")
                 action = f'value="{sent["do"]}"'
                 if answer.status != 400 or not any(action in one for one in FORMS.findall(body)):
                     # It was accepted, or is not there any more.

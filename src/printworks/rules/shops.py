@@ -75,9 +75,11 @@ def list_time_zones() -> Sequence[str]:
 def tidy_profile(typed: ShopProfile) -> ShopProfile:
     """Return a profile as it is kept; raise `BadInput` with everything that is wrong with it."""
     texts = {name: _tidy(name, getattr(typed, name)) for name in LONGEST}
-    wrong = [problem for name, text in texts.items() if (problem := _find_problem(name, text))]
+    wrong = {
+        name: problem for name, text in texts.items() if (problem := _find_problem(name, text))
+    }
     if wrong:
-        raise BadInput(" ".join(wrong))
+        raise BadInput(" ".join(wrong.values()), fields=wrong)
     email = find_address(texts["email"]) or ""
     return ShopProfile(**{**texts, "email": email})
 

@@ -16,6 +16,7 @@ from printworks.actions.images.replacing import (
 )
 from printworks.actions.images.uploads import Upload, UploadResult, validate_upload
 from printworks.actions.work import Work
+from printworks.dashboard.site.forms import at_field
 from printworks.dashboard.site.services import PageServices
 from printworks.dashboard.site.visits import Visit
 from printworks.errors import BadInput
@@ -30,12 +31,13 @@ def take_picture(visit: Visit, image_id: int, lock: LockOrder) -> int:
     """Give an image the picture of a form; return the id that it has from now on."""
     files, url = visit.sent.files.get("picture", ()), visit.sent.text("url")
     if len(files) > 1 or bool(files) == bool(url):
-        raise BadInput("Enter the address of a picture, or choose one file.")
+        raise BadInput("Enter the address of a picture, or choose one file.", field="url")
     if files:
         return _replace_by_file(visit.services, image_id, files[0], lock)
     with visit.services.database.writing() as db:
         work, order = lock(db)
-        return replace_by_url(work, order, image_id, url)
+        with at_field("url"):
+            return replace_by_url(work, order, image_id, url)
 
 
 def _replace_by_file(
@@ -52,7 +54,7 @@ def _replace_by_file(
         if result.status is ImageStatus.OK:
             return replace_by_upload(work, order.id, image_id, (upload, result))
         drop_replacing(work, upload)
-    raise BadInput(result.error_message or "This file cannot be printed.")
+    raise BadInput(result.error_message or "This file cannot be printed.", field="picture")
 
 
 def _validate(services: PageServices, upload: Upload, file: UploadFile) -> UploadResult:

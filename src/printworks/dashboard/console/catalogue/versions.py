@@ -14,6 +14,7 @@ from printworks.catalogue.changes import CatalogueChange, list_changes
 from printworks.catalogue.problems import BadCatalogue, CatalogueProblem
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.shared.paging import cut
+from printworks.dashboard.site.forms import at_field
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.errors import BadInput
@@ -65,7 +66,7 @@ def import_files(visit: ConsoleVisit) -> Response | str:
         with visit.services.database.reading() as db:
             return show_versions(visit.within(db), error.problems)
     title = visit.sent.text("title")
-    with visit.services.database.writing() as db:
+    with visit.services.database.writing() as db, at_field("title"):
         added = actions.add_version(visit.system_work_in(db), catalogue, title)
     return f"/console/versions/{added.id}"
 
@@ -75,13 +76,13 @@ def _read_files(files: Sequence[UploadFile]) -> dict[str, str]:
     for file in files:
         name = file.filename or ""
         if not name.endswith(".toml") or "/" in name or len(name) > _LONGEST_FILE_NAME:
-            raise BadInput("Choose TOML files, such as products.toml.")
+            raise BadInput("Choose TOML files, such as products.toml.", field="files")
         try:
             texts[name] = file.file.read().decode()
         except UnicodeDecodeError:
-            raise BadInput(f"{name} must be written in UTF-8.") from None
+            raise BadInput(f"{name} must be written in UTF-8.", field="files") from None
     if not texts:
-        raise BadInput("Choose the TOML files of a catalogue.")
+        raise BadInput("Choose the TOML files of a catalogue.", field="files")
     return texts
 
 

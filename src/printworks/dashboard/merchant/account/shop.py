@@ -17,6 +17,7 @@ from printworks.dashboard.site.logos import address_of_logo
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import BadInput
+from printworks.rules.people import Duty
 from printworks.rules.shops import LONGEST, PLACEHOLDERS, ShopProfile, list_time_zones
 from printworks.store.accounts.shops import get_shop
 
@@ -28,7 +29,7 @@ _EXAMPLE: Final = (
 )
 
 
-@page_at("/settings/shop")
+@page_at("/settings/shop", forms=Duty.MANAGE)
 def show_shop(visit: MerchantVisit) -> Response:
     """Show what recipients see of the shop, and let it be changed."""
     shop, sent = get_shop(visit.db, visit.merchant.id), visit.sent

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from printworks.actions.accounts.people import invite_colleague, withdraw
 from printworks.actions.accounts.team import change_team_role, remove_from_team
 from printworks.dashboard.shared.invitation_links import FreshLink, is_mailed, make_link
-from printworks.dashboard.site.forms import read_choice
+from printworks.dashboard.site.forms import at_field, read_choice
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit, refuse_unknown
 from printworks.rules.people import TEAM, Duty, Realm, Role
@@ -68,7 +68,9 @@ def _find_chosen(visit: MerchantVisit, team: list[Person]) -> Person | None:
 def invite(visit: MerchantVisit) -> Response:
     """Invite a colleague by mail, or show the link once."""
     email = visit.sent.text("email")
-    token = invite_colleague(visit.work, email, _read_role(visit), by_mail=is_mailed(visit))
+    role = _read_role(visit)
+    with at_field("email"):
+        token = invite_colleague(visit.work, email, role, by_mail=is_mailed(visit))
     return show_team(visit, make_link(visit, email, token))
 
 
@@ -97,4 +99,4 @@ def _read_person(visit: MerchantVisit) -> int:
 
 
 def _read_role(visit: MerchantVisit) -> Role:
-    return read_choice(Role, visit.sent.text("role"), "Choose one of the roles.")
+    return read_choice(Role, visit.sent.text("role"), "Choose one of the roles.", field="role")
