@@ -543,8 +543,8 @@ def fill_shop(page: Page, house: House) -> dict[str, str]:
         "/orders/lots/{id}": send_file(page, house),
         "/requests/{id}": refuse_one(house),
         "/orders/{id}/proofs/{image}": find_link(
-            page, house, f"/orders/{draft}", f"/orders/{draft}/proofs/"
-        ),
+            page, house, f"/orders/{draft}", f"/orders/{draft}/images/"
+        ).replace("/images/", "/proofs/"),
         "/issues/{id}": f"/issues/{issue}",
         "/catalogue/{sku}": "/catalogue/global-pho-4x6-pro?country=DE",
         "/integrations/callbacks/{id}": find_link(

@@ -42,6 +42,7 @@ def test_a_file_of_two_hundred_orders(
 ) -> None:
     page = open_page(size)
     house.sign_up(page, "Fox", f"lots-{size}@shop.example")
+    page.goto(house.at("/orders"))
     page.get_by_role("link", name="Import CSV").click()
     rows = [{**row, **WRONG.get(n, {})} for n, row in enumerate(many_rows(200), start=2)]
     file = tmp_path / "orders.csv"
