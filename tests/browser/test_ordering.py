@@ -81,7 +81,7 @@ def test_of_six_files_that_are_dropped_the_bad_one_says_why_and_five_are_printed
     )
     press(page, "Use a sample address")
     press(page, "Create order")
-    expect(page.get_by_text("4 pictures will look blurred")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("The order is ready to submit.")).to_be_visible(timeout=PATIENCE)
 
 
 def test_a_late_answer_about_the_country_leaves_the_product_and_all_that_was_typed(
