@@ -20,7 +20,7 @@ from printworks.rules.production import LabState
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 _L = LabState
 # What a carrier says, after the lab.
-THERE: Any = "delivered"
+THERE = LabState.DELIVERED
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from printworks.rules.people import (
     LONGEST,
     MAY,
     OPERATORS,
+    TEAM,
     Duty,
     Realm,
     Role,
@@ -93,5 +94,11 @@ def test_a_session_that_is_used_lasts_on_but_not_for_ever(realm: Realm) -> None:
 
 def test_every_role_of_the_console_may_look_and_one_may_do_everything() -> None:
     assert all(Duty.LOOK in MAY[role] for role in OPERATORS)
-    assert [role for role in Role if MAY[role] == frozenset(Duty)] == [Role.ADMIN]
-    assert MAY[Role.OWNER] == frozenset()
+    of_console = {Duty.LOOK, Duty.PRODUCE, Duty.SUPPORT, Duty.ADMINISTER}
+    assert [role for role in Role if MAY[role] == of_console] == [Role.ADMIN]
+
+
+def test_every_role_of_a_team_may_look_and_an_owner_may_do_everything() -> None:
+    assert all(Duty.LOOK in MAY[role] for role in TEAM)
+    of_merchant = {Duty.LOOK, Duty.ORDER, Duty.ACCOUNT, Duty.MANAGE}
+    assert [role for role in Role if MAY[role] == of_merchant] == [Role.OWNER]
