@@ -19,7 +19,8 @@ from printworks.store.labs.shipments import (
     list_every_shipment,
     list_shipments,
 )
-from printworks.store.orders.orders import Order, get_order, get_order_to_change, list_orders
+from printworks.store.orders.orders import Order, get_order, get_order_to_change
+from printworks.store.orders.pages import list_orders
 from printworks.store.orders.whole_orders import complete_orders
 from tests.factories import a_merchant, a_work, an_order
 

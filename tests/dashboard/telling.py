@@ -54,6 +54,6 @@ def try_once(
 
 
 def did(database: Database) -> list[tuple[str, str]]:
-    """Return what was written down of deeds, oldest first."""
+    """Return what was audited, oldest first."""
     with database.reading() as db:
         return [(entry.action, entry.subject) for entry in list_audit(db, limit=50)][::-1]

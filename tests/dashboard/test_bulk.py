@@ -40,7 +40,11 @@ def test_orders_are_held_released_and_cancelled(
     assert f'name="chosen" value="{first.id}"' in operator.open(page).body.decode()
 
     held = operator.do(
-        page, "change-orders", deed="hold", reason="Stock-taking.", chosen=[first.id, second.id]
+        page,
+        "change-orders",
+        bulk_action="hold",
+        reason="Stock-taking.",
+        chosen=[first.id, second.id],
     )
     said = words_of(held)
     assert "Done: 2" in said
@@ -49,13 +53,13 @@ def test_orders_are_held_released_and_cancelled(
     assert see_order(database, third).held_at is None
 
     released = operator.do(
-        page, "change-orders", deed="release", chosen=[first.id, second.id, third.id]
+        page, "change-orders", bulk_action="release", chosen=[first.id, second.id, third.id]
     )
     said = words_of(released)
     assert ("Done: 2" in said, "Refused: 1" in said) == (True, True)
     assert f"Order {third.id}: The order is not held." in said
 
-    operator.do(page, "change-orders", deed="cancel", chosen=[first.id, 99])
+    operator.do(page, "change-orders", bulk_action="cancel", chosen=[first.id, 99])
     assert see_order(database, first).status is OrderStatus.CANCELLED
     assert see_order(database, second).status is OrderStatus.SUBMITTED
 
@@ -66,10 +70,12 @@ def test_issues_are_taken_and_closed(operator: Window, alice: Window, database: 
     page = "/console/issues?choose=all"
     assert operator.open(page).body.decode().count(" checked>") == 2
 
-    operator.do(page, "change-issues", deed="take", chosen=issues)
-    mute = operator.do(page, "change-issues", deed="dismiss", chosen=issues)
+    operator.do(page, "change-issues", bulk_action="take", chosen=issues)
+    mute = operator.do(page, "change-issues", bulk_action="dismiss", chosen=issues)
     assert "Refused: 2" in words_of(mute)
-    closed = operator.do(page, "change-issues", deed="dismiss", comment="Sorry.", chosen=issues)
+    closed = operator.do(
+        page, "change-issues", bulk_action="dismiss", comment="Sorry.", chosen=issues
+    )
 
     assert "Done: 2" in words_of(closed)
     with database.reading() as db:
@@ -82,11 +88,11 @@ def test_lab_jobs_are_reported_on(operator: Window, alice: Window, database: Dat
     (order, first), (_, second) = (hand_in(database, alice) for _ in range(2))
     page = "/console/production?choose=none"
 
-    for deed in ("accept", "begin"):
-        operator.do(page, "report-many", deed=deed, chosen=[first.id, second.id])
-    sent = operator.do(page, "report-many", deed="dispatch", chosen=[first.id])
-    again = operator.do(page, "report-many", deed="accept", chosen=[first.id])
-    offered = operator.do(page, "report-many", deed="offer-again", chosen=[second.id])
+    for bulk_action in ("accept", "begin"):
+        operator.do(page, "report-many", bulk_action=bulk_action, chosen=[first.id, second.id])
+    sent = operator.do(page, "report-many", bulk_action="dispatch", chosen=[first.id])
+    again = operator.do(page, "report-many", bulk_action="accept", chosen=[first.id])
+    offered = operator.do(page, "report-many", bulk_action="offer-again", chosen=[second.id])
 
     assert f"Lab job {first.id} is dispatched." in words_of(sent)
     assert f"Lab job {first.id}: Shipment {first.id} is dispatched" in words_of(again)
@@ -104,8 +110,8 @@ def test_jobs_are_run_and_cancelled(operator: Window, database: Database) -> Non
         ]
     page = "/console/jobs?choose=none&periodic=yes"
 
-    operator.do(page, "change-jobs", deed="cancel", chosen=ids)
-    done = operator.do(page, "change-jobs", deed="retry", chosen=[*ids, 99])
+    operator.do(page, "change-jobs", bulk_action="cancel", chosen=ids)
+    done = operator.do(page, "change-jobs", bulk_action="retry", chosen=[*ids, 99])
 
     assert "Refused: 1 Job 99: There is no job 99." in words_of(done)
     with database.reading() as db:
@@ -135,8 +141,8 @@ def test_periodic_jobs_are_listed_if_they_are_asked_for_or_failed(
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"deed": ""}, "Choose what to do"),
-        ({"deed": "fly", "chosen": ["1"]}, "Choose what to do"),
+        ({"bulk_action": ""}, "Choose what to do"),
+        ({"bulk_action": "fly", "chosen": ["1"]}, "Choose what to do"),
         ({"chosen": []}, "Choose at least one line"),
         ({"chosen": ["x"]}, "Choose at least one line"),
     ],
@@ -150,8 +156,8 @@ def test_nothing_is_done_by_mistake(
     reason: str,
 ) -> None:
     hand_in(database, alice)
-    deeds = {"change-orders": "cancel", "change-issues": "take", "report-many": "accept"}
-    known = {"deed": deeds.get(ACTIONS[page], "retry"), "chosen": ["1"]}
+    bulk_actions = {"change-orders": "cancel", "change-issues": "take", "report-many": "accept"}
+    known = {"bulk_action": bulk_actions.get(ACTIONS[page], "retry"), "chosen": ["1"]}
 
     refused = operator.do(f"{page}?choose=none", ACTIONS[page], **{**known, **fields})
 
@@ -163,7 +169,7 @@ def test_a_hold_of_many_needs_a_reason(operator: Window, alice: Window, database
     order, _ = hand_in(database, alice)
 
     refused = operator.do(
-        "/console/orders?choose=none", "change-orders", deed="hold", chosen=[order.id]
+        "/console/orders?choose=none", "change-orders", bulk_action="hold", chosen=[order.id]
     )
 
     assert (refused.status, "Enter a reason" in words_of(refused)) == (400, True)
@@ -178,4 +184,4 @@ def test_whoever_may_only_look_has_no_boxes(
     viewer = open_console(server, database, role=Role.VIEWER)
 
     assert 'type="checkbox"' not in viewer.open(f"{page}?choose=all").body.decode()
-    assert viewer.do(page, ACTIONS[page], deed="cancel", chosen=[1]).status == 403
+    assert viewer.do(page, ACTIONS[page], bulk_action="cancel", chosen=[1]).status == 403

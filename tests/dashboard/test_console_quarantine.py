@@ -38,8 +38,8 @@ def test_it_begins_is_announced_and_ends(operator: Window, database: Database) -
     assert "It begins by itself after a backup is restored." in operator.words(PAGE)
     with database.reading() as db:
         assert find_quarantine(db) is None
-        deeds = {entry.action for entry in list_audit(db, limit=100)}
-    assert deeds >= {"begin-quarantine", "end-quarantine"}
+        done = {entry.action for entry in list_audit(db, limit=100)}
+    assert done >= {"begin-quarantine", "end-quarantine"}
 
 
 @pytest.mark.both_databases

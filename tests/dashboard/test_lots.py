@@ -136,9 +136,9 @@ def test_the_orders_of_a_filter_come_as_a_table(alice: Window, database: Databas
     assert shipment.order_id == sent.id
 
 
-def choose(window: Window, page: str, deed: str, **fields: object) -> Answer:
+def choose(window: Window, page: str, bulk_action: str, **fields: object) -> Answer:
     """Tick boxes, and press a button."""
-    return window.do(page, "prepare-lot", deed=deed, once="once", **fields)
+    return window.do(page, "prepare-lot", bulk_action=bulk_action, once="once", **fields)
 
 
 @pytest.mark.both_databases
@@ -177,7 +177,10 @@ def test_all_orders_of_a_search_can_be_chosen_if_they_are_not_too_many(alice: Wi
 
 @pytest.mark.parametrize(
     ("fields", "reason"),
-    [({"deed": "fly"}, "Choose what to do"), ({"deed": "submit"}, "Choose at least one line")],
+    [
+        ({"bulk_action": "fly"}, "Choose what to do"),
+        ({"bulk_action": "submit"}, "Choose at least one line"),
+    ],
 )
 def test_nothing_is_prepared_by_mistake(alice: Window, fields: dict[str, str], reason: str) -> None:
     an_order(alice)

@@ -81,13 +81,13 @@ class Window:
         return self._ask("POST", address, body, {"Content-Type": FORM, **headers})
 
     def do(self, address: str, form_action: str, **fields: Any) -> Answer:
-        """Open a page and ask for one of its deeds."""
+        """Open a page and ask for one of its form actions."""
         return self.send(address, {"form_token": self.token(address), "do": form_action, **fields})
 
     def upload(
         self, address: str, form_action: str, files: list[tuple[str, str, bytes]], **fields: str
     ) -> Answer:
-        """Open a page and ask for a deed with files: (field, file name, content) each."""
+        """Open a page and ask for a form action with files: (field, file name, content) each."""
         values = {"form_token": self.token(address), "do": form_action, **fields}
         parts = [
             f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.encode()

@@ -17,7 +17,7 @@ from printworks.imaging.messages import Answer, PrepareTask, RenderingDone, Rend
 
 
 def _try_all(form_actions: dict[str, Callable[[], object]]) -> Answer:
-    """Say which deeds succeeded."""
+    """Say which attempts succeeded."""
     succeeded = []
     for name, form_action in form_actions.items():
         try:

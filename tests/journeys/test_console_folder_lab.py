@@ -135,9 +135,9 @@ def test_sheets_and_print_files_of_several_jobs_come_at_once(story: Story, conso
     (printed,) = story.folder(ready, "inbox").glob("prints/*.jpg")
     page = "/console/production?choose=none"
 
-    sheets = console.do(page, "report-many", deed="sheets", chosen=chosen)
-    packed = console.do(page, "report-many", deed="prints", chosen=chosen)
-    nothing = console.do(page, "report-many", deed="prints", chosen=chosen[1:])
+    sheets = console.do(page, "report-many", bulk_action="sheets", chosen=chosen)
+    packed = console.do(page, "report-many", bulk_action="prints", chosen=chosen)
+    nothing = console.do(page, "report-many", bulk_action="prints", chosen=chosen[1:])
 
     said = words_of(sheets)
     assert "1 job sheets" in sheets.body.decode()

@@ -26,7 +26,8 @@ from printworks.store.orders.filters import (
     count_filtered_orders,
     list_filtered_orders,
 )
-from printworks.store.orders.orders import Order, get_order, list_orders, list_sized_orders
+from printworks.store.orders.orders import Order, get_order
+from printworks.store.orders.pages import list_orders, list_sized_orders
 from printworks.store.orders.whole_orders import complete_orders, list_some_orders
 from tests.factories import (
     NOON,

@@ -28,7 +28,8 @@ from printworks.store.accounts.requests import NewRequest, list_requests, write_
 from printworks.store.callbacks.callbacks import list_attempts, list_feed
 from printworks.store.engine.database import Database
 from printworks.store.orders.events import list_events
-from printworks.store.orders.orders import Order, get_order, list_orders, update_order
+from printworks.store.orders.orders import Order, get_order, update_order
+from printworks.store.orders.pages import list_orders
 from printworks.store.tables import (
     callback_attempts,
     idempotency_keys,

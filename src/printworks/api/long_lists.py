@@ -23,7 +23,8 @@ from printworks.rules.lists import MOST_AT_ONCE, SizedOrder, count_fitting, spli
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.engine.database import Database
 from printworks.store.engine.rows import ROWS_AT_ONCE
-from printworks.store.orders.orders import Order, list_orders_by_id, list_sized_orders
+from printworks.store.orders.orders import Order, list_orders_by_id
+from printworks.store.orders.pages import list_sized_orders
 from printworks.store.orders.whole_orders import complete_orders
 
 # By which names a version skips orders of a list.

@@ -18,7 +18,7 @@ from printworks.files.store import Files
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
 from printworks.store.money.ledger import list_entries
-from printworks.store.orders.orders import count_orders, list_orders_from
+from printworks.store.orders.pages import list_orders, list_orders_from
 
 _AT_ONCE: Final = 100
 _ENTRIES_AT_ONCE: Final = 1000
@@ -74,7 +74,7 @@ def _read_orders(
 ) -> Iterator[tuple[dict[str, Any], NamedFiles]]:
     """Yield what is known of each order and its files, newest first."""
     with database.reading() as db:
-        newest = count_orders(db, merchant_id)
+        newest = list_orders(db, merchant_id, limit=0, start=0).total
     while newest > 0:
         with database.reading() as db:
             orders = list_orders_from(db, merchant_id, newest=newest, limit=_AT_ONCE)

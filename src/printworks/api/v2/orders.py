@@ -22,6 +22,7 @@ from printworks.errors import BadInput, NotSold, WrongState
 from printworks.rules.orders import OrderStatus, check_change
 from printworks.store.engine.rows import ROWS_AT_ONCE
 from printworks.store.orders import orders as store
+from printworks.store.orders import pages
 from printworks.store.orders.filters import OrderFilter
 from printworks.store.orders.orders import Order
 from printworks.store.orders.whole_orders import complete_orders, list_some_orders
@@ -50,7 +51,7 @@ def shape_order(call: Call, shown: ShownOrder) -> OrderOut:
 
 def list_all_orders(call: Call) -> list[OrderOut] | LongList:
     """List all orders, newest first."""
-    orders, total = store.list_orders(call.db, call.merchant.id, limit=ROWS_AT_ONCE, start=0)
+    orders, total = pages.list_orders(call.db, call.merchant.id, limit=ROWS_AT_ONCE, start=0)
     if total > len(orders) or is_long(orders):
         return begin_everything(call, [], total=total)
     return _show_orders(call, orders)

@@ -20,6 +20,7 @@ from printworks.rules.orders import OrderStatus, check_change
 from printworks.store.images.images import Image, list_images_of_page
 from printworks.store.labs.shipments import Shipment, WholeOrder, list_shipments_of_page
 from printworks.store.orders import orders as store
+from printworks.store.orders import pages
 from printworks.store.orders.filters import (
     EVERY_ORDER,
     count_filtered_orders,
@@ -64,7 +65,7 @@ def list_orders(call: Call) -> Envelope[OrderListOut] | LongList:
     wanted = read(ListOrders, call.query).to_filter()
     page: dict[str, Any] = {"limit": limit, "start": start}
     if wanted == EVERY_ORDER:
-        orders, total = store.list_orders(call.db, call.merchant.id, **page)
+        orders, total = pages.list_orders(call.db, call.merchant.id, **page)
     else:
         orders = list_filtered_orders(call.db, call.merchant.id, wanted, **page)
         total = count_filtered_orders(call.db, call.merchant.id, wanted, **page)

@@ -6,7 +6,7 @@ and the same page is shown again with the reason.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import timedelta
 from typing import Any, Final, Generic, TypeVar
@@ -29,6 +29,7 @@ from printworks.dashboard.auth.sessions import (
     find_signed_in,
 )
 from printworks.dashboard.shared.dates import read_for
+from printworks.dashboard.site.duties import refuse_duty
 from printworks.dashboard.site.forms import (
     FORM_TOKEN,
     ONCE,
@@ -48,12 +49,12 @@ from printworks.dashboard.site.once import (
 )
 from printworks.dashboard.site.pages import Arrival, FormAction, Page, page_at
 from printworks.dashboard.site.rate_limits import refuse_busy, refuse_too_many
-from printworks.dashboard.site.rendering import Link, Message, render_message, send_on
+from printworks.dashboard.site.rendering import send_on
 from printworks.dashboard.site.services import PageServices
 from printworks.dashboard.site.threads import Threads
 from printworks.dashboard.site.visits import ConsoleVisit, MerchantVisit, NothingNew, Visit
 from printworks.errors import BadInput, NotFound, ServiceError
-from printworks.rules.people import MAY, USUAL_DUTY, Duty, Realm
+from printworks.rules.people import MAY, USUAL_DUTY, Realm
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.accounts.sessions import SignedIn, end_session
 
@@ -213,7 +214,7 @@ class PageRouter(Generic[V]):
         if wait is not None:
             return refuse_too_many(request.scope["path"], wait)
         if page.duty not in MAY[signed_in.person.role]:
-            return _refuse_duty(self._realm, page.duty)
+            return refuse_duty(self._realm, page.duty)
         done = self._says.get(request.query_params.get("done", ""), "")
         kept = None
         if "hx-request" not in request.headers and KEPT not in request.query_params:
@@ -250,7 +251,7 @@ class PageRouter(Generic[V]):
             raise HTTPException(400)
         needed = self._duties[form_action.name]
         if not {page.duty, needed} <= MAY[signed_in.person.role]:
-            return _refuse_duty(self._realm, needed)
+            return refuse_duty(self._realm, needed)
         submission = None
         if not form_action.only_shows:
             submission = self._once.identify(request, signed_in.person, sent, done=form_action.done)
@@ -319,7 +320,7 @@ class PageRouter(Generic[V]):
         if wait is not None:
             return refuse_too_many(path, wait)
         if is_ours or page.duty not in MAY[signed_in.person.role]:
-            return None if is_ours else _refuse_duty(self._realm, page.duty)
+            return None if is_ours else refuse_duty(self._realm, page.duty)
         said = {"problem": _OLD_SESSION, "is_proof_wrong": True}
         return self._show_again(page, request, signed_in, sent=sent, **said)
 
@@ -380,27 +381,3 @@ def next_parameter(request: Request) -> str:
     lasting = [one for one in request.query_params.multi_items() if one[0] not in {"seen", "done"}]
     path = request.scope["path"]
     return urlencode({"next": f"{path}?{urlencode(lasting)}" if lasting else path})
-
-
-# Whom to ask for another role, and where to go on.
-_ELSEWHERE: Final[Mapping[Realm, tuple[str, Link]]] = {
-    Realm.MERCHANT: (
-        "Ask an owner of the shop for access.",
-        Link("Back to your home page", "/home"),
-    ),
-    Realm.OPERATOR: ("Ask an administrator for access.", Link("Back to the overview", "/console")),
-}
-
-
-def _refuse_duty(realm: Realm, duty: Duty) -> Response:
-    whom_to_ask, link = _ELSEWHERE[realm]
-    message = Message(
-        tone="warn",
-        title="Not allowed",
-        sentences=(
-            f"Your role does not allow you to {duty}. Nothing was changed.",
-            whom_to_ask,
-        ),
-        link=link,
-    )
-    return render_message(message, status=403)

@@ -15,7 +15,8 @@ from printworks.rules.sizing import CropPosition, Pixels, Sizing
 from printworks.store.engine.many import InsertMany
 from printworks.store.engine.prepared import PreparedStatement, structs_of
 from printworks.store.engine.rows import columns_of, find_struct, group_by, possible_id
-from printworks.store.orders.orders import IDS_OF_PAGE, increase_version
+from printworks.store.orders.orders import increase_version
+from printworks.store.orders.pages import IDS_OF_PAGE
 from printworks.store.tables import images, orders
 
 

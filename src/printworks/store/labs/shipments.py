@@ -29,13 +29,8 @@ from printworks.rules.routing.model import Routing
 from printworks.store.engine.prepared import PreparedStatement, is_one_of, structs_of, write_list
 from printworks.store.engine.rows import columns_of, get_struct, group_by, list_structs, possible_id
 from printworks.store.images.images import IMAGES_OF_ORDER, Image
-from printworks.store.orders.orders import (
-    IDS_OF_PAGE,
-    Order,
-    increase_version,
-    mark_planned,
-    read_of_order,
-)
+from printworks.store.orders.orders import Order, increase_version, mark_planned, read_of_order
+from printworks.store.orders.pages import IDS_OF_PAGE
 from printworks.store.tables import orders, plans, shipments
 
 _read_routing: Final = reader_of(Routing)

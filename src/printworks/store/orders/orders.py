@@ -7,7 +7,6 @@ from typing import Any, Final, NamedTuple, cast
 
 import msgspec
 from sqlalchemy import (
-    ColumnElement,
     Connection,
     Select,
     bindparam,
@@ -20,7 +19,6 @@ from sqlalchemy import (
 
 from printworks.catalogue.products import Currency, QualityLevel
 from printworks.errors import NotFound, WrongState
-from printworks.rules.lists import SizedOrder
 from printworks.rules.orders import ORDER_CHANGED, PLANNED, OrderStatus, Payment, ShippingMethod
 from printworks.rules.reasons import StoredReasons
 from printworks.rules.search import (
@@ -32,7 +30,6 @@ from printworks.rules.search import (
 from printworks.store.callbacks.callbacks import PLACE, FeedPosition
 from printworks.store.engine.prepared import PreparedStatement, given_as, is_one_of, write_list
 from printworks.store.engine.rows import (
-    ROWS_AT_ONCE,
     columns_of,
     find_struct,
     get_struct,
@@ -117,13 +114,6 @@ class NewOrder(msgspec.Struct, frozen=True, kw_only=True):
     callback_format: str = "3.0"
 
 
-class OrderPage(NamedTuple):
-    """Some of a merchant's orders, and the total of all its orders."""
-
-    orders: list[Order]
-    total: int
-
-
 class OrderOf(NamedTuple):
     """An order, and the merchant who asks for it."""
 
@@ -157,27 +147,6 @@ _THESE: Final = PreparedStatement(
 )
 # Without the key: a transaction that adds an event or a job need not wait.
 _ONE_TO_CHANGE: Final = PreparedStatement(_THIS.with_for_update(key_share=True))
-_TOTAL: Final = PreparedStatement(
-    select(merchants.c.order_count).where(merchants.c.id == bindparam("merchant_id"))
-)
-
-
-def _of_page(*columns: ColumnElement[Any]) -> Select[Any]:
-    return (
-        select(*columns)
-        .where(
-            orders.c.merchant_id == bindparam("merchant_id"),
-            orders.c.ordinal <= bindparam("newest"),
-        )
-        .order_by(orders.c.ordinal.desc())
-        .limit(bindparam("limit"))
-    )
-
-
-_PAGE: Final = PreparedStatement(_of_page(*COLUMNS))
-_SIZES: Final = PreparedStatement(_of_page(orders.c.id, orders.c.image_count))
-# Selects what belongs to the orders of a page.
-IDS_OF_PAGE: Final = _of_page(orders.c.id)
 _TAKE_PLACE: Final = (
     update(merchants)
     .where(merchants.c.id == bindparam("merchant_id"))
@@ -314,32 +283,6 @@ def read_of_order(
     if row is None:
         raise NotFound("The order with the specified id was not found")
     return row
-
-
-def list_orders(db: Connection, merchant_id: int, *, limit: int, start: int) -> OrderPage:
-    """Return the merchant's orders, newest first, after skipping `start` of them."""
-    (total,) = _TOTAL.one(db, {"merchant_id": merchant_id})
-    page = {"merchant_id": merchant_id, "newest": total - start, "limit": limit}
-    rows = _PAGE.all(db, page) if limit and total > start else []
-    return OrderPage([Order(*row) for row in rows], total)
-
-
-def list_orders_from(db: Connection, merchant_id: int, *, newest: int, limit: int) -> list[Order]:
-    """Return the next orders from this ordinal downwards; orders that are new do not move them."""
-    rows = _PAGE.all(db, {"merchant_id": merchant_id, "newest": newest, "limit": limit})
-    return [Order(*row) for row in rows]
-
-
-def count_orders(db: Connection, merchant_id: int) -> int:
-    """Return how many orders a merchant has; it is the ordinal of the newest."""
-    (total,) = _TOTAL.one(db, {"merchant_id": merchant_id})
-    return int(total)
-
-
-def list_sized_orders(db: Connection, merchant_id: int, *, newest: int) -> list[SizedOrder]:
-    """Return the next orders from this ordinal downwards, with the number of their images."""
-    page = {"merchant_id": merchant_id, "newest": newest, "limit": ROWS_AT_ONCE}
-    return [SizedOrder(*row) for row in _SIZES.all(db, page)]
 
 
 def insert_order(

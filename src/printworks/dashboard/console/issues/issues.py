@@ -46,16 +46,16 @@ IMAGES: Final = 48
 LONGEST_COMMENT: Final = 5000
 
 
-class IssueDeed(StrEnum):
+class IssueBulkAction(StrEnum):
     """What can be done with many issues at once."""
 
     TAKE = "take"
     DISMISS = "dismiss"
 
 
-_DEEDS: Final = (
-    (IssueDeed.TAKE.value, "Start work"),
-    (IssueDeed.DISMISS.value, "Close without action"),
+_BULK_ACTIONS: Final = (
+    (IssueBulkAction.TAKE.value, "Start work"),
+    (IssueBulkAction.DISMISS.value, "Close without action"),
 )
 
 
@@ -71,7 +71,7 @@ def show_queue(visit: ConsoleVisit, report: BulkReport | None = None) -> Respons
         "console/issues.html",
         etag=etag,
         is_choosing=not is_settled and visit.may(Duty.SUPPORT) and is_choosing(visit),
-        deeds=_DEEDS if visit.may(Duty.SUPPORT) and not is_settled else (),
+        bulk_actions=_BULK_ACTIONS if visit.may(Duty.SUPPORT) and not is_settled else (),
         report=report,
         is_settled=is_settled,
         queued=shown,
@@ -82,15 +82,18 @@ def show_queue(visit: ConsoleVisit, report: BulkReport | None = None) -> Respons
 @show_queue.action("change-issues", duty=Duty.SUPPORT, alone=True)
 def change_many(visit: ConsoleVisit) -> Response:
     """Start or close the chosen issues, each in a transaction of its own."""
-    deed = read_choice(
-        IssueDeed, visit.sent.text("deed"), "Choose what to do with the issues.", field="deed"
+    bulk_action = read_choice(
+        IssueBulkAction,
+        visit.sent.text("bulk_action"),
+        "Choose what to do with the issues.",
+        field="bulk_action",
     )
     chosen, comment = read_chosen(visit.sent), _read_comment(visit)
 
     def change_one(issue_id: int) -> str:
         with visit.services.database.writing() as db:
             system = visit.system_work_in(db)
-            if deed is IssueDeed.TAKE:
+            if bulk_action is IssueBulkAction.TAKE:
                 take_issue(system, issue_id, comment=comment or None)
                 return f"Issue {issue_id} is in progress."
             dismiss_issue(system, issue_id, comment=comment)

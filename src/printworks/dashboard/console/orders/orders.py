@@ -42,7 +42,7 @@ class OrderListPage(msgspec.Struct, frozen=True):
     refusal: str = ""
 
 
-class OrderDeed(StrEnum):
+class OrderBulkAction(StrEnum):
     """What can be done with many orders at once."""
 
     HOLD = "hold"
@@ -50,10 +50,10 @@ class OrderDeed(StrEnum):
     CANCEL = "cancel"
 
 
-_DEEDS: Final = (
-    (OrderDeed.HOLD.value, "Hold"),
-    (OrderDeed.RELEASE.value, "Release"),
-    (OrderDeed.CANCEL.value, "Cancel and refund"),
+_BULK_ACTIONS: Final = (
+    (OrderBulkAction.HOLD.value, "Hold"),
+    (OrderBulkAction.RELEASE.value, "Release"),
+    (OrderBulkAction.CANCEL.value, "Cancel and refund"),
 )
 
 
@@ -70,7 +70,7 @@ def show_orders(visit: ConsoleVisit, report: BulkReport | None = None) -> Respon
         # Searching for a name again and again would cost too much.
         is_live=visit.cursor() is None and not text and not is_choosing(visit),
         is_choosing=may_support and is_choosing(visit),
-        deeds=_DEEDS if may_support else (),
+        bulk_actions=_BULK_ACTIONS if may_support else (),
         report=report,
         orders=found.orders,
         text=text,
@@ -88,23 +88,26 @@ def show_orders(visit: ConsoleVisit, report: BulkReport | None = None) -> Respon
 @show_orders.action("change-orders", duty=Duty.SUPPORT, alone=True)
 def change_many(visit: ConsoleVisit) -> Response:
     """Hold, release or cancel the chosen orders, each in a transaction of its own."""
-    deed = read_choice(
-        OrderDeed, visit.sent.text("deed"), "Choose what to do with the orders.", field="deed"
+    bulk_action = read_choice(
+        OrderBulkAction,
+        visit.sent.text("bulk_action"),
+        "Choose what to do with the orders.",
+        field="bulk_action",
     )
     chosen = read_chosen(visit.sent)
-    reason = read_reason(visit.sent.text("reason")) if deed is OrderDeed.HOLD else ""
+    reason = read_reason(visit.sent.text("reason")) if bulk_action is OrderBulkAction.HOLD else ""
 
     def change_one(order_id: int) -> str:
         with visit.services.database.writing() as db:
             work, order = visit.system_work_in(db).lock_order(order_id)
-            match deed:
-                case OrderDeed.HOLD:
+            match bulk_action:
+                case OrderBulkAction.HOLD:
                     hold_order(work, order, reason=reason)
                     return f"Order {order_id} is on hold."
-                case OrderDeed.RELEASE:
+                case OrderBulkAction.RELEASE:
                     release_order(work, order)
                     return f"Order {order_id} was released."
-                case OrderDeed.CANCEL:
+                case OrderBulkAction.CANCEL:
                     cancel_order(work, order)
                     return f"Order {order_id} was cancelled."
 

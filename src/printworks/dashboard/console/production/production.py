@@ -62,7 +62,7 @@ class JobView(msgspec.Struct, frozen=True, kw_only=True):
     age: str
 
 
-class LabDeed(StrEnum):
+class LabBulkAction(StrEnum):
     """What can be reported of many lab jobs at once."""
 
     ACCEPT = "accept"
@@ -73,18 +73,18 @@ class LabDeed(StrEnum):
     PRINTS = "prints"
 
 
-_DEEDS: Final = (
-    (LabDeed.ACCEPT.value, "Accept"),
-    (LabDeed.BEGIN.value, "Begin production"),
-    (LabDeed.DISPATCH.value, "Dispatch, without tracking"),
-    (LabDeed.OFFER_AGAIN.value, "Offer to labs again"),
-    (LabDeed.SHEETS.value, "Print the job sheets"),
-    (LabDeed.PRINTS.value, "Download the print files (ZIP)"),
+_BULK_ACTIONS: Final = (
+    (LabBulkAction.ACCEPT.value, "Accept"),
+    (LabBulkAction.BEGIN.value, "Begin production"),
+    (LabBulkAction.DISPATCH.value, "Dispatch, without tracking"),
+    (LabBulkAction.OFFER_AGAIN.value, "Offer to labs again"),
+    (LabBulkAction.SHEETS.value, "Print the job sheets"),
+    (LabBulkAction.PRINTS.value, "Download the print files (ZIP)"),
 )
-_REPORTED: Final[Mapping[LabDeed, LabState]] = {
-    LabDeed.ACCEPT: LabState.ACCEPTED,
-    LabDeed.BEGIN: LabState.IN_PRODUCTION,
-    LabDeed.DISPATCH: LabState.DISPATCHED,
+_REPORTED: Final[Mapping[LabBulkAction, LabState]] = {
+    LabBulkAction.ACCEPT: LabState.ACCEPTED,
+    LabBulkAction.BEGIN: LabState.IN_PRODUCTION,
+    LabBulkAction.DISPATCH: LabState.DISPATCHED,
 }
 
 
@@ -103,7 +103,7 @@ def show_production(visit: ConsoleVisit, report: BulkReport | None = None) -> Re
         "console/production.html",
         etag=etag,
         is_choosing=may_produce and is_choosing(visit),
-        deeds=_DEEDS if may_produce else (),
+        bulk_actions=_BULK_ACTIONS if may_produce else (),
         report=report,
         jobs=jobs,
         labs=labs,
@@ -122,23 +122,26 @@ def show_production(visit: ConsoleVisit, report: BulkReport | None = None) -> Re
 @show_production.action("report-many", duty=Duty.PRODUCE, alone=True)
 def report_many(visit: ConsoleVisit) -> Response:
     """Report the same of the chosen lab jobs, each in a transaction of its own; or print them."""
-    deed = read_choice(
-        LabDeed, visit.sent.text("deed"), "Choose what to do with the lab jobs.", field="deed"
+    bulk_action = read_choice(
+        LabBulkAction,
+        visit.sent.text("bulk_action"),
+        "Choose what to do with the lab jobs.",
+        field="bulk_action",
     )
     chosen = read_chosen(visit.sent)
-    if deed is LabDeed.SHEETS:
+    if bulk_action is LabBulkAction.SHEETS:
         return print_sheets(visit, find_jobs(visit, chosen))
-    if deed is LabDeed.PRINTS:
+    if bulk_action is LabBulkAction.PRINTS:
         return download_prints(visit, find_jobs(visit, chosen))
 
     def report_one(shipment_id: int) -> str:
         with visit.services.database.writing() as db:
             system = visit.system_work_in(db)
-            if deed is LabDeed.OFFER_AGAIN:
+            if bulk_action is LabBulkAction.OFFER_AGAIN:
                 offered = reoffer_shipment(system, shipment_id)
                 replaced = ", ".join(str(one.id) for one in offered)
                 return f"Lab job {shipment_id} is replaced by {replaced}."
-            report = LabReport(job=shipment_id, state=_REPORTED[deed])
+            report = LabReport(job=shipment_id, state=_REPORTED[bulk_action])
             return f"Lab job {shipment_id} is {report_for_lab(system, report).state}."
 
     report = do_each(chosen, report_one, named="Lab job")

@@ -28,14 +28,17 @@ TONES: Final[Mapping[str, Tone]] = {
 }
 
 
-class JobDeed(StrEnum):
+class JobBulkAction(StrEnum):
     """What can be done with many jobs at once."""
 
     RETRY = "retry"
     CANCEL = "cancel"
 
 
-_DEEDS: Final = ((JobDeed.RETRY.value, "Run now"), (JobDeed.CANCEL.value, "Cancel or dismiss"))
+_BULK_ACTIONS: Final = (
+    (JobBulkAction.RETRY.value, "Run now"),
+    (JobBulkAction.CANCEL.value, "Cancel or dismiss"),
+)
 
 
 @page_at("/console/jobs")
@@ -65,7 +68,7 @@ def show_jobs(visit: ConsoleVisit, report: BulkReport | None = None) -> Response
         kind=kind,
         with_periodic=with_periodic,
         is_choosing=is_mine and is_choosing(visit),
-        deeds=_DEEDS if is_mine else (),
+        bulk_actions=_BULK_ACTIONS if is_mine else (),
         report=report,
         totals=_sum(counts),
         by_kind=group_by_kind(counts),
@@ -77,13 +80,16 @@ def show_jobs(visit: ConsoleVisit, report: BulkReport | None = None) -> Response
 @show_jobs.action("change-jobs", duty=Duty.ADMINISTER, alone=True)
 def change_many(visit: ConsoleVisit) -> Response:
     """Run or cancel the chosen jobs, each in a transaction of its own."""
-    deed = read_choice(
-        JobDeed, visit.sent.text("deed"), "Choose what to do with the jobs.", field="deed"
+    bulk_action = read_choice(
+        JobBulkAction,
+        visit.sent.text("bulk_action"),
+        "Choose what to do with the jobs.",
+        field="bulk_action",
     )
 
     def change_one(job_id: int) -> str:
         with visit.services.database.writing() as db:
-            if deed is JobDeed.RETRY:
+            if bulk_action is JobBulkAction.RETRY:
                 retry_job(visit.system_work_in(db), job_id)
                 return f"Job {job_id} will run again."
             cancel_job(visit.system_work_in(db), job_id)

@@ -22,7 +22,7 @@ from printworks.store.callbacks.log import FailingCallbacks, find_failing
 from printworks.store.callbacks.settings import read_callback_settings
 from printworks.store.orders.filters import count_orders
 from printworks.store.orders.lookups import OrderCount
-from printworks.store.orders.orders import list_orders
+from printworks.store.orders.pages import list_orders
 from printworks.store.orders.search import NEWEST, OrderSearch, search_orders
 
 _ON_A_PAGE: Final = 50
@@ -87,9 +87,11 @@ def show_orders(visit: MerchantVisit) -> Response:
 @show_orders.action("prepare-lot")
 def prepare(visit: MerchantVisit) -> str:
     """Write down which orders are to be submitted or cancelled; the next page asks once more."""
-    deed = read_choice(ListDeed, visit.sent.text("deed"), "Choose what to do with the orders.")
+    bulk_action = read_choice(
+        ListDeed, visit.sent.text("bulk_action"), "Choose what to do with the orders."
+    )
     chosen = _find_all(visit) if visit.sent.text("all") else read_chosen(visit.sent)
-    lot_id = prepare_lot(visit.work, _KINDS[deed], chosen, once=visit.sent.text("once"))
+    lot_id = prepare_lot(visit.work, _KINDS[bulk_action], chosen, once=visit.sent.text("once"))
     return f"/orders/lots/{lot_id}"
 
 
