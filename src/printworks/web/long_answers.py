@@ -178,6 +178,8 @@ def _begin(settings: Settings) -> None:
         os.sched_setaffinity(0, range(os.cpu_count() or 1))
     moment = _Moment()
     services = Services(settings, moment, connections=1)
+    # Before the only connection is taken by a piece, whose prices have to be found.
+    services.follow_catalogue()
     writer = PieceWriter(services, LinkMaker(services), FAMILIES)
     _child.append(_Child(writer, _Turns(settings.data / "long-lists.lock"), moment))
 
