@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from printworks.actions.accounts import exporting
 from printworks.catalogue.products import Currency
 from printworks.store.accounts.merchants import hash_key, list_merchants
 from printworks.store.accounts.requests import note_key_uses
@@ -293,6 +294,21 @@ def test_everything_of_a_merchant_is_exported_into_one_file(
     assert about["merchantId"] == keeper.merchant.code
     assert known["order"] == order.id
     assert (again.code, "exists already" in again.complained) == (1, True)
+
+
+def test_the_exported_ledger_is_complete_however_long_it_is(
+    keeper: Operator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exporting, "_ENTRIES_AT_ONCE", 2)
+    code, target = keeper.merchant.code, tmp_path / "alice.zip"
+    for amount in ("1.00", "2.00", "3.00", "4.00"):
+        keeper.reads("ledger", "credit", code, amount, "--memo", "Sorry")
+
+    keeper.reads("merchant", "export", code, str(target))
+
+    with zipfile.ZipFile(target) as archive:
+        booked = [json.loads(line) for line in archive.read("ledger.jsonl").splitlines()]
+    assert [entry["number"] for entry in booked] == [1, 2, 3, 4]
 
 
 @pytest.mark.both_databases

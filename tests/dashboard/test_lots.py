@@ -101,6 +101,7 @@ def test_a_file_that_is_none_is_refused_in_words(
     assert reason in words_of(refused)
 
 
+@pytest.mark.both_databases
 def test_no_file_is_refused(alice: Window) -> None:
     assert "Choose a CSV file." in words_of(alice.do("/orders/import", "check-file"))
 
@@ -118,6 +119,7 @@ def test_the_template_is_a_file_that_can_be_imported(alice: Window) -> None:
     assert "1 order can be created" in alice.follow(upload(alice, template.body))
 
 
+@pytest.mark.both_databases
 def test_the_orders_of_a_filter_come_as_a_table(alice: Window, database: Database) -> None:
     formula, _ = an_order(alice, merchantOrderId="=1+1", recipientName="+44")
     sent, shipment = hand_in(database, alice)

@@ -1,10 +1,14 @@
 """Mockups are drawn once there is a proof, and go wherever the proof goes."""
 
+import zipfile
+from io import BytesIO
 from pathlib import Path
 
+import msgspec
 import pytest
 from structlog.typing import EventDict
 
+from printworks.actions.accounts.exporting import begin_merchant_export, write_merchant_archive
 from printworks.actions.images.images import remove_image
 from printworks.actions.images.mockups import record_mockup
 from printworks.rules.images import ImageStatus
@@ -142,6 +146,17 @@ class TestInterruptions:
         assert shop.image(image).mockup is None
         assert mockup_key(image) not in shop.list_files("proofs")
 
+    def test_a_drawing_of_an_older_edition_is_drawn_again(self, shop: Shop) -> None:
+        _order, image = add_one(shop)
+        older = msgspec.structs.replace(shop.image(image), edition=shop.image(image).edition - 1)
+        with shop.database.writing() as db:
+            work = shop.resources.services.work(db, shop.merchant)
+            assert not record_mockup(work, older, Mockup.PRINT)
+
+        assert shop.jobs(JobKind.DRAW_MOCKUP)[-1].state == JobState.DUE
+        shop.drain()
+        assert shop.image(image).mockup is Mockup.PRINT
+
     def test_without_its_proof_nothing_is_drawn(self, shop: Shop, logged: list[EventDict]) -> None:
         _, image = add_one(shop)
         shop.resources.files.delete(proof_key(image, "preview"))
@@ -181,6 +196,20 @@ class TestForgetting:
             named = [file.key for file in list_named_files(db)]
 
         assert {mockup_key(image), *proof_keys(image)} <= set(named)
+
+    def test_the_whole_export_of_its_merchant_has_it(self, shop: Shop) -> None:
+        order, image = add_one(shop)
+        services = shop.resources.services
+        with shop.database.writing() as db:
+            work = services.work(db, shop.merchant)
+            export = begin_merchant_export(work, with_pictures=True, most_bytes=10**9)
+
+        pieces = write_merchant_archive(shop.database, services.files, export)
+
+        with zipfile.ZipFile(BytesIO(b"".join(pieces))) as archive:
+            assert archive.testzip() is None
+            drawn = archive.read(f"order-{order.id}/image-{image}-mockup.jpg")
+        assert drawn == services.files.read(mockup_key(image))
 
     def test_the_name_of_a_file_is_erased_with_the_picture(self, shop: Shop) -> None:
         order, image = add_one(shop)

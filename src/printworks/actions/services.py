@@ -71,8 +71,7 @@ class Services:
     @property
     def catalogue(self) -> Catalogue:
         """What is sold at this moment; whoever needs it twice keeps it."""
-        given: Catalogue | None = self.given.get("catalogue")
-        return self.catalogue_watch.current if given is None else given
+        return self.catalogue_watch.current
 
     @property
     def catalogue_watch(self) -> CatalogueWatch:
@@ -84,8 +83,7 @@ class Services:
 
     def follow_catalogue(self) -> None:
         """Read the catalogue, and follow what is published until these services are closed."""
-        if "catalogue" not in self.given:
-            self.catalogue_watch.start()
+        self.catalogue_watch.start()
 
     @property
     def gateway(self) -> Gateway:

@@ -97,8 +97,7 @@ def record_proofs(work: Work, image: Image) -> None:
         remove_files(work, list(proof_keys(image.id)))
         return
     values = {"proof_edition": image.edition, "updated_at": work.now}
-    shown = update_image(work.db, present, values)
-    if shown is not None:
-        enqueue_mockups(work, [shown])
+    # Nothing is drawn of an image that was judged anew in the meantime: that renders it again.
+    enqueue_mockups(work, [update_image(work.db, present, values) or present])
     if present.edition != image.edition:
         work.enqueue(JobKind.RENDER_PROOFS, {"image": image.id}, order_id=image.order_id)
