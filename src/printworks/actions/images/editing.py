@@ -97,7 +97,9 @@ def record_proofs(work: Work, image: Image) -> None:
         remove_files(work, list(proof_keys(image.id)))
         return
     values = {"proof_edition": image.edition, "updated_at": work.now}
-    # Nothing is drawn of an image that was judged anew in the meantime: that renders it again.
-    enqueue_mockups(work, [update_image(work.db, present, values) or present])
+    shown = update_image(work.db, present, values)
+    # Whoever judges it locks the order, too.
+    assert shown is not None  # noqa: S101
+    enqueue_mockups(work, [shown])
     if present.edition != image.edition:
         work.enqueue(JobKind.RENDER_PROOFS, {"image": image.id}, order_id=image.order_id)
