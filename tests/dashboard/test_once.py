@@ -91,6 +91,7 @@ def test_what_was_shown_once_is_not_shown_much_later(
     assert count_keys(database) == count
 
 
+@pytest.mark.both_databases
 def test_a_form_that_was_refused_is_corrected_and_sent_with_the_same_token(alice: Window) -> None:
     form = fill_in(alice, NEW, "create-order", **ORDER)
 

@@ -1,12 +1,30 @@
-"""Opens the catalogue that the settings name, once in a process."""
+"""Opens catalogues: the one that the settings name, and those of versions."""
 
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, lru_cache
 from pathlib import Path
+from typing import Final
 
 from printworks.catalogue.snapshot import DEFAULT_FOLDER, Catalogue
+
+# Whoever looks at a version compares it with another; each takes a third of a second to read.
+_KEPT: Final = 4
 
 
 @cache
 def open_catalogue(folder: Path | None) -> Catalogue:
     """Return the catalogue in a folder, or the one that is built in; read once by a process."""
     return Catalogue.load(folder or DEFAULT_FOLDER)
+
+
+def read_catalogue(texts: Mapping[str, str]) -> Catalogue:
+    """Return the catalogue of texts by the names of their files; the last few are kept.
+
+    Raise `BadCatalogue` with every problem in them.
+    """
+    return _read(tuple(sorted(texts.items())))
+
+
+@lru_cache(_KEPT)
+def _read(texts: tuple[tuple[str, str], ...]) -> Catalogue:
+    return Catalogue.load(dict(texts))

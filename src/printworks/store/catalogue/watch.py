@@ -7,7 +7,7 @@ from typing import Final
 
 import structlog
 
-from printworks.catalogue.opening import open_catalogue
+from printworks.catalogue.opening import open_catalogue, read_catalogue
 from printworks.catalogue.problems import BadCatalogue
 from printworks.catalogue.snapshot import Catalogue
 from printworks.clock import Clock
@@ -52,7 +52,7 @@ class CatalogueWatch:
                 texts = read_texts(db, version) if is_new and version is not None else None
             if is_new:
                 # Read outside the transaction: that takes a third of a second.
-                loaded = open_catalogue(self._folder) if texts is None else Catalogue.load(texts)
+                loaded = open_catalogue(self._folder) if texts is None else read_catalogue(texts)
                 self._current, self._version = loaded, version
             current = self._current
         # It was set above, if it had not been before.

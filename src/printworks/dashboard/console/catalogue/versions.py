@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from printworks.actions import catalogue as actions
 from printworks.catalogue.changes import CatalogueChange, list_changes
+from printworks.catalogue.opening import read_catalogue
 from printworks.catalogue.problems import BadCatalogue, CatalogueProblem
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.shared.paging import cut
@@ -61,7 +62,7 @@ def import_files(visit: ConsoleVisit) -> Response | str:
     """Check TOML files and add them as a draft; show what is wrong with them instead."""
     texts = _read_files(visit.sent.files.get("files", ()))
     try:
-        catalogue = Catalogue.load(texts)
+        catalogue = read_catalogue(texts)
     except BadCatalogue as error:
         with visit.services.database.reading() as db:
             return show_versions(visit.within(db), error.problems)
@@ -165,7 +166,7 @@ def roll_back(visit: ConsoleVisit) -> str:
 
 
 def _load(db: Connection, version: CatalogueVersion) -> Catalogue:
-    return Catalogue.load(read_texts(db, version.id))
+    return read_catalogue(read_texts(db, version.id))
 
 
 def _read_time(text: str) -> datetime | None:
