@@ -1,7 +1,7 @@
 """The request log for merchants, written in the background."""
 
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import islice
@@ -25,6 +25,9 @@ log = structlog.get_logger(__name__)
 # Written as soon as there are this many, else after a second.
 BATCH: Final = 500
 SECONDS_TO_COLLECT: Final = 1.0
+# Of one merchant's reads that succeed, more than this are not kept of a batch: whoever may ask so
+# often would fill the disk with them, and find nothing in the log.
+MOST_READS: Final = 200
 # If they cannot be written, the latest stay in memory: a few megabytes.
 MOST_STORED: Final = 10_000
 SECONDS_AFTER_OUTAGE: Final = 2.0
@@ -35,6 +38,7 @@ SECONDS_TO_STOP: Final = 5.0
 # What `printworks listen` calls itself: it asks every second, and nobody wants to read that.
 LISTENER: Final = "printworks-listen"
 _REFUSED: Final = 400
+_READS: Final = frozenset({"GET", "HEAD"})
 _LONGEST_REFUSAL: Final = 1000
 
 
@@ -75,7 +79,8 @@ class RequestLog:
 
     Entries may be lost: a stop writes them, a kill does not, and while the database is
     unavailable only the latest are stored. No request waits for it or fails because of it.
-    Requests without valid credentials are left out, as they belong to no merchant.
+    Requests without valid credentials are left out, as they belong to no merchant; and so are reads
+    that succeed, where one merchant makes hundreds in a second.
     """
 
     def __init__(
@@ -85,6 +90,8 @@ class RequestLog:
         self._with_bodies = with_bodies
         self._most_stored = most_stored
         self._entries: deque[_Entry] = deque()
+        # Reads that succeeded since a batch was last taken, by merchant.
+        self._reads: Counter[int] = Counter()
         # Entries that were lost since this was last logged.
         self._lost = 0
         self._is_unavailable = False
@@ -106,6 +113,10 @@ class RequestLog:
         identity = caller.identity
         if identity is None:
             return
+        if status < _REFUSED and request.method in _READS:
+            self._reads[identity.merchant_id] += 1
+            if self._reads[identity.merchant_id] > MOST_READS:
+                return
         exchange = None
         if status >= _REFUSED and self._with_bodies and len(self._entries) < BATCH:
             # Of many that cannot be written now, most go without.
@@ -161,6 +172,7 @@ class RequestLog:
             self._changed.wait_for(
                 lambda: len(self._entries) >= BATCH or closing(), SECONDS_TO_COLLECT
             )
+            self._reads = Counter()
             count = min(BATCH, len(self._entries))
             return [self._entries.popleft() for _ in range(count)]
 
