@@ -31,7 +31,6 @@ PEOPLE: Final = (
 WAIT: Final = 30_000
 AS_MERCHANT: Final = (
     *("/home", "/news", "/catalogue", "/team", "/settings/shop", "/orders/import", "/requests"),
-    "/v3.0/docs",
 )
 # No colour of a page is lost, and a picture is a third as large.
 COLOURS: Final = 8
@@ -74,7 +73,9 @@ def _tell(browser: Browser, house: House, callback_url: str, folder: Path) -> No
         _draw(page, "account")
         for path in AS_MERCHANT:
             page.goto(house.at(path))
-            _draw(page, path.strip("/").replace("/", "-").replace(".", "-"), whole=True)
+            _draw(page, path.strip("/").replace("/", "-"), whole=True)
+        page.goto(house.at("/v3.0/docs"))
+        _draw(page, "reference")
         tracking = _look_at_a_draft(page, house, order)
     with _window(browser, "phone", locale="de-DE") as page:
         page.goto(tracking)
@@ -189,7 +190,14 @@ def _window(browser: Browser, size: str, **options: Any) -> Iterator[Page]:
 
 def _draw(page: Page, name: str, *, whole: bool = False) -> None:
     page.wait_for_load_state("networkidle")
-    drawn = page.screenshot(full_page=whole)
+    window = page.viewport_size
+    if whole and window is not None:
+        # As high as the page, so that what stays beside it is drawn as a whole, too.
+        height = page.evaluate("document.documentElement.scrollHeight")
+        page.set_viewport_size({**window, "height": max(window["height"], height)})
+    drawn = page.screenshot()
+    if window is not None:
+        page.set_viewport_size(window)
     picture = pyvips.Image.new_from_buffer(drawn, "")
     picture.pngsave(str(FOLDER / f"{name}.png"), palette=True, bitdepth=COLOURS, effort=7)
     sys.stdout.write(f"{FOLDER / name}.png\n")
