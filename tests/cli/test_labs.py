@@ -1,6 +1,7 @@
 """`printworks lab`: an operator does by hand what a lab does."""
 
 import pytest
+from sqlalchemy import update
 
 from printworks.actions.production.release import record_sent
 from printworks.catalogue.services import Carrier
@@ -8,6 +9,7 @@ from printworks.rules.orders import OrderStatus
 from printworks.rules.production import LabState
 from printworks.rules.reasons import write_reasons
 from printworks.store.labs.shipments import update_shipment
+from printworks.store.tables import lab_costs
 from tests.cli.operators import NO_NUMBER, Operator
 from tests.cli.program import run
 from tests.factories import NOON, a_work_of
@@ -232,3 +234,37 @@ def test_a_wrong_word_is_explained(words: list[str], complaint: str) -> None:
 
     assert ended.code == 2
     assert complaint in ended.complained
+
+
+@pytest.mark.both_databases
+def test_labs_are_owed_what_they_sent_until_they_are_paid(keeper: Operator) -> None:
+    _, shipment = keeper.submits_an_order()
+    nothing = keeper.asks("lab", "owed")
+    keeper.asks("lab", "dispatch", str(shipment.id))
+    costs = ("--items", "300", "--shipping", "150", "--reason", "invoice 7")
+
+    corrected = keeper.asks("lab", "correct", str(shipment.id), *costs)
+    for_people, [for_programs] = keeper.asks("lab", "owed"), keeper.reads("lab", "owed")
+    early = keeper.asks("lab", "pay", "hill", "GBP", "--until", "2020-01-01")
+
+    assert nothing.said == "No lab is owed anything.\n"
+    assert corrected.said == (f"Shipment {shipment.id} cost 4.50 GBP; the difference is booked.\n")
+    assert for_people.said.splitlines()[1].split()[:7] == [
+        *("hill", "3.00", "GBP", "1.50", "GBP", "4.50", "GBP")
+    ]
+    assert for_programs["total"] == 450
+    assert early.code == 1
+    assert early.complained == "printworks: hill is owed nothing in GBP up to that day.\n"
+
+
+def test_a_lab_is_paid_for_days_that_are_over(keeper: Operator) -> None:
+    _, shipment = keeper.submits_an_order()
+    keeper.asks("lab", "dispatch", str(shipment.id))
+    with keeper.database.writing() as db:
+        db.execute(update(lab_costs).values(day="2020-01-01"))
+
+    ended = keeper.asks("lab", "pay", "hill", "gbp", "--until", "2020-01-01", "--memo", "transfer")
+
+    assert ended.said.startswith("hill is paid ")
+    assert ended.said.endswith(" GBP, for everything up to 2020-01-01.\n")
+    assert keeper.reads("lab", "owed") == []

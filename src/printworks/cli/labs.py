@@ -9,6 +9,7 @@ import typer
 from printworks.actions.production.lab_reports import reoffer_shipment, report_for_lab
 from printworks.actions.production.strays import find_strays
 from printworks.catalogue.services import Carrier
+from printworks.cli import lab_costs
 from printworks.cli.options import Limit
 from printworks.cli.output import Columns, pick
 from printworks.cli.session import CommandSession, command
@@ -172,3 +173,6 @@ def _describe(shipment: Shipment) -> dict[str, Any]:
         "images": shipment.image_ids,
         **pick(shipment, "copies", "sent_at", "held_because", "created_at", "updated_at"),
     }
+
+
+app.add_typer(lab_costs.app)

@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 
 from printworks.actions.mail.notices import tell_shipped
 from printworks.actions.orders.moves import move_order
+from printworks.actions.payments.lab_costs import book_cost
 from printworks.actions.production.release import (
     enqueue_sending,
     offer_plan,
@@ -98,6 +99,7 @@ def apply_lab_report(
     shipments = list_shipments(work.db, order.id)
     record_shipments(work, order, shipments, [shipment.id], report.state)
     if report.state is LabState.DISPATCHED:
+        book_cost(work, order, shipment)
         tell_shipped(work, order, get_shipment(work.db, shipment.id))
     _complete_if_all_sent(work, order, shipments)
     return True

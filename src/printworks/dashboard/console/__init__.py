@@ -3,7 +3,7 @@
 from typing import Final
 
 from printworks.dashboard.auth.security import security_page
-from printworks.dashboard.console import ledger
+from printworks.dashboard.console import lab_costs, ledger
 from printworks.dashboard.console.accounts import audit, lifecycle, merchants, people
 from printworks.dashboard.console.catalogue import catalogue, routing, versions
 from printworks.dashboard.console.issues import issues
@@ -41,6 +41,7 @@ PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
     versions.show_versions,
     versions.show_version,
     ledger.show_ledger,
+    lab_costs.show_lab_costs,
     privacy.show_privacy,
     privacy.show_receipt,
     jobs.show_jobs,

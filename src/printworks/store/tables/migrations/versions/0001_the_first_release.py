@@ -420,6 +420,34 @@ table(
     sa.Column("currency", TEXT, primary_key=True),
     *required(BIGINT, "entries", "amount"),
 )
+numbered_table(
+    "lab_payments",
+    *required(TEXT, "lab", "currency", "until"),
+    *required(BIGINT, "amount"),
+    *required(TEXT, "memo"),
+    *required(TIMESTAMP, "created_at"),
+)
+numbered_table(
+    "lab_costs",
+    link("shipment_id", "shipments"),
+    *required(INTEGER, "number"),
+    *required(TEXT, "lab"),
+    link("merchant_id", "merchants"),
+    link("order_id", "orders", index=True),
+    *required(TEXT, "currency", "country"),
+    *required(BIGINT, "items_cost", "shipping_cost"),
+    *required(JSON, "parts"),
+    *required(TEXT, "reason", "day"),
+    link("payment_id", "lab_payments", nullable=True, index=True),
+    *required(TIMESTAMP, "created_at"),
+    sa.UniqueConstraint("shipment_id", "number"),
+    sa.Index(None, "merchant_id", "id"),
+    partial_index(
+        "ix_lab_costs_unpaid",
+        "lab, currency, day, items_cost, shipping_cost",
+        "payment_id IS NULL",
+    ),
+)
 table(
     "daily_figures",
     sa.Column("day", TEXT, primary_key=True),

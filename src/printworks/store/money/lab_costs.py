@@ -1,0 +1,134 @@
+"""What each shipment cost, what labs are owed for it, and what they were paid."""
+
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+from sqlalchemy import Connection, func, insert, select, text, update
+
+from printworks.catalogue.products import Currency
+from printworks.conversion import reader_of
+from printworks.rules.sales import CostPart
+from printworks.store.engine.rows import columns_of, list_structs, newest_first
+from printworks.store.tables import lab_costs, lab_payments
+
+read_cost_parts: Final = reader_of(tuple[CostPart, ...])
+# Spelled as in the index.
+_IS_UNPAID: Final = text("payment_id IS NULL")
+
+
+class LabCost(msgspec.Struct, frozen=True, kw_only=True):
+    """What a shipment cost, or a correction of it."""
+
+    shipment_id: int
+    number: int
+    lab: str
+    merchant_id: int
+    order_id: int
+    currency: str
+    country: str
+    items_cost: int
+    shipping_cost: int
+    parts: tuple[CostPart, ...]
+    reason: str
+    # In UTC, in ISO 8601.
+    day: str
+
+
+class LabDebt(msgspec.Struct, frozen=True):
+    """What a lab is owed in a currency, for shipments and corrections since the first day."""
+
+    lab: str
+    currency: Currency
+    costs: int
+    items_cost: int
+    shipping_cost: int
+    # In ISO 8601.
+    since: str
+
+    @property
+    def total(self) -> int:
+        return self.items_cost + self.shipping_cost
+
+
+class LabPayment(msgspec.Struct, frozen=True):
+    """A payment to a lab, for everything up to a day."""
+
+    id: int
+    lab: str
+    currency: Currency
+    until: str
+    amount: int
+    memo: str
+    created_at: datetime
+
+
+_COST: Final = columns_of(lab_costs, LabCost)
+_PAYMENT: Final = columns_of(lab_payments, LabPayment)
+
+
+def insert_cost(db: Connection, cost: LabCost, *, now: datetime) -> None:
+    """Add what a shipment cost, or a correction; its number is new, or it is an error."""
+    values: dict[str, Any] = msgspec.structs.asdict(cost)
+    values |= {"parts": msgspec.to_builtins(cost.parts), "created_at": now}
+    db.execute(insert(lab_costs).values(**values))
+
+
+def list_costs(db: Connection, shipment_id: int) -> list[LabCost]:
+    """Return what a shipment cost, and its corrections in their order."""
+    query = select(*_COST).where(lab_costs.c.shipment_id == shipment_id)
+    return [read_cost(row._mapping) for row in db.execute(query.order_by(lab_costs.c.number))]
+
+
+def read_cost(values: Any) -> LabCost:
+    """Convert the columns of a row to a cost."""
+    return LabCost(**{**values, "parts": read_cost_parts(values["parts"])})
+
+
+def list_debts(db: Connection) -> list[LabDebt]:
+    """Return what every lab is owed, by currency."""
+    cost = lab_costs.c
+    query = (
+        select(
+            cost.lab,
+            cost.currency,
+            func.count(),
+            func.sum(cost.items_cost),
+            func.sum(cost.shipping_cost),
+            func.min(cost.day),
+        )
+        .where(_IS_UNPAID)
+        .group_by(cost.lab, cost.currency)
+        .order_by(cost.lab, cost.currency)
+    )
+    return [
+        LabDebt(lab, Currency(currency), int(costs), int(items), int(shipping), since)
+        for lab, currency, costs, items, shipping, since in db.execute(query)
+    ]
+
+
+def insert_payment(
+    db: Connection, lab: str, currency: Currency, *, until: str, memo: str, now: datetime
+) -> LabPayment | None:
+    """Add a payment of all that a lab is owed up to a day; None if that is nothing.
+
+    Costs are marked by one statement, so that two who pay at once do not pay the same.
+    """
+    values = {"lab": lab, "currency": currency, "until": until, "memo": memo, "created_at": now}
+    added = insert(lab_payments).values(**values, amount=0).returning(lab_payments.c.id)
+    payment_id = db.execute(added).scalar_one()
+    cost = lab_costs.c
+    due = (_IS_UNPAID, cost.lab == lab, cost.currency == currency, cost.day <= until)
+    db.execute(update(lab_costs).where(*due).values(payment_id=payment_id))
+    paid = select(func.coalesce(func.sum(cost.items_cost + cost.shipping_cost), 0))
+    amount = int(db.execute(paid.where(cost.payment_id == payment_id)).scalar_one())
+    if amount <= 0:
+        return None
+    wanted = update(lab_payments).where(lab_payments.c.id == payment_id).values(amount=amount)
+    return LabPayment(*db.execute(wanted.returning(*_PAYMENT)).one())
+
+
+def list_lab_payments(db: Connection, *, before: int | None = None, limit: int) -> list[LabPayment]:
+    """Return what labs were paid, newest first."""
+    page = newest_first(select(*_PAYMENT), lab_payments.c.id, before=before, limit=limit)
+    return list_structs(db, LabPayment, page)
