@@ -30,6 +30,7 @@ from printworks.rules.quotas import Quotas
 from printworks.rules.sharpness import SharpnessLimits
 from printworks.settings import Settings, is_in_s3
 from printworks.store.accounts.merchants import Merchant
+from printworks.store.brand.watch import BrandWatch
 from printworks.store.catalogue.watch import CatalogueWatch
 from printworks.store.engine.database import Database
 from printworks.store.queue.quarantine import QuarantineWatch
@@ -84,6 +85,11 @@ class Services:
     def follow_catalogue(self) -> None:
         """Read the catalogue, and follow what is published until these services are closed."""
         self.catalogue_watch.start()
+
+    @property
+    def brand_watch(self) -> BrandWatch:
+        """Follows what the operator calls the service, and how it looks."""
+        return self._once("brand_watch", lambda: BrandWatch(self.database))
 
     @property
     def gateway(self) -> Gateway:
@@ -220,7 +226,7 @@ class Services:
     def close(self) -> None:
         """Close what was opened here; what was given belongs to its owner."""
         with self._opening:
-            for name in ("passwords", "processor", "catalogue_watch", "database"):
+            for name in ("passwords", "processor", "brand_watch", "catalogue_watch", "database"):
                 with suppress(KeyError):
                     self._opened.pop(name).close()
 

@@ -47,6 +47,7 @@ PLACES: Final = {
     "ledger": Place("ledger", "The ledger: verify it, read it, post to it."),
     "callback": Place("callbacks", "Callbacks: list them, and send them again."),
     "mail": Place("mail", "Mail: send a test, list what was sent, send one again."),
+    "brand": Place("brand", "The brand: name, logo, colour, sender, imprint and terms."),
     "clock": Place("clock", "The clocks of sandbox merchants."),
 }
 

@@ -14,6 +14,7 @@ from printworks.api.routing import NoSuchPath, Router
 from printworks.api.service import ApiService
 from printworks.api.webhooks import webhook_routes
 from printworks.clock import Clock, system_clock
+from printworks.dashboard.site.branding import brand_routes
 from printworks.dashboard.site.routes import payment_routes, people_routes
 from printworks.dashboard.site.security_txt import security_routes
 from printworks.dashboard.site.services import PageServices
@@ -56,8 +57,8 @@ class Application:
         self.counts = Counts()
         self._clock_mover = ClockMover(settings, clock)
         # For the core, the outside and the CPU threads, what is unchanged, the writer, the
-        # request log, the readiness, and the catalogue.
-        connections = settings.web_threads + OUTSIDE_THREADS + CPU_THREADS + 5
+        # request log, the readiness, the catalogue, and the brand.
+        connections = settings.web_threads + OUTSIDE_THREADS + CPU_THREADS + 6
         # One slot is enough for uploads and checks; the worker processes orders.
         self._services = Services(
             settings, clock, connections, advance_clock=self._clock_mover.advance
@@ -86,6 +87,7 @@ class Application:
         services = self._page_services
         routes = [
             *start_routes(self._settings),
+            *brand_routes(),
             *security_routes(self._settings, self._clock),
             *people_routes(services),
             *all_reference_routes(self._families, self._settings),
@@ -98,6 +100,7 @@ class Application:
             upload_limits(self._settings),
             is_proxied=bool(self._settings.behind_proxy),
             counts=self.counts,
+            brand=self._services.brand_watch,
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -169,6 +172,7 @@ class Application:
         service = ApiService(self._services, self._links)
         # Errors of the catalogue are raised at the start, not at the first request.
         self._services.follow_catalogue()
+        self._services.brand_watch.start()
         self._shares = Shares(self._settings, self._clock)
         log = RequestLog(
             self._services.database,

@@ -18,10 +18,12 @@ from printworks.api import messages
 from printworks.dashboard.checkout.readers import find_reader
 from printworks.dashboard.shared.labels import Tone
 from printworks.dashboard.site.assets import asset_routes
+from printworks.dashboard.site.branding import branded
 from printworks.dashboard.site.rate_limits import refuse_too_many
 from printworks.dashboard.site.rendering import ENGLISH, Link, Message, render_message
 from printworks.files.errors import FilesUnavailable
 from printworks.language.words import Words, mark
+from printworks.store.brand.watch import BrandWatch
 from printworks.store.engine.outages import is_outage
 from printworks.watch.counts import PAGES, Counts
 from printworks.web.clients import find_client
@@ -49,7 +51,7 @@ _POLICY: Final = (b"content-security-policy", b"default-src 'none'; frame-ancest
 _WITH_TOKENS: Final = frozenset({"pay", "payments", "bank", "track"})
 
 # Below these, a signed-in user may upload pictures.
-_WITH_FILES: Final = ("orders/", "issues/", "console/orders/", "settings/shop/")
+_WITH_FILES: Final = ("orders/", "issues/", "console/orders/", "settings/shop/", "console/brand/")
 
 _TITLES: Final[Mapping[int, str]] = {
     404: mark("Page not found"),
@@ -93,9 +95,11 @@ class PageServer:
         *,
         is_proxied: bool = False,
         counts: Counts | None = None,
+        brand: BrandWatch | None = None,
     ) -> None:
         self._counts = counts or Counts()
         self._uploads = uploads
+        self._brand = brand
         self._is_proxied = is_proxied
         self._routes = [*asset_routes(), *routes]
         self._app = Starlette(
@@ -143,10 +147,11 @@ class PageServer:
         client = find_client(scope, request.headers, is_proxied=self._is_proxied)
         state = {**scope.get("state", {}), "request_id": request_id}
         scope = {**scope, "state": state, "client": (client, 0) if client else None}
-        if wait is None:
-            await self._answer(request, scope, receive, send_safely)
-        else:
-            await refuse_too_many(request.path, wait)(scope, receive, send_safely)  # type: ignore[arg-type]
+        with branded(self._brand):
+            if wait is None:
+                await self._answer(request, scope, receive, send_safely)
+            else:
+                await refuse_too_many(request.path, wait)(scope, receive, send_safely)  # type: ignore[arg-type]
         seconds = time.perf_counter() - began
         self._counts.note_request(PAGES, "", PAGES, status, seconds)
         log.info(

@@ -16,7 +16,7 @@ import msgspec
 import structlog
 
 from printworks.actions.images.uploads import REMOVED_AFTER
-from printworks.actions.work import Work
+from printworks.actions.work import SystemWork, Work
 from printworks.errors import BadInput, ServiceUnavailable
 from printworks.files.errors import FilesUnavailable
 from printworks.files.store import Files
@@ -65,7 +65,7 @@ def change_profile(work: Work, typed: ShopProfile) -> None:
     work.audit("change-shop", work.merchant.code, changed=changed)
 
 
-def begin_logo(work: Work) -> LogoUpload:
+def begin_logo(work: SystemWork) -> LogoUpload:
     """Name the file of a logo that is about to be rendered."""
     # Random, because the name is part of its address.
     file = f"logos/{secrets.token_hex(16)}.jpg"

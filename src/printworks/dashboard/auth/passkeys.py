@@ -31,6 +31,7 @@ from webauthn.helpers.structs import (
     UserVerificationRequirement,
 )
 
+from printworks.dashboard.site.branding import find_brand
 from printworks.dashboard.site.services import PageServices
 from printworks.errors import BadInput
 from printworks.rules.people import Realm
@@ -102,7 +103,7 @@ class Passkeys:
         """Return for what the browser is asked to make a passkey, in JSON."""
         options = generate_registration_options(
             rp_id=self._host,
-            rp_name="Printworks",
+            rp_name=find_brand().name,
             user_name=person.email,
             user_id=self._handle_of(person.id),
             challenge=self._make_challenge(whose).encode(),

@@ -21,6 +21,7 @@ from printworks.dashboard.auth.sessions import (
     set_session_cookie,
     sign_in_here,
 )
+from printworks.dashboard.site.branding import find_brand
 from printworks.dashboard.site.rendering import send_on
 from printworks.dashboard.site.router import Page, page_at
 from printworks.dashboard.site.visits import Visit
@@ -215,5 +216,5 @@ def _shop_of(visit: Visit) -> str:
 
 
 def _draw(visit: Visit, secret: str) -> str:
-    address = make_address(secret, issuer="Printworks", account=visit.person.email)
+    address = make_address(secret, issuer=find_brand().name, account=visit.person.email)
     return segno.make(address, error="m").svg_data_uri(scale=5, border=2, light="#fff")

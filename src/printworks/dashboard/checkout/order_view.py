@@ -9,7 +9,7 @@ from printworks.catalogue.services import CARRIER_NAMES
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.checkout.readers import ShopView
 from printworks.dashboard.shared.labels import name_attribute
-from printworks.dashboard.site.logos import address_of_logo
+from printworks.dashboard.shared.logos import address_of_logo
 from printworks.language.words import Words, mark
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.parcels import Stage, count_parcels, find_stage, is_delivered, is_sent

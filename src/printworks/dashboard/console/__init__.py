@@ -5,6 +5,7 @@ from typing import Final
 from printworks.dashboard.auth.security import security_page
 from printworks.dashboard.console import lab_costs, ledger
 from printworks.dashboard.console.accounts import audit, lifecycle, merchants, people
+from printworks.dashboard.console.brand import brand
 from printworks.dashboard.console.catalogue import catalogue, routing, versions
 from printworks.dashboard.console.issues import issues
 from printworks.dashboard.console.mail import mail_settings, mails
@@ -51,6 +52,7 @@ PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
     mails.show_mail,
     health.show_health,
     quarantine.show_quarantine,
+    brand.show_brand,
     people.show_people,
     people.show_person,
     audit.show_audit,

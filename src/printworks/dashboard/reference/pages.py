@@ -1,11 +1,12 @@
 """The API reference: a page for each version, made of its OpenAPI document, and guides beside it.
 
-Every page is written when somebody first asks for it, and then stays as it is.
+Every page is written when somebody first asks for it, and then stays as it is until the operator
+changes the brand.
 """
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import lru_cache, partial
 from importlib import resources
 from typing import Any, Final
 
@@ -16,7 +17,9 @@ from starlette.routing import BaseRoute, Route
 
 from printworks.dashboard.reference.markdown import RenderedGuide, render_guide
 from printworks.dashboard.reference.reading import ReferenceDocument, list_usual_errors, read_groups
+from printworks.dashboard.site.branding import find_brand
 from printworks.dashboard.site.rendering import write_page
+from printworks.store.brand.brand import StoredBrand
 
 # Everything comes from this server, and nothing is written into the page.
 _POLICY: Final = (
@@ -132,10 +135,12 @@ def _read_examples(prefix: str) -> Mapping[str, Any]:
 
 
 def _show(write: Callable[[], bytes]) -> Callable[[Request], Awaitable[Response]]:
-    write_once = cache(write)
+    @lru_cache(maxsize=1)
+    def write_once(_brand: StoredBrand) -> bytes:
+        return write()
 
     async def show(_request: Request) -> Response:
         headers = {"Content-Security-Policy": _POLICY}
-        return Response(write_once(), media_type="text/html", headers=headers)
+        return Response(write_once(find_brand()), media_type="text/html", headers=headers)
 
     return show

@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute, Route
 from printworks.dashboard.site.file_response import StoredPicture
 from printworks.dashboard.site.services import PageServices
 from printworks.dashboard.site.threads import Threads
-from printworks.store.accounts.shops import Logo, is_logo
+from printworks.store.accounts.shops import is_logo
 
 _TOKEN: Final = re.compile(r"[0-9a-f]{32}")
 _AT_ONCE: Final = 4
@@ -23,11 +23,6 @@ _HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
     "Referrer-Policy": "no-referrer",
 }
-
-
-def address_of_logo(logo: Logo) -> str:
-    """Return where a logo is shown."""
-    return f"/logos/{logo.token}.jpg"
 
 
 def logo_routes(services: PageServices) -> Sequence[BaseRoute]:

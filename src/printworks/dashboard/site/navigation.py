@@ -62,6 +62,7 @@ _MENUS: Final[Mapping[Realm, Sequence[_Line]]] = {
         _Line("Jobs", "/console/jobs", "jobs"),
         _Line("Mail", "/console/mail", "mail"),
         _Line("Health", "/console/health", "health", also=("/console/quarantine",)),
+        _Line("Brand", "/console/brand", "brand"),
         _Line("People", "/console/people", "keys", duty=Duty.ADMINISTER),
         _Line("Audit log", "/console/audit", "requests", duty=Duty.SUPPORT),
         _Line("Settings", "/console/settings", "settings"),

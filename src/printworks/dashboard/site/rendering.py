@@ -42,6 +42,7 @@ from printworks.dashboard.shared.money_words import (
 )
 from printworks.dashboard.shared.product_pictures import draw_motif
 from printworks.dashboard.site.assets import address_of
+from printworks.dashboard.site.branding import ShownBrand
 from printworks.dashboard.site.time_zones import reading_in, shift_to_reader
 from printworks.language.words import Words
 from printworks.rules.languages import Language
@@ -148,6 +149,7 @@ def _open_environment() -> Environment:
         "spoken": speak,
         "time": _of_reader(write_time),
     }
+    environment.globals["brand"] = ShownBrand()
     environment.globals["entry_words"] = describe_entry
     environment.globals["copying"] = address_of("copying.js")
     # What a page is given to write in another language takes the place of these.

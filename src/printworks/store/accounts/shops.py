@@ -4,13 +4,13 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, bindparam, select, union_all
 
 from printworks.rules.shops import UTC_ZONE, ShopProfile
 from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.engine.rows import columns_of
 from printworks.store.engine.upsert import insert_or_update
-from printworks.store.tables import merchants, shops
+from printworks.store.tables import brand, merchants, shops
 
 
 class Logo(NamedTuple):
@@ -86,8 +86,10 @@ def write_shop(db: Connection, shop: Shop, *, now: datetime) -> None:
 
 
 def is_logo(db: Connection, file: str) -> bool:
-    """Whether a file is the logo of some shop."""
-    return db.execute(select(shops.c.merchant_id).where(shops.c.logo == file)).first() is not None
+    """Whether a file is the logo of some shop, or of the service."""
+    of_shop = select(shops.c.logo).where(shops.c.logo == file)
+    of_service = select(brand.c.logo).where(brand.c.logo == file)
+    return db.execute(union_all(of_shop, of_service)).first() is not None
 
 
 def lock_shop(db: Connection, merchant_id: int) -> Shop:

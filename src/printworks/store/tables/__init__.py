@@ -1,6 +1,7 @@
 """All tables: a file for each noun, with the reason for each index."""
 
 from printworks.store.tables.base import metadata
+from printworks.store.tables.brand import brand
 from printworks.store.tables.callbacks import callback_attempts, callbacks
 from printworks.store.tables.catalogue import catalogue_files, catalogue_versions
 from printworks.store.tables.figures import daily_figures
@@ -43,6 +44,7 @@ __all__ = [
     "api_keys",
     "api_requests",
     "audit_log",
+    "brand",
     "callback_attempts",
     "callbacks",
     "catalogue_files",

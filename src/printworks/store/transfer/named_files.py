@@ -7,7 +7,7 @@ from sqlalchemy import Connection, select
 
 from printworks.rules.images import ImageStatus
 from printworks.store.images.pictures import mockup_key, print_key, proof_keys
-from printworks.store.tables import images, issue_photos, packing_slips, pictures, shops
+from printworks.store.tables import brand, images, issue_photos, packing_slips, pictures, shops
 
 _PAGE: Final = 1000
 
@@ -53,7 +53,7 @@ def _of_slip(row: Any) -> Sequence[tuple[Any, ...]]:
     return [(row.file, row.sha256)]
 
 
-def _of_shop(row: Any) -> Sequence[tuple[Any, ...]]:
+def _of_logo(row: Any) -> Sequence[tuple[Any, ...]]:
     return [(row.logo,)]
 
 
@@ -86,5 +86,6 @@ _SOURCES: Final[Sequence[tuple[Any, Any, Callable[[Any], Sequence[tuple[Any, ...
         _of_slip,
     ),
     (select(issue_photos.c.id, issue_photos.c.file), issue_photos.c.id, _of_photo),
-    (select(shops.c.merchant_id, shops.c.logo), shops.c.merchant_id, _of_shop),
+    (select(shops.c.merchant_id, shops.c.logo), shops.c.merchant_id, _of_logo),
+    (select(brand.c.id, brand.c.logo), brand.c.id, _of_logo),
 )

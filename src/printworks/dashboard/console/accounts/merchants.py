@@ -19,10 +19,10 @@ from printworks.actions.callbacks import resend_failed, trust_addresses
 from printworks.catalogue.products import Currency
 from printworks.dashboard.shared.invitation_links import FreshLink, is_mailed, make_link
 from printworks.dashboard.shared.labels import BILLINGS, KEY_ACCESSES
+from printworks.dashboard.shared.logos import address_of_logo
 from printworks.dashboard.shared.money import read_money
 from printworks.dashboard.shared.order_routing import name_lab
 from printworks.dashboard.site.forms import at_field, read_choice
-from printworks.dashboard.site.logos import address_of_logo
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.errors import BadInput, NotFound, WrongState

@@ -12,8 +12,8 @@ from printworks.actions.accounts.shops import (
     render_logo,
 )
 from printworks.actions.production.shop_slips import SlipFacts, describe_slip
+from printworks.dashboard.shared.logos import address_of_logo
 from printworks.dashboard.shared.slips import SlipResponse
-from printworks.dashboard.site.logos import address_of_logo
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import BadInput

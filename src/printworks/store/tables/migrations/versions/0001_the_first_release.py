@@ -117,6 +117,16 @@ table(
     *required(TIMESTAMP, "updated_at"),
     partial_index("ix_shops_logo", "logo", "logo IS NOT NULL"),
 )
+table(
+    "brand",
+    sa.Column("id", INTEGER, primary_key=True, autoincrement=False),
+    *required(TEXT, "name", "accent", "sender_name", "sender_email", "reply_to"),
+    *required(TEXT, "imprint", "terms"),
+    *required(BOOLEAN, "show_labs"),
+    *optional(TEXT, "logo"),
+    *optional(INTEGER, "logo_width", "logo_height"),
+    *required(TIMESTAMP, "updated_at"),
+)
 numbered_table(
     "pictures",
     sa.Column("sha256", TEXT, nullable=False, unique=True),
