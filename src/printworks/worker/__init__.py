@@ -7,7 +7,7 @@ from printworks.rules.jobs import JobKind
 from printworks.worker.callbacks import deliver_callback
 from printworks.worker.challenges import challenge_callback
 from printworks.worker.figures import sum_days
-from printworks.worker.images import fetch_image, render_image
+from printworks.worker.images import fetch_image
 from printworks.worker.labs import apply_lab_report, cancel_at_lab, poll_labs, send_to_lab
 from printworks.worker.ledger import verify_ledger
 from printworks.worker.loop import Handler
@@ -16,6 +16,7 @@ from printworks.worker.mail import check_accounts, send_mail, start_reset, write
 from printworks.worker.mockups import draw_mockup
 from printworks.worker.packing_slips import fetch_packing_slip
 from printworks.worker.payments import check_payment, expire_checkout, refund_payment
+from printworks.worker.prints import render_image
 from printworks.worker.privacy import erase_files
 from printworks.worker.proofs import render_proofs
 from printworks.worker.sweeps import SWEEPS, remove_files, sweep

@@ -1,4 +1,4 @@
-"""Downloads and validates images, and renders their proofs and print files."""
+"""Downloads and validates images, and renders their proofs."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,7 +15,6 @@ from printworks.actions.images.pictures import (
     NOT_AS_EXPECTED,
     count_picture,
     describe_picture,
-    has_room,
     refuse_file,
     refuse_format,
     register_picture,
@@ -26,26 +25,22 @@ from printworks.actions.images.pictures import (
 )
 from printworks.catalogue.products import Product
 from printworks.conversion import reader_of
-from printworks.files.errors import FileMissing
-from printworks.imaging.manifest import Manifest, plan_print
 from printworks.imaging.messages import Facts
 from printworks.imaging.processor import Invalid, PreparedImage
 from printworks.net.client import Fetched
 from printworks.rules.images import ImageStatus
 from printworks.rules.jobs import PermanentFailure, RetryLater
 from printworks.rules.orders import OrderStatus
-from printworks.rules.sizing import place
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.images.images import Image, find_image
 from printworks.store.images.pictures import (
     Download,
     NewPicture,
     Picture,
+    delete_unused_pictures,
     find_download,
     find_picture,
-    get_picture,
     original_key,
-    print_key,
     proof_keys,
     proxy_key,
     remember_download,
@@ -58,14 +53,13 @@ from printworks.worker.loop import Context
 from printworks.worker.resources import OUTAGE_WAIT, Resources, infrastructure_errors
 
 NOT_SOLD: Final = Failure(ImageStatus.INVALID, "The product is no longer in the catalogue.")
-LOST: Final = Failure(ImageStatus.INVALID, "The picture was lost; create the order again.")
 
 log = structlog.get_logger()
 
 _read_facts: Final = reader_of(Facts)
 
 
-class _ImageTask(NamedTuple):
+class ImageTask(NamedTuple):
     """A job, and the image that it is about."""
 
     context: Context
@@ -124,11 +118,11 @@ async def fetch_image(context: Context, job: Job) -> None:
             await _fetch(task, task.image.url)
 
 
-async def _fetch(task: _ImageTask, url: str) -> None:
+async def _fetch(task: ImageTask, url: str) -> None:
     context, image = task.context, task.image
     product = context.resources.catalogue.find_product(image.sku)
     if product is None:
-        await context.in_thread(_record_failure, task, NOT_SOLD)
+        await context.in_thread(record_failure, task, NOT_SOLD)
         return
     with context.resources.folder() as folder:
         rendering = _Rendering(context.resources, image, product, folder)
@@ -139,25 +133,26 @@ async def _fetch(task: _ImageTask, url: str) -> None:
             await context.in_thread(_record_download_failure, task, str(error))
             raise
         if isinstance(arrival, Failure):
-            await context.in_thread(_record_failure, task, arrival)
+            await context.in_thread(record_failure, task, arrival)
             return
         picture = await context.in_cpu_pool(_validate, rendering, arrival)
         if isinstance(picture, Failure):
-            await context.in_thread(_record_failure, task, picture)
+            await context.in_thread(record_failure, task, picture)
         elif not await context.in_thread(_record_picture, task, arrival, picture):
             raise RetryLater("The picture has just been purged.", wait=OUTAGE_WAIT)
 
 
-def _find_task(context: Context, job: Job) -> _ImageTask | None:
+def find_task(context: Context, job: Job) -> ImageTask | None:
+    """Return the image of a job; None if it has been removed."""
     with context.database.reading() as db:
         merchant = context.job_work(db, job).merchant
         image = find_image(db, job.args["image"])
-    return None if image is None else _ImageTask(context, job, merchant, image)
+    return None if image is None else ImageTask(context, job, merchant, image)
 
 
-def _find_download_task(context: Context, job: Job) -> _ImageTask | None:
+def _find_download_task(context: Context, job: Job) -> ImageTask | None:
     """Return the same, or None if the order was cancelled before the image arrived."""
-    task = _find_task(context, job)
+    task = find_task(context, job)
     if task is None or task.image.status is not ImageStatus.NOT_YET_DOWNLOADED:
         return task
     with context.database.reading() as db:
@@ -170,7 +165,7 @@ def _delete_proofs(resources: Resources, image_id: int) -> None:
         resources.files.delete(key)
 
 
-async def _download(task: _ImageTask, url: str, into: Path) -> _Arrival | Failure:
+async def _download(task: ImageTask, url: str, into: Path) -> _Arrival | Failure:
     context, expected = task.context, task.image.expected_md5
     known = await context.in_thread(_find_download, context, task.merchant, url)
     fetched = await fetch(context, task.job, url, into, headers=_conditional_headers(known))
@@ -285,7 +280,7 @@ def _open_original(rendering: _Rendering, arrival: _Arrival, known: Picture) -> 
         yield stored
 
 
-def _record_picture(task: _ImageTask, arrival: _Arrival, validated: Picture | NewPicture) -> bool:
+def _record_picture(task: ImageTask, arrival: _Arrival, validated: Picture | NewPicture) -> bool:
     """Record a picture and the status of its image, in one transaction.
 
     Return False, and change nothing, if the picture has been purged in the meantime.
@@ -311,13 +306,16 @@ def _record_picture(task: _ImageTask, arrival: _Arrival, validated: Picture | Ne
         is_news = actions.record_image_status(work, image, status, **describe_picture(picture))
         count_picture(work, picture)
         if not is_news and _is_unwanted(find_image(db, image.id)):
-            remove_files(system, list(proof_keys(image.id)))
+            unused = delete_unused_pictures(db, [picture.id])
+            remove_files(system, [*proof_keys(image.id), *unused])
     return True
 
 
 def _is_unwanted(image: Image | None) -> bool:
-    """Whether an image was removed, or its order cancelled, while its proofs were rendered."""
-    return image is None or image.status is ImageStatus.NOT_YET_DOWNLOADED
+    """Whether an image was removed or erased, or its order cancelled, while its file came."""
+    if image is None or image.status is ImageStatus.NOT_YET_DOWNLOADED:
+        return True
+    return image.status is ImageStatus.OK and image.picture_id is None and image.width is None
 
 
 def _find_new_proxy(arrival: _Arrival, picture: Picture) -> str | None:
@@ -326,7 +324,8 @@ def _find_new_proxy(arrival: _Arrival, picture: Picture) -> str | None:
     return picture.proxy if known is not None and known.proxy is None else None
 
 
-def _record_failure(task: _ImageTask, failure: Failure) -> None:
+def record_failure(task: ImageTask, failure: Failure) -> None:
+    """Record why an image cannot be printed."""
     context, job, merchant, image = task
     with context.database.writing() as db:
         actions.record_image_status(
@@ -334,65 +333,7 @@ def _record_failure(task: _ImageTask, failure: Failure) -> None:
         )
 
 
-def _record_download_failure(task: _ImageTask, message: str) -> None:
+def _record_download_failure(task: ImageTask, message: str) -> None:
     context, job, merchant, image = task
     with context.database.writing() as db:
         actions.record_download_failure(context.work(db, merchant, job), image, message)
-
-
-async def render_image(context: Context, job: Job) -> None:
-    """Render the print file of an image.
-
-    Idempotent: the same picture and plan give the same bytes, under the same name.
-    """
-    with infrastructure_errors():
-        task = await context.in_thread(_find_task, context, job)
-        if task is None or task.image.status is not ImageStatus.OK:
-            return
-        if task.image.manifest is not None:
-            return
-        product = context.resources.catalogue.find_product(task.image.sku)
-        if product is None:
-            await context.in_thread(_record_failure, task, NOT_SOLD)
-            return
-        picture = await context.in_thread(_get_picture, context, task.image)
-        with context.resources.folder() as folder:
-            rendering = _Rendering(context.resources, task.image, product, folder)
-            rendered = await context.in_cpu_pool(_render_print, rendering, picture)
-        if isinstance(rendered, Failure):
-            await context.in_thread(_record_failure, task, rendered)
-        else:
-            await context.in_thread(_record_print, task, rendered)
-
-
-def _get_picture(context: Context, image: Image) -> Picture:
-    if image.picture_id is None:
-        raise PermanentFailure("The original has been removed.")
-    with context.database.reading() as db:
-        return get_picture(db, image.picture_id)
-
-
-def _render_print(rendering: _Rendering, picture: Picture) -> Manifest | Failure:
-    resources, image, product, folder = rendering
-    pixels = _read_facts(picture.facts).pixels
-    plan = plan_print(place(pixels, product.print_area, image.sizing, image.position))
-    try:
-        with resources.files.local(picture.original or "") as source:
-            rendered = resources.render(lambda: resources.processor.render(source, plan, folder))
-    except FileMissing:
-        log.error("original is missing", file=picture.original, image=image.id)
-        return LOST
-    if isinstance(rendered, Invalid):
-        # The library reports a full disk like an invalid picture.
-        if not has_room(resources.scratch):
-            raise RetryLater(f"No print file can be rendered: {rendered.reason}", wait=OUTAGE_WAIT)
-        return Failure(ImageStatus.INVALID, rendered.reason)
-    resources.files.put(print_key(image.id), rendered.file)
-    return rendered.manifest
-
-
-def _record_print(task: _ImageTask, manifest: Manifest) -> None:
-    context, job, merchant, image = task
-    with context.database.writing() as db:
-        work, values = context.work(db, merchant, job), msgspec.to_builtins(manifest)
-        actions.record_print(work, image, values, manifest.output_sha256)

@@ -10,7 +10,7 @@ from printworks.imaging.processor import Invalid
 from printworks.rules.images import ImageStatus
 from printworks.rules.jobs import PermanentFailure
 from printworks.store.images.images import Image, find_image
-from printworks.store.images.pictures import Picture, get_picture
+from printworks.store.images.pictures import Picture, get_picture, proof_keys
 from printworks.store.queue.jobs import Job
 from printworks.worker.loop import Context
 from printworks.worker.resources import Resources, infrastructure_errors
@@ -27,16 +27,28 @@ class _Order(NamedTuple):
 async def render_proofs(context: Context, job: Job) -> None:
     """Render the proofs of the latest edition of an image.
 
-    Idempotent: an image whose proofs are of its latest edition, or that is gone, is left alone;
-    and the same picture and edition give the same files.
+    Idempotent: an image whose proofs are of its latest edition is left alone, and of one that is
+    gone or erased nothing is left; the same picture and edition give the same files.
     """
     with infrastructure_errors():
+        if await context.in_thread(_is_gone, context, job):
+            # An interrupted attempt may have stored proofs that nobody wants any more.
+            for key in proof_keys(job.args["image"]):
+                await context.in_cpu_pool(context.resources.files.delete, key)
+            return
         stale = await context.in_thread(_find_stale, context, job)
         if stale is None:
             return
         with context.resources.folder() as folder:
             await context.in_cpu_pool(_render, context.resources, stale, folder)
         await context.in_thread(_record, context, job, stale.image)
+
+
+def _is_gone(context: Context, job: Job) -> bool:
+    """Whether an image was removed, or its proofs were; one that awaits another file has neither."""
+    with context.database.reading() as db:
+        image = find_image(db, job.args["image"])
+    return image is None or (image.status is ImageStatus.OK and image.width is None)
 
 
 def _find_stale(context: Context, job: Job) -> _Order | None:

@@ -7,6 +7,7 @@ import msgspec
 from sqlalchemy import Connection
 
 from printworks.actions.images.mockups import enqueue_mockups
+from printworks.actions.images.pictures import remove_files
 from printworks.actions.mail.notices import describe_order, notify
 from printworks.actions.orders.quotes import find_price, price_order
 from printworks.actions.production.release import enqueue_prints, enqueue_sending
@@ -30,7 +31,7 @@ from printworks.rules.reasons import Reason, ReasonCode, add_reason
 from printworks.rules.sizing import check_position
 from printworks.store.images import images as store
 from printworks.store.images.images import Image, NewImage
-from printworks.store.images.pictures import shown_keys
+from printworks.store.images.pictures import print_key, shown_keys
 from printworks.store.labs.shipments import list_shipments
 from printworks.store.orders.orders import Order, get_order_to_change, update_order
 from printworks.store.queue.jobs import is_enqueued
@@ -216,11 +217,16 @@ def record_download_failure(work: Work, image: Image, message: str) -> None:
 def record_print(work: Work, image: Image, manifest: dict[str, object], sha256: str) -> bool:
     """Record the print file of an image, and send the shipments that it completes.
 
-    Return False, and change nothing, if there was one already.
+    Return False if there was one already, or if the image has another picture by now. If its
+    picture has been erased, the print file is removed, too.
     """
     # Locked first: of two print files finished at the same time, the second sees both.
     order = get_order_to_change(work.db, work.merchant.id, image.order_id)
-    if store.get_image(work.db, image.id).manifest is not None:
+    current = store.get_image(work.db, image.id)
+    if current.picture_id is None and current.manifest is None:
+        remove_files(work, [print_key(image.id)])
+        return False
+    if current.manifest is not None or current.picture_id != image.picture_id:
         return False
     if store.update_image(work.db, image, {"manifest": manifest, "updated_at": work.now}) is None:
         return False

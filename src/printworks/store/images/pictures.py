@@ -141,6 +141,22 @@ def purge_pictures(db: Connection, *, before: datetime, limit: int) -> list[Purg
     ]
 
 
+def delete_unused_pictures(db: Connection, picture_ids: Sequence[int]) -> list[str]:
+    """Delete those of these pictures that no image uses; return their files."""
+    is_used = exists().where(images.c.picture_id == pictures.c.id)
+    found = db.execute(
+        select(pictures.c.id, pictures.c.original, pictures.c.proxy)
+        .where(pictures.c.id.in_(picture_ids), ~is_used)
+        # A download that has just received the same content waits, and finds it gone.
+        .with_for_update()
+    ).all()
+    ids = [row.id for row in found]
+    db.execute(delete(downloads).where(downloads.c.picture_id.in_(ids)))
+    uncount_files(db, ids)
+    db.execute(delete(pictures).where(pictures.c.id.in_(ids)))
+    return [key for row in found for key in (row.original, row.proxy) if key]
+
+
 def cancel_removal(db: Connection, job_id: int) -> bool:
     """Delete the job that removes files, so that it cannot be retried; False if it has begun."""
     cancelled = delete(jobs).where(jobs.c.id == job_id, jobs.c.state == JobState.SCHEDULED)

@@ -5,21 +5,20 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, delete, exists, func, or_, select, update
+from sqlalchemy import Connection, delete, func, or_, select, update
 
 from printworks.conversion import reader_of
 from printworks.rules.events import OrderEvent
+from printworks.rules.images import ImageStatus
 from printworks.rules.jobs import JobState
 from printworks.rules.payments import Payer, PaymentState
 from printworks.rules.privacy import blank_event
-from printworks.store.accounts.quotas import uncount_files
 from printworks.store.engine.rows import ROWS_AT_ONCE, read_all
-from printworks.store.images.pictures import print_key, shown_keys
+from printworks.store.images.pictures import delete_unused_pictures, print_key, shown_keys
 from printworks.store.tables import (
     api_requests,
     callback_attempts,
     callbacks,
-    downloads,
     idempotency_keys,
     images,
     issue_photos,
@@ -30,7 +29,6 @@ from printworks.store.tables import (
     order_events,
     orders,
     payment_requests,
-    pictures,
     shipments,
 )
 
@@ -107,32 +105,21 @@ def erase_pictures(db: Connection, order_id: int) -> Erased:
         ("url", "name", "expected_md5", "md5", "picture_id", "manifest", "error_message")
     )
     db.execute(update(images).where(images.c.order_id == order_id).values(gone))
-    files = [print_key(row.id) for row in rows if row.manifest is not None]
+    # Also the print file of which nothing is known yet: it may be being rendered now.
+    files = [print_key(row.id) for row in rows if row.picture_id is not None or row.manifest]
     used = {row.picture_id for row in rows if row.picture_id is not None}
     for some in _in_pieces(sorted(used)):
-        files += _delete_unused(db, some)
+        files += delete_unused_pictures(db, some)
     return Erased(len(rows), files)
-
-
-def _delete_unused(db: Connection, picture_ids: Sequence[int]) -> list[str]:
-    """Delete those of these pictures that no image uses; return their files."""
-    is_used = exists().where(images.c.picture_id == pictures.c.id)
-    found = db.execute(
-        select(pictures.c.id, pictures.c.original, pictures.c.proxy)
-        .where(pictures.c.id.in_(picture_ids), ~is_used)
-        # A download that has just received the same content waits, and finds it gone.
-        .with_for_update()
-    ).all()
-    ids = [row.id for row in found]
-    db.execute(delete(downloads).where(downloads.c.picture_id.in_(ids)))
-    uncount_files(db, ids)
-    db.execute(delete(pictures).where(pictures.c.id.in_(ids)))
-    return [key for row in found for key in (row.original, row.proxy) if key]
 
 
 def erase_proofs(db: Connection, order_id: int) -> Erased:
     """Note that the proofs and mockups of an order's images are gone; return their files."""
-    shown = (images.c.order_id == order_id, images.c.width.is_not(None))
+    mine = images.c.order_id == order_id
+    # Those that failed, or have awaited another file since, may have proofs of an earlier one.
+    failed = select(images.c.id).where(mine, images.c.status != ImageStatus.OK)
+    left = set(db.execute(failed).scalars())
+    shown = (mine, images.c.width.is_not(None))
     drawn = db.execute(select(func.count(images.c.mockup)).where(*shown)).scalar_one()
     changed = db.execute(
         update(images)
@@ -140,9 +127,9 @@ def erase_proofs(db: Connection, order_id: int) -> Erased:
         .values(width=None, height=None, mockup=None)
         .returning(images.c.id)
     )
-    ids = sorted(changed.scalars())
+    ids = set(changed.scalars())
     # Also the mockup of which nothing is known yet: it may be being drawn now.
-    files = [key for image_id in ids for key in shown_keys(image_id)]
+    files = [key for image_id in sorted(ids | left) for key in shown_keys(image_id)]
     return Erased(2 * len(ids) + drawn, files)
 
 
