@@ -1,5 +1,6 @@
 """The request log shows the shape of what was sent, and not whom it was about."""
 
+import msgspec
 import pytest
 
 from printworks.wire.exchanges import (
@@ -36,6 +37,34 @@ def test_an_address_that_is_none_is_hidden() -> None:
     assert describe_sent(JSON, b'{"url": 5}') == '{\n  "url": "(hidden)"\n}'
 
 
+def test_what_nobody_knows_is_hidden_whatever_it_is_called() -> None:
+    body = (
+        b'{"customer": {"surname": "Fox", "phone": 441904123, "isVip": true, "notes": ["Mary"]},'
+        b' "Mary Fox": {"sku": "A"}, "attributes": {"engraving": "Mary"}, "placement": {"x": 0.5},'
+        b' "message": "Mary", "photoIds": [1, 2], "status": null}'
+    )
+    shown = msgspec.json.decode(describe_sent(JSON, body))
+    assert shown == {
+        "customer": {
+            "surname": "(hidden)",
+            "phone": "(hidden)",
+            "isVip": True,
+            "notes": ["(hidden)"],
+        },
+        "(hidden)": {"sku": "A"},
+        "attributes": {"engraving": "(hidden)"},
+        "placement": {"x": 0.5},
+        "message": "(hidden)",
+        "photoIds": [1, 2],
+        "status": None,
+    }
+    assert describe_sent(JSON, b'"Mary"') == '"(hidden)"'
+    assert describe_sent(JSON, b'{"sku": "%s"}' % (b"x" * 1001)) == '{\n  "sku": "(hidden)"\n}'
+    assert describe_sent(FORM, b"surname=Fox&copies=2") == (
+        '{\n  "surname": "(hidden)",\n  "copies": "2"\n}'
+    )
+
+
 def test_a_form_is_shown_like_json() -> None:
     assert describe_sent(FORM, b"sku=A&recipientName=Mary") == (
         '{\n  "sku": "A",\n  "recipientName": "(hidden)"\n}'
@@ -51,18 +80,26 @@ def test_of_what_cannot_be_read_only_the_signs_are_shown(body: bytes) -> None:
 
 def test_long_bodies_are_cut_or_only_measured() -> None:
     assert describe_sent(JSON, b"") == ""
-    assert describe_sent(JSON, b'["' + b"a" * 9000 + b'"]').endswith("…")
+    assert describe_sent(JSON, b"[" + b"1," * 9000 + b"1]").endswith("…")
     long = b" " * (LONGEST_READ + 1)
     assert describe_sent(JSON, long) == "(65,537 bytes: too long to be kept)"
     assert describe_answer(JSON, long) == "(65,537 bytes: too long to be kept)"
 
 
-def test_answers_are_blanked_in_both_formats() -> None:
-    assert (
-        describe_answer(JSON, b'{"recipientName":"Mary","a":1}') == '{"recipientName":null,"a":1}'
+def test_answers_are_shown_by_the_same_table_in_both_formats() -> None:
+    body = b'{"errorMessage":"No.","data":{"recipientName":"Mary","town":"York"},"statusCode":400}'
+    assert describe_answer(JSON, body) == (
+        '{"errorMessage":"No.","data":{"recipientName":"(hidden)","town":"(hidden)"},'
+        '"statusCode":400}'
     )
-    xml = describe_answer("application/xml", b"<o><recipientName>Mary</recipientName></o>")
-    assert "Mary" not in xml
+    xml = describe_answer(
+        "application/xml",
+        b"<r><errorMessage>No.</errorMessage><who>Mary</who><url>https://a.example/x</url></r>",
+    )
+    assert xml == (
+        "<r><errorMessage>No.</errorMessage><who>(hidden)</who><url>https://a.example/\u2026</url></r>"
+    )
+    assert describe_answer("text/plain", b"Mary") == ""
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,6 @@ _NULLED: Final = frozenset(
 # A text that is never null.
 _EMPTIED: Final = frozenset({"commentary"})
 
-# All that may tell of a person.
-PERSONAL: Final = _NULLED | _EMPTIED
-
 _XML_NULLED: Final = re.compile(rf"<({'|'.join(sorted(_NULLED))})>[^<]*</\1>".encode())
 _XML_EMPTIED: Final = re.compile(rf"<({'|'.join(sorted(_EMPTIED))})>[^<]*</\1>".encode())
 
