@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from printworks.dashboard.shared.money import format_money
 from printworks.rules.lots import LotState
 from printworks.rules.orders import OrderStatus
 from printworks.settings import Settings
@@ -162,6 +163,24 @@ def test_many_orders_are_chosen_and_asked_about_once_more(
     assert states == {OrderStatus.NOT_YET_SUBMITTED}
     assert "Cancelling orders: 0 of 2" in alice.follow(alice.do(page, "start-lot"))
     assert bob.open(page).status == 404
+
+
+def test_many_orders_are_submitted_for_a_price_that_was_shown(
+    alice: Window, database: Database
+) -> None:
+    ids = [an_order(alice)[0] for _ in range(2)]
+    page = choose(alice, "/orders?choose=none", "submit", chosen=ids).headers["location"]
+    asked = alice.words(page)
+    with database.reading() as db:
+        merchant = merchant_of(db, alice)
+        prices = [get_order(db, merchant.id, one).price for one in ids]
+    assert f"{format_money(sum(prices), merchant.currency)} in all, with shipping." in asked
+    assert "Print pictures that will look blurred all the same." in asked
+
+    alice.do(page, "start-lot", prints_blurred="yes")
+
+    lot = lot_of(database, merchant, int(page.rpartition("/")[2]))
+    assert (lot.state, lot.prints_blurred) == (LotState.RUNNING, True)
 
 
 @SMALL

@@ -202,6 +202,23 @@ class TestSubmitting:
         assert status_of(alice, order) == "Submitted"
         assert did(database) == [("submit-order", f"order {order}")]
 
+    @pytest.mark.parametrize("payment", ["InvoiceMe", "InvoiceRecipient"])
+    def test_whoever_looked_at_another_price_is_asked_once_more(
+        self, alice: Window, payment: str
+    ) -> None:
+        doing = "submit-order" if payment == "InvoiceMe" else "await-payment"
+        order, address = an_order(alice, payment=payment)
+        [shown] = set(re.findall(r'name="price" value="(\d+)"', alice.open(address).body.decode()))
+        add(alice.api, order)
+
+        refused = alice.do(address, doing, price=shown)
+
+        assert refused.status == 400
+        assert re.search("The price was £[0-9.]+ when you looked, and is £", words_of(refused))
+        assert status_of(alice, order) == "NotYetSubmitted"
+        [now] = set(re.findall(r'name="price" value="(\d+)"', refused.body.decode()))
+        assert alice.do(address, doing, price=now).status == 303
+
     def test_what_is_missing_is_said_and_keeps_it_from_being_submitted(
         self, alice: Window, database: Database
     ) -> None:

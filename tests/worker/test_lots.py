@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from printworks.actions.lots.lots import do_line, list_step, prepare_lot, refuse_line
+from printworks.actions.lots.lots import do_line, list_step, prepare_lot, refuse_line, start_lot
+from printworks.actions.payments.payments import settle
 from printworks.errors import BadInput, WrongState
+from printworks.payments.provider import Declined, Paid
 from printworks.rules.jobs import JobKind, JobState
 from printworks.rules.lots import LINES_AT_ONCE, LineState, LotKind, LotState
 from printworks.rules.orders import OrderStatus
@@ -15,10 +17,13 @@ from printworks.rules.sizing import Sizing
 from printworks.store.accounts.audit import list_audit
 from printworks.store.engine.database import Database
 from printworks.store.images.images import list_images
+from printworks.store.money.payments import PaymentRequest, list_requests_of_order
 from printworks.store.orders.lots import purge_lots
-from printworks.store.orders.orders import get_order
+from printworks.store.orders.orders import Order, get_order
 from printworks.store.tables import lots, merchants
+from tests.factories import a_system_work
 from tests.worker.conftest import OpenShop
+from tests.worker.hosts import holds
 from tests.worker.lots import (
     SKU,
     a_file,
@@ -30,7 +35,7 @@ from tests.worker.lots import (
     start,
     work_as_mary,
 )
-from tests.worker.shops import Shop
+from tests.worker.shops import Shop, a_jpeg
 
 WITHOUT_DOWNLOADS = [kind for kind in JobKind if kind is not JobKind.FETCH_IMAGE]
 
@@ -235,6 +240,97 @@ def test_many_orders_are_submitted(shop: Shop) -> None:
     assert shop.order(ready).status is OrderStatus.SUBMITTED
     assert shop.order(empty).status is OrderStatus.NOT_YET_SUBMITTED
     assert [line.state for line in lines_of(shop.database, lot_id)] == ["done", "refused"]
+
+
+def choose_one(shop: Shop, order: Order) -> int:
+    """Choose an order to be submitted, and press the button."""
+    with shop.database.writing() as db:
+        work = work_as_mary(db, shop.merchant, now=shop.clock())
+        lot_id = prepare_lot(work, LotKind.SUBMIT, [order.id], once="a")
+    start(shop.database, shop.merchant, lot_id, now=shop.clock())
+    return lot_id
+
+
+def ask_for_payment(shop: Shop, lot_id: int) -> PaymentRequest:
+    """Begin a line whose order is paid by card, as a worker does that is then killed."""
+    with shop.database.writing() as db:
+        now, catalogue = shop.clock(), shop.resources.catalogue
+        cards = shop.resources.gateway.cards
+        work = work_as_mary(db, shop.merchant, now=now, catalogue=catalogue, cards=cards)
+        lot, _ = list_step(work, lot_id, after=0)
+        begun = do_line(work, lot, 1)
+    assert begun is not None
+    return begun[1]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "state", "status"),
+    [
+        (Paid(provider="simulated", reference="ch-1"), LineState.DONE, OrderStatus.SUBMITTED),
+        (Declined(reason="No money."), LineState.REFUSED, OrderStatus.NOT_YET_SUBMITTED),
+        (None, LineState.DONE, OrderStatus.SUBMITTED),
+    ],
+)
+def test_a_line_asks_for_one_payment_whatever_becomes_of_its_worker(
+    shop: Shop, outcome: Paid | Declined | None, state: LineState, status: OrderStatus
+) -> None:
+    bill(shop, Billing.CARD)
+    order = shop.add_order()
+    shop.add_images(order, "https://shop.example/1.jpg", sku=SKU)
+    lot_id = choose_one(shop, order)
+    payment = ask_for_payment(shop, lot_id)
+    if outcome is not None:
+        # The worker was killed, and the job that checks payments has heard the answer.
+        with shop.database.writing() as db:
+            system = a_system_work(db, now=shop.clock(), catalogue=shop.resources.catalogue)
+            settle(system, payment.id, outcome)
+
+    shop.drain()
+
+    [line] = lines_of(shop.database, lot_id)
+    assert (line.state, line.payment_id) == (state, payment.id)
+    assert shop.order(order).status is status
+    with shop.database.reading() as db:
+        assert len(list_requests_of_order(db, order.id, limit=9)) == 1
+
+
+def test_an_order_whose_price_has_changed_is_not_submitted(shop: Shop) -> None:
+    order = shop.add_order()
+    shop.add_images(order, "https://shop.example/1.jpg", sku=SKU)
+    with shop.database.writing() as db:
+        work = work_as_mary(db, shop.merchant)
+        lot_id = prepare_lot(work, LotKind.SUBMIT, [order.id], once="a")
+    assert lot_of(shop.database, shop.merchant, lot_id).sums.amount == shop.order(order).price
+    shop.add_images(order, "https://shop.example/2.jpg", sku=SKU)
+
+    start(shop.database, shop.merchant, lot_id)
+    shop.drain()
+
+    assert shop.order(order).status is OrderStatus.NOT_YET_SUBMITTED
+    [line] = lines_of(shop.database, lot_id)
+    assert line.complaints[0].sentence.startswith("The price was £")
+
+
+@pytest.mark.parametrize("is_confirmed", [False, True])
+def test_blurred_pictures_are_printed_only_if_somebody_said_so(
+    a_shop: OpenShop, is_confirmed: bool
+) -> None:
+    shop = a_shop()
+    order = shop.add_order()
+    shop.add_images(order, shop.host.at("/small.jpg", holds(a_jpeg(60, 90))))
+    shop.drain()
+    with shop.database.writing() as db:
+        work = work_as_mary(db, shop.merchant)
+        lot_id = prepare_lot(work, LotKind.SUBMIT, [order.id], once="a")
+        start_lot(work, lot_id, prints_blurred=is_confirmed)
+    shop.drain()
+
+    [line] = lines_of(shop.database, lot_id)
+    if is_confirmed:
+        assert (line.state, line.problems) == (LineState.DONE, [])
+    else:
+        assert line.complaints[0].sentence.startswith("“small.jpg” will look blurred.")
+        assert shop.order(order).status is OrderStatus.NOT_YET_SUBMITTED
 
 
 def test_what_is_finished_is_neither_done_again_nor_refused_afterwards(shop: Shop) -> None:

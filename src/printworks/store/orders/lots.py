@@ -44,6 +44,7 @@ class NewLot(msgspec.Struct, frozen=True, kw_only=True):
     key: str
     name: str = ""
     submits: bool = False
+    prints_blurred: bool = False
     who: str = ""
     heads: list[str] = []
     totals: Mapping[str, Any] = {}
@@ -58,6 +59,7 @@ class Lot(msgspec.Struct, frozen=True):
     state: LotState
     name: str
     submits: bool
+    prints_blurred: bool
     who: str
     heads: list[str]
     totals: dict[str, Any]
@@ -91,6 +93,7 @@ class LotLine(msgspec.Struct, frozen=True):
     reference: str | None
     rows: list[int]
     order_id: int | None
+    payment_id: int | None
     content: dict[str, Any] | None
     cells: list[list[str]] | None
     problems: list[Any]

@@ -28,6 +28,8 @@ lots = Table(
     Column("name", Text, nullable=False),
     # Whether the orders of a file are submitted, too.
     Column("submits", Boolean, nullable=False),
+    # Whether pictures that will look blurred are printed all the same.
+    Column("prints_blurred", Boolean, nullable=False),
     # Who asked for it, for the audit log.
     Column("who", Text, nullable=False),
     # The first row of the file, for the copy of its bad rows.
@@ -51,8 +53,10 @@ lot_lines = Table(
     # The rows of the spreadsheet.
     Column("rows", Json, nullable=False),
     Column("order_id", BigInteger),
+    # The payment that was asked for; there is never a second one for the same line.
+    Column("payment_id", BigInteger),
     # The order to be created, and the cells of its rows; null as soon as it exists, so that its
-    # recipient is known in one place only.
+    # recipient is known in one place only. Of an order to be submitted, the price that was shown.
     Column("content", Json),
     Column("cells", Json),
     # What is wrong, or why it was refused.

@@ -97,7 +97,9 @@ def show_lot(visit: MerchantVisit) -> Response:
 def start(visit: MerchantVisit) -> None:
     """Begin; whoever sends the form again sees how far it is."""
     submits = visit.sent.text("submits") == "yes"
-    start_lot(visit.work, visit.number("id"), submits=submits)
+    prints_blurred = visit.sent.text("prints_blurred") == "yes"
+    lot_id = visit.number("id")
+    start_lot(visit.work, lot_id, submits=submits, prints_blurred=prints_blurred)
 
 
 def _has_corrections(lot: Lot, progress: LotProgress) -> bool:
@@ -137,7 +139,7 @@ def _describe(line: LotLine, order: Order | None) -> RightLine:
             price=order.price,
             currency=order.currency,
         )
-    content: Mapping[str, Any] = line.content or {"order": {}, "images": ()}
+    content: Mapping[str, Any] = {"order": {}, "images": (), **(line.content or {})}
     return RightLine(
         rows=line.rows,
         order_id=line.order_id,

@@ -16,6 +16,7 @@ from printworks.actions.production.holds import hold_order, release_order
 from printworks.actions.production.routing import RoutingTerms, re_estimate, route_order
 from printworks.actions.submission import submit as submission
 from printworks.actions.submission.check import check_submission
+from printworks.actions.submission.prices import require_price
 from printworks.actions.submission.sharpness import list_blurred, require_confirmed
 from printworks.dashboard.merchant.account.means import announce_charge, find_means
 from printworks.dashboard.merchant.sandbox.sandbox import move_clock
@@ -232,6 +233,7 @@ def submit(visit: MerchantVisit) -> str:
         ready = submission.prepare_submission(visit.work_in(db), visit.number("id"))
     with database.writing() as db:
         order = _lock_order(visit, db)
+        require_price(order, read_number(visit.sent.text("price")))
         require_confirmed(visit.work_in(db), order, _read_confirmed(visit), ready)
         submitted = submission.submit_order(visit.work_in(db), order, ready=ready)
     if isinstance(submitted, Order):
@@ -260,6 +262,7 @@ def _pay(visit: MerchantVisit, order: Order, payment: PaymentRequest) -> str:
 )
 def await_payment(visit: MerchantVisit) -> None:
     order = _lock_order(visit, visit.db)
+    require_price(order, read_number(visit.sent.text("price")))
     require_confirmed(visit.work, order, _read_confirmed(visit))
     submission.await_payment(visit.work, order)
 

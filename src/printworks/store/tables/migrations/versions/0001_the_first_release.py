@@ -620,7 +620,7 @@ numbered_table(
     "lots",
     link("merchant_id", "merchants"),
     *required(TEXT, "kind", "state", "key", "name", "who"),
-    *required(BOOLEAN, "submits"),
+    *required(BOOLEAN, "submits", "prints_blurred"),
     *required(JSON, "heads", "totals"),
     *required(TIMESTAMP, "created_at", index=True),
     *optional(TIMESTAMP, "finished_at"),
@@ -633,7 +633,7 @@ table(
     *required(TEXT, "state"),
     *optional(BYTE_TEXT, "reference"),
     *required(JSON, "rows", "problems"),
-    *optional(BIGINT, "order_id"),
+    *optional(BIGINT, "order_id", "payment_id"),
     *optional(JSON, "content", "cells"),
 )
 numbered_table(
