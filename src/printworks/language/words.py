@@ -60,6 +60,10 @@ class Words:
         """Write a day with its weekday: `Mon 16 Nov`, as the reader does."""
         return format_skeleton("MMMEd", day, locale=self._locale)
 
+    def short_date(self, day: date) -> str:
+        """Write a day with its year in few letters."""
+        return format_date(day, "medium", locale=self._locale)
+
     def date(self, day: date) -> str:
         """Write a day with its year."""
         return format_date(day, "long", locale=self._locale)
