@@ -97,7 +97,7 @@ def test_what_was_charged_refunded_and_paid_adds_up(database: Database) -> None:
         kinds = [booked.entry.kind for booked in list_entries(db, merchant.id)]
         assert kinds == ["charge", "charge", "charge", "refund", "payment"]
         owed = sum(
-            money.price
+            money.total
             for money in list_order_money(db, merchant.id)
             if money.status == "Submitted"
         )

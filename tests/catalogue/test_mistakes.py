@@ -348,7 +348,7 @@ class TestMistakesInAFolder:
                 "colour = 1\n" + WORDS,
                 "words.toml:1: `colour` is not a key of a catalogue; "
                 "known are `currencies`, `kinds`, `bands`, `groups`, `holidays`, `rates`, "
-                "`products`, `labs`, `services`, `promises`, `tariff`.",
+                "`products`, `labs`, `services`, `promises`, `tariff`, `taxes`.",
             ),
             (
                 WORDS.replace('[groups]\nISLES = ["GB", "IE"]', "groups = 3"),

@@ -120,4 +120,5 @@ def build_product(form: ProductForm) -> Product:
         mockup=form.mockup or usual_mockup(form.kind),
         mockup_colour=form.mockup_colour,
         may_turn=form.turn,
+        tax_class=form.tax_class,
     )

@@ -14,6 +14,7 @@ from printworks.catalogue.services import Carrier, StepPrice
 from printworks.rules.mockups import Mockup
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.sizing import Units
+from printworks.rules.tax_table import TaxClass
 
 # Defaults, never modified.
 NO_LINES: Final[dict[Any, Any]] = {}
@@ -52,6 +53,7 @@ class ProductForm(BlockForm, frozen=True, kw_only=True):
         Meta(description="a table of names of `attributes`, each with one of its values"),
     ] = NO_LINES
     turn: values.Flag = True
+    tax_class: TaxClass = TaxClass.STANDARD
     sold_to: values.Countries
     price: Annotated[
         dict[values.PriceName, values.Price],
@@ -200,6 +202,30 @@ class PromiseForm(BlockForm, frozen=True, kw_only=True):
             raise Mistake(f"Nothing is promised: name one of {', '.join(ShippingMethod)}.")
 
 
+_TAX_LINES: Final = Meta(
+    min_length=1, description="a list of lines such as { rate = 19, from = 2021-01-01 }"
+)
+
+
+class TaxLine(BlockForm, frozen=True, kw_only=True, rename={"tax_class": "class", "since": "from"}):
+    """A rate of tax, in percent, and its first day."""
+
+    NOUN: ClassVar[str] = "a line of `rates`"
+
+    tax_class: TaxClass = TaxClass.STANDARD
+    rate: values.TaxPercent
+    since: values.Day
+
+
+class TaxesForm(BlockForm, frozen=True, kw_only=True):
+    """The rates of tax of a country."""
+
+    NOUN: ClassVar[str] = "the taxes of a country"
+
+    country: values.CountryCode
+    rates: Annotated[list[TaxLine], _TAX_LINES]
+
+
 class CatalogueForm(BlockForm, frozen=True, kw_only=True):
     """All files together. Values may refer to keys before theirs."""
 
@@ -226,3 +252,4 @@ class CatalogueForm(BlockForm, frozen=True, kw_only=True):
     services: Annotated[list[ServiceForm], _BLOCKS] = NO_BLOCKS
     promises: Annotated[list[PromiseForm], _BLOCKS] = NO_BLOCKS
     tariff: Annotated[list[TariffForm], _BLOCKS] = NO_BLOCKS
+    taxes: Annotated[list[TaxesForm], _BLOCKS] = NO_BLOCKS

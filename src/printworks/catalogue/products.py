@@ -11,6 +11,7 @@ from printworks.catalogue.problems import list_some
 from printworks.errors import BadInput
 from printworks.rules.mockups import Inches, Mockup, MockupPlan, Sizes, plan_mockup
 from printworks.rules.sizing import Pixels, PrintArea, Units
+from printworks.rules.tax_table import TaxClass
 
 # Kinds that are worn, drunk from or hung up.
 _WITH_UPPER_EDGE: Final = frozenset(
@@ -97,6 +98,8 @@ class Product(msgspec.Struct, frozen=True, kw_only=True):
     mockup_colour: str | None = None
     # Whether a picture may be printed lying on its side: not on what has an upper edge.
     may_turn: bool = True
+    # What it is for the tax.
+    tax_class: TaxClass = TaxClass.STANDARD
 
     @property
     def type_names(self) -> tuple[str, ...]:

@@ -31,8 +31,10 @@ from printworks.catalogue.reading import read_files
 from printworks.catalogue.services import Service
 from printworks.catalogue.sources import CatalogueFiles
 from printworks.catalogue.tariff import ShippingRate, Tariff
+from printworks.catalogue.taxes import build_taxes
 from printworks.errors import BadInput, NotFound
 from printworks.rules.orders import ShippingMethod
+from printworks.rules.tax_table import TaxTable
 
 T = TypeVar("T")
 
@@ -54,6 +56,8 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     promises: Mapping[tuple[ShippingMethod, str], Promise]
     # The value of one unit, for comparing costs. Nothing is charged at these rates.
     rates: Mapping[Currency, Decimal]
+    # The rates of tax that sellers charge.
+    taxes: TaxTable
     # Of the text of its files: two catalogues with the same one are the same.
     fingerprint: str
     # The files from which it was read, by their names.
@@ -97,6 +101,7 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             tariff=build_tariff(rates_by_zone),
             promises=MappingProxyType(promises),
             rates=MappingProxyType(rates),
+            taxes=build_taxes(form.taxes),
             fingerprint=files.fingerprint,
             texts=files.texts,
             _by_sku={product.sku.casefold(): product for product in products},

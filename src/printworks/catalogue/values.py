@@ -77,6 +77,29 @@ def _read_amount(value: Any, _: Known) -> Decimal:
 Amount = Annotated[Decimal, ParsedFrom(Any, _read_amount)]
 
 
+def _read_percent(value: Any, _: Known) -> int:
+    is_number = type(value) in (int, Decimal) and Decimal(value).is_finite()
+    if not is_number or not 0 <= value <= 100 or Decimal(value) * 100 % 1:
+        raise Mistake(
+            f"`{{key}}` must be a percentage with at most two decimals, not {show(value)}."
+        )
+    return int(Decimal(value) * 100)
+
+
+# In hundredths of a percent.
+TaxPercent = Annotated[int, ParsedFrom(Any, _read_percent)]
+
+
+def _read_day(value: Any, _: Known) -> date:
+    # A datetime is a date too, in Python.
+    if type(value) is not date:
+        raise Mistake(f"`{{key}}` must be a date such as 2026-01-01, not {show(value)}.")
+    return value
+
+
+Day = Annotated[date, ParsedFrom(Any, _read_day)]
+
+
 def _read_size(text: str, _: Known) -> Size:
     width, height = map(Decimal, text.split("x"))
     if not (0 < width <= LARGEST and 0 < height <= LARGEST):

@@ -147,6 +147,8 @@ class OrderCharged(msgspec.Struct, frozen=True, kw_only=True, tag="order-charged
     currency: str
     provider: str
     reference: str
+    # How much of the amount is tax.
+    tax: int = 0
 
 
 class OrderRefunded(msgspec.Struct, frozen=True, kw_only=True, tag="order-refunded"):
@@ -154,6 +156,8 @@ class OrderRefunded(msgspec.Struct, frozen=True, kw_only=True, tag="order-refund
     currency: str
     provider: str
     reference: str
+    # How much of the amount is tax.
+    tax: int = 0
 
 
 class IssueMoved(msgspec.Struct, frozen=True, kw_only=True, tag="issue-moved"):

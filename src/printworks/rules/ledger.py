@@ -35,6 +35,8 @@ class Account(StrEnum):
     # Compensation for issues.
     GOODWILL = "goodwill"
     BANK = "bank"
+    # What is owed to tax offices, of what was charged.
+    TAX = "tax"
 
 
 # The account that is debited, and the one that is credited.
@@ -45,6 +47,10 @@ ACCOUNTS: Final[Mapping[EntryKind, tuple[Account, Account]]] = {
     EntryKind.PAYMENT: (Account.BANK, Account.RECEIVABLE),
     EntryKind.REPAYMENT: (Account.RECEIVABLE, Account.BANK),
 }
+
+
+# The kinds of entries of which a part may be tax: on a third line, on the side of the sale.
+TAXABLE: Final = frozenset({EntryKind.CHARGE, EntryKind.REFUND, EntryKind.CREDIT})
 
 
 class LedgerLine(msgspec.Struct, frozen=True, array_like=True):
@@ -78,9 +84,13 @@ class LedgerEntry(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def amount(self) -> int:
-        """How much was debited."""
-        debited, _ = ACCOUNTS[self.kind]
-        return sum(line.amount for line in self.lines if line.account is debited)
+        """How much was debited, and therefore credited."""
+        return sum(line.amount for line in self.lines if line.amount > 0)
+
+    @property
+    def tax(self) -> int:
+        """How much of the amount is tax."""
+        return abs(sum(line.amount for line in self.lines if line.account is Account.TAX))
 
     @property
     def day(self) -> str:
@@ -88,10 +98,21 @@ class LedgerEntry(msgspec.Struct, frozen=True, kw_only=True):
         return self.created_at.astimezone(UTC).date().isoformat()
 
 
-def write_lines(kind: EntryKind, amount: int) -> tuple[LedgerLine, LedgerLine]:
-    """Return the two sides of a movement."""
+def write_lines(kind: EntryKind, amount: int, tax: int = 0) -> tuple[LedgerLine, ...]:
+    """Return the two sides of a movement, and the part of the sale that is tax, if there is any."""
     debit, credit = ACCOUNTS[kind]
-    return LedgerLine(debit, amount), LedgerLine(credit, -amount)
+    if not tax:
+        return LedgerLine(debit, amount), LedgerLine(credit, -amount)
+    if debit is Account.RECEIVABLE:
+        sides = LedgerLine(debit, amount), LedgerLine(credit, tax - amount)
+        return *sides, LedgerLine(Account.TAX, -tax)
+    sides = LedgerLine(debit, amount - tax), LedgerLine(credit, -amount)
+    return *sides, LedgerLine(Account.TAX, tax)
+
+
+def _is_on_its_accounts(entry: LedgerEntry) -> bool:
+    accounts, usual = tuple(line.account for line in entry.lines), ACCOUNTS[entry.kind]
+    return accounts == usual or (entry.kind in TAXABLE and accounts == (*usual, Account.TAX))
 
 
 def hash_entry(entry: LedgerEntry) -> str:
@@ -131,7 +152,9 @@ class OrderMoney(msgspec.Struct, frozen=True):
 
     id: int
     status: OrderStatus
-    price: int
+    # What is charged in all, and how much of it is tax.
+    total: int
+    tax: int
     currency: str | None
 
 
@@ -179,6 +202,8 @@ class Audit:
         # By order: what is charged for it now, and in which currency.
         self._charged: dict[int, tuple[int, str]] = {}
         self._times: dict[int, int] = {}
+        # By order: how much of that is tax.
+        self._taxed: dict[int, int] = {}
         # By key: what was received for an order, or repaid.
         self._moved: dict[str, LedgerEntry] = {}
         # By day, kind and currency: how many entries, and how much.
@@ -195,7 +220,7 @@ class Audit:
             self._find("altered", f"{name} is not what was written.")
         if sum(line.amount for line in entry.lines) != 0:
             self._find("unbalanced", f"The debits and credits of entry {entry.number} differ.")
-        if tuple(line.account for line in entry.lines) != ACCOUNTS[entry.kind]:
+        if not _is_on_its_accounts(entry):
             self._find("accounts", f"{name} is a {entry.kind} on the wrong accounts.")
         self._count, self._head = entry.number, booked.hash
         self._add_to_totals(booked)
@@ -224,6 +249,7 @@ class Audit:
         step = {EntryKind.CHARGE: 1, EntryKind.REFUND: -1}.get(entry.kind, 0)
         times = self._times.get(order_id, 0) + step
         self._times[order_id] = times
+        self._taxed[order_id] = self._taxed.get(order_id, 0) + step * entry.tax
         if not 0 <= times <= 1:
             what = "charged twice" if times > 1 else "refunded without a charge"
             self._find("twice", f"Order {order_id} was {what} by entry {entry.number}.")
@@ -231,7 +257,8 @@ class Audit:
     def add_order(self, order: OrderMoney) -> None:
         """Compare an order with what was charged for it."""
         charged, currency = self._charged.pop(order.id, (0, order.currency))
-        due = order.price if order.status in _PAID else 0
+        due, tax = (order.total, order.tax) if order.status in _PAID else (0, 0)
+        taxed = self._taxed.get(order.id, 0)
         if order.status in _PAID and self._times.get(order.id, 0) != 1:
             self._find("uncharged", f"Order {order.id} is {order.status} and was not charged.")
         elif charged != due:
@@ -239,6 +266,9 @@ class Audit:
                 f"Order {order.id} is {order.status}: {charged} was charged and {due} is due."
             )
             self._find("amount", sentence)
+        elif taxed != tax:
+            sentence = f"Order {order.id} is {order.status}: {taxed} was taxed and {tax} is due."
+            self._find("tax", sentence)
         if charged and currency != order.currency:
             self._find("currency", f"Order {order.id} is in {order.currency}, not {currency}.")
 

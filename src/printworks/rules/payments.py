@@ -91,15 +91,20 @@ class CheckoutTotal(msgspec.Struct, frozen=True):
     items: int
     shipping: int
     tax: int
+    # Whether the prices include it.
+    tax_included: bool = False
 
     @property
     def total(self) -> int:
-        return self.items + self.shipping + self.tax
+        added = 0 if self.tax_included else self.tax
+        return self.items + self.shipping + added
 
 
-def add_up(lines: Iterable[CheckoutLine], *, shipping: int, tax: int) -> CheckoutTotal:
+def add_up(
+    lines: Iterable[CheckoutLine], *, shipping: int, tax: int, tax_included: bool = False
+) -> CheckoutTotal:
     """Return what a recipient pays for an order."""
-    return CheckoutTotal(sum(line.total for line in lines), shipping, tax)
+    return CheckoutTotal(sum(line.total for line in lines), shipping, tax, tax_included)
 
 
 def find_price_for_recipient(price_to_user: int | None, price: int) -> int:

@@ -1,5 +1,6 @@
 """What the recipient pays for the images of an order."""
 
+from printworks.actions.taxes import tax_again
 from printworks.actions.work import Work
 from printworks.rules.orders import check_change, check_not_being_paid
 from printworks.store.images.images import list_images, update_image
@@ -13,4 +14,6 @@ def set_prices_to_user(work: Work, order: Order, price: int | None) -> Order:
     others = [image for image in list_images(work.db, order.id) if image.price_to_user != price]
     for image in others:
         update_image(work.db, image, {"price_to_user": price, "updated_at": work.now})
-    return get_order_to_change(work.db, work.merchant.id, order.id) if others else order
+    if not others:
+        return order
+    return tax_again(work, get_order_to_change(work.db, work.merchant.id, order.id))

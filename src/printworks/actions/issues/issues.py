@@ -22,6 +22,8 @@ from printworks.rules.issues import (
 )
 from printworks.rules.ledger import EntryKind, entry_key
 from printworks.rules.mail import MailKind, NoticeFact
+from printworks.rules.tax_terms import find_credited_tax
+from printworks.rules.taxes import TaxedAmount
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.images.images import list_images
 from printworks.store.issues import issues as store
@@ -114,24 +116,27 @@ def refund_issue(system: SystemWork, issue_id: int, amount: int, *, comment: str
     check_settling(issue.state)
     check_charged(order.status)
     currency = order.currency or work.merchant.currency
-    check_refund(amount, left=order.price - store.sum_refunds(work.db, order.id), currency=currency)
+    before = store.sum_refunds(work.db, order.id)
+    check_refund(amount, left=order.total - before, currency=currency)
     outcome = describe_outcome(refund=amount, currency=currency)
     refund = {"resolution": Resolution.REFUND, "refund": amount}
     resolved = _resolve(work, issue, comment, outcome, **refund)
-    _credit(work, order, resolved, amount, currency)
+    tax = find_credited_tax(amount, before=before, tax=order.tax or 0, total=order.total)
+    _credit(work, order, resolved, TaxedAmount(amount - tax, tax), currency)
     _record_compensated(work, resolved, currency=currency)
     work.audit("refund-issue", f"issue {issue.id}", amount=amount, currency=currency)
     return resolved
 
 
-def _credit(work: Work, order: Order, issue: Issue, amount: int, currency: str) -> None:
+def _credit(work: Work, order: Order, issue: Issue, amount: TaxedAmount, currency: str) -> None:
     entry = post_entry(
         work.db,
         order.merchant_id,
         NewLedgerEntry(
             key=entry_key(EntryKind.CREDIT, f"issue-{issue.id}"),
             kind=EntryKind.CREDIT,
-            amount=amount,
+            amount=amount.gross,
+            tax=amount.tax,
             currency=currency,
             memo=f"issue {issue.id} of order {order.id}",
         ),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from printworks.actions.production.routing import RoutedProduct, find_delivery, price_shipping
+from printworks.actions.taxes import tax_order
 from printworks.actions.work import Work
 from printworks.catalogue.products import Currency
 from printworks.catalogue.snapshot import Catalogue
@@ -46,11 +47,13 @@ def price_order(work: Work, order: Order, changes: Mapping[str, object]) -> Orde
             update_price(work.db, order.id, item.sku, prices[item.sku])
     currency = work.merchant.currency
     shipping = find_shipping(order, items, work.catalogue, currency)
+    priced = [item._replace(price=prices[item.sku]) for item in items]
     values = {
         **changes,
         "currency": currency if items else None,
-        "price": shipping + sum(prices[item.sku] * item.copies for item in items),
+        "price": shipping + sum(item.price * item.copies for item in priced),
         "shipping_price": shipping,
+        **tax_order(work, order, priced, shipping=shipping),
         "needs_plan": True,
     }
     return update_order(work.db, order, values)

@@ -14,6 +14,7 @@ from printworks.actions.production.release import (
     record_shipments,
     stop_labs,
 )
+from printworks.actions.taxes import tax_other_shipping
 from printworks.actions.work import Work
 from printworks.errors import WrongState
 from printworks.rules.events import OrderChanged
@@ -73,10 +74,10 @@ def _reprice(work: Work, before: Order, order: Order) -> Order:
     items = sum_items(work.db, order.id)
     shipping = find_shipping(order, items, work.catalogue, work.merchant.currency)
     price = before.price - before.shipping_price + shipping
-    _require_credit(work, price - before.price)
+    taxed = tax_other_shipping(work, order, shipping)
+    repriced = update_order(work.db, order, {"price": price, "shipping_price": shipping, **taxed})
+    _require_credit(work, repriced.total - before.total)
     refund_charge(work, before)
-    values = {"price": price, "shipping_price": shipping}
-    repriced = update_order(work.db, order, values)
     charge_order(work, repriced)
     return repriced
 

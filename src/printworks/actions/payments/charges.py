@@ -27,7 +27,8 @@ def charge_order(work: Work, order: Order, *, provider: str = ON_ACCOUNT) -> Non
     # A refunded order may be charged again, which is another charge.
     number = count_charges(work.db, order.id) + 1
     event = OrderCharged(
-        amount=order.price,
+        amount=order.total,
+        tax=order.tax or 0,
         currency=order.currency or work.merchant.currency,
         provider=provider,
         reference=f"order-{order.id}-{number}",
@@ -41,6 +42,7 @@ def refund_charge(work: Work, order: Order) -> None:
     for last in _list_charges(work.db, order)[-1:]:
         refunded = OrderRefunded(
             amount=last.amount,
+            tax=last.tax,
             currency=last.currency,
             provider=last.provider,
             reference=last.reference,
@@ -60,6 +62,7 @@ def _post_event(
         key=entry_key(kind, event.reference),
         kind=kind,
         amount=event.amount,
+        tax=event.tax,
         currency=event.currency,
         order_id=order.id,
         memo=_PROVIDERS.get(event.provider, event.provider),

@@ -18,10 +18,14 @@ def line_for_recipient(image: Image) -> CheckoutLine:
 
 def total_for_recipient(order: Order, images: Images) -> CheckoutTotal:
     """Return what a recipient pays for the whole order."""
+    lines = [line_for_recipient(image) for image in images]
     # A tax in another currency is not collected here.
     is_ours = (order.invoice_currency or order.currency or "").upper() == (order.currency or "")
+    if is_ours and order.invoice_tax:
+        return add_up(lines, shipping=order.shipping_price, tax=order.invoice_tax)
     return add_up(
-        [line_for_recipient(image) for image in images],
+        lines,
         shipping=order.shipping_price,
-        tax=order.invoice_tax if is_ours else 0,
+        tax=order.recipient_tax,
+        tax_included=order.tax_included,
     )

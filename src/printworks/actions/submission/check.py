@@ -178,9 +178,9 @@ def _find_stuck(order: Order, images: list[Image], routing: Routing | None) -> S
 def _find_debt(work: Work, order: Order, images: Sequence[Image]) -> int:
     """Return what the merchant will owe for the order."""
     if order.payment is Payment.INVOICE_RECIPIENT:
-        return max(0, order.price - total_for_recipient(order, images).total)
+        return max(0, order.total - total_for_recipient(order, images).total)
     # A card payment is not owed.
-    return order.price if is_on_account(work.merchant.billing, work.cards) else 0
+    return order.total if is_on_account(work.merchant.billing, work.cards) else 0
 
 
 def _is_within_limit(work: Work, added: int) -> bool:

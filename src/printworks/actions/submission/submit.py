@@ -11,6 +11,7 @@ from printworks.actions.submission.check import (
     require_payable,
     require_valid,
 )
+from printworks.actions.taxes import tax_again
 from printworks.actions.work import Work
 from printworks.errors import BadInput, WrongState
 from printworks.rules.jobs import JobKind
@@ -56,20 +57,21 @@ def submit_order(
     check_lab_of_key(work, order, ready and ready.routing)
     if order.payment_request_id is not None:
         return resume_payment(work, order.payment_request_id)
+    order = tax_again(work, order)
     on_account = is_on_account(work.merchant.billing, work.cards)
     if on_account:
         # Locked, so that two orders at once cannot exceed the same limit.
         lock_books(work.db, work.merchant.id)
     images = require_valid(work, order, needs_recipient=needs_recipient, ready=ready).images
     work.audit_routine(
-        "submit-order", f"order {order.id}", price=order.price, currency=order.currency
+        "submit-order", f"order {order.id}", price=order.total, currency=order.currency
     )
     # Nothing is charged for a free order.
-    if work.cards is None or on_account or order.price == 0:
+    if work.cards is None or on_account or order.total == 0:
         routing = ready and ready.routing
         return release_to_production(work, order, images, provider=ON_ACCOUNT, ready=routing)
     card = get_card(work.db, work.merchant.id)
-    return request_payment(work, order, work.cards, amount=order.price, card=card)
+    return request_payment(work, order, work.cards, amount=order.total, card=card)
 
 
 def await_payment(work: Work, order: Order, ready: ReadySubmission | None = None) -> Order:
@@ -85,6 +87,7 @@ def await_payment(work: Work, order: Order, ready: ReadySubmission | None = None
     if work.cards is None:
         raise WrongState("Recipients cannot pay here; set `payment` to InvoiceMe.")
     check_lab_of_key(work, order, ready and ready.routing)
+    order = tax_again(work, order)
     require_payable(work, order, ready)
     work.audit_routine("await-payment", f"order {order.id}")
     pay_until = work.now + work.cards.checkout_within

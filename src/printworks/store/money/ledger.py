@@ -21,6 +21,7 @@ from printworks.rules.ledger import (
 )
 from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.engine.rows import columns_of, list_structs, read_all
+from printworks.store.orders.amounts import TAX, TOTAL
 from printworks.store.tables import ledger_days, ledger_entries, merchants, orders
 
 # Reads the lines of an entry as they are stored.
@@ -69,6 +70,8 @@ class NewLedgerEntry(msgspec.Struct, frozen=True, kw_only=True):
     kind: EntryKind
     amount: int
     currency: str
+    # How much of the amount is tax.
+    tax: int = 0
     order_id: int | None = None
     memo: str = ""
 
@@ -87,7 +90,7 @@ def post_entry(
         kind=new.kind,
         order_id=new.order_id,
         currency=new.currency,
-        lines=write_lines(new.kind, new.amount),
+        lines=write_lines(new.kind, new.amount, new.tax),
         memo=new.memo,
         created_at=now,
         previous=books.head,
@@ -150,7 +153,7 @@ def list_days(db: Connection, merchant_id: int) -> list[LedgerDay]:
 
 def list_order_money(db: Connection, merchant_id: int) -> Iterator[OrderMoney]:
     """Yield the amounts of a merchant's orders, which the ledger must agree with."""
-    money = (orders.c.id, orders.c.status, orders.c.price, orders.c.currency)
+    money = (orders.c.id, orders.c.status, TOTAL, TAX, orders.c.currency)
     query = select(*money, orders.c.ordinal).where(orders.c.merchant_id == merchant_id)
     for row in read_all(db, query, orders.c.ordinal):
         yield OrderMoney(*row[:-1])

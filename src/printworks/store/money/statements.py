@@ -36,6 +36,8 @@ class StatementLine(msgspec.Struct, frozen=True):
     currency: str
     # The change in what the merchant owes.
     owed: int
+    # How much of that change is tax.
+    tax: int
     # What it owed after that.
     balance: int
     memo: str
@@ -62,12 +64,18 @@ class Span(NamedTuple):
     until: datetime
 
 
-_debit = cast(ledger_entries.c.lines[(0, 1)].as_string(), BigInteger)
+_debit, _credit, _tax = (
+    cast(ledger_entries.c.lines[(place, 1)].as_string(), BigInteger) for place in range(3)
+)
 _GROWS: Final = [kind for kind, (debit, _) in ACCOUNTS.items() if debit is Account.RECEIVABLE]
-# The amount that is owed grows by the debit, or shrinks by the credit, which is its negative.
-_owed = case((ledger_entries.c.kind.in_(_GROWS), _debit), else_=-_debit)
+# The amount that is owed grows by the debit, or shrinks by the credit, which is below zero.
+_owed = case((ledger_entries.c.kind.in_(_GROWS), _debit), else_=_credit)
 _LINE: Final = columns_of(
-    ledger_entries, StatementLine, merchant_order_id=orders.c.merchant_order_id, owed=_owed
+    ledger_entries,
+    StatementLine,
+    merchant_order_id=orders.c.merchant_order_id,
+    owed=_owed,
+    tax=-func.coalesce(_tax, 0),
 )
 _PENDING: Final = columns_of(payment_requests, PendingPayment)
 

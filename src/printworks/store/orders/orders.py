@@ -18,6 +18,7 @@ from sqlalchemy import (
 )
 
 from printworks.catalogue.products import Currency, QualityLevel
+from printworks.conversion import reader_of
 from printworks.errors import NotFound, WrongState
 from printworks.rules.orders import ORDER_CHANGED, PLANNED, OrderStatus, Payment, ShippingMethod
 from printworks.rules.reasons import StoredReasons
@@ -27,6 +28,7 @@ from printworks.rules.search import (
     make_recipient_key,
     make_town_key,
 )
+from printworks.rules.tax_terms import TaxTerms
 from printworks.store.callbacks.callbacks import PLACE, FeedPosition
 from printworks.store.engine.prepared import PreparedStatement, given_as, is_one_of, write_list
 from printworks.store.engine.rows import (
@@ -68,6 +70,12 @@ class Order(msgspec.Struct, frozen=True):
     currency: Currency | None
     price: int
     shipping_price: int
+    # How much tax the merchant pays; None where no seller collects any.
+    tax: int | None
+    # Whether the price includes it.
+    tax_included: bool
+    # How much tax the recipient pays at the checkout.
+    recipient_tax: int
     held_at: datetime | None
     # The payment under way; the order cannot be changed until it has an outcome.
     payment_request_id: int | None
@@ -84,6 +92,11 @@ class Order(msgspec.Struct, frozen=True):
     delivered_at: datetime | None
     created_at: datetime
     updated_at: datetime
+
+    @property
+    def total(self) -> int:
+        """What the merchant is charged in all, with tax."""
+        return self.price if self.tax_included else self.price + (self.tax or 0)
 
 
 class NewOrder(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,7 +176,12 @@ _KEYS: Final[Mapping[str, tuple[str, Callable[[str | None], str | None]]]] = {
     "postal_code": ("postal_key", make_postal_key),
     "email": ("email_key", make_email_key),
 }
-_NOT_READ: Final = ("callback_format", "erased_at", *(key for key, _ in _KEYS.values()))
+_NOT_READ: Final = (
+    "callback_format",
+    "erased_at",
+    "tax_terms",
+    *(key for key, _ in _KEYS.values()),
+)
 _INSERT: Final = PreparedStatement(
     insert(orders)
     .values({column.name: bindparam(column.name) for column in (*_GIVEN, orders.c.ordinal)})
@@ -190,6 +208,10 @@ def _insert_in_place() -> Select[Any]:
 
 
 _INSERT_IN_PLACE: Final = PreparedStatement(_insert_in_place())
+_TAX_TERMS: Final = PreparedStatement(
+    select(orders.c.tax_terms).where(orders.c.id == bindparam("this"))
+)
+_read_terms: Final = reader_of(TaxTerms)
 _NEXT_VERSION: Final = {"version": orders.c.version + literal_column("1")}
 _PLANNED: Final = PreparedStatement(
     update(orders)
@@ -302,6 +324,10 @@ def insert_order(
         "currency": None,
         "price": 0,
         "shipping_price": 0,
+        "tax": None,
+        "tax_included": False,
+        "tax_terms": None,
+        "recipient_tax": 0,
         "held_at": None,
         "payment_request_id": None,
         "pay_until": None,
@@ -332,7 +358,14 @@ def update_order(db: Connection, order: Order, values: Mapping[str, object]) -> 
     )
     if row is None:
         raise WrongState(ORDER_CHANGED)
-    return msgspec.structs.replace(order, **values, version=row[0])
+    read = {name: value for name, value in values.items() if name not in _NOT_READ}
+    return msgspec.structs.replace(order, **read, version=row[0])
+
+
+def read_tax_terms(db: Connection, order_id: int) -> TaxTerms | None:
+    """Return how an order is taxed; None where no seller collects any tax."""
+    (stored,) = _TAX_TERMS.one(db, {"this": order_id})
+    return None if stored is None else _read_terms(stored)
 
 
 def _make_keys(order: Order, values: Mapping[str, object]) -> dict[str, object]:

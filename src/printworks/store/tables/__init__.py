@@ -37,6 +37,7 @@ from printworks.store.tables.people import (
 from printworks.store.tables.privacy import erasures, sweeps
 from printworks.store.tables.requests import api_requests
 from printworks.store.tables.secrets import secrets
+from printworks.store.tables.sellers import businesses, sellers
 from printworks.store.tables.shipments import plans, shipments
 from printworks.store.tables.shops import shops
 
@@ -45,6 +46,7 @@ __all__ = [
     "api_requests",
     "audit_log",
     "brand",
+    "businesses",
     "callback_attempts",
     "callbacks",
     "catalogue_files",
@@ -85,6 +87,7 @@ __all__ = [
     "plans",
     "recovery_codes",
     "secrets",
+    "sellers",
     "sent_forms",
     "sessions",
     "shipments",

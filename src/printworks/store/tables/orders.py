@@ -69,6 +69,13 @@ orders = Table(
     Column("currency", EnumText(Currency)),
     Column("price", BigInteger, nullable=False, server_default=text("0")),
     Column("shipping_price", BigInteger, nullable=False, server_default=text("0")),
+    # How much tax the merchant pays, and whether the price includes it; null where no seller
+    # collects any. The terms are those of `rules/tax_terms.py`: frozen once it is submitted.
+    Column("tax", BigInteger),
+    Column("tax_included", Boolean, nullable=False, server_default=false()),
+    Column("tax_terms", Json),
+    # How much tax the recipient pays at the checkout.
+    Column("recipient_tax", BigInteger, nullable=False, server_default=text("0")),
     # While this is set, nothing is sent to a lab.
     Column("held_at", Timestamp),
     # While this is set, the order is being paid for and cannot be changed.

@@ -127,6 +127,22 @@ table(
     *optional(INTEGER, "logo_width", "logo_height"),
     *required(TIMESTAMP, "updated_at"),
 )
+table(
+    "businesses",
+    sa.Column("merchant_id", sa.ForeignKey("merchants.id"), primary_key=True),
+    *required(TEXT, "name", "street", "postal_code", "town", "country", "vat_id"),
+    *required(TIMESTAMP, "updated_at"),
+)
+numbered_table(
+    "sellers",
+    *required(TEXT, "name", "street", "postal_code", "town", "country", "vat_id"),
+    *required(TEXT, "email", "register_number", "bank", "iban", "bic"),
+    *required(JSON, "registrations"),
+    *required(BOOLEAN, "has_one_stop", "is_gross"),
+    *required(TEXT, "rounding"),
+    *required(TIMESTAMP, "created_at", "updated_at"),
+    *optional(TIMESTAMP, "ended_at"),
+)
 numbered_table(
     "pictures",
     sa.Column("sha256", TEXT, nullable=False, unique=True),
@@ -261,7 +277,10 @@ numbered_table(
     *optional(TEXT, "invoice_currency"),
     *required(INTEGER, "image_count", default="0"),
     *optional(TEXT, "currency"),
-    *required(BIGINT, "price", "shipping_price", default="0"),
+    *required(BIGINT, "price", "shipping_price", "recipient_tax", default="0"),
+    *optional(BIGINT, "tax"),
+    *required(BOOLEAN, "tax_included", default="false"),
+    *optional(JSON, "tax_terms"),
     *optional(TIMESTAMP, "held_at", "pay_until", "delivered_at", "erased_at"),
     *optional(BIGINT, "payment_request_id", "reprint_of"),
     *optional(JSON, "reasons"),

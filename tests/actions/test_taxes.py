@@ -1,0 +1,360 @@
+"""The tax of orders: calculated with the quote, frozen at submission, mirrored by refunds."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from sqlalchemy import Connection
+
+from printworks.actions.images.recipient_prices import set_prices_to_user
+from printworks.actions.orders.shipping import change_shipping
+from printworks.actions.payments.totals import total_for_recipient
+from printworks.actions.sellers import (
+    change_business,
+    register_seller,
+    set_seller,
+    stop_selling,
+    unregister_seller,
+)
+from printworks.actions.submission.submit import await_payment, submit_order
+from printworks.actions.taxes import get_taxed_order
+from printworks.errors import NotFound
+from printworks.rules.businesses import Business
+from printworks.rules.ledger import EntryKind
+from printworks.rules.orders import Payment, ShippingMethod
+from printworks.rules.sellers import Registration, Seller
+from printworks.rules.tax_terms import Situation, TaxedLine
+from printworks.rules.taxes import TaxCategory, TaxRounding
+from printworks.store.accounts.merchants import Merchant
+from printworks.store.engine.database import Database
+from printworks.store.images.images import list_images
+from printworks.store.money.ledger import list_entries, read_books, set_credit_limit
+from printworks.store.money.sellers import find_business, find_seller, get_seller
+from printworks.store.orders.orders import Order, get_order, get_order_to_change
+from tests.actions.complaints import a_draft, cancel, complain, refund, reprint, submitted
+from tests.actions.test_ledger import CARDS, CATALOGUE, find_faults
+from tests.factories import a_merchant, a_system_work, a_work
+
+BRITISH = Business(
+    name="Prints Ltd",
+    street="1 High Street",
+    postal_code="YO1 1AA",
+    town="York",
+    country="GB",
+    vat_id="GB980780684",
+)
+GERMAN = Business(
+    name="Bilder GmbH",
+    street="Hauptstr. 1",
+    postal_code="10115",
+    town="Berlin",
+    country="DE",
+    vat_id="DE136695976",
+)
+
+
+def sell(db: Connection, company: Business = BRITISH, **given: Any) -> None:
+    """Say who sells; tax is that of the whole document unless it is said otherwise."""
+    terms = {"rounding": TaxRounding.DOCUMENT, **given}
+    set_seller(a_system_work(db), Seller(company=company, **terms))
+
+
+def work_of(db: Connection, merchant: Merchant, **given: Any) -> Any:
+    return a_work(db, merchant, catalogue=CATALOGUE, **given)
+
+
+def owed(db: Connection, merchant: Merchant) -> int:
+    return read_books(db, merchant.id).balance
+
+
+def lines_of(db: Connection, merchant: Merchant) -> list[list[tuple[str, int]]]:
+    entries = (booked.entry for booked in list_entries(db, merchant.id))
+    return [[(str(line.account), line.amount) for line in entry.lines] for entry in entries]
+
+
+def test_without_a_seller_nothing_is_taxed(database: Database) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        order = submitted(db, merchant)
+
+        assert (order.tax, order.total) == (None, order.price)
+        assert get_taxed_order(work_of(db, merchant), order) is None
+        assert [len(lines) for lines in lines_of(db, merchant)] == [2]
+
+
+@pytest.mark.parametrize("rounding", TaxRounding)
+def test_prices_kept_net_are_charged_with_tax(database: Database, rounding: TaxRounding) -> None:
+    with database.writing() as db:
+        sell(db, rounding=rounding)
+        merchant = a_merchant(db)
+        order = submitted(db, merchant)
+
+        assert order.tax == round(order.price * 0.2)
+        assert owed(db, merchant) == order.total == order.price + order.tax
+        assert lines_of(db, merchant) == [
+            [("receivable", order.total), ("sales", -order.price), ("tax", -order.tax)]
+        ]
+        assert find_faults(db, merchant) == []
+
+
+def test_prices_kept_gross_include_it(database: Database) -> None:
+    with database.writing() as db:
+        sell(db, is_gross=True, rounding=TaxRounding.DOCUMENT)
+        merchant = a_merchant(db)
+        order = submitted(db, merchant)
+
+        assert order.tax == round(order.price / 6)
+        assert owed(db, merchant) == order.total == order.price
+        assert find_faults(db, merchant) == []
+
+
+def test_an_order_tells_its_lines_and_who_sells_and_buys(database: Database) -> None:
+    with database.writing() as db:
+        sell(db)
+        merchant = a_merchant(db)
+        change_business(work_of(db, merchant), GERMAN)
+        order = submitted(db, merchant)
+        taxed = get_taxed_order(work_of(db, merchant), order)
+
+        assert taxed is not None
+        prints, shipping = taxed.terms.lines
+        each = list_images(db, order.id)[0].price
+        product = CATALOGUE.get_product("GLOBAL-PHO-4X6-PRO")
+        tax = round(each * 4 * 0.2)
+        rate = (TaxCategory.STANDARD, 2000, "GB")
+        assert prints == TaxedLine(
+            *(product.sku, product.description, 4, each, each * 4, tax), *rate
+        )
+        assert shipping.is_shipping
+        assert shipping.net == order.shipping_price
+        assert taxed.terms.situation is Situation.DOMESTIC
+        assert taxed.terms.vat_id == GERMAN.vat_id
+        assert (taxed.seller.company, taxed.buyer) == (BRITISH, GERMAN)
+        assert taxed.terms.gross == order.total
+
+
+def test_a_business_of_another_member_state_pays_none(database: Database) -> None:
+    with database.writing() as db:
+        sell(db, GERMAN)
+        merchant = a_merchant(db)
+        french = msgspec.structs.replace(BRITISH, country="FR", vat_id="FR40303265045")
+        consumer = a_draft(db, merchant, destination_country="FR")
+        change_business(work_of(db, merchant), french)
+        business = submitted(db, merchant, destination_country="FR")
+
+        assert consumer.tax == round(consumer.price * 0.19)
+        assert (business.tax, business.total) == (0, business.price)
+        taxed = get_taxed_order(work_of(db, merchant), business)
+        assert taxed is not None
+        assert taxed.terms.situation is Situation.INTRA_COMMUNITY
+        assert find_faults(db, merchant) == []
+
+
+def test_what_was_quoted_before_there_was_a_seller_is_taxed_when_it_is_submitted(
+    database: Database,
+) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        draft = a_draft(db, merchant)
+        sell(db)
+        order = submit_order(work_of(db, merchant), draft)
+
+        assert isinstance(order, Order)
+        assert (draft.tax, order.tax) == (None, round(order.price * 0.2))
+        assert find_faults(db, merchant) == []
+
+
+def test_a_submission_that_changes_nothing_leaves_the_version(database: Database) -> None:
+    with database.writing() as db:
+        sell(db)
+        merchant = a_merchant(db)
+        draft = a_draft(db, merchant)
+        again = set_prices_to_user(work_of(db, merchant), draft, None)
+
+        assert again == draft == get_order(db, merchant.id, draft.id)
+
+
+def test_a_product_that_is_no_longer_sold_keeps_a_standard_tax(database: Database) -> None:
+    with database.writing() as db:
+        sell(db)
+        merchant = a_merchant(db)
+        draft = a_draft(db, merchant, payment=Payment.INVOICE_RECIPIENT)
+        without = msgspec.structs.replace(CATALOGUE, _by_sku={})
+        order = get_order_to_change(db, merchant.id, draft.id)
+        work = a_work(db, merchant, catalogue=without)
+        priced = set_prices_to_user(work, order, 900)
+
+        assert priced.tax == draft.tax
+
+
+def test_after_the_last_seller_drafts_are_not_taxed(database: Database) -> None:
+    with database.writing() as db:
+        sell(db)
+        merchant = a_merchant(db)
+        draft = a_draft(db, merchant)
+        stop_selling(a_system_work(db))
+        order = submit_order(work_of(db, merchant), draft)
+
+        assert isinstance(order, Order)
+        assert (order.tax, order.total) == (None, order.price)
+        assert owed(db, merchant) == order.price
+
+
+def test_a_cancellation_mirrors_its_charge(database: Database) -> None:
+    with database.writing() as db:
+        sell(db)
+        merchant = a_merchant(db)
+        order = submitted(db, merchant)
+        cancel(db, merchant, order)
+
+        assert owed(db, merchant) == 0
+        charge, refunded = lines_of(db, merchant)
+        assert sorted(refunded) == sorted((account, -amount) for account, amount in charge)
+        assert find_faults(db, merchant) == []
+
+
+def test_a_credit_is_divided_as_the_order_was(database: Database) -> None:
+    with database.writing() as db:
+        sell(db)
+        merchant = a_merchant(db)
+        order = submitted(db, merchant)
+        refund(db, complain(db, merchant, order), order.total // 3)
+        refund(db, complain(db, merchant, order), order.total - order.total // 3)
+
+        entries = [booked.entry for booked in list_entries(db, merchant.id)]
+        credited = [entry for entry in entries if entry.kind is EntryKind.CREDIT]
+        assert sum(entry.amount for entry in credited) == order.total
+        assert sum(entry.tax for entry in credited) == order.tax
+        assert owed(db, merchant) == 0
+        assert find_faults(db, merchant) == []
+
+
+def test_a_reprint_is_free_of_tax(database: Database) -> None:
+    with database.writing() as db:
+        sell(db)
+        merchant = a_merchant(db)
+        order = submitted(db, merchant)
+        issue = reprint(db, complain(db, merchant, order))
+        again = get_order(db, merchant.id, issue.reprint_order_id or 0)
+
+        assert (again.tax, again.total) == (None, 0)
+        assert owed(db, merchant) == order.total
+        assert find_faults(db, merchant) == []
+
+
+@pytest.mark.parametrize("has_seller", [True, False])
+def test_other_shipping_is_charged_at_the_frozen_rate(
+    database: Database, *, has_seller: bool
+) -> None:
+    with database.writing() as db:
+        if has_seller:
+            sell(db)
+        merchant = a_merchant(db)
+        set_credit_limit(db, merchant.id, 100_000)
+        order = submitted(db, merchant)
+        sent = change_shipping(
+            work_of(db, merchant), order, {"shipping_method": ShippingMethod.EXPRESS}
+        )
+
+        assert sent.price > order.price
+        assert sent.tax == (round(sent.price * 0.2) if has_seller else None)
+        assert owed(db, merchant) == sent.total
+        assert find_faults(db, merchant) == []
+
+
+@pytest.mark.parametrize("is_gross", [False, True])
+def test_a_recipient_pays_the_tax_of_a_consumer(database: Database, *, is_gross: bool) -> None:
+    with database.writing() as db:
+        sell(db, GERMAN, has_one_stop=True, is_gross=is_gross)
+        merchant = a_merchant(db)
+        french = msgspec.structs.replace(BRITISH, country="FR", vat_id="FR40303265045")
+        change_business(work_of(db, merchant), french)
+        for_recipient: dict[str, Any] = {
+            "payment": Payment.INVOICE_RECIPIENT,
+            "destination_country": "FR",
+        }
+        draft = set_prices_to_user(
+            work_of(db, merchant), a_draft(db, merchant, **for_recipient), 1000
+        )
+        order = await_payment(work_of(db, merchant, cards=CARDS), draft)
+        total = total_for_recipient(order, list_images(db, order.id))
+
+        paid = 4000 + order.shipping_price
+        assert order.tax == 0
+        assert total.tax == round(paid / 6 if is_gross else paid * 0.2)
+        assert total.total == (paid if is_gross else paid + total.tax)
+
+
+def test_a_tax_that_came_with_the_order_is_the_one_that_is_paid(database: Database) -> None:
+    with database.writing() as db:
+        sell(db)
+        merchant = a_merchant(db)
+        given: dict[str, Any] = {"payment": Payment.INVOICE_RECIPIENT, "invoice_tax": 123}
+        draft = a_draft(db, merchant, **given)
+        total = total_for_recipient(draft, list_images(db, draft.id))
+
+        assert (total.tax, total.tax_included) == (123, False)
+
+
+class TestWhoSells:
+    def test_changes_are_written_down_once(self, database: Database) -> None:
+        with database.writing() as db:
+            sell(db)
+            sell(db)
+            sell(db, has_one_stop=True)
+            stored = find_seller(db)
+
+            assert stored is not None
+            assert stored.seller == Seller(
+                company=BRITISH, has_one_stop=True, rounding=TaxRounding.DOCUMENT
+            )
+            assert get_seller(db, stored.id) == stored.seller
+
+    def test_registrations_survive_other_changes(self, database: Database) -> None:
+        with database.writing() as db:
+            sell(db)
+            register_seller(a_system_work(db), "FR", Registration("FR40303265045"))
+            sell(db, email="hello@example.com")
+            stored = find_seller(db)
+            assert stored is not None
+            assert stored.seller.registrations == {"FR": Registration("FR40303265045")}
+
+            unregister_seller(a_system_work(db), "FR")
+            left = find_seller(db)
+            assert left is not None
+            assert left.seller.registrations == {}
+
+    def test_the_next_seller_is_another_one(self, database: Database) -> None:
+        with database.writing() as db:
+            sell(db)
+            first = find_seller(db)
+            stop_selling(a_system_work(db))
+            assert find_seller(db) is None
+            sell(db, GERMAN)
+            second = find_seller(db)
+
+            assert first is not None
+            assert second is not None
+            assert second.id > first.id
+            assert get_seller(db, first.id).company == BRITISH
+
+    def test_nothing_can_be_said_about_nobody(self, database: Database) -> None:
+        with database.writing() as db:
+            with pytest.raises(NotFound, match="say who sells first"):
+                stop_selling(a_system_work(db))
+            with pytest.raises(NotFound, match="no seller 7"):
+                get_seller(db, 7)
+
+
+class TestWhoBuys:
+    def test_a_company_is_kept_and_forgotten(self, database: Database) -> None:
+        with database.writing() as db:
+            merchant = a_merchant(db)
+            work = work_of(db, merchant)
+            change_business(work, Business())
+            change_business(work, GERMAN)
+            change_business(work, GERMAN)
+            assert find_business(db, merchant.id) == GERMAN
+
+            change_business(work, Business())
+            assert find_business(db, merchant.id) is None
