@@ -42,6 +42,8 @@ class JobKind(StrEnum):
     CHECK_PAYMENT = "check-payment"
     REFUND_PAYMENT = "refund-payment"
     END_CHECKOUT = "end-checkout"
+    MAKE_INVOICE = "make-invoice"
+    COLLECT_INVOICES = "collect-invoices"
     RUN_LOT = "run-lot"
     REMOVE_FILES = "remove-files"
     ERASE_FILES = "erase-files"
@@ -344,6 +346,14 @@ _LOT: Final = Policy(
     wait_after=doubling(timedelta(seconds=10), longest=timedelta(minutes=10)),
 )
 
+# Nothing but the database is needed: what fails, fails until an operator has looked at it.
+_INVOICE: Final = Policy(
+    in_flight=2,
+    attempts=30,
+    acknowledge=Acknowledge.GROUPED,
+    wait_after=doubling(timedelta(seconds=10), longest=timedelta(minutes=10)),
+)
+
 POLICIES: Final[Mapping[str, Policy]] = {
     JobKind.DELIVER_CALLBACK: _CALLBACK,
     JobKind.RETRY_CALLBACK: _LATE_CALLBACK,
@@ -351,6 +361,9 @@ POLICIES: Final[Mapping[str, Policy]] = {
     JobKind.CHECK_PAYMENT: _PAYMENT,
     JobKind.REFUND_PAYMENT: _PAYMENT,
     JobKind.END_CHECKOUT: _PAYMENT,
+    JobKind.MAKE_INVOICE: _INVOICE,
+    # One after the other: each takes what the one before has left.
+    JobKind.COLLECT_INVOICES: msgspec.structs.replace(_INVOICE, in_flight=1),
     JobKind.RUN_LOT: _LOT,
     JobKind.SEND_TO_LAB: _LAB,
     JobKind.APPLY_LAB_REPORT: _LAB,

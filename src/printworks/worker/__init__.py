@@ -8,6 +8,7 @@ from printworks.worker.callbacks import deliver_callback
 from printworks.worker.challenges import challenge_callback
 from printworks.worker.figures import sum_days
 from printworks.worker.images import fetch_image
+from printworks.worker.invoices import collect_invoices, make_invoice
 from printworks.worker.labs import apply_lab_report, cancel_at_lab, poll_labs, send_to_lab
 from printworks.worker.ledger import verify_ledger
 from printworks.worker.loop import Handler
@@ -39,6 +40,8 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     JobKind.CHECK_PAYMENT: check_payment,
     JobKind.REFUND_PAYMENT: refund_payment,
     JobKind.END_CHECKOUT: expire_checkout,
+    JobKind.MAKE_INVOICE: make_invoice,
+    JobKind.COLLECT_INVOICES: collect_invoices,
     JobKind.RUN_LOT: run_lot,
     JobKind.SUM_DAYS: sum_days,
     JobKind.VERIFY_LEDGER: verify_ledger,

@@ -10,6 +10,7 @@ import msgspec
 from printworks.actions.work import SystemWork, Work
 from printworks.catalogue.products import Currency
 from printworks.errors import BadInput, NotFound, WrongState
+from printworks.rules.invoices import Invoicing
 from printworks.rules.keys import MOST_KEYS, KeyAccess, KeyLimits, read_key_name
 from printworks.rules.merchants import check_currency, read_merchant_name
 from printworks.rules.payments import Billing
@@ -22,6 +23,7 @@ from printworks.store.accounts.merchants import (
     list_keys,
     lock_keys,
     set_billing,
+    set_invoicing,
 )
 from printworks.store.money.ledger import set_credit_limit
 from printworks.store.money.payments import SavedCard, save_card
@@ -201,3 +203,10 @@ def change_billing(work: Work, terms: BillingTerms) -> None:
         changed["card"] = "changed"
     if changed:
         work.audit("change-billing", work.merchant.code, **changed)
+
+
+def change_invoicing(work: Work, invoicing: Invoicing) -> None:
+    """Change when a merchant is sent invoices; what was charged before is invoiced as it was to be."""
+    if invoicing is not work.merchant.invoicing:
+        set_invoicing(work.db, work.merchant.id, invoicing)
+        work.audit("change-invoicing", work.merchant.code, invoicing=invoicing)

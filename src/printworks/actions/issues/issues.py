@@ -2,6 +2,7 @@
 
 from sqlalchemy import Connection
 
+from printworks.actions.invoices.causes import note_credit
 from printworks.actions.issues.reprints import make_reprint
 from printworks.actions.mail.notices import notify
 from printworks.actions.work import SystemWork, Work
@@ -145,6 +146,7 @@ def _credit(work: Work, order: Order, issue: Issue, amount: TaxedAmount, currenc
     if entry is None:
         # An operator has posted an entry with this key.
         raise WrongState(f"A credit with the key issue-{issue.id} was posted before.")
+    note_credit(work, order, entry)
 
 
 def reprint_issue(system: SystemWork, issue_id: int, copies: Copies, *, comment: str) -> Issue:

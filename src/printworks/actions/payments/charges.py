@@ -5,11 +5,12 @@ from typing import Final
 
 from sqlalchemy import Connection
 
+from printworks.actions.invoices.causes import note_charge, note_credit
 from printworks.actions.work import Work
 from printworks.rules.events import OrderCharged, OrderRefunded
-from printworks.rules.ledger import EntryKind, entry_key
+from printworks.rules.ledger import EntryKind, LedgerEntry, entry_key
 from printworks.store.money.ledger import NewLedgerEntry, post_entry
-from printworks.store.money.payments import PaymentRequest
+from printworks.store.money.payments import PaymentRequest, find_last_request
 from printworks.store.orders.events import count_charges, list_events
 from printworks.store.orders.orders import Order
 
@@ -34,7 +35,15 @@ def charge_order(work: Work, order: Order, *, provider: str = ON_ACCOUNT) -> Non
         reference=f"order-{order.id}-{number}",
     )
     work.record(order.id, event)
-    _post_event(work, order, EntryKind.CHARGE, event)
+    entry = _post_event(work, order, EntryKind.CHARGE, event)
+    if entry is not None:
+        note_charge(work, order, entry, paid=_find_paid(work.db, order, provider))
+
+
+def _find_paid(db: Connection, order: Order, provider: str) -> int:
+    """Return what was paid for an order when it is charged."""
+    payment = None if provider == ON_ACCOUNT else find_last_request(db, order.id)
+    return 0 if payment is None else payment.amount
 
 
 def refund_charge(work: Work, order: Order) -> None:
@@ -48,7 +57,9 @@ def refund_charge(work: Work, order: Order) -> None:
             reference=last.reference,
         )
         work.record(order.id, refunded)
-        _post_event(work, order, EntryKind.REFUND, refunded)
+        entry = _post_event(work, order, EntryKind.REFUND, refunded)
+        if entry is not None:
+            note_credit(work, order, entry)
 
 
 def _list_charges(db: Connection, order: Order) -> list[OrderCharged]:
@@ -57,7 +68,7 @@ def _list_charges(db: Connection, order: Order) -> list[OrderCharged]:
 
 def _post_event(
     work: Work, order: Order, kind: EntryKind, event: OrderCharged | OrderRefunded
-) -> None:
+) -> LedgerEntry | None:
     entry = NewLedgerEntry(
         key=entry_key(kind, event.reference),
         kind=kind,
@@ -67,7 +78,7 @@ def _post_event(
         order_id=order.id,
         memo=_PROVIDERS.get(event.provider, event.provider),
     )
-    post_entry(work.db, work.merchant.id, entry, now=work.now)
+    return post_entry(work.db, work.merchant.id, entry, now=work.now)
 
 
 def record_payment(work: Work, payment: PaymentRequest, kind: EntryKind) -> None:

@@ -5,6 +5,7 @@ import secrets
 import msgspec
 from sqlalchemy import Connection
 
+from printworks.actions.invoices.verifying import verify_causes, verify_documents
 from printworks.actions.work import SystemWork, Work
 from printworks.rules.ledger import EntryKind, LedgerEntry, LedgerFault, audit
 from printworks.store.accounts.merchants import Merchant, list_merchants
@@ -55,6 +56,9 @@ class LedgerCheck(msgspec.Struct, frozen=True):
     merchants: int
     entries: int
     faults: list[FoundFault]
+    # How many documents there are, and how many entries wait for theirs.
+    invoices: int = 0
+    waiting: int = 0
 
 
 def note_ledger_check(system: SystemWork, check: LedgerCheck) -> None:
@@ -71,7 +75,7 @@ def verify_ledgers(db: Connection) -> LedgerCheck:
     """
     merchants = list_merchants(db)
     faults: list[FoundFault] = []
-    entries = 0
+    entries = waiting = 0
     for merchant in merchants:
         with consistent_snapshot(db):
             books = read_books(db, merchant.id)
@@ -82,6 +86,10 @@ def verify_ledgers(db: Connection) -> LedgerCheck:
                 list_days(db, merchant.id),
                 books,
             )
+            billed = verify_causes(db, merchant.id)
         entries += books.count
-        faults += [FoundFault(merchant, fault) for fault in found]
-    return LedgerCheck(len(merchants), entries, faults)
+        waiting += billed.waiting
+        faults += [FoundFault(merchant, fault) for fault in (*found, *billed.faults)]
+    invoices, wrong = verify_documents(db, merchants)
+    faults += [FoundFault(merchant, fault) for merchant, fault in wrong]
+    return LedgerCheck(len(merchants), entries, faults, invoices, waiting)

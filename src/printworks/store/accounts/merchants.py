@@ -10,6 +10,7 @@ from sqlalchemy import Connection, bindparam, insert, literal_column, or_, selec
 
 from printworks.catalogue.products import Currency
 from printworks.errors import NotFound
+from printworks.rules.invoices import Invoicing
 from printworks.rules.keys import KeyAccess, KeyLimits
 from printworks.rules.merchants import MerchantState
 from printworks.rules.payments import Billing
@@ -38,6 +39,8 @@ class Merchant(msgspec.Struct, frozen=True):
     state: MerchantState = MerchantState.ACTIVE
     # Why it is suspended or closed.
     state_reason: str = ""
+    # When it is sent invoices.
+    invoicing: Invoicing = Invoicing.EACH_ORDER
 
     @property
     def share_terms(self) -> ShareTerms:
@@ -184,6 +187,11 @@ def add_clock_offset(db: Connection, merchant_id: int, by: timedelta) -> timedel
 def set_billing(db: Connection, merchant_id: int, billing: Billing) -> None:
     """Set how a merchant pays from now on."""
     db.execute(update(merchants).where(merchants.c.id == merchant_id).values(billing=billing))
+
+
+def set_invoicing(db: Connection, merchant_id: int, invoicing: Invoicing) -> None:
+    """Set when a merchant is sent invoices, from the next charge on."""
+    db.execute(update(merchants).where(merchants.c.id == merchant_id).values(invoicing=invoicing))
 
 
 def set_share_terms(db: Connection, merchant_id: int, terms: ShareTerms) -> None:

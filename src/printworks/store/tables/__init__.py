@@ -14,6 +14,7 @@ from printworks.store.tables.images import (
     packing_slips,
     pictures,
 )
+from printworks.store.tables.invoices import invoice_causes, invoice_counters, invoices
 from printworks.store.tables.issues import issue_photos, issue_remarks, issues
 from printworks.store.tables.jobs import heartbeats, jobs
 from printworks.store.tables.lab_costs import lab_costs, lab_payments
@@ -58,6 +59,9 @@ __all__ = [
     "idempotency_keys",
     "images",
     "invitations",
+    "invoice_causes",
+    "invoice_counters",
+    "invoices",
     "issue_photos",
     "issue_remarks",
     "issues",

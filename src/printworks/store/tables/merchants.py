@@ -3,6 +3,7 @@
 from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Table, Text, false, text
 
 from printworks.catalogue.products import Currency
+from printworks.rules.invoices import Invoicing
 from printworks.rules.keys import KeyAccess
 from printworks.rules.languages import Language
 from printworks.rules.merchants import MerchantState
@@ -45,6 +46,8 @@ merchants = Table(
     # The most that the merchant may owe, in minor units; null is no limit.
     Column("credit_limit", BigInteger),
     Column("billing", EnumText(Billing), nullable=False, server_default=text("'card'")),
+    # When it is sent invoices, where somebody collects tax.
+    Column("invoicing", EnumText(Invoicing), nullable=False, server_default=text("'each-order'")),
     # The merchant's customer id and payment method at the payment provider.
     Column("customer", Text, nullable=False, server_default=text("''")),
     Column("payment_method", Text, nullable=False, server_default=text("''")),

@@ -96,6 +96,7 @@ numbered_table(
     *required(BIGINT, "balance", default="0"),
     *optional(BIGINT, "credit_limit"),
     *required(TEXT, "billing", default="'card'"),
+    *required(TEXT, "invoicing", default="'each-order'"),
     *required(TEXT, "customer", "payment_method", default="''"),
     *optional(BIGINT, "requests_per_second", "requests_burst", "requests_in_work"),
     *optional(TEXT, "language"),
@@ -448,6 +449,42 @@ table(
     sa.Column("kind", TEXT, primary_key=True),
     sa.Column("currency", TEXT, primary_key=True),
     *required(BIGINT, "entries", "amount"),
+)
+numbered_table(
+    "invoices",
+    *required(TEXT, "series"),
+    *required(INTEGER, "year"),
+    *required(BIGINT, "sequence"),
+    sa.Column("number", TEXT, nullable=False, unique=True),
+    *required(TEXT, "kind"),
+    link("merchant_id", "merchants"),
+    link("corrects_id", "invoices", nullable=True, index=True),
+    *required(TEXT, "currency"),
+    *required(BIGINT, "net", "tax", "gross"),
+    *required(TIMESTAMP, "issued_at"),
+    *required(TEXT, "document", "hash"),
+    sa.UniqueConstraint("series", "year", "sequence"),
+    sa.Index(None, "merchant_id", "id"),
+    sa.Index(None, "merchant_id", "year", "id"),
+)
+table(
+    "invoice_counters",
+    sa.Column("series", TEXT, primary_key=True),
+    sa.Column("year", INTEGER, primary_key=True, autoincrement=False),
+    *required(BIGINT, "last"),
+    *required(TEXT, "head"),
+)
+table(
+    "invoice_causes",
+    sa.Column("merchant_id", sa.ForeignKey("merchants.id"), primary_key=True),
+    sa.Column("entry", BIGINT, primary_key=True, autoincrement=False),
+    *required(TEXT, "kind"),
+    link("order_id", "orders", index=True),
+    *required(BIGINT, "charge", "amount", "tax"),
+    *required(TEXT, "draft"),
+    *required(TIMESTAMP, "created_at"),
+    link("invoice_id", "invoices", nullable=True, index=True),
+    partial_index("ix_invoice_causes_waiting", "merchant_id, entry", "invoice_id IS NULL"),
 )
 numbered_table(
     "lab_payments",
