@@ -13,12 +13,15 @@ from printworks.actions.orders.again import (
 from printworks.errors import BadInput, ServiceUnavailable, WrongState
 from printworks.rules.images import ImageStatus
 from printworks.rules.jobs import JobKind
+from printworks.rules.mockups import Mockup
 from printworks.store.images.images import Image, list_images
 from printworks.store.orders.orders import Order
 from printworks.store.tables import images
+from tests.worker.conftest import OpenShop
 from tests.worker.hosts import holds
 from tests.worker.lots import work_as_mary
 from tests.worker.shops import A_PICTURE, Shop
+from tests.worker.test_editing import edit
 
 
 @pytest.fixture
@@ -62,6 +65,33 @@ def test_stored_pictures_are_shared_and_their_proofs_copied(shop: Shop, order: O
     # What would have removed the copies is gone.
     shop.pass_time(hours=2)
     assert f"proofs/{image.id}/preview.jpg" in shop.list_files("proofs")
+
+
+def test_the_copies_are_drawn_too(a_shop: OpenShop) -> None:
+    shop = a_shop(mockups="true")
+    order = shop.add_order()
+    [first] = shop.add_images(order, shop.host.at("/a.jpg", holds(A_PICTURE)))
+    shop.drain()
+    planned = plan(shop, order)
+    copy_proofs_again(shop.resources.files, planned)
+
+    with shop.database.writing() as db:
+        order_again(shop.resources.services.work(db, shop.merchant), order.id, planned)
+    shop.drain()
+
+    [copy] = planned.ids
+    assert shop.image(copy).mockup is shop.image(first).mockup is Mockup.PRINT
+
+
+def test_images_that_are_changed_meanwhile_are_not_ordered_again(shop: Shop, order: Order) -> None:
+    planned = plan(shop, order)
+    copy_proofs_again(shop.resources.files, planned)
+    with shop.database.reading() as db:
+        [image] = list_images(db, order.id)
+    edit(shop, order, image.id, placement={"x": 0.0, "y": 0.0, "zoom": 2.0})
+
+    with pytest.raises(WrongState, match="were changed just now"):
+        create(shop, order, planned)
 
 
 def test_a_picture_that_was_removed_is_fetched_again(shop: Shop, order: Order) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 from printworks.actions.images.images import add_images, attach_images, normalise_image
+from printworks.actions.images.mockups import enqueue_mockups
 from printworks.actions.images.uploads import REMOVED_AFTER
 from printworks.actions.orders.orders import create_order
 from printworks.actions.work import Work
@@ -31,6 +32,7 @@ from printworks.store.issues.reprints import find_callback_format, use_pictures
 from printworks.store.orders.orders import NewOrder, Order, get_order, get_order_to_change
 
 _TOO_LATE = "This took too long; try again."
+_CHANGED = "The images of this order were changed just now; look at them, and try again."
 _GONE = "The picture is no longer stored, and it was uploaded: add it to the new order again."
 
 
@@ -114,6 +116,7 @@ def order_again(work: Work, order_id: int, plan: AgainPlan) -> Order:
     if not cancel_removal(work.db, plan.removal):
         raise ServiceUnavailable(_TOO_LATE)
     kept = plan.stored
+    _check_unchanged(work, order, [image for image, _ in kept])
     pictures = {image.picture_id for image, _ in kept if image.picture_id is not None}
     if not use_pictures(work.db, pictures, now=work.real_now):
         raise ServiceUnavailable("A picture was just removed; try again.")
@@ -124,12 +127,20 @@ def order_again(work: Work, order_id: int, plan: AgainPlan) -> Order:
     priced = attach_images(work, created, added) if added else created
     for image in added:
         work.record(created.id, ImageJudged(image.id, image.status))
+    enqueue_mockups(work, added)
     fetched = [
         _describe(item.image) for item in plan.items if not item.why_not and not item.is_stored
     ]
     add_images(work.unaudited, priced, fetched)
     work.audit_routine("order-again", f"order {created.id}", same_as=order.id)
     return created
+
+
+def _check_unchanged(work: Work, order: Order, planned: Sequence[Image]) -> None:
+    """Refuse images that were changed since: proofs of another edition may have been copied."""
+    present = {image.id: image.edition for image in list_images(work.db, order.id)}
+    if any(present.get(image.id) != image.edition for image in planned):
+        raise WrongState(_CHANGED)
 
 
 def _copy(work: Work, order: Order) -> NewOrder:

@@ -53,4 +53,5 @@ def again(visit: MerchantVisit) -> str:
         raise ServiceUnavailable(message) from error
     with database.writing() as db:
         created = order_again(visit.work_in(db), order_id, plan)
+        visit.remember(db, f"/orders/{created.id}")
     return f"/orders/{created.id}"
