@@ -53,6 +53,7 @@ from printworks.store.tables import (
     mails,
     metadata,
 )
+from printworks.store.transfer.named_files import list_named_files
 from tests.factories import a_system_work, a_work
 from tests.worker.catalogues import change_labs
 from tests.worker.conftest import OpenShop
@@ -226,6 +227,9 @@ def test_nothing_is_left_in_tables_files_and_folders(
     assert done.state is ErasureState.DONE
     assert (done.asked_by, done.done_by) == ("the recipient, by letter", "olga@example.com")
     assert done.left_elsewhere == []
+    with shop.database.reading() as db:
+        # A backup does not look for what was erased.
+        assert list(list_named_files(db)) == []
     removed = done.removed or {}
     assert set(removed) == {subject.value for subject in Subject}
     assert all(removed[each] > 0 for each in set(removed) - {Subject.PAYMENTS}), removed

@@ -42,7 +42,9 @@ def _of_picture(row: Any) -> Sequence[tuple[Any, ...]]:
 
 
 def _of_image(row: Any) -> Sequence[tuple[Any, ...]]:
-    shown = [(key,) for key in proof_keys(row.id)] if row.status is ImageStatus.OK else []
+    # Its size is unknown again once its proofs are removed.
+    has_proofs = row.status is ImageStatus.OK and row.width is not None
+    shown = [(key,) for key in proof_keys(row.id)] if has_proofs else []
     shown += [(mockup_key(row.id),)] if row.mockup is not None else []
     # The print file is removed with the picture; how it was made stays.
     is_printed = row.printed is not None and row.picture_id is not None
@@ -73,6 +75,7 @@ _SOURCES: Final[Sequence[tuple[Any, Any, Callable[[Any], Sequence[tuple[Any, ...
         select(
             images.c.id,
             images.c.status,
+            images.c.width,
             images.c.picture_id,
             images.c.mockup,
             images.c.manifest["output_sha256"].as_string().label("printed"),
