@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 import pyvips
 
-from printworks.actions.images.editing import edit_image, record_proofs
+from printworks.actions.images.editing import edit_image, record_proofs, refuse_edition
 from printworks.actions.images.images import record_image_status
-from printworks.actions.images.proxies import keep_proxy, render_proxy
+from printworks.actions.images.proxies import ProxyPlan, keep_proxy, plan_proxy, render_proxy
 from printworks.errors import BadInput, NotFound, NotSold, WrongState
 from printworks.rules.events import ImageChanged
 from printworks.rules.images import ImageStatus
@@ -16,7 +16,7 @@ from printworks.rules.jobs import JobKind
 from printworks.rules.orders import OrderStatus
 from printworks.rules.sizing import Sizing
 from printworks.store.images.images import Image, delete_image
-from printworks.store.images.pictures import proof_key
+from printworks.store.images.pictures import Picture, proof_key
 from printworks.store.orders.orders import Order, get_order_to_change
 from tests.factories import a_work
 from tests.worker.hosts import holds
@@ -186,31 +186,52 @@ def test_the_smaller_picture_of_one_that_is_damaged_is_none(shop: Shop, tmp_path
     damaged.write_bytes(NOT_A_PICTURE)
     shop.resources.files.put(picture.original, damaged)
 
-    resources = shop.resources
-    drawn = render_proxy(
-        resources.processor, resources.files, picture, image_id=image, folder=tmp_path
-    )
+    _, drawn = draw_smaller(shop, picture, image, tmp_path)
 
     assert drawn is None
 
 
+def draw_smaller(
+    shop: Shop, picture: Picture, image: int, folder: Path
+) -> tuple[ProxyPlan, Picture | None]:
+    """Render a smaller picture, as the page of an image does."""
+    with shop.database.writing() as db:
+        plan = plan_proxy(a_work(db, shop.merchant, now=shop.clock()), picture, image)
+    return plan, render_proxy(shop.resources.processor, shop.resources.files, plan, folder)
+
+
 def test_of_two_smaller_pictures_the_first_is_kept(shop: Shop, tmp_path: Path) -> None:
     _, image = an_image(shop)
-    resources, picture = shop.resources, shop.picture(A_PICTURE)
+    picture = shop.picture(A_PICTURE)
     assert picture is not None
-    drawn = [
-        render_proxy(resources.processor, resources.files, picture, image_id=one, folder=tmp_path)
-        for one in (image, image + 1)
-    ]
+    drawn = [draw_smaller(shop, picture, image, tmp_path) for _ in range(2)]
 
     with shop.database.writing() as db:
         work = a_work(db, shop.merchant, now=shop.clock())
-        kept = [keep_proxy(work, one) for one in drawn if one is not None]
-    shop.drain()
+        kept = [keep_proxy(work, plan, one) for plan, one in drawn if one is not None]
+    shop.pass_time(hours=2)
 
+    first = drawn[0][1]
     assert len(kept) == 2
-    assert kept[0] == kept[1] == drawn[0] == shop.picture(A_PICTURE)
-    assert shop.list_files("proxies") == [str(drawn[0] and drawn[0].proxy)]
+    assert kept[0] == kept[1] == first == shop.picture(A_PICTURE)
+    assert shop.list_files("proxies") == [str(first and first.proxy)]
+
+
+def test_a_smaller_picture_that_nobody_came_to_note_is_removed(shop: Shop, tmp_path: Path) -> None:
+    _, image = an_image(shop)
+    picture = shop.picture(A_PICTURE)
+    assert picture is not None
+    plan, drawn = draw_smaller(shop, picture, image, tmp_path)
+    assert shop.list_files("proxies") == [plan.key]
+    assert drawn is not None
+
+    # The process was killed here.
+    shop.pass_time(hours=2)
+
+    assert shop.list_files("proxies") == []
+    with shop.database.writing() as db:
+        assert keep_proxy(a_work(db, shop.merchant, now=shop.clock()), plan, drawn) is None
+    assert shop.picture(A_PICTURE) == picture
 
 
 def record(shop: Shop, image: Image) -> None:
@@ -255,6 +276,56 @@ def test_proofs_of_an_image_that_was_removed_are_removed(shop: Shop) -> None:
     shop.drain()
 
     assert shop.list_files("proofs") == []
+
+
+def lose_original(shop: Shop, folder: Path, how: str) -> None:
+    picture = shop.picture(A_PICTURE)
+    assert picture is not None
+    shop.resources.files.delete(str(picture.original))
+    if how == "damaged":
+        damaged = folder / "damaged"
+        damaged.write_bytes(NOT_A_PICTURE)
+        shop.resources.files.put(str(picture.original), damaged)
+
+
+@pytest.mark.parametrize(
+    ("how", "why"),
+    [("lost", "The picture was lost; replace it."), ("damaged", "not a picture of a format")],
+)
+def test_an_image_whose_proofs_cannot_be_rendered_again_says_so(
+    shop: Shop, tmp_path: Path, how: str, why: str
+) -> None:
+    order, image = an_image(shop)
+    edit(shop, order, image, sizing=Sizing.SHRINK_TO_FIT)
+    lose_original(shop, tmp_path, how)
+
+    shop.drain()
+
+    failed = shop.image(image)
+    assert failed.status is ImageStatus.INVALID
+    assert why in (failed.error_message or "")
+    assert [job.state for job in shop.jobs(JobKind.RENDER_PROOFS)] == ["done"]
+
+
+def test_a_failure_of_an_older_edition_or_of_an_image_that_failed_changes_nothing(
+    shop: Shop,
+) -> None:
+    order, image = an_image(shop)
+    older = edit(shop, order, image, sizing=Sizing.SHRINK_TO_FIT)
+    newer = edit(shop, order, image, sizing=Sizing.CROP)
+
+    def refuse(edition: Image) -> Image:
+        with shop.database.writing() as db:
+            refuse_edition(a_work(db, shop.merchant, now=shop.clock()), edition, "Torn.")
+        return shop.image(image)
+
+    assert refuse(older).status is ImageStatus.OK
+    first = refuse(newer)
+    assert (first.status, first.error_message) == (ImageStatus.INVALID, "Torn.")
+    assert refuse(newer) == first
+    # Proofs that come now are of no use.
+    record(shop, newer)
+    assert shop.image(image) == first
 
 
 def test_an_image_that_cannot_be_printed_can_be_changed_too(shop: Shop) -> None:

@@ -1,19 +1,25 @@
 """Renders the proofs of images again that were changed after their pictures had come."""
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from printworks.actions.images.editing import record_proofs
+import structlog
+
+from printworks.actions.images.editing import record_proofs, refuse_edition
 from printworks.actions.images.pictures import store_proofs
 from printworks.catalogue.products import Product
+from printworks.files.errors import FileMissing
 from printworks.imaging.processor import Invalid
 from printworks.rules.images import ImageStatus
-from printworks.rules.jobs import PermanentFailure
 from printworks.store.images.images import Image, find_image
 from printworks.store.images.pictures import Picture, get_picture, proof_keys
 from printworks.store.queue.jobs import Job
 from printworks.worker.loop import Context
 from printworks.worker.resources import Resources, infrastructure_errors
+
+LOST: Final = "The picture was lost; replace it."
+
+log = structlog.get_logger()
 
 
 class _Order(NamedTuple):
@@ -40,8 +46,8 @@ async def render_proofs(context: Context, job: Job) -> None:
         if stale is None:
             return
         with context.resources.folder() as folder:
-            await context.in_cpu_pool(_render, context.resources, stale, folder)
-        await context.in_thread(_record, context, job, stale.image)
+            refusal = await context.in_cpu_pool(_render, context.resources, stale, folder)
+        await context.in_thread(_record, context, job, stale.image, refusal)
 
 
 def _is_gone(context: Context, job: Job) -> bool:
@@ -63,20 +69,29 @@ def _find_stale(context: Context, job: Job) -> _Order | None:
         return _Order(image, get_picture(db, image.picture_id), product)
 
 
-def _render(resources: Resources, stale: _Order, folder: Path) -> None:
+def _render(resources: Resources, stale: _Order, folder: Path) -> str | None:
+    """Render and store the proofs; return why that is impossible, though the picture was valid."""
     image, picture, product = stale
-    with resources.files.local(picture.original or "") as source:
-        result = resources.render(
-            lambda: resources.processor.prepare(
-                source, product.print_area, image.sizing, folder, position=image.position
+    try:
+        with resources.files.local(picture.original or "") as source:
+            result = resources.render(
+                lambda: resources.processor.prepare(
+                    source, product.print_area, image.sizing, folder, position=image.position
+                )
             )
-        )
+    except FileMissing:
+        log.error("original is missing", file=picture.original, image=image.id)
+        return LOST
     if isinstance(result, Invalid):
-        # The picture was valid when it came.
-        raise PermanentFailure(f"No proof can be rendered again: {result.reason}")
+        return result.reason
     store_proofs(resources.files, image.id, folder)
+    return None
 
 
-def _record(context: Context, job: Job, image: Image) -> None:
+def _record(context: Context, job: Job, image: Image, refusal: str | None) -> None:
     with context.database.writing() as db:
-        record_proofs(context.job_work(db, job), image)
+        work = context.job_work(db, job)
+        if refusal is None:
+            record_proofs(work, image)
+        else:
+            refuse_edition(work, image, refusal)

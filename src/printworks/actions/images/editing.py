@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from printworks.actions.images.images import normalise_image
+from printworks.actions.images.images import normalise_image, record_image_status
 from printworks.actions.images.mockups import enqueue_mockups
 from printworks.actions.images.pictures import remove_files
 from printworks.actions.orders.quotes import price_order
@@ -93,6 +93,9 @@ def record_proofs(work: Work, image: Image) -> None:
     """
     get_order_to_change(work.db, work.merchant.id, image.order_id)
     present = find_image(work.db, image.id)
+    if present is not None and present.status is not ImageStatus.OK:
+        # It failed, or awaits another file, whose proofs have the same names.
+        return
     if present is None or present.width is None:
         remove_files(work, list(proof_keys(image.id)))
         return
@@ -103,3 +106,13 @@ def record_proofs(work: Work, image: Image) -> None:
     enqueue_mockups(work, [shown])
     if present.edition != image.edition:
         work.enqueue(JobKind.RENDER_PROOFS, {"image": image.id}, order_id=image.order_id)
+
+
+def refuse_edition(work: Work, image: Image, why: str) -> None:
+    """Record that no proofs can be rendered of an edition; a later one has a job of its own."""
+    get_order_to_change(work.db, work.merchant.id, image.order_id)
+    present = find_image(work.db, image.id)
+    if present is None or present.edition != image.edition:
+        return
+    if present.status is ImageStatus.OK:
+        record_image_status(work, present, ImageStatus.INVALID, error_message=why)

@@ -214,6 +214,6 @@ def uploaded_key(image_id: int) -> str:
     return f"originals/upload-{image_id}"
 
 
-def proxy_key(sha256: str, image_id: int) -> str:
+def proxy_key(sha256: str, rendering: int | str) -> str:
     """Return the key of the smaller picture from which further proofs are rendered."""
-    return f"proxies/{sha256}-{image_id}.jpg"
+    return f"proxies/{sha256}-{rendering}.jpg"

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from printworks.actions.images.editing import edit_image
 from printworks.actions.images.pictures import RenderingUnavailable
-from printworks.actions.images.proxies import keep_proxy, render_proxy
+from printworks.actions.images.proxies import keep_proxy, plan_proxy, render_proxy
 from printworks.actions.work import Work
 from printworks.dashboard.merchant.orders.cropping import describe_cropper
 from printworks.dashboard.merchant.orders.form_values import FormValues
@@ -193,21 +193,17 @@ class OriginalPicture(StoredPicture):
         if self._picture.proxy is not None:
             return self._picture.proxy
         services.check_room()
+        with services.database.writing() as db:
+            plan = plan_proxy(self._visit.system_work_in(db), self._picture, self._image.id)
         try:
             with TemporaryDirectory(prefix="printworks-") as folder:
-                drawn = render_proxy(
-                    services.processor,
-                    services.files,
-                    self._picture,
-                    image_id=self._image.id,
-                    folder=Path(folder),
-                )
+                drawn = render_proxy(services.processor, services.files, plan, Path(folder))
         except RenderingUnavailable:
             raise HTTPException(503, headers={"Retry-After": "5"}) from None
         if drawn is None:
             raise HTTPException(404)
         with services.database.writing() as db:
-            kept = keep_proxy(self._visit.system_work_in(db), drawn)
+            kept = keep_proxy(self._visit.system_work_in(db), plan, drawn)
         if kept is None or kept.proxy is None:
             raise HTTPException(404)
         return kept.proxy
