@@ -15,6 +15,10 @@ from printworks.store.tables import kept_forms, sent_forms
 KEEP_ANSWERS: Final = timedelta(minutes=10)
 # Of one browser: the oldest makes room.
 MOST_KEPT: Final = 5
+# Of one person: a program that sends no cookie is another browser each time.
+MOST_KEPT_OF_PERSON: Final = 20
+# Pages of one person that are repeated: an older one says that it is not shown again.
+MOST_ANSWERS: Final = 20
 
 
 class FormClaim(msgspec.Struct, frozen=True):
@@ -68,6 +72,20 @@ def finish_form(
     """Write down what a form came to: where it leads, or the page that it showed, sealed."""
     outcome = {"location": location, "answer": answer, "finished_at": now}
     db.execute(update(sent_forms).where(_is(claim)).values(**outcome))
+    if answer is not None:
+        _forget_more_answers(db, claim.person_id)
+
+
+def _forget_more_answers(db: Connection, person_id: int) -> None:
+    has_answer = (sent_forms.c.person_id == person_id) & sent_forms.c.answer.is_not(None)
+    newest = (
+        select(sent_forms.c.token)
+        .where(has_answer)
+        .order_by(sent_forms.c.finished_at.desc())
+        .limit(MOST_ANSWERS)
+    )
+    more = update(sent_forms).where(has_answer, sent_forms.c.token.not_in(newest))
+    db.execute(more.values(answer=None))
 
 
 def release_form(db: Connection, claim: FormClaim, *, now: datetime) -> None:
@@ -107,7 +125,10 @@ class KeptForm(msgspec.Struct, frozen=True):
 
 
 def keep_form(db: Connection, kept: KeptForm) -> None:
-    """Keep a form in place of an earlier one of the same page; the oldest of a browser makes room."""
+    """Keep a form in place of an earlier one of the same page.
+
+    The oldest of a browser makes room, and the oldest of a person.
+    """
     key = {"hash": kept.hash, "page": kept.page}
     values = {
         "person_id": kept.person_id,
@@ -115,15 +136,19 @@ def keep_form(db: Connection, kept: KeptForm) -> None:
         "expires_at": kept.expires_at,
     }
     db.execute(insert_or_update(db, kept_forms, key, values))
+    _drop_more(db, kept_forms.c.hash == kept.hash, MOST_KEPT)
+    _drop_more(db, kept_forms.c.person_id == kept.person_id, MOST_KEPT_OF_PERSON)
+
+
+def _drop_more(db: Connection, is_theirs: ColumnElement[bool], most: int) -> None:
+    key = tuple_(*kept_forms.primary_key)
     newest = (
-        select(kept_forms.c.page)
-        .where(kept_forms.c.hash == kept.hash)
+        select(*kept_forms.primary_key)
+        .where(is_theirs)
         .order_by(kept_forms.c.expires_at.desc())
-        .limit(MOST_KEPT)
+        .limit(most)
     )
-    db.execute(
-        delete(kept_forms).where(kept_forms.c.hash == kept.hash, kept_forms.c.page.not_in(newest))
-    )
+    db.execute(delete(kept_forms).where(is_theirs, key.not_in(newest)))
 
 
 def find_kept_form(
