@@ -58,6 +58,7 @@ from tests.factories import a_system_work, a_work
 from tests.worker.catalogues import change_labs
 from tests.worker.conftest import OpenShop
 from tests.worker.hosts import holds
+from tests.worker.lots import a_file, send_file
 from tests.worker.shops import A_PICTURE, ANOTHER_PICTURE, Shop
 from tests.worker.test_issue_photos import draw
 from tests.worker.test_packing_slips import A_SLIP
@@ -215,6 +216,9 @@ def test_nothing_is_left_in_tables_files_and_folders(
     assert len(find_left(shop)) > 10
     assert shop.list_files() != []
     write_to(shop, order)
+    # The row was wrong at first, and the order made from a corrected copy of the file.
+    bad = {"reference": "A-7", "recipient_name": f"Mary {CANARY}", "country": "Atlantis"}
+    send_file(shop.database, shop.merchant, a_file(bad))
     before = shop.order(order)
 
     erasure = erase(shop, order)

@@ -47,6 +47,7 @@ class Subject(StrEnum):
     JOBS = "jobs"
     PAYMENTS = "payments"
     MAILS = "mails"
+    FILE_ROWS = "file-rows"
     REQUESTS = "requests"
     # What is deleted after the transaction.
     FILES = "files"
@@ -66,6 +67,7 @@ DESCRIPTIONS: Final[Mapping[Subject, str]] = {
     Subject.ANSWERS: "Stored answers to requests with an Idempotency-Key",
     Subject.JOBS: "Finished jobs",
     Subject.MAILS: "Mails to the recipient",
+    Subject.FILE_ROWS: "Rows of uploaded files with the same reference that became no order",
     Subject.REQUESTS: "Refused requests about the order in the request log",
     Subject.PAYMENTS: "Pages and reasons of payments, and customers at the provider",
     Subject.FILES: "Files",
@@ -89,6 +91,7 @@ ADDRESS_SUBJECTS: Final = (
     Subject.JOBS,
     Subject.PAYMENTS,
     Subject.MAILS,
+    Subject.FILE_ROWS,
     Subject.REQUESTS,
 )
 

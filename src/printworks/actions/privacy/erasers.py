@@ -57,5 +57,8 @@ ERASERS: Final[Mapping[Subject, Eraser]] = {
     Subject.JOBS: lambda work, order: Erased(store.erase_jobs(work.db, order.id)),
     Subject.PAYMENTS: lambda work, order: Erased(store.erase_payments(work.db, order.id)),
     Subject.MAILS: lambda work, order: Erased(store.erase_mails(work.db, order.id)),
+    Subject.FILE_ROWS: lambda work, order: Erased(
+        store.erase_lot_lines(work.db, order.merchant_id, order.merchant_order_id)
+    ),
     Subject.REQUESTS: lambda work, order: Erased(store.erase_requests(work.db, order.id)),
 }

@@ -5,12 +5,13 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, delete, func, or_, select, update
+from sqlalchemy import Connection, delete, func, null, or_, select, text, update
 
 from printworks.conversion import reader_of
 from printworks.rules.events import OrderEvent
 from printworks.rules.images import ImageStatus
 from printworks.rules.jobs import JobState
+from printworks.rules.lots import LineState
 from printworks.rules.payments import Payer, PaymentState
 from printworks.rules.privacy import blank_event
 from printworks.store.engine.rows import ROWS_AT_ONCE, read_all
@@ -25,6 +26,8 @@ from printworks.store.tables import (
     issue_remarks,
     issues,
     jobs,
+    lot_lines,
+    lots,
     mails,
     order_events,
     orders,
@@ -239,6 +242,23 @@ def _in_pieces(values: Iterable[Any]) -> Iterable[Sequence[Any]]:
 def erase_mails(db: Connection, order_id: int) -> int:
     """Delete the mails to the recipient; those that wait are not sent."""
     return db.execute(delete(mails).where(mails.c.order_id == order_id)).rowcount
+
+
+def erase_lot_lines(db: Connection, merchant_id: int, reference: str | None) -> int:
+    """Remove the rows of files with this reference from which nothing was made."""
+    theirs = select(lots.c.id).where(lots.c.merchant_id == merchant_id)
+    changed = db.execute(
+        update(lot_lines)
+        .where(
+            lot_lines.c.reference == reference,
+            # Spelled as in the index.
+            text("cells IS NOT NULL"),
+            lot_lines.c.state.in_((LineState.BAD, LineState.REFUSED)),
+            lot_lines.c.lot_id.in_(theirs),
+        )
+        .values(content=null(), cells=null())
+    )
+    return changed.rowcount
 
 
 def erase_requests(db: Connection, order_id: int) -> int:

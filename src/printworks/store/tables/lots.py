@@ -13,7 +13,7 @@ from sqlalchemy import (
 
 from printworks.rules.lots import LineState, LotKind, LotState
 from printworks.store.engine.columns import ByteText, EnumText, Json, RowId, Timestamp
-from printworks.store.tables.base import metadata
+from printworks.store.tables.base import metadata, partial_index
 
 lots = Table(
     "lots",
@@ -62,3 +62,6 @@ lot_lines = Table(
     # What is wrong, or why it was refused.
     Column("problems", Json, nullable=False),
 )
+
+# What a file says of somebody whose order was made from another one, to be blanked with that.
+partial_index("ix_lot_lines_cells", lot_lines.c.reference, where="cells IS NOT NULL")

@@ -691,6 +691,7 @@ table(
     *required(JSON, "rows", "problems"),
     *optional(BIGINT, "order_id", "payment_id"),
     *optional(JSON, "content", "cells"),
+    partial_index("ix_lot_lines_cells", "reference", "cells IS NOT NULL"),
 )
 numbered_table(
     "mails",
