@@ -88,7 +88,7 @@ def test_two_hundred_orders_with_five_bad_rows(alice: Window, database: Database
     ("content", "reason"),
     [
         (b"", "has no orders"),
-        (b"\x00" * 50, "has no orders"),
+        (b"\x00" * 50, "cannot be read as text"),
         (b"name\nMary\n", "no column"),
         (a_file(*many_rows(4)), "more than 3 rows"),
         (a_file(*[{"address1": "x" * 2000}]), "larger than 0.0 MB"),
@@ -103,6 +103,22 @@ def test_a_file_that_is_none_is_refused_in_words(
 
 
 @pytest.mark.both_databases
+@pytest.mark.both_databases
+@pytest.mark.parametrize("place", ["reference", "address2", "image_url", "head"])
+def test_a_file_with_what_no_database_stores_is_refused_in_words(alice: Window, place: str) -> None:
+    odd = a_file({place: "A\x00B"}) if place != "head" else a_file({"x\x00y": "A"})
+    refused = upload(alice, odd)
+    assert (refused.status, "Save it as" in words_of(refused)) == (400, True)
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize("name", ["\u202ecsv.exe", "../../etc/passwd", "x" * 300, ".."])
+def test_a_file_may_be_called_anything(alice: Window, name: str) -> None:
+    said = alice.follow(upload(alice, a_file({}), name))
+    assert "1 order can be created" in said
+    assert "etc" not in said
+
+
 def test_no_file_is_refused(alice: Window) -> None:
     assert "Choose a CSV file." in words_of(alice.do("/orders/import", "check-file"))
 

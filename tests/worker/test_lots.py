@@ -18,10 +18,11 @@ from printworks.store.accounts.audit import list_audit
 from printworks.store.engine.database import Database
 from printworks.store.images.images import list_images
 from printworks.store.money.payments import PaymentRequest, list_requests_of_order
-from printworks.store.orders.lots import purge_lots
+from printworks.store.orders.lots import MOST_UNSTARTED, list_lots, measure_each, purge_lots
 from printworks.store.orders.orders import Order, get_order
+from printworks.store.privacy.erasers import erase_lot_lines
 from printworks.store.tables import lots, merchants
-from tests.factories import a_system_work
+from tests.factories import a_merchant, a_system_work
 from tests.worker.conftest import OpenShop
 from tests.worker.hosts import holds
 from tests.worker.lots import (
@@ -344,6 +345,42 @@ def test_what_is_finished_is_neither_done_again_nor_refused_afterwards(shop: Sho
         assert do_line(work, lot, 1) is None
     assert len(references_of(shop.database, shop.merchant)) == 1
     assert lines_of(shop.database, lot_id)[0].problems == []
+
+
+def test_the_erasure_of_an_order_leaves_rows_of_others_and_those_that_wait(
+    shop: Shop, database: Database
+) -> None:
+    files = [
+        a_file({"reference": "A-1", "sku": "?"}),
+        a_file({"reference": "A-2", "sku": "?"}),
+        a_file({"reference": "A-1"}),
+    ]
+    with database.writing() as db:
+        other = a_merchant(db, "Bob")
+    mine = [send_file(shop.database, shop.merchant, one) for one in files]
+    theirs = send_file(shop.database, other, files[0])
+
+    with database.writing() as db:
+        assert erase_lot_lines(db, shop.merchant.id, "A-1") == 1
+        assert erase_lot_lines(db, shop.merchant.id, None) == 0
+
+    left = [lines_of(database, lot_id)[0].cells is not None for lot_id in (*mine, theirs)]
+    assert left == [False, True, True, True]
+
+
+def test_whoever_only_checks_files_keeps_the_latest_few(shop: Shop) -> None:
+    started = send_file(shop.database, shop.merchant, a_file({"reference": "started"}))
+    start(shop.database, shop.merchant, started)
+    numbers = [
+        send_file(shop.database, shop.merchant, a_file({"reference": f"S-{number}"}))
+        for number in range(MOST_UNSTARTED + 2)
+    ]
+
+    with shop.database.reading() as db:
+        kept = [lot.id for lot in list_lots(db, shop.merchant.id, LotKind.IMPORT, limit=99)]
+        assert measure_each(db, [started, numbers[-1]])[numbers[-1]].total == 1
+    assert kept == [*reversed(numbers[2:]), started]
+    assert lines_of(shop.database, numbers[0]) == []
 
 
 def test_old_lots_are_deleted_with_their_lines(shop: Shop) -> None:

@@ -24,6 +24,9 @@ _BOMS: Final = (
 _SEPARATORS: Final = ",;\t|"
 # Some programs write a first line that names the separator; spreadsheets do not show it.
 _NAMES_SEPARATOR: Final = "sep="
+_NO_TEXT: Final = (
+    "The file cannot be read as text. Save it as “CSV UTF-8” in your spreadsheet, and upload that."
+)
 # So much of a file shows how it is written.
 _SAMPLE: Final = 2000
 
@@ -63,6 +66,9 @@ def read_table(content: bytes, *, most_rows: int) -> list[SheetRow]:
     Rows are numbered as people see them: a cell may have several lines, and an empty row counts.
     """
     text = _decode(content)
+    if "\0" in text:
+        # No database stores it, and no spreadsheet writes it.
+        raise BadInput(_NO_TEXT)
     separator, text = _find_separator(text)
     rows = []
     try:
@@ -104,10 +110,7 @@ def _decode_as(content: bytes, encoding: str) -> str:
     try:
         return content.decode(encoding)
     except UnicodeDecodeError as error:
-        raise BadInput(
-            "The file cannot be read as text. Save it as “CSV UTF-8” in your spreadsheet, and "
-            "upload that."
-        ) from error
+        raise BadInput(_NO_TEXT) from error
 
 
 def _find_separator(text: str) -> tuple[str, str]:

@@ -29,6 +29,8 @@ from printworks.store.engine.rows import (
 )
 from printworks.store.tables import lot_lines, lots, orders
 
+# Of each kind, for each merchant: whoever only checks files does not fill the disk.
+MOST_UNSTARTED: Final = 10
 # Lots that are deleted together, with all their lines.
 _PURGED_AT_ONCE: Final = 10
 
@@ -116,7 +118,24 @@ def insert_lot(
     values = {**msgspec.structs.asdict(new), "merchant_id": merchant_id, "created_at": now}
     lot_id = int(db.execute(insert(lots).values(values).returning(lots.c.id)).scalar_one())
     _insert_lines(db, lot_id, lines)
+    _drop_unstarted(db, merchant_id, new.kind)
     return lot_id
+
+
+def _drop_unstarted(db: Connection, merchant_id: int, kind: LotKind) -> None:
+    """Delete the oldest lots that nobody has started, if there are too many."""
+    older = (
+        select(lots.c.id)
+        .where(
+            lots.c.merchant_id == merchant_id,
+            lots.c.kind == kind,
+            lots.c.state == LotState.CHECKED,
+        )
+        .order_by(lots.c.id.desc())
+        .offset(MOST_UNSTARTED)
+        .with_for_update(skip_locked=True)
+    )
+    _delete(db, list(db.execute(older).scalars()))
 
 
 def replace_lines(
@@ -169,12 +188,20 @@ def update_lot(db: Connection, lot: Lot, **values: object) -> Lot:
 
 def measure_progress(db: Connection, lot_id: int) -> LotProgress:
     """Count the lines of a lot by what became of them."""
+    return measure_each(db, [lot_id])[lot_id]
+
+
+def measure_each(db: Connection, lot_ids: Sequence[int]) -> dict[int, LotProgress]:
+    """Count the lines of some lots by what became of them, by lot."""
     counted = (
-        select(lot_lines.c.state, func.count())
-        .where(lot_lines.c.lot_id == lot_id)
-        .group_by(lot_lines.c.state)
+        select(lot_lines.c.lot_id, lot_lines.c.state, func.count())
+        .where(lot_lines.c.lot_id.in_(lot_ids))
+        .group_by(lot_lines.c.lot_id, lot_lines.c.state)
     )
-    return LotProgress(dict(map(tuple, db.execute(counted))))
+    counts: dict[int, dict[LineState, int]] = {lot_id: {} for lot_id in lot_ids}
+    for lot_id, state, number in db.execute(counted):
+        counts[lot_id][state] = number
+    return {lot_id: LotProgress(found) for lot_id, found in counts.items()}
 
 
 def list_unfinished(db: Connection, lot_id: int, *, after: int, limit: int) -> list[int]:
@@ -267,6 +294,10 @@ def purge_lots(db: Connection, *, before: datetime, limit: int) -> int:
     """Delete the oldest lots with all their lines; return how many lots."""
     query = select(lots.c.id).where(lots.c.created_at < before).order_by(lots.c.created_at)
     ids = list(db.execute(query.limit(min(limit, _PURGED_AT_ONCE))).scalars())
+    _delete(db, ids)
+    return len(ids)
+
+
+def _delete(db: Connection, ids: Sequence[int]) -> None:
     db.execute(delete(lot_lines).where(lot_lines.c.lot_id.in_(ids)))
     db.execute(delete(lots).where(lots.c.id.in_(ids)))
-    return len(ids)

@@ -7,13 +7,13 @@ from typing import Final
 from starlette.responses import Response
 
 from printworks.actions.lots.imports import check_file, read_file, store_import
-from printworks.dashboard.shared.labels import shorten
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import BadInput
+from printworks.rules.image_names import clean_file_name
 from printworks.rules.imports import IMPORT_COLUMNS
 from printworks.rules.lots import LotKind
-from printworks.store.orders.lots import list_lots, measure_progress
+from printworks.store.orders.lots import list_lots, measure_each
 
 # The name of the field.
 FILE: Final = "file"
@@ -24,12 +24,13 @@ _LATEST: Final = 10
 def show_import(visit: MerchantVisit) -> Response:
     """Show the form, what a file looks like, and the latest files."""
     lots = list_lots(visit.db, visit.merchant.id, LotKind.IMPORT, limit=_LATEST)
+    progress = measure_each(visit.db, [lot.id for lot in lots])
     return visit.render(
         "merchant/import.html",
         columns=IMPORT_COLUMNS,
         most_rows=visit.services.settings.import_rows,
         most_bytes=visit.services.settings.import_size,
-        latest=[(lot, measure_progress(visit.db, lot.id)) for lot in lots],
+        latest=[(lot, progress[lot.id]) for lot in lots],
         days=visit.services.settings.keep_lots.days,
     )
 
@@ -39,14 +40,14 @@ def check(visit: MerchantVisit) -> str:
     """Look at a file; nothing is created before somebody has seen what it comes to."""
     settings, files = visit.services.settings, visit.sent.files.get(FILE, ())
     if not files:
-        raise BadInput("Choose a CSV file.")
+        raise BadInput("Choose a CSV file.", field=FILE)
     content = files[0].file.read(settings.import_size + 1)
     if len(content) > settings.import_size:
         raise BadInput(
             f"The file is larger than {settings.import_size / 1_000_000:,.1f} MB. Split it, and "
             "import one part after the other."
         )
-    name = shorten(files[0].filename or "orders.csv")
+    name = clean_file_name(files[0].filename or "") or "orders.csv"
     file = read_file(name, content, most_rows=settings.import_rows)
     # Before the transaction that writes: a large file takes a while.
     with visit.services.database.reading() as db:

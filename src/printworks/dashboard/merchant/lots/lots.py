@@ -22,11 +22,11 @@ from printworks.store.orders.lots import (
     get_lot,
     list_lines,
     measure_progress,
-    read_lines,
 )
 from printworks.store.orders.orders import Order, list_orders_by_id
 
 _LINES: Final = 50
+_LINES_AT_ONCE: Final = 500
 _WRONG: Final = (LineState.BAD, LineState.REFUSED)
 _RIGHT: Final = (LineState.READY, LineState.CREATED, LineState.DONE)
 # What is done, has been done and is to be done with so many orders.
@@ -169,14 +169,21 @@ def _write_corrections(visit: MerchantVisit, lot: Lot) -> Iterator[bytes]:
     """Write the rows as they were sent, with one more column that says what is wrong."""
     yield b"\xef\xbb\xbf"
     yield _write_row([*lot.heads, "problem"])
-    with visit.services.database.reading() as db:
-        for line in read_lines(db, lot.id, _WRONG):
-            for number, cells in zip(line.rows, line.cells or (), strict=False):
-                wrong = [one for one in line.complaints if one.row == number]
-                said = " ".join(_name(problem) for problem in wrong)
-                # A row may be shorter or longer than the heading.
-                width = len(lot.heads)
-                yield _write_row([*(cells + [""] * width)[: max(width, 1)], said])
+    after: int | None = 0
+    while after is not None:
+        # A piece at a time, each read by itself: a slow reader holds no transaction.
+        with visit.services.database.reading() as db:
+            lines, after = list_lines(db, lot.id, _WRONG, after=after, limit=_LINES_AT_ONCE)
+        for line in lines:
+            yield from _write_line(line, len(lot.heads))
+
+
+def _write_line(line: LotLine, width: int) -> Iterator[bytes]:
+    for number, cells in zip(line.rows, line.cells or (), strict=False):
+        wrong = [one for one in line.complaints if one.row == number]
+        said = " ".join(_name(problem) for problem in wrong)
+        # A row may be shorter or longer than the heading.
+        yield _write_row([*(cells + [""] * width)[: max(width, 1)], said])
 
 
 def _name(problem: LineProblem) -> str:
