@@ -1,7 +1,7 @@
 """Valid things to test with: each test states only what matters to it."""
 
 from contextlib import AbstractContextManager, nullcontext
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -22,6 +22,7 @@ from printworks.rules.heartbeats import Heartbeat
 from printworks.rules.mail import MailTerms
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.payments import Cards
+from printworks.rules.price_lists import PriceBook
 from printworks.rules.quotas import Quotas
 from printworks.rules.sharpness import SharpnessLimits
 from printworks.settings import Settings
@@ -35,6 +36,7 @@ from printworks.vault import Vault
 KEY_FILE: Final = Path(__file__).with_name("secret.key")
 VAULT: Final = Vault(KEY_FILE)
 NOON: Final = datetime(2026, 11, 15, 12, tzinfo=UTC)
+NO_LISTS: Final = PriceBook(0)
 # Settings for tests that send more than a merchant may.
 NO_LIMITS: Final = {
     "PRINTWORKS_MERCHANT_RATE": "1000000",
@@ -95,6 +97,8 @@ class FixedServices(msgspec.Struct, frozen=True):
     sharpness: SharpnessLimits = SharpnessLimits()
     draws_mockups: bool = False
     mail_terms: MailTerms | None = None
+    price_book: PriceBook = NO_LISTS
+    quote_keeps: timedelta = timedelta(days=2)
 
 
 def a_system_work(
@@ -107,10 +111,15 @@ def a_system_work(
     environment: str = "sandbox",
     actor: Actor = SYSTEM,
     mail_terms: MailTerms | None = None,
+    price_book: PriceBook = NO_LISTS,
 ) -> SystemWork:
     """Begin work for no merchant; `now` is the real time."""
     backing = FixedServices(
-        catalogue or open_catalogue(None), cards, environment, mail_terms=mail_terms
+        catalogue or open_catalogue(None),
+        cards,
+        environment,
+        mail_terms=mail_terms,
+        price_book=price_book,
     )
     return SystemWork(
         db=db,

@@ -164,6 +164,11 @@ class DeclaredSettings(msgspec.Struct, frozen=True, kw_only=True):
         Meta(min_length=1, max_length=100),
         "The address of Stripe; another one is for tests, only in a sandbox.",
     ] = "https://api.stripe.com"
+    quote_keeps: Annotated[
+        timedelta,
+        "How long an order that is not submitted keeps the price that it was quoted; then it is "
+        "calculated again when somebody looks at it.",
+    ] = timedelta(days=2)
     payment_timeout: Annotated[timedelta, "How long to wait for a payment provider."] = timedelta(
         seconds=30
     )

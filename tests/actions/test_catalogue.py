@@ -193,7 +193,7 @@ def test_a_thread_follows_until_it_is_closed(
     database: Database, catalogues: dict[str, Catalogue], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = catalogues.values()
-    monkeypatch.setattr("printworks.store.catalogue.watch.SECONDS_BETWEEN_LOOKS", 0.01)
+    monkeypatch.setattr("printworks.store.engine.following.SECONDS_BETWEEN_LOOKS", 0.01)
     watch = CatalogueWatch(database, None, lambda: NOON)
     looked = threading.Event()
     load = watch.look

@@ -26,6 +26,7 @@ from printworks.rules.callbacks import AddressRules
 from printworks.rules.languages import Language
 from printworks.rules.mail import MailTerms
 from printworks.rules.payments import Cards
+from printworks.rules.price_lists import PriceBook
 from printworks.rules.quotas import Quotas
 from printworks.rules.sharpness import SharpnessLimits
 from printworks.settings import Settings, is_in_s3
@@ -33,6 +34,7 @@ from printworks.store.accounts.merchants import Merchant
 from printworks.store.brand.watch import BrandWatch
 from printworks.store.catalogue.watch import CatalogueWatch
 from printworks.store.engine.database import Database
+from printworks.store.money.price_watch import PriceWatch
 from printworks.store.queue.quarantine import QuarantineWatch
 from printworks.vault import Vault
 
@@ -82,9 +84,25 @@ class Services:
             "catalogue_watch", lambda: CatalogueWatch(self.database, settings.catalogue, clock)
         )
 
+    @property
+    def price_book(self) -> PriceBook:
+        """The price lists of merchants at this moment."""
+        return self.price_watch.current
+
+    @property
+    def price_watch(self) -> PriceWatch:
+        """Follows the changes of price lists."""
+        return self._once("price_watch", lambda: PriceWatch(self.database, self.clock))
+
+    @property
+    def quote_keeps(self) -> timedelta:
+        """How long an open order keeps its price."""
+        return self.settings.quote_keeps
+
     def follow_catalogue(self) -> None:
-        """Read the catalogue, and follow what is published until these services are closed."""
+        """Read the catalogue and the price lists, and follow them until these services are closed."""
         self.catalogue_watch.start()
+        self.price_watch.start()
 
     @property
     def brand_watch(self) -> BrandWatch:
@@ -226,7 +244,8 @@ class Services:
     def close(self) -> None:
         """Close what was opened here; what was given belongs to its owner."""
         with self._opening:
-            for name in ("passwords", "processor", "brand_watch", "catalogue_watch", "database"):
+            watches = ("brand_watch", "catalogue_watch", "price_watch")
+            for name in ("passwords", "processor", *watches, "database"):
                 with suppress(KeyError):
                     self._opened.pop(name).close()
 

@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypedDict, Unpack
 import msgspec
 from sqlalchemy import Connection
 
+from printworks.catalogue.merchant_prices import MerchantPrices
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import BadInput
 from printworks.net.errors import BadAddress
@@ -19,6 +20,7 @@ from printworks.rules.mail import MailTerms
 from printworks.rules.merchants import check_may_order
 from printworks.rules.payments import Cards
 from printworks.rules.people import Realm
+from printworks.rules.price_lists import PriceBook, find_valid
 from printworks.rules.quotas import Quotas
 from printworks.rules.sharpness import SharpnessLimits
 from printworks.store.accounts import audit
@@ -63,6 +65,14 @@ class Backing(Protocol):
         """What is sold."""
 
     @property
+    def price_book(self) -> PriceBook:
+        """The price lists of merchants."""
+
+    @property
+    def quote_keeps(self) -> timedelta:
+        """How long an open order keeps its price."""
+
+    @property
     def cards(self) -> Cards | None:
         """How cards are charged; None where every merchant pays on account."""
 
@@ -100,18 +110,29 @@ class Backing(Protocol):
 
 
 class PinnedCatalogue:
-    """The catalogue as it was when it was first needed."""
+    """The catalogue and the merchants' prices as they were when they were first needed."""
 
-    __slots__ = ("_backing", "_found")
+    __slots__ = ("_backing", "_found", "_prices")
 
     def __init__(self, backing: Backing) -> None:
         self._backing = backing
         self._found: Catalogue | None = None
+        self._prices: dict[int, MerchantPrices] = {}
 
     def get(self) -> Catalogue:
         found = self._found
         if found is None:
             found = self._found = self._backing.catalogue
+        return found
+
+    def get_prices(self, work: "Work") -> MerchantPrices:
+        """Return what a merchant pays at the time of the work."""
+        merchant = work.merchant
+        found = self._prices.get(merchant.id)
+        if found is None:
+            lists = self._backing.price_book.list_candidates(merchant.id, merchant.group_id)
+            rates = find_valid(lists, work.now) if lists else None
+            found = self._prices[merchant.id] = MerchantPrices(merchant.currency, rates)
         return found
 
 
@@ -226,6 +247,11 @@ class Work(SystemWork, frozen=True, kw_only=True):
         if self.is_clock_old:
             return self.real_now + get_merchant(self.db, self.merchant.id).clock_offset
         return self.real_now + self.merchant.clock_offset
+
+    @property
+    def prices(self) -> MerchantPrices:
+        """What the merchant pays: the same from the beginning to the end."""
+        return self.pinned.get_prices(self)
 
     def check_may_order(self) -> None:
         """Refuse to order anything for a merchant whose account is suspended or closed."""

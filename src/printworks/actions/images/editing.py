@@ -6,7 +6,7 @@ from typing import Any, Final
 from printworks.actions.images.images import normalise_image, record_image_status
 from printworks.actions.images.mockups import enqueue_mockups
 from printworks.actions.images.pictures import remove_files
-from printworks.actions.orders.quotes import price_order
+from printworks.actions.orders.quotes import quote_order
 from printworks.actions.work import Work
 from printworks.catalogue.products import Product
 from printworks.rules.events import ImageChanged
@@ -49,7 +49,7 @@ def edit_image(work: Work, order: Order, image_id: int, changes: Mapping[str, An
     edited = update_image(work.db, image, values)
     # The order is locked, and the image was just read.
     assert edited is not None  # noqa: S101
-    price_order(work, order, {"updated_at": work.now})
+    [edited] = quote_order(work, order, {"updated_at": work.now}).show([edited])
     work.record(order.id, ImageChanged(image.id, sorted(changed)))
     work.audit_routine("edit-image", f"order {order.id}", image=image.id)
     if looks_different and image.status is ImageStatus.OK:

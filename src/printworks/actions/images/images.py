@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from printworks.actions.images.mockups import enqueue_mockups
 from printworks.actions.images.pictures import remove_files
 from printworks.actions.mail.notices import describe_order, notify
-from printworks.actions.orders.quotes import find_price, price_order
+from printworks.actions.orders.quotes import QuotedOrder, find_price, price_order, quote_order
 from printworks.actions.production.release import enqueue_prints, enqueue_sending
 from printworks.actions.work import Work
 from printworks.catalogue.products import choose_attributes
@@ -57,7 +57,7 @@ def add_images(
     images = store.insert_images(work.db, order.id, new, now=work.now)
     if not images:
         return []
-    attach_images(work, order, images)
+    images = attach_images(work, order, images).show(images)
     work.audit_routine("add-images", f"order {order.id}", images=len(images))
     waiting = [image for image in images if image.status is ImageStatus.NOT_YET_DOWNLOADED]
     fetched = [{"image": image.id} for image in waiting]
@@ -65,12 +65,12 @@ def add_images(
     return images
 
 
-def attach_images(work: Work, order: Order, images: Sequence[Image]) -> Order:
+def attach_images(work: Work, order: Order, images: Sequence[Image]) -> QuotedOrder:
     """Count images that were added to an order, and calculate its price again."""
     values = {"image_count": order.image_count + len(images), "updated_at": work.now}
-    priced = price_order(work, order, values)
+    quoted = quote_order(work, order, values)
     work.record(order.id, ImagesAdded([image.id for image in images]))
-    return priced
+    return quoted
 
 
 def _normalise_each(
@@ -104,7 +104,7 @@ def normalise_image(work: Work, order: Order, new: NewImage) -> NewImage:
     if new.position is not None:
         check_position(new.position)
     attributes = choose_attributes(product, new.attributes)
-    price = find_price(work, order, product.sku)
+    price = find_price(work, order, product.sku, new.copies)
     return msgspec.structs.replace(new, sku=product.sku, attributes=attributes, price=price)
 
 

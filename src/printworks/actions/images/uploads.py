@@ -211,7 +211,7 @@ def add_uploaded_image(work: Work, upload: Upload, result: UploadResult) -> Imag
         return _complete_awaited_image(work, order, upload, status, facts)
     facts |= {"id": upload.image_id, "status": status}
     image = insert_received_image(work.db, order.id, new, facts, now=work.now)
-    attach_images(work, order, [image])
+    [image] = attach_images(work, order, [image]).show([image])
     work.audit_routine("add-images", f"order {order.id}", images=1)
     work.record(order.id, ImageJudged(image.id, status))
     enqueue_mockups(work, [image])

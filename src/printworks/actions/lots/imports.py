@@ -1,6 +1,7 @@
 """Orders from a file: looked at first, then created, each once, however often it is sent."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
@@ -61,11 +62,13 @@ def check_file(work: Work, file: SentFile) -> CheckedFile:
 def _sum(work: Work, good: Sequence[ImportedOrder]) -> LotTotals:
     amount = 0
     for one in good:
+        copies = Counter[str]()
         for image in one.images:
-            product = work.catalogue.get_product(image.sku)
+            copies[image.sku] += image.copies
+        for sku, number in copies.items():
+            product = work.catalogue.get_product(sku)
             country = one.order.destination_country or ""
-            each = product.find_price(work.merchant.currency, country=country) or 0
-            amount += each * image.copies
+            amount += number * (work.prices.find(product, country, number) or 0)
     images = [image for one in good for image in one.images]
     return LotTotals(len(images), sum(image.copies for image in images), amount)
 

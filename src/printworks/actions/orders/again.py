@@ -124,7 +124,7 @@ def order_again(work: Work, order_id: int, plan: AgainPlan) -> Order:
     most = work.quotas.order_images
     check_adding(created.status, present=0, added=len(plan.items), most=most)
     added = [_insert(work, created, image, number) for image, number in kept]
-    priced = attach_images(work, created, added) if added else created
+    priced = attach_images(work, created, added).order if added else created
     for image in added:
         work.record(created.id, ImageJudged(image.id, image.status))
     enqueue_mockups(work, added)

@@ -22,7 +22,7 @@ def get_catalogue(call: Call) -> CatalogueOut:
     return CatalogueOut.of(
         country,
         quality,
-        [ItemOut.of(product, country.code) for product in products],
+        [ItemOut.of(product, country.code, call.work.prices) for product in products],
         _list_rates(call, country.code, products),
     )
 

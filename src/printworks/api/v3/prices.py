@@ -10,15 +10,17 @@ from printworks.wire.v3.prices import PriceOut, PricesOut, ShippingRateOut, read
 
 def fetch_prices(call: Call) -> PricesOut:
     """Fetch prices."""
-    country, currency = _find_country(call), call.merchant.currency
+    country, prices = _find_country(call), call.work.prices
     products = [call.work.catalogue.find_product(sku) for sku in read_skus(call.body)]
     priced = [
-        (product, product.find_price(currency, country=country))
-        for product in products
-        if product is not None
+        (product, prices.find(product, country)) for product in products if product is not None
     ]
     return PricesOut(
-        [PriceOut(product.sku, price, currency) for product, price in priced if price is not None]
+        [
+            PriceOut.of(product.sku, price, prices.currency, prices.list_steps(product, country))
+            for product, price in priced
+            if price is not None
+        ]
     )
 
 

@@ -41,6 +41,8 @@ class Merchant(msgspec.Struct, frozen=True):
     state_reason: str = ""
     # When it is sent invoices.
     invoicing: Invoicing = Invoicing.EACH_ORDER
+    # With which others it has price lists.
+    group_id: int | None = None
 
     @property
     def share_terms(self) -> ShareTerms:

@@ -1,11 +1,7 @@
 """The catalogue that is in use, followed by every process."""
 
 import threading
-from contextlib import suppress
 from pathlib import Path
-from typing import Final
-
-import structlog
 
 from printworks.catalogue.opening import open_catalogue, read_catalogue
 from printworks.catalogue.problems import BadCatalogue
@@ -13,30 +9,27 @@ from printworks.catalogue.snapshot import Catalogue
 from printworks.clock import Clock
 from printworks.store.catalogue.versions import find_current, read_texts
 from printworks.store.engine.database import Database
-
-log = structlog.get_logger()
-
-# How long it takes until a process notices that another version is in use.
-SECONDS_BETWEEN_LOOKS: Final = 1.0
+from printworks.store.engine.following import Follower
 
 
-class CatalogueWatch:
+class CatalogueWatch(Follower):
     """Holds the version that is in use; safe in many threads.
 
     Once `start` was called, a thread replaces it as soon as another is. Until then it stays what
     it was when it was first asked for.
     """
 
+    subject = "catalogue"
+    fatal = (BadCatalogue,)
+
     def __init__(self, database: Database, folder: Path | None, clock: Clock) -> None:
+        super().__init__()
         self._database = database
         self._folder = folder
         self._clock = clock
         self._version: int | None = None
         self._current: Catalogue | None = None
         self._lock = threading.Lock()
-        self._stopped = threading.Event()
-        self._thread: threading.Thread | None = None
-        self._is_failing = False
 
     @property
     def current(self) -> Catalogue:
@@ -58,37 +51,3 @@ class CatalogueWatch:
         # It was set above, if it had not been before.
         assert current is not None  # noqa: S101
         return current
-
-    def start(self) -> None:
-        """Follow what is published, until `close`; raise `BadCatalogue` if it cannot be read.
-
-        A database that does not answer yet is no reason not to start: whoever asks meanwhile is
-        told so.
-        """
-        self._look_again()
-        self._thread = threading.Thread(target=self._follow, name="catalogue", daemon=True)
-        self._thread.start()
-
-    def close(self) -> None:
-        self._stopped.set()
-        if self._thread is not None:
-            self._thread.join()
-
-    def _follow(self) -> None:
-        while not self._stopped.wait(SECONDS_BETWEEN_LOOKS):
-            # After the start, one that cannot be read leaves the one in use in use.
-            with suppress(BadCatalogue):
-                self._look_again()
-
-    def _look_again(self) -> None:
-        """Look, and log that it failed: once, until it succeeds."""
-        try:
-            self.look()
-        except Exception as error:
-            if not self._is_failing:
-                log.warning("catalogue not read", error=str(error))
-            self._is_failing = True
-            if isinstance(error, BadCatalogue):
-                raise
-        else:
-            self._is_failing = False

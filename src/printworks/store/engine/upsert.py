@@ -40,5 +40,17 @@ def insert_new(db: Connection, table: Table, **values: object) -> bool:
     return db.execute(adding.returning(*table.primary_key)).first() is not None
 
 
+def count_up(db: Connection, table: Table, key: Mapping[str, object], counter: str) -> int:
+    """Add one to the counter of a row, which begins with 1; others wait until this is committed."""
+    more = {counter: table.c[counter] + literal_column("1")}
+    counted = (
+        _insert(db, table)
+        .values(**key, **{counter: 1})
+        .on_conflict_do_update(index_elements=list(key), set_=more)
+        .returning(table.c[counter])
+    )
+    return int(db.execute(counted).scalar_one())
+
+
 def _insert(db: Connection, table: Table) -> Any:
     return sqlite.insert(table) if db.dialect.name == "sqlite" else postgresql.insert(table)

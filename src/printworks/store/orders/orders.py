@@ -21,6 +21,7 @@ from printworks.catalogue.products import Currency, QualityLevel
 from printworks.conversion import reader_of
 from printworks.errors import NotFound, WrongState
 from printworks.rules.orders import ORDER_CHANGED, PLANNED, OrderStatus, Payment, ShippingMethod
+from printworks.rules.price_lists import StoredTerms
 from printworks.rules.reasons import StoredReasons
 from printworks.rules.search import (
     make_email_key,
@@ -76,6 +77,10 @@ class Order(msgspec.Struct, frozen=True):
     tax_included: bool
     # How much tax the recipient pays at the checkout.
     recipient_tax: int
+    # How its prices came about.
+    price_terms: StoredTerms
+    # Until when it keeps its price while it is open.
+    quote_expires_at: datetime | None
     held_at: datetime | None
     # The payment under way; the order cannot be changed until it has an outcome.
     payment_request_id: int | None
@@ -328,6 +333,8 @@ def insert_order(
         "tax_included": False,
         "tax_terms": None,
         "recipient_tax": 0,
+        "price_terms": None,
+        "quote_expires_at": None,
         "held_at": None,
         "payment_request_id": None,
         "pay_until": None,

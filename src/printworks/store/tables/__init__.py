@@ -35,6 +35,12 @@ from printworks.store.tables.people import (
     sign_in_tries,
     used_challenges,
 )
+from printworks.store.tables.prices import (
+    merchant_groups,
+    price_book,
+    price_list_changes,
+    price_lists,
+)
 from printworks.store.tables.privacy import erasures, sweeps
 from printworks.store.tables.requests import api_requests
 from printworks.store.tables.secrets import secrets
@@ -77,6 +83,7 @@ __all__ = [
     "mail_refusals",
     "mails",
     "merchant_files",
+    "merchant_groups",
     "merchants",
     "metadata",
     "news",
@@ -89,6 +96,9 @@ __all__ = [
     "people",
     "pictures",
     "plans",
+    "price_book",
+    "price_list_changes",
+    "price_lists",
     "recovery_codes",
     "secrets",
     "sellers",

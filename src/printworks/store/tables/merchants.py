@@ -23,6 +23,8 @@ merchants = Table(
     Column("state_reason", Text, nullable=False, server_default=text("''")),
     # The currency in which the merchant is charged.
     Column("currency", EnumText(Currency), nullable=False, server_default=text("'GBP'")),
+    # With which others it has price lists; null if with none.
+    Column("group_id", ForeignKey("merchant_groups.id"), index=True),
     # How many orders the merchant has created; the newest order has this ordinal.
     Column("order_count", BigInteger, nullable=False, server_default=text("0")),
     # How many events the merchant's feed has.

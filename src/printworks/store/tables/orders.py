@@ -76,6 +76,10 @@ orders = Table(
     Column("tax_terms", Json),
     # How much tax the recipient pays at the checkout.
     Column("recipient_tax", BigInteger, nullable=False, server_default=text("0")),
+    # How its prices came about; null if they are those of the catalogue.
+    Column("price_terms", Json),
+    # Until when an open order keeps its price, in the merchant's time; null until there is one.
+    Column("quote_expires_at", Timestamp),
     # While this is set, nothing is sent to a lab.
     Column("held_at", Timestamp),
     # While this is set, the order is being paid for and cannot be changed.

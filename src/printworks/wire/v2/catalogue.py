@@ -7,6 +7,7 @@ from typing import Annotated, Self
 import msgspec
 
 from printworks.catalogue.countries import Country
+from printworks.catalogue.merchant_prices import MerchantPrices
 from printworks.catalogue.products import Currency, Product, QualityLevel
 from printworks.catalogue.tariff import ShippingRate
 from printworks.rules.sizing import Units
@@ -52,8 +53,8 @@ class ItemOut(msgspec.Struct, frozen=True, kw_only=True):
     attributes: list[AttributeOut]
 
     @classmethod
-    def of(cls, product: Product, country: str) -> Self:
-        """Show a product with its prices in a country."""
+    def of(cls, product: Product, country: str, prices: MerchantPrices) -> Self:
+        """Show a product with the merchant's prices in a country."""
         return cls(
             name=product.type_names[0],
             description=product.description,
@@ -63,8 +64,8 @@ class ItemOut(msgspec.Struct, frozen=True, kw_only=True):
             fullProductHorizontalSize=_number(product.full_size.width),
             fullProductVerticalSize=_number(product.full_size.height),
             sizeUnits=product.units,
-            priceGBP=product.find_price(Currency.GBP, country=country),
-            priceUSD=product.find_price(Currency.USD, country=country),
+            priceGBP=prices.find(product, country, currency=Currency.GBP),
+            priceUSD=prices.find(product, country, currency=Currency.USD),
             recommendedHorizontalResolution=product.recommended_pixels.width,
             recommendedVerticalResolution=product.recommended_pixels.height,
             shippingBand=product.shipping_band,

@@ -1,6 +1,6 @@
 """Prices as 3.0 shows them, and the codes that it takes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Final, Self
 
 import msgspec
@@ -10,6 +10,7 @@ from printworks.catalogue.products import Currency
 from printworks.catalogue.tariff import ShippingRate
 from printworks.errors import BadInput
 from printworks.rules.orders import ShippingMethod
+from printworks.rules.price_lists import PickedPrice
 from printworks.wire.reading import by_lower_name
 
 MOST_SKUS: Final = 1000
@@ -23,12 +24,26 @@ class FetchPrices(msgspec.Struct, frozen=True):
     skus: Annotated[list[Sku], Meta(max_length=MOST_SKUS)]
 
 
+class VolumePriceOut(msgspec.Struct, frozen=True):
+    """What each copy costs in an order with so many copies of the product."""
+
+    fromCopies: int
+    price: int
+
+
 class PriceOut(msgspec.Struct, frozen=True):
     """What one copy costs the merchant, in cents or pence."""
 
     sku: str
     price: int
     currency: str
+    # Only of products that cost less in larger numbers.
+    volumePrices: list[VolumePriceOut] | msgspec.UnsetType = msgspec.UNSET
+
+    @classmethod
+    def of(cls, sku: str, price: int, currency: str, steps: Sequence[PickedPrice]) -> Self:
+        cheaper = [VolumePriceOut(step.from_copies, step.price) for step in steps]
+        return cls(sku, price, currency, cheaper or msgspec.UNSET)
 
 
 class PricesOut(msgspec.Struct, frozen=True):

@@ -75,7 +75,8 @@ def show_catalogue(visit: MerchantVisit) -> Response:
     shows_kinds = not (text or kind or sort or visit.cursor("from"))
     kind = kind if kind in catalogue.kinds else ""
     found = find_products(catalogue.products, text=text, kind=kind, country=country)
-    tiles = _sort([_make_tile(visit, product, country) for product in found], sort)
+    prices = visit.work.prices
+    tiles = _sort([Tile(product, prices.find(product, country)) for product in found], sort)
     page = choose_page(visit, tiles, _ON_A_PAGE)
     return visit.render(
         "merchant/catalogue.html",
@@ -104,12 +105,14 @@ def show_product(visit: MerchantVisit) -> Response:
     product = catalogue.find_product(str(visit.request.path_params["sku"]))
     if product is None:
         refuse_unknown()
+    prices = visit.work.prices
     return visit.render(
         "merchant/product.html",
         product=product,
         draw=draw_product,
         kind=name_kind(product.kind),
-        price=product.find_price(visit.merchant.currency, country=country),
+        price=prices.find(product, country),
+        steps=prices.list_steps(product, country),
         currency=visit.merchant.currency,
         country=country,
         countries=COUNTRY_CHOICES,
@@ -147,10 +150,6 @@ def name_kind(kind: str) -> str:
 def _read_country(visit: MerchantVisit) -> str:
     wanted = visit.query.get("country", "").upper()
     return wanted if wanted in COUNTRIES else _USUAL_COUNTRY
-
-
-def _make_tile(visit: MerchantVisit, product: Product, country: str) -> Tile:
-    return Tile(product, product.find_price(visit.merchant.currency, country=country))
 
 
 def _sort(tiles: Sequence[Tile], sort: str) -> Sequence[Tile]:
@@ -195,4 +194,5 @@ def _list_others(
     others = sorted(
         (one for one in alike if one.sku != product.sku), key=lambda one: abs(_area(one) - area)
     )
-    return [_make_tile(visit, one, country) for one in others[:_OTHERS]]
+    prices = visit.work.prices
+    return [Tile(one, prices.find(one, country)) for one in others[:_OTHERS]]

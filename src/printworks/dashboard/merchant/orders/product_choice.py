@@ -197,9 +197,9 @@ def _mix(
 def _describe_tile(
     visit: MerchantVisit, country: str, family: Family, fitting: list[Product], *, is_chosen: bool
 ) -> ProductTile:
-    currency = visit.merchant.currency
-    prices = [(product.find_price(currency, country=country), product) for product in fitting]
-    known = [price for price, _ in prices if price is not None]
+    currency, prices = visit.merchant.currency, visit.work.prices
+    each = [prices.find(product, country) for product in fitting]
+    known = [price for price in each if price is not None]
     first = choose_first(visit.services.catalogue, fitting) or fitting[0]
     units = find_units(currency)
     least = format_money(min(known), currency) if known else ""
@@ -234,14 +234,14 @@ def _describe_chosen(
 def _list_sizes(
     visit: MerchantVisit, family: Family, country: str, chosen: Product
 ) -> list[SizeChoice]:
-    currency = visit.merchant.currency
+    currency, prices = visit.merchant.currency, visit.work.prices
     units = find_units(currency)
     labels = {one.sku: _write_size(one, units) for one in family.products}
     # Of two regions, each with a product of its own, a country may have both.
     seen = Counter(labels[one.sku] for one in family.list_sold_to(country))
     found = []
     for one in family.products:
-        price, label = one.find_price(currency, country=country), labels[one.sku]
+        price, label = prices.find(one, country), labels[one.sku]
         found.append(
             SizeChoice(
                 sku=one.sku,
@@ -285,7 +285,7 @@ def list_choices(product: Product, values: Mapping[str, str] | FormValues) -> li
 
 def _describe(visit: MerchantVisit, product: Product, country: str) -> str:
     currency = visit.merchant.currency
-    price = product.find_price(currency, country=country)
+    price = visit.work.prices.find(product, country)
     wide, high = product.recommended_pixels
     costs = "" if price is None else f"{format_money(price, currency)} each. "
     size = write_sizes(product, find_units(currency))

@@ -88,7 +88,8 @@ def find_running_price(
     visit: MerchantVisit, copies: Mapping[str, int], country: str, method: ShippingMethod
 ) -> RunningPrice:
     """Return the price of so many copies of products, by sku, for a country."""
-    catalogue, currency = visit.services.catalogue, visit.merchant.currency
+    catalogue, prices = visit.services.catalogue, visit.work.prices
+    currency = visit.merchant.currency
     found = [(catalogue.find_product(sku), number) for sku, number in copies.items() if number]
     known = [(product, number) for product, number in found if product is not None]
     sold = [(product, number) for product, number in known if product.is_sold_to(country)]
@@ -97,7 +98,7 @@ def find_running_price(
         PriceLine(
             name=product.description,
             copies=number,
-            total=number * (product.find_price(currency, country=country) or 0),
+            total=number * (prices.find(product, country, number) or 0),
         )
         for product, number in sold
     ]

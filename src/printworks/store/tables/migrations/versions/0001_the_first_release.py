@@ -80,12 +80,18 @@ def partial_index(name: str, columns: str, where: str, *, unique: bool = False) 
 
 
 numbered_table(
+    "merchant_groups",
+    sa.Column("name", TEXT, nullable=False, unique=True),
+    *required(TIMESTAMP, "created_at"),
+)
+numbered_table(
     "merchants",
     sa.Column("code", TEXT, nullable=False, unique=True),
     *required(TEXT, "name"),
     *required(TEXT, "state", default="'active'"),
     *required(TEXT, "state_reason", default="''"),
     *required(TEXT, "currency", default="'GBP'"),
+    link("group_id", "merchant_groups", nullable=True, index=True),
     *required(BIGINT, "order_count", "event_count", "file_bytes", default="0"),
     *optional(TEXT, "callback_url", "callback_format"),
     *required(JSON, "callback_secrets", default="'[]'"),
@@ -282,9 +288,9 @@ numbered_table(
     *optional(BIGINT, "tax"),
     *required(BOOLEAN, "tax_included", default="false"),
     *optional(JSON, "tax_terms"),
-    *optional(TIMESTAMP, "held_at", "pay_until", "delivered_at", "erased_at"),
+    *optional(TIMESTAMP, "held_at", "pay_until", "quote_expires_at", "delivered_at", "erased_at"),
     *optional(BIGINT, "payment_request_id", "reprint_of"),
-    *optional(JSON, "reasons"),
+    *optional(JSON, "price_terms", "reasons"),
     *required(BIGINT, "version", default="1"),
     *required(TIMESTAMP, "created_at", "updated_at"),
     sa.UniqueConstraint("merchant_id", "ordinal"),
@@ -618,6 +624,29 @@ table(
     sa.Column("name", TEXT, primary_key=True),
     *required(TEXT, "content"),
 )
+numbered_table(
+    "price_lists",
+    *required(TEXT, "name"),
+    *required(BIGINT, "percent_off", default="0"),
+    *required(JSON, "lines", default="'[]'"),
+    link("merchant_id", "merchants", nullable=True, index=True),
+    link("group_id", "merchant_groups", nullable=True, index=True),
+    *required(TIMESTAMP, "valid_from"),
+    *optional(TIMESTAMP, "valid_until"),
+    *required(BOOLEAN, "is_suspended", default="false"),
+    *required(BIGINT, "revision"),
+    *required(TIMESTAMP, "created_at"),
+)
+table(
+    "price_list_changes",
+    sa.Column("revision", BIGINT, primary_key=True, autoincrement=False),
+    link("list_id", "price_lists"),
+    *required(TEXT, "change", "who"),
+    *required(JSON, "content"),
+    *required(TIMESTAMP, "created_at"),
+    sa.Index(None, "list_id", "revision"),
+)
+table("price_book", sa.Column("name", TEXT, primary_key=True), *required(BIGINT, "revision"))
 numbered_table(
     "erasures",
     link("merchant_id", "merchants"),
