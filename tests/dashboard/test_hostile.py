@@ -55,6 +55,7 @@ ASKED: Final = {
     "/console/production": ("lab", "state", "show"),
     "/console/jobs": ("kind", "state"),
     "/console/ledger": ("merchant", "before"),
+    "/console/reports": ("from", "to", "by", "currency", "after"),
     "/console/audit": ("merchant",),
     "/mail": ("q", "state", "before"),
     "/console/mail": ("q", "state", "before"),

@@ -23,7 +23,7 @@ from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import Billing, may_owe
 from printworks.store.images.images import list_images, sum_items
 from printworks.store.issues.issues import is_compensated
-from printworks.store.labs.shipments import list_shipments
+from printworks.store.labs.shipments import Shipments, list_shipments
 from printworks.store.money.ledger import lock_books, read_credit_limit
 from printworks.store.orders.orders import Order, update_order
 
@@ -63,13 +63,13 @@ def change_shipping(work: Work, order: Order, values: Mapping[str, object]) -> O
     work.audit("change-shipping", f"order {order.id}", fields=sorted(changed))
     if "shipping_method" in changed:
         work.check_may_spend()
-        updated = _reprice(work, order, updated)
+        updated = _reprice(work, order, updated, shipments)
     # Always: a job that is being sent to a lab now has the old address.
     _reoffer(work, updated)
     return updated
 
 
-def _reprice(work: Work, before: Order, order: Order) -> Order:
+def _reprice(work: Work, before: Order, order: Order, shipments: Shipments) -> Order:
     check_not_compensated(is_compensated=is_compensated(work.db, before.id))
     items = sum_items(work.db, order.id)
     shipping = find_shipping(order, items, work.catalogue, work.merchant.currency)
@@ -78,7 +78,7 @@ def _reprice(work: Work, before: Order, order: Order) -> Order:
     repriced = update_order(work.db, order, {"price": price, "shipping_price": shipping, **taxed})
     _require_credit(work, repriced.total - before.total)
     refund_charge(work, before)
-    charge_order(work, repriced)
+    charge_order(work, repriced, list_images(work.db, order.id), shipments)
     return repriced
 
 

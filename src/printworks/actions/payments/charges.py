@@ -6,9 +6,12 @@ from typing import Final
 from sqlalchemy import Connection
 
 from printworks.actions.invoices.causes import note_charge, note_credit
+from printworks.actions.payments.sales import divide_charge, mirror_charge, record_sale
 from printworks.actions.work import Work
 from printworks.rules.events import OrderCharged, OrderRefunded
 from printworks.rules.ledger import EntryKind, LedgerEntry, entry_key
+from printworks.store.images.images import Images
+from printworks.store.labs.shipments import Shipments
 from printworks.store.money.ledger import NewLedgerEntry, post_entry
 from printworks.store.money.payments import PaymentRequest, find_last_request
 from printworks.store.orders.events import count_charges, list_events
@@ -23,8 +26,13 @@ _PROVIDERS: Final[Mapping[str, str]] = {
 }
 
 
-def charge_order(work: Work, order: Order, *, provider: str = ON_ACCOUNT) -> None:
-    """Charge the merchant what was quoted; `provider` says how that is paid."""
+def charge_order(
+    work: Work, order: Order, images: Images, shipments: Shipments, *, provider: str = ON_ACCOUNT
+) -> None:
+    """Charge the merchant what was quoted; `provider` says how that is paid.
+
+    Reports show it by the labs that have the shipments.
+    """
     # A refunded order may be charged again, which is another charge.
     number = count_charges(work.db, order.id) + 1
     event = OrderCharged(
@@ -36,8 +44,9 @@ def charge_order(work: Work, order: Order, *, provider: str = ON_ACCOUNT) -> Non
     )
     work.record(order.id, event)
     entry = _post_event(work, order, EntryKind.CHARGE, event)
-    if entry is not None:
-        note_charge(work, order, entry, paid=_find_paid(work.db, order, provider))
+    parts = divide_charge(work, order, images, shipments, is_new=number == 1)
+    record_sale(work, order, entry, parts)
+    note_charge(work, order, entry, paid=_find_paid(work.db, order, provider))
 
 
 def _find_paid(db: Connection, order: Order, provider: str) -> int:
@@ -58,8 +67,9 @@ def refund_charge(work: Work, order: Order) -> None:
         )
         work.record(order.id, refunded)
         entry = _post_event(work, order, EntryKind.REFUND, refunded)
-        if entry is not None:
-            note_credit(work, order, entry)
+        charge = entry_key(EntryKind.CHARGE, last.reference)
+        record_sale(work, order, entry, mirror_charge(work, charge))
+        note_credit(work, order, entry)
 
 
 def _list_charges(db: Connection, order: Order) -> list[OrderCharged]:
@@ -68,7 +78,7 @@ def _list_charges(db: Connection, order: Order) -> list[OrderCharged]:
 
 def _post_event(
     work: Work, order: Order, kind: EntryKind, event: OrderCharged | OrderRefunded
-) -> LedgerEntry | None:
+) -> LedgerEntry:
     entry = NewLedgerEntry(
         key=entry_key(kind, event.reference),
         kind=kind,
@@ -78,7 +88,10 @@ def _post_event(
         order_id=order.id,
         memo=_PROVIDERS.get(event.provider, event.provider),
     )
-    return post_entry(work.db, work.merchant.id, entry, now=work.now)
+    posted = post_entry(work.db, work.merchant.id, entry, now=work.now)
+    # An order is charged under a new number each time, and each charge is refunded once.
+    assert posted is not None  # noqa: S101
+    return posted
 
 
 def record_payment(work: Work, payment: PaymentRequest, kind: EntryKind) -> None:

@@ -8,11 +8,10 @@ from typing import Final
 from printworks.actions.work import SystemWork, Work
 from printworks.catalogue.products import Currency
 from printworks.errors import BadInput, WrongState
-from printworks.rules.sales import CostPart, spread
+from printworks.rules.sales import CostPart, LabCost, spread
 from printworks.store.images.images import list_images
 from printworks.store.labs.shipments import Shipment, get_shipment
 from printworks.store.money.lab_costs import (
-    LabCost,
     LabPayment,
     insert_cost,
     insert_payment,

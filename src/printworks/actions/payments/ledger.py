@@ -8,8 +8,10 @@ from sqlalchemy import Connection
 from printworks.actions.invoices.verifying import verify_causes, verify_documents
 from printworks.actions.work import SystemWork, Work
 from printworks.rules.ledger import EntryKind, LedgerEntry, LedgerFault, audit
+from printworks.rules.sales import SalesAudit
 from printworks.store.accounts.merchants import Merchant, list_merchants
 from printworks.store.engine.database import consistent_snapshot
+from printworks.store.money.lab_costs import list_all_costs, list_sent
 from printworks.store.money.ledger import (
     NewLedgerEntry,
     list_days,
@@ -19,6 +21,7 @@ from printworks.store.money.ledger import (
     read_books,
 )
 from printworks.store.money.payments import list_payment_money
+from printworks.store.money.sales import list_sales, list_sales_days
 from printworks.store.money.verifications import LEDGER, Verification, note_verification
 
 
@@ -78,14 +81,15 @@ def verify_ledgers(db: Connection) -> LedgerCheck:
     entries = waiting = 0
     for merchant in merchants:
         with consistent_snapshot(db):
-            books = read_books(db, merchant.id)
+            books, sales = read_books(db, merchant.id), SalesAudit()
             found = audit(
-                list_entries(db, merchant.id),
+                sales.watch(list_entries(db, merchant.id)),
                 list_order_money(db, merchant.id),
                 list_payment_money(db, merchant.id),
                 list_days(db, merchant.id),
                 books,
             )
+            found += _audit_sales(db, merchant, sales)
             billed = verify_causes(db, merchant.id)
         entries += books.count
         waiting += billed.waiting
@@ -93,3 +97,16 @@ def verify_ledgers(db: Connection) -> LedgerCheck:
     invoices, wrong = verify_documents(db, merchants)
     faults += [FoundFault(merchant, fault) for merchant, fault in wrong]
     return LedgerCheck(len(merchants), entries, faults, invoices, waiting)
+
+
+def _audit_sales(db: Connection, merchant: Merchant, sales: SalesAudit) -> list[LedgerFault]:
+    """Compare what reports say with the ledger and with the shipments."""
+    for sale in list_sales(db, merchant.id):
+        sales.add_sale(sale)
+    for cost in list_all_costs(db, merchant.id):
+        sales.add_cost(cost)
+    for shipment in list_sent(db, merchant.id):
+        sales.add_sent(shipment)
+    for day in list_sales_days(db, merchant.id):
+        sales.add_day(day)
+    return sales.finish()

@@ -73,7 +73,7 @@ def release_to_production(
     anything is written, if no lab can make it.
     """
     shipments = offer_to_labs(work, order, images, ready)
-    charge_order(work, order, provider=provider)
+    charge_order(work, order, images, shipments, provider=provider)
     submitted = move_order(
         work,
         order,

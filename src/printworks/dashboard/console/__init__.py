@@ -3,7 +3,7 @@
 from typing import Final
 
 from printworks.dashboard.auth.security import security_page
-from printworks.dashboard.console import lab_costs, ledger
+from printworks.dashboard.console import lab_costs, ledger, reports
 from printworks.dashboard.console.accounts import audit, lifecycle, merchants, people
 from printworks.dashboard.console.brand import brand
 from printworks.dashboard.console.catalogue import catalogue, routing, versions
@@ -43,6 +43,8 @@ PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
     versions.show_version,
     ledger.show_ledger,
     lab_costs.show_lab_costs,
+    reports.show_reports,
+    reports.download_report,
     privacy.show_privacy,
     privacy.show_receipt,
     jobs.show_jobs,

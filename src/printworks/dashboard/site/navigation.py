@@ -57,7 +57,9 @@ _MENUS: Final[Mapping[Realm, Sequence[_Line]]] = {
             "catalogue",
             also=("/console/labs", "/console/routing"),
         ),
-        _Line("Ledger", "/console/ledger", "money", also=("/console/lab-costs",)),
+        _Line(
+            "Ledger", "/console/ledger", "money", also=("/console/lab-costs", "/console/reports")
+        ),
         _Line("Privacy", "/console/privacy", "privacy", duty=Duty.SUPPORT),
         _Line("Jobs", "/console/jobs", "jobs"),
         _Line("Mail", "/console/mail", "mail"),

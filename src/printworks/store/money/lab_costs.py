@@ -1,5 +1,6 @@
 """What each shipment cost, what labs are owed for it, and what they were paid."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, Final
 
@@ -8,31 +9,15 @@ from sqlalchemy import Connection, func, insert, select, text, update
 
 from printworks.catalogue.products import Currency
 from printworks.conversion import reader_of
-from printworks.rules.sales import CostPart
-from printworks.store.engine.rows import columns_of, list_structs, newest_first
-from printworks.store.tables import lab_costs, lab_payments
+from printworks.rules.sales import CostPart, LabCost, SentShipment, figures_of_cost
+from printworks.store.engine.rows import columns_of, list_structs, newest_first, read_all
+from printworks.store.money.ledger import lock_books
+from printworks.store.money.sales import add_to_days
+from printworks.store.tables import lab_costs, lab_payments, orders, shipments
 
 read_cost_parts: Final = reader_of(tuple[CostPart, ...])
 # Spelled as in the index.
 _IS_UNPAID: Final = text("payment_id IS NULL")
-
-
-class LabCost(msgspec.Struct, frozen=True, kw_only=True):
-    """What a shipment cost, or a correction of it."""
-
-    shipment_id: int
-    number: int
-    lab: str
-    merchant_id: int
-    order_id: int
-    currency: str
-    country: str
-    items_cost: int
-    shipping_cost: int
-    parts: tuple[CostPart, ...]
-    reason: str
-    # In UTC, in ISO 8601.
-    day: str
 
 
 class LabDebt(msgspec.Struct, frozen=True):
@@ -69,9 +54,12 @@ _PAYMENT: Final = columns_of(lab_payments, LabPayment)
 
 def insert_cost(db: Connection, cost: LabCost, *, now: datetime) -> None:
     """Add what a shipment cost, or a correction; its number is new, or it is an error."""
+    # Whoever adds to the sums of a merchant's days has locked its books.
+    lock_books(db, cost.merchant_id)
     values: dict[str, Any] = msgspec.structs.asdict(cost)
     values |= {"parts": msgspec.to_builtins(cost.parts), "created_at": now}
     db.execute(insert(lab_costs).values(**values))
+    add_to_days(db, cost.merchant_id, figures_of_cost(cost))
 
 
 def list_costs(db: Connection, shipment_id: int) -> list[LabCost]:
@@ -83,6 +71,27 @@ def list_costs(db: Connection, shipment_id: int) -> list[LabCost]:
 def read_cost(values: Any) -> LabCost:
     """Convert the columns of a row to a cost."""
     return LabCost(**{**values, "parts": read_cost_parts(values["parts"])})
+
+
+def list_all_costs(db: Connection, merchant_id: int) -> Iterator[LabCost]:
+    """Yield what all shipments of a merchant cost."""
+    query = select(*_COST, lab_costs.c.id).where(lab_costs.c.merchant_id == merchant_id)
+    for row in read_all(db, query, lab_costs.c.id):
+        values = dict(row._mapping)
+        del values["id"]
+        yield read_cost(values)
+
+
+def list_sent(db: Connection, merchant_id: int) -> Iterator[SentShipment]:
+    """Yield the shipments of a merchant that have left their labs."""
+    planned = (shipments.c.id, shipments.c.items_cost, shipments.c.shipping_cost)
+    query = (
+        select(*planned)
+        .join_from(shipments, orders, shipments.c.order_id == orders.c.id)
+        .where(orders.c.merchant_id == merchant_id, shipments.c.shipped_at.is_not(None))
+    )
+    for row in read_all(db, query, shipments.c.id):
+        yield SentShipment(*row)
 
 
 def list_debts(db: Connection) -> list[LabDebt]:

@@ -19,8 +19,10 @@ from printworks.rules.ledger import (
     hash_entry,
     write_lines,
 )
+from printworks.rules.sales import figures_of_entry
 from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.engine.rows import columns_of, list_structs, read_all
+from printworks.store.money.sales import add_to_days
 from printworks.store.orders.amounts import TAX, TOTAL
 from printworks.store.tables import ledger_days, ledger_entries, merchants, orders
 
@@ -101,6 +103,7 @@ def post_entry(
     _INSERT.run(db, {**values, "hash": head, "balance": balance})
     place = {"merchant_id": merchant_id, "day": entry.day, "kind": new.kind}
     _ADD_TO_DAY.run(db, {**place, "currency": new.currency, "amount": new.amount})
+    add_to_days(db, merchant_id, figures_of_entry(entry))
     written = {"ledger_count": entry.number, "ledger_head": head, "balance": balance}
     _WRITE_BOOKS.run(db, {"merchant": merchant_id, **written})
     return entry

@@ -43,6 +43,7 @@ from printworks.store.tables.prices import (
 )
 from printworks.store.tables.privacy import erasures, sweeps
 from printworks.store.tables.requests import api_requests
+from printworks.store.tables.sales import sales, sales_days
 from printworks.store.tables.secrets import secrets
 from printworks.store.tables.sellers import businesses, sellers
 from printworks.store.tables.shipments import plans, shipments
@@ -100,6 +101,8 @@ __all__ = [
     "price_list_changes",
     "price_lists",
     "recovery_codes",
+    "sales",
+    "sales_days",
     "secrets",
     "sellers",
     "sent_forms",

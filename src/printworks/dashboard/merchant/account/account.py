@@ -1,15 +1,16 @@
 """A merchant's account: how it pays, what it owes, and its statement by month."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from tempfile import TemporaryFile
-from typing import IO, Final
+from typing import Final
 
 from starlette.responses import Response, StreamingResponse
 
 from printworks.dashboard.merchant.account.means import find_means
 from printworks.dashboard.merchant.account.months import Month, list_months
 from printworks.dashboard.merchant.account.statement_csv import write_statement
+from printworks.dashboard.shared.downloads import pour
 from printworks.dashboard.shared.paging import cut
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit, refuse_unknown
@@ -28,8 +29,6 @@ from printworks.store.money.statements import (
 _LINES: Final = 25
 _MOST_MONTHS: Final = 36
 _MOST_PENDING: Final = 20
-# Bytes of a download that are sent together.
-_PIECE: Final = 65_536
 
 _PAYERS: Final[Mapping[Payer, str]] = {Payer.MERCHANT: "You", Payer.RECIPIENT: "The recipient"}
 
@@ -99,11 +98,4 @@ def download_statement(visit: MerchantVisit) -> Response:
     # On the disk: a month of a large shop is too much for memory.
     file = TemporaryFile()  # noqa: SIM115  (closed when all of it was sent)
     write_statement(lines, file)
-    return StreamingResponse(_pour(file), media_type="text/csv", headers=headers)
-
-
-def _pour(file: IO[bytes]) -> Iterator[bytes]:
-    with file:
-        file.seek(0)
-        while piece := file.read(_PIECE):
-            yield piece
+    return StreamingResponse(pour(file), media_type="text/csv", headers=headers)

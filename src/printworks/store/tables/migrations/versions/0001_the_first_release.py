@@ -456,6 +456,26 @@ table(
     sa.Column("currency", TEXT, primary_key=True),
     *required(BIGINT, "entries", "amount"),
 )
+table(
+    "sales",
+    sa.Column("merchant_id", sa.ForeignKey("merchants.id"), primary_key=True),
+    sa.Column("number", BIGINT, primary_key=True, autoincrement=False),
+    *required(TEXT, "kind", "day", "currency", "country"),
+    *required(JSON, "parts"),
+)
+table(
+    "sales_days",
+    sa.Column("day", TEXT, primary_key=True),
+    sa.Column("merchant_id", sa.ForeignKey("merchants.id"), primary_key=True),
+    sa.Column("currency", TEXT, primary_key=True),
+    sa.Column("country", TEXT, primary_key=True),
+    sa.Column("lab", TEXT, primary_key=True),
+    sa.Column("sku", TEXT, primary_key=True),
+    *required(BIGINT, "orders", "copies", "net", "tax", "refunded_net", "refunded_tax"),
+    *required(BIGINT, "items_cost", "shipping_cost", "credited", "credited_tax"),
+    sa.Index(None, "merchant_id", "day"),
+    sqlite_with_rowid=False,
+)
 numbered_table(
     "invoices",
     *required(TEXT, "series"),
