@@ -95,6 +95,25 @@ def test_a_live_job_with_a_packing_slip_and_an_invoice_says_so() -> None:
     assert "12.05 EUR net, 0.05 EUR tax" in sheet
 
 
+def test_a_sheet_without_customs_shows_no_money() -> None:
+    customs = Customs(
+        currency="GBP", value=None, invoice_amount_net=0, invoice_tax=0, invoice_currency=None
+    )
+
+    sheet = sheet_of(a_job(customs=customs, items=[an_item(value=None)]))
+
+    assert "GBP" not in sheet
+    assert "Value each" not in sheet
+
+
+def test_the_operator_stands_above_if_it_has_a_name_or_a_logo() -> None:
+    named, drawn = sheet_of(a_job(operator="<Fox>")), write_sheet(a_job(), {}, {}, b"a fox")
+
+    assert 'class="house"' not in sheet_of(a_job())
+    assert "&lt;Fox&gt;</div>" in named
+    assert '<div class="house"><img alt="" src="data:' in drawn
+
+
 def test_a_job_of_many_images_repeats_the_head_of_the_table_on_every_page() -> None:
     sheet = sheet_of(a_job(items=[an_item(image) for image in range(100, 160)]))
 

@@ -12,6 +12,7 @@ import trustme
 from printworks.actions.mail.composing import compose_test
 from printworks.mail.smtp import open_mailer
 from printworks.mail.transport import Mailer, MailRefused, MailUnavailable
+from printworks.rules.brand import Brand
 from printworks.settings import Settings
 from tests.mail.post_office import (
     PASSWORD,
@@ -40,7 +41,7 @@ def a_mailer(settings: Settings) -> Mailer:
 
 def send(settings: Settings, to: str = "mary@shop.example") -> None:
     """Send a test mail."""
-    message = compose_test(settings, to, now=NOW, message_id="1@print.example")
+    message = compose_test(settings, Brand(), to, now=NOW, message_id="1@print.example")
     a_mailer(settings).send(message)
 
 

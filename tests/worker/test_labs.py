@@ -1,5 +1,6 @@
 """From a submitted order to its parcel: labs get it, and are believed as far as they can be."""
 
+import base64
 import fcntl
 import hashlib
 import json
@@ -10,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from printworks.actions.accounts.shops import change_profile
+from printworks.actions.brand import change_brand, change_brand_logo
 from printworks.actions.orders.orders import cancel_order, change_order
 from printworks.actions.orders.plans import get_planned_order
 from printworks.actions.production.holds import hold_order, release_order
@@ -23,6 +25,7 @@ from printworks.actions.work import Work
 from printworks.errors import WrongState
 from printworks.labs.documents import LabReport
 from printworks.labs.simulated import LATE, LOST_AFTER, make_tracking_number
+from printworks.rules.brand import Brand
 from printworks.rules.events import (
     OrderCharged,
     OrderHeld,
@@ -38,9 +41,10 @@ from printworks.rules.production import LabState
 from printworks.rules.reasons import write_reasons
 from printworks.rules.shops import ShopProfile
 from printworks.rules.submission import GeneralError, Obstacle
+from printworks.store.accounts.shops import Logo
 from printworks.store.labs.shipments import Shipment, get_shipment, list_decisions
 from printworks.store.orders.orders import Order
-from printworks.store.tables import order_events, shipments
+from printworks.store.tables import images, order_events, shipments
 from tests.factories import NOON, a_system_work, a_work, a_work_of
 from tests.worker.catalogues import change_labs
 from tests.worker.conftest import OpenShop
@@ -325,15 +329,63 @@ class TestWhatALabIsTold:
 
         shop.drain()
 
-        price = shop.image(image).price
-        assert price > 0
+        assert shop.image(image).price > 0
         assert read_job(shop, only(shop, order))["customs"] == {
             "currency": "GBP",
-            "value": 3 * price,
+            # The parcel stays in the country.
+            "value": None,
             "invoice_amount_net": 1200,
             "invoice_tax": 240,
             "invoice_currency": "EUR",
         }
+
+    @pytest.mark.parametrize(("country", "is_declared"), [("GB", False), ("CH", True)])
+    def test_nothing_tells_it_what_the_merchant_pays(
+        self, with_folders: Shop, country: str, is_declared: bool
+    ) -> None:
+        shop = with_folders
+        with shop.database.writing() as db:
+            change_profile(a_work(db, shop.merchant), ShopProfile(packing_slip="{items}"))
+        order = shop.add_order(destination_country=country)
+        (image,) = shop.add_images(order, shop.host.at("/cat.jpg", holds(A_PICTURE)), copies=3)
+        shop.drain()
+        with shop.database.writing() as db:
+            # A price of its own, which no list has.
+            db.execute(update(images).where(images.c.id == image).values(price=98_765))
+        shop.submit(order)
+
+        shop.drain()
+
+        shipment = only(shop, order)
+        assert shop.settings.lab_folder is not None
+        folder = shop.settings.lab_folder / shipment.lab / "inbox" / shipment.job_name
+        told = [file.read_bytes() for file in folder.rglob("*.[hj]*") if file.suffix != ".jpg"]
+        assert len(told) >= 2
+        assert not [text for text in told if b"98765" in text or b"987.65" in text]
+        assert not [text for text in told if b"296295" in text or b"2962.95" in text]
+        customs = read_job(shop, shipment)["customs"]
+        assert (customs["value"] is not None) is is_declared
+
+    def test_the_sheet_has_the_name_and_the_logo_of_the_operator(
+        self, with_folders: Shop, tmp_path: Path
+    ) -> None:
+        shop, drawn = with_folders, tmp_path / "logo.jpg"
+        drawn.write_bytes(b"a fox")
+        shop.resources.files.put("logos/1.jpg", drawn)
+        with shop.database.writing() as db:
+            change_brand(a_system_work(db), Brand(name="Fox & Sons"))
+            change_brand_logo(a_system_work(db), None, Logo("logos/1.jpg", 60, 40))
+        order = submit(shop)
+
+        shop.drain()
+
+        shipment = only(shop, order)
+        assert read_job(shop, shipment)["operator"] == "Fox & Sons"
+        assert shop.settings.lab_folder is not None
+        folder = shop.settings.lab_folder / shipment.lab / "inbox" / shipment.job_name
+        sheet = next(folder.glob("*.html")).read_text()
+        assert "Fox &amp; Sons" in sheet
+        assert base64.b64encode(b"a fox").decode() in sheet
 
     @pytest.mark.parametrize(("country", "takes_slips"), [("GB", True), ("FR", False)])
     def test_a_packing_slip_goes_where_they_are_taken(

@@ -12,12 +12,14 @@ from sqlalchemy import select, update
 from structlog.typing import EventDict
 
 from printworks.actions.accounts.people import invite_operator
+from printworks.actions.brand import change_brand
 from printworks.actions.mail.choices import change_mail_settings
 from printworks.actions.mail.notices import notify
 from printworks.actions.mail.writing import NewLetter, write_mail
 from printworks.actions.orders.orders import cancel_order
 from printworks.actions.privacy.erasing import erase_order
 from printworks.actions.work import SystemWork
+from printworks.rules.brand import Brand
 from printworks.rules.jobs import JobKind, JobState
 from printworks.rules.languages import Language
 from printworks.rules.mail import (
@@ -197,6 +199,44 @@ def test_a_mail_is_written_in_the_language_and_the_form_of_its_reader(room: Mail
     assert mail["To"] == "Jürgen Müßig <mary@shop.example>"
     assert "Ihre Bestellung bei Kranich wurde gedruckt und versendet." in text_of(mail)
     assert "Fox & Sons Print druckt und versendet diese Bestellung für Kranich." in text_of(mail)
+
+
+def test_a_mail_has_the_name_the_sender_and_the_texts_of_the_brand(room: MailRoom) -> None:
+    with room.database.writing() as db:
+        said = Brand(
+            name="Fox & Sons",
+            accent="#7a1f5c",
+            sender_name="Fox Prints",
+            sender_email="hello@fox.example",
+            reply_to="help@fox.example",
+            imprint="1 High Street",
+            terms="Be kind.",
+        )
+        change_brand(room.work(db), said)
+    room.write()
+
+    room.send()
+
+    [message] = room.office.taken
+    assert message["From"] == "Fox Prints <hello@fox.example>"
+    assert message["Reply-To"] == "help@fox.example"
+    base = room.settings.public_url
+    assert "your account at Fox & Sons" in " ".join(text_of(message).split())
+    assert f"Imprint: {base}/imprint" in text_of(message)
+    assert f"Terms: {base}/terms" in text_of(message)
+    assert "background:#7a1f5c" in html_of(message)
+    assert f'href="{base}/terms"' in html_of(message)
+
+
+def test_without_a_brand_a_mail_is_as_the_settings_say(room: MailRoom) -> None:
+    room.write()
+
+    room.send()
+
+    [message] = room.office.taken
+    assert room.settings.mail_from in message["From"]
+    assert "/imprint" not in text_of(message)
+    assert "background:#2450c8" in html_of(message)
 
 
 @pytest.mark.parametrize("payment", Payment)

@@ -15,6 +15,7 @@ from printworks.errors import WrongState
 from printworks.mail.smtp import open_mailer
 from printworks.rules.mail import MailState
 from printworks.rules.people import read_email
+from printworks.store.brand.brand import read_brand
 from printworks.store.mail.mails import MailSearch, search_mails
 
 app = typer.Typer(no_args_is_help=True)
@@ -31,7 +32,10 @@ def send_test(
     if mailer is None:
         raise WrongState("No mail server is set: set `smtp_host` and `mail_from`.")
     message_id = f"{secrets.token_hex(16)}@{settings.mail_from.rpartition('@')[2]}"
-    mailer.send(compose_test(settings, email, now=system_clock(), message_id=message_id))
+    with session.reading() as db:
+        brand = read_brand(db).brand
+    message = compose_test(settings, brand, email, now=system_clock(), message_id=message_id)
+    mailer.send(message)
     place = f"{settings.smtp_host}:{settings.smtp_port}"
     session.done(f"{place} has taken a mail to {email}.", email=email, messageId=message_id)
 
@@ -48,6 +52,7 @@ def list_newest(
     with session.reading() as db:
         search = MailSearch(email=address, state=state)
         found = search_mails(db, search, limit=limit + 1).mails
+        brand = read_brand(db).brand
     columns: Columns = {
         **{name: name for name in ("id", "kind", "email", "state", "subject")},
         "written": "createdAt",
@@ -57,7 +62,7 @@ def list_newest(
     mails: list[dict[str, Any]] = [
         {
             **pick(mail, "id", "kind", "email", "state", "created_at", "sent_at", "error"),
-            "subject": write_subject(session.settings, mail),
+            "subject": write_subject(session.settings, brand, mail),
         }
         for mail in found
     ]

@@ -45,8 +45,8 @@ class JobItem(msgspec.Struct, frozen=True, kw_only=True):
     width: int
     height: int
     dpi: int
-    # Of one copy, for customs, in minor units.
-    value: int
+    # Of one copy, for customs, in minor units; None if the parcel crosses no customs border.
+    value: int | None
 
 
 class JobService(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,10 +60,13 @@ class JobService(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Customs(msgspec.Struct, frozen=True, kw_only=True):
-    """The value of the shipment in minor units; the invoice is what the merchant entered."""
+    """The value of the shipment in minor units; the invoice is what the merchant entered.
+
+    The value is for customs: None if the parcel crosses no border of theirs.
+    """
 
     currency: str
-    value: int
+    value: int | None
     invoice_amount_net: int
     invoice_tax: int
     invoice_currency: str | None
@@ -78,6 +81,8 @@ class JobDocument(msgspec.Struct, frozen=True, kw_only=True):
     # The number with a part that nobody can guess: every answer must repeat it.
     name: str
     lab: str
+    # Who runs the service, if the operator has given it a name.
+    operator: str | msgspec.UnsetType = msgspec.UNSET
     environment: str
     order: int
     merchant: str

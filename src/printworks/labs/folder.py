@@ -42,7 +42,7 @@ from printworks.labs.print_paths import (
     place_prints,
     place_slip,
 )
-from printworks.labs.sheet import write_sheet
+from printworks.labs.sheet import LOGO_NAME, write_sheet
 from printworks.rules.production import LabState, is_job_name, read_job_number
 
 log = structlog.get_logger()
@@ -395,4 +395,6 @@ def _write_sheet(
 ) -> str:
     small = [item.thumbnail for item in document.items if item.thumbnail in files]
     thumbnails = {name: files[name].read_bytes() for name in small}
-    return write_sheet(document, {name: str(place) for name, place in places.items()}, thumbnails)
+    logo = files[LOGO_NAME].read_bytes() if LOGO_NAME in files else None
+    where = {name: str(place) for name, place in places.items()}
+    return write_sheet(document, where, thumbnails, logo)

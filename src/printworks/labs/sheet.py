@@ -12,18 +12,27 @@ from markupsafe import Markup
 from printworks.catalogue.country_names import name_country
 from printworks.labs.documents import JobDocument
 
+# The operator's logo among the files of a job.
+LOGO_NAME: Final = "operator-logo.jpg"
+
 
 def write_sheet(
-    document: JobDocument, places: Mapping[str, str], thumbnails: Mapping[str, bytes]
+    document: JobDocument,
+    places: Mapping[str, str],
+    thumbnails: Mapping[str, bytes],
+    logo: bytes | None = None,
 ) -> str:
     """Return the sheet of a job as HTML that needs no other file.
 
-    `places` has the path of each print file and `thumbnails` the pictures, both by file name.
+    `places` has the path of each print file and `thumbnails` the pictures, both by file name;
+    `logo` is that of the operator.
     """
     return _TEMPLATE.render(
         document=document,
         places=places,
         pictures={name: embed_picture(content) for name, content in thumbnails.items()},
+        operator=document.operator or "",
+        logo=embed_picture(logo) if logo else "",
         code=_render_code(document.job),
         name_country=name_country,
     )

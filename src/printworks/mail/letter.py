@@ -1,12 +1,18 @@
 """A letter: what a mail says, before it becomes text and HTML."""
 
 from datetime import datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
 from printworks.language.words import Words
+from printworks.rules.colours import Tones, find_dark_tones, find_light_tones
 from printworks.rules.mail import LONGEST_NAME, MailFacts, tidy_line
+
+_USUAL_BUTTONS: Final = (
+    Tones("#2450c8", "#2450c8", "#ffffff"),
+    Tones("#7aa2ff", "#7aa2ff", "#0d1220"),
+)
 
 
 class LetterLink(NamedTuple):
@@ -56,6 +62,18 @@ class LetterTerms(NamedTuple):
     unsubscribe: str = ""
     # Where the recipient can follow the order; empty if there is no such page.
     order_page: str = ""
+    # The accent colour of the operator, as `#rrggbb`; empty is the usual one.
+    accent: str = ""
+    # Whether the operator has such pages.
+    has_imprint: bool = False
+    has_terms: bool = False
+
+    @property
+    def buttons(self) -> tuple[Tones, Tones]:
+        """The colours of buttons, on a light and on a dark ground."""
+        if not self.accent:
+            return _USUAL_BUTTONS
+        return find_light_tones(self.accent), find_dark_tones(self.accent)
 
 
 class Writing(NamedTuple):

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 import msgspec
 import structlog
 
+from printworks.actions.brand import read_paper_brand
 from printworks.actions.production import lab_reports, release
 from printworks.actions.production.lab_documents import slip_name, thumbnail_name, write_document
 from printworks.actions.production.shop_slips import enclose_slip, find_shop_slip, render_slip
@@ -18,12 +19,14 @@ from printworks.conversion import reader_of
 from printworks.errors import NotFound
 from printworks.labs.connector import LabConnector, LabUnavailable
 from printworks.labs.documents import JobDocument, LabReport, Later
+from printworks.labs.sheet import LOGO_NAME
 from printworks.labs.slip import SLIP_NAME, SlipText
 from printworks.rules.jobs import JobKind, PermanentFailure, RetryLater
 from printworks.rules.orders import OrderStatus
 from printworks.rules.production import LabState
 from printworks.settings import BadSetting
 from printworks.store.accounts.merchants import Merchant
+from printworks.store.brand.brand import StoredBrand, read_brand
 from printworks.store.images.images import list_images
 from printworks.store.images.packing_slips import find_packing_slip
 from printworks.store.images.pictures import print_key, proof_key
@@ -51,6 +54,8 @@ class _LabJob(NamedTuple):
     files: dict[str, str]
     # That of the shop, if the order has none of its own.
     shop_slip: SlipText | None = None
+    # What the operator calls the service, for the sheet.
+    brand: StoredBrand = StoredBrand()
 
 
 async def send_to_lab(context: Context, job: Job) -> None:
@@ -82,13 +87,14 @@ def _prepare(context: Context, job: Job) -> _LabJob | None:
         document = write_document(work, order, shipment, images, slip)
         can_pack = work.catalogue.get_lab(shipment.lab).packing_slips
         shop_slip = find_shop_slip(db, order, document, can_pack=can_pack)
+        brand = read_brand(db)
     files = {item.print.name: print_key(item.image) for item in document.items}
     files |= {
         thumbnail_name(item.image): proof_key(item.image, "thumbnail") for item in document.items
     }
     if document.packing_slip is not None and slip is not None and slip.file is not None:
         files[slip_name(slip)] = slip.file
-    return _LabJob(work.merchant, shipment, document, files, shop_slip)
+    return _LabJob(work.merchant, shipment, document, files, shop_slip, brand)
 
 
 def _handle_unsendable(context: Context, job: Job) -> None:
@@ -123,6 +129,9 @@ def _place(resources: Resources, lab_job: _LabJob) -> Sequence[Later]:
             for name, key in lab_job.files.items()
         }
         document = lab_job.document
+        if logo := read_paper_brand(lab_job.brand, resources.files).logo:
+            files[LOGO_NAME] = stack.enter_context(resources.folder()) / LOGO_NAME
+            files[LOGO_NAME].write_bytes(logo)
         if lab_job.shop_slip is not None:
             slip = stack.enter_context(resources.folder()) / SLIP_NAME
             slip.write_bytes(content := render_slip(resources.files, lab_job.shop_slip))

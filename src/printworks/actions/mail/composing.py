@@ -12,11 +12,13 @@ from printworks.mail.letters import write_letter
 from printworks.mail.messages import SANDBOX, MailHeaders, build_message
 from printworks.mail.rendering import render_letter
 from printworks.mail.unsubscribing import LANGUAGE, make_unsubscribe_path
+from printworks.rules.brand import Brand
 from printworks.rules.languages import Language
 from printworks.rules.mail import NOTICES, WITH_LINK, MailFacts, MailKind
 from printworks.rules.orders import Payment
 from printworks.settings import Settings
 from printworks.store.accounts.secrets import about_mail, get_link_key
+from printworks.store.brand.brand import read_brand
 from printworks.store.mail.choices import hash_recipient
 from printworks.store.mail.mails import Mail
 from printworks.store.mail.settings import read_mail_settings
@@ -40,7 +42,8 @@ def compose_mail(
         path = make_unsubscribe_path(key, reader, mail.kind, mail.language)
         unsubscribe = f"{settings.public_url}{path}"
     order_page = _find_order_page(db, mail, Links(settings.public_url, key))
-    terms = LetterTerms(settings.operator_name, settings.public_url, link, unsubscribe, order_page)
+    said = read_brand(db).brand
+    terms = _write_terms(settings, said, link, unsubscribe, order_page)
     letter = write_letter(mail.kind, facts, words, terms)
     is_to_recipient = mail.kind is MailKind.PARCEL_SENT
     brand = facts.shop if is_to_recipient else ""
@@ -48,12 +51,12 @@ def compose_mail(
     if is_to_recipient and mail.merchant_id is not None:
         reply_to = read_mail_settings(db, mail.merchant_id).recipient_reply_to
     headers = MailHeaders(
-        sender=settings.mail_from,
+        sender=said.sender_email or settings.mail_from,
         # Recipients know the shop, and not who prints for it.
-        sender_name=brand or settings.mail_from_name or settings.operator_name,
+        sender_name=brand or _name_sender(settings, said),
         to=mail.email,
         to_name=mail.name,
-        reply_to=reply_to or settings.mail_reply_to,
+        reply_to=reply_to or said.reply_to or settings.mail_reply_to,
         subject=_write_subject(settings, letter),
         message_id=mail.message_id,
         language=mail.language,
@@ -89,38 +92,61 @@ def _write_subject(settings: Settings, letter: Letter) -> str:
     return f"{SANDBOX if settings.environment == 'sandbox' else ''}{letter.subject}"
 
 
-def write_subject(settings: Settings, mail: Mail) -> str:
+def write_subject(settings: Settings, brand: Brand, mail: Mail) -> str:
     """Return the subject of a mail, for a list."""
-    return _write_subject(settings, _write_harmless(settings, mail))
+    return _write_subject(settings, _write_harmless(settings, brand, mail))
 
 
-def write_harmless_text(settings: Settings, mail: Mail) -> str:
+def write_harmless_text(settings: Settings, brand: Brand, mail: Mail) -> str:
     """Return the text of a mail without the links that let somebody in, or change something."""
     words = Words(mail.language, mail.facts.country)
-    letter = _write_harmless(settings, mail)
-    return render_letter(letter, words, _harmless_terms(settings, mail)).text
+    letter = _write_harmless(settings, brand, mail)
+    return render_letter(letter, words, _harmless_terms(settings, brand, mail)).text
 
 
-def _write_harmless(settings: Settings, mail: Mail) -> Letter:
+def _write_harmless(settings: Settings, brand: Brand, mail: Mail) -> Letter:
     words = Words(mail.language, mail.facts.country)
-    return write_letter(mail.kind, mail.facts, words, _harmless_terms(settings, mail))
+    return write_letter(mail.kind, mail.facts, words, _harmless_terms(settings, brand, mail))
 
 
-def _harmless_terms(settings: Settings, mail: Mail) -> LetterTerms:
+def _harmless_terms(settings: Settings, brand: Brand, mail: Mail) -> LetterTerms:
     link = f"{settings.public_url}/invitations/…" if mail.kind in WITH_LINK else ""
-    return LetterTerms(settings.operator_name, settings.public_url, link)
+    return _write_terms(settings, brand, link)
 
 
-def compose_test(settings: Settings, email: str, *, now: datetime, message_id: str) -> EmailMessage:
+def _write_terms(
+    settings: Settings, brand: Brand, link: str = "", unsubscribe: str = "", order_page: str = ""
+) -> LetterTerms:
+    """Return what letters say about the service, by its brand or else by its settings."""
+    return LetterTerms(
+        brand.name or settings.operator_name,
+        settings.public_url,
+        link,
+        unsubscribe,
+        order_page,
+        accent=brand.accent,
+        has_imprint=bool(brand.imprint),
+        has_terms=bool(brand.terms),
+    )
+
+
+def _name_sender(settings: Settings, brand: Brand) -> str:
+    named = brand.sender_name or settings.mail_from_name
+    return named or brand.name or settings.operator_name
+
+
+def compose_test(
+    settings: Settings, brand: Brand, email: str, *, now: datetime, message_id: str
+) -> EmailMessage:
     """Return a mail that only shows that mail works."""
     words = Words(Language(settings.mail_language))
-    terms = LetterTerms(settings.operator_name, settings.public_url)
+    terms = _write_terms(settings, brand)
     letter = write_letter(MailKind.TEST, MailFacts(), words, terms)
     headers = MailHeaders(
-        sender=settings.mail_from,
-        sender_name=settings.mail_from_name or settings.operator_name,
+        sender=brand.sender_email or settings.mail_from,
+        sender_name=_name_sender(settings, brand),
         to=email,
-        reply_to=settings.mail_reply_to,
+        reply_to=brand.reply_to or settings.mail_reply_to,
         subject=_write_subject(settings, letter),
         message_id=message_id,
         language=settings.mail_language,

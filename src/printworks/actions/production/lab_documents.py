@@ -1,8 +1,11 @@
 """Writes the job document that a lab gets with a shipment."""
 
+from collections.abc import Sequence
 from datetime import date
 from pathlib import PurePosixPath
 from typing import Any, Final
+
+import msgspec
 
 from printworks.actions.production.release import print_name
 from printworks.actions.work import Work
@@ -11,7 +14,9 @@ from printworks.catalogue.snapshot import Catalogue
 from printworks.conversion import reader_of
 from printworks.imaging.manifest import Manifest
 from printworks.labs.documents import Address, Customs, JobDocument, JobFile, JobItem, JobService
+from printworks.rules.customs import crosses_customs, find_declared_value
 from printworks.rules.images import ImageStatus
+from printworks.store.brand.brand import read_brand
 from printworks.store.images.images import Image, Images
 from printworks.store.images.packing_slips import PackingSlip
 from printworks.store.labs.shipments import Shipment, list_decisions
@@ -36,12 +41,15 @@ def write_document(
     """Write what a lab needs to know to make and send a shipment."""
     lab, merchant = work.catalogue.get_lab(shipment.lab), work.merchant
     theirs = [image for image in images if image.id in shipment.image_ids]
-    items = [_write_item(image, work.catalogue) for image in theirs]
+    items = [_write_item(work, image) for image in theirs]
+    if crosses_customs(lab.country, order.destination_country or lab.country):
+        items = [_declare(work, order, *pair) for pair in zip(items, theirs, strict=True)]
     rejected = [len(decision.without) for decision in list_decisions(work.db, order.id)]
     return JobDocument(
         job=shipment.id,
         name=shipment.job_name,
         lab=lab.code,
+        operator=read_brand(work.db).brand.name or msgspec.UNSET,
         environment=work.environment,
         order=order.id,
         merchant=merchant.name,
@@ -56,7 +64,7 @@ def write_document(
         packing_slip=_write_slip(slip, lab),
         customs=Customs(
             currency=order.currency or merchant.currency,
-            value=sum(item.value * item.copies for item in items),
+            value=_add_up(items),
             invoice_amount_net=order.invoice_amount_net,
             invoice_tax=order.invoice_tax,
             invoice_currency=order.invoice_currency,
@@ -64,9 +72,9 @@ def write_document(
     )
 
 
-def _write_item(image: Image, catalogue: Catalogue) -> JobItem:
+def _write_item(work: Work, image: Image) -> JobItem:
     manifest = read_manifest(image)
-    product = catalogue.find_product(image.sku)
+    product = work.catalogue.find_product(image.sku)
     return JobItem(
         image=image.id,
         sku=image.sku,
@@ -78,8 +86,28 @@ def _write_item(image: Image, catalogue: Catalogue) -> JobItem:
         width=manifest.plan.canvas.width,
         height=manifest.plan.canvas.height,
         dpi=manifest.plan.dpi,
-        value=image.price,
+        value=None,
     )
+
+
+def _declare(work: Work, order: Order, item: JobItem, image: Image) -> JobItem:
+    """Return an item with its value, for a parcel that crosses a customs border."""
+    product, currency = work.catalogue.find_product(image.sku), order.currency
+    country = order.destination_country or ""
+    listed = (
+        None
+        if product is None
+        else product.find_price(currency or work.merchant.currency, country=country)
+    )
+    value = find_declared_value(image.price_to_user, listed)
+    return msgspec.structs.replace(item, value=value)
+
+
+def _add_up(items: Sequence[JobItem]) -> int | None:
+    """Return what all items are worth; None if it is not known of one, or nobody wants to know."""
+    values = [None if item.value is None else item.value * item.copies for item in items]
+    known = [value for value in values if value is not None]
+    return sum(known) if known and len(known) == len(values) else None
 
 
 def read_manifest(image: Image) -> Manifest:

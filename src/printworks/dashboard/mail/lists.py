@@ -6,6 +6,7 @@ import msgspec
 
 from printworks.actions.mail.composing import write_harmless_text, write_subject
 from printworks.dashboard.shared.mail_words import MAIL_NAMES, MAIL_STATES
+from printworks.dashboard.site.branding import find_brand
 from printworks.dashboard.site.forms import find_choice
 from printworks.dashboard.site.visits import Visit
 from printworks.rules.mail import MailState
@@ -29,7 +30,9 @@ def list_mails(visit: Visit, *, merchant_id: int | None = None) -> dict[str, Any
     page = search_mails(visit.db, search, before=visit.cursor(), limit=_ROWS)
     settings = visit.services.settings
     return {
-        "lines": [MailLine(mail, write_subject(settings, mail)) for mail in page.mails],
+        "lines": [
+            MailLine(mail, write_subject(settings, find_brand().brand, mail)) for mail in page.mails
+        ],
         "names": MAIL_NAMES,
         "states": MAIL_STATES,
         "state_choices": [(one.value, MAIL_STATES[one].text) for one in MailState],
@@ -46,8 +49,8 @@ def describe_mail(visit: Visit, mail: Mail) -> dict[str, Any]:
     settings = visit.services.settings
     return {
         "mail": mail,
-        "subject": write_subject(settings, mail),
-        "text": write_harmless_text(settings, mail),
+        "subject": write_subject(settings, find_brand().brand, mail),
+        "text": write_harmless_text(settings, find_brand().brand, mail),
         "name": MAIL_NAMES[mail.kind],
         "state": MAIL_STATES[mail.state],
     }

@@ -5,9 +5,11 @@ from typing import Final
 
 from starlette.responses import Response, StreamingResponse
 
+from printworks.actions.brand import read_paper_brand
 from printworks.actions.production.lab_documents import write_document
 from printworks.actions.production.shop_slips import enclose_slip, find_shop_slip
 from printworks.dashboard.shared.slips import SlipResponse, make_paper_policy
+from printworks.dashboard.site.branding import find_brand
 from printworks.dashboard.site.file_response import StoredPicture
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit, refuse_unknown
@@ -82,7 +84,8 @@ def _write_document(
 
 def _draw(document: JobDocument, files: Files, print_path: str) -> Iterator[bytes]:
     places = {name: str(place) for name, place in place_prints(document, print_path).items()}
-    yield write_sheet(document, places, read_thumbnails(document, files)).encode()
+    logo = read_paper_brand(find_brand(), files).logo
+    yield write_sheet(document, places, read_thumbnails(document, files), logo).encode()
 
 
 def _draw_without_pictures(document: JobDocument) -> str:

@@ -10,12 +10,14 @@ from typing import Final, NamedTuple
 
 from starlette.responses import Response, StreamingResponse
 
+from printworks.actions.brand import read_paper_brand
 from printworks.dashboard.console.production.job_sheet import (
     PRIVATE,
     find_document,
     read_thumbnails,
 )
 from printworks.dashboard.shared.archives import send_archive
+from printworks.dashboard.site.branding import find_brand
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.errors import BadInput
 from printworks.files.archives import ArchiveWriter, write_zip
@@ -75,9 +77,10 @@ def _draw_all(jobs: FoundJobs, style: str, files: Files, path: str) -> Iterator[
     if jobs.unready:
         numbers = ", ".join(map(str, jobs.unready))
         yield f"<p>Not ready yet, and not printed here: lab jobs {numbers}.</p>\n".encode()
+    logo = read_paper_brand(find_brand(), files).logo
     for document in jobs.documents:
         places = {name: str(place) for name, place in place_prints(document, path).items()}
-        sheet = write_sheet(document, places, read_thumbnails(document, files))
+        sheet = write_sheet(document, places, read_thumbnails(document, files), logo)
         body = sheet.partition("<body>")[2].partition("</body>")[0]
         yield f'<section class="sheet">{body}</section>\n'.encode()
     yield b"</body>\n</html>\n"
