@@ -57,3 +57,8 @@ def hear(database: Database, shipment: Shipment, state: LabState, **facts: Any) 
     report = LabReport(job=shipment.id, state=state, **facts)
     with database.writing() as db:
         assert apply_lab_report(a_system_work(db, now=NOON, catalogue=open_catalogue(None)), report)
+
+
+def let_labs_be_seen(operator: Window) -> None:
+    """Let the operator show merchants which labs print for them."""
+    operator.follow(operator.do("/console/brand", "change-brand", show_labs="yes"))

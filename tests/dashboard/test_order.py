@@ -17,6 +17,7 @@ from tests.api.conftest import MovableClock
 from tests.api.images import add, an_image, create, judge, receive
 from tests.api.production import hear, see, set_status, submit
 from tests.dashboard.ordering import an_order
+from tests.dashboard.scenes import let_labs_be_seen
 from tests.dashboard.telling import did, last_callback, listen, see_merchant, try_once
 from tests.dashboard.visits import words_of
 from tests.dashboard.windows import Window
@@ -91,7 +92,10 @@ class TestWhatItSays:
         assert "seen=" not in page.body.decode()
 
     @pytest.mark.both_databases
-    def test_it_says_why_this_lab_and_nothing_of_what_labs_cost(self, alice: Window) -> None:
+    def test_it_says_why_this_lab_and_nothing_of_what_labs_cost(
+        self, alice: Window, operator: Window
+    ) -> None:
+        let_labs_be_seen(operator)
         order, address = an_order(alice)
         for heading in ("If it were submitted now", "When it was submitted"):
             why = alice.words(address).partition("Why this lab?")[2].partition("Callbacks")[0]
@@ -324,8 +328,8 @@ class TestChanging:
         address = f"/orders/{order}"
         words = alice.words(address)
 
-        begun = "Bristol (United Kingdom) has started making it."
-        never = "Bristol (United Kingdom) does not offer this once an order is submitted."
+        begun = "Our lab (United Kingdom) has started making it."
+        never = "Our lab (United Kingdom) does not offer this once an order is submitted."
         assert f"Change address or shipping {begun} Hold {never} Cancel {begun}" in words
         assert alice.do(address, "cancel-order").status == 400
         assert alice.do(address, "hold-order").status == 400

@@ -89,7 +89,7 @@ def test_once_a_lab_has_begun_nothing_is_changed_and_it_is_said_why(
 
     assert refused.status == 400
     assert "can no longer be changed" in words_of(refused)
-    why = "The address can no longer be changed Bristol (United Kingdom) has started making it."
+    why = "The address can no longer be changed Our lab (United Kingdom) has started making it."
     assert why in alice.words(page)
     assert see(alice.api, order)["addressTownOrCity"] == "London"
     assert did(database) == []

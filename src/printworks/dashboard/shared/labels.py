@@ -227,6 +227,11 @@ def shorten(text: str, longest: int = 60) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
+def begin_sentence(text: str) -> str:
+    """Return a text with a capital at its beginning."""
+    return text[:1].upper() + text[1:]
+
+
 def count(number: int, one: str, more: str = "") -> str:
     """Return `1 image`, or `1,200 images`."""
     return f"{number:,} {one if number == 1 else more or one + 's'}"

@@ -9,7 +9,8 @@ import msgspec
 from printworks.actions.production.release import permissions_of
 from printworks.actions.production.routing import lab_rules_of
 from printworks.catalogue.snapshot import Catalogue
-from printworks.dashboard.shared.order_routing import name_lab
+from printworks.dashboard.shared.labels import begin_sentence
+from printworks.dashboard.shared.order_routing import LabNaming, show_lab
 from printworks.rules.orders import ENDED, OrderStatus, Payment, Permissions
 from printworks.rules.production import DROPPED, SENT, LabState
 from printworks.store.labs.shipments import Shipments
@@ -101,6 +102,7 @@ def explain_refusal(
     order: Order,
     shipments: Shipments,
     catalogue: Catalogue,
+    naming: LabNaming = show_lab,
 ) -> str:
     """Say why an order does not allow an action; empty if it does."""
     if getattr(permissions, _NEEDS[doing]):
@@ -116,7 +118,8 @@ def explain_refusal(
             continue
         allowed = getattr(lab_rules_of(catalogue.find_lab(shipment.lab)), _NEEDS[doing])
         if shipment.state not in allowed:
-            return _explain_lab(name_lab(shipment.lab, catalogue), shipment.state, allowed)
+            lab = begin_sentence(naming(shipment.lab, catalogue))
+            return _explain_lab(lab, shipment.state, allowed)
     return "The order is already on hold."
 
 

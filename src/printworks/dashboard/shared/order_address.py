@@ -10,6 +10,7 @@ from printworks.actions.work import Work
 from printworks.catalogue.country_names import name_country
 from printworks.dashboard.shared.labels import COUNTRY_CHOICES
 from printworks.dashboard.shared.order_actions import OrderAction, explain_refusal
+from printworks.dashboard.shared.order_routing import name_lab, show_lab
 from printworks.dashboard.shared.recipient_fields import list_methods, read_country, read_method
 from printworks.dashboard.site.forms import Sent
 from printworks.dashboard.site.visits import Visit
@@ -53,7 +54,12 @@ def describe_address(visit: Visit, whole: WholeOrder) -> dict[str, Any]:
         "country": name_country(order.destination_country),
         "methods": list_methods(catalogue, order.destination_country or ""),
         "why_not": explain_refusal(
-            OrderAction.CHANGE_SHIPPING, permissions, order, shipments, catalogue
+            OrderAction.CHANGE_SHIPPING,
+            permissions,
+            order,
+            shipments,
+            catalogue,
+            name_lab if visit.person.merchant_id is None else show_lab,
         ),
     }
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from printworks.catalogue.snapshot import Catalogue
-from printworks.dashboard.shared.labels import count, join
-from printworks.dashboard.shared.order_routing import name_lab
+from printworks.dashboard.shared.labels import begin_sentence, count, join
+from printworks.dashboard.shared.order_routing import show_lab
 from printworks.store.images.images import Image
 from printworks.store.labs.shipments import Shipment
 
@@ -20,14 +20,14 @@ def explain_parcels(
     if not shipments:
         return ""
     if len(shipments) == 1:
-        return f"One parcel from {name_lab(shipments[0].lab, catalogue)}."
+        return f"One parcel from {show_lab(shipments[0].lab, catalogue)}."
     sentences = [f"It travels in {len(shipments)} parcels."]
     bands = list(dict.fromkeys(shipment.band for shipment in shipments))
     if len(bands) > 1:
         sentences.append(f"{join(bands)} are packed differently and cannot share one.")
     if len({shipment.lab for shipment in shipments}) > 1:
         skus = {image.id: image.sku for image in images}
-        sentences.append(f"{_describe_labs(shipments, skus, catalogue)}.")
+        sentences.append(f"{begin_sentence(_describe_labs(shipments, skus, catalogue))}.")
     return " ".join(sentences)
 
 
@@ -39,7 +39,7 @@ def _describe_labs(
         found = [skus[image] for image in shipment.image_ids if image in skus]
         by_lab.setdefault(shipment.lab, []).extend(found)
     return "; ".join(
-        f"{name_lab(lab, catalogue)} prints {_name_products(found, catalogue)}"
+        f"{show_lab(lab, catalogue)} prints {_name_products(found, catalogue)}"
         for lab, found in by_lab.items()
     )
 

@@ -3,7 +3,7 @@
 What labs charge us is not shown: only which of them would have cost more.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from printworks.actions.production.routing import FINE
@@ -12,6 +12,7 @@ from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.shared.dates import write_day
 from printworks.dashboard.shared.labels import count, join
 from printworks.dashboard.shared.money import format_money
+from printworks.dashboard.site.branding import find_brand
 from printworks.rules.routing.explaining import RoutingWords
 from printworks.rules.routing.model import LabFinding, LabVerdict, Plan, PlannedShipment, Routed
 from printworks.store.images.images import Image
@@ -102,10 +103,22 @@ def _shorten(sentences: Sequence[str]) -> tuple[str, ...]:
     return (*apart[:_MOST_REASONS], *([f"And {rest} more like these."] if rest > 0 else []))
 
 
+# What a lab is called, by its code.
+LabNaming = Callable[[str, Catalogue], str]
+
+
 def name_lab(code: str, catalogue: Catalogue) -> str:
     """Return what a lab is called, and in which country it is."""
     lab = catalogue.find_lab(code)
     return code if lab is None else f"{lab.name} ({name_country(lab.country)})"
+
+
+def show_lab(code: str, catalogue: Catalogue) -> str:
+    """Return what a merchant is told of a lab: its name only if the operator says so."""
+    if find_brand().brand.show_labs:
+        return name_lab(code, catalogue)
+    lab = catalogue.find_lab(code)
+    return "our lab" if lab is None else f"our lab ({name_country(lab.country)})"
 
 
 def _describe_shipment(package: PlannedShipment, catalogue: Catalogue, names: ImageNames) -> str:

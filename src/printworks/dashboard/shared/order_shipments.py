@@ -6,8 +6,8 @@ import msgspec
 
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.shared.dates import write_days
-from printworks.dashboard.shared.labels import count, name_carrier
-from printworks.dashboard.shared.order_routing import name_lab
+from printworks.dashboard.shared.labels import begin_sentence, count, name_carrier
+from printworks.dashboard.shared.order_routing import show_lab
 from printworks.rules.production import LabState
 from printworks.store.labs.shipments import Shipment
 
@@ -41,7 +41,7 @@ def describe_shipment(shipment: Shipment, catalogue: Catalogue) -> ShipmentView:
     return ShipmentView(
         id=shipment.id,
         state=shipment.state,
-        lab=name_lab(shipment.lab, catalogue),
+        lab=begin_sentence(show_lab(shipment.lab, catalogue)),
         what=f"{images}, {count(shipment.copies, 'copy', 'copies')}",
         how=f"{service or name_carrier(shipment.carrier)}, {tracked}",
         arrives=write_days(first, last),

@@ -73,7 +73,7 @@ def _describe_production(visit: ConsoleVisit, order: Order, merchant: Merchant) 
     shipments = [one for one in every if one.state not in DROPPED]
     permissions = permissions_of(order, shipments, catalogue)
     cannot = {
-        doing: explain_refusal(doing, permissions, order, shipments, catalogue)
+        doing: explain_refusal(doing, permissions, order, shipments, catalogue, name_lab)
         for doing in (OrderAction.HOLD, OrderAction.CANCEL)
     }
     return {

@@ -10,6 +10,7 @@ from printworks.actions.accounts.merchants import add_key, replace_key, revoke_k
 from printworks.dashboard.merchant.integrations.api_access import KEY_GOES_HERE, describe_access
 from printworks.dashboard.shared.labels import KEY_ACCESSES
 from printworks.dashboard.shared.order_routing import name_lab
+from printworks.dashboard.site.branding import find_brand
 from printworks.dashboard.site.forms import read_choice
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit, refuse_unknown
@@ -39,7 +40,8 @@ def show_keys(visit: MerchantVisit, new_key: str = "") -> Response:
     """Show the active keys, and how to use one."""
     keys = list_keys(visit.db, visit.merchant.id, now=visit.real_now)
     catalogue = visit.services.catalogue
-    labs = [(lab.code, name_lab(lab.code, catalogue)) for lab in catalogue.labs]
+    may_see = find_brand().brand.show_labs
+    labs = [(lab.code, name_lab(lab.code, catalogue)) for lab in catalogue.labs] if may_see else []
     # The one to confirm.
     wanted = visit.sent.text("key") or visit.query.get("revoke") or visit.query.get("replace")
     sent = visit.sent.text("do")
@@ -69,11 +71,18 @@ def make_key(visit: MerchantVisit) -> Response:
     limits = KeyLimits(
         sent.text("name"),
         read_choice(KeyAccess, access, "Choose what the key may do.", field="access"),
-        sent.text("lab") or None,
+        _read_lab(visit),
     )
     if end not in _ENDS:
         raise BadInput("Choose when the key ends.", field="ends")
     return show_keys(visit, add_key(visit.work, limits, valid_for=_ENDS[end][1]))
+
+
+def _read_lab(visit: MerchantVisit) -> str | None:
+    lab = visit.sent.text("lab")
+    if lab and not find_brand().brand.show_labs:
+        raise BadInput("A key for one lab is made by the operator.", field="lab")
+    return lab or None
 
 
 @show_keys.action("rotate-keys", needs_password=True)

@@ -32,6 +32,7 @@ from printworks.dashboard.shared.order_parcels import explain_parcels
 from printworks.dashboard.shared.order_problems import count_doubtful, count_unseen, list_missing
 from printworks.dashboard.shared.order_routing import RoutingChoice, describe_choices
 from printworks.dashboard.shared.order_shipments import describe_shipment
+from printworks.dashboard.site.branding import find_brand
 from printworks.dashboard.site.forms import read_number
 from printworks.dashboard.site.rendering import Link, Message, Onwards, render_message
 from printworks.dashboard.site.router import page_at
@@ -208,8 +209,13 @@ def _describe_shipments(visit: MerchantVisit, whole: WholeOrder) -> dict[str, An
 
 
 def _list_choices(visit: MerchantVisit, whole: WholeOrder) -> list[RoutingChoice]:
-    """Explain the choice of labs; for an open order, the choice if it were submitted now."""
+    """Explain the choice of labs; for an open order, the choice if it were submitted now.
+
+    Nothing unless the operator lets merchants see labs.
+    """
     order, catalogue = whole.order, visit.services.catalogue
+    if not find_brand().brand.show_labs:
+        return []
     if order.status is not OrderStatus.NOT_YET_SUBMITTED:
         return describe_choices(list_decisions(visit.db, order.id), catalogue, whole.images)
     # Routing many images takes too long for a page.

@@ -18,8 +18,8 @@ from printworks.catalogue.products import Product
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.merchant.orders.form_values import FormValues
 from printworks.dashboard.shared.dates import write_day
-from printworks.dashboard.shared.labels import count, join
-from printworks.dashboard.shared.order_routing import name_lab
+from printworks.dashboard.shared.labels import begin_sentence, count, join
+from printworks.dashboard.shared.order_routing import show_lab
 from printworks.dashboard.shared.product_families import find_family
 from printworks.dashboard.site.forms import find_choice, read_number
 from printworks.dashboard.site.visits import MerchantVisit
@@ -139,7 +139,7 @@ def _describe_parcel(
     arrives = write_day(last) if first == last else f"{write_day(first)} to {write_day(last)}"
     return ParcelLine(
         f"{contents[:1].upper()}{contents[1:]}: {count(parcel.copies, 'copy', 'copies')}",
-        name_lab(parcel.lab, catalogue),
+        show_lab(parcel.lab, catalogue),
         arrives,
     )
 
@@ -165,14 +165,14 @@ def _explain(
         return ""
     reasons = []
     if len(labs) > 1:
-        names = [name_lab(lab, catalogue) for lab in labs]
+        names = [show_lab(lab, catalogue) for lab in labs]
         reasons.append(f"No single lab makes all of it best, so {join(names)} each send a parcel.")
     for lab in labs:
         here = [parcel for parcel in parcels if parcel.lab == lab]
         if len(here) > 1:
             contents = [join(_name_contents(parcel, wanted, catalogue)) for parcel in here]
             reasons.append(
-                f"{name_lab(lab, catalogue)} packs {join(contents)} apart, because they need "
+                f"{begin_sentence(show_lab(lab, catalogue))} packs {join(contents)} apart, because they need "
                 "different packaging."
             )
     return " ".join(reasons)
