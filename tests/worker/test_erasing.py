@@ -27,7 +27,7 @@ from printworks.labs.folder import FolderLab
 from printworks.rules.issues import IssueAction, IssueKind
 from printworks.rules.jobs import JobKind
 from printworks.rules.languages import Language
-from printworks.rules.mail import MailKind, MailState
+from printworks.rules.mail import MailFacts, MailKind, MailState, NoticeFact
 from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import Payer, PaymentState
 from printworks.rules.people import Realm
@@ -35,6 +35,8 @@ from printworks.rules.privacy import ErasureState, Subject
 from printworks.rules.production import LabState
 from printworks.store.issues.issues import NewIssue, list_issues
 from printworks.store.labs.shipments import list_shipments
+from printworks.store.mail.mails import NewMail, get_mail, insert_mail
+from printworks.store.mail.notices import add_notices, take_notices
 from printworks.store.money.payments import (
     NewPayment,
     SavedCard,
@@ -290,6 +292,40 @@ def write_to(shop: Shop, order: Order) -> None:
     }
     with shop.database.writing() as db:
         db.execute(insert(mails).values(letter))
+
+
+def test_mails_to_others_no_longer_tell_of_the_parcel_and_the_pictures(shop: Shop) -> None:
+    order, other = order_one(shop), order_one(shop)
+    shop.pass_time(hours=2)
+    told: dict[str, Any] = {
+        "text": f"{CANARY}.jpg: torn",
+        "tracking_number": CANARY,
+        "tracking_url": CANARY,
+    }
+    facts = [NoticeFact(order=one.id, reference="A-7", **told) for one in (order, other)]
+    items = MailFacts(shop="Alice", count=2, items=facts)
+    letter = NewMail(
+        message_id="m@print.example",
+        kind=MailKind.IMAGES_FAILED,
+        email="staff@shop.example",
+        name="",
+        language=Language.EN,
+        facts=items,
+        send_before=shop.clock() + timedelta(days=1),
+        merchant_id=shop.merchant.id,
+    )
+    # Another number that begins alike.
+    longer = NoticeFact(order=int(f"{order.id}0"), **told)
+    with shop.database.writing() as db:
+        number = insert_mail(db, letter, now=shop.clock())
+        add_notices(db, None, MailKind.IMAGES_FAILED, [facts[0], longer])
+
+    erase(shop, order)
+
+    blank = NoticeFact(order=order.id, reference="A-7")
+    with shop.database.writing() as db:
+        assert get_mail(db, number or 0).facts.items == [blank, facts[1]]
+        assert take_notices(db, None, MailKind.IMAGES_FAILED)[1] == [blank, longer]
 
 
 def test_it_may_be_erased_again(shop: Shop) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -66,7 +66,7 @@ DESCRIPTIONS: Final[Mapping[Subject, str]] = {
     Subject.CALLBACKS: "Answers to callbacks",
     Subject.ANSWERS: "Stored answers to requests with an Idempotency-Key",
     Subject.JOBS: "Finished jobs",
-    Subject.MAILS: "Mails to the recipient",
+    Subject.MAILS: "Mails to the recipient, and what mails to others tell of parcels and pictures",
     Subject.FILE_ROWS: "Rows of uploaded files with the same reference that became no order",
     Subject.REQUESTS: "Refused requests about the order in the request log",
     Subject.PAYMENTS: "Pages and reasons of payments, and customers at the provider",
@@ -151,6 +151,15 @@ def blank_event(event: OrderEvent) -> OrderEvent:
             return msgspec.structs.replace(event, sha256="")
         case _:
             return event
+
+
+# What a mail tells of an order that may lead to a person: reasons, names of files and parcels.
+_TOLD: Final = frozenset({"text", "tracking_number", "tracking_url"})
+
+
+def blank_told(fact: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a mail to somebody else tells of an order, without what leads to a person."""
+    return {name: said for name, said in fact.items() if name not in _TOLD}
 
 
 def _blank_shipment(fact: ShipmentFact) -> ShipmentFact:

@@ -44,6 +44,11 @@ def _erase_answers(work: Work, order: Order) -> Erased:
     return Erased(store.erase_answers(work.db, order.merchant_id, order.id, blank_answer))
 
 
+def _erase_mails(work: Work, order: Order) -> Erased:
+    told = store.erase_told(work.db, order.merchant_id, order.id)
+    return Erased(told + store.erase_mails(work.db, order.id))
+
+
 ERASERS: Final[Mapping[Subject, Eraser]] = {
     Subject.RECIPIENT: _erase_recipient,
     Subject.TRACKING: _erase_tracking,
@@ -56,7 +61,7 @@ ERASERS: Final[Mapping[Subject, Eraser]] = {
     Subject.ANSWERS: _erase_answers,
     Subject.JOBS: lambda work, order: Erased(store.erase_jobs(work.db, order.id)),
     Subject.PAYMENTS: lambda work, order: Erased(store.erase_payments(work.db, order.id)),
-    Subject.MAILS: lambda work, order: Erased(store.erase_mails(work.db, order.id)),
+    Subject.MAILS: _erase_mails,
     Subject.FILE_ROWS: lambda work, order: Erased(
         store.erase_lot_lines(work.db, order.merchant_id, order.merchant_order_id)
     ),

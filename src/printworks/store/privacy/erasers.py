@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, delete, func, null, or_, select, text, update
+from sqlalchemy import Connection, Text, cast, delete, func, null, or_, select, text, update
 
 from printworks.conversion import reader_of
 from printworks.rules.events import OrderEvent
@@ -13,7 +13,7 @@ from printworks.rules.images import ImageStatus
 from printworks.rules.jobs import JobState
 from printworks.rules.lots import LineState
 from printworks.rules.payments import Payer, PaymentState
-from printworks.rules.privacy import blank_event
+from printworks.rules.privacy import blank_event, blank_told
 from printworks.store.engine.rows import ROWS_AT_ONCE, read_all
 from printworks.store.images.pictures import delete_unused_pictures, print_key, shown_keys
 from printworks.store.tables import (
@@ -29,6 +29,7 @@ from printworks.store.tables import (
     lot_lines,
     lots,
     mails,
+    notices,
     order_events,
     orders,
     payment_requests,
@@ -242,6 +243,32 @@ def _in_pieces(values: Iterable[Any]) -> Iterable[Sequence[Any]]:
 def erase_mails(db: Connection, order_id: int) -> int:
     """Delete the mails to the recipient; those that wait are not sent."""
     return db.execute(delete(mails).where(mails.c.order_id == order_id)).rowcount
+
+
+def erase_told(db: Connection, merchant_id: int, order_id: int) -> int:
+    """Blank what mails to the merchant's people and to operators tell of an order, and will tell."""
+    changed = 0
+    for table in (mails, notices):
+        written = cast(table.c.facts, Text)
+        query = select(table.c.id, table.c.facts).where(
+            or_(table.c.merchant_id == merchant_id, table.c.merchant_id.is_(None)),
+            # One of the databases writes a space there.
+            or_(
+                *(
+                    written.contains(f'"order":{space}{order_id}{end}', autoescape=True)
+                    for space in ("", " ")
+                    for end in (",", "}")
+                )
+            ),
+        )
+        for number, facts in list(read_all(db, query, table.c.id)):
+            items = facts.get("items", [facts])
+            blank = [blank_told(item) if item.get("order") == order_id else item for item in items]
+            if blank != items:
+                told = {**facts, "items": blank} if "items" in facts else blank[0]
+                db.execute(update(table).where(table.c.id == number).values(facts=told))
+                changed += 1
+    return changed
 
 
 def erase_lot_lines(db: Connection, merchant_id: int, reference: str | None) -> int:
