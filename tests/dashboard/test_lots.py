@@ -119,6 +119,20 @@ def test_a_file_may_be_called_anything(alice: Window, name: str) -> None:
     assert "etc" not in said
 
 
+@pytest.mark.parametrize(("rows", "said"), [(6, "one more problem"), (300, "295 more problems")])
+def test_an_order_with_very_many_problems_names_the_first(
+    alice: Window, rows: int, said: str
+) -> None:
+    sent = upload(alice, a_file(*[{"sku": "NO-SUCH"}] * rows))
+    page = alice.open(sent.headers["location"])
+    words = words_of(page)
+    assert words.count("The catalogue has no product with this code.") == 5
+    assert f"This order has {said}: download its rows" in words
+    assert len(page.body) < 100_000
+    corrections = table_of(alice.open(f"{sent.headers['location']}/corrections.csv"))
+    assert [row["problem"][:4] for row in corrections] == ["sku:"] * rows
+
+
 def test_no_file_is_refused(alice: Window) -> None:
     assert "Choose a CSV file." in words_of(alice.do("/orders/import", "check-file"))
 

@@ -27,6 +27,8 @@ from printworks.store.orders.orders import Order, list_orders_by_id
 
 _LINES: Final = 50
 _LINES_AT_ONCE: Final = 500
+# Of one order: it may have thousands of rows, all of them wrong.
+_MOST_PROBLEMS: Final = 5
 _WRONG: Final = (LineState.BAD, LineState.REFUSED)
 _RIGHT: Final = (LineState.READY, LineState.CREATED, LineState.DONE)
 # What is done, has been done and is to be done with so many orders.
@@ -112,9 +114,20 @@ def _list_wrong(visit: MerchantVisit, lot: Lot) -> tuple[list[WrongLine], int | 
     listed = [
         WrongLine(problem, line.reference or "", line.order_id)
         for line in lines
-        for problem in line.complaints
+        for problem in _shorten(line.complaints)
     ]
     return listed, following
+
+
+def _shorten(complaints: list[LineProblem]) -> list[LineProblem]:
+    """Return the first of what is wrong with an order, and say how much more there is."""
+    more = len(complaints) - _MOST_PROBLEMS
+    if more <= 0:
+        return complaints
+    rest = complaints[_MOST_PROBLEMS]
+    things = "one more problem" if more == 1 else f"{more:,} more problems"
+    sentence = f"This order has {things}: download its rows, which name them all."
+    return [*complaints[:_MOST_PROBLEMS], LineProblem(rest.row, "", sentence)]
 
 
 def _list_right(visit: MerchantVisit, lot: Lot) -> tuple[list[RightLine], int | None]:
