@@ -18,7 +18,15 @@ from printworks.store.accounts.audit import list_audit
 from printworks.store.engine.database import Database
 from printworks.store.images.images import list_images
 from printworks.store.money.payments import PaymentRequest, list_requests_of_order
-from printworks.store.orders.lots import MOST_UNSTARTED, list_lots, measure_each, purge_lots
+from printworks.store.orders.lots import (
+    MOST_UNSTARTED,
+    NewLine,
+    NewLot,
+    insert_lot,
+    list_lots,
+    measure_each,
+    purge_lots,
+)
 from printworks.store.orders.orders import Order, get_order
 from printworks.store.privacy.erasers import erase_lot_lines
 from printworks.store.tables import lots, merchants
@@ -154,6 +162,16 @@ def test_the_same_file_makes_no_second_orders(shop: Shop) -> None:
     shop.drain()
 
     assert references_of(shop.database, shop.merchant) == ["once", None]
+
+
+def test_a_file_that_comes_twice_at_the_same_time_is_one_lot(shop: Shop) -> None:
+    new = NewLot(kind=LotKind.IMPORT, state=LotState.CHECKED, key="file 1")
+    lines = [NewLine(state=LineState.READY)]
+    with shop.database.writing() as db:
+        # Neither has seen the other.
+        numbers = [insert_lot(db, shop.merchant.id, new, lines, now=shop.clock()) for _ in range(2)]
+    assert numbers[0] == numbers[1]
+    assert len(lines_of(shop.database, numbers[0])) == 1
 
 
 def test_a_reference_that_an_order_has_is_not_ordered_again(shop: Shop) -> None:

@@ -27,6 +27,7 @@ from printworks.store.engine.rows import (
     list_structs,
     possible_id,
 )
+from printworks.store.engine.upsert import insert_new
 from printworks.store.tables import lot_lines, lots, orders
 
 # Of each kind, for each merchant: whoever only checks files does not fill the disk.
@@ -114,9 +115,13 @@ _LINE: Final = columns_of(lot_lines, LotLine)
 def insert_lot(
     db: Connection, merchant_id: int, new: NewLot, lines: Sequence[NewLine], *, now: datetime
 ) -> int:
-    """Add a lot with its lines; return its id."""
+    """Add a lot with its lines, unless the same one has just come; return its id."""
     values = {**msgspec.structs.asdict(new), "merchant_id": merchant_id, "created_at": now}
-    lot_id = int(db.execute(insert(lots).values(values).returning(lots.c.id)).scalar_one())
+    is_new = insert_new(db, lots, **values)
+    query = select(lots.c.id).where(lots.c.merchant_id == merchant_id, lots.c.key == new.key)
+    lot_id = int(db.execute(query).scalar_one())
+    if not is_new:
+        return lot_id
     _insert_lines(db, lot_id, lines)
     _drop_unstarted(db, merchant_id, new.kind)
     return lot_id
