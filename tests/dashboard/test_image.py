@@ -123,7 +123,9 @@ def test_another_picture_takes_the_place_of_the_first(
 
     assert bad.status == 400
     assert "not a picture of a format" in words_of(bad)
-    assert "The picture was replaced." in alice.follow(answer)
+    said = alice.follow(answer)
+    assert "The picture was replaced." in said
+    assert "dog.jpg" in said
     [image] = images_of(alice, order_id)
     assert image["md5Hash"] != first["md5Hash"]
     assert (image["status"], image["placement"]) == ("Ok", first["placement"])

@@ -14,7 +14,7 @@ from printworks.actions.images.replacing import (
     replace_by_upload,
     replace_by_url,
 )
-from printworks.actions.images.uploads import Upload, UploadResult, validate_upload
+from printworks.actions.images.uploads import Upload, UploadResult, name_upload, validate_upload
 from printworks.actions.work import Work
 from printworks.dashboard.site.forms import at_field
 from printworks.dashboard.site.services import PageServices
@@ -52,7 +52,8 @@ def _replace_by_file(
     with services.database.writing() as db:
         work, order = lock(db)
         if result.status is ImageStatus.OK:
-            return replace_by_upload(work, order.id, image_id, (upload, result))
+            named = name_upload(upload, file.filename or "")
+            return replace_by_upload(work, order.id, image_id, (named, result))
         drop_replacing(work, upload)
     raise BadInput(result.error_message or "This file cannot be printed.", field="picture")
 
