@@ -17,6 +17,7 @@ from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.snapshot import Catalogue
 from printworks.clock import Clock
 from printworks.net.guard import Guard
+from printworks.rules.approvals import MoneyTerms
 from printworks.rules.callbacks import AddressRules
 from printworks.rules.heartbeats import Heartbeat
 from printworks.rules.mail import MailTerms
@@ -92,6 +93,7 @@ class FixedServices(msgspec.Struct, frozen=True):
     environment: str = "sandbox"
     guard: Guard = Guard(allow_loopback=True)
     quotas: Quotas = Quotas()
+    money_terms: MoneyTerms = MoneyTerms()
     vault: Vault = VAULT
     address_rules: AddressRules = AddressRules()
     sharpness: SharpnessLimits = SharpnessLimits()
@@ -112,6 +114,7 @@ def a_system_work(
     actor: Actor = SYSTEM,
     mail_terms: MailTerms | None = None,
     price_book: PriceBook = NO_LISTS,
+    money_terms: MoneyTerms | None = None,
 ) -> SystemWork:
     """Begin work for no merchant; `now` is the real time."""
     backing = FixedServices(
@@ -120,6 +123,7 @@ def a_system_work(
         environment,
         mail_terms=mail_terms,
         price_book=price_book,
+        money_terms=money_terms or MoneyTerms(),
     )
     return SystemWork(
         db=db,

@@ -118,6 +118,22 @@ class DeclaredSettings(msgspec.Struct, frozen=True, kw_only=True):
         "How long merchants that pay on account have to pay; then its people and the operators "
         "are told, once a week.",
     ] = timedelta(days=30)
+    default_credit_limit: Annotated[
+        int | None,
+        Meta(ge=0, le=10**12),
+        "The credit limit of new merchants, in pence or cents of their currency; by default they have none.",
+    ] = None
+    approve_above: Annotated[
+        int | None,
+        Meta(ge=0, le=10**12),
+        "Above which amount, in pence or cents, a second operator must approve debits, credits, pay-outs "
+        "and reversals; by default nobody has to.",
+    ] = None
+    confirm_above: Annotated[
+        int | None,
+        Meta(ge=0, le=10**12),
+        "Above which amount, in pence or cents, an operator must type it again; by default never.",
+    ] = None
     header_prefix: Annotated[str, "The prefix of the credential headers (`...MerchantId`)."] = (
         "X-Service-"
     )

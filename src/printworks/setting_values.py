@@ -191,6 +191,9 @@ def _read(given: Given, setting: Setting, data: Path) -> Any:
 def _convert(value: Any, kind: Any) -> Any:
     if _plain(kind) == Networks:
         return tuple(ip_network(part.strip()) for part in msgspec.convert(value, str).split(","))
+    if _plain(kind) is int:
+        # The bounds are those of the number, also where there may be none.
+        return msgspec.convert(value, Annotated[int, _find_bounds(kind)], strict=False)
     if _plain(kind) is not timedelta:
         return msgspec.convert(value, kind, strict=False, dec_hook=_path)
     duration = parse_duration(value)
@@ -207,6 +210,10 @@ def _plain(kind: Any) -> Any:
     plain = get_args(kind)[0] if get_origin(kind) is Annotated else kind
     # A setting that may be missing.
     return get_args(plain)[0] if isinstance(plain, UnionType) else plain
+
+
+def _find_bounds(kind: Any) -> Meta:
+    return next(mark for mark in kind.__metadata__ if isinstance(mark, Meta))
 
 
 def _check_form(name: str, value: Any) -> None:
@@ -231,7 +238,7 @@ def describe_allowed(setting: Setting) -> str:
         words = [f"`{word}`" for word in get_args(plain)]
         return f"{', '.join(words[:-1])} or {words[-1]}"
     if plain is int:
-        bounds = next(mark for mark in setting.kind.__metadata__ if isinstance(mark, Meta))
+        bounds = _find_bounds(setting.kind)
         return f"a whole number from {bounds.ge} to {bounds.le}"
     return {
         bool: "`true` or `false`",

@@ -427,6 +427,7 @@ def test_every_page_can_be_used_by_everybody(
     about["/console/orders/{id}/address"] = f"{mine}/address"
     about["/console/orders/{id}/images/{image}"] = find_link(page, house, mine, f"{mine}/images/")
     about["/console/merchants/{code}/account"] = f"{about['/console/merchants/{code}']}/account"
+    about["/console/merchants/{code}/money"] = f"{about['/console/merchants/{code}']}/money"
     for room in console.PAGES:
         if room.path not in NOT_DRAWN:
             check_at(page, house, about.get(room.path, room.path))

@@ -6,9 +6,16 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
+from printworks.actions.payments.by_hand import Posting, post_money
+from printworks.actions.work import Actor
+from printworks.rules.approvals import MoneyTerms
+from printworks.rules.ledger import EntryKind
+from printworks.rules.people import Realm
 from printworks.store.engine.database import Database
 from printworks.store.tables import merchants
+from tests.cli.operators import Operator
 from tests.cli.program import run
+from tests.factories import a_work
 
 
 def add_merchant(data: Path) -> str:
@@ -109,3 +116,43 @@ def test_a_new_merchant_pays_as_the_service_does(
 
     said = run("merchant", "billing", merchant, "--data", tmp_path).said
     assert f"pays by  {billing}" in said
+
+
+@pytest.mark.both_databases
+def test_money_is_debited_paid_out_and_reversed(keeper: Operator) -> None:
+    code = keeper.merchant.code
+    debited = keeper.asks("ledger", "debit", code, "900", "--memo", "rush fee")
+    reversed_one = keeper.asks("ledger", "reverse", code, "1", "--memo", "a mistake")
+    refused = keeper.asks("ledger", "pay-out", code, "1", "--memo", "transfer")
+    keeper.asks("ledger", "credit", code, "500", "--memo", "sorry")
+    paid = keeper.asks("ledger", "pay-out", code, "500", "--memo", "transfer")
+
+    assert debited.said == "Posted as entry 1.\n"
+    assert reversed_one.said == "Posted as entry 2.\n"
+    assert "has less than that in its favour" in refused.complained
+    assert paid.said == "Posted as entry 4.\n"
+    assert keeper.asks("ledger", "verify").code == 0
+
+
+@pytest.mark.both_databases
+def test_a_large_amount_waits_for_somebody_in_the_console(keeper: Operator) -> None:
+    code = keeper.merchant.code
+    asked = keeper.asks("ledger", "debit", code, "900", "--memo", "fee", approve_above="100")
+    listed = keeper.asks("ledger", "approvals")
+    own = keeper.asks("ledger", "approve", "1")
+    rejected = keeper.asks("ledger", "reject", "1")
+
+    assert asked.said == "A second person must approve it: approval 1.\n"
+    assert "9.00 GBP" in listed.said
+    assert "Somebody else must approve it" in own.complained
+    assert rejected.said == "Approval 1 is rejected.\n"
+    assert keeper.asks("ledger", "approvals").said == "Nothing waits for approval.\n"
+
+
+def test_somebody_on_the_console_asked_and_the_command_line_approves(keeper: Operator) -> None:
+    with keeper.database.writing() as db:
+        ann = Actor(Realm.OPERATOR, "ann@example.com")
+        work = a_work(db, keeper.merchant, actor=ann, money_terms=MoneyTerms(approve_above=0))
+        post_money(work, Posting(kind=EntryKind.DEBIT, amount=900, memo="fee"))
+
+    assert keeper.asks("ledger", "approve", "1").said == "Posted as entry 1.\n"

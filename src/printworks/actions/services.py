@@ -22,6 +22,7 @@ from printworks.mail.smtp import open_mailer
 from printworks.mail.transport import Mailer
 from printworks.net.guard import Guard
 from printworks.payments.gateway import Gateway
+from printworks.rules.approvals import MoneyTerms
 from printworks.rules.callbacks import AddressRules
 from printworks.rules.languages import Language
 from printworks.rules.mail import MailTerms
@@ -139,6 +140,13 @@ class Services:
     @property
     def guard(self) -> Guard:
         return self._once("guard", lambda: Guard.of(self.settings))
+
+    @property
+    def money_terms(self) -> MoneyTerms:
+        settings = self.settings
+        return MoneyTerms(
+            settings.approve_above, settings.confirm_above, settings.default_credit_limit
+        )
 
     @property
     def quotas(self) -> Quotas:

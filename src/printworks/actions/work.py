@@ -12,6 +12,7 @@ from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import BadInput
 from printworks.net.errors import BadAddress
 from printworks.net.guard import Guard
+from printworks.rules.approvals import MoneyTerms
 from printworks.rules.callbacks import AddressRules
 from printworks.rules.events import OrderEvent
 from printworks.rules.jobs import JobKind
@@ -87,6 +88,10 @@ class Backing(Protocol):
     @property
     def quotas(self) -> Quotas:
         """What one merchant may have."""
+
+    @property
+    def money_terms(self) -> MoneyTerms:
+        """From which amounts on a second look, or a second person, is needed."""
 
     @property
     def sharpness(self) -> SharpnessLimits:

@@ -5,12 +5,21 @@ from typing import Annotated, NamedTuple
 
 import typer
 
+from printworks.actions.payments.by_hand import (
+    Posted,
+    Posting,
+    approve,
+    post_money,
+    reject,
+    reverse_entry,
+)
 from printworks.actions.payments.ledger import note_ledger_check, post_by_hand, verify_ledgers
-from printworks.cli.options import MerchantId
+from printworks.cli.options import Limit, MerchantId
 from printworks.cli.output import Columns, pick, write_money
 from printworks.cli.session import CommandSession, command
 from printworks.rules.ledger import EntryKind
 from printworks.store.accounts.merchants import get_merchant_by_code
+from printworks.store.money.approvals import list_waiting
 from printworks.store.money.ledger import list_entries, read_books
 
 app = typer.Typer(no_args_is_help=True)
@@ -83,6 +92,108 @@ def payment(
 ) -> None:
     """Post a payment of a merchant."""
     _post(session, merchant_id, _Posting(EntryKind.PAYMENT, amount, memo, key))
+
+
+Again = Annotated[
+    int | None, typer.Option(help="The amount once more, if it is above `confirm_above`.")
+]
+
+
+@command(app, "debit")
+def debit(
+    session: CommandSession,
+    merchant_id: MerchantId,
+    amount: Amount,
+    *,
+    memo: Memo,
+    again: Again = None,
+) -> None:
+    """Debit a merchant with something beside its orders."""
+    posting = Posting(kind=EntryKind.DEBIT, amount=amount, memo=memo, again=again)
+    with session.work(merchant_id) as work:
+        posted = post_money(work, posting)
+    _say_posted(session, merchant_id, posted)
+
+
+@command(app, "pay-out")
+def pay_out(
+    session: CommandSession,
+    merchant_id: MerchantId,
+    amount: Amount,
+    *,
+    memo: Memo,
+    again: Again = None,
+) -> None:
+    """Note that a merchant was paid what it has in its favour."""
+    posting = Posting(kind=EntryKind.PAYOUT, amount=amount, memo=memo, again=again)
+    with session.work(merchant_id) as work:
+        posted = post_money(work, posting)
+    _say_posted(session, merchant_id, posted)
+
+
+@command(app, "reverse")
+def reverse(
+    session: CommandSession,
+    merchant_id: MerchantId,
+    entry: Annotated[int, typer.Argument(help="The number of the entry.")],
+    *,
+    memo: Memo,
+    again: Again = None,
+) -> None:
+    """Reverse a debit, a credit, a payment or a pay-out that was posted by hand."""
+    with session.work(merchant_id) as work:
+        posted = reverse_entry(work, entry, memo, again=again)
+    _say_posted(session, merchant_id, posted)
+
+
+def _say_posted(session: CommandSession, merchant_id: str, posted: Posted) -> None:
+    number = posted.entry.number if posted.entry else None
+    sentence = (
+        f"Posted as entry {number}."
+        if number
+        else f"A second person must approve it: approval {posted.approval}."
+    )
+    session.done(sentence, merchantId=merchant_id, entry=number, approval=posted.approval)
+
+
+@command(app, "approvals")
+def list_approvals(session: CommandSession, *, limit: Limit = 50) -> None:
+    """List what waits for a second person, the oldest first."""
+    with session.reading() as db:
+        found = list_waiting(db, limit=limit + 1)
+    names = ("id", "merchant_code", "kind", "amount", "currency", "memo", "asked_by", "asked_at")
+    columns: Columns = {
+        "number": "id",
+        "merchant": "merchantCode",
+        "what": "kind",
+        "amount": lambda one: write_money(one["amount"], one["currency"]),
+        "memo": "memo",
+        "asked by": "askedBy",
+    }
+    rows = [pick(one, *names) for one in found]
+    session.show_list(rows, columns, "Nothing waits for approval.", limit=limit)
+
+
+@command(app, "approve")
+def approve_one(
+    session: CommandSession,
+    number: Annotated[int, typer.Argument(help="The number of the approval.")],
+) -> None:
+    """Approve what somebody else has asked for."""
+    with session.system_work() as system:
+        entry = approve(system, number)
+    session.done(f"Posted as entry {entry.number}.", entry=entry.number)
+
+
+@command(app, "reject")
+def reject_one(
+    session: CommandSession,
+    number: Annotated[int, typer.Argument(help="The number of the approval.")],
+) -> None:
+    """Reject what was asked for, or withdraw it."""
+    with session.system_work() as system:
+        reject(system, number)
+    session.done(f"Approval {number} is rejected.", approval=number)
 
 
 class _Posting(NamedTuple):

@@ -26,6 +26,14 @@ class EntryKind(StrEnum):
     PAYMENT = "payment"
     # A payment for an order is returned to its payer.
     REPAYMENT = "repayment"
+    # Something else that the merchant owes.
+    DEBIT = "debit"
+    # What the merchant has in its favour is paid to it.
+    PAYOUT = "payout"
+    CREDIT_REVERSAL = "credit-reversal"
+    PAYMENT_REVERSAL = "payment-reversal"
+    DEBIT_REVERSAL = "debit-reversal"
+    PAYOUT_REVERSAL = "payout-reversal"
 
 
 class Account(StrEnum):
@@ -35,6 +43,8 @@ class Account(StrEnum):
     # Compensation for issues.
     GOODWILL = "goodwill"
     BANK = "bank"
+    # What merchants owe beside their orders.
+    FEES = "fees"
     # What is owed to tax offices, of what was charged.
     TAX = "tax"
 
@@ -46,11 +56,28 @@ ACCOUNTS: Final[Mapping[EntryKind, tuple[Account, Account]]] = {
     EntryKind.CREDIT: (Account.GOODWILL, Account.RECEIVABLE),
     EntryKind.PAYMENT: (Account.BANK, Account.RECEIVABLE),
     EntryKind.REPAYMENT: (Account.RECEIVABLE, Account.BANK),
+    EntryKind.DEBIT: (Account.RECEIVABLE, Account.FEES),
+    EntryKind.PAYOUT: (Account.RECEIVABLE, Account.BANK),
+    EntryKind.CREDIT_REVERSAL: (Account.RECEIVABLE, Account.GOODWILL),
+    EntryKind.PAYMENT_REVERSAL: (Account.RECEIVABLE, Account.BANK),
+    EntryKind.DEBIT_REVERSAL: (Account.FEES, Account.RECEIVABLE),
+    EntryKind.PAYOUT_REVERSAL: (Account.BANK, Account.RECEIVABLE),
 }
+# What an operator may reverse, and by what. Charges, and what was paid for orders, change only
+# with their orders.
+REVERSALS: Final[Mapping[EntryKind, EntryKind]] = {
+    EntryKind.CREDIT: EntryKind.CREDIT_REVERSAL,
+    EntryKind.PAYMENT: EntryKind.PAYMENT_REVERSAL,
+    EntryKind.DEBIT: EntryKind.DEBIT_REVERSAL,
+    EntryKind.PAYOUT: EntryKind.PAYOUT_REVERSAL,
+}
+_REVERSING: Final = frozenset(REVERSALS.values())
 
 
 # The kinds of entries of which a part may be tax: on a third line, on the side of the sale.
-TAXABLE: Final = frozenset({EntryKind.CHARGE, EntryKind.REFUND, EntryKind.CREDIT})
+TAXABLE: Final = frozenset(
+    {EntryKind.CHARGE, EntryKind.REFUND, EntryKind.CREDIT, EntryKind.CREDIT_REVERSAL}
+)
 
 
 class LedgerLine(msgspec.Struct, frozen=True, array_like=True):
@@ -173,6 +200,11 @@ def entry_key(kind: EntryKind, reference: str) -> str:
     return f"{kind}-{reference}"
 
 
+def reversal_key(entry: LedgerEntry) -> str:
+    """Return the key of the reversal of an entry, by which it is reversed once."""
+    return entry_key(REVERSALS[entry.kind], f"entry-{entry.number}")
+
+
 class LedgerFault(msgspec.Struct, frozen=True):
     # A word for programs, and a sentence for people.
     kind: str
@@ -206,6 +238,8 @@ class Audit:
         self._taxed: dict[int, int] = {}
         # By key: what was received for an order, or repaid.
         self._moved: dict[str, LedgerEntry] = {}
+        # By the keys of their reversals: what may be reversed.
+        self._reversible: dict[str, LedgerEntry] = {}
         # By day, kind and currency: how many entries, and how much.
         self._days: dict[tuple[str, str, str], tuple[int, int]] = {}
 
@@ -225,11 +259,20 @@ class Audit:
         self._count, self._head = entry.number, booked.hash
         self._add_to_totals(booked)
         if entry.order_id is None:
+            self._check_reversal(entry)
             return
         if entry.kind in {EntryKind.PAYMENT, EntryKind.REPAYMENT}:
             self._moved[entry.key] = entry
         else:
             self._add_to_order(entry, entry.order_id)
+
+    def _check_reversal(self, entry: LedgerEntry) -> None:
+        if entry.kind in REVERSALS:
+            self._reversible[reversal_key(entry)] = entry
+        elif entry.kind in _REVERSING:
+            reversed_one = self._reversible.pop(entry.key, None)
+            if reversed_one is None or entry.owed != -reversed_one.owed:
+                self._find("reversal", f"Entry {entry.number} reverses no entry.")
 
     def _add_to_totals(self, booked: Booked) -> None:
         entry = booked.entry

@@ -19,7 +19,8 @@ ADJUSTMENTS: Final = "#adjustments"
 # The entries that are sales.
 SALES: Final = frozenset({EntryKind.CHARGE, EntryKind.REFUND})
 # The entries that change the margin, and are for no product, lab or country.
-_CREDITS: Final = frozenset({EntryKind.CREDIT})
+_CREDITS: Final = frozenset({EntryKind.CREDIT, EntryKind.CREDIT_REVERSAL})
+_DEBITS: Final = frozenset({EntryKind.DEBIT, EntryKind.DEBIT_REVERSAL})
 
 
 class ReportBy(StrEnum):
@@ -122,6 +123,7 @@ class Figures(msgspec.Struct, frozen=True):
     shipping_cost: int = 0
     credited: int = 0
     credited_tax: int = 0
+    debited: int = 0
 
     @property
     def gross(self) -> int:
@@ -134,7 +136,7 @@ class Figures(msgspec.Struct, frozen=True):
     @property
     def margin(self) -> int:
         """What is left, without tax."""
-        earned = self.net - self.refunded_net - self.credited
+        earned = self.net - self.refunded_net - self.credited + self.debited
         return earned - self.items_cost - self.shipping_cost
 
     def plus(self, other: "Figures") -> "Figures":
@@ -246,10 +248,14 @@ def figures_of_cost(cost: LabCost) -> list[SalesDay]:
 
 def figures_of_entry(entry: LedgerEntry) -> list[SalesDay]:
     """Return what an entry adds to the sums of its day that is no sale."""
-    if entry.kind not in _CREDITS:
-        return []
     place = SalesPlace(entry.day, entry.currency, "", "", ADJUSTMENTS)
-    return [SalesDay(place, Figures(credited=entry.amount - entry.tax, credited_tax=entry.tax))]
+    # A reversal takes away from what it reverses.
+    if entry.kind in _CREDITS:
+        tax = entry.tax if entry.owed < 0 else -entry.tax
+        return [SalesDay(place, Figures(credited=-entry.owed - tax, credited_tax=tax))]
+    if entry.kind in _DEBITS:
+        return [SalesDay(place, Figures(debited=entry.owed))]
+    return []
 
 
 def _facts_of(entry: LedgerEntry) -> tuple[object, ...]:

@@ -70,6 +70,8 @@ def open_account(
     code = "".join(secrets.choice(_ALPHABET) for _ in range(10))
     new = Merchant(0, code, name, timedelta(0), currency, billing=billing)
     merchant = insert_merchant(system.db, new, now=system.real_now)
+    if (limit := system.backing.money_terms.default_credit_limit) is not None:
+        set_credit_limit(system.db, merchant.id, limit)
     system.for_merchant(merchant).audit("add-merchant", code, name=name)
     return merchant
 

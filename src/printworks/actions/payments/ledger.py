@@ -7,6 +7,7 @@ from sqlalchemy import Connection
 
 from printworks.actions.invoices.verifying import verify_causes, verify_documents
 from printworks.actions.work import SystemWork, Work
+from printworks.errors import WrongState
 from printworks.rules.ledger import EntryKind, LedgerEntry, LedgerFault, audit
 from printworks.rules.sales import SalesAudit
 from printworks.store.accounts.merchants import Merchant, list_merchants
@@ -29,6 +30,8 @@ def post_by_hand(
     work: Work, kind: EntryKind, amount: int, memo: str, *, key: str | None = None
 ) -> LedgerEntry | None:
     """Post a payment or a credit of a merchant; return None if that key was posted before."""
+    if kind is EntryKind.CREDIT and work.backing.money_terms.needs_approval(amount):
+        raise WrongState("A second person must approve such an amount: post it in the console.")
     entry = post_entry(
         work.db,
         work.merchant.id,

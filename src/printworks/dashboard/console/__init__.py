@@ -3,7 +3,7 @@
 from typing import Final
 
 from printworks.dashboard.auth.security import security_page
-from printworks.dashboard.console import lab_costs, ledger, reports
+from printworks.dashboard.console import approvals, lab_costs, ledger, reports
 from printworks.dashboard.console.accounts import audit, lifecycle, merchants, people
 from printworks.dashboard.console.brand import brand
 from printworks.dashboard.console.catalogue import catalogue, routing, versions
@@ -45,6 +45,8 @@ PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
     lab_costs.show_lab_costs,
     reports.show_reports,
     reports.download_report,
+    approvals.show_approvals,
+    approvals.show_money,
     privacy.show_privacy,
     privacy.show_receipt,
     jobs.show_jobs,

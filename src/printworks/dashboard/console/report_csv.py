@@ -11,7 +11,7 @@ from printworks.rules.spreadsheets import as_text
 from printworks.store.console.reports import ReportLine
 
 _AMOUNTS: Final = (
-    *("net", "tax", "gross", "refunded", "refunded_net", "credited", "credited_tax"),
+    *("net", "tax", "gross", "refunded", "refunded_net", "credited", "credited_tax", "debited"),
     *("items_cost", "shipping_cost", "margin"),
 )
 

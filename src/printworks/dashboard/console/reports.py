@@ -36,7 +36,7 @@ _LONGEST: Final = 366
 _CHARTED: Final = 31
 _CHOICES: Final = [(by.value, f"By {by.value}") for by in ReportBy]
 _NOTHING: Final = Figures()
-_NO_PRODUCT: Final = {SHIPPING: "Shipping", ADJUSTMENTS: "Credits"}
+_NO_PRODUCT: Final = {SHIPPING: "Shipping", ADJUSTMENTS: "Credits and debits"}
 
 
 class ShownLine(msgspec.Struct, frozen=True):

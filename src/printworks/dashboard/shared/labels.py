@@ -58,6 +58,12 @@ _ENTRIES: Final[Mapping[EntryKind, Label]] = {
     EntryKind.CREDIT: Label("Credit"),
     EntryKind.PAYMENT: Label("Payment"),
     EntryKind.REPAYMENT: Label("Payment refunded"),
+    EntryKind.DEBIT: Label("Debit"),
+    EntryKind.PAYOUT: Label("Paid out"),
+    EntryKind.CREDIT_REVERSAL: Label("Credit reversed"),
+    EntryKind.PAYMENT_REVERSAL: Label("Payment reversed"),
+    EntryKind.DEBIT_REVERSAL: Label("Debit reversed"),
+    EntryKind.PAYOUT_REVERSAL: Label("Pay-out reversed"),
 }
 
 # None is a shipment that is only planned.

@@ -13,6 +13,12 @@ _ENTRIES: Final[Mapping[EntryKind, tuple[str, str]]] = {
     EntryKind.CREDIT: ("Credited for order {}", "Credited"),
     EntryKind.PAYMENT: ("Payment received for order {}", "Payment received"),
     EntryKind.REPAYMENT: ("Payment for order {} returned", "Payment returned"),
+    EntryKind.DEBIT: ("Debited for order {}", "Debited"),
+    EntryKind.PAYOUT: ("Paid out for order {}", "Paid out"),
+    EntryKind.CREDIT_REVERSAL: ("Credit for order {} reversed", "Credit reversed"),
+    EntryKind.PAYMENT_REVERSAL: ("Payment for order {} reversed", "Payment reversed"),
+    EntryKind.DEBIT_REVERSAL: ("Debit for order {} reversed", "Debit reversed"),
+    EntryKind.PAYOUT_REVERSAL: ("Pay-out for order {} reversed", "Pay-out reversed"),
 }
 
 

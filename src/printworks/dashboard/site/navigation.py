@@ -58,7 +58,10 @@ _MENUS: Final[Mapping[Realm, Sequence[_Line]]] = {
             also=("/console/labs", "/console/routing"),
         ),
         _Line(
-            "Ledger", "/console/ledger", "money", also=("/console/lab-costs", "/console/reports")
+            "Ledger",
+            "/console/ledger",
+            "money",
+            also=("/console/lab-costs", "/console/reports", "/console/approvals"),
         ),
         _Line("Privacy", "/console/privacy", "privacy", duty=Duty.SUPPORT),
         _Line("Jobs", "/console/jobs", "jobs"),

@@ -8,13 +8,13 @@ import msgspec
 from sqlalchemy import Connection, func, select, update
 
 from printworks.catalogue.products import Currency
-from printworks.rules.ledger import EntryKind
+from printworks.rules.ledger import ACCOUNTS, Account
 from printworks.rules.payments import Billing
 from printworks.store.engine.rows import columns_of, read_all
 from printworks.store.tables import ledger_days, merchants
 
 # What makes a merchant owe more.
-_DEBITS: Final = (EntryKind.CHARGE, EntryKind.REPAYMENT)
+_DEBITS: Final = [kind for kind, (debit, _) in ACCOUNTS.items() if debit is Account.RECEIVABLE]
 
 
 class CreditAccount(msgspec.Struct, frozen=True):

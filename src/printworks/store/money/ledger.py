@@ -8,6 +8,7 @@ import msgspec
 from sqlalchemy import Connection, bindparam, insert, select, text, update
 
 from printworks.conversion import reader_of
+from printworks.errors import NotFound
 from printworks.rules.ledger import (
     Booked,
     Books,
@@ -21,7 +22,7 @@ from printworks.rules.ledger import (
 )
 from printworks.rules.sales import figures_of_entry
 from printworks.store.engine.prepared import PreparedStatement
-from printworks.store.engine.rows import columns_of, list_structs, read_all
+from printworks.store.engine.rows import columns_of, list_structs, possible_id, read_all
 from printworks.store.money.sales import add_to_days
 from printworks.store.orders.amounts import TAX, TOTAL
 from printworks.store.tables import ledger_days, ledger_entries, merchants, orders
@@ -146,6 +147,16 @@ def list_entries(db: Connection, merchant_id: int, *, after: int = 0) -> Iterato
         values = dict(row._mapping)
         stored, balance = values.pop("hash"), values.pop("balance")
         yield Booked(read_entry(values), stored, balance)
+
+
+def get_entry(db: Connection, merchant_id: int, number: int) -> LedgerEntry:
+    query = select(*COLUMNS).where(
+        ledger_entries.c.merchant_id == merchant_id, ledger_entries.c.number == possible_id(number)
+    )
+    row = db.execute(query).one_or_none()
+    if row is None:
+        raise NotFound(f"There is no entry {number}.")
+    return read_entry(row._mapping)
 
 
 def list_days(db: Connection, merchant_id: int) -> list[LedgerDay]:

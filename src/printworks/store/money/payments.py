@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 
 from printworks.catalogue.products import Currency
 from printworks.rules.ledger import PaymentMoney
@@ -127,6 +127,15 @@ def save_card(db: Connection, merchant_id: int, card: SavedCard) -> None:
         .where(merchants.c.id == merchant_id)
         .values(customer=card.customer, payment_method=card.payment_method)
     )
+
+
+def sum_refunding(db: Connection, merchant_id: int) -> int:
+    """Return how much of a merchant's balance is on its way back to cards."""
+    query = select(func.coalesce(func.sum(payment_requests.c.amount), 0)).where(
+        payment_requests.c.merchant_id == merchant_id,
+        payment_requests.c.state == PaymentState.REFUNDING,
+    )
+    return int(db.execute(query).scalar_one())
 
 
 def list_payment_money(db: Connection, merchant_id: int) -> Iterator[PaymentMoney]:

@@ -41,12 +41,12 @@ _ADD: Final = PreparedStatement(
     INSERT INTO sales_days (
         day, merchant_id, currency, country, lab, sku,
         orders, copies, net, tax, refunded_net, refunded_tax, items_cost, shipping_cost,
-        credited, credited_tax
+        credited, credited_tax, debited
     )
     VALUES (
         :day, :merchant_id, :currency, :country, :lab, :sku,
         :orders, :copies, :net, :tax, :refunded_net, :refunded_tax, :items_cost, :shipping_cost,
-        :credited, :credited_tax
+        :credited, :credited_tax, :debited
     )
     ON CONFLICT (day, merchant_id, currency, country, lab, sku) DO UPDATE
     SET orders = sales_days.orders + excluded.orders,
@@ -58,7 +58,8 @@ _ADD: Final = PreparedStatement(
         items_cost = sales_days.items_cost + excluded.items_cost,
         shipping_cost = sales_days.shipping_cost + excluded.shipping_cost,
         credited = sales_days.credited + excluded.credited,
-        credited_tax = sales_days.credited_tax + excluded.credited_tax
+        credited_tax = sales_days.credited_tax + excluded.credited_tax,
+        debited = sales_days.debited + excluded.debited
 """)
 )
 

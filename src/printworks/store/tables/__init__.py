@@ -1,5 +1,6 @@
 """All tables: a file for each noun, with the reason for each index."""
 
+from printworks.store.tables.approvals import approvals
 from printworks.store.tables.base import metadata
 from printworks.store.tables.brand import brand
 from printworks.store.tables.callbacks import callback_attempts, callbacks
@@ -52,6 +53,7 @@ from printworks.store.tables.shops import shops
 __all__ = [
     "api_keys",
     "api_requests",
+    "approvals",
     "audit_log",
     "brand",
     "businesses",

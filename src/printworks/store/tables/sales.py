@@ -44,6 +44,7 @@ sales_days = Table(
     # Without tax, and the tax.
     Column("credited", BigInteger, nullable=False),
     Column("credited_tax", BigInteger, nullable=False),
+    Column("debited", BigInteger, nullable=False),
     # For the verification of one merchant after the other.
     Index(None, "merchant_id", "day"),
     sqlite_with_rowid=False,

@@ -472,7 +472,7 @@ table(
     sa.Column("lab", TEXT, primary_key=True),
     sa.Column("sku", TEXT, primary_key=True),
     *required(BIGINT, "orders", "copies", "net", "tax", "refunded_net", "refunded_tax"),
-    *required(BIGINT, "items_cost", "shipping_cost", "credited", "credited_tax"),
+    *required(BIGINT, "items_cost", "shipping_cost", "credited", "credited_tax", "debited"),
     sa.Index(None, "merchant_id", "day"),
     sqlite_with_rowid=False,
 )
@@ -511,6 +511,19 @@ table(
     *required(TIMESTAMP, "created_at"),
     link("invoice_id", "invoices", nullable=True, index=True),
     partial_index("ix_invoice_causes_waiting", "merchant_id, entry", "invoice_id IS NULL"),
+)
+numbered_table(
+    "approvals",
+    link("merchant_id", "merchants"),
+    *required(TEXT, "kind"),
+    *required(BIGINT, "amount"),
+    *required(TEXT, "currency", "memo"),
+    *optional(BIGINT, "reverses"),
+    *required(TEXT, "state", "asked_by"),
+    *required(TIMESTAMP, "asked_at"),
+    *required(TEXT, "decided_by"),
+    *optional(TIMESTAMP, "decided_at"),
+    partial_index("ix_approvals_waiting", "id", "state = 'waiting'"),
 )
 numbered_table(
     "lab_payments",
