@@ -8,22 +8,25 @@ import msgspec
 import pytest
 
 from printworks.actions.catalogue import (
+    add_draft,
     add_version,
     delete_version,
     find_warnings,
     publish_version,
     roll_back,
+    save_draft,
     state_of,
     withdraw_version,
 )
 from printworks.actions.images.images import add_images
 from printworks.actions.work import Actor
+from printworks.catalogue.drafts.beginning import begin_catalogue
 from printworks.catalogue.products import Currency
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import NotFound, WrongState
 from printworks.rules.catalogue_versions import VersionState
 from printworks.rules.people import Realm
-from printworks.store.accounts.audit import list_audit
+from printworks.store.accounts.audit import list_audit, list_audit_of
 from printworks.store.catalogue.versions import (
     find_before,
     find_current,
@@ -73,7 +76,7 @@ def test_what_was_installed_is_the_first_version_and_stays_in_use(
         with pytest.raises(WrongState, match=f"the same as version {draft.id}, “Dearer”"):
             add_version(system, second, "Again")
         with pytest.raises(NotFound, match="There is no version 99"):
-            publish_version(system, 99)
+            publish_version(system, 99, catalogues["second"])
 
 
 def test_a_version_is_used_from_its_time_on(
@@ -83,7 +86,7 @@ def test_a_version_is_used_from_its_time_on(
     with database.writing() as db:
         system = a_system_work(db, catalogue=first, actor=OPERATOR)
         draft = add_version(system, second, "Dearer")
-        publish_version(system, draft.id, at=NOON + HOUR)
+        publish_version(system, draft.id, second, at=NOON + HOUR)
 
         one = find_current(db, now=NOON)
         assert one != draft.id
@@ -92,7 +95,7 @@ def test_a_version_is_used_from_its_time_on(
         withdraw_version(system, draft.id)
         assert find_current(db, now=NOON + HOUR) == one
         # A time that is over means now.
-        published = publish_version(system, draft.id, at=NOON - HOUR)
+        published = publish_version(system, draft.id, second, at=NOON - HOUR)
         assert published.publish_at == NOON
         assert find_current(db, now=NOON) == draft.id
         done = [entry.action for entry in list_audit(db, limit=10)]
@@ -101,13 +104,47 @@ def test_a_version_is_used_from_its_time_on(
     ]
 
 
+def test_a_draft_is_a_copy_that_is_changed_until_it_is_published(
+    database: Database, catalogues: dict[str, Catalogue]
+) -> None:
+    first, second = catalogues.values()
+    with database.writing() as db:
+        system = a_system_work(db, catalogue=first, actor=OPERATOR)
+        draft = add_draft(system, first.texts, "Spring")
+        copied = add_draft(system, first.texts, "A copy", copy_of=draft.id)
+
+        assert draft.based_on == find_current(db, now=NOON)
+        assert copied.based_on == draft.id
+        seen = draft.fingerprint
+        assert save_draft(system, draft.id, second.texts, seen=seen, what="product A: price")
+        # Somebody who has not seen that changes nothing.
+        assert not save_draft(system, draft.id, first.texts, seen=seen, what="product B: price")
+        assert read_texts(db, draft.id) == second.texts
+        [entry] = list_audit_of(db, f"version {draft.id}", limit=1)
+        assert (entry.who, entry.details) == (OPERATOR.who, {"what": "product A: price"})
+        with pytest.raises(WrongState, match="was changed in this moment"):
+            publish_version(system, draft.id, first)
+        published = publish_version(system, draft.id, second)
+        with pytest.raises(WrongState, match="What was published stays as it is"):
+            save_draft(system, draft.id, first.texts, seen=published.fingerprint, what="")
+
+
+def test_a_catalogue_without_products_or_labs_is_warned_of(database: Database) -> None:
+    empty = Catalogue.load(begin_catalogue([Currency.GBP]))
+    with database.reading() as db:
+        warnings = list(find_warnings(a_system_work(db), empty))
+
+    assert "Nothing is sold in it." in warnings
+    assert any(line.startswith("It has no lab") for line in warnings)
+
+
 def test_going_back_makes_a_new_version_with_the_same_files(
     database: Database, catalogues: dict[str, Catalogue]
 ) -> None:
     first, second = catalogues.values()
     with database.writing() as db:
         system = a_system_work(db, catalogue=first, actor=OPERATOR)
-        dearer = publish_version(system, add_version(system, second, "Dearer").id)
+        dearer = publish_version(system, add_version(system, second, "Dearer").id, second)
         later = a_system_work(db, now=NOON + HOUR, catalogue=second, actor=OPERATOR)
         former = find_before(db, dearer.id, now=NOON + HOUR)
         assert former is not None
@@ -179,7 +216,7 @@ def test_every_process_follows_and_work_that_has_begun_does_not(
     with database.writing() as db:
         system = a_system_work(db, catalogue=first)
         draft = add_version(system, second, "Dearer")
-        publish_version(system, draft.id, at=NOON + HOUR)
+        publish_version(system, draft.id, second, at=NOON + HOUR)
     assert watch.look() is watch.current
     assert watch.current.fingerprint == first.fingerprint
 
@@ -208,7 +245,7 @@ def test_a_thread_follows_until_it_is_closed(
     watch.start()
     with database.writing() as db:
         system = a_system_work(db, catalogue=first)
-        publish_version(system, add_version(system, second, "Dearer").id)
+        publish_version(system, add_version(system, second, "Dearer").id, second)
 
     assert looked.wait(10)
     watch.close()

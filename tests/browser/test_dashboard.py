@@ -423,7 +423,7 @@ def test_every_page_can_be_used_by_everybody(
     # Others may have left orders without images in the same house.
     mine = f"/console{about['/orders/{id}']}"
     about = {path: find_link(page, house, *where) for path, where in AT_THE_CONSOLE.items()}
-    about["/console/versions/{id}"] = add_draft(house)
+    about |= list_drafts(add_draft(house))
     about["/console/orders/{id}/address"] = f"{mine}/address"
     about["/console/orders/{id}/images/{image}"] = find_link(page, house, mine, f"{mine}/images/")
     about["/console/merchants/{code}/account"] = f"{about['/console/merchants/{code}']}/account"
@@ -458,6 +458,7 @@ NOT_DRAWN: Final = frozenset(
         "/console/shipments/{id}/sheet",
         "/console/shipments/{id}/slip",
         "/settings/shop/slip",
+        "/console/versions/{id}/edit/prices.csv",
         "/console/shipments/{id}/prints/{image}",
     }
 )
@@ -481,6 +482,25 @@ def check_choosing(page: Page, house: House) -> None:
     for listed in ("orders", "issues", "production", "jobs"):
         check_at(page, house, f"/console/{listed}?choose=all")
     check_at(page, house, "/console/privacy?order=1")
+
+
+FORMS_OF_A_DRAFT: Final = {
+    "": "",
+    "/basics": "/basics",
+    "/prices": "/prices",
+    "/new/{part}": "/new/products?like=GLOBAL-PHO-4X6-PRO",
+    "/{part}": "/products",
+    "/{part}/{name}": "/labs/gb-leeds",
+}
+
+
+def list_drafts(version: str) -> dict[str, str]:
+    """Return where the pages of a version are, by their paths."""
+    about = {
+        f"/console/versions/{{id}}/edit{path}": f"{version}/edit{there}"
+        for path, there in FORMS_OF_A_DRAFT.items()
+    }
+    return {"/console/versions/{id}": version, **about}
 
 
 def add_draft(house: House) -> str:

@@ -12,11 +12,14 @@ import msgspec
 from sqlalchemy import select
 
 from printworks.actions.accounts.merchants import add_key
-from printworks.actions.catalogue import add_version
+from printworks.actions.catalogue import add_draft, add_version
 from printworks.actions.mail.writing import NewLetter, write_mail
 from printworks.actions.orders.orders import cancel_order
 from printworks.actions.privacy.erasing import erase_order
+from printworks.catalogue.drafts.beginning import begin_catalogue
+from printworks.catalogue.drafts.draft import Draft
 from printworks.catalogue.opening import open_catalogue
+from printworks.catalogue.products import Currency
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard import console, merchant
 from printworks.dashboard.site.router import Page
@@ -97,6 +100,23 @@ def _write_to(database: Database, alice: Window) -> int:
         return search_mails(db, MailSearch(), limit=1).mails[0].id
 
 
+def a_small_draft() -> dict[str, str]:
+    """Return the files of a draft with one product, for which there is no lab yet."""
+    draft = Draft(begin_catalogue([Currency.EUR, Currency.GBP]))
+    draft.set_line("groups", HOSTILE[0], ["DE"])
+    mug = {
+        "sku": "MUG",
+        "description": HOSTILE[0],
+        "kind": "mug",
+        "band": "Parcels",
+        "image": "8x3",
+        "sold_to": [HOSTILE[0]],
+        "price": {"EUR": 900, "GBP": 800},
+    }
+    draft.add_block("products", mug)
+    return draft.texts
+
+
 @cache
 def another_catalogue() -> Catalogue:
     """Return a catalogue that differs from the built-in one."""
@@ -162,6 +182,7 @@ def make_world(
         cancel_order(a_work_of(db, ended), ended)
         receipt = erase_order(a_system_work(db), ended.id, asked_by="the recipient").id
         version = add_version(a_system_work(db), another_catalogue(), HOSTILE[0]).id
+        unfinished = add_draft(a_system_work(db), a_small_draft(), HOSTILE[0]).id
     assert operator.person is not None
     lot = _send_file(database, alice)
     about_issue: dict[str, object] = {"id": issue.id, "photo": 1}
@@ -179,6 +200,7 @@ def make_world(
             "/console/merchants/": {"code": alice.code},
             "/console/catalogue/": {"sku": "GLOBAL-PHO-4X6-PRO"},
             "/console/versions/": {"id": version},
+            "/console/versions/{id}/edit": {"id": unfinished, "part": "products", "name": "MUG"},
             "/console/labs/": {"code": shipment.lab},
             "/console/jobs/": {"id": job},
             "/console/privacy/": {"id": receipt},

@@ -9,6 +9,7 @@ from printworks.rules.catalogue_versions import (
     LONGEST_AHEAD,
     VersionState,
     check_deleting,
+    check_editing,
     check_publishing,
     check_rolling_back,
     check_withdrawing,
@@ -42,6 +43,15 @@ def test_each_state_permits_what_makes_sense(state: S) -> None:
         else:
             with pytest.raises(WrongState, match=str(state)):
                 check(state)
+
+
+def test_only_a_draft_is_changed() -> None:
+    check_editing(S.DRAFT)
+    with pytest.raises(WrongState, match="Withdraw it"):
+        check_editing(S.SCHEDULED)
+    for state in (S.PUBLISHED, S.SUPERSEDED):
+        with pytest.raises(WrongState, match="Make a draft of it"):
+            check_editing(state)
 
 
 def test_only_what_was_never_in_use_is_published_and_within_a_year() -> None:

@@ -4,7 +4,7 @@ A catalogue is read and checked before the transaction that adds it. Every proce
 published within seconds; an order that was quoted keeps its price.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 from printworks.actions.work import SystemWork
@@ -26,17 +26,48 @@ def add_version(system: SystemWork, catalogue: Catalogue, title: str) -> Catalog
     like = store.find_version_like(system.db, catalogue.fingerprint)
     if like is not None:
         raise WrongState(f"This is the same as version {like.id}, “{like.title}”.")
-    added = _insert(system, catalogue, title, based_on=current)
+    added = _insert(system, catalogue.texts, title, based_on=current)
     system.audit("add-catalogue", f"version {added.id}", title=title)
     return added
 
 
-def publish_version(
-    system: SystemWork, version_id: int, *, at: datetime | None = None
+def add_draft(
+    system: SystemWork, texts: Mapping[str, str], title: str, *, copy_of: int | None = None
 ) -> CatalogueVersion:
-    """Use a version from now on, or from a time in the future on."""
+    """Add a draft to be changed: a copy of a version or, without one, of the version in use."""
+    title = read_title(title)
+    current = _require_first(system)
+    added = _insert(system, texts, title, based_on=copy_of or current)
+    system.audit("add-catalogue", f"version {added.id}", title=title)
+    return added
+
+
+def save_draft(
+    system: SystemWork, version_id: int, texts: Mapping[str, str], *, seen: str, what: str
+) -> bool:
+    """Give a draft other files; return False if somebody changed it since it was seen.
+
+    `seen` is its fingerprint then, and `what` the part that is changed, for the audit log.
+    """
+    version = store.get_version(system.db, version_id)
+    rules.check_editing(state_of(system, version))
+    if not store.replace_texts(system.db, version.id, texts, seen=seen):
+        return False
+    system.audit("edit-catalogue", f"version {version.id}", what=what)
+    return True
+
+
+def publish_version(
+    system: SystemWork, version_id: int, checked: Catalogue, *, at: datetime | None = None
+) -> CatalogueVersion:
+    """Use a version from now on, or from a time in the future on.
+
+    It was read and checked before; if it was changed since, it is not published.
+    """
     when = system.real_now if at is None else max(at, system.real_now)
     version = store.get_version(system.db, version_id)
+    if version.fingerprint != checked.fingerprint:
+        raise WrongState("This draft was changed in this moment. Look at it again.")
     rules.check_publishing(state_of(system, version), when, now=system.real_now)
     published = store.set_publishing(system.db, version.id, when, by=system.actor.who)
     system.audit("publish-catalogue", f"version {version.id}", at=when.isoformat())
@@ -65,7 +96,7 @@ def roll_back(
     """Use a version that was in use before again, as a new version with the same files."""
     rules.check_rolling_back(state_of(system, version))
     title = f"Back to version {version.id}"
-    copied = _insert(system, catalogue, title, based_on=version.id)
+    copied = _insert(system, catalogue.texts, title, based_on=version.id)
     published = store.set_publishing(system.db, copied.id, system.real_now, by=system.actor.who)
     system.audit("roll-back-catalogue", f"version {copied.id}", to=version.id)
     return published
@@ -80,6 +111,10 @@ def state_of(system: SystemWork, version: CatalogueVersion) -> VersionState:
 
 def find_warnings(system: SystemWork, catalogue: Catalogue) -> Iterator[str]:
     """Say what publishing a catalogue would break or should not be meant."""
+    if not catalogue.products:
+        yield "Nothing is sold in it."
+    if not catalogue.labs:
+        yield "It has no lab: products can be looked at, but not ordered."
     for currency in sorted(store.list_used_currencies(system.db) - {*catalogue.currencies}):
         yield f"Merchants are charged in {currency}, and nothing is sold in it: they cannot order."
     known = {lab.code for lab in catalogue.labs}
@@ -112,13 +147,13 @@ def _require_first(system: SystemWork) -> int:
     current = store.find_current(system.db, now=system.real_now)
     if current is not None:
         return current
-    first = _insert(system, system.catalogue, _AS_INSTALLED, based_on=None)
+    first = _insert(system, system.catalogue.texts, _AS_INSTALLED, based_on=None)
     store.set_publishing(system.db, first.id, system.real_now, by=system.actor.who)
     return first.id
 
 
 def _insert(
-    system: SystemWork, catalogue: Catalogue, title: str, *, based_on: int | None
+    system: SystemWork, texts: Mapping[str, str], title: str, *, based_on: int | None
 ) -> CatalogueVersion:
     values = {
         "title": title,
@@ -126,4 +161,4 @@ def _insert(
         "based_on": based_on,
         "created_at": system.real_now,
     }
-    return store.insert_version(system.db, catalogue, values)
+    return store.insert_version(system.db, texts, values)

@@ -15,9 +15,8 @@ from printworks.catalogue.form_reading import (
     list_fields,
 )
 from printworks.catalogue.forms import FamilyForm, ProductForm
-from printworks.catalogue.problems import Mistake, suggest
+from printworks.catalogue.problems import Mistake, Place, suggest
 from printworks.catalogue.products import Product
-from printworks.catalogue.sources import Place
 from printworks.catalogue.values import Price, PriceName
 
 # Texts in which {column} is replaced by the cell of that column.
@@ -26,8 +25,8 @@ TEMPLATES: Final = ("sku", "type", "description")
 _KEYS: Final = list_fields(ProductForm)
 _PRICE: Final = ValueType.of(Price)
 _PRICE_NAMES: Final = ValueType.of(PriceName)
-_PRICE_NAME: Final = re.compile(r"[A-Z]{3}(-[A-Z]{2})?")
-_PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
+PRICE_NAME: Final = re.compile(r"[A-Z]{3}(-[A-Z]{2})?")
+PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 
 
 class ProductEntry(NamedTuple):
@@ -70,11 +69,11 @@ class ProductFamily:
     def _find_prices(self, columns: Sequence[str]) -> Iterator[tuple[str, Any]]:
         place = (*self._place, "columns")
         texts = [str(self._content.get(key)) for key in TEMPLATES]
-        used = {name for text in texts for name in _PLACEHOLDER.findall(text)}
+        used = {name for text in texts for name in PLACEHOLDER.findall(text)}
         for column in columns:
             if column in _KEYS or column in used:
                 continue
-            if not _PRICE_NAME.fullmatch(column):
+            if not PRICE_NAME.fullmatch(column):
                 sentence = f"The column `{column}` is neither a key, a currency nor used in a text"
                 self._reader.report(place, sentence + suggest(column, list(_KEYS)))
             elif (name := self._reader.read(_PRICE_NAMES, column, place)) is not INVALID:
@@ -109,8 +108,9 @@ class ProductFamily:
             report((*self._place, key), "`image`, the printed size, is missing.")
             del values["image"]
         misfits = list(find_misfits(values, reader.known))
-        for sentence in misfits:
-            self._reader.report(place, sentence)
+        for keys, sentence in misfits:
+            # A row has one line for all its values; a block has one for each.
+            self._reader.report(place if row else (*self._place, *keys), sentence)
         form = fill(ProductForm, values)
         product = None if misfits or form is INVALID else build_product(form)
         return ProductEntry(values.get("sku"), product, place)
@@ -123,13 +123,15 @@ class ProductFamily:
         for key in TEMPLATES:
             if key in self._content or key in cells:
                 try:
-                    texts[key] = _fill_in(key, cells.get(key, self._content.get(key)), words)
+                    texts[key] = fill_in(key, cells.get(key, self._content.get(key)), words)
                 except Mistake as mistake:
                     report((*self._place, key), str(mistake))
         return texts
 
 
-def _fill_in(key: str, text: Any, words: Mapping[str, Any]) -> Any:
+def fill_in(key: str, text: Any, words: Mapping[str, Any]) -> Any:
+    """Return a text of a family with the cells of a row, or other keys, in place of their names."""
+
     def find(placeholder: re.Match[str]) -> str:
         word = words.get(placeholder[1])
         if not isinstance(word, str | int | Decimal):
@@ -137,4 +139,4 @@ def _fill_in(key: str, text: Any, words: Mapping[str, Any]) -> Any:
         # Skus are written in capitals.
         return str(word).upper() if key == "sku" else str(word)
 
-    return _PLACEHOLDER.sub(find, text) if isinstance(text, str) else text
+    return PLACEHOLDER.sub(find, text) if isinstance(text, str) else text

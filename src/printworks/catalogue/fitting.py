@@ -16,66 +16,77 @@ from printworks.rules.sizing import Pixels, Units
 USUAL_DENSITY: Final = {Units.INCHES: Decimal(150), Units.CM: Decimal(60)}
 
 
-def find_misfits(values: Mapping[str, Any], known: Known) -> Iterator[str]:
+# The keys that a sentence is about, the outermost first.
+Misfit = tuple[tuple[str, ...], str]
+
+
+def find_misfits(values: Mapping[str, Any], known: Known) -> Iterator[Misfit]:
     """List the inconsistencies between those values that are valid by themselves."""
     if "sku" not in values:
         return
     if values.keys() >= {"image", "full", "wrap"}:
-        yield from _find_wrong_sizes(values["sku"], values["image"], values["full"], values["wrap"])
-    for sentence in _find_contradictions(values, known):
-        yield f"`{values['sku']}` {sentence}"
+        sizes = (values["image"], values["full"], values["wrap"])
+        for key, sentence in _find_wrong_sizes(values["sku"], *sizes):
+            yield (key,), sentence
+    for keys, sentence in _find_contradictions(values, known):
+        yield keys, f"`{values['sku']}` {sentence}"
 
 
-def _find_contradictions(values: Mapping[str, Any], known: Known) -> Iterator[str]:
+def _find_contradictions(values: Mapping[str, Any], known: Known) -> Iterator[Misfit]:
     if values.keys() >= {"attributes", "defaults"}:
         yield from _find_wrong_defaults(values["attributes"], values["defaults"])
     if "price" in values:
-        for currency in {currency for currency, _ in values["price"]}:
+        for currency in sorted({currency for currency, _ in values["price"]}):
             if currency not in known.get("currencies", Currency):
-                yield f"has a price in {currency}, which is not in `currencies`."
+                sentence = f"has a price in {currency}, which is not in `currencies`."
+                yield ("price", currency), sentence
     if values.keys() >= {"price", "sold_to"}:
         yield from _find_wrong_prices(values["price"], values["sold_to"], known)
 
 
 def _find_wrong_sizes(
     sku: str, image: Size | None, full: Size | None, wrap: Decimal | None
-) -> Iterator[str]:
+) -> Iterator[tuple[str, str]]:
     if wrap is not None and full is None:
-        yield f"`{sku}` has a `wrap`, so it needs `full`, the size without it."
+        yield "full", f"`{sku}` has a `wrap`, so it needs `full`, the size without it."
         return
     inner, outer = _measure(image, full, wrap)
     if wrap is not None and image not in (None, inner):
-        yield f"The image of `{sku}` must be {inner} with this `wrap`, not {image}."
+        yield "image", f"The image of `{sku}` must be {inner} with this `wrap`, not {image}."
     if wrap is None and (inner.width > outer.width or inner.height > outer.height):
         yield (
+            "image",
             f"The image of `{sku}` ({inner}) is larger than the whole product ({outer}); "
-            "if it folds over the edges, say how far with `wrap`."
+            "if it folds over the edges, say how far with `wrap`.",
         )
 
 
 def _find_wrong_defaults(
     attributes: Mapping[str, Sequence[str]], defaults: Mapping[str, str]
-) -> Iterator[str]:
+) -> Iterator[Misfit]:
     for name, value in defaults.items():
+        keys = ("defaults", name)
         if name not in attributes:
-            yield f"has a default of `{name}`, which is not in `attributes`."
+            yield keys, f"has a default of `{name}`, which is not in `attributes`."
         elif value not in attributes[name]:
-            yield f"has the default `{value}` of `{name}`, which is not one of its values."
+            yield keys, f"has the default `{value}` of `{name}`, which is not one of its values."
 
 
 def _find_wrong_prices(
     prices: Mapping[tuple[Currency, str | None], int], sold_to: frozenset[str], known: Known
-) -> Iterator[str]:
-    for _, country in prices:
+) -> Iterator[Misfit]:
+    for currency, country in prices:
         if "groups" in known and country and country not in sold_to:
-            yield f"has a price in {country}, where it is not sold."
+            name = f"{currency}-{country}"
+            yield ("price", name), f"has a price in {country}, where it is not sold."
     for currency in known.get("currencies", ()):
         if (currency, None) not in prices:
             # Leaves out groups that could not be read.
             countries = sold_to & COUNTRIES.keys()
             without = sorted(at for at in countries if (currency, at) not in prices)
             if without:
-                yield f"is sold to {list_some(without)} without a price in {currency}."
+                sentence = f"is sold to {list_some(without)} without a price in {currency}."
+                yield ("price", currency), sentence
 
 
 def _measure(image: Size | None, full: Size | None, wrap: Decimal | None) -> tuple[Size, Size]:

@@ -13,8 +13,7 @@ from typing import Annotated, Any, ClassVar, Final, NamedTuple, TypeVar, cast, g
 import msgspec
 from msgspec import Meta
 
-from printworks.catalogue.problems import Mistake, suggest
-from printworks.catalogue.sources import Place
+from printworks.catalogue.problems import Mistake, Place, suggest
 from printworks.conversion import reader_of
 
 # What values may refer to, by the key that declares it. A key that is absent could not be read: then

@@ -7,11 +7,11 @@ from zoneinfo import ZoneInfo
 from printworks.catalogue.countries import COUNTRIES
 from printworks.catalogue.forms import CatalogueForm, LabForm, PromiseForm, ServiceForm
 from printworks.catalogue.labs import Lab, LabTerms, Making
-from printworks.catalogue.problems import list_some
+from printworks.catalogue.problems import Place, list_some
 from printworks.catalogue.products import Product
 from printworks.catalogue.promises import Promise
 from printworks.catalogue.services import Service
-from printworks.catalogue.sources import CatalogueFiles, Place
+from printworks.catalogue.sources import CatalogueFiles
 from printworks.catalogue.values import EVERYWHERE
 from printworks.catalogue.zones import ZoneEntry, choose_closest
 from printworks.rules.orders import ShippingMethod

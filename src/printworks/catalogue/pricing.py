@@ -7,10 +7,10 @@ from types import MappingProxyType
 
 from printworks.catalogue.forms import TariffForm
 from printworks.catalogue.labs import Lab
-from printworks.catalogue.problems import list_some
+from printworks.catalogue.problems import Place, list_some
 from printworks.catalogue.products import Product
 from printworks.catalogue.services import Service
-from printworks.catalogue.sources import CatalogueFiles, Place
+from printworks.catalogue.sources import CatalogueFiles
 from printworks.catalogue.tariff import ShippingRate, Tariff
 from printworks.catalogue.zones import ZoneEntry, choose_closest
 from printworks.rules.orders import ShippingMethod

@@ -1,10 +1,13 @@
 """What is wrong with a catalogue: every mistake of a folder, each with its file and line."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
 from printworks.settings import BadSetting
+
+# The path to a value, such as ("labs", 0, "makes", 2).
+Place = tuple[str | int, ...]
 
 
 class Mistake(Exception):
@@ -33,10 +36,12 @@ class CatalogueProblem(NamedTuple):
 class BadCatalogue(BadSetting):
     """A folder is no catalogue; the message has a line for each of its problems."""
 
-    def __init__(self, problems: Sequence[CatalogueProblem]) -> None:
-        lines = (str(problem) for problem in problems)
+    def __init__(self, places: Mapping[CatalogueProblem, Place]) -> None:
+        self.problems = tuple(sorted(places))
+        lines = (str(problem) for problem in self.problems)
         super().__init__("\n".join(("The catalogue cannot be used.", *lines)))
-        self.problems = tuple(problems)
+        # What each is about, in all files together; empty for a whole file.
+        self.places = places
 
 
 def suggest(word: str, known: Sequence[str]) -> str:

@@ -12,8 +12,9 @@ from printworks.catalogue.countries import COUNTRIES
 from printworks.catalogue.families import ProductFamily
 from printworks.catalogue.form_reading import INVALID, FormReader, ValueType, fill, list_fields
 from printworks.catalogue.forms import CatalogueForm
+from printworks.catalogue.problems import Place
 from printworks.catalogue.products import Product, QualityLevel
-from printworks.catalogue.sources import CatalogueFiles, Place
+from printworks.catalogue.sources import CatalogueFiles
 from printworks.catalogue.values import EVERYWHERE, Code
 
 _CODE: Final = ValueType.of(Code)
@@ -21,6 +22,17 @@ _CODE: Final = ValueType.of(Code)
 
 def read_files(files: CatalogueFiles) -> tuple[CatalogueForm, dict[Place, Product]]:
     """Return the content of the files, and the products by place; raise `BadCatalogue`."""
+    values, sold = _read(files)
+    files.check()
+    return fill(CatalogueForm, values), sold
+
+
+def read_products(files: CatalogueFiles) -> list[Product]:
+    """Return the products that can be read, whatever else is wrong."""
+    return list(_read(files)[1].values())
+
+
+def _read(files: CatalogueFiles) -> tuple[dict[str, Any], dict[Place, Product]]:
     reader = FormReader({}, files.report)
     values = _read_values(files, reader)
     entries = [
@@ -32,8 +44,7 @@ def read_files(files: CatalogueFiles) -> tuple[CatalogueForm, dict[Place, Produc
     sold = {entry.place: entry.product for entry in entries if entry.product}
     for place, sentence in _find_clashes(sold):
         files.report(place, sentence)
-    files.check()
-    return fill(CatalogueForm, values), sold
+    return values, sold
 
 
 def _read_values(files: CatalogueFiles, reader: FormReader) -> dict[str, Any]:

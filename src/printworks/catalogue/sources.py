@@ -12,10 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from printworks.catalogue.problems import BadCatalogue, CatalogueProblem
-
-# The path to a value, such as ("labs", 0, "makes", 2).
-Place = tuple[str | int, ...]
+from printworks.catalogue.problems import BadCatalogue, CatalogueProblem, Place
 
 _HEADING: Final = re.compile(r"\s*\[+\s*([\w-]+)\s*[.\]]")
 _ITEM: Final = re.compile(r"\s*(\[\s*[\"'\d+-]|\{)")
@@ -78,6 +75,12 @@ def _list_patterns(key: str, value: Any, *, is_outer: bool) -> Sequence[str]:
     return (heading, at_start, inline) if isinstance(value, dict) else (at_start, heading, inline)
 
 
+def fingerprint(texts: Mapping[str, str]) -> str:
+    """Return what is the same for the same texts, by the names of their files, and for no others."""
+    lines = (line for _, text in sorted(texts.items()) for line in text.splitlines())
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
 class CatalogueFiles:
     """The merged content of the files of a catalogue, and the problems found in it.
 
@@ -86,7 +89,7 @@ class CatalogueFiles:
 
     def __init__(self, given: Path | Mapping[str, str]) -> None:
         self.content: dict[str, Any] = {}
-        self._problems: set[CatalogueProblem] = set()
+        self._problems: dict[CatalogueProblem, Place] = {}
         # The file of each part of the content, and its place there.
         self._origins: dict[Place, tuple[Source, Place]] = {}
         texts_by_name = self._read_folder(given) if isinstance(given, Path) else given
@@ -95,10 +98,9 @@ class CatalogueFiles:
             for name, text in sorted(texts_by_name.items())
             if (source := self._parse(name, text))
         ]
-        texts = "\n".join(line for source in sources for line in source.lines)
         # The texts as they were read, by the names of their files.
         self.texts = texts_by_name
-        self.fingerprint = hashlib.sha256(texts.encode()).hexdigest()
+        self.fingerprint = fingerprint(texts_by_name)
         # Otherwise what seems to be absent may be in a file that could not be read.
         self.is_whole = not self._problems
         for source in sources:
@@ -107,8 +109,8 @@ class CatalogueFiles:
 
     def report(self, place: Place, sentence: str) -> None:
         """Add a problem, unless it is there already."""
-        source, place = self._locate(place)
-        self._note(source.name, source.find_line(place), sentence)
+        source, there = self._locate(place)
+        self._note(source.name, source.find_line(there), sentence, place)
 
     def cite(self, place: Place) -> str:
         """Return the file and the line of a place."""
@@ -118,7 +120,7 @@ class CatalogueFiles:
     def check(self) -> None:
         """Raise `BadCatalogue` if there are problems, sorted by file and line."""
         if self._problems:
-            raise BadCatalogue(sorted(self._problems))
+            raise BadCatalogue(self._problems)
 
     def check_once(self, names: Iterable[tuple[str, Place]]) -> None:
         """Report duplicate names, ignoring case."""
@@ -129,8 +131,8 @@ class CatalogueFiles:
                 where = self.cite(earlier)
                 self.report(place, f"`{name}` is defined twice; the first is at {where}.")
 
-    def _note(self, file: str, line: int, sentence: str) -> None:
-        self._problems.add(CatalogueProblem(file, line, sentence))
+    def _note(self, file: str, line: int, sentence: str, place: Place = ()) -> None:
+        self._problems.setdefault(CatalogueProblem(file, line, sentence), place)
 
     def _locate(self, place: Place) -> tuple[Source, Place]:
         source, start = self._origins.get(place[:2]) or self._origins[place[:1]]

@@ -5,8 +5,8 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Generic, NamedTuple, TypeVar
 
 from printworks.catalogue.countries import COUNTRIES
-from printworks.catalogue.problems import list_some
-from printworks.catalogue.sources import CatalogueFiles, Place
+from printworks.catalogue.problems import Place, list_some
+from printworks.catalogue.sources import CatalogueFiles
 from printworks.catalogue.values import EVERYWHERE
 
 Value = TypeVar("Value")

@@ -129,7 +129,7 @@ def publish(
     when = None if at is None else at.replace(tzinfo=UTC)
     with session.system_work() as system:
         warnings = list(actions.find_warnings(system, catalogue))
-        published = actions.publish_version(system, version, at=when)
+        published = actions.publish_version(system, version, catalogue, at=when)
     _warn(warnings)
     what = _describe(published)
     session.done(

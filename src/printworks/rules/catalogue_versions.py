@@ -37,6 +37,14 @@ def read_title(text: str) -> str:
     return title
 
 
+def check_editing(state: VersionState) -> None:
+    """Refuse to change a version that was published, or will be: somebody has looked at it."""
+    if state is VersionState.SCHEDULED:
+        raise WrongState("This version waits to be published. Withdraw it to change it.")
+    if state is not VersionState.DRAFT:
+        raise WrongState("What was published stays as it is. Make a draft of it to change it.")
+
+
 def check_publishing(state: VersionState, at: datetime, *, now: datetime) -> None:
     """Refuse to publish a version that was published before, or at a time that makes no sense."""
     if state is VersionState.PUBLISHED:

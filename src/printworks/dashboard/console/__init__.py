@@ -7,6 +7,7 @@ from printworks.dashboard.console import approvals, lab_costs, ledger, reports
 from printworks.dashboard.console.accounts import audit, lifecycle, merchants, people
 from printworks.dashboard.console.brand import brand
 from printworks.dashboard.console.catalogue import catalogue, routing, versions
+from printworks.dashboard.console.drafts import basics, pages, prices
 from printworks.dashboard.console.issues import issues
 from printworks.dashboard.console.mail import mail_settings, mails
 from printworks.dashboard.console.orders import on_behalf, order, orders
@@ -41,6 +42,13 @@ PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
     routing.show_routing,
     versions.show_versions,
     versions.show_version,
+    pages.show_draft,
+    basics.show_basics,
+    prices.show_prices,
+    prices.download_prices,
+    pages.show_new,
+    pages.show_part,
+    pages.show_entry,
     ledger.show_ledger,
     lab_costs.show_lab_costs,
     reports.show_reports,

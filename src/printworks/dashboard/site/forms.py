@@ -30,8 +30,8 @@ ONCE: Final = "once"
 _ONCE_BYTES: Final = 12
 _ONCE_MAC_BYTES: Final = 16
 _LONGEST_ONCE: Final = 100
-# A box for each line of the longest list, and what else a form has.
-MOST_FIELDS: Final = 80
+# A tariff has nine for each shipping band.
+MOST_FIELDS: Final = 400
 LARGEST_FIELD: Final = 100_000
 # More than any form takes, so that the form can say how many it does.
 MOST_FILES: Final = 100

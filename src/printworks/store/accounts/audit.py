@@ -47,3 +47,10 @@ def list_audit(
     if merchant_id is not None:
         wanted = wanted.where(audit_log.c.merchant_id == merchant_id)
     return list_structs(db, AuditEntry, wanted)
+
+
+def list_audit_of(db: Connection, subject: str, *, limit: int) -> list[AuditEntry]:
+    """Return the newest entries about one thing that belongs to no merchant."""
+    wanted = newest_first(select(*_COLUMNS), audit_log.c.id, before=None, limit=limit)
+    wanted = wanted.where(audit_log.c.merchant_id.is_(None), audit_log.c.subject == subject)
+    return list_structs(db, AuditEntry, wanted)

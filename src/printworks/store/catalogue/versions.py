@@ -1,4 +1,4 @@
-"""Versions of the catalogue: rows that are added and published, and never changed."""
+"""Versions of the catalogue: drafts that are changed, and what was published, which never is."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -8,7 +8,7 @@ import msgspec
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from printworks.catalogue.products import Currency
-from printworks.catalogue.snapshot import Catalogue
+from printworks.catalogue.sources import fingerprint
 from printworks.errors import NotFound
 from printworks.rules.production import DROPPED, SENT, LabState
 from printworks.store.engine.prepared import PreparedStatement
@@ -94,18 +94,37 @@ def read_texts(db: Connection, version_id: int) -> dict[str, str]:
 
 
 def insert_version(
-    db: Connection, catalogue: Catalogue, values: Mapping[str, object]
+    db: Connection, texts: Mapping[str, str], values: Mapping[str, object]
 ) -> CatalogueVersion:
-    """Add a version with the files of a catalogue that was checked."""
-    given = {"fingerprint": catalogue.fingerprint, **values}
+    """Add a version with its files."""
+    given = {"fingerprint": fingerprint(texts), **values}
     row = db.execute(insert(catalogue_versions).values(**given).returning(*_COLUMNS)).one()
     version = CatalogueVersion(*row)
+    _insert_files(db, version.id, texts)
+    return version
+
+
+def replace_texts(db: Connection, version_id: int, texts: Mapping[str, str], *, seen: str) -> bool:
+    """Give a draft other files; return False if it has others already than those that were seen."""
+    versions = catalogue_versions.c
+    changed = (
+        update(catalogue_versions)
+        .where(versions.id == version_id, versions.fingerprint == seen)
+        .where(versions.publish_at.is_(None))
+        .values(fingerprint=fingerprint(texts))
+    )
+    if db.execute(changed).rowcount == 0:
+        return False
+    db.execute(delete(catalogue_files).where(catalogue_files.c.version_id == version_id))
+    _insert_files(db, version_id, texts)
+    return True
+
+
+def _insert_files(db: Connection, version_id: int, texts: Mapping[str, str]) -> None:
     files = [
-        {"version_id": version.id, "name": name, "content": text}
-        for name, text in catalogue.texts.items()
+        {"version_id": version_id, "name": name, "content": text} for name, text in texts.items()
     ]
     db.execute(insert(catalogue_files), files)
-    return version
 
 
 def set_publishing(

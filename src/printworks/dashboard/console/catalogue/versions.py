@@ -1,6 +1,6 @@
 """Versions of the catalogue: what each changes, publishing one now or later, and going back."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -11,16 +11,19 @@ from starlette.responses import Response
 
 from printworks.actions import catalogue as actions
 from printworks.catalogue.changes import CatalogueChange, list_changes
+from printworks.catalogue.drafts.beginning import begin_catalogue
 from printworks.catalogue.opening import read_catalogue
 from printworks.catalogue.problems import BadCatalogue, CatalogueProblem
+from printworks.catalogue.products import Currency
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.shared.paging import cut
 from printworks.dashboard.site.forms import at_field
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
-from printworks.errors import BadInput
+from printworks.errors import BadInput, WrongState
 from printworks.rules.catalogue_versions import VersionState
 from printworks.rules.people import Duty
+from printworks.store.accounts.audit import list_audit_of
 from printworks.store.catalogue.versions import (
     CatalogueVersion,
     get_version,
@@ -32,6 +35,7 @@ _ROWS: Final = 20
 # What one page can list.
 _MOST_CHANGES: Final = 300
 _MOST_PROBLEMS: Final = 50
+_MOST_ENTRIES: Final = 30
 # The name of a file is part of a sentence, and of a path when it is exported.
 _LONGEST_FILE_NAME: Final = 80
 
@@ -54,6 +58,7 @@ def show_versions(visit: ConsoleVisit, problems: Sequence[CatalogueProblem] = ()
         problem_count=len(problems),
         pages=visit.pages(last.id if last else None),
         is_mine=visit.may(Duty.ADMINISTER),
+        currencies=list(Currency),
     )
 
 
@@ -70,6 +75,22 @@ def import_files(visit: ConsoleVisit) -> Response | str:
     with visit.services.database.writing() as db, at_field("title"):
         added = actions.add_version(visit.system_work_in(db), catalogue, title)
     return f"/console/versions/{added.id}"
+
+
+@show_versions.action("new-catalogue", duty=Duty.ADMINISTER, alone=True)
+def add_draft(visit: ConsoleVisit) -> str:
+    """Make a draft of what is in use, or of nothing."""
+    catalogue = visit.services.catalogue
+    is_empty = visit.sent.text("from") == "nothing"
+    texts = begin_catalogue(_read_currencies(visit)) if is_empty else catalogue.texts
+    return _add_draft(visit, texts, visit.sent.text("title"))
+
+
+def _read_currencies(visit: ConsoleVisit) -> list[Currency]:
+    chosen = [one for one in Currency if one in visit.sent.texts("currencies")]
+    if not chosen:
+        raise BadInput("Choose a currency to sell in.", field="currencies")
+    return chosen
 
 
 def _read_files(files: Sequence[UploadFile]) -> dict[str, str]:
@@ -92,7 +113,10 @@ def show_version(visit: ConsoleVisit) -> Response:
     """Show what a version changes, and what should be known before it is published."""
     version = get_version(visit.db, visit.number("id"))
     state = actions.state_of(visit.system_work, version)
-    catalogue = _load(visit.db, version)
+    try:
+        catalogue = _load(visit.db, version)
+    except BadCatalogue as error:
+        return _show_unfinished(visit, version, state, error)
     changes, against = _compare(visit, version, catalogue, state)
     is_waiting = state in {VersionState.DRAFT, VersionState.SCHEDULED}
     return visit.render(
@@ -103,9 +127,29 @@ def show_version(visit: ConsoleVisit) -> Response:
         changes=changes[:_MOST_CHANGES],
         change_count=len(changes),
         against=against,
+        problem_count=0,
         warnings=list(actions.find_warnings(visit.system_work, catalogue)) if is_waiting else [],
         is_mine=visit.may(Duty.ADMINISTER),
-        now=visit.real_now,
+        history=list_audit_of(visit.db, f"version {version.id}", limit=_MOST_ENTRIES),
+    )
+
+
+def _show_unfinished(
+    visit: ConsoleVisit, version: CatalogueVersion, state: VersionState, error: BadCatalogue
+) -> Response:
+    """Show a version with which something is wrong, so that it cannot be compared or published."""
+    return visit.render(
+        "console/version.html",
+        version=version,
+        state=state,
+        catalogue=None,
+        changes=[],
+        change_count=0,
+        against="",
+        warnings=[],
+        problem_count=len(error.problems),
+        is_mine=visit.may(Duty.ADMINISTER),
+        history=list_audit_of(visit.db, f"version {version.id}", limit=_MOST_ENTRIES),
     )
 
 
@@ -122,12 +166,51 @@ def _compare(
 
 
 @show_version.action(
-    "publish-catalogue", "The version was published.", duty=Duty.ADMINISTER, needs_password=True
+    "publish-catalogue",
+    "The version was published.",
+    duty=Duty.ADMINISTER,
+    needs_password=True,
+    alone=True,
 )
 def publish(visit: ConsoleVisit) -> None:
-    """Use the version from now on, or from a time on."""
+    """Use the version from now on, or from a time on, if nothing is wrong with it."""
     at = _read_time(visit.sent.text("at"))
-    actions.publish_version(visit.system_work, visit.number("id"), at=at)
+    with visit.services.database.reading() as db:
+        version = get_version(db, visit.number("id"))
+        texts = read_texts(db, version.id)
+    try:
+        checked = read_catalogue(texts)
+    except BadCatalogue as error:
+        raise WrongState(_explain(error)) from error
+    with visit.services.database.writing() as db:
+        actions.publish_version(visit.system_work_in(db), version.id, checked, at=at)
+        visit.remember(db)
+
+
+def _explain(error: BadCatalogue) -> str:
+    count = len(error.problems)
+    more = f" There are {count - 1} more problems." if count > 1 else ""
+    return f"This draft cannot be published yet. {error.problems[0].sentence}{more}"
+
+
+@show_version.action("copy-version", duty=Duty.ADMINISTER, alone=True)
+def copy_version(visit: ConsoleVisit) -> str:
+    """Make a draft of a version, to change it."""
+    with visit.services.database.reading() as db:
+        version = get_version(db, visit.number("id"))
+        texts = read_texts(db, version.id)
+    return _add_draft(visit, texts, visit.sent.text("title"), copy_of=version.id)
+
+
+def _add_draft(
+    visit: ConsoleVisit, texts: Mapping[str, str], title: str, *, copy_of: int | None = None
+) -> str:
+    with visit.services.database.writing() as db, at_field("title"):
+        system = visit.system_work_in(db)
+        added = actions.add_draft(system, texts, title, copy_of=copy_of)
+        where = f"/console/versions/{added.id}/edit"
+        visit.remember(db, where)
+    return where
 
 
 @show_version.action(

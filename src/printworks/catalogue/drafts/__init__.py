@@ -1,0 +1,1 @@
+"""Drafts: the files of a catalogue, changed one block at a time with their comments and order kept."""

@@ -1,0 +1,1 @@
+"""Forms in which an owner changes a draft of the catalogue."""

@@ -1,0 +1,382 @@
+"""The forms: which fields each part of a catalogue has, in groups, with words for people."""
+
+from typing import Final
+
+import msgspec
+
+from printworks.catalogue.form_reading import list_fields
+from printworks.catalogue.forms import ProductForm
+from printworks.catalogue.labs import Connector, LastChance
+from printworks.catalogue.products import Currency, QualityLevel
+from printworks.catalogue.services import Carrier
+from printworks.dashboard.console.drafts.fields import (
+    DAY_CHOICES,
+    BoxesField,
+    ChoiceField,
+    CountriesField,
+    CountryField,
+    DatesField,
+    DaysField,
+    Field,
+    FlagField,
+    LinesField,
+    MoneyField,
+    NumberField,
+    SizeField,
+    TimeField,
+)
+from printworks.dashboard.console.drafts.inputs import Choices, write_words
+from printworks.dashboard.console.drafts.row_fields import (
+    AttributesField,
+    BandsField,
+    PricesField,
+    RowsField,
+    SpanField,
+)
+from printworks.rules.mockups import COLOURS, Mockup
+from printworks.rules.orders import ShippingMethod
+from printworks.rules.sizing import Units
+
+_LAST_CHANCES: Final[Choices] = (
+    (LastChance.NEVER, "Never"),
+    (LastChance.SUBMITTED, "Until the lab accepts it"),
+    (LastChance.ACCEPTED, "Until it is in production"),
+)
+_METHODS: Final[Choices] = tuple((method, method) for method in ShippingMethod)
+_COUNTRIES_HINT: Final = "Countries or groups of them, one on each line; or Everywhere."
+
+
+class FieldGroup(msgspec.Struct, frozen=True, kw_only=True):
+    """Fields that belong together."""
+
+    title: str
+    fields: tuple[Field, ...]
+    note: str = ""
+    # Whether most people need not look at it.
+    is_folded: bool = False
+
+
+def _list_newer_product_fields() -> tuple[Field, ...]:
+    """Return fields for keys of products that have no words of their own here."""
+    named = {key for group in _PRODUCT for field in group.fields for key in field.keys}
+    return tuple(
+        Field(key=key, label=write_words(key))
+        for key in list_fields(ProductForm)
+        if key not in named
+    )
+
+
+_PRODUCT: Final = (
+    FieldGroup(
+        title="What it is",
+        fields=(
+            Field(key="description", label="Name", hint="As merchants read it."),
+            Field(key="sku", label="Article number", hint="Letters, digits, hyphens and dots."),
+            ChoiceField(key="kind", label="Kind", declared="kinds"),
+        ),
+    ),
+    FieldGroup(
+        title="Size",
+        fields=(
+            ChoiceField(
+                key="units",
+                label="Measured in",
+                choices=((Units.INCHES, "Inches"), (Units.CM, "Centimetres")),
+                default=Units.INCHES,
+            ),
+            SizeField(key="image", label="Printed size", hint="Width x height, such as 20 x 30."),
+            SizeField(
+                key="full",
+                label="Size of the whole product",
+                hint="If it is another one: with its frame, or without what is folded over.",
+            ),
+            NumberField(
+                key="wrap",
+                label="Folded over each edge",
+                hint="For canvas on a stretcher.",
+                inputmode="decimal",
+            ),
+        ),
+    ),
+    FieldGroup(
+        title="Price",
+        note="What merchants pay for one, before shipping.",
+        fields=(PricesField(key="price", label="Price"),),
+    ),
+    FieldGroup(
+        title="Selling and sending",
+        fields=(
+            CountriesField(key="sold_to", label="Sold to", hint=_COUNTRIES_HINT),
+            ChoiceField(
+                key="band",
+                label="Shipping band",
+                declared="bands",
+                hint="What it shares a parcel with.",
+            ),
+        ),
+    ),
+    FieldGroup(
+        title="Choices",
+        note="What the merchant chooses with each order, such as a colour or a finish.",
+        fields=(AttributesField(key="attributes", label="Choices"),),
+    ),
+)
+_PRODUCT_MORE: Final = (
+    ChoiceField(
+        key="mockup",
+        label="Drawn as",
+        choices=tuple(
+            (one, "Not at all" if one is Mockup.NONE else write_words(one)) for one in Mockup
+        ),
+        nothing="As usual for its kind",
+    ),
+    ChoiceField(
+        key="mockup_colour",
+        label="Drawn in",
+        choices=tuple((one, write_words(one)) for one in COLOURS),
+        nothing="As usual",
+    ),
+    FlagField(
+        key="turn",
+        label="A picture may be printed lying on its side",
+        default=True,
+        hint="Not on what has an upper edge, such as a mug.",
+    ),
+    Field(key="pixels", label="Best size of a picture", hint="In pixels, such as 2400x3600."),
+    NumberField(
+        key="density",
+        label="Best pixels on each inch or centimetre",
+        hint="Instead of the best size.",
+        inputmode="decimal",
+    ),
+    BoxesField(
+        key="quality",
+        label="Quality levels in which it is offered",
+        choices=tuple((level, level) for level in QualityLevel),
+        default=[*QualityLevel],
+    ),
+    Field(
+        key="type",
+        label="Name of its type in the older API",
+        hint="The article number if it is empty.",
+    ),
+)
+PRODUCT_GROUPS: Final = (
+    *_PRODUCT,
+    FieldGroup(
+        title="More",
+        fields=(
+            *_PRODUCT_MORE,
+            *(
+                field
+                for field in _list_newer_product_fields()
+                if field.key not in {one.key for one in _PRODUCT_MORE}
+            ),
+        ),
+        is_folded=True,
+    ),
+)
+
+_MAKING_FIELDS: Final = (
+    LinesField(key="kinds", label="Kinds", hint="With commas between them."),
+    LinesField(key="bands", label="Only in these shipping bands"),
+    LinesField(key="skus", label="Only these articles", hint="A * stands for anything: BOOK-*."),
+    LinesField(key="except", label="But not these articles"),
+    NumberField(key="percent", label="Cost in per cent of the price", inputmode="decimal"),
+    MoneyField(key="each", label="Cost of each", inputmode="decimal"),
+    NumberField(key="days", label="Days, if not as usual", inputmode="numeric"),
+)
+
+LAB_GROUPS: Final = (
+    FieldGroup(
+        title="The lab",
+        fields=(
+            Field(key="name", label="Name"),
+            Field(key="code", label="Short name", hint="Small letters, digits and hyphens."),
+            CountryField(key="country", label="Country"),
+            Field(key="time_zone", label="Time zone", hint="Such as Europe/London."),
+            ChoiceField(key="currency", label="Currency of its costs", declared="currencies"),
+        ),
+    ),
+    FieldGroup(
+        title="When it works",
+        fields=(
+            DaysField(
+                key="working_days",
+                label="Working days",
+                choices=DAY_CHOICES,
+                default=["mon-fri"],
+            ),
+            TimeField(
+                key="cut_off",
+                label="Begins the same day what comes before",
+                hint="There, such as 14:00.",
+            ),
+            NumberField(
+                key="production_days", label="Working days for production", inputmode="numeric"
+            ),
+            NumberField(key="capacity", label="Items it can make a day", inputmode="numeric"),
+            DatesField(
+                key="holidays",
+                label="Holidays",
+                hint="Names of calendars, or dates such as 2027-12-25, one on each line.",
+            ),
+            FlagField(key="paused", label="It takes no new work at present"),
+        ),
+    ),
+    FieldGroup(
+        title="What it makes, at what cost",
+        note="The first line that fits a product counts. A cost is per cent of the price, an amount, or both.",
+        fields=(RowsField(key="makes", label="Lines", row="Line", fields=_MAKING_FIELDS),),
+    ),
+    FieldGroup(
+        title="More",
+        is_folded=True,
+        fields=(
+            ChoiceField(
+                key="can_cancel_until",
+                label="An order can be cancelled",
+                choices=_LAST_CHANCES,
+                default=LastChance.SUBMITTED,
+            ),
+            ChoiceField(
+                key="can_hold_until",
+                label="An order can be held",
+                choices=_LAST_CHANCES,
+                default=LastChance.NEVER,
+            ),
+            ChoiceField(
+                key="can_change_shipping_until",
+                label="An address can be changed",
+                choices=_LAST_CHANCES,
+                default=LastChance.SUBMITTED,
+            ),
+            FlagField(key="packing_slips", label="It adds packing slips"),
+            ChoiceField(
+                key="connector",
+                label="How orders reach it",
+                choices=(
+                    (Connector.SIMULATED, "Not at all: simulated"),
+                    (Connector.FOLDER, "As files in a folder"),
+                ),
+                nothing="As in the settings",
+            ),
+        ),
+    ),
+)
+
+SERVICE_GROUPS: Final = (
+    FieldGroup(
+        title="The service",
+        fields=(
+            Field(key="name", label="Name"),
+            Field(key="code", label="Short name", hint="Small letters, digits and hyphens."),
+            ChoiceField(
+                key="carrier",
+                label="Carrier",
+                choices=tuple((one, write_words(one)) for one in Carrier),
+            ),
+            BoxesField(key="labs", label="From these labs", declared="labs"),
+            BoxesField(key="methods", label="Used for", choices=_METHODS),
+            FlagField(key="tracked", label="Parcels are tracked"),
+        ),
+    ),
+    FieldGroup(
+        title="Where and how fast",
+        fields=(
+            CountriesField(key="to", label="To", hint=_COUNTRIES_HINT),
+            CountriesField(key="except", label="But not to"),
+            SpanField(key="transit_days", label="Working days on the way"),
+        ),
+    ),
+    FieldGroup(
+        title="What a parcel costs you",
+        note="Leave a band empty that it does not take.",
+        fields=(BandsField(key="bands", label="Costs"),),
+    ),
+)
+
+TARIFF_GROUPS: Final = (
+    FieldGroup(
+        title="The tariff",
+        fields=(
+            Field(key="name", label="Name", hint="As merchants read it."),
+            CountriesField(key="to", label="To", hint=_COUNTRIES_HINT),
+            BoxesField(key="methods", label="For", choices=_METHODS),
+            FlagField(key="tracked", label="With tracking"),
+        ),
+    ),
+    FieldGroup(
+        title="What merchants pay",
+        note="The first parcel of so many items, and each further one. Leave a band empty that is not sent so.",
+        fields=(BandsField(key="bands", label="Prices"),),
+    ),
+)
+
+PROMISE_GROUPS: Final = (
+    FieldGroup(
+        title="The promise",
+        note="Working days until a parcel arrives, at the latest. The closest counts: a country, a group, then Everywhere.",
+        fields=(
+            CountriesField(key="to", label="To", hint=_COUNTRIES_HINT),
+            *(
+                NumberField(key=method, label=method, inputmode="numeric", is_half=True)
+                for method in ShippingMethod
+            ),
+        ),
+    ),
+)
+
+GROUP_GROUPS: Final = (
+    FieldGroup(
+        title="The group",
+        fields=(
+            Field(key="name", label="Name", hint="Such as EU."),
+            CountriesField(key="countries", label="Countries", hint="One on each line."),
+        ),
+    ),
+)
+
+HOLIDAY_GROUPS: Final = (
+    FieldGroup(
+        title="The calendar",
+        fields=(
+            Field(key="name", label="Name", hint="Such as the country."),
+            DatesField(
+                key="dates", label="Holidays", hint="Dates such as 2027-12-25, one on each line."
+            ),
+        ),
+    ),
+)
+
+BASICS_GROUPS: Final = (
+    FieldGroup(
+        title="Currencies",
+        note="Every product has a price in each. The worth of one unit only compares costs of labs: nothing is charged at it.",
+        fields=(
+            BoxesField(
+                key="currencies",
+                label="Sold in",
+                choices=tuple((one, one) for one in Currency),
+                default=[*Currency],
+            ),
+            *(
+                NumberField(
+                    key=f"rates.{one}", label=f"Worth of 1 {one}", inputmode="decimal", is_half=True
+                )
+                for one in Currency
+            ),
+        ),
+    ),
+    FieldGroup(
+        title="Names",
+        fields=(
+            LinesField(key="kinds", label="Kinds of products", hint="One on each line."),
+            LinesField(
+                key="bands",
+                label="Shipping bands",
+                hint="What goes into one parcel at one price, one on each line.",
+            ),
+        ),
+    ),
+)
