@@ -10,7 +10,7 @@ from typing import Any, Final
 from aiohttp import web
 from localstripe import resources
 from localstripe.errors import UserError
-from localstripe.resources import Event, PaymentIntent, PaymentMethod, StripeObject
+from localstripe.resources import Customer, Event, PaymentIntent, PaymentMethod, StripeObject
 from localstripe.webhooks import schedule_webhook
 
 PATH: Final = "/v1/checkout/sessions"
@@ -46,8 +46,69 @@ class Session(StripeObject):  # type: ignore[misc]
         return f"https://checkout.example/{self.id}" if self.status == "open" else None
 
 
-def create(mode: str, line_items: Any, success_url: str, **options: Any) -> Session:
-    """Open a page for one thing, with what our requests may say."""
+class CardSession(StripeObject):  # type: ignore[misc]
+    """A page on which a card is saved, as Stripe shows it."""
+
+    object = "checkout.session"
+    _id_prefix = "cs_test_"
+
+    def __init__(self, customer: str, metadata: Any) -> None:
+        super().__init__()
+        self.mode = "setup"
+        self.status = "open"
+        self.payment_status = "no_payment_required"
+        self.customer = customer
+        self.metadata = metadata
+        self.expires_at = self.created + LIVES_FOR
+        self.setup_intent: Any = None
+        self.payment_intent: str | None = None
+
+    @property
+    def url(self) -> str | None:
+        """Give the address while there is something to do there."""
+        return f"https://checkout.example/{self.id}" if self.status == "open" else None
+
+
+def create_for_card(customer: str, success_url: str, **options: Any) -> CardSession:
+    """Open a page for a card, with what our requests may say."""
+    known = {"cancel_url", "metadata", "currency", "allowed_payment_method_types"}
+    if not known >= set(options) or not success_url.startswith("http"):
+        raise UserError(400, "", {"code": "parameter_unknown"})
+    Customer._api_retrieve(customer)
+    return CardSession(customer, options["metadata"])
+
+
+def save(id: str, card: str) -> Any:  # noqa: A002
+    """Be the merchant: enter a card on the page."""
+    session = find_any(id)
+    facts = {"number": card, "exp_month": "12", "exp_year": "2040", "cvc": "123"}
+    method = PaymentMethod(type="card", card=facts)
+    PaymentMethod._api_attach(method.id, customer=session.customer)
+    session.setup_intent = {
+        "id": "seti_1",
+        "status": "succeeded",
+        "payment_method": method._export(),
+    }
+    session.status = "complete"
+    schedule_webhook(Event("checkout.session.completed", session))
+    return session
+
+
+def find_any(id: str) -> Any:  # noqa: A002
+    """Return a page of either kind."""
+    return resources.store[f"checkout.session:{id}"]
+
+
+def retrieve(id: str, **_options: Any) -> Any:  # noqa: A002
+    """Show a page of either kind; what could be expanded is shown whole."""
+    session = find_any(id)
+    return session if isinstance(session, CardSession) else Session._api_retrieve(id, **_options)
+
+
+def create(mode: str, success_url: str, line_items: Any = None, **options: Any) -> Any:
+    """Open a page for one thing or for a card, with what our requests may say."""
+    if mode == "setup":
+        return create_for_card(success_url=success_url, **options)
     known = {"cancel_url", "customer_email", "metadata", "payment_intent_data"}
     if "payment_method_types" in options:
         raise UserError(400, "", {"code": "payment_method_types_no_longer_supported"})
@@ -125,6 +186,12 @@ def cancel_intent(id: str, **data: Any) -> Any:  # noqa: A002
     return usual_cancel(id, **data)
 
 
+async def save_on_demand(request: web.Request) -> web.Response:
+    """Let a test be the merchant; Stripe has no such address."""
+    session = save(request.match_info["id"], **await request.json())
+    return web.json_response(session._export())
+
+
 async def pay_on_demand(request: web.Request) -> web.Response:
     """Let a test be the payer; Stripe has no such address."""
     session = pay(request.match_info["id"], **await request.json())
@@ -134,7 +201,7 @@ async def pay_on_demand(request: web.Request) -> web.Response:
 # Longer paths first: of two that match, the first one is taken.
 APIS: Final = [
     ("POST", f"{PATH}/{{id}}/expire", expire),
-    ("GET", f"{PATH}/{{id}}", Session._api_retrieve),
+    ("GET", f"{PATH}/{{id}}", retrieve),
     ("POST", PATH, create),
     ("GET", PATH, list_sessions),
     ("POST", "/v1/payment_intents/{id}/cancel", cancel_intent),

@@ -132,6 +132,7 @@ def improve() -> web.Application:
     app.router.add_post("/_config/faults", set_faults)
     app.router.add_delete("/_config/keys", forget_keys)
     app.router.add_post("/_config/pages/{id}/pay", stripe_pages.pay_on_demand)
+    app.router.add_post("/_config/pages/{id}/save", stripe_pages.save_on_demand)
     return app
 
 

@@ -8,9 +8,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from printworks.actions.payments.cards import recheck_card
 from printworks.actions.payments.payments import recheck_payment
 from printworks.actions.services import Services
-from printworks.payments.webhooks import BadWebhook, read_webhook
+from printworks.payments.webhooks import BadWebhook, ProviderEvent, read_webhook
 
 log = structlog.get_logger()
 
@@ -27,11 +28,12 @@ def webhook_routes(services: Services) -> Sequence[BaseRoute]:
             log.warning("webhook refused", reason=str(refusal))
             return Response(str(refusal), status_code=400, media_type="text/plain")
         if event is not None:
-            await run_in_threadpool(recheck, event.key, event.id)
+            await run_in_threadpool(recheck, event)
         return Response()
 
-    def recheck(key: str, event_id: str) -> None:
+    def recheck(event: ProviderEvent) -> None:
+        look = recheck_card if event.is_about_card else recheck_payment
         with services.database.writing() as db:
-            recheck_payment(services.system_work(db), key, event_id=event_id)
+            look(services.system_work(db), event.key, event_id=event.id)
 
     return [Route("/payments/stripe", receive_event, methods=["POST"])]

@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from printworks.payments.provider import Charge, Declined, Paid
+from printworks.payments.cards import CardPage, CardRefused, CardRequest
+from printworks.payments.provider import Charge, Declined, Paid, ProviderUnavailable
 
 NO_CARDS: Final = "This service takes no cards."
 
@@ -25,6 +26,16 @@ class AccountProvider:
     def cancel(self, charge: Charge, reference: str) -> Paid:  # noqa: ARG002
         """Return that the merchant owes it: there is no authorisation to wait for."""
         return self.charge(charge)
+
+    def ask_for_card(self, request: CardRequest) -> CardPage:  # noqa: ARG002
+        """Refuse: nobody is asked for a card where none is charged."""
+        raise ProviderUnavailable(NO_CARDS)
+
+    def look_up_card(self, reference: str) -> CardRefused:  # noqa: ARG002
+        return CardRefused(reason=NO_CARDS)
+
+    def forget_card(self, payment_method: str) -> None:
+        """Do nothing: there are no cards."""
 
     def refund(self, charge: Charge, paid: Paid) -> None:
         """Do nothing: the order's own events post the refund."""

@@ -9,6 +9,8 @@ from typing import Protocol
 
 import msgspec
 
+from printworks.payments.cards import CardOutcome, CardPage, CardRequest
+
 
 class Charge(msgspec.Struct, frozen=True, kw_only=True):
     """An amount to charge for an order, to its merchant or its recipient, in minor units."""
@@ -97,3 +99,12 @@ class PaymentProvider(Protocol):
 
     def refund(self, charge: Charge, paid: Paid) -> None:
         """Refund the whole amount. Idempotent."""
+
+    def ask_for_card(self, request: CardRequest) -> CardPage:
+        """Open a page on which a merchant saves a card. Idempotent by the key."""
+
+    def look_up_card(self, reference: str) -> CardOutcome:
+        """Return what became of such a page."""
+
+    def forget_card(self, payment_method: str) -> None:
+        """Make a saved card one that can never be charged again. Idempotent."""

@@ -2,6 +2,7 @@
 
 from typing import NoReturn
 
+from printworks.payments.cards import CardOutcome, CardPage, CardRequest
 from printworks.payments.provider import Charge, Outcome, Paid, ProviderUnavailable, Unknown
 from printworks.rules.quarantine import IN_QUARANTINE
 
@@ -26,6 +27,15 @@ class QuarantinedProvider:
 
     def refund(self, charge: Charge, paid: Paid) -> None:
         self._refuse(charge, paid)
+
+    def ask_for_card(self, request: CardRequest) -> CardPage:
+        self._refuse(request)
+
+    def look_up_card(self, reference: str) -> CardOutcome:
+        self._refuse(reference)
+
+    def forget_card(self, payment_method: str) -> None:
+        self._refuse(payment_method)
 
     def _refuse(self, *_asked: object) -> NoReturn:
         raise ProviderUnavailable(IN_QUARANTINE)

@@ -7,8 +7,15 @@ our own. Other outcomes are chosen by a word in the recipient's name or the merc
 import re
 from collections.abc import Callable, Mapping
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
+from printworks.payments.cards import (
+    CardDetails,
+    CardOutcome,
+    CardPage,
+    CardRefused,
+    CardRequest,
+)
 from printworks.payments.provider import (
     Charge,
     Declined,
@@ -76,6 +83,27 @@ _FIRST_STATES: Final[Mapping[Magic | None, State]] = {
 }
 
 
+class TestCard(NamedTuple):
+    """A card that can be saved at this bank, and what it does."""
+
+    name: str
+    brand: str
+    month: int
+    year: int
+    meaning: str
+
+
+# By their last four digits.
+TEST_CARDS: Final[Mapping[str, TestCard]] = {
+    "4242": TestCard("Visa", "visa", 12, 2040, "Every charge succeeds."),
+    "4444": TestCard("Mastercard", "mastercard", 6, 2040, "Every charge succeeds."),
+    "0002": TestCard("Visa", "visa", 12, 2040, "Every charge is declined."),
+    "0069": TestCard("Visa", "visa", 1, 2026, "It has expired, and every charge is declined."),
+}
+_BAD_CARDS: Final = ("sim_0002_", "sim_0069_")
+_NOT_SAVED: Final = CardRefused(reason="No card was chosen.")
+
+
 class Memory(Protocol):
     """Storage for the states of charges, by key, shared by all processes."""
 
@@ -98,6 +126,8 @@ class SimulatedProvider:
     def charge(self, charge: Charge) -> Outcome:
         """Decide by destination and words; repeat the decision on later calls."""
         usual = State.WAITING if charge.destination_country in EEA else State.PAID
+        if charge.payment_method.startswith(_BAD_CARDS):
+            usual = State.DECLINED
         return self._take(charge, usual)
 
     def ask_payer(self, charge: Charge) -> Outcome:
@@ -133,6 +163,41 @@ class SimulatedProvider:
         """Refuse a charge on the bank page; return its outcome."""
         self._memory.put(reference, State.REFUSED, instead_of=State.WAITING)
         return self._find_outcome(reference)
+
+    def ask_for_card(self, request: CardRequest) -> CardPage:
+        """Return the bank page on which a card is chosen."""
+        reference = f"card-{request.key}"
+        self._memory.put(reference, State.WAITING, instead_of=None)
+        return CardPage(url=self._page(f"cards/{request.key}"), reference=reference)
+
+    def look_up_card(self, reference: str) -> CardOutcome:
+        """Return what was chosen on the bank page."""
+        state = self._memory.get(reference)
+        if state == State.WAITING:
+            key = reference.removeprefix("card-")
+            return CardPage(url=self._page(f"cards/{key}"), reference=reference)
+        card = TEST_CARDS.get(state or "")
+        if card is None:
+            return _NOT_SAVED
+        return CardDetails(
+            customer="sim_customer",
+            payment_method=f"sim_{state}_{reference[-12:]}",
+            brand=card.brand,
+            last_four=str(state),
+            expires_month=card.month,
+            expires_year=card.year,
+        )
+
+    def forget_card(self, payment_method: str) -> None:
+        """Do nothing: a card is only known by whoever saved it."""
+
+    def save_card(self, reference: str, card: str) -> None:
+        """Save one of the test cards on the bank page."""
+        self._memory.put(reference, card, instead_of=State.WAITING)
+
+    def refuse_card(self, reference: str) -> None:
+        """Leave the bank page without a card."""
+        self._memory.put(reference, State.REFUSED, instead_of=State.WAITING)
 
     def _take(self, charge: Charge, usual: State) -> Outcome:
         magic = _find_magic_or_fail(charge)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import stripe
 
 from printworks.net.guard import Guard
+from printworks.payments.cards import CardOutcome, CardPage, CardRequest
 from printworks.payments.guarded import GuardedClient
 from printworks.payments.provider import (
     Charge,
@@ -35,6 +36,7 @@ from printworks.payments.stripe_answers import (
     translate_failures,
     write_metadata,
 )
+from printworks.payments.stripe_cards import StripeCards
 from printworks.payments.stripe_checkout import PREFIX, StripeCheckout
 from printworks.payments.webhooks import KEY
 
@@ -71,6 +73,7 @@ class StripeProvider:
         self._intents = client.v1.payment_intents
         self._refunds = client.v1.refunds
         self._checkout = StripeCheckout(client.v1.checkout.sessions, page=page, provider=self.name)
+        self._cards = StripeCards(client.v1, page=page)
         self._page = page
 
     def charge(self, charge: Charge) -> Outcome:
@@ -135,6 +138,19 @@ class StripeProvider:
                 return
         if refund.status in {"failed", "canceled"}:
             raise ProviderUnavailable(f"the refund {refund.id} is {refund.status}")
+
+    def ask_for_card(self, request: CardRequest) -> CardPage:
+        """Open a page of Stripe; Stripe makes the key idempotent."""
+        with translate_failures():
+            return self._cards.ask(request)
+
+    def look_up_card(self, reference: str) -> CardOutcome:
+        with translate_failures():
+            return self._cards.look_up(reference)
+
+    def forget_card(self, payment_method: str) -> None:
+        with translate_failures():
+            self._cards.forget(payment_method)
 
     def _begin(self, charge: Charge) -> Intent | Declined:
         try:

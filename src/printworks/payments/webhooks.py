@@ -14,6 +14,8 @@ import msgspec
 
 # The metadata name of our charge's key, on payments and pages at Stripe.
 KEY: Final = "printworks_charge"
+# That of a page on which a card is saved.
+CARD_KEY: Final = "printworks_card"
 FRESH_FOR: Final = timedelta(minutes=5)
 KINDS: Final = frozenset(
     {
@@ -30,12 +32,13 @@ KINDS: Final = frozenset(
 
 
 class ProviderEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """A charge has changed; the same event always has the same id."""
+    """A charge or a card has changed; the same event always has the same id."""
 
     id: str
     kind: str
     key: str
     reference: str
+    is_about_card: bool = False
 
 
 class BadWebhook(Exception):
@@ -79,10 +82,18 @@ def read_webhook(
         subject = _read_subject(notice.data.object)
     except msgspec.MsgspecError as error:
         raise BadWebhook("The notification cannot be read.") from error
-    key = (subject.metadata or {}).get(KEY)
+    known = subject.metadata or {}
+    card = known.get(CARD_KEY, "")
+    key = card or known.get(KEY)
     if not key:
         return None
-    return ProviderEvent(id=notice.id, kind=notice.type, key=key, reference=subject.id)
+    return ProviderEvent(
+        id=notice.id,
+        kind=notice.type,
+        key=key,
+        reference=subject.id,
+        is_about_card=bool(card),
+    )
 
 
 def _check_signature(body: bytes, header: str, secret: str, now: datetime) -> None:

@@ -41,6 +41,8 @@ class JobKind(StrEnum):
     PURGE_CALLBACK_ATTEMPTS = "purge-callback-attempts"
     CHECK_PAYMENT = "check-payment"
     REFUND_PAYMENT = "refund-payment"
+    CHECK_CARD = "check-card"
+    FORGET_CARD = "forget-card"
     END_CHECKOUT = "end-checkout"
     MAKE_INVOICE = "make-invoice"
     COLLECT_INVOICES = "collect-invoices"
@@ -360,6 +362,8 @@ POLICIES: Final[Mapping[str, Policy]] = {
     JobKind.CHALLENGE_CALLBACK: msgspec.structs.replace(_LATE_CALLBACK, in_flight=1),
     JobKind.CHECK_PAYMENT: _PAYMENT,
     JobKind.REFUND_PAYMENT: _PAYMENT,
+    JobKind.CHECK_CARD: _PAYMENT,
+    JobKind.FORGET_CARD: _PAYMENT,
     JobKind.END_CHECKOUT: _PAYMENT,
     JobKind.MAKE_INVOICE: _INVOICE,
     # One after the other: each takes what the one before has left.

@@ -5,6 +5,7 @@ from typing import Final
 
 from printworks.rules.jobs import JobKind
 from printworks.worker.callbacks import deliver_callback
+from printworks.worker.cards import check_card, forget_card
 from printworks.worker.challenges import challenge_callback
 from printworks.worker.figures import sum_days
 from printworks.worker.images import fetch_image
@@ -39,6 +40,8 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     JobKind.CHALLENGE_CALLBACK: challenge_callback,
     JobKind.CHECK_PAYMENT: check_payment,
     JobKind.REFUND_PAYMENT: refund_payment,
+    JobKind.CHECK_CARD: check_card,
+    JobKind.FORGET_CARD: forget_card,
     JobKind.END_CHECKOUT: expire_checkout,
     JobKind.MAKE_INVOICE: make_invoice,
     JobKind.COLLECT_INVOICES: collect_invoices,

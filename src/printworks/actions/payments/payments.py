@@ -39,6 +39,7 @@ from printworks.rules.reasons import (
 )
 from printworks.store.accounts.merchants import Merchant, get_merchant
 from printworks.store.labs.shipments import get_whole_order
+from printworks.store.money.cards import note_refusal
 from printworks.store.money.payments import (
     NewPayment,
     PaymentRequest,
@@ -153,6 +154,8 @@ def _settle_paid(
         _return_to_merchant(work, order, refusal.message)
         unpaid = update_request(work.db, payment, {"reason": refusal.message})
         return _refund(work, unpaid, paid.reference)
+    if payment.payer is Payer.MERCHANT:
+        note_refusal(work.db, work.merchant.id, payment.payment_method, None)
     values = {"state": PaymentState.PAID, "reference": paid.reference, "updated_at": work.now}
     return update_request(work.db, payment, values)
 
@@ -183,6 +186,7 @@ def _settle_declined(
             update_order(work.db, _note_answered(work, order), {"payment_request_id": None})
         else:
             _return_to_merchant(work, order, declined.reason)
+            note_refusal(work.db, work.merchant.id, payment.payment_method, declined.reason)
             _tell_refused(work, order, payment, declined.reason)
     values = {"state": PaymentState.DECLINED, "reason": declined.reason, "updated_at": work.now}
     return update_request(work.db, payment, values)

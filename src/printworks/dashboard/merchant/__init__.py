@@ -3,7 +3,7 @@
 from typing import Final
 
 from printworks.dashboard.auth.security import security_page
-from printworks.dashboard.merchant.account import account, shop
+from printworks.dashboard.merchant.account import account, card, shop
 from printworks.dashboard.merchant.catalogue import catalogue
 from printworks.dashboard.merchant.home import home, news
 from printworks.dashboard.merchant.integrations import callback, integrations, keys, requests
@@ -52,6 +52,7 @@ PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
     catalogue.show_catalogue,
     catalogue.show_product,
     account.show_account,
+    card.show_card,
     account.download_statement,
     issues.show_issues,
     new_issue.show_new_issue,

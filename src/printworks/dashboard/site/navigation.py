@@ -35,7 +35,7 @@ _MENUS: Final[Mapping[Realm, Sequence[_Line]]] = {
         _Line("Orders", "/orders", "orders"),
         _Line("Catalogue", "/catalogue", "catalogue"),
         _Line("Issues", "/issues", "issues"),
-        _Line("Account", "/account", "money", duty=Duty.ACCOUNT),
+        _Line("Account", "/account", "money", duty=Duty.ACCOUNT, also=("/settings/card",)),
         _Line("Integrations", "/integrations", "callbacks"),
         _Line("Keys", "/keys", "keys"),
         _Line("Requests", "/requests", "requests"),

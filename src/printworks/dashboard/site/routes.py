@@ -11,6 +11,7 @@ from printworks.dashboard.checkout.payment_status import PaymentStatus
 from printworks.dashboard.checkout.payments import payment_page_routes
 from printworks.dashboard.checkout.tracking import tracking_routes
 from printworks.dashboard.mail.unsubscribing import unsubscribe_routes
+from printworks.dashboard.merchant.account.card_pages import card_routes
 from printworks.dashboard.site.legal import legal_routes
 from printworks.dashboard.site.logos import logo_routes
 from printworks.dashboard.site.router import PageRouter
@@ -22,6 +23,7 @@ def people_routes(services: PageServices) -> Sequence[BaseRoute]:
     """Return the sign-in pages, the merchant area and the operator area."""
     return [
         *SignInPages(services).routes(),
+        *card_routes(services),
         *logo_routes(services),
         *legal_routes(),
         *unsubscribe_routes(services),

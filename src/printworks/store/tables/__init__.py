@@ -4,6 +4,7 @@ from printworks.store.tables.approvals import approvals
 from printworks.store.tables.base import metadata
 from printworks.store.tables.brand import brand
 from printworks.store.tables.callbacks import callback_attempts, callbacks
+from printworks.store.tables.cards import card_setups, saved_cards
 from printworks.store.tables.catalogue import catalogue_files, catalogue_versions
 from printworks.store.tables.figures import daily_figures
 from printworks.store.tables.forms import kept_forms, sent_forms
@@ -59,6 +60,7 @@ __all__ = [
     "businesses",
     "callback_attempts",
     "callbacks",
+    "card_setups",
     "catalogue_files",
     "catalogue_versions",
     "daily_figures",
@@ -105,6 +107,7 @@ __all__ = [
     "recovery_codes",
     "sales",
     "sales_days",
+    "saved_cards",
     "secrets",
     "sellers",
     "sent_forms",

@@ -7,6 +7,7 @@ import msgspec
 from printworks.dashboard.shared.money import format_money
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.rules.payments import is_on_account
+from printworks.store.money.cards import find_shown_card
 from printworks.store.money.ledger import read_books, read_credit_limit
 from printworks.store.money.payments import get_card
 
@@ -38,13 +39,14 @@ def find_means(visit: MerchantVisit) -> Means:
     merchant, cards = visit.merchant, visit.services.gateway.cards
     owed = read_books(visit.db, merchant.id).balance
     limit = read_credit_limit(visit.db, merchant.id)
+    shown = find_shown_card(visit.db, merchant.id)
     return Means(
         is_on_account=is_on_account(merchant.billing, cards),
         owed=owed,
         limit=limit,
         left=None if limit is None else max(limit - owed, 0),
         provider="" if cards is None else cards.provider,
-        card=get_card(visit.db, merchant.id).payment_method[-_HINT:],
+        card=shown.last_four if shown else get_card(visit.db, merchant.id).payment_method[-_HINT:],
     )
 
 

@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from printworks.dashboard.merchant.account.card import describe_card
 from printworks.dashboard.shared.labels import Tone, count, shorten
 from printworks.dashboard.shared.money import format_money
 from printworks.dashboard.site.visits import MerchantVisit
@@ -22,6 +23,7 @@ from printworks.store.home.needs import (
     list_old_drafts_of,
     list_troubled,
 )
+from printworks.store.money.cards import find_shown_card
 from printworks.store.money.ledger import read_books, read_credit_limit
 from printworks.store.money.statements import list_pending_payments
 
@@ -49,6 +51,7 @@ def list_needs(visit: MerchantVisit) -> list[Need]:
     """Return what waits for the merchant, the most urgent first; what is solved is gone."""
     return [
         *_list_payments(visit),
+        *_list_card(visit),
         *_list_orders(visit),
         *_list_drafts(visit),
         *_list_issues(visit),
@@ -75,6 +78,32 @@ def _list_payments(visit: MerchantVisit) -> Iterator[Need]:
                 verb="Confirm the payment",
                 address=f"/orders/{payment.order_id}",
             )
+
+
+def _list_card(visit: MerchantVisit) -> Iterator[Need]:
+    """Tell of a card that can no longer be charged, or not for long."""
+    if is_on_account(visit.merchant.billing, visit.services.gateway.cards):
+        return
+    card = find_shown_card(visit.db, visit.merchant.id)
+    if card is None:
+        return
+    shown = describe_card(card, today=visit.now.date())
+    sentence = ""
+    if shown.has_expired:
+        sentence = f"{shown.name} has expired. Save another card before you submit an order."
+    elif shown.refusal:
+        sentence = f"Your bank refused {shown.name}: {shown.refusal}"
+    elif shown.expires_soon:
+        sentence = f"{shown.name} expires at the end of this month or the next. Save another card."
+    if sentence:
+        may_see = visit.may(Duty.ACCOUNT)
+        yield Need(
+            title="Card",
+            sentence=sentence,
+            verb="Replace the card" if may_see else "See the team",
+            address="/settings/card" if may_see else "/team",
+            tone="error" if shown.has_expired or shown.refusal else "warn",
+        )
 
 
 def _list_orders(visit: MerchantVisit) -> Iterator[Need]:

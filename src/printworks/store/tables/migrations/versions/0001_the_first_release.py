@@ -124,6 +124,23 @@ table(
     *required(TIMESTAMP, "updated_at"),
     partial_index("ix_shops_logo", "logo", "logo IS NOT NULL"),
 )
+numbered_table(
+    "card_setups",
+    link("merchant_id", "merchants", index=True),
+    sa.Column("key", TEXT, nullable=False, unique=True),
+    *required(TEXT, "provider", "state", "customer"),
+    *required(TEXT, "reference", default="''"),
+    *optional(TEXT, "reason"),
+    *required(TIMESTAMP, "expires_at", "created_at"),
+)
+table(
+    "saved_cards",
+    sa.Column("merchant_id", sa.ForeignKey("merchants.id"), primary_key=True),
+    *required(TEXT, "provider", "payment_method", "brand", "last_four"),
+    *required(INTEGER, "expires_month", "expires_year"),
+    *optional(TEXT, "refusal"),
+    *required(TIMESTAMP, "saved_at"),
+)
 table(
     "brand",
     sa.Column("id", INTEGER, primary_key=True, autoincrement=False),
