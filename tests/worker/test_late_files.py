@@ -170,3 +170,18 @@ def test_a_print_file_of_an_earlier_picture_is_not_recorded(slow_printer: Shop) 
         assert not record_print(work, earlier, {}, "")
 
     assert shop.image(image).manifest is None
+
+
+def test_a_print_file_of_a_picture_that_failed_meanwhile_is_not_recorded(
+    slow_printer: Shop,
+) -> None:
+    shop = slow_printer
+    _, image = submit_one(shop)
+    before = shop.image(image)
+    with shop.database.writing() as db:
+        work = a_work(db, shop.merchant, now=shop.clock(), catalogue=shop.resources.catalogue)
+        record_image_status(work, before, ImageStatus.INVALID, error_message="Torn.")
+        assert not record_print(work, before, {}, "")
+
+    assert shop.image(image).manifest is None
+    assert shop.image(image).picture_id == before.picture_id
