@@ -74,6 +74,8 @@ def test_whatever_tells_somebody_something_is_held_back() -> None:
         JobKind.CHALLENGE_CALLBACK,
         JobKind.CHECK_PAYMENT,
         JobKind.REFUND_PAYMENT,
+        JobKind.CHECK_CARD,
+        JobKind.FORGET_CARD,
         JobKind.END_CHECKOUT,
         JobKind.ERASE_FILES,
         JobKind.SEND_MAIL,

@@ -84,14 +84,19 @@ def list_links(person: Person, path: str, *, is_sandbox: bool) -> list[Navigatio
         and (is_sandbox or not line.sandbox_only)
     ]
     # The overview is above all others, and not where they are.
-    covering = [line.address for line in lines if path == line.address or _is_below(path, line)]
-    here = max(covering, key=len, default="")
+    covering = {line.address: _find_cover(path, line) for line in lines}
+    here = max(covering, key=lambda address: len(covering[address]), default="")
     return [
-        NavigationLink(line.text, line.address, line.sign, line.address == here) for line in lines
+        NavigationLink(
+            line.text, line.address, line.sign, bool(covering[here]) and line.address == here
+        )
+        for line in lines
     ]
 
 
-def _is_below(path: str, line: _Line) -> bool:
+def _find_cover(path: str, line: _Line) -> str:
+    """Return by which of its addresses a line covers a page; empty if it does not."""
     if line.address == "/console":
-        return False
-    return f"{path}/".startswith(tuple(f"{each}/" for each in (line.address, *line.also)))
+        return line.address if path == line.address else ""
+    starts = [one for one in (line.address, *line.also) if f"{path}/".startswith(f"{one}/")]
+    return max(starts, key=len, default="")
