@@ -90,6 +90,22 @@ class TestWhatNeedsYou:
         assert "Submit it again" in said
         assert "Replace the image" in said
 
+    def test_whoever_cannot_help_is_only_led_to_the_place(
+        self, alice: Window, server: Server, database: Database
+    ) -> None:
+        viewer = open_colleagues_window(server, database, alice, Role.VIEWER)
+        with database.writing() as db:
+            merchant = merchant_of(db, alice)
+            rows.add_order(db, merchant, held_at=NOON)
+            rows.add_callback(db, merchant, CallbackState.FAILED)
+
+        said = viewer.words("/home")
+        assert "The order is on hold" in said
+        assert "See the order" in said
+        assert "See them" in said
+        assert "Release the order" not in said
+        assert "resend" not in said
+
     def test_only_the_first_of_many_are_listed(self, alice: Window, database: Database) -> None:
         with database.writing() as db:
             merchant = merchant_of(db, alice)

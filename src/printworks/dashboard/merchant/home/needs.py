@@ -33,6 +33,7 @@ _MOST_PENDING: Final = 20
 # Orders that were not submitted are mentioned this long before they are cancelled.
 _BEFORE_CANCELLED: Final = timedelta(days=7)
 _LONGEST: Final = 200
+_LOOK: Final = "See the order"
 
 
 class Need(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,7 +76,7 @@ def _list_payments(visit: MerchantVisit) -> Iterator[Need]:
             yield Need(
                 title=name_order(payment.order_id, None),
                 sentence=f"Your bank wants you to confirm the payment of {amount}.",
-                verb="Confirm the payment",
+                verb=_choose(visit, "Confirm the payment"),
                 address=f"/orders/{payment.order_id}",
             )
 
@@ -111,12 +112,13 @@ def _list_orders(visit: MerchantVisit) -> Iterator[Need]:
     for order in found[:_LISTED]:
         reasons = read_reasons(order.reasons)
         for reason in reasons[:1]:
-            yield _describe_reason(order, reason, more=len(reasons) - 1)
+            verb = _choose(visit, _name_remedy(reason))
+            yield _describe_reason(order, reason, verb, more=len(reasons) - 1)
         if order.held_at is not None:
             yield Need(
                 title=name_order(order.id, order.merchant_order_id),
                 sentence="The order is on hold: nothing of it is sent to a lab.",
-                verb="Release the order",
+                verb=_choose(visit, "Release the order"),
                 address=f"/orders/{order.id}",
             )
     if len(found) > _LISTED:
@@ -128,13 +130,19 @@ def _list_orders(visit: MerchantVisit) -> Iterator[Need]:
         )
 
 
-def _describe_reason(order: OrderInTrouble, reason: Reason, *, more: int) -> Need:
-    others = f" {count(more, 'more problem')} on its page." if more else ""
-    verb = "See the order"
+def _choose(visit: MerchantVisit, verb: str) -> str:
+    """Return what to do; whoever may not do it can only look."""
+    return verb if visit.may(Duty.ORDER) else _LOOK
+
+
+def _name_remedy(reason: Reason) -> str:
     if reason.code in UNPAID:
-        verb = "Submit it again"
-    elif reason.code is ReasonCode.IMAGE_FAILED:
-        verb = "Replace the image"
+        return "Submit it again"
+    return "Replace the image" if reason.code is ReasonCode.IMAGE_FAILED else _LOOK
+
+
+def _describe_reason(order: OrderInTrouble, reason: Reason, verb: str, *, more: int) -> Need:
+    others = f" {count(more, 'more problem')} on its page." if more else ""
     return Need(
         title=name_order(order.id, order.merchant_order_id),
         sentence=shorten(write_reason(reason), _LONGEST) + others,
@@ -177,7 +185,7 @@ def _list_callbacks(visit: MerchantVisit) -> Iterator[Need]:
             title="Callbacks",
             sentence=f"{number or count(failed, 'callback')} could not be delivered, and we have "
             "stopped trying.",
-            verb="See and resend them",
+            verb="See and resend them" if visit.may(Duty.MANAGE) else "See them",
             address="/integrations?state=given-up",
             tone="error",
         )
@@ -186,7 +194,7 @@ def _list_callbacks(visit: MerchantVisit) -> Iterator[Need]:
         yield Need(
             title="Callbacks",
             sentence="Your new callback address did not answer our challenge, so it is not used.",
-            verb="Try it again",
+            verb="Try it again" if visit.may(Duty.MANAGE) else "See the address",
             address="/integrations",
         )
 
@@ -217,7 +225,7 @@ def _list_old_drafts(visit: MerchantVisit) -> Iterator[Need]:
         yield Need(
             title=name_order(draft.id, draft.merchant_order_id),
             sentence=f"It was never submitted, and is cancelled {_write_end(draft.updated_at + keep)}.",
-            verb="Submit or change it",
+            verb=_choose(visit, "Submit or change it"),
             address=f"/orders/{draft.id}",
         )
 

@@ -13,6 +13,7 @@ from printworks.errors import BadInput
 from printworks.rules.image_names import clean_file_name
 from printworks.rules.imports import IMPORT_COLUMNS
 from printworks.rules.lots import LotKind
+from printworks.rules.people import Duty
 from printworks.store.orders.lots import list_lots, measure_each
 
 # The name of the field.
@@ -20,7 +21,7 @@ FILE: Final = "file"
 _LATEST: Final = 10
 
 
-@page_at("/orders/import")
+@page_at("/orders/import", duty=Duty.ORDER)
 def show_import(visit: MerchantVisit) -> Response:
     """Show the form, what a file looks like, and the latest files."""
     lots = list_lots(visit.db, visit.merchant.id, LotKind.IMPORT, limit=_LATEST)

@@ -14,12 +14,13 @@ from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.errors import ServiceUnavailable
 from printworks.files.errors import FilesUnavailable
+from printworks.rules.people import Duty
 from printworks.store.orders.orders import get_order
 
 _SHOWN = 24
 
 
-@page_at("/orders/{id}/again")
+@page_at("/orders/{id}/again", duty=Duty.ORDER)
 def show_again(visit: MerchantVisit) -> Response:
     """Show what would be in the new order, and what could not."""
     order = get_order(visit.db, visit.merchant.id, visit.number("id"))

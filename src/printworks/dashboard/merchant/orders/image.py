@@ -32,6 +32,7 @@ from printworks.dashboard.site.visits import MerchantVisit, refuse_unknown
 from printworks.errors import BadInput, WrongState
 from printworks.rules.images import ImageStatus, check_editing, check_replacing
 from printworks.rules.orders import check_not_being_paid
+from printworks.rules.people import Duty
 from printworks.rules.sizing import POSITION_RANGES, CropPosition
 from printworks.store.images.images import Image, get_image_of_order
 from printworks.store.images.pictures import Picture, get_picture
@@ -70,8 +71,8 @@ def show_image(visit: MerchantVisit) -> Response:
         image=describe_image(image, order, catalogue, visit.links, visit.services.sharpness),
         is_waiting=image.status in _WAITING and not image.has_proofs,
         etag=visit.etag(order.version),
-        why_not=_explain(order),
-        why_no_other=_explain_replacing(order, image),
+        why_not=_refuse_role(visit) or _explain(order),
+        why_no_other=_refuse_role(visit) or _explain_replacing(order, image),
         values=values,
         choice=describe_choice(visit, values, country, find_chosen(visit, values, country)),
         cropper=describe_cropper(image, catalogue.find_product(image.sku)),
@@ -95,6 +96,10 @@ def _list_values(image: Image) -> Mapping[str, str]:
         "y": f"{position.y * _HUNDRED:.4g}",
         "zoom": f"{position.zoom:.4g}",
     }
+
+
+def _refuse_role(visit: MerchantVisit) -> str:
+    return "" if visit.may(Duty.ORDER) else "Your role can look at this image, but not change it."
 
 
 def _explain(order: Order) -> str:
