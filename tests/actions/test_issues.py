@@ -14,6 +14,7 @@ from printworks.actions.issues.issues import (
     take_issue,
     update_issue,
 )
+from printworks.catalogue.products import Currency
 from printworks.errors import BadInput, NotFound, WrongState
 from printworks.rules.events import IssueMoved, OrderCompensated
 from printworks.rules.issues import (
@@ -24,6 +25,7 @@ from printworks.rules.issues import (
 )
 from printworks.rules.ledger import EntryKind
 from printworks.rules.orders import OrderStatus
+from printworks.store.accounts.lifecycle import set_currency
 from printworks.store.engine.database import Database
 from printworks.store.images.images import list_images
 from printworks.store.issues.issues import (
@@ -293,6 +295,21 @@ class TestRefunds:
             assert made_good in list_events(db, order.id)
             assert "Sorry. 1.00 GBP went to the balance." in commentary(db, issue)
             assert find_faults(db, merchant) == []
+
+    def test_what_was_charged_in_another_currency_is_not_credited_to_the_account(
+        self, database: Database
+    ) -> None:
+        with database.writing() as db:
+            merchant = a_merchant(db)
+            issue = complain(db, merchant, submitted(db, merchant))
+            before = read_books(db, merchant.id).balance
+            set_currency(db, merchant.id, Currency.EUR)
+
+            with pytest.raises(WrongState, match="charged in GBP, and the account is kept in EUR"):
+                refund(db, issue, 100)
+
+            assert read_books(db, merchant.id).balance == before
+            assert get_issue(db, merchant.id, issue.id) == issue
 
     def test_no_more_is_given_back_than_was_charged(self, database: Database) -> None:
         with database.writing() as db:

@@ -9,11 +9,13 @@ from sqlalchemy import func, select
 from printworks.actions.issues.issues import reprint_issue
 from printworks.actions.issues.reprints import PROOFS, copy_proofs, delete_proofs, plan_reprint
 from printworks.actions.submission.submit import submit_order
+from printworks.catalogue.products import Currency
 from printworks.errors import WrongState
 from printworks.files.folder import FolderFiles
 from printworks.rules.events import OrderCompensated, OrderReprints
 from printworks.rules.images import ImageStatus
 from printworks.rules.orders import OrderStatus, Payment
+from printworks.store.accounts.lifecycle import set_currency
 from printworks.store.engine.database import Database
 from printworks.store.images.images import list_images
 from printworks.store.images.pictures import NewPicture, proof_key, store_picture
@@ -82,6 +84,18 @@ def test_only_what_is_affected_is_printed_again(database: Database) -> None:
 
         again = get_order(db, merchant.id, settled.reprint_order_id or 0)
         assert again.image_count == len(list_images(db, again.id)) == 1
+
+
+def test_a_reprint_keeps_the_currency_of_its_prices(database: Database) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        issue = complain(db, merchant, submitted(db, merchant))
+        set_currency(db, merchant.id, Currency.EUR)
+
+        settled = reprint(db, issue)
+
+        again = get_order(db, merchant.id, settled.reprint_order_id or 0)
+        assert again.currency is Currency.GBP
 
 
 def test_both_orders_know_of_each_other(database: Database) -> None:

@@ -150,12 +150,15 @@ def test_days_have_what_was_charged_and_empty_ones_are_there(
         rows.add_charge(db, merchant, 100, at=NOON - timedelta(days=30))
         rows.add_charge(db, a_merchant(db), 100, at=NOON)
 
-        days = count_days(db, merchant.id, now=NOON)
+        rows.add_charge(db, merchant, 5, at=NOON, currency="EUR")
+
+        days = count_days(db, merchant.id, "GBP", now=NOON)
 
     assert len(days) == DAYS
-    assert (days[-1].day, days[-1].orders, days[-1].spent) == (NOON.date(), 2, 1200)
+    # The one that was charged in another currency counts, and is not added up.
+    assert (days[-1].day, days[-1].orders, days[-1].spent) == (NOON.date(), 3, 1200)
     assert (days[0].orders, days[0].spent) == (1, 90)
-    assert sum(day.orders for day in days) == 3
+    assert sum(day.orders for day in days) == 4
 
 
 def test_the_first_image_with_a_proof_is_the_picture_of_an_order(
@@ -211,7 +214,7 @@ READS: dict[str, Callable[[Connection, int], object]] = {
     "old drafts": lambda db, merchant: list_old_drafts_of(db, merchant, before=NOON, limit=5),
     "answered": lambda db, merchant: list_answered(db, merchant, limit=5),
     "callbacks": count_failed_callbacks,
-    "days": lambda db, merchant: count_days(db, merchant, now=NOON),
+    "days": lambda db, merchant: count_days(db, merchant, "GBP", now=NOON),
     "pictures": lambda db, _: find_first_images(db, [1, 2, 3]),
     "first steps": lambda db, merchant: read_first_steps(db, merchant, 1),
     "news": lambda db, merchant: list_news(db, merchant, limit=100),

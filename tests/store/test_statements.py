@@ -58,4 +58,15 @@ def test_totals_are_those_of_the_days_and_lines_are_in_the_order_of_time(
 
     assert [(line.number, line.balance) for line in shown] == [(4, 10), (1, 1), (3, 6), (5, 15)]
     assert pages == [4, 1, 3, 5]
-    assert totals == {"charge": 1 + 3 + 4 + 5}
+    assert totals == {"GBP": {"charge": 1 + 3 + 4 + 5}}
+
+
+def test_totals_of_two_currencies_are_not_added_up(database: Database) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        rows.add_charge(db, merchant, 100, at=NOON, currency="GBP")
+        rows.add_charge(db, merchant, 7, at=NOON, currency="EUR")
+
+        totals = sum_statement(db, merchant.id, MONTH)
+
+    assert totals == {"EUR": {"charge": 7}, "GBP": {"charge": 100}}

@@ -193,6 +193,15 @@ def check_refund(amount: int, *, left: int, currency: str) -> None:
         raise WrongState(message)
 
 
+def check_account_currency(charged_in: str, kept_in: str) -> None:
+    """Refuse to credit an amount of one currency to an account that is kept in another by now."""
+    if charged_in != kept_in:
+        raise WrongState(
+            f"The order was charged in {charged_in}, and the account is kept in {kept_in} by now. "
+            f"Post a credit in {kept_in} by hand, and close the issue without action."
+        )
+
+
 def describe_outcome(
     *, refund: int | None = None, currency: str = "", reprint: int | None = None
 ) -> str:

@@ -13,6 +13,7 @@ from printworks.rules.issues import (
     IssueState,
     Remark,
     Resolution,
+    check_account_currency,
     check_charged,
     check_comment,
     check_issue_move,
@@ -117,6 +118,7 @@ def refund_issue(system: SystemWork, issue_id: int, amount: int, *, comment: str
     check_settling(issue.state)
     check_charged(order.status)
     currency = order.currency or work.merchant.currency
+    check_account_currency(currency, work.merchant.currency)
     before = store.sum_refunds(work.db, order.id)
     check_refund(amount, left=order.total - before, currency=currency)
     outcome = describe_outcome(refund=amount, currency=currency)

@@ -84,7 +84,8 @@ def make_reprint(work: Work, order: Order, issue: Issue, copies: Copies) -> Orde
     # Images keep their prices: customs documents need the values.
     values = {
         "image_count": len(images),
-        "currency": work.merchant.currency,
+        # That of the prices, even if the account is kept in another by now.
+        "currency": order.currency or work.merchant.currency,
         "price": 0,
         "reprint_of": order.id,
     }

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 import msgspec
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, case, func, select
 
 from printworks.rules.ledger import EntryKind
 from printworks.store.engine.columns import spelled_out
@@ -23,16 +23,20 @@ class DayOfShop(msgspec.Struct, frozen=True):
     spent: int
 
 
-def count_days(db: Connection, merchant_id: int, *, now: datetime) -> list[DayOfShop]:
+def count_days(
+    db: Connection, merchant_id: int, currency: str, *, now: datetime
+) -> list[DayOfShop]:
     """Return the last days of a merchant, today included, oldest first.
 
-    `now` is the merchant's time. At most one row of sums is read for each day.
+    `now` is the merchant's time. What was charged in another currency, before it was changed, is not
+    part of what was spent. At most a row of sums is read for each day and currency.
     """
     today = now.astimezone(UTC).date()
     days: Sequence[date] = [today - timedelta(days=back) for back in range(DAYS - 1, -1, -1)]
     total = ledger_days.c
+    spent = case((total.currency == currency, total.amount), else_=0)
     query = (
-        select(total.day, func.sum(total.entries), func.sum(total.amount))
+        select(total.day, func.sum(total.entries), func.sum(spent))
         .where(
             total.merchant_id == merchant_id,
             total.day.between(str(days[0]), str(days[-1])),

@@ -115,19 +115,25 @@ def _select(merchant_id: int, span: Span) -> Select[Any]:
     )
 
 
-def sum_statement(db: Connection, merchant_id: int, span: Span) -> Mapping[EntryKind, int]:
-    """Return the totals of whole days by kind of entry, without kinds that do not occur."""
+def sum_statement(
+    db: Connection, merchant_id: int, span: Span
+) -> Mapping[str, Mapping[EntryKind, int]]:
+    """Return the totals of whole days by currency and kind of entry, without what does not occur."""
     day = ledger_days.c.day
     query = (
-        select(ledger_days.c.kind, func.sum(ledger_days.c.amount))
+        select(ledger_days.c.currency, ledger_days.c.kind, func.sum(ledger_days.c.amount))
         .where(
             ledger_days.c.merchant_id == merchant_id,
             day >= str(span.since.date()),
             day < str(span.until.date()),
         )
-        .group_by(ledger_days.c.kind)
+        .group_by(ledger_days.c.currency, ledger_days.c.kind)
+        .order_by(ledger_days.c.currency)
     )
-    return {kind: int(amount) for kind, amount in db.execute(query)}
+    totals: dict[str, dict[EntryKind, int]] = {}
+    for currency, kind, amount in db.execute(query):
+        totals.setdefault(currency, {})[kind] = int(amount)
+    return totals
 
 
 def find_first_and_last(db: Connection, merchant_id: int) -> tuple[datetime, datetime] | None:

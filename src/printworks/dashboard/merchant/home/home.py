@@ -56,10 +56,11 @@ def _find_pictures(visit: MerchantVisit, newest: Sequence[OrderLine]) -> dict[in
 
 
 def _draw_charts(visit: MerchantVisit) -> list[Chart]:
-    days = count_days(visit.db, visit.merchant.id, now=visit.now)
+    merchant = visit.merchant
+    days = count_days(visit.db, merchant.id, merchant.currency, now=visit.now)
     charts = [chart_orders(days)]
     if visit.may(Duty.ACCOUNT):
-        charts.append(chart_spending(days, visit.merchant.currency))
+        charts.append(chart_spending(days, merchant.currency))
     return charts
 
 
