@@ -23,7 +23,7 @@ from printworks.store.accounts.merchants import Merchant, get_merchant
 from printworks.store.engine.database import Database
 from printworks.store.images.images import list_images
 from printworks.store.money.payments import find_last_request
-from printworks.store.orders.orders import Order, get_order
+from printworks.store.orders.orders import Order, get_order, update_order
 from tests.actions.complaints import a_draft, cancel
 from tests.actions.test_ledger import CARDS, CATALOGUE
 from tests.factories import NOON, a_merchant, a_system_work, a_work, a_work_of
@@ -79,6 +79,18 @@ def test_nobody_pays_a_shop_that_is_suspended(database: Database) -> None:
             pay_as_recipient(work, checkout)
 
         assert "unpaid" not in str(told.value)
+        assert find_last_request(db, checkout.order.id) is None
+
+
+def test_nobody_pays_another_amount_than_was_shown(database: Database) -> None:
+    with database.writing() as db:
+        checkout = wait_for_recipient(db, a_merchant(db))
+        dearer = {"shipping_price": checkout.order.shipping_price + 1}
+        update_order(db, checkout.order, dearer)
+
+        with pytest.raises(WrongState, match="The amount has changed"):
+            pay_as_recipient(a_work_of(db, checkout, catalogue=CATALOGUE, cards=CARDS), checkout)
+
         assert find_last_request(db, checkout.order.id) is None
 
 

@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 
+from printworks.rules.merchants import MerchantState
+from printworks.store.accounts.lifecycle import set_state
+from printworks.store.accounts.merchants import get_merchant_by_code
 from printworks.store.engine.database import Database
 from printworks.store.money.payments import find_last_request
 from tests.api.client import Client
@@ -286,6 +289,33 @@ def test_an_order_that_is_not_ready_says_so(v3: Client, browser: Client) -> None
     said = words_of(visit(browser, see(v3, order_id)["paymentUrl"]))
 
     assert "This order is not ready for payment" in said
+
+
+def test_an_order_of_a_shop_that_is_suspended_says_so_before_anybody_pays(
+    v3: Client, browser: Client, database: Database
+) -> None:
+    url = ask_recipient(v3, **EMAIL)
+    with database.writing() as db:
+        merchant = get_merchant_by_code(db, v3.credentials["X-Service-MerchantId"])
+        set_state(db, merchant.id, MerchantState.SUSPENDED, "May is unpaid")
+
+    said = words_of(visit(browser, url))
+
+    assert "This order is not ready for payment" in said
+    assert "unpaid" not in said
+
+
+def test_who_saw_another_amount_sees_the_new_one_before_paying(v3: Client, browser: Client) -> None:
+    url = ask_recipient(v3, **EMAIL)
+    page = visit(browser, url)
+    [shown] = re.findall(r'name="amount" value="(\d+)"', page.body.decode())
+    form = {"form_token": token_of(page), "do": "pay"}
+
+    refused = send(browser, url, {**form, "amount": str(int(shown) - 1)})
+
+    assert refused.status == 400
+    assert "The amount has changed. Check it before you pay." in words_of(refused)
+    assert send(browser, url, {**form, "amount": shown}).status == 303
 
 
 def test_a_cancelled_order_cannot_be_paid(v3: Client, browser: Client) -> None:

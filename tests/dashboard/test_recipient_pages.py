@@ -275,7 +275,7 @@ def test_refusals_are_told_in_the_language_of_the_reader(v3: Client, browser: Cl
     many = [read(browser, path, "de") for _ in range(70)][-1]
 
     assert "Fehler: Geben Sie eine gültige E-Mail-Adresse ein" in words_of(wrong)
-    assert "No se pudo aceptar este formulario" in words_of(forged)
+    assert "No se ha podido aceptar este formulario" in words_of(forged)
     assert "Commande introuvable" in words_of(unknown)
     assert "Diese Seite kann nur angesehen werden." in words_of(strange)
     assert many.status == 429

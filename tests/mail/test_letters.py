@@ -170,7 +170,7 @@ def test_one_and_many_are_different_words() -> None:
 
     assert one == "Une image ne peut pas être imprimée"
     assert many[0] == "1\u202f200 images ne peuvent pas être imprimées"
-    assert "et 1\u202f199 de plus" in many[1].text
+    assert "et 1\u202f199 autres" in many[1].text
 
 
 def test_what_is_not_known_is_left_out() -> None:
@@ -270,3 +270,35 @@ def test_a_line_has_no_end_and_no_great_length() -> None:
     assert tidy_line("  a\r\nb\x00\u2029c\t ") == "a b c"
     assert tidy_line("x" * 20, 10) == "xxxxxxxxx…"
     assert set(NOTICES) <= set(MailKind)
+
+
+def test_submitting_an_order_is_not_called_sending_it_in_spanish() -> None:
+    catalogue = translating.read_catalogue(Language.ES)
+    said = [
+        message.string
+        for message in catalogue
+        if isinstance(message.id, str) and ("Submit" in message.id or "submitted" in message.id)
+    ]
+
+    assert said
+    assert not [text for text in said if re.search(r"env[ií]", str(text))]
+
+
+def test_the_steps_of_an_order_and_of_its_parcels_have_no_gender_in_french() -> None:
+    catalogue = translating.read_catalogue(Language.FR)
+    said = {name: str(catalogue[name].string) for name in ("Ordered", "Paid", "Sent", "Delivered")}
+
+    # One word stands beside an order, which is feminine, and beside a parcel, which is not.
+    assert not [text for text in said.values() if text.endswith("ée")]
+
+
+def test_nobody_is_addressed_by_their_gender_or_by_their_first_name() -> None:
+    familiar = {
+        Language.DE: r"\b(du|dein\w*|dir|dich)\b",
+        Language.FR: r"\b(tu|ton|tes|toi)\b|vous \w+( pas)?( été| être)? (invité|débité|dirigé)\b",
+        Language.ES: r"\b(tú|tus?|invitado)\b",
+    }
+    for language, words in familiar.items():
+        texts = [str(message.string) for message in translating.read_catalogue(language)]
+        wrong = [one for one in texts if re.search(words, one, re.IGNORECASE)]
+        assert wrong == [], language

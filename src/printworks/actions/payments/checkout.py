@@ -122,11 +122,15 @@ def pay_as_recipient(work: Work, checkout: Checkout) -> PaymentRequest | None:
     require_printable(work, order)
     if work.cards is None:
         raise WrongState("Recipients cannot pay here.")
-    if checkout.total.total == 0:
-        images = [item.image for item in checkout.items]
+    # Read again: the checkout was read before the order was locked.
+    images = list_images(work.db, order.id)
+    amount = total_for_recipient(order, images).total
+    if amount != checkout.total.total:
+        raise WrongState("The amount has changed since it was shown.")
+    if amount == 0:
         release_to_production(work, order, images, provider=ON_ACCOUNT)
         return None
-    return request_payment(work, order, work.cards, amount=checkout.total.total)
+    return request_payment(work, order, work.cards, amount=amount)
 
 
 def _require_open(order: Order, *, now: datetime) -> None:

@@ -72,6 +72,9 @@ class CheckoutPages:
         if found.view.state is CheckoutState.INCOMPLETE and form.get("do") == "complete":
             return self._complete(found, request, form)
         if found.view.state is CheckoutState.PAYABLE and form.get("do") == "pay":
+            if form.get("amount", "") not in {"", str(found.view.total)}:
+                changed = found.reader.words.say("The amount has changed. Check it before you pay.")
+                return self._refuse(found, request, form, problem=changed)
             return self._pay(found)
         # Something happened since the page was made; it will say what.
         return send_on(found.reader.page)

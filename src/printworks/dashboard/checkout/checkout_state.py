@@ -24,6 +24,7 @@ from printworks.dashboard.checkout.order_view import (
 from printworks.dashboard.checkout.readers import Reader
 from printworks.dashboard.checkout.refusals import explain_decline
 from printworks.language.words import Words
+from printworks.rules.merchants import MerchantState
 from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import PaymentState
 from printworks.rules.reasons import ReasonCode, has_reason
@@ -53,7 +54,8 @@ def _find_open_state(checkout: Checkout, *, can_pay: bool, now: datetime) -> Che
     if order.payment_request_id is not None and payment is not None:
         is_asked = payment.state is PaymentState.WAITING and payment.url
         return CheckoutState.AT_BANK if is_asked else CheckoutState.FINDING_OUT
-    if order.pay_until is None or not can_pay or not checkout.is_printable:
+    is_open = checkout.merchant.state is MerchantState.ACTIVE
+    if order.pay_until is None or not (can_pay and is_open and checkout.is_printable):
         return CheckoutState.NOT_READY
     if now >= order.pay_until:
         return CheckoutState.EXPIRED
