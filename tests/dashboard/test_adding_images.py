@@ -4,14 +4,16 @@ from typing import Any
 
 import pytest
 
+from printworks.dashboard.shared.money import format_money
 from printworks.rules.orders import OrderStatus
 from printworks.store.accounts.audit import list_audit
 from printworks.store.engine.database import Database
+from tests.actions.complaints import a_draft
 from tests.api.images import add, create, move, receive
 from tests.api.production import all_rows, see, submit
 from tests.dashboard.ordering import IMAGE_FORM
 from tests.dashboard.visits import ask_merchant, words_of
-from tests.dashboard.windows import Window
+from tests.dashboard.windows import Window, merchant_of
 from tests.running import Answer
 from tests.worker.shops import A_PICTURE, ANOTHER_PICTURE, NOT_A_PICTURE
 
@@ -30,6 +32,20 @@ def images_of(window: Window, order_id: int) -> list[Any]:
 
 
 class TestAdding:
+    def test_the_running_price_is_what_will_be_charged_with_tracking_too(
+        self, alice: Window, database: Database
+    ) -> None:
+        with database.writing() as db:
+            merchant = merchant_of(db, alice)
+            plain = a_draft(db, merchant)
+            tracked = a_draft(db, merchant, is_tracked=True)
+        assert tracked.shipping_price > plain.shipping_price
+
+        for order in (plain, tracked):
+            said = alice.words(f"/orders/{order.id}/images")
+            assert f"Shipping {format_money(order.shipping_price, 'GBP')}" in said
+            assert f"Total {format_money(order.price, 'GBP')}" in said
+
     @pytest.mark.both_databases
     def test_pictures_are_judged_at_once_and_shown_with_what_to_know(
         self, alice: Window, database: Database

@@ -80,14 +80,22 @@ def describe_price(
     if product is not None:
         copies[product.sku] += each * (1 if is_example else min(waiting, _MOST_WAITING))
     method = find_choice(ShippingMethod, values["shipping_method"]) or ShippingMethod.STANDARD
-    price = find_running_price(visit, copies, values["country"], method)
+    price = find_running_price(visit, copies, _find_delivery(values["country"], method, draft))
     return msgspec.structs.replace(price, is_example=is_example)
 
 
+def _find_delivery(country: str, method: ShippingMethod, draft: Order | None) -> Delivery:
+    """Return how the order will travel; only programs ask for tracking, or where to print."""
+    if draft is None:
+        return Delivery(country, method)
+    return Delivery(country, method, draft.is_tracked, draft.print_country)
+
+
 def find_running_price(
-    visit: MerchantVisit, copies: Mapping[str, int], country: str, method: ShippingMethod
+    visit: MerchantVisit, copies: Mapping[str, int], delivery: Delivery
 ) -> RunningPrice:
-    """Return the price of so many copies of products, by sku, for a country."""
+    """Return the price of so many copies of products, by sku, sent so."""
+    country = delivery.country
     catalogue, prices = visit.services.catalogue, visit.work.prices
     currency = visit.merchant.currency
     found = [(catalogue.find_product(sku), number) for sku, number in copies.items() if number]
@@ -102,7 +110,6 @@ def find_running_price(
         )
         for product, number in sold
     ]
-    delivery = Delivery(country, method)
     shipping = price_shipping(wanted, catalogue, delivery, currency) if wanted else 0
     parcels = _plan(visit, wanted, delivery)
     return RunningPrice(
