@@ -13,16 +13,18 @@ from printworks.actions.production.lab_reports import apply_lab_report, report_f
 from printworks.actions.production.release import record_sent, stop_labs
 from printworks.actions.submission.submit import submit_order
 from printworks.catalogue.opening import open_catalogue
-from printworks.errors import BadInput, WrongState
+from printworks.errors import BadInput, Restricted, WrongState
 from printworks.labs.documents import LabReport
 from printworks.rules.events import OrderCharged, OrderRefunded
 from printworks.rules.issues import IssueAction, IssueKind
 from printworks.rules.jobs import JobKind
 from printworks.rules.ledger import EntryKind
+from printworks.rules.merchants import MerchantState
 from printworks.rules.orders import OrderStatus, ShippingMethod
 from printworks.rules.payments import Billing
 from printworks.rules.production import LabState
-from printworks.store.accounts.merchants import Merchant
+from printworks.store.accounts.lifecycle import set_state
+from printworks.store.accounts.merchants import Merchant, get_merchant
 from printworks.store.engine.database import Database
 from printworks.store.images.images import NewImage
 from printworks.store.issues.issues import NewIssue
@@ -88,6 +90,22 @@ def test_a_quicker_method_must_fit_the_limit(database: Database) -> None:
         set_credit_limit(db, merchant.id, 10_000)
         changed = change(db, merchant, order, shipping_method=ShippingMethod.EXPRESS)
         assert changed.price > order.price
+
+
+def test_a_suspended_merchant_pays_for_nothing_dearer(database: Database) -> None:
+    with database.writing() as db:
+        merchant, order = a_submitted_order(db)
+        set_state(db, merchant.id, MerchantState.SUSPENDED, "May is unpaid")
+        suspended = get_merchant(db, merchant.id)
+
+        # In a transaction of its own, as every action: what is refused leaves nothing behind.
+        with pytest.raises(Restricted, match="May is unpaid"), db.begin_nested():
+            change(db, suspended, order, shipping_method=ShippingMethod.OVERNIGHT)
+
+        moved = change(
+            db, suspended, get_order(db, merchant.id, order.id), address1="2 High Street"
+        )
+        assert moved.address1 == "2 High Street"
 
 
 def test_who_pays_by_card_may_owe_the_difference_of_one_order(database: Database) -> None:

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from sqlalchemy import update
 
+from printworks.actions.accounts.shops import change_profile
 from printworks.actions.issues.issues import answer_issue
 from printworks.actions.mail.notices import notify
 from printworks.rules.events import CallbackState
@@ -15,6 +16,7 @@ from printworks.rules.mail import MailKind, NoticeFact
 from printworks.rules.payments import Billing, Payer, PaymentState
 from printworks.rules.people import Role
 from printworks.rules.production import LabState
+from printworks.rules.shops import ShopProfile
 from printworks.settings import Settings
 from printworks.store.accounts.merchants import set_billing
 from printworks.store.callbacks.settings import (
@@ -31,7 +33,7 @@ from tests.api.conftest import MovableClock
 from tests.dashboard.scenes import HOSTILE, complain_about, hand_in, hear
 from tests.dashboard.visits import words_of
 from tests.dashboard.windows import Window, merchant_of, open_colleagues_window
-from tests.factories import NOON, a_system_work
+from tests.factories import NOON, a_system_work, a_work
 from tests.store import rows
 
 pytestmark = pytest.mark.both_databases
@@ -155,7 +157,7 @@ class TestWhatNeedsYou:
 
         said = alice.words("/home")
         assert f"Order {old}" in said
-        assert said.count("It was never submitted, and is cancelled on 18 November") == 1
+        assert said.count("It was never submitted, and is cancelled on 18 Nov ") == 1
 
     def test_a_credit_limit_that_is_used_up_is_told(
         self, alice: Window, server: Server, database: Database
@@ -296,6 +298,22 @@ class TestNews:
 
         assert self.ring(member) == "News, nothing new"
         assert "No news yet" in member.words("/news")
+
+    def test_a_day_is_one_of_the_shop_as_in_its_list_of_orders(
+        self, alice: Window, database: Database
+    ) -> None:
+        with database.writing() as db:
+            change_profile(
+                a_work(db, merchant_of(db, alice)), ShopProfile(time_zone="Pacific/Kiritimati")
+            )
+        for _ in range(2):
+            _, job = hand_in(database, alice)
+            hear(database, job, LabState.DISPATCHED)
+
+        page = alice.open("/news").body.decode()
+
+        # Noon in London is two in the morning of the next day there.
+        assert "/orders?status=Complete&amp;to=2026-11-16" in page
 
     def test_parcels_of_a_day_are_one_line(self, alice: Window, database: Database) -> None:
         for _ in range(2):

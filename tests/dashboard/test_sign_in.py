@@ -9,9 +9,11 @@ from printworks.actions.accounts.people import (
     invite_operator,
     invite_to_choose_password,
 )
+from printworks.rules.merchants import MerchantState
 from printworks.rules.people import Realm, Role
 from printworks.settings import Settings
 from printworks.store.accounts.audit import list_audit
+from printworks.store.accounts.lifecycle import set_state
 from printworks.store.accounts.merchants import list_merchants
 from printworks.store.accounts.people import list_people, set_totp
 from printworks.store.accounts.secrets import about_totp, seal
@@ -20,7 +22,7 @@ from printworks.web.app import build_app
 from tests.api.client import Client, Server
 from tests.api.conftest import MovableClock
 from tests.dashboard.visits import words_of
-from tests.dashboard.windows import PASSWORD, Window, find_token
+from tests.dashboard.windows import PASSWORD, Window, find_token, merchant_of
 from tests.factories import NOON, VAULT, a_system_work, a_work_of
 from tests.running import Answer
 
@@ -293,3 +295,14 @@ class TestLive:
         with sqlite_database.reading() as db:
             [added] = list_merchants(db)
         assert (added.name, added.currency) == ("Fox", "USD")
+
+
+def test_whoever_signed_in_while_the_account_was_closed_is_not_let_in(
+    alice: Window, database: Database
+) -> None:
+    assert alice.open("/home").status == 200
+    with database.writing() as db:
+        # The session of somebody else's transaction, which began before and ended after.
+        set_state(db, merchant_of(db, alice).id, MerchantState.CLOSED, "It moved")
+
+    assert alice.open("/home").status == 303

@@ -4,21 +4,26 @@ It is read a page at a time while it is sent, so that neither memory nor a trans
 it. An order that changes meanwhile is written as it was when its page was read.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from itertools import islice
-from typing import Any, Final
+from typing import Final, TypeVar
 
 import msgspec
+from sqlalchemy import Connection
 
-from printworks.actions.orders.documents import NamedFiles, describe_order, name_files
+from printworks.actions.orders.documents import describe_order, name_files
 from printworks.actions.work import Work
 from printworks.files.archives import ArchiveWriter
 from printworks.files.store import Files
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
 from printworks.store.money.ledger import list_entries
+from printworks.store.orders.orders import Order
 from printworks.store.orders.pages import list_orders, list_orders_from
+
+# What is read of an order.
+Found = TypeVar("Found")
 
 _AT_ONCE: Final = 100
 _ENTRIES_AT_ONCE: Final = 1000
@@ -59,26 +64,26 @@ def write_merchant_archive(
         "state": export.merchant.state,
     }
     yield from archive.add_lines("merchant.json", [_write_line(about)])
-    orders = (_write_line(document) for document, _ in _read_orders(database, export.merchant.id))
-    yield from archive.add_lines("orders.jsonl", orders)
+    orders = _read_orders(database, export.merchant.id, describe_order)
+    yield from archive.add_lines("orders.jsonl", map(_write_line, orders))
     yield from archive.add_lines("ledger.jsonl", _write_ledger(database, export.merchant.id))
     if export.with_pictures:
-        for _, pictures in _read_orders(database, export.merchant.id):
+        for pictures in _read_orders(database, export.merchant.id, name_files):
             for name, key in pictures.items():
                 yield from archive.add_file(name, key)
     yield from archive.finish()
 
 
 def _read_orders(
-    database: Database, merchant_id: int
-) -> Iterator[tuple[dict[str, Any], NamedFiles]]:
-    """Yield what is known of each order and its files, newest first."""
+    database: Database, merchant_id: int, read: Callable[[Connection, Order], Found]
+) -> Iterator[Found]:
+    """Yield what is read of each order, newest first, from as many orders at a time as fit."""
     with database.reading() as db:
         newest = list_orders(db, merchant_id, limit=0, start=0).total
     while newest > 0:
         with database.reading() as db:
             orders = list_orders_from(db, merchant_id, newest=newest, limit=_AT_ONCE)
-            page = [(describe_order(db, order), name_files(db, order)) for order in orders]
+            page = [read(db, order) for order in orders]
         yield from page
         newest -= _AT_ONCE
 

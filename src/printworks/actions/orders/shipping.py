@@ -87,6 +87,8 @@ def _require_credit(work: Work, added: int) -> None:
     owed = lock_books(work.db, work.merchant.id).balance
     limit = read_credit_limit(work.db, work.merchant.id)
     on_account = work.merchant.billing is Billing.ACCOUNT
+    if added > 0:
+        work.check_may_order()
     if added > 0 and not may_owe(added, owed=owed, limit=limit, on_account=on_account):
         raise WrongState("The order cannot be changed: AccountBalanceInsufficient.")
 

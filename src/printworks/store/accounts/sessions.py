@@ -6,15 +6,25 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy import (
+    Connection,
+    bindparam,
+    delete,
+    insert,
+    literal_column,
+    or_,
+    select,
+    update,
+)
 
+from printworks.rules.merchants import MerchantState
 from printworks.rules.people import Realm, end_of_session
 from printworks.store.accounts.people import COLUMNS as OF_PERSON
 from printworks.store.accounts.people import Person
 from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.engine.purging import delete_oldest
 from printworks.store.engine.rows import columns_of, list_structs
-from printworks.store.tables import people, sessions
+from printworks.store.tables import merchants, people, sessions
 
 
 class Session(msgspec.Struct, frozen=True):
@@ -44,7 +54,13 @@ _COLUMNS: Final = columns_of(sessions, Session)
 _FIND: Final = PreparedStatement(
     select(*OF_PERSON, *_COLUMNS)
     .join_from(sessions, people)
+    .join(merchants, people.c.merchant_id == merchants.c.id, isouter=True)
     .where(
+        # Whoever signed in while the account was being closed is not let in either.
+        or_(
+            people.c.merchant_id.is_(None),
+            merchants.c.state != literal_column(f"'{MerchantState.CLOSED}'"),
+        ),
         sessions.c.hash == bindparam("hash"),
         sessions.c.expires_at > bindparam("now"),
         people.c.realm == bindparam("realm"),

@@ -1,12 +1,14 @@
 """What waits for a merchant: each a sentence and the place where it is solved."""
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
+from zoneinfo import ZoneInfo
 
 import msgspec
 
 from printworks.dashboard.merchant.account.card import describe_card
+from printworks.dashboard.shared.dates import write_day_of_year
 from printworks.dashboard.shared.labels import Tone, count, shorten
 from printworks.dashboard.shared.money import format_money
 from printworks.dashboard.site.visits import MerchantVisit
@@ -220,15 +222,14 @@ def _list_old_drafts(visit: MerchantVisit) -> Iterator[Need]:
     if keep is None:
         return
     before = visit.real_now - keep + _BEFORE_CANCELLED
+    zone = ZoneInfo(visit.time_zone)
     drafts = list_old_drafts_of(visit.db, visit.merchant.id, before=before, limit=_LISTED)
     for draft in drafts:
         yield Need(
             title=name_order(draft.id, draft.merchant_order_id),
-            sentence=f"It was never submitted, and is cancelled {_write_end(draft.updated_at + keep)}.",
+            sentence=f"It was never submitted, and is cancelled on "
+            f"{write_day_of_year((draft.updated_at + keep).astimezone(zone))} unless you submit or "
+            "change it.",
             verb=_choose(visit, "Submit or change it"),
             address=f"/orders/{draft.id}",
         )
-
-
-def _write_end(end: datetime) -> str:
-    return f"on {end:%-d %B} unless you submit or change it"

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Final
+from zoneinfo import ZoneInfo
 
 import msgspec
 from starlette.responses import Response
@@ -77,15 +78,21 @@ def list_lines(
 ) -> list[NewsLine]:
     """Return the news, newest first."""
     heard = [item for item in items if may_hear(item.kind, visit.person.role)]
+    zone = ZoneInfo(visit.time_zone)
     alike = group_by(
-        heard, lambda item: (item.kind, item.order_id, item.subject_of, item.at.date())
+        heard, lambda item: (item.kind, item.order_id, item.subject_of, _day_of(item.at, zone))
     )
     told = [_write(group, visit.person.news_seen) for group in alike.values()]
-    progress = group_by(filter(is_progress, feed), lambda item: item.at.date())
+    progress = group_by(filter(is_progress, feed), lambda item: _day_of(item.at, zone))
     told += [
         _write_progress(day, group, visit.person.events_seen) for day, group in progress.items()
     ]
     return sorted(told, key=lambda line: line.at, reverse=True)
+
+
+def _day_of(at: datetime, zone: ZoneInfo) -> date:
+    """Return the day on which the shop saw it, as its lists of orders count days."""
+    return at.astimezone(zone).date()
 
 
 def _write(group: Sequence[NewsItem], seen: int) -> NewsLine:
