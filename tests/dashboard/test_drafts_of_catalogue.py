@@ -15,10 +15,12 @@ from printworks.catalogue.forms import (
     PromiseForm,
     ServiceForm,
     TariffForm,
+    TaxesForm,
+    TaxLine,
 )
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard.console.drafts.form_tables import BASICS_GROUPS
-from printworks.dashboard.console.drafts.parts import LABS, PARTS
+from printworks.dashboard.console.drafts.parts import PARTS
 from printworks.dashboard.console.drafts.row_fields import RowsField
 from printworks.rules.people import Role
 from printworks.store.catalogue.versions import list_versions, read_texts
@@ -79,6 +81,7 @@ class TestEveryKeyHasAField:
             ("services", ServiceForm),
             ("tariff", TariffForm),
             ("promises", PromiseForm),
+            ("taxes", TaxesForm),
         ],
     )
     def test_every_key_of_a_block(self, part: str, form: Any) -> None:
@@ -87,15 +90,16 @@ class TestEveryKeyHasAField:
 
         assert sorted(keys) == sorted(list_fields(form))
 
-    def test_every_key_of_a_line_of_a_lab(self) -> None:
-        [makes] = [
+    @pytest.mark.parametrize(("part", "form"), [("labs", MakingLine), ("taxes", TaxLine)])
+    def test_every_key_of_a_line(self, part: str, form: Any) -> None:
+        [lines] = [
             field
-            for group in LABS.words.groups
+            for group in PARTS[part].words.groups
             for field in group.fields
             if isinstance(field, RowsField)
         ]
 
-        assert [field.key for field in makes.fields] == list(list_fields(MakingLine))
+        assert {field.key for field in lines.fields} == set(list_fields(form))
 
     def test_every_name_that_others_refer_to(self) -> None:
         keys = {field.key.partition(".")[0] for group in BASICS_GROUPS for field in group.fields}
@@ -201,12 +205,21 @@ MISTAKES: list[tuple[str, dict[str, Any], str, str]] = [
     ("holidays/0", {"name": "DE"}, "name", "is defined twice"),
     ("groups/0", {"countries": "Atlantis"}, "countries", "neither a country code nor a group"),
     ("groups/0", {"name": "DE"}, "name", "A group cannot be called"),
+    ("new/taxes", {"country": "Germany"}, "rates.0.rate", "is missing"),
+    (
+        "new/taxes",
+        {"country": "Germany", "rates.0.rate": "19", "rates.0.from": "soon"},
+        "rates.0.from",
+        "2",
+    ),
 ]
 
 
 def test_there_are_mistakes_of_every_kind() -> None:
     assert len(MISTAKES) >= 17
-    assert {address.partition("/")[0] for address, *_ in MISTAKES} == set(PARTS)
+    assert {
+        part for address, *_ in MISTAKES for part in address.split("/") if part in PARTS
+    } == set(PARTS)
 
 
 @pytest.mark.parametrize("form", [POSTER, LEEDS, ROYAL_MAIL, "others"])
@@ -219,7 +232,7 @@ def test_every_mistake_is_named_at_its_field(
         if (address if address in own else "others") != form:
             continue
         page = f"{edit}/{address}"
-        shown = read_form(operator.open(page), SAVE)
+        shown = read_form(operator.open(page), ADD if address.startswith("new/") else SAVE)
 
         told = errors_of(operator.send(page, {**shown, **typed}))
 
@@ -319,7 +332,7 @@ def test_products_are_found_copied_and_removed(operator: Window, database: Datab
 
 def test_every_part_is_added_changed_and_removed(operator: Window, database: Database) -> None:
     edit = begin(operator)
-    new = {
+    new: dict[str, dict[str, Any]] = {
         "groups": {"name": "SOUTH", "countries": "Mexico\nBR, Peru"},
         "holidays": {"name": "CH", "dates": "2027-08-01"},
         "promises": {
@@ -330,11 +343,27 @@ def test_every_part_is_added_changed_and_removed(operator: Window, database: Dat
             "Overnight": "3",
         },
     }
+    new["tariff"] = {
+        "name": "Boat",
+        "to": "SOUTH",
+        "methods": ["Budget"],
+        "bands.Books.items": "1",
+        **{
+            f"bands.Books.{currency}.{at}": "9"
+            for currency in ("GBP", "USD", "EUR", "AUD")
+            for at in (0, 1)
+        },
+    }
+    new["taxes"] = {"country": "Germany", "rates.0.rate": "19", "rates.0.from": "2021-01-01"}
     for part, typed in new.items():
         assert fill_in(operator, f"{edit}/new/{part}", ADD, typed).status == 303
     draft = Draft(files_of(database))
     assert draft.read_table("groups")["SOUTH"] == ["MX", "BR", "PE"]
     assert draft.list_blocks("promises")[-1]["to"] == ["SOUTH"]
+    assert draft.list_blocks("taxes")[-1]["rates"][0]["rate"] == 19
+    assert draft.list_blocks("tariff")[-1]["tracked"] is False
+    at = len(draft.list_blocks("tariff")) - 1
+    fill_in(operator, f"{edit}/tariff/{at}", "remove-catalogue-entry", {})
 
     at = list(draft.read_table("groups")).index("SOUTH")
     save(operator, f"{edit}/groups/{at}", {"name": "FAR_SOUTH"})

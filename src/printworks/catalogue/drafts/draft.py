@@ -25,6 +25,7 @@ _USUAL_FILES: Final[Mapping[str, str]] = {
     "tariff": "tariff.toml",
     "holidays": "holidays.toml",
     "rates": "shipping.toml",
+    "taxes": "taxes.toml",
 }
 _MAIN_FILE: Final = "catalogue.toml"
 

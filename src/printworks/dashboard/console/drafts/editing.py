@@ -95,7 +95,9 @@ def read_values(
         field.read(typed, known)
     values = dict(before)
     for field in fields:
-        if field.show(field.get(typed.values), known) != field.show(field.get(before), known):
+        is_same = field.show(field.get(typed.values), known) == field.show(field.get(before), known)
+        # Of something new, a box that is not ticked is an answer, too.
+        if not is_same or (not before and field.default is None):
             _take(field, typed.values, values)
     return values
 

@@ -232,6 +232,13 @@ class DatesField(LinesField, frozen=True, kw_only=True):
             typed.values[self.key] = dates
 
 
+class DateField(Field, frozen=True, kw_only=True):
+    """A day."""
+
+    def parse(self, text: str) -> Any:
+        return _read_date(text)
+
+
 def _read_date(text: str) -> date | str:
     try:
         return date.fromisoformat(text) if _DATE.fullmatch(text) else text

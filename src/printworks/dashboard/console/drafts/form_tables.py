@@ -4,8 +4,6 @@ from typing import Final
 
 import msgspec
 
-from printworks.catalogue.form_reading import list_fields
-from printworks.catalogue.forms import ProductForm
 from printworks.catalogue.labs import Connector, LastChance
 from printworks.catalogue.products import Currency, QualityLevel
 from printworks.catalogue.services import Carrier
@@ -15,6 +13,7 @@ from printworks.dashboard.console.drafts.fields import (
     ChoiceField,
     CountriesField,
     CountryField,
+    DateField,
     DatesField,
     DaysField,
     Field,
@@ -36,6 +35,7 @@ from printworks.dashboard.console.drafts.row_fields import (
 from printworks.rules.mockups import COLOURS, Mockup
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.sizing import Units
+from printworks.rules.tax_table import TaxClass
 
 _LAST_CHANCES: Final[Choices] = (
     (LastChance.NEVER, "Never"),
@@ -43,6 +43,11 @@ _LAST_CHANCES: Final[Choices] = (
     (LastChance.ACCEPTED, "Until it is in production"),
 )
 _METHODS: Final[Choices] = tuple((method, method) for method in ShippingMethod)
+_TAX_CLASSES: Final[Choices] = (
+    (TaxClass.STANDARD, "At the standard rate"),
+    (TaxClass.REDUCED, "At a reduced rate"),
+    (TaxClass.BOOKS, "As books"),
+)
 _COUNTRIES_HINT: Final = "Countries or groups of them, one on each line; or Everywhere."
 
 
@@ -54,16 +59,6 @@ class FieldGroup(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
     # Whether most people need not look at it.
     is_folded: bool = False
-
-
-def _list_newer_product_fields() -> tuple[Field, ...]:
-    """Return fields for keys of products that have no words of their own here."""
-    named = {key for group in _PRODUCT for field in group.fields for key in field.keys}
-    return tuple(
-        Field(key=key, label=write_words(key))
-        for key in list_fields(ProductForm)
-        if key not in named
-    )
 
 
 _PRODUCT: Final = (
@@ -107,6 +102,12 @@ _PRODUCT: Final = (
         title="Selling and sending",
         fields=(
             CountriesField(key="sold_to", label="Sold to", hint=_COUNTRIES_HINT),
+            ChoiceField(
+                key="tax_class",
+                label="Tax",
+                choices=_TAX_CLASSES,
+                default=TaxClass.STANDARD,
+            ),
             ChoiceField(
                 key="band",
                 label="Shipping band",
@@ -165,14 +166,7 @@ PRODUCT_GROUPS: Final = (
     *_PRODUCT,
     FieldGroup(
         title="More",
-        fields=(
-            *_PRODUCT_MORE,
-            *(
-                field
-                for field in _list_newer_product_fields()
-                if field.key not in {one.key for one in _PRODUCT_MORE}
-            ),
-        ),
+        fields=_PRODUCT_MORE,
         is_folded=True,
     ),
 )
@@ -221,7 +215,7 @@ LAB_GROUPS: Final = (
                 label="Holidays",
                 hint="Names of calendars, or dates such as 2027-12-25, one on each line.",
             ),
-            FlagField(key="paused", label="It takes no new work at present"),
+            FlagField(key="paused", label="It takes no new work at present", default=False),
         ),
     ),
     FieldGroup(
@@ -251,7 +245,7 @@ LAB_GROUPS: Final = (
                 choices=_LAST_CHANCES,
                 default=LastChance.SUBMITTED,
             ),
-            FlagField(key="packing_slips", label="It adds packing slips"),
+            FlagField(key="packing_slips", label="It adds packing slips", default=False),
             ChoiceField(
                 key="connector",
                 label="How orders reach it",
@@ -344,6 +338,31 @@ HOLIDAY_GROUPS: Final = (
             Field(key="name", label="Name", hint="Such as the country."),
             DatesField(
                 key="dates", label="Holidays", hint="Dates such as 2027-12-25, one on each line."
+            ),
+        ),
+    ),
+)
+
+TAX_GROUPS: Final = (
+    FieldGroup(
+        title="The country",
+        note="A rate counts from its first day until a later one of the same class does.",
+        fields=(
+            CountryField(key="country", label="Country"),
+            RowsField(
+                key="rates",
+                label="Rates",
+                row="Rate",
+                fields=(
+                    NumberField(key="rate", label="Rate in per cent", inputmode="decimal"),
+                    DateField(key="from", label="From", hint="Such as 2027-01-01."),
+                    ChoiceField(
+                        key="class",
+                        label="For",
+                        choices=_TAX_CLASSES[1:],
+                        nothing="At the standard rate",
+                    ),
+                ),
             ),
         ),
     ),

@@ -22,6 +22,7 @@ from printworks.dashboard.console.drafts.form_tables import (
     PROMISE_GROUPS,
     SERVICE_GROUPS,
     TARIFF_GROUPS,
+    TAX_GROUPS,
     FieldGroup,
 )
 from printworks.dashboard.console.drafts.inputs import as_list, show_countries
@@ -180,6 +181,8 @@ def _describe(block: Values) -> tuple[str, str]:
     if len(places) > _LONGEST_ABOUT:
         places = f"{places[:_LONGEST_ABOUT]} …"
     ways = ", ".join(str(one) for one in as_list(block.get("methods")))
+    if "rates" in block:
+        return show_countries(block.get("country")), _count(block["rates"], "rates")
     if "name" not in block:
         days = [f"{one} {block[one]}" for one in ShippingMethod if one in block]
         return places, ", ".join(days)
@@ -190,7 +193,11 @@ def _describe(block: Values) -> tuple[str, str]:
 
 def _count(listed: object, noun: str) -> str:
     number = len(as_list(listed))
-    words = {"countries": ("country", "countries"), "dates": ("day", "days")}[noun]
+    words = {
+        "countries": ("country", "countries"),
+        "dates": ("day", "days"),
+        "rates": ("rate", "rates"),
+    }[noun]
     return f"{number} {words[number != 1]}"
 
 
@@ -265,6 +272,17 @@ GROUPS: Final = LinePart(
     "groups",
     "countries",
 )
+TAXES: Final = BlockPart(
+    Words(
+        key="taxes",
+        title="Tax rates",
+        noun="country",
+        lead="Rates of countries that differ from those built in, each from a day on.",
+        groups=TAX_GROUPS,
+    ),
+    "taxes",
+)
 PARTS: Final[Mapping[str, Part]] = {
-    part.words.key: part for part in (PRODUCTS, LABS, SERVICES, TARIFF, PROMISES, HOLIDAYS, GROUPS)
+    part.words.key: part
+    for part in (PRODUCTS, LABS, SERVICES, TARIFF, PROMISES, HOLIDAYS, GROUPS, TAXES)
 }
