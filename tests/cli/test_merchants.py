@@ -291,6 +291,8 @@ def test_everything_of_a_merchant_is_exported_into_one_file(
         about = json.loads(archive.read("merchant.json"))
         [known] = map(json.loads, archive.read("orders.jsonl").splitlines())
         assert archive.read("ledger.jsonl") == b""
+        assert archive.read("invoices.jsonl") == b""
+        assert archive.read("invoices.csv").startswith(b"number,kind,date")
     assert about["merchantId"] == keeper.merchant.code
     assert known["order"] == order.id
     assert (again.code, "exists already" in again.complained) == (1, True)

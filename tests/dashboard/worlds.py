@@ -37,6 +37,7 @@ from printworks.store.callbacks.settings import (
 from printworks.store.engine.database import Database
 from printworks.store.issues.photos import NewPhoto, insert_photos
 from printworks.store.mail.mails import MailSearch, search_mails
+from printworks.store.money.invoices import insert_invoice, take_number
 from printworks.store.tables import images, jobs
 from tests.actions.complaints import a_draft
 from tests.dashboard.hostile import HOSTILE
@@ -44,6 +45,7 @@ from tests.dashboard.scenes import complain_about, hand_in
 from tests.dashboard.telling import last_callback, listen
 from tests.dashboard.windows import Window, merchant_of
 from tests.factories import NOON, a_system_work, a_work, a_work_of, an_order
+from tests.invoices import documents
 from tests.worker.lots import a_file, send_file
 from tests.worker.shops import A_PICTURE
 
@@ -156,6 +158,20 @@ def _send_file(database: Database, alice: Window) -> int:
     return send_file(database, merchant, a_file(*rows))
 
 
+def _invoice(database: Database, alice: Window) -> dict[str, object]:
+    """Let Alice have an invoice of nothing, which no ledger has to know; return where it is."""
+    bought = msgspec.structs.replace(documents.BUYER, name=HOSTILE[0])
+    free = documents.line(0, description=HOSTILE[0])
+    with database.writing() as db:
+        taken = take_number(db, "", NOON.year)
+        document = documents.invoice(
+            year=NOON.year, sequence=taken.sequence, buyer=bought, lines=(free,)
+        )
+        merchant = merchant_of(db, alice)
+        insert_invoice(db, merchant.id, document, taken.head, corrects_id=None, now=NOON)
+    return {"number": document.number, "form": "csv"}
+
+
 def make_world(
     database: Database, settings: Settings, folder: Path, alice: Window, operator: Window
 ) -> World:
@@ -185,11 +201,14 @@ def make_world(
         unfinished = add_draft(a_system_work(db), a_small_draft(), HOSTILE[0]).id
     assert operator.person is not None
     lot = _send_file(database, alice)
+    invoice = _invoice(database, alice)
     about_issue: dict[str, object] = {"id": issue.id, "photo": 1}
     return World(
         {
             "/orders/": {"id": draft.id, "image": own_image},
             "/orders/lots/": {"id": lot},
+            "/invoices/": invoice,
+            "/console/invoices/": invoice,
             "/requests/": {"id": _refuse_request(database, alice)},
             "/orders/{id}/proofs/": {"id": order.id, "image": image},
             "/issues/": about_issue,

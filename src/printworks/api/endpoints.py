@@ -99,6 +99,14 @@ class WithStatus(msgspec.Struct, frozen=True):
     shape: Any
 
 
+class Download(msgspec.Struct, frozen=True):
+    """An answer that is a file."""
+
+    media_type: str
+    name: str
+    content: bytes
+
+
 class Marked(msgspec.Struct, frozen=True):
     """An answer to a GET with a mark: wherever the mark is the same, so is the answer.
 

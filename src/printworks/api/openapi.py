@@ -8,7 +8,13 @@ from typing import Any, Final
 import msgspec
 
 from printworks import __version__
-from printworks.api.endpoints import USUAL_STATUS, ApiFamily, Endpoint, QueryParameter
+from printworks.api.endpoints import (
+    USUAL_STATUS,
+    ApiFamily,
+    Download,
+    Endpoint,
+    QueryParameter,
+)
 
 _IN_PATH: Final = re.compile(r"\{(\w+)\}")
 _NUMBER: Final = {"type": "integer", "minimum": 1}
@@ -19,8 +25,11 @@ _IN_PATHS: Final = {
     "imageId": _NUMBER,
     "issueId": _NUMBER,
     "countryCode": {"type": "string", "pattern": "^[A-Za-z]{2}$"},
+    "number": {"type": "string", "pattern": "^([0-9]+-)?[0-9]{4}-[0-9]{6,}$"},
     "qualityLevel": {"type": "string", "enum": ["Pro", "Standard"]},
 }
+# The only files that are answered.
+_PDF: Final = "application/pdf"
 _BODY_TYPES: Final = (
     "application/json",
     "application/x-www-form-urlencoded",
@@ -159,7 +168,7 @@ def _collect_shapes(family: ApiFamily) -> list[Any]:
 
 def _answer_shape(family: ApiFamily, endpoint: Endpoint, status: int) -> Any:
     if status == 200:
-        return endpoint.shows
+        return None if endpoint.shows is Download else endpoint.shows
     if status == 304:
         return None
     return endpoint.also_shows.get(status) or type(family.refuse(endpoint, status, ""))
@@ -176,6 +185,8 @@ def _describe_operation(
             "description": _MEANINGS[status],
             "headers": _refer_to_headers(family, status, is_tagged=is_tagged),
         }
+        if status == 200 and endpoint.shows is Download:
+            answers[str(status)]["content"] = {_PDF: {"schema": {}}}
         if shape is not None:
             content = {"application/json": {"schema": schema_of(shape)}, "application/xml": {}}
             answers[str(status)]["content"] = content

@@ -12,6 +12,7 @@ from printworks.api.bodies import check_headers, close_files, parse_body, parse_
 from printworks.api.credentials import Credentials, PresentedKey, VerifiedKey
 from printworks.api.endpoints import (
     Call,
+    Download,
     Marked,
     Unfinished,
     WithStatus,
@@ -349,6 +350,9 @@ class ApiService:
                 return answer_error(matched, result)
             case WithStatus(status, shape):
                 return render(status, family.show(endpoint.also_shows[status], shape), accept)
+            case Download(media_type, name, content):
+                headers = (("Content-Disposition", f'attachment; filename="{name}"'),)
+                response = Response(200, media_type, content, headers)
             case LongList():
                 return make_response(family, endpoint, matched.request, result, self._clock())
             case Marked(shape, str(mark)):

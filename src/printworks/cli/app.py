@@ -45,6 +45,7 @@ PLACES: Final = {
     "issue": Place("issues", "Issues: what merchants complain about."),
     "lab": Place("labs", "Labs: what they have to make, and reporting on their behalf."),
     "ledger": Place("ledger", "The ledger: verify it, read it, post to it."),
+    "invoice": Place("invoices", "Invoices: list, show and export them."),
     "callback": Place("callbacks", "Callbacks: list them, and send them again."),
     "mail": Place("mail", "Mail: send a test, list what was sent, send one again."),
     "brand": Place("brand", "The brand: name, logo, colour, sender, imprint and terms."),

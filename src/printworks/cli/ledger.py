@@ -13,7 +13,12 @@ from printworks.actions.payments.by_hand import (
     reject,
     reverse_entry,
 )
-from printworks.actions.payments.ledger import note_ledger_check, post_by_hand, verify_ledgers
+from printworks.actions.payments.ledger import (
+    LedgerCheck,
+    note_ledger_check,
+    post_by_hand,
+    verify_ledgers,
+)
 from printworks.cli.options import Limit, MerchantId
 from printworks.cli.output import Columns, pick, write_money
 from printworks.cli.session import CommandSession, command
@@ -44,12 +49,25 @@ def verify(session: CommandSession) -> None:
     ]
     result = f"{len(found)} faults" if found else "everything adds up"
     session.show(
-        {"merchants": verified.merchants, "entries": verified.entries, "faults": found},
+        {
+            "merchants": verified.merchants,
+            "entries": verified.entries,
+            "invoices": verified.invoices,
+            "waiting": verified.waiting,
+            "faults": found,
+        },
         *(f"{fault['merchant']}  {fault['sentence']}" for fault in found),
+        *_describe_invoices(verified),
         f"{verified.merchants} merchants, {verified.entries} entries: {result}.",
     )
     if found:
         raise typer.Exit(1)
+
+
+def _describe_invoices(verified: LedgerCheck) -> list[str]:
+    if not verified.invoices and not verified.waiting:
+        return []
+    return [f"{verified.invoices} invoices; {verified.waiting} entries wait for theirs."]
 
 
 @command(app, "statement")

@@ -6,7 +6,12 @@ from typing import Annotated
 import typer
 from msgspec import UNSET, UnsetType
 
-from printworks.actions.accounts.merchants import BillingTerms, add_merchant, change_billing
+from printworks.actions.accounts.merchants import (
+    BillingTerms,
+    add_merchant,
+    change_billing,
+    change_invoicing,
+)
 from printworks.catalogue.products import Currency
 from printworks.cli import (
     merchant_callbacks,
@@ -20,6 +25,7 @@ from printworks.cli.keys import show_key
 from printworks.cli.options import MerchantId
 from printworks.cli.output import Columns, align, write_money
 from printworks.cli.session import CommandSession, command
+from printworks.rules.invoices import Invoicing
 from printworks.rules.payments import Billing
 from printworks.store.accounts.merchants import get_merchant, list_merchants
 from printworks.store.money.ledger import read_books, read_credit_limit
@@ -85,6 +91,12 @@ def show_billing(
             help="The saved card, by the provider's ids, such as `cus_… pm_…`.",
         ),
     ] = None,
+    invoicing: Annotated[
+        Invoicing | None,
+        typer.Option(
+            case_sensitive=False, help="When it is sent invoices, where there is a seller."
+        ),
+    ] = None,
 ) -> None:
     """Show how a merchant pays, what it owes and may owe, and change that."""
     terms = BillingTerms(
@@ -94,6 +106,8 @@ def show_billing(
     )
     with session.work(merchant_id) as work:
         change_billing(work, terms)
+        if invoicing is not None:
+            change_invoicing(work, invoicing)
         merchant = get_merchant(work.db, work.merchant.id)
         allowed = read_credit_limit(work.db, merchant.id)
         owed = read_books(work.db, merchant.id).balance
@@ -105,12 +119,14 @@ def show_billing(
         "currency": merchant.currency,
         "owed": owed,
         "creditLimit": allowed,
+        "invoicing": merchant.invoicing,
     }
     texts = {
         "pays by": merchant.billing,
         "card": saved or "none saved",
         "owes": write_money(owed, merchant.currency),
         "limit": "none" if allowed is None else write_money(allowed, merchant.currency),
+        "invoice": merchant.invoicing,
     }
     session.show(facts, *align(texts))
 

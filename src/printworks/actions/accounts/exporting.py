@@ -1,4 +1,4 @@
-"""Everything that a merchant has, as one ZIP: orders, money and pictures.
+"""Everything that a merchant has, as one ZIP: orders, money, invoices and pictures.
 
 It is read a page at a time while it is sent, so that neither memory nor a transaction has to hold
 it. An order that changes meanwhile is written as it was when its page was read.
@@ -12,10 +12,13 @@ from typing import Final, TypeVar
 import msgspec
 from sqlalchemy import Connection
 
+from printworks.actions.invoices.reading import read_documents
 from printworks.actions.orders.documents import describe_order, name_files
 from printworks.actions.work import Work
 from printworks.files.archives import ArchiveWriter
 from printworks.files.store import Files
+from printworks.invoices.listed import write_rows
+from printworks.rules.invoices import write_document
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
 from printworks.store.money.ledger import list_entries
@@ -67,6 +70,10 @@ def write_merchant_archive(
     orders = _read_orders(database, export.merchant.id, describe_order)
     yield from archive.add_lines("orders.jsonl", map(_write_line, orders))
     yield from archive.add_lines("ledger.jsonl", _write_ledger(database, export.merchant.id))
+    yield from archive.add_lines("invoices.jsonl", _write_invoices(database, export.merchant.id))
+    yield from archive.add_lines(
+        "invoices.csv", write_rows(read_documents(database, export.merchant.id))
+    )
     if export.with_pictures:
         for pictures in _read_orders(database, export.merchant.id, name_files):
             for name, key in pictures.items():
@@ -97,6 +104,11 @@ def _write_ledger(database: Database, merchant_id: int) -> Iterator[bytes]:
         if len(page) < _ENTRIES_AT_ONCE:
             return
         after = page[-1].entry.number
+
+
+def _write_invoices(database: Database, merchant_id: int) -> Iterator[bytes]:
+    for document in read_documents(database, merchant_id):
+        yield write_document(document).encode() + b"\n"
 
 
 def _write_line(value: object) -> bytes:

@@ -4,9 +4,27 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta
 
-from printworks.api.endpoints import GET, PATCH, POST, PUT, ApiFamily, Endpoint, QueryParameter
+from printworks.api.endpoints import (
+    GET,
+    PATCH,
+    POST,
+    PUT,
+    ApiFamily,
+    Download,
+    Endpoint,
+    QueryParameter,
+)
 from printworks.api.orders import prepare_move
-from printworks.api.v3 import callbacks, countries, images, orders, preflight, prices, sandbox
+from printworks.api.v3 import (
+    callbacks,
+    countries,
+    images,
+    invoices,
+    orders,
+    preflight,
+    prices,
+    sandbox,
+)
 from printworks.errors import BadInput, NotFound, ServiceUnavailable, StillRunning, WrongState
 from printworks.rules.images import MOST_IN_BATCH
 from printworks.rules.orders import OrderStatus
@@ -17,6 +35,7 @@ from printworks.wire.v3.callbacks import DeliveryOut, EventListOut, ReplayCallba
 from printworks.wire.v3.countries import CountryOut
 from printworks.wire.v3.envelope import Envelope, Nothing, refuse
 from printworks.wire.v3.images import AddImage, BatchOut, ChangeImage, ImageOut
+from printworks.wire.v3.invoices import InvoiceListOut, InvoiceOut
 from printworks.wire.v3.orders import CreateOrder, OrderListOut, OrderOut, UpdateOrder
 from printworks.wire.v3.payments import PaymentRequired
 from printworks.wire.v3.preflight import CheckImage, ImageCheckOut
@@ -45,6 +64,12 @@ _FILTERS: Final = (
 _FEED: Final = (
     QueryParameter("after", "The number of the last event that you know.", 0),
     QueryParameter("limit", "How many events to show.", 100, 250),
+)
+
+_INVOICES: Final = (
+    QueryParameter("limit", "How many invoices to show.", 100, 250),
+    QueryParameter("before", "The `id` of the last invoice that you know; older ones follow.", 0),
+    QueryParameter("year", "Only invoices of this year.", 0),
 )
 
 ENDPOINTS: Final = (
@@ -154,6 +179,25 @@ ENDPOINTS: Final = (
         shows=Envelope[ReplayOut],
         refuses=(BadInput, WrongState),
         alone=True,
+    ),
+    GET(
+        "/invoices",
+        invoices.list_invoices,
+        query=_INVOICES,
+        shows=Envelope[InvoiceListOut],
+        refuses=(BadInput,),
+    ),
+    GET(
+        "/invoices/{number}",
+        invoices.get_invoice,
+        shows=Envelope[InvoiceOut],
+        refuses=(NotFound,),
+    ),
+    GET(
+        "/invoices/{number}/pdf",
+        invoices.download_invoice,
+        shows=Download,
+        refuses=(NotFound,),
     ),
     GET("/sandbox/clock", sandbox.get_clock, shows=Envelope[ClockOut], sandbox_only=True),
     POST(

@@ -3,7 +3,7 @@
 from typing import Final
 
 from printworks.dashboard.auth.security import security_page
-from printworks.dashboard.console import approvals, lab_costs, ledger, reports
+from printworks.dashboard.console import approvals, invoices, lab_costs, ledger, reports
 from printworks.dashboard.console.accounts import audit, lifecycle, merchants, people
 from printworks.dashboard.console.brand import brand
 from printworks.dashboard.console.catalogue import catalogue, routing, versions
@@ -50,6 +50,9 @@ PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
     pages.show_part,
     pages.show_entry,
     ledger.show_ledger,
+    invoices.show_invoices,
+    invoices.download_invoices,
+    invoices.download_invoice,
     lab_costs.show_lab_costs,
     reports.show_reports,
     reports.download_report,

@@ -3,7 +3,7 @@
 from typing import Final
 
 from printworks.dashboard.auth.security import security_page
-from printworks.dashboard.merchant.account import account, card, shop
+from printworks.dashboard.merchant.account import account, card, invoices, shop
 from printworks.dashboard.merchant.catalogue import catalogue
 from printworks.dashboard.merchant.home import home, news
 from printworks.dashboard.merchant.integrations import callback, integrations, keys, requests
@@ -54,6 +54,10 @@ PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
     account.show_account,
     card.show_card,
     account.download_statement,
+    invoices.show_invoices,
+    # Before those of one, which would take `all.csv` for a number.
+    invoices.download_invoices,
+    invoices.download_invoice,
     issues.show_issues,
     new_issue.show_new_issue,
     issues.show_issue,

@@ -133,7 +133,8 @@ class _Reader:
 
     def _find_answer(self, operation: Mapping[str, Any]) -> Mapping[str, Any]:
         content: Mapping[str, Any] = operation["responses"]["200"]["content"]
-        schema: Mapping[str, Any] = content["application/json"]["schema"]
+        # A file has no members.
+        schema: Mapping[str, Any] = content.get("application/json", {"schema": {}})["schema"]
         return schema
 
     def _unwrap(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -10,6 +10,7 @@ from printworks.catalogue.country_names import list_country_choices
 from printworks.catalogue.services import CARRIER_NAMES, Carrier
 from printworks.rules.events import CallbackState
 from printworks.rules.images import ImageStatus
+from printworks.rules.invoices import Invoicing
 from printworks.rules.issues import IssueAction, IssueKind, IssueState, Resolution
 from printworks.rules.keys import KeyAccess
 from printworks.rules.ledger import EntryKind
@@ -287,6 +288,12 @@ CARRIER_CHOICES: Final[Sequence[tuple[str, str]]] = (
 BILLINGS: Final[Sequence[tuple[str, str]]] = (
     (Billing.CARD, "By card"),
     (Billing.ACCOUNT, "On account"),
+)
+
+# When a merchant is sent invoices.
+INVOICINGS: Final[Sequence[tuple[str, str]]] = (
+    (Invoicing.EACH_ORDER, "Each order"),
+    (Invoicing.MONTHLY, "All orders of a month together"),
 )
 
 # What an API key may do.

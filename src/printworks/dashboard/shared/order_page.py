@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
+from printworks.dashboard.shared.invoices import KINDS
 from printworks.dashboard.shared.order_images import describe_image
 from printworks.dashboard.shared.order_timeline import describe_timeline
 from printworks.dashboard.shared.paging import choose_page
@@ -10,6 +11,7 @@ from printworks.dashboard.site.forms import read_number
 from printworks.dashboard.site.visits import Visit
 from printworks.store.callbacks.callbacks import Attempt, Callback, list_callbacks_of_order
 from printworks.store.images.images import Image
+from printworks.store.money.invoices import list_invoices_of_order
 from printworks.store.orders.history import (
     list_attempts_of_order,
     list_entries_of_order,
@@ -68,6 +70,8 @@ def describe_history(visit: Visit, order: Order) -> dict[str, Any]:
         "timeline": timeline[:_MOST_TIMELINE_ENTRIES],
         "is_cut": len(timeline) > _MOST_TIMELINE_ENTRIES or len(happenings) == _MOST_EVENTS,
         "entries": list_entries_of_order(db, merchant_id, order.id, limit=_MOST_ENTRIES),
+        "invoices": list_invoices_of_order(db, order.id, limit=_MOST_ENTRIES),
+        "invoice_kinds": KINDS,
         "told": list_sent_callbacks(visit, order),
     }
 

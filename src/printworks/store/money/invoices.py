@@ -231,14 +231,14 @@ def list_any_invoices(
     )
 
 
-def list_invoices_of_order(db: Connection, order_id: int) -> list[InvoiceRow]:
+def list_invoices_of_order(db: Connection, order_id: int, *, limit: int) -> list[InvoiceRow]:
     """Return the documents that an order is on, oldest first."""
     wanted = (
         _ROWS.join(invoice_causes, invoice_causes.c.invoice_id == invoices.c.id)
         .where(invoice_causes.c.order_id == order_id)
         .order_by(invoices.c.id)
     )
-    return list_structs(db, InvoiceRow, wanted.distinct())
+    return list_structs(db, InvoiceRow, wanted.distinct().limit(limit))
 
 
 def list_years(db: Connection, merchant_id: int) -> list[int]:

@@ -18,7 +18,7 @@ from printworks.actions.accounts.shares import change_share, usual_share
 from printworks.actions.callbacks import resend_failed, trust_addresses
 from printworks.catalogue.products import Currency
 from printworks.dashboard.shared.invitation_links import FreshLink, is_mailed, make_link
-from printworks.dashboard.shared.labels import BILLINGS, KEY_ACCESSES
+from printworks.dashboard.shared.labels import BILLINGS, INVOICINGS, KEY_ACCESSES
 from printworks.dashboard.shared.logos import address_of_logo
 from printworks.dashboard.shared.money import read_money
 from printworks.dashboard.shared.order_routing import name_lab
@@ -26,6 +26,7 @@ from printworks.dashboard.site.forms import at_field, read_choice
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.errors import BadInput, NotFound, WrongState
+from printworks.rules.invoices import Invoicing
 from printworks.rules.payments import Billing
 from printworks.rules.people import Duty, Realm
 from printworks.rules.shares import ShareTerms
@@ -127,6 +128,8 @@ def show_merchant(visit: ConsoleVisit, link: FreshLink | None = None) -> Respons
         given_up=list_callbacks(visit.db, merchant.id, is_failed=True, limit=_FEW),
         card=get_card(visit.db, merchant.id),
         billings=BILLINGS,
+        invoicings=INVOICINGS,
+        invoicing=merchant.invoicing,
         limits=merchant.share_terms,
         usual=usual_share(visit.services.settings),
         people=people,
@@ -150,6 +153,16 @@ def change_billing(visit: ConsoleVisit) -> None:
     """Change how a merchant pays, and how much it may owe."""
     merchant = get_merchant_of(visit)
     actions.change_billing(visit.work_for(merchant), _read_terms(visit, merchant.currency))
+
+
+@show_merchant.action(
+    "change-invoicing", "The invoicing was changed.", duty=Duty.ADMINISTER, needs_password=True
+)
+def change_invoicing(visit: ConsoleVisit) -> None:
+    """Change when a merchant is sent invoices."""
+    wrong = "Choose when the merchant is sent invoices."
+    chosen = read_choice(Invoicing, visit.sent.text("invoicing"), wrong, field="invoicing")
+    actions.change_invoicing(visit.work_for(get_merchant_of(visit)), chosen)
 
 
 @show_merchant.action(

@@ -17,6 +17,7 @@ from printworks.dashboard.site.visits import MerchantVisit, refuse_unknown
 from printworks.rules.ledger import EntryKind
 from printworks.rules.payments import Payer
 from printworks.rules.people import Duty
+from printworks.store.money.invoices import list_invoices
 from printworks.store.money.statements import (
     StatementLine,
     find_first_and_last,
@@ -45,6 +46,7 @@ def show_account(visit: MerchantVisit) -> Response:
         pending=list_pending_payments(visit.db, visit.merchant.id, limit=_MOST_PENDING),
         payers=_PAYERS,
         is_unused=written is None,
+        has_invoices=bool(list_invoices(visit.db, visit.merchant.id, limit=1)),
         month=month,
         choices=[(str(one), one.name) for one in _list_months(visit, written, month)],
         totals=sum_statement(visit.db, visit.merchant.id, month.span),
