@@ -51,6 +51,12 @@ def test_a_credit_note_says_which_invoice_it_corrects() -> None:
     assert "This amount is credited to your account." in text
 
 
+@pytest.mark.parametrize("language", Language)
+def test_no_fact_of_a_credit_note_is_cut_off(language: Language) -> None:
+    _, text = read(documents.credit_note(language=language))
+    assert "…" not in text
+
+
 def test_an_invoice_that_is_paid_asks_for_nothing() -> None:
     _, text = read(documents.invoice(paid=documents.invoice().gross))
     assert "Paid in full. Thank you." in text

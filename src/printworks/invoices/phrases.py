@@ -22,7 +22,7 @@ _PHRASES: Final[Mapping[str, tuple[str, str, str, str]]] = {
     "your-vat-id": ("Your VAT ID", "Ihre USt-IdNr.", "Votre n° TVA", "Su NIF-IVA"),
     "vat-id": ("VAT ID", "USt-IdNr.", "N° TVA", "NIF-IVA"),
     "registration": ("Registered", "Register", "Immatriculation", "Registro"),
-    "corrects": ("Corrects invoice", "Zu Rechnung", "Rectifie la facture", "Rectifica la factura"),
+    "corrects": ("Corrects invoice", "Zu Rechnung", "Rectifie", "Rectifica"),
     "of-date": ("{number} of {date}", "{number} vom {date}", "{number} du {date}", "{number} de {date}"),
     "description": ("Description", "Bezeichnung", "Désignation", "Descripción"),
     "order": ("Order", "Auftrag", "Commande", "Pedido"),

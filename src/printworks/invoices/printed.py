@@ -191,9 +191,12 @@ def _write_facts(sheet: _Sheet, invoice: Invoice) -> None:
     for place, (phrase, text) in enumerate(facts):
         sheet.set_xy(_FACTS_LEFT, _ADDRESS_TOP + 6 + place * 5)
         sheet.use(8, soft=True)
-        sheet.cell(28, 5, sheet.say(phrase))
+        label = sheet.say(phrase)
+        room = 210 - _RIGHT - _FACTS_LEFT - sheet.get_string_width(label) - 5
+        sheet.cell(28, 5, label)
         sheet.use(8.5)
-        sheet.cell(0, 5, sheet.fit(text, 40), align=Align.R)
+        sheet.set_x(_FACTS_LEFT)
+        sheet.cell(0, 5, sheet.fit(text, room), align=Align.R)
 
 
 def _write_title(sheet: _Sheet, title: str) -> None:
