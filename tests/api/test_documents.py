@@ -119,6 +119,9 @@ def test_every_status_of_the_contract_is_documented() -> None:
         ("POST", "/callbacks/{id}/resend"): {403, 404},
         ("POST", "/callbacks/replay"): {400, 403},
         ("GET", "/catalogue/service direct/destination/{countryCode}/shippingRates"): {404},
+        ("GET", "/invoices"): {400},
+        ("GET", "/invoices/{number}"): {404},
+        ("GET", "/invoices/{number}/pdf"): {404},
         ("GET", "/sandbox/clock"): set(),
         ("POST", "/sandbox/clock"): {400, 409},
     }
