@@ -20,10 +20,12 @@ def test_a_new_order_is_explained_before_it_is_submitted(keeper: Operator) -> No
         f"Item 1 is 2 copies of {SKU}.",
         f"Item 2 is 2 copies of {SKU}.",
     ]
-    assert lines[3].startswith("hill prints items 1 and 2 (Prints, 4 copies), dispatches by 20")
-    assert "sends by post (Standard, untracked) for 1.99 GBP" in lines[3]
+    assert lines[3] == "Its prices are those of the catalogue."
+    assert lines[4].startswith("Its quote is valid until 20")
+    assert lines[5].startswith("hill prints items 1 and 2 (Prints, 4 copies), dispatches by 20")
+    assert "sends by post (Standard, untracked) for 1.99 GBP" in lines[5]
     assert (
-        lines[4] == "Together that costs 2.31 GBP: 0.32 GBP for printing and 1.99 GBP for shipping."
+        lines[6] == "Together that costs 2.31 GBP: 0.32 GBP for printing and 1.99 GBP for shipping."
     )
     assert lines[-2:] == [
         "dale would cost 0.16 GBP more for items 1 and 2.",

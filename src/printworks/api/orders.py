@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from printworks.actions.orders.orders import cancel_order
-from printworks.actions.orders.plans import get_planned_order, plan_orders
+from printworks.actions.orders.plans import get_planned_order, look_at_order, look_at_orders
 from printworks.actions.production.release import permissions_of
 from printworks.actions.production.routing import re_estimate
 from printworks.actions.submission.check import ReadySubmission
@@ -34,13 +34,13 @@ LAST_START: Final = 2**62
 
 def get_shown_order(call: Call) -> ShownOrder:
     """Return the order that the path names."""
-    found = get_planned_order(call.work, call.services.database, call.number("id"))
+    found = look_at_order(call.work, call.services.database, call.number("id"))
     return complete_order(call, *found)
 
 
 def show_orders(call: Call, found: Sequence[WholeOrder]) -> Iterator[ShownOrder]:
     """Yield the orders of a list."""
-    for whole in plan_orders(call.work, call.services.database, found):
+    for whole in look_at_orders(call.work, call.services.database, found):
         yield complete_order(call, *whole)
 
 

@@ -39,6 +39,8 @@ PLACES: Final = {
     "operator": Place("operators", "Operators: who may sign in to the console, in which role."),
     "jobs": Place("jobs", "Jobs: list them, retry or cancel one."),
     "catalogue": Place("catalogue", "The catalogue: check it; products, labs and shipping."),
+    "prices": Place("prices", "Price lists: of merchants and of groups of merchants."),
+    "quotes": Place("quotes", "Quotes: prices of orders that are not submitted."),
     "image": Place("images", "Images: see how one would be printed."),
     "order": Place("orders", "Orders: find, show, explain, hold and cancel them."),
     "privacy": Place("privacy", "Privacy: find, export and erase a person; receipts."),

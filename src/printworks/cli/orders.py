@@ -20,10 +20,13 @@ from printworks.cli.order_lists import (
     describe_order,
     find_orders,
 )
-from printworks.cli.output import note, pick
+from printworks.cli.output import note, pick, write_money
 from printworks.cli.session import CommandSession, command
 from printworks.errors import ServiceError
 from printworks.rules.orders import OrderStatus
+from printworks.rules.price_explaining import explain_picked
+from printworks.rules.price_lists import read_terms
+from printworks.rules.quotes import keeps_quote
 from printworks.rules.routing.explaining import RoutingWords
 from printworks.rules.routing.explaining import explain as explain_routing
 from printworks.rules.routing.model import Routed
@@ -122,7 +125,7 @@ def cancel(
 
 @command(app, "explain")
 def explain(session: CommandSession, order_id: OrderId) -> None:
-    """Say which labs make an order, how it travels, and why no other lab was chosen."""
+    """Say how the price of an order came about, which labs make it, and why no other lab does."""
     with session.reading() as db:
         order = get_any_order_to_change(db, order_id)
         work = session.services.work(db, get_merchant(db, order.merchant_id))
@@ -146,6 +149,7 @@ def _write(found: _Explained) -> Iterator[str]:
         copies = "1 copy" if image.copies == 1 else f"{image.copies} copies"
         problem = f" It is {image.status}: {image.error_message}" if image.error_message else ""
         yield f"Item {image.id} is {copies} of {image.sku}.{problem}"
+    yield from _write_prices(found)
     yield from _write_decisions(order, found.decisions)
     if found.shipments:
         yield _write_margin(found)
@@ -154,6 +158,22 @@ def _write(found: _Explained) -> Iterator[str]:
             reason = f": {shipment.reason}" if shipment.reason else "."
             held = f" It is held: {shipment.held_because}" if shipment.held_because else ""
             yield f"Shipment {shipment.id}, at {shipment.lab}, is {shipment.state}{reason}{held}"
+
+
+def _write_prices(found: _Explained) -> Iterator[str]:
+    """Say how the price of each product came about, and until when it is kept."""
+    order, terms = found.order, read_terms(found.order.price_terms)
+    currency = order.currency or ""
+    if terms is not None:
+        by = f"price list {terms.list_id}, “{terms.name}” (change {terms.revision})"
+        for sku, picked in terms.items.items():
+            said = explain_picked(picked, by, lambda amount: write_money(amount, currency))
+            yield f"{sku} costs {said}"
+    elif order.currency is not None:
+        yield "Its prices are those of the catalogue."
+    ends = order.quote_expires_at
+    if ends is not None and keeps_quote(order.status, ends, order.payment_request_id):
+        yield f"Its quote is valid until {ends:%Y-%m-%d %H:%M} UTC, by the clock of its merchant."
 
 
 def _write_margin(found: _Explained) -> str:
@@ -188,6 +208,8 @@ def _describe(found: _Explained) -> dict[str, Any]:
         "orderId": order.id,
         **pick(order, "status", "held_at", "currency", "price", "shipping_price"),
         **pick(order, "destination_country", "print_country"),
+        "priceTerms": order.price_terms,
+        "quoteExpiresAt": order.quote_expires_at,
         "itemsCost": items_cost,
         "shippingCost": shipping_cost,
         "items": [{"image": one.id, "sku": one.sku, "copies": one.copies} for one in found.images],

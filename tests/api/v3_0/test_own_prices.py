@@ -11,7 +11,9 @@ from printworks.store.accounts.merchants import get_merchant_by_code
 from printworks.store.engine.database import Database
 from tests.actions.price_lists import a_list_of, an_owner
 from tests.api.client import Client
-from tests.api.images import PHOTO, add, create
+from tests.api.conftest import MovableClock
+from tests.api.images import PHOTO, add, create, receive
+from tests.api.production import set_status
 
 PRICES: Final = "/catalogue/service%20direct/destination/GB/prices"
 
@@ -74,3 +76,30 @@ def test_the_older_catalogue_shows_them_and_a_kept_answer_does_not_survive_a_cha
     assert after.status == 200
     assert after.headers["etag"] != before.headers["etag"]
     assert {item["priceGBP"] for item in after.json()["items"]} == {0}
+
+
+@pytest.mark.both_databases
+def test_an_open_order_says_until_when_it_keeps_its_price(
+    v3: Client, database: Database, clock: MovableClock
+) -> None:
+    order = create(v3)
+    assert "quoteExpiresAt" not in v3.get(f"/orders/{order}").data
+    receive(database, add(v3, order)["id"])
+    quoted = v3.get(f"/orders/{order}").data
+    give_list(v3, database, percent_off=10_000)
+    assert v3.get(f"/orders/{order}").data == quoted
+
+    clock.advance(days=2)
+    # Neither of these shows a price, so neither changes it.
+    v3.get(f"/orders/{order}/SubmissionStatus")
+    refused = set_status(v3, order, "Submitted")
+    [listed] = v3.get("/orders").data["content"]
+    renewed = v3.get(f"/orders/{order}").data
+
+    assert quoted["quoteExpiresAt"].startswith("2026-11-17T12:00")
+    assert "The quote of this order has ended" in refused.json()["errorMessage"]
+    assert renewed["quoteExpiresAt"].startswith("2026-11-19T12:00")
+    assert renewed["price"] == renewed["shippingInfo"]["price"] < quoted["price"]
+    assert (listed["price"], listed["quoteExpiresAt"]) == (
+        *(renewed["price"], renewed["quoteExpiresAt"]),
+    )

@@ -7,6 +7,7 @@ is done on what was read, and stored if the order is still that version.
 from collections.abc import Sequence
 from typing import Final
 
+from printworks.actions.orders.renewing import renew_quotes
 from printworks.actions.production.routing import RoutingTerms, make_shipments, route_order
 from printworks.actions.work import Work
 from printworks.rules.routing.model import Routed
@@ -22,19 +23,39 @@ from printworks.store.labs.shipments import (
 _STORED_TOGETHER: Final = 50
 
 
+def look_at_order(work: Work, database: Database, order_id: int) -> WholeOrder:
+    """Return an order of the merchant that is shown with its price.
+
+    If its quote has ended, it is quoted again.
+    """
+    whole = get_whole_order(work.db, work.merchant.id, order_id)
+    return look_at_orders(work, database, [whole])[0]
+
+
+def look_at_orders(
+    work: Work, database: Database, found: Sequence[WholeOrder]
+) -> Sequence[WholeOrder]:
+    """Return orders of the merchant that are shown with their prices."""
+    return plan_orders(work, database, renew_quotes(work, database, found))
+
+
 def get_planned_order(work: Work, database: Database, order_id: int) -> WholeOrder:
     """Return an order of the merchant with its images and its shipments, planned or real.
+
+    Its price is what it was: this is for those who do not show it to the merchant.
 
     The work reads; what is planned is stored in a transaction of its own.
     """
     whole = get_whole_order(work.db, work.merchant.id, order_id)
-    return plan_orders(work, database, [whole])[0] if whole.order.needs_plan else whole
+    return plan_orders(work, database, [whole])[0]
 
 
 def plan_orders(
     work: Work, database: Database, found: Sequence[WholeOrder]
 ) -> Sequence[WholeOrder]:
     """Return orders of the merchant with the shipments of those planned that need it."""
+    if not any(one.order.needs_plan for one in found):
+        return found
     terms = RoutingTerms.of(work)
     # Always in the same order: two lists of the same orders must not deadlock.
     stale = sorted((one for one in found if one.order.needs_plan), key=lambda one: one.order.id)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from printworks.actions.orders.renewing import refuse_unseen_price
 from printworks.actions.payments.totals import MOST_TO_PAY, total_for_recipient
 from printworks.actions.production.release import find_routing
 from printworks.actions.production.routing import ReadyRouting, RoutingTerms, route_order
@@ -131,6 +132,7 @@ def _check(
     refusal = (
         explain_state(order.status)
         or explain_currency(work.merchant.currency, work.catalogue.currencies)
+        or refuse_unseen_price(work, whole)
         or _refuse_debt(work, added)
     )
     return SubmissionStatus(order, images, errors, findings, refusal)
@@ -213,6 +215,8 @@ def require_valid(
 ) -> SubmissionStatus:
     """Return the status of an order that can be submitted; otherwise raise with every code."""
     status = check_submission(work, order, needs_recipient=needs_recipient, ready=ready)
+    if status.refusal and not status.errors:
+        raise WrongState(status.refusal)
     if not status.is_valid:
         raise WrongState(
             f"The order cannot be submitted: {_list_codes(status.errors, status.findings)}."

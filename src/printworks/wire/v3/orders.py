@@ -9,13 +9,14 @@ from msgspec import UNSET, Meta, UnsetType
 
 from printworks.errors import BadInput
 from printworks.rules.orders import OrderStatus, Payment, ShippingMethod
+from printworks.rules.quotes import keeps_quote
 from printworks.store.orders.filters import OrderFilter
-from printworks.store.orders.orders import NewOrder
+from printworks.store.orders.orders import NewOrder, Order
 from printworks.wire.links import Links
 from printworks.wire.orders import SHARED_NAMES, ShownOrder, show_shared_members
 from printworks.wire.reading import Amount, CountryCode, CurrencyCode, Reader, Url, text
 from printworks.wire.shipments import ShippingInfoOut
-from printworks.wire.timestamps import read_end, read_timestamp
+from printworks.wire.timestamps import read_end, read_timestamp, show_timestamp
 from printworks.wire.v3.images import ImageOut
 
 Line = Annotated[str, Meta(max_length=255), text(255)]
@@ -133,6 +134,8 @@ class OrderOut(msgspec.Struct, frozen=True):
     invoiceCurrency: str | None
     packingSlipUrl: str | None
     tag: str | None
+    # Until when an open order keeps its price.
+    quoteExpiresAt: str | UnsetType = UNSET
 
     @classmethod
     def of(cls, shown: ShownOrder, links: Links) -> Self:
@@ -146,7 +149,15 @@ class OrderOut(msgspec.Struct, frozen=True):
             canUpdateImages=False,
             packingSlipUrl=order.packing_slip_url,
             tag=None,
+            quoteExpiresAt=_show_expiry(order),
         )
+
+
+def _show_expiry(order: Order) -> str | UnsetType:
+    ends = order.quote_expires_at
+    if ends is None or not keeps_quote(order.status, ends, order.payment_request_id):
+        return UNSET
+    return show_timestamp(ends)
 
 
 class ListOrders(msgspec.Struct, frozen=True, kw_only=True):

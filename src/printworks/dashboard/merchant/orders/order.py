@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from printworks.actions.callbacks import send_again
 from printworks.actions.orders import orders as actions
-from printworks.actions.orders.plans import get_planned_order
+from printworks.actions.orders.plans import look_at_order
 from printworks.actions.payments.card_charges import charge_once, refuse_unpaid
 from printworks.actions.payments.payments import describe_charge, prepare_settling, settle
 from printworks.actions.production.holds import hold_order, release_order
@@ -72,7 +72,7 @@ def show_order(visit: MerchantVisit) -> Response:
     """Show an order; a refresh without news gets an empty answer."""
     order_id = visit.number("id")
     etag = visit.etag(read_etag(visit.db, visit.merchant.id, order_id))
-    whole = get_planned_order(visit.work, visit.services.database, order_id)
+    whole = look_at_order(visit.work, visit.services.database, order_id)
     payment = _find_payment(visit, whole.order)
     if _LEAVING in visit.query and payment is not None and payment.state is PaymentState.WAITING:
         return _send_to_bank(payment)
