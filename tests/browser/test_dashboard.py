@@ -14,6 +14,7 @@ from sqlalchemy import func, select
 
 from printworks.actions.catalogue import add_version
 from printworks.actions.mail.writing import NewLetter, write_mail
+from printworks.actions.prices.lists import ListTerms, add_list
 from printworks.actions.privacy.erasing import erase_order
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard import console, merchant
@@ -424,6 +425,7 @@ def test_every_page_can_be_used_by_everybody(
     mine = f"/console{about['/orders/{id}']}"
     about = {path: find_link(page, house, *where) for path, where in AT_THE_CONSOLE.items()}
     about |= list_drafts(add_draft(house))
+    about["/console/prices/{id}"] = add_price_list(house)
     about["/console/orders/{id}/address"] = f"{mine}/address"
     about["/console/orders/{id}/images/{image}"] = find_link(page, house, mine, f"{mine}/images/")
     about["/console/merchants/{code}/account"] = f"{about['/console/merchants/{code}']}/account"
@@ -459,6 +461,7 @@ NOT_DRAWN: Final = frozenset(
         "/orders/lots/{id}/corrections.csv",
         "/issues/{id}/photos/{photo}",
         "/console/issues/{id}/photos/{photo}",
+        "/console/prices/{id}/lines.csv",
         "/console/shipments/{id}/sheet",
         "/console/shipments/{id}/slip",
         "/settings/shop/slip",
@@ -516,6 +519,13 @@ def add_draft(house: House) -> str:
     with house.database.writing() as db:
         version = add_version(a_system_work(db, now=now), catalogue, "Dearer prints")
     return f"/console/versions/{version.id}"
+
+
+def add_price_list(house: House) -> str:
+    """Have a price list; return where it is shown."""
+    with house.database.writing() as db:
+        added = add_list(a_system_work(db, now=datetime.now(UTC)), ListTerms(name="Schools"))
+    return f"/console/prices/{added.id}"
 
 
 def erase_one(house: House) -> None:

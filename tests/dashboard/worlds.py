@@ -15,6 +15,7 @@ from printworks.actions.accounts.merchants import add_key
 from printworks.actions.catalogue import add_draft, add_version
 from printworks.actions.mail.writing import NewLetter, write_mail
 from printworks.actions.orders.orders import cancel_order
+from printworks.actions.prices.lists import ListTerms, add_list
 from printworks.actions.privacy.erasing import erase_order
 from printworks.catalogue.drafts.beginning import begin_catalogue
 from printworks.catalogue.drafts.draft import Draft
@@ -199,6 +200,7 @@ def make_world(
         receipt = erase_order(a_system_work(db), ended.id, asked_by="the recipient").id
         version = add_version(a_system_work(db), another_catalogue(), HOSTILE[0]).id
         unfinished = add_draft(a_system_work(db), a_small_draft(), HOSTILE[0]).id
+        price_list = add_list(a_system_work(db), ListTerms(name="Schools")).id
     assert operator.person is not None
     lot = _send_file(database, alice)
     invoice = _invoice(database, alice)
@@ -220,6 +222,7 @@ def make_world(
             "/console/catalogue/": {"sku": "GLOBAL-PHO-4X6-PRO"},
             "/console/versions/": {"id": version},
             "/console/versions/{id}/edit": {"id": unfinished, "part": "products", "name": "MUG"},
+            "/console/prices/": {"id": price_list},
             "/console/labs/": {"code": shipment.lab},
             "/console/jobs/": {"id": job},
             "/console/privacy/": {"id": receipt},

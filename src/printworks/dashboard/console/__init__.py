@@ -12,6 +12,7 @@ from printworks.dashboard.console.issues import issues
 from printworks.dashboard.console.mail import mail_settings, mails
 from printworks.dashboard.console.orders import on_behalf, order, orders
 from printworks.dashboard.console.overview import overview
+from printworks.dashboard.console.price_lists import price_lists
 from printworks.dashboard.console.privacy import privacy
 from printworks.dashboard.console.production import job_sheet, production, shipments
 from printworks.dashboard.console.system import health, jobs, quarantine
@@ -49,6 +50,9 @@ PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
     pages.show_new,
     pages.show_part,
     pages.show_entry,
+    price_lists.show_lists,
+    price_lists.show_list,
+    price_lists.download_lines,
     ledger.show_ledger,
     invoices.show_invoices,
     invoices.download_invoices,

@@ -40,6 +40,7 @@ from printworks.dashboard.shared.money_words import (
     describe_entry,
     describe_their_balance,
 )
+from printworks.dashboard.shared.price_words import explain_prices, is_quoted
 from printworks.dashboard.shared.product_pictures import draw_motif
 from printworks.dashboard.site.assets import address_of
 from printworks.dashboard.site.branding import ShownBrand
@@ -151,6 +152,8 @@ def _open_environment() -> Environment:
     }
     environment.globals["brand"] = ShownBrand()
     environment.globals["entry_words"] = describe_entry
+    environment.globals["explain_prices"] = explain_prices
+    environment.globals["is_quoted"] = is_quoted
     environment.globals["copying"] = address_of("copying.js")
     # What a page is given to write in another language takes the place of these.
     environment.globals["say"] = ENGLISH.say
