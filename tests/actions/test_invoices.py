@@ -41,8 +41,9 @@ from tests.actions.invoicing import (
     make_all,
 )
 from tests.actions.test_ledger import pay_by_card
-from tests.actions.test_taxes import BRITISH, GERMAN, sell, work_of
+from tests.actions.test_taxes import sell, work_of
 from tests.factories import NOON, a_merchant, a_system_work
+from tests.sellers import BRITISH, GERMAN
 
 
 def test_without_a_seller_nothing_is_invoiced(database: Database) -> None:

@@ -17,7 +17,7 @@ from printworks.actions.sellers import (
     unregister_seller,
 )
 from printworks.actions.submission.submit import await_payment, submit_order
-from printworks.actions.taxes import get_taxed_order
+from printworks.actions.taxes import estimate_tax, get_taxed_order, preview_tax
 from printworks.errors import NotFound
 from printworks.rules.businesses import Business
 from printworks.rules.ledger import EntryKind
@@ -34,23 +34,7 @@ from printworks.store.orders.orders import Order, get_order, get_order_to_change
 from tests.actions.complaints import a_draft, cancel, complain, refund, reprint, submitted
 from tests.actions.test_ledger import CARDS, CATALOGUE, find_faults
 from tests.factories import a_merchant, a_system_work, a_work
-
-BRITISH = Business(
-    name="Prints Ltd",
-    street="1 High Street",
-    postal_code="YO1 1AA",
-    town="York",
-    country="GB",
-    vat_id="GB980780684",
-)
-GERMAN = Business(
-    name="Bilder GmbH",
-    street="Hauptstr. 1",
-    postal_code="10115",
-    town="Berlin",
-    country="DE",
-    vat_id="DE136695976",
-)
+from tests.sellers import BRITISH, GERMAN
 
 
 def sell(db: Connection, company: Business = BRITISH, **given: Any) -> None:
@@ -162,6 +146,31 @@ def test_what_was_quoted_before_there_was_a_seller_is_taxed_when_it_is_submitted
         assert isinstance(order, Order)
         assert (draft.tax, order.tax) == (None, round(order.price * 0.2))
         assert find_faults(db, merchant) == []
+
+
+def test_an_open_order_shows_what_submitting_it_would_charge(database: Database) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        draft, done = a_draft(db, merchant), submitted(db, merchant)
+        sell(db)
+        shown = preview_tax(work_of(db, merchant), draft)
+
+        assert shown.tax == round(draft.price * 0.2)
+        assert get_order(db, merchant.id, draft.id) == draft
+        assert preview_tax(work_of(db, merchant), done) == done
+
+
+def test_a_tax_is_estimated_only_where_somebody_sells(database: Database) -> None:
+    with database.writing() as db:
+        work = work_of(db, a_merchant(db))
+        copies = [("GLOBAL-PHO-4X6-PRO", 10, 100), ("GONE", 1, 1000)]
+        before = estimate_tax(work, "GB", copies, shipping=500)
+        sell(db)
+        terms = estimate_tax(work, "GB", copies, shipping=500)
+
+        assert before is None
+        assert terms is not None
+        assert (terms.net, terms.tax) == (2500, 500)
 
 
 def test_a_submission_that_changes_nothing_leaves_the_version(database: Database) -> None:

@@ -7,7 +7,7 @@ import msgspec
 
 from printworks.actions.work import Work
 from printworks.rules.businesses import Business
-from printworks.rules.orders import Payment
+from printworks.rules.orders import OrderStatus, Payment
 from printworks.rules.payments import find_price_for_recipient
 from printworks.rules.sellers import Seller
 from printworks.rules.tax_table import TaxClass
@@ -76,7 +76,7 @@ def _tax_order(
         return _UNTAXED
     sold = [_describe(work, item.sku, item.copies, item.price) for item in priced]
     business = parties.buyer or Business()
-    terms = _tax(work, order, parties, sold, shipping, business)
+    terms = _tax(work, order.destination_country, parties, sold, shipping, business)
     return {
         "tax": terms.tax,
         "tax_included": terms.is_gross,
@@ -87,9 +87,23 @@ def _tax_order(
 
 def tax_again(work: Work, order: Order) -> Order:
     """Calculate the tax of an order once more, by who sells and buys now; the price stays."""
+    changes = _find_changes(work, order)
+    return update_order(work.db, order, changes) if changes else order
+
+
+def preview_tax(work: Work, order: Order) -> Order:
+    """Return an open order with the tax that submitting it now would charge."""
+    is_open = order.status is OrderStatus.NOT_YET_SUBMITTED and order.payment_request_id is None
+    changes = _find_changes(work, order) if is_open else {}
+    shown = {name: value for name, value in changes.items() if name != "tax_terms"}
+    return msgspec.structs.replace(order, **shown)
+
+
+def _find_changes(work: Work, order: Order) -> dict[str, Any]:
+    """Return the columns of an order that are others by now."""
     parties = find_tax_parties(work.db, work.merchant.id)
     if parties is None and order.tax is None:
-        return order
+        return {}
     items = sum_items(work.db, order.id)
     values = _tax_order(work, order, parties, items, order.shipping_price)
     terms = read_tax_terms(work.db, order.id)
@@ -99,7 +113,7 @@ def tax_again(work: Work, order: Order) -> Order:
         "tax_terms": None if terms is None else msgspec.to_builtins(terms),
         "recipient_tax": order.recipient_tax,
     }
-    return order if stored == values else update_order(work.db, order, values)
+    return {} if stored == values else values
 
 
 def tax_other_shipping(work: Work, order: Order, shipping: int) -> dict[str, Any]:
@@ -114,9 +128,23 @@ def tax_other_shipping(work: Work, order: Order, shipping: int) -> dict[str, Any
     return {"tax": changed.tax, "tax_terms": msgspec.to_builtins(changed)}
 
 
+def estimate_tax(
+    work: Work, country: str, copies: Iterable[tuple[str, int, int]], *, shipping: int
+) -> TaxTerms | None:
+    """Return how the merchant would be taxed for so many copies of skus at these prices.
+
+    None where nobody collects tax.
+    """
+    parties = find_tax_parties(work.db, work.merchant.id)
+    if parties is None:
+        return None
+    sold = [_describe(work, sku, number, each) for sku, number, each in copies]
+    return _tax(work, country, parties, sold, shipping, parties.buyer or Business())
+
+
 def _tax(
     work: Work,
-    order: Order,
+    country: str,
     parties: TaxParties,
     sold: Sequence[PricedLine],
     shipping: int,
@@ -126,7 +154,7 @@ def _tax(
     sale = Sale(
         seller=seller.place,
         buyer_country=buyer.vat_country,
-        destination=order.destination_country or "",
+        destination=country,
         day=work.now.date(),
     )
     return TaxTerms(
@@ -152,7 +180,8 @@ def _tax_recipient(work: Work, order: Order, parties: TaxParties, shipping: int)
         )
         for image in list_images_to_show(work.db, order.id)
     ]
-    return _tax(work, order, parties, sold, shipping, Business()).tax
+    country = order.destination_country or ""
+    return _tax(work, country, parties, sold, shipping, Business()).tax
 
 
 def _describe(work: Work, sku: str, copies: int, each: int) -> PricedLine:

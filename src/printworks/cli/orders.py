@@ -182,10 +182,12 @@ def _write_margin(found: _Explained) -> str:
     def write(amount: int) -> str:
         return f"{amount / 100:,.2f} {order.currency or ''}".strip()
 
+    tax = f"Of {write(order.total)} in all, {write(order.tax)} is tax. " if order.tax else ""
     return (
         f"The price is {write(order.price)}, of which {write(order.shipping_price)} is shipping. "
+        f"{tax}"
         f"The planned cost is {write(items_cost)} for printing and {write(shipping_cost)} for "
-        f"shipping, which leaves {write(order.price - items_cost - shipping_cost)}."
+        f"shipping, which leaves {write(order.net - items_cost - shipping_cost)}."
     )
 
 
@@ -206,7 +208,7 @@ def _describe(found: _Explained) -> dict[str, Any]:
     order, (items_cost, shipping_cost) = found.order, sum_costs(found.shipments)
     return {
         "orderId": order.id,
-        **pick(order, "status", "held_at", "currency", "price", "shipping_price"),
+        **pick(order, "status", "held_at", "currency", "price", "shipping_price", "tax", "total"),
         **pick(order, "destination_country", "print_country"),
         "priceTerms": order.price_terms,
         "quoteExpiresAt": order.quote_expires_at,

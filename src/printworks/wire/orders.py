@@ -65,6 +65,7 @@ def show_shared_members(shown: ShownOrder, links: Links) -> dict[str, Any]:
     order, _, shipments, permissions = shown
     is_cancelled = order.status is OrderStatus.CANCELLED
     return {
+        **_show_tax(order, is_cancelled=is_cancelled),
         **dict(zip(SHARED_NAMES, _read_shared(order), strict=True)),
         "id": order.id,
         "price": 0 if is_cancelled else order.price,
@@ -81,6 +82,13 @@ def show_shared_members(shown: ShownOrder, links: Links) -> dict[str, Any]:
         "canUpdateShipping": permissions.update_shipping,
         "errorMessage": write_reasons(order.reasons),
     }
+
+
+def _show_tax(order: Order, *, is_cancelled: bool) -> dict[str, int]:
+    """Return the members that an order has where a seller collects tax."""
+    if order.tax is None:
+        return {}
+    return {"tax": 0, "total": 0} if is_cancelled else {"tax": order.tax, "total": order.total}
 
 
 def _find_payment_url(order: Order, links: Links) -> str | None:

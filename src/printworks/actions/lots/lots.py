@@ -47,7 +47,7 @@ def prepare_lot(work: Work, kind: LotKind, order_ids: Sequence[int], *, once: st
     if known is not None:
         return known.id
     found = list_orders_by_id(work.db, work.merchant.id, order_ids)
-    prices = {order.id: order.price for order in found} if kind is LotKind.SUBMIT else {}
+    prices = {order.id: order.total for order in found} if kind is LotKind.SUBMIT else {}
     lines = [
         NewLine(state=LineState.READY, order_id=order_id, content=_note_price(prices.get(order_id)))
         for order_id in order_ids
@@ -66,7 +66,7 @@ def prepare_lot(work: Work, kind: LotKind, order_ids: Sequence[int], *, once: st
 def _sum_open(work: Work, found: Sequence[Order]) -> int:
     """Return what those orders cost that can still be submitted."""
     is_open = [order for order in found if order.status is OrderStatus.NOT_YET_SUBMITTED]
-    return sum(order.price for order in is_open if order.currency == work.merchant.currency)
+    return sum(order.total for order in is_open if order.currency == work.merchant.currency)
 
 
 def _note_price(price: int | None) -> dict[str, int] | None:

@@ -14,10 +14,10 @@ def require_price(order: Order, shown: int | None) -> None:
 
     One that is being paid for is left alone: its payment says how much.
     """
-    if shown is None or shown == order.price or order.payment_request_id is not None:
+    if shown is None or shown == order.total or order.payment_request_id is not None:
         return
     words, currency = Words(Language.EN, "GB"), order.currency or ""
-    before, now = (words.money(amount, currency) for amount in (shown, order.price))
+    before, now = (words.money(amount, currency) for amount in (shown, order.total))
     raise WrongState(
         f"The price was {before} when you looked, and is {now} now. Look at the order, and submit "
         "it again."

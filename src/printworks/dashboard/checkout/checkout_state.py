@@ -106,7 +106,8 @@ def _find_progress(checkout: Checkout, catalogue: Catalogue, words: Words) -> Pr
 
 def _list_rows(checkout: Checkout, words: Words) -> tuple[TotalRow, ...]:
     total = checkout.total
-    tax = [TotalRow(words.say("Tax"), total.tax)] if total.tax else []
+    label = words.say("Tax included") if total.tax_included else words.say("Tax")
+    tax = [TotalRow(label, total.tax)] if total.tax else []
     return (
         TotalRow(words.say("Prints"), total.items),
         TotalRow(words.say(METHODS[checkout.order.shipping_method]), total.shipping),

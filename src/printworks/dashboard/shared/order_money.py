@@ -48,7 +48,7 @@ def describe_money(
     credited = sum(one.amount for one in entries if one.kind is EntryKind.CREDIT)
     left = None
     if recipient is not None:
-        rest = recipient.amount - order.price + credited
+        rest = recipient.amount - order.total + credited
         left = MoneyRow("Left for you" if rest >= 0 else "You pay the rest", abs(rest))
     return OrderMoney(
         currency=order.currency,
@@ -56,11 +56,18 @@ def describe_money(
         parts=(
             MoneyRow("Prints", order.price - order.shipping_price),
             MoneyRow("Shipping", order.shipping_price),
+            *_list_tax(order),
         ),
-        cost=MoneyRow("It cost you" if is_charged else "It costs you", order.price),
+        cost=MoneyRow("It cost you" if is_charged else "It costs you", order.total),
         returned=MoneyRow("Credited to you", credited) if credited else None,
         left=left,
     )
+
+
+def _list_tax(order: Order) -> list[MoneyRow]:
+    if not order.tax:
+        return []
+    return [MoneyRow("Tax included" if order.tax_included else "Tax", order.tax)]
 
 
 def _find_recipients_part(

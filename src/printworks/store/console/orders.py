@@ -8,6 +8,7 @@ from sqlalchemy import Connection, Select, and_, select, text
 from printworks.rules.orders import ENDED, OrderStatus
 from printworks.store.engine.columns import beside_index
 from printworks.store.engine.rows import columns_of, get_struct, newest_first, possible_id
+from printworks.store.orders.amounts import TOTAL
 from printworks.store.orders.lookups import is_true
 from printworks.store.orders.orders import COLUMNS, Order
 from printworks.store.orders.search import OrderLine
@@ -23,7 +24,7 @@ class AnyOrder(OrderLine, frozen=True):
 
 
 _LINE: Final = columns_of(
-    orders, AnyOrder, merchant=merchants.c.name, merchant_code=merchants.c.code
+    orders, AnyOrder, price=TOTAL, merchant=merchants.c.name, merchant_code=merchants.c.code
 )
 # In all merchants' orders no index leads to a status: so many of the newest are filtered.
 MOST_READ: Final = 20_000

@@ -103,6 +103,11 @@ class Order(msgspec.Struct, frozen=True):
         """What the merchant is charged in all, with tax."""
         return self.price if self.tax_included else self.price + (self.tax or 0)
 
+    @property
+    def net(self) -> int:
+        """What is left of it without tax."""
+        return self.total - (self.tax or 0)
+
 
 class NewOrder(msgspec.Struct, frozen=True, kw_only=True):
     """An order as a merchant creates it."""

@@ -33,6 +33,7 @@ from printworks.rules.search import make_recipient_key, simplify
 from printworks.store.engine.columns import EnumText, Timestamp
 from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.engine.rows import LARGEST_ID, columns_of, cut_page
+from printworks.store.orders.amounts import TOTAL
 from printworks.store.orders.lookups import (
     IS_IN_SPAN,
     IS_MERCHANTS,
@@ -89,6 +90,7 @@ class OrderLine(msgspec.Struct, frozen=True):
     destination_country: str | None
     image_count: int
     currency: Currency | None
+    # What is charged in all, with tax.
     price: int
     held_at: datetime | None
     reasons: StoredReasons
@@ -118,7 +120,7 @@ class Span(NamedTuple):
     newest: int
 
 
-_COLUMNS: Final = columns_of(orders, OrderLine)
+_COLUMNS: Final = columns_of(orders, OrderLine, price=TOTAL)
 
 
 _HAS_STATUS: Final = is_true(orders.c.status == bindparam("status", type_=EnumText(OrderStatus)))

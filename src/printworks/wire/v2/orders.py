@@ -190,6 +190,9 @@ class OrderOut(msgspec.Struct, frozen=True, kw_only=True):
     canUpdateShipping: Annotated[bool, since(V2_6)]
     canUpdateImages: Annotated[bool, since(V2_6)]
     errorMessage: str | None
+    # Only where a seller collects tax: how much of it there is, and what is charged in all.
+    tax: int | msgspec.UnsetType = msgspec.UNSET
+    total: int | msgspec.UnsetType = msgspec.UNSET
 
     @classmethod
     def of(cls, shown: ShownOrder, catalogue: Catalogue, links: Links) -> Self:

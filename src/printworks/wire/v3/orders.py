@@ -136,6 +136,9 @@ class OrderOut(msgspec.Struct, frozen=True):
     tag: str | None
     # Until when an open order keeps its price.
     quoteExpiresAt: str | UnsetType = UNSET
+    # Only where a seller collects tax: how much of it there is, and what is charged in all.
+    tax: int | UnsetType = UNSET
+    total: int | UnsetType = UNSET
 
     @classmethod
     def of(cls, shown: ShownOrder, links: Links) -> Self:

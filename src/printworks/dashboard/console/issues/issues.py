@@ -130,7 +130,7 @@ def show_issue(visit: ConsoleVisit) -> Response:
 
 def _find_possible(visit: ConsoleVisit, order: Order, issue: Issue) -> dict[str, Any]:
     is_unsettled = issue.state in UNSETTLED
-    left = order.price - sum_refunds(visit.db, order.id) if order.status in CHARGED else 0
+    left = order.total - sum_refunds(visit.db, order.id) if order.status in CHARGED else 0
     return {
         "may_support": visit.may(Duty.SUPPORT),
         "can_take": issue.state is IssueState.OPEN,

@@ -19,6 +19,7 @@ _HEADS: Final = (
     "amount",
     "owed",
     "currency",
+    "tax",
 )
 
 
@@ -39,6 +40,7 @@ def write_statement(lines: Iterable[StatementLine], file: IO[bytes]) -> None:
                 write_amount(line.owed, line.currency),
                 write_amount(line.balance, line.currency),
                 line.currency,
+                write_amount(line.tax, line.currency),
             )
         )
     # The file stays open: it belongs to the caller.

@@ -26,7 +26,7 @@ _MOST_PRODUCTS: Final = 50
 _HEADS: Final = (
     *("order", "reference", "status", "created", "recipient", "address1", "address2", "town"),
     *("state", "postcode", "country", "email", "products", "images", "copies"),
-    *("product_amount", "shipping_amount", "total", "currency"),
+    *("product_amount", "shipping_amount", "tax_amount", "total", "currency"),
     *("carrier", "tracking_number", "tracking_url", "dispatched"),
 )
 
@@ -98,7 +98,7 @@ def _describe(
 
 def _write_money(order: Order) -> list[str]:
     if order.currency is None:
-        return ["", "", "", ""]
+        return ["", "", "", "", ""]
     products = order.price - order.shipping_price
-    amounts = (products, order.shipping_price, order.price)
+    amounts = (products, order.shipping_price, order.tax or 0, order.total)
     return [*(write_amount(amount, order.currency) for amount in amounts), order.currency]

@@ -149,7 +149,7 @@ def _describe(line: LotLine, order: Order | None) -> RightLine:
             country=order.destination_country,
             images=order.image_count,
             status=order.status,
-            price=order.price,
+            price=order.total,
             currency=order.currency,
         )
     content: Mapping[str, Any] = {"order": {}, "images": (), **(line.content or {})}

@@ -18,6 +18,7 @@ from printworks.actions.submission import submit as submission
 from printworks.actions.submission.check import check_submission
 from printworks.actions.submission.prices import require_price
 from printworks.actions.submission.sharpness import list_blurred, require_confirmed
+from printworks.actions.taxes import preview_tax, tax_again
 from printworks.dashboard.merchant.account.means import announce_charge, find_means
 from printworks.dashboard.merchant.sandbox.sandbox import move_clock
 from printworks.dashboard.shared.money import format_money
@@ -73,6 +74,7 @@ def show_order(visit: MerchantVisit) -> Response:
     order_id = visit.number("id")
     etag = visit.etag(read_etag(visit.db, visit.merchant.id, order_id))
     whole = look_at_order(visit.work, visit.services.database, order_id)
+    whole = whole._replace(order=preview_tax(visit.work, whole.order))
     payment = _find_payment(visit, whole.order)
     if _LEAVING in visit.query and payment is not None and payment.state is PaymentState.WAITING:
         return _send_to_bank(payment)
@@ -238,7 +240,7 @@ def submit(visit: MerchantVisit) -> str:
     with database.reading() as db:
         ready = submission.prepare_submission(visit.work_in(db), visit.number("id"))
     with database.writing() as db:
-        order = _lock_order(visit, db)
+        order = tax_again(visit.work_in(db), _lock_order(visit, db))
         require_price(order, read_number(visit.sent.text("price")))
         require_confirmed(visit.work_in(db), order, _read_confirmed(visit), ready)
         submitted = submission.submit_order(visit.work_in(db), order, ready=ready)
@@ -267,7 +269,7 @@ def _pay(visit: MerchantVisit, order: Order, payment: PaymentRequest) -> str:
     OrderAction.AWAIT_PAYMENT, "The order is awaiting payment. Send the recipient the link below."
 )
 def await_payment(visit: MerchantVisit) -> None:
-    order = _lock_order(visit, visit.db)
+    order = tax_again(visit.work, _lock_order(visit, visit.db))
     require_price(order, read_number(visit.sent.text("price")))
     require_confirmed(visit.work, order, _read_confirmed(visit))
     submission.await_payment(visit.work, order)

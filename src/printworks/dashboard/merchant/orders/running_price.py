@@ -13,6 +13,7 @@ from printworks.actions.production.routing import (
     price_shipping,
     route_products,
 )
+from printworks.actions.taxes import estimate_tax
 from printworks.catalogue.country_names import name_country
 from printworks.catalogue.products import Product
 from printworks.catalogue.snapshot import Catalogue
@@ -57,6 +58,9 @@ class RunningPrice(msgspec.Struct, frozen=True, kw_only=True):
 
     lines: Sequence[PriceLine] = ()
     shipping: int = 0
+    # The tax, and whether the prices include it; None where nobody collects any.
+    tax: int | None = None
+    tax_included: bool = False
     total: int = 0
     parcels: Sequence[ParcelLine] = ()
     # Why there are several parcels.
@@ -112,10 +116,18 @@ def find_running_price(
     ]
     shipping = price_shipping(wanted, catalogue, delivery, currency) if wanted else 0
     parcels = _plan(visit, wanted, delivery)
+    each = [
+        (product.sku, number, line.total // number)
+        for (product, number), line in zip(sold, lines, strict=True)
+    ]
+    terms = estimate_tax(visit.work, country, each, shipping=shipping) if sold else None
+    total = shipping + sum(line.total for line in lines)
     return RunningPrice(
         lines=lines,
         shipping=shipping,
-        total=shipping + sum(line.total for line in lines),
+        tax=None if terms is None else terms.tax,
+        tax_included=terms is not None and terms.is_gross,
+        total=total if terms is None else terms.gross,
         parcels=[_describe_parcel(parcel, wanted, catalogue) for parcel in parcels],
         why=_explain(parcels, wanted, catalogue),
         problems=[
