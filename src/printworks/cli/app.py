@@ -51,6 +51,7 @@ PLACES: Final = {
     "callback": Place("callbacks", "Callbacks: list them, and send them again."),
     "mail": Place("mail", "Mail: send a test, list what was sent, send one again."),
     "brand": Place("brand", "The brand: name, logo, colour, sender, imprint and terms."),
+    "seller": Place("sellers", "The seller: its company, its registrations, the rates of tax."),
     "clock": Place("clock", "The clocks of sandbox merchants."),
 }
 

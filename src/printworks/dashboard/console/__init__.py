@@ -15,6 +15,7 @@ from printworks.dashboard.console.overview import overview
 from printworks.dashboard.console.price_lists import price_lists
 from printworks.dashboard.console.privacy import privacy
 from printworks.dashboard.console.production import job_sheet, production, shipments
+from printworks.dashboard.console.seller import show_seller
 from printworks.dashboard.console.system import health, jobs, quarantine
 from printworks.dashboard.site.router import Page
 from printworks.dashboard.site.visits import ConsoleVisit
@@ -72,6 +73,7 @@ PAGES: Final[tuple[Page[ConsoleVisit], ...]] = (
     health.show_health,
     quarantine.show_quarantine,
     brand.show_brand,
+    show_seller,
     people.show_people,
     people.show_person,
     audit.show_audit,

@@ -3,7 +3,7 @@
 from typing import Final
 
 from printworks.dashboard.auth.security import security_page
-from printworks.dashboard.merchant.account import account, card, invoices, shop
+from printworks.dashboard.merchant.account import account, business, card, invoices, shop
 from printworks.dashboard.merchant.catalogue import catalogue
 from printworks.dashboard.merchant.home import home, news
 from printworks.dashboard.merchant.integrations import callback, integrations, keys, requests
@@ -53,6 +53,7 @@ PAGES: Final[tuple[Page[MerchantVisit], ...]] = (
     catalogue.show_product,
     account.show_account,
     card.show_card,
+    business.show_business,
     account.download_statement,
     invoices.show_invoices,
     # Before those of one, which would take `all.csv` for a number.

@@ -6,14 +6,20 @@ from starlette.responses import Response
 
 from printworks.actions.accounts import lifecycle as actions
 from printworks.actions.accounts.exporting import begin_merchant_export, write_merchant_archive
+from printworks.actions.sellers import change_business
 from printworks.catalogue.products import Currency
 from printworks.dashboard.console.accounts.merchants import get_merchant_of
 from printworks.dashboard.shared.archives import send_archive
+from printworks.dashboard.shared.companies import read_company
+from printworks.dashboard.shared.labels import COUNTRY_CHOICES
 from printworks.dashboard.site.forms import read_choice
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
+from printworks.rules.businesses import LONGEST, Business
 from printworks.rules.people import Duty
 from printworks.store.accounts.lifecycle import count_open_orders, read_standing
+from printworks.store.accounts.merchants import Merchant
+from printworks.store.money.sellers import find_business
 
 # Larger archives are written by the command line.
 _MOST_BYTES: Final = 4_000_000_000
@@ -29,7 +35,22 @@ def show_account(visit: ConsoleVisit) -> Response:
         balance=read_standing(visit.db, merchant.id).balance,
         open_orders=count_open_orders(visit.db, merchant.id),
         currencies=visit.services.catalogue.currencies,
+        company=_find_company(visit, merchant),
+        longest=LONGEST,
+        countries=COUNTRY_CHOICES,
     )
+
+
+def _find_company(visit: ConsoleVisit, merchant: Merchant) -> Business:
+    if visit.sent.text("do") == "change-company":
+        return read_company(visit.sent)
+    return find_business(visit.db, merchant.id) or Business()
+
+
+@show_account.action("change-company", "The company was saved.", duty=Duty.ADMINISTER)
+def change_company(visit: ConsoleVisit) -> None:
+    """Say as which company a merchant buys."""
+    change_business(visit.work_for(get_merchant_of(visit)), read_company(visit.sent))
 
 
 @show_account.action(

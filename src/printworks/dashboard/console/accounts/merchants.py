@@ -41,6 +41,7 @@ from printworks.store.callbacks.settings import read_callback_settings
 from printworks.store.console.ledger import list_money
 from printworks.store.console.merchants import get_merchant_line, search_merchants
 from printworks.store.money.payments import SavedCard, get_card
+from printworks.store.money.sellers import find_business
 from printworks.store.orders.search import OrderSearch, search_orders
 
 _ROWS: Final = 50
@@ -127,6 +128,7 @@ def show_merchant(visit: ConsoleVisit, link: FreshLink | None = None) -> Respons
         callbacks=read_callback_settings(visit.db, merchant.id),
         given_up=list_callbacks(visit.db, merchant.id, is_failed=True, limit=_FEW),
         card=get_card(visit.db, merchant.id),
+        company=find_business(visit.db, merchant.id),
         billings=BILLINGS,
         invoicings=INVOICINGS,
         invoicing=merchant.invoicing,

@@ -18,6 +18,7 @@ from printworks.rules.ledger import EntryKind
 from printworks.rules.payments import Payer
 from printworks.rules.people import Duty
 from printworks.store.money.invoices import list_invoices
+from printworks.store.money.sellers import find_seller
 from printworks.store.money.statements import (
     StatementLine,
     find_first_and_last,
@@ -54,6 +55,7 @@ def show_account(visit: MerchantVisit) -> Response:
         rows=rows,
         pages=visit.pages(older, month=month),
         limits=visit.services.settings,
+        has_seller=find_seller(visit.db) is not None,
     )
 
 

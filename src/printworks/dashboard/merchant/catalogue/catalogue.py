@@ -20,6 +20,7 @@ from printworks.rules.orders import ShippingMethod
 from printworks.rules.people import Duty
 from printworks.rules.sizing import Units
 from printworks.store.engine.rows import group_by
+from printworks.store.money.sellers import find_seller
 
 _ON_A_PAGE: Final = 24
 _OTHERS: Final = 6
@@ -80,6 +81,7 @@ def show_catalogue(visit: MerchantVisit) -> Response:
     page = choose_page(visit, tiles, _ON_A_PAGE)
     return visit.render(
         "merchant/catalogue.html",
+        seller=find_seller(visit.db),
         kind_tiles=_list_kinds(tiles) if shows_kinds else [],
         tiles=page.shown,
         draw=draw_product,
@@ -108,6 +110,7 @@ def show_product(visit: MerchantVisit) -> Response:
     prices = visit.work.prices
     return visit.render(
         "merchant/product.html",
+        seller=find_seller(visit.db),
         product=product,
         draw=draw_product,
         kind=name_kind(product.kind),
