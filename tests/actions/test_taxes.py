@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from sqlalchemy import Connection
+from sqlalchemy import Connection, update
 
 from printworks.actions.images.recipient_prices import set_prices_to_user
 from printworks.actions.orders.shipping import change_shipping
@@ -28,12 +28,19 @@ from printworks.rules.taxes import TaxCategory, TaxRounding
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
 from printworks.store.images.images import list_images
-from printworks.store.money.ledger import list_entries, read_books, set_credit_limit
+from printworks.store.money.ledger import (
+    NewLedgerEntry,
+    list_entries,
+    post_entry,
+    read_books,
+    set_credit_limit,
+)
 from printworks.store.money.sellers import find_business, find_seller, get_seller
 from printworks.store.orders.orders import Order, get_order, get_order_to_change
+from printworks.store.tables import orders
 from tests.actions.complaints import a_draft, cancel, complain, refund, reprint, submitted
 from tests.actions.test_ledger import CARDS, CATALOGUE, find_faults
-from tests.factories import a_merchant, a_system_work, a_work
+from tests.factories import NOON, a_merchant, a_system_work, a_work
 from tests.sellers import BRITISH, GERMAN
 
 
@@ -207,6 +214,27 @@ def test_after_the_last_seller_drafts_are_not_taxed(database: Database) -> None:
         assert isinstance(order, Order)
         assert (order.tax, order.total) == (None, order.price)
         assert owed(db, merchant) == order.price
+
+
+def test_an_order_whose_tax_is_not_what_was_charged_is_found(database: Database) -> None:
+    with database.writing() as db:
+        sell(db, is_gross=True)
+        merchant = a_merchant(db)
+        order = submitted(db, merchant)
+        db.execute(update(orders).where(orders.c.id == order.id).values(tax=1))
+
+        assert find_faults(db, merchant) == ["tax"]
+
+
+def test_tax_on_an_entry_that_has_none_is_found(database: Database) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        taxed = NewLedgerEntry(
+            key="payment-1", kind=EntryKind.PAYMENT, amount=120, tax=20, currency="GBP"
+        )
+        post_entry(db, merchant.id, taxed, now=NOON)
+
+        assert find_faults(db, merchant) == ["accounts"]
 
 
 def test_a_cancellation_mirrors_its_charge(database: Database) -> None:

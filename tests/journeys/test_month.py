@@ -36,9 +36,10 @@ from printworks.store.orders.orders import Order
 from printworks.store.tables import invoice_causes, lab_costs, orders
 from tests.actions.complaints import a_draft, complain, refund, reprint
 from tests.actions.test_ledger import CATALOGUE
-from tests.actions.test_taxes import BRITISH, GERMAN, sell
+from tests.actions.test_taxes import sell
 from tests.factories import NOON, a_merchant, a_system_work, a_work
 from tests.scale import scaled
+from tests.sellers import BRITISH, GERMAN
 
 ORDERS: Final = scaled(2000, part=50)
 DAYS: Final = 28
