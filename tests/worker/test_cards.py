@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 
 from printworks.actions.payments.cards import begin_card, describe_request, settle_card
 from printworks.rules.cards import CardState
@@ -53,6 +53,19 @@ def test_a_card_is_saved_even_if_nobody_comes_back(a_shop: OpenShop) -> None:
         assert db.scalars(query).all() == [JobState.DONE]
     assert shown is not None
     assert shown.last_four == "4444"
+
+
+def test_a_page_that_was_swept_is_not_looked_for(a_shop: OpenShop) -> None:
+    shop = a_shop()
+    begin(shop)
+    with shop.database.writing() as db:
+        db.execute(delete(card_setups))
+    shop.clock.advance(minutes=3)
+    shop.drain()
+
+    with shop.database.reading() as db:
+        query = select(jobs.c.state).where(jobs.c.kind == JobKind.CHECK_CARD)
+        assert db.scalars(query).all() == [JobState.DONE]
 
 
 def test_a_page_that_nobody_uses_ends(a_shop: OpenShop) -> None:

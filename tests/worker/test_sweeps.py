@@ -8,6 +8,7 @@ from pathlib import Path
 from sqlalchemy import Connection, insert, select
 
 from printworks.actions.orders.orders import create_order
+from printworks.rules.cards import CardState
 from printworks.rules.events import OrderMoved
 from printworks.rules.jobs import HOURLY, POLICIES, JobKind
 from printworks.rules.orders import OrderStatus
@@ -27,11 +28,13 @@ from printworks.store.accounts.people import NewPerson, insert_person
 from printworks.store.accounts.requests import NewRequest, list_requests, write_requests
 from printworks.store.callbacks.callbacks import list_attempts, list_feed
 from printworks.store.engine.database import Database
+from printworks.store.money.cards import NewCardSetup, insert_setup, update_setup
 from printworks.store.orders.events import list_events
 from printworks.store.orders.orders import Order, get_order, update_order
 from printworks.store.orders.pages import list_orders
 from printworks.store.tables import (
     callback_attempts,
+    card_setups,
     idempotency_keys,
     invitations,
     jobs,
@@ -169,6 +172,31 @@ def test_sessions_and_invitations_that_have_ended_are_forgotten(database: Databa
         assert len(db.execute(select(used_challenges)).all()) == 1
         assert db.execute(select(sessions.c.hash)).scalars().all() == ["young-0"]
         assert db.execute(select(invitations.c.hash)).scalars().all() == ["young-0"]
+
+
+def test_pages_for_cards_are_forgotten_a_month_after_their_end(database: Database) -> None:
+    month = timedelta(days=30)
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        for key, state, expires_at in (
+            ("old", CardState.REFUSED, NOON - month - SECOND),
+            ("young", CardState.SAVED, NOON - month),
+            ("nobody knows", CardState.WAITING, NOON - 2 * month),
+        ):
+            new = NewCardSetup(
+                merchant_id=merchant.id,
+                key=key,
+                provider="simulated",
+                customer="",
+                expires_at=expires_at,
+            )
+            update_setup(db, insert_setup(db, new, now=NOON - 3 * month), {"state": state})
+
+    sweep(database)
+
+    with database.reading() as db:
+        left = db.execute(select(card_setups.c.key)).scalars().all()
+    assert sorted(left) == ["nobody knows", "young"]
 
 
 def test_drafts_that_nobody_touches_are_cancelled_and_say_why(database: Database) -> None:

@@ -9,7 +9,7 @@ from printworks.payments.provider import ProviderUnavailable
 from printworks.rules.cards import CardState
 from printworks.rules.jobs import RetryLater
 from printworks.rules.payments import wait_for_payer, wait_for_provider
-from printworks.store.money.cards import CardSetup, is_being_charged, lock_setup
+from printworks.store.money.cards import CardSetup, find_setup, is_being_charged
 from printworks.store.queue.jobs import Job
 from printworks.worker.loop import Context
 from printworks.worker.resources import infrastructure_errors
@@ -21,11 +21,11 @@ _SOON: Final = timedelta(minutes=1)
 async def check_card(context: Context, job: Job) -> None:
     """Look up a page on which a card is saved, until it is over.
 
-    Idempotent: a page that is settled stays as it is.
+    Idempotent: a page that is settled stays as it is, and one that was swept is no more.
     """
     with infrastructure_errors():
         setup = await context.in_thread(_read, context, job)
-        if setup.state not in {CardState.WAITING, CardState.REPLACED}:
+        if setup is None or setup.state not in {CardState.WAITING, CardState.REPLACED}:
             return
         left = setup.expires_at - context.clock()
         try:
@@ -56,9 +56,9 @@ async def forget_card(context: Context, job: Job) -> None:
             raise RetryLater(str(error), wait=timedelta(minutes=15)) from error
 
 
-def _read(context: Context, job: Job) -> CardSetup:
-    with context.database.writing() as db:
-        return lock_setup(db, job.args["setup"])
+def _read(context: Context, job: Job) -> CardSetup | None:
+    with context.database.reading() as db:
+        return find_setup(db, job.args["setup"])
 
 
 def _look_up(context: Context, setup: CardSetup) -> CardOutcome:

@@ -32,6 +32,7 @@ from printworks.store.images.packing_slips import purge_packing_slips
 from printworks.store.images.pictures import purge_pictures
 from printworks.store.issues.photos import purge_photos
 from printworks.store.mail.mails import end_late_mails, purge_mails
+from printworks.store.money.cards import purge_setups
 from printworks.store.orders.lots import purge_lots
 from printworks.store.privacy.sweeps import record_sweep
 from printworks.store.queue.jobs import Job, purge_jobs
@@ -46,6 +47,8 @@ DRAFTS_AT_ONCE: Final = 50
 ORDERS_AT_ONCE: Final = 50
 # So that an operator can still see who was invited, and whether they accepted.
 KEEP_INVITATIONS: Final = timedelta(days=30)
+# So that an operator can still see why a merchant could not save a card.
+KEEP_CARD_SETUPS: Final = timedelta(days=30)
 
 # How soon to look again whether a backup is done.
 AFTER_BACKUP: Final = timedelta(minutes=1)
@@ -90,7 +93,8 @@ def _sessions(work: SystemWork, before: datetime) -> int:
     signed = purge_challenges(work.db, before=before, limit=ROWS_AT_ONCE)
     kept = purge_kept_forms(work.db, before=before, limit=ROWS_AT_ONCE)
     shown = forget_answers(work.db, before=before - KEEP_ANSWERS, limit=ROWS_AT_ONCE)
-    return ended + invited + tried + signed + kept + shown
+    cards = purge_setups(work.db, before=before - KEEP_CARD_SETUPS, limit=ROWS_AT_ONCE)
+    return ended + invited + tried + signed + kept + shown + cards
 
 
 def _pictures(work: SystemWork, before: datetime) -> int:

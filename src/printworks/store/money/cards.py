@@ -10,6 +10,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from printworks.errors import NotFound
 from printworks.rules.cards import CardState
 from printworks.rules.payments import OPEN_PAYMENTS, Payer
+from printworks.store.engine.purging import delete_oldest
 from printworks.store.engine.rows import columns_of, find_struct
 from printworks.store.engine.upsert import insert_or_update
 from printworks.store.tables import card_setups, merchants, payment_requests, saved_cards
@@ -58,12 +59,21 @@ _SHOWN: Final = columns_of(saved_cards, ShownCard)
 
 def insert_setup(db: Connection, new: NewCardSetup, *, now: datetime) -> CardSetup:
     """Add a page, before its provider is asked for it; those that were open are replaced."""
-    earlier = update(card_setups).where(
-        card_setups.c.merchant_id == new.merchant_id, card_setups.c.state == CardState.WAITING
-    )
-    db.execute(earlier.values(state=CardState.REPLACED))
+    give_up_setups(db, new.merchant_id)
     values = {**msgspec.structs.asdict(new), "state": CardState.WAITING, "created_at": now}
     return CardSetup(*db.execute(insert(card_setups).values(**values).returning(*_SETUP)).one())
+
+
+def give_up_setups(db: Connection, merchant_id: int) -> None:
+    """Let no card count that is entered on the pages of a merchant that are open."""
+    waiting = update(card_setups).where(
+        card_setups.c.merchant_id == merchant_id, card_setups.c.state == CardState.WAITING
+    )
+    db.execute(waiting.values(state=CardState.REPLACED))
+
+
+def find_setup(db: Connection, setup_id: int) -> CardSetup | None:
+    return find_struct(db, CardSetup, select(*_SETUP).where(card_setups.c.id == setup_id))
 
 
 def find_setup_by_key(db: Connection, key: str) -> CardSetup | None:
@@ -76,12 +86,18 @@ def find_setup_by_key(db: Connection, key: str) -> CardSetup | None:
 
 def lock_setup(db: Connection, setup_id: int) -> CardSetup:
     """Return a page, and let nobody else change the cards of its merchant until the end."""
-    query = select(*_SETUP).where(card_setups.c.id == setup_id)
-    setup = find_struct(db, CardSetup, query)
+    setup = find_setup(db, setup_id)
     if setup is None:
         raise NotFound(f"There is no card setup {setup_id}.")
     lock_cards(db, setup.merchant_id)
+    query = select(*_SETUP).where(card_setups.c.id == setup_id)
     return CardSetup(*db.execute(query).one())
+
+
+def purge_setups(db: Connection, *, before: datetime, limit: int) -> int:
+    """Delete pages that were over before then, unless nobody knows what became of them."""
+    is_old = (card_setups.c.expires_at < before) & (card_setups.c.state != CardState.WAITING)
+    return delete_oldest(db, card_setups.c.expires_at, is_old, limit=limit)
 
 
 def lock_cards(db: Connection, merchant_id: int) -> None:
