@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, select, update
 
+from printworks.actions.accounts.lifecycle import close_merchant
 from printworks.actions.payments.cards import (
     begin_card,
     describe_request,
@@ -144,6 +145,24 @@ def test_what_is_removed_is_forgotten(database: Database) -> None:
         assert get_card(db, work.merchant.id).payment_method == ""
         assert find_shown_card(db, work.merchant.id) is None
         assert forgotten(db) == ["pm_4242"]
+
+
+def test_a_closed_account_has_no_card_and_saves_none(database: Database) -> None:
+    with database.writing() as db:
+        with_card, without = a_shop(db), a_shop(db)
+        settle_card(with_card, begin_card(with_card).id, a_card())
+        open_pages = [begin_card(work) for work in (with_card, without)]
+        for work in (with_card, without):
+            close_merchant(work, "It moved")
+
+        assert get_card(db, with_card.merchant.id) == SavedCard("cus_1", "")
+        assert find_shown_card(db, with_card.merchant.id) is None
+        assert forgotten(db) == ["pm_4242"]
+        for setup in open_pages:
+            late = settle_card(without, setup.id, a_card(f"late_{setup.id}"))
+            assert late.state is CardState.REPLACED
+        assert get_card(db, without.merchant.id).payment_method == ""
+        assert len(forgotten(db)) == 3
 
 
 def test_an_event_lets_a_page_be_looked_at_once(database: Database) -> None:

@@ -11,6 +11,8 @@ from printworks.catalogue.products import Currency
 from printworks.store.accounts.merchants import hash_key, list_merchants
 from printworks.store.accounts.requests import note_key_uses
 from printworks.store.engine.database import Database
+from printworks.store.money.cards import ShownCard, write_shown_card
+from printworks.store.money.payments import SavedCard, save_card
 from tests.cli.operators import Operator
 from tests.cli.program import run
 from tests.factories import NOON
@@ -294,8 +296,32 @@ def test_everything_of_a_merchant_is_exported_into_one_file(
         assert archive.read("invoices.jsonl") == b""
         assert archive.read("invoices.csv").startswith(b"number,kind,date")
     assert about["merchantId"] == keeper.merchant.code
+    assert about["card"] is None
     assert known["order"] == order.id
     assert (again.code, "exists already" in again.complained) == (1, True)
+
+
+@pytest.mark.both_databases
+def test_an_export_shows_the_card_and_nothing_of_its_provider(
+    keeper: Operator, tmp_path: Path
+) -> None:
+    target = tmp_path / "alice.zip"
+    card = ShownCard("stripe", "pm_secret", "visa", "4242", 12, 2040)
+    with keeper.database.writing() as db:
+        save_card(db, keeper.merchant.id, SavedCard("cus_secret", "pm_secret"))
+        write_shown_card(db, keeper.merchant.id, card, now=NOON)
+
+    keeper.reads("merchant", "export", keeper.merchant.code, str(target))
+
+    with zipfile.ZipFile(target) as archive:
+        written = archive.read("merchant.json")
+    assert json.loads(written)["card"] == {
+        "brand": "visa",
+        "lastFour": "4242",
+        "expiresMonth": 12,
+        "expiresYear": 2040,
+    }
+    assert b"secret" not in written
 
 
 def test_the_exported_ledger_is_complete_however_long_it_is(

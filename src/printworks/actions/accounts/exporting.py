@@ -4,7 +4,7 @@ It is read a page at a time while it is sent, so that neither memory nor a trans
 it. An order that changes meanwhile is written as it was when its page was read.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from itertools import islice
 from typing import Final, TypeVar
@@ -21,6 +21,7 @@ from printworks.invoices.listed import write_rows
 from printworks.rules.invoices import write_document
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
+from printworks.store.money.cards import find_shown_card
 from printworks.store.money.ledger import list_entries
 from printworks.store.orders.orders import Order
 from printworks.store.orders.pages import list_orders, list_orders_from
@@ -65,6 +66,7 @@ def write_merchant_archive(
         "currency": export.merchant.currency,
         "billing": export.merchant.billing,
         "state": export.merchant.state,
+        "card": _describe_card(database, export.merchant.id),
     }
     yield from archive.add_lines("merchant.json", [_write_line(about)])
     orders = _read_orders(database, export.merchant.id, describe_order)
@@ -79,6 +81,20 @@ def write_merchant_archive(
             for name, key in pictures.items():
                 yield from archive.add_file(name, key)
     yield from archive.finish()
+
+
+def _describe_card(database: Database, merchant_id: int) -> Mapping[str, object] | None:
+    """Return what is known of the card itself; the provider's own numbers are of no use to anyone."""
+    with database.reading() as db:
+        card = find_shown_card(db, merchant_id)
+    if card is None:
+        return None
+    return {
+        "brand": card.brand,
+        "lastFour": card.last_four,
+        "expiresMonth": card.expires_month,
+        "expiresYear": card.expires_year,
+    }
 
 
 def _read_orders(

@@ -5,6 +5,7 @@ Orders in production, payments under way and callbacks go on whatever becomes of
 
 from typing import Final
 
+from printworks.actions.payments.cards import forget_cards
 from printworks.actions.work import Work
 from printworks.catalogue.products import Currency
 from printworks.rules.merchants import (
@@ -31,12 +32,13 @@ def suspend_merchant(work: Work, reason: str) -> None:
 
 
 def close_merchant(work: Work, reason: str) -> None:
-    """Close an account with nothing open: its people are signed out, and its keys refused."""
+    """Close an account with nothing open: its people are signed out, its keys refused, its card forgotten."""
     why = read_state_reason(reason)
     standing = store.lock_standing(work.db, work.merchant.id)
     check_move(standing.state, MerchantState.CLOSED)
     _require_nothing_open(work, standing, "The account cannot be closed")
     store.end_sessions_of_merchant(work.db, work.merchant.id)
+    forget_cards(work)
     _move(work, MerchantState.CLOSED, why)
 
 

@@ -20,6 +20,7 @@ from printworks.store.money.cards import (
     ShownCard,
     drop_shown_card,
     find_setup_by_key,
+    give_up_setups,
     insert_setup,
     is_being_charged,
     lock_cards,
@@ -117,11 +118,24 @@ def remove_card(work: Work) -> None:
         )
     if is_being_charged(work.db, work.merchant.id, card.payment_method):
         raise WrongState("An order is being paid by this card. Wait until that has ended.")
+    _drop(work, card)
+    work.audit("remove-card", work.merchant.code)
+
+
+def forget_cards(work: Work) -> None:
+    """Remove what is saved of a merchant whose account is closed, and let no card be saved."""
+    lock_cards(work.db, work.merchant.id)
+    give_up_setups(work.db, work.merchant.id)
+    card = get_card(work.db, work.merchant.id)
+    if card.payment_method:
+        _drop(work, card)
+
+
+def _drop(work: Work, card: SavedCard) -> None:
     save_card(work.db, work.merchant.id, SavedCard(card.customer, ""))
     drop_shown_card(work.db, work.merchant.id)
     if work.cards is not None:
         _forget(work, work.merchant.id, work.cards.provider, card.payment_method)
-    work.audit("remove-card", work.merchant.code)
 
 
 def recheck_card(system: SystemWork, key: str, *, event_id: str) -> None:
