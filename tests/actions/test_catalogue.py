@@ -1,6 +1,7 @@
 """Versions of the catalogue are added, published, withdrawn, deleted and returned to."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -21,13 +22,17 @@ from printworks.actions.catalogue import (
 from printworks.actions.images.images import add_images
 from printworks.actions.work import Actor
 from printworks.catalogue.drafts.beginning import begin_catalogue
+from printworks.catalogue.opening import read_catalogue
 from printworks.catalogue.products import Currency
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import NotFound, WrongState
 from printworks.rules.catalogue_versions import VersionState
+from printworks.rules.merchants import MerchantState
 from printworks.rules.people import Realm
 from printworks.store.accounts.audit import list_audit, list_audit_of
+from printworks.store.accounts.lifecycle import set_state
 from printworks.store.catalogue.versions import (
+    CatalogueVersion,
     find_before,
     find_current,
     get_version,
@@ -45,6 +50,8 @@ from tests.factories import NOON, a_merchant, a_system_work, a_work, an_order
 
 OPERATOR = Actor(Realm.OPERATOR, "owner@works.example")
 HOUR = timedelta(hours=1)
+# Made from what was installed.
+A_DRAFT = CatalogueVersion(9, "Cheaper", "", None, "", NOON, None, "")
 PRICES = {"first": "{ GBP = 20, EUR = 25 }", "second": "{ GBP = 30, EUR = 35 }"}
 
 
@@ -132,7 +139,7 @@ def test_a_draft_is_a_copy_that_is_changed_until_it_is_published(
 def test_a_catalogue_without_products_or_labs_is_warned_of(database: Database) -> None:
     empty = Catalogue.load(begin_catalogue([Currency.GBP]))
     with database.reading() as db:
-        warnings = list(find_warnings(a_system_work(db), empty))
+        warnings = list(find_warnings(a_system_work(db), empty, A_DRAFT))
 
     assert "Nothing is sold in it." in warnings
     assert any(line.startswith("It has no lab") for line in warnings)
@@ -146,7 +153,7 @@ def test_going_back_makes_a_new_version_with_the_same_files(
         system = a_system_work(db, catalogue=first, actor=OPERATOR)
         dearer = publish_version(system, add_version(system, second, "Dearer").id, second)
         later = a_system_work(db, now=NOON + HOUR, catalogue=second, actor=OPERATOR)
-        former = find_before(db, dearer.id, now=NOON + HOUR)
+        former = find_before(db, dearer)
         assert former is not None
 
         back = roll_back(later, first, former)
@@ -173,6 +180,22 @@ def test_only_a_draft_is_deleted(database: Database, catalogues: dict[str, Catal
             delete_version(system, one.id)
 
 
+def test_a_draft_whose_copies_go_on_is_deleted(
+    database: Database, catalogues: dict[str, Catalogue]
+) -> None:
+    first, second = catalogues.values()
+    with database.writing() as db:
+        system = a_system_work(db, catalogue=first, actor=OPERATOR)
+        draft = add_version(system, second, "Dearer")
+        copied = add_draft(system, second.texts, "A copy", copy_of=draft.id)
+
+        delete_version(system, draft.id)
+
+        assert get_version(db, copied.id).based_on == draft.based_on
+        with pytest.raises(NotFound, match=f"There is no version {draft.id}"):
+            add_draft(system, second.texts, "Another copy", copy_of=draft.id)
+
+
 def test_what_publishing_would_break_is_said_before(
     database: Database, catalogues: dict[str, Catalogue]
 ) -> None:
@@ -183,10 +206,13 @@ def test_what_publishing_would_break_is_said_before(
     with database.writing() as db:
         system = a_system_work(db, catalogue=catalogue)
         a_merchant(db, currency=Currency.USD)
+        closed = a_merchant(db, currency=Currency.AUD)
+        set_state(db, closed.id, MerchantState.CLOSED, "Moved away")
 
-        said = list(find_warnings(system, catalogue))
+        said = list(find_warnings(system, catalogue, A_DRAFT))
 
     assert any("Merchants are charged in USD" in line for line in said)
+    assert not any("AUD" in line for line in said)
     assert any("PHOTO-4X6 is sold for 0.01 GBP and costs at least 0.08" in line for line in said)
 
 
@@ -194,9 +220,10 @@ def test_a_lab_with_unfinished_work_is_missed(database: Database) -> None:
     with database.writing() as db:
         submitted(db, a_merchant(db))
         system = a_system_work(db, catalogue=CATALOGUE)
+        without_labs = msgspec.structs.replace(CATALOGUE, labs=())
 
-        before = list(find_warnings(system, CATALOGUE))
-        after = list(find_warnings(system, msgspec.structs.replace(CATALOGUE, labs=())))
+        before = list(find_warnings(system, CATALOGUE, A_DRAFT))
+        after = list(find_warnings(system, without_labs, A_DRAFT))
 
     assert not any("has work that is not finished" in line for line in before)
     assert any("has work that is not finished" in line for line in after)
@@ -224,6 +251,68 @@ def test_every_process_follows_and_work_that_has_begun_does_not(
     watch.look()
 
     assert watch.current.fingerprint == second.fingerprint
+
+
+def test_a_version_made_from_an_older_one_says_that_it_takes_something_back(
+    database: Database, catalogues: dict[str, Catalogue]
+) -> None:
+    first, second = catalogues.values()
+    with database.writing() as db:
+        system = a_system_work(db, catalogue=first, actor=OPERATOR)
+        dearer = add_version(system, second, "Dearer")
+        stale = add_draft(system, first.texts, "Stale")
+        assert not any("is taken back" in line for line in find_warnings(system, first, stale))
+        publish_version(system, dearer.id, second)
+
+        said = list(find_warnings(system, first, stale))
+
+    assert f"version {dearer.id} is in use by now" in said[0]
+    assert "is taken back" in said[0]
+
+
+def test_two_first_drafts_at_once_keep_what_was_installed_once(
+    database: Database, catalogues: dict[str, Catalogue]
+) -> None:
+    first, second = catalogues.values()
+    together = threading.Barrier(2)
+
+    def add(title: str) -> None:
+        together.wait(10)
+        with database.writing() as db:
+            add_draft(a_system_work(db, catalogue=first, actor=OPERATOR), second.texts, title)
+
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(add, ("One", "Another")))
+
+    with database.reading() as db:
+        titles = [version.title for version in list_versions(db, limit=9)]
+    assert sorted(titles) == ["Another", "As installed", "One"]
+
+
+def test_a_draft_is_deleted_or_published_and_never_half_of_each(
+    database: Database, catalogues: dict[str, Catalogue]
+) -> None:
+    first, second = catalogues.values()
+    with database.writing() as db:
+        system = a_system_work(db, catalogue=first, actor=OPERATOR)
+        drafts = [add_draft(system, second.texts, f"Draft {number}") for number in range(10)]
+
+    def publish(draft: CatalogueVersion) -> None:
+        with database.writing() as db:
+            publish_version(a_system_work(db, catalogue=first, actor=OPERATOR), draft.id, second)
+
+    def delete(draft: CatalogueVersion) -> None:
+        with database.writing() as db:
+            delete_version(a_system_work(db, catalogue=first, actor=OPERATOR), draft.id)
+
+    with ThreadPoolExecutor(2) as threads:
+        for draft in drafts:
+            both = [threads.submit(act, draft) for act in (publish, delete)]
+            [refusal] = [error for one in both if (error := one.exception()) is not None]
+            assert isinstance(refusal, NotFound | WrongState)
+    with database.reading() as db:
+        for version in list_versions(db, limit=20):
+            assert read_catalogue(read_texts(db, version.id)).products
 
 
 def test_a_thread_follows_until_it_is_closed(

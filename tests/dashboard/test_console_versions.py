@@ -3,11 +3,13 @@
 import re
 
 import pytest
+from sqlalchemy import update
 
 from printworks.catalogue.snapshot import DEFAULT_FOLDER, Catalogue
 from printworks.rules.people import Role
 from printworks.store.catalogue.versions import find_current
 from printworks.store.engine.database import Database
+from printworks.store.tables import catalogue_files
 from tests.api.client import Server
 from tests.dashboard.visits import words_of
 from tests.dashboard.windows import Window, open_console
@@ -49,7 +51,12 @@ def test_a_version_is_imported_looked_at_published_and_returned_from(
         assert page == f"{VERSIONS}/{find_current(db, now=NOON)}"
 
     back = operator.do(f"{VERSIONS}/1", "roll-back-catalogue").headers["location"]
-    assert "Back to version 1" in operator.words(back.partition("?")[0])
+    said = operator.words(back.partition("?")[0])
+    assert "Back to version 1" in said
+    # What was in use before it, not what it is a copy of.
+    assert f"Compared with version {page.rpartition('/')[2]}" in said
+    assert "price GBP" in said
+    assert "Not compared" in operator.words(f"{VERSIONS}/1")
     assert "Earlier" in operator.words(page)
 
 
@@ -65,6 +72,32 @@ def test_a_version_waits_is_withdrawn_and_deleted(operator: Window) -> None:
     assert "Enter a date and a time" in words_of(refused)
     assert "Scheduled" in waiting
     assert operator.open(page).status == 404
+
+
+def test_a_time_too_far_ahead_is_refused_at_its_field(operator: Window) -> None:
+    page = import_files(operator, dearer_files()).headers["location"].partition("?")[0]
+
+    refused = operator.do(page, "publish-catalogue", at="2036-01-01T00:00").body.decode()
+
+    assert "at most 366 days ahead" in refused
+    assert re.search(r'<input[^>]*name="at"[^>]*aria-invalid="true"', refused)
+
+
+@pytest.mark.both_databases
+def test_a_version_that_this_release_cannot_read_is_not_returned_to(
+    operator: Window, database: Database
+) -> None:
+    page = import_files(operator, dearer_files()).headers["location"].partition("?")[0]
+    operator.do(page, "publish-catalogue")
+    with database.writing() as db:
+        wrong = update(catalogue_files).where(catalogue_files.c.version_id == 1)
+        db.execute(wrong.values(content="[[products]]\nsku = 7\n"))
+
+    refused = operator.do(f"{VERSIONS}/1", "roll-back-catalogue")
+
+    assert refused.status == 400
+    assert "This release cannot use this version." in words_of(refused)
+    assert "Not compared" in operator.words(page)
 
 
 def test_what_is_wrong_with_files_is_named_by_file_and_line(operator: Window) -> None:

@@ -4,7 +4,7 @@ A catalogue is read and checked before the transaction that adds it. Every proce
 published within seconds; an order that was quoted keeps its price.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from printworks.actions.work import SystemWork
@@ -22,6 +22,7 @@ _AS_INSTALLED = "As installed"
 def add_version(system: SystemWork, catalogue: Catalogue, title: str) -> CatalogueVersion:
     """Add a draft that changes the version in use."""
     title = read_title(title)
+    store.lock_versions(system.db)
     current = _require_first(system)
     like = store.find_version_like(system.db, catalogue.fingerprint)
     if like is not None:
@@ -36,8 +37,10 @@ def add_draft(
 ) -> CatalogueVersion:
     """Add a draft to be changed: a copy of a version or, without one, of the version in use."""
     title = read_title(title)
+    store.lock_versions(system.db)
     current = _require_first(system)
-    added = _insert(system, texts, title, based_on=copy_of or current)
+    based_on = current if copy_of is None else store.get_version(system.db, copy_of).id
+    added = _insert(system, texts, title, based_on=based_on)
     system.audit("add-catalogue", f"version {added.id}", title=title)
     return added
 
@@ -49,6 +52,7 @@ def save_draft(
 
     `seen` is its fingerprint then, and `what` the part that is changed, for the audit log.
     """
+    store.lock_versions(system.db)
     version = store.get_version(system.db, version_id)
     rules.check_editing(state_of(system, version))
     if not store.replace_texts(system.db, version.id, texts, seen=seen):
@@ -65,6 +69,7 @@ def publish_version(
     It was read and checked before; if it was changed since, it is not published.
     """
     when = system.real_now if at is None else max(at, system.real_now)
+    store.lock_versions(system.db)
     version = store.get_version(system.db, version_id)
     if version.fingerprint != checked.fingerprint:
         raise WrongState("This draft was changed in this moment. Look at it again.")
@@ -76,6 +81,7 @@ def publish_version(
 
 def withdraw_version(system: SystemWork, version_id: int) -> None:
     """Do not publish a version at its time; it is a draft again."""
+    store.lock_versions(system.db)
     version = store.get_version(system.db, version_id)
     rules.check_withdrawing(state_of(system, version))
     store.set_publishing(system.db, version.id, None, by="")
@@ -84,9 +90,10 @@ def withdraw_version(system: SystemWork, version_id: int) -> None:
 
 def delete_version(system: SystemWork, version_id: int) -> None:
     """Delete a draft."""
+    store.lock_versions(system.db)
     version = store.get_version(system.db, version_id)
     rules.check_deleting(state_of(system, version))
-    store.delete_version(system.db, version.id)
+    store.delete_version(system.db, version)
     system.audit("delete-catalogue", f"version {version.id}", title=version.title)
 
 
@@ -94,6 +101,7 @@ def roll_back(
     system: SystemWork, catalogue: Catalogue, version: CatalogueVersion
 ) -> CatalogueVersion:
     """Use a version that was in use before again, as a new version with the same files."""
+    store.lock_versions(system.db)
     rules.check_rolling_back(state_of(system, version))
     title = f"Back to version {version.id}"
     copied = _insert(system, catalogue.texts, title, based_on=version.id)
@@ -104,13 +112,29 @@ def roll_back(
 
 def state_of(system: SystemWork, version: CatalogueVersion) -> VersionState:
     """Return the state of a version now."""
+    return list_states(system, [version])[0]
+
+
+def list_states(system: SystemWork, versions: Sequence[CatalogueVersion]) -> list[VersionState]:
+    """Return the states of versions now, in their order."""
+    now = system.real_now
+    current = store.find_current(system.db, now=now)
+    return [
+        find_state(version.publish_at, is_current=version.id == current, now=now)
+        for version in versions
+    ]
+
+
+def find_warnings(
+    system: SystemWork, catalogue: Catalogue, version: CatalogueVersion
+) -> Iterator[str]:
+    """Say what publishing a version would break or should not be meant."""
     current = store.find_current(system.db, now=system.real_now)
-    is_current = version.id == current
-    return find_state(version.publish_at, is_current=is_current, now=system.real_now)
-
-
-def find_warnings(system: SystemWork, catalogue: Catalogue) -> Iterator[str]:
-    """Say what publishing a catalogue would break or should not be meant."""
+    if version.based_on != current:
+        yield (
+            f"It was made from version {version.based_on}, and version {current} is in use by now: "
+            f"what was changed in between is taken back, unless it is in this version, too."
+        )
     if not catalogue.products:
         yield "Nothing is sold in it."
     if not catalogue.labs:

@@ -42,8 +42,10 @@ def show_versions(session: CommandSession, *, limit: Limit = 50) -> None:
     """List the versions of the catalogue, newest first."""
     with session.system_work() as system:
         found = list_versions(system.db, limit=limit)
+        states = actions.list_states(system, found)
         rows = [
-            {**_describe(version), "state": actions.state_of(system, version)} for version in found
+            {**_describe(version), "state": state}
+            for version, state in zip(found, states, strict=True)
         ]
     session.show_list(rows, _COLUMNS, "There is no version yet: the catalogue is as installed.")
 
@@ -65,7 +67,7 @@ def import_folder(
         ) from error
     with session.system_work() as system:
         added = actions.add_version(system, catalogue, title or f"Imported from {folder.name}")
-        warnings = list(actions.find_warnings(system, catalogue))
+        warnings = list(actions.find_warnings(system, catalogue, added))
     _warn(warnings)
     session.done(
         f"Version {added.id} is a draft. `printworks catalogue diff {added.id}` shows what changes, "
@@ -128,7 +130,8 @@ def publish(
     catalogue = _load(session, version)
     when = None if at is None else at.replace(tzinfo=UTC)
     with session.system_work() as system:
-        warnings = list(actions.find_warnings(system, catalogue))
+        draft = get_version(system.db, version)
+        warnings = list(actions.find_warnings(system, catalogue, draft))
         published = actions.publish_version(system, version, catalogue, at=when)
     _warn(warnings)
     what = _describe(published)
@@ -172,7 +175,7 @@ def _find_before(session: CommandSession) -> int:
     now = session.services.clock()
     with session.reading() as db:
         current = find_current(db, now=now)
-        before = None if current is None else find_before(db, current, now=now)
+        before = None if current is None else find_before(db, get_version(db, current))
     if before is None:
         raise WrongState("No other version was in use before.")
     return before.id

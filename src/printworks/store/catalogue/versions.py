@@ -5,11 +5,12 @@ from datetime import datetime
 from typing import Final
 
 import msgspec
-from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, and_, bindparam, delete, insert, or_, select, text, update
 
 from printworks.catalogue.products import Currency
 from printworks.catalogue.sources import fingerprint
 from printworks.errors import NotFound
+from printworks.rules.merchants import MerchantState
 from printworks.rules.production import DROPPED, SENT, LabState
 from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.engine.rows import (
@@ -42,7 +43,19 @@ _CURRENT: Final = PreparedStatement(
     .order_by(catalogue_versions.c.publish_at.desc(), catalogue_versions.c.id.desc())
     .limit(1)
 )
+_TAKE_TURN: Final = PreparedStatement(
+    text("SELECT pg_advisory_xact_lock(hashtext('printworks.catalogue'))")
+)
 _UNFINISHED: Final = [state for state in LabState if state not in DROPPED | SENT]
+
+
+def lock_versions(db: Connection) -> None:
+    """Let nobody else change versions until the transaction ends.
+
+    Whoever writes to SQLite is alone anyway.
+    """
+    if db.dialect.name == "postgresql":
+        _TAKE_TURN.one(db, {})
 
 
 def find_current(db: Connection, *, now: datetime) -> int | None:
@@ -75,14 +88,11 @@ def find_version_like(db: Connection, fingerprint: str) -> CatalogueVersion | No
     )
 
 
-def find_before(db: Connection, current: int, *, now: datetime) -> CatalogueVersion | None:
-    """Return the version that was in use before this one."""
-    query = (
-        select(*_COLUMNS)
-        .where(catalogue_versions.c.publish_at <= now, catalogue_versions.c.id != current)
-        .order_by(catalogue_versions.c.publish_at.desc(), catalogue_versions.c.id.desc())
-        .limit(1)
-    )
+def find_before(db: Connection, version: CatalogueVersion) -> CatalogueVersion | None:
+    """Return the version that was in use before one that was published."""
+    at, number = catalogue_versions.c.publish_at, catalogue_versions.c.id
+    is_earlier = or_(at < version.publish_at, and_(at == version.publish_at, number < version.id))
+    query = select(*_COLUMNS).where(is_earlier).order_by(at.desc(), number.desc()).limit(1)
     return find_struct(db, CatalogueVersion, query)
 
 
@@ -140,14 +150,18 @@ def set_publishing(
     return CatalogueVersion(*db.execute(changed).one())
 
 
-def delete_version(db: Connection, version_id: int) -> None:
-    db.execute(delete(catalogue_files).where(catalogue_files.c.version_id == version_id))
-    db.execute(delete(catalogue_versions).where(catalogue_versions.c.id == version_id))
+def delete_version(db: Connection, version: CatalogueVersion) -> None:
+    """Delete a version; its copies then change what it changed."""
+    copies = update(catalogue_versions).where(catalogue_versions.c.based_on == version.id)
+    db.execute(copies.values(based_on=version.based_on))
+    db.execute(delete(catalogue_files).where(catalogue_files.c.version_id == version.id))
+    db.execute(delete(catalogue_versions).where(catalogue_versions.c.id == version.id))
 
 
 def list_used_currencies(db: Connection) -> set[Currency]:
-    """Return the currencies in which merchants are charged."""
-    return set(db.execute(select(merchants.c.currency).distinct()).scalars())
+    """Return the currencies in which merchants are charged, except for closed ones."""
+    is_open = merchants.c.state != MerchantState.CLOSED
+    return set(db.execute(select(merchants.c.currency).where(is_open).distinct()).scalars())
 
 
 def list_busy_labs(db: Connection) -> set[str]:

@@ -26,6 +26,7 @@ from printworks.rules.people import Duty
 from printworks.store.accounts.audit import list_audit_of
 from printworks.store.catalogue.versions import (
     CatalogueVersion,
+    find_before,
     get_version,
     list_versions,
     read_texts,
@@ -36,6 +37,7 @@ _ROWS: Final = 20
 _MOST_CHANGES: Final = 300
 _MOST_PROBLEMS: Final = 50
 _MOST_ENTRIES: Final = 30
+_WAITING: Final = frozenset({VersionState.DRAFT, VersionState.SCHEDULED})
 # The name of a file is part of a sentence, and of a path when it is exported.
 _LONGEST_FILE_NAME: Final = 80
 
@@ -51,9 +53,10 @@ class VersionLine(msgspec.Struct, frozen=True):
 def show_versions(visit: ConsoleVisit, problems: Sequence[CatalogueProblem] = ()) -> Response:
     """Show the versions of the catalogue, newest first."""
     found, last = cut(list_versions(visit.db, before=visit.cursor(), limit=_ROWS + 1), _ROWS)
+    states = actions.list_states(visit.system_work, found)
     return visit.render(
         "console/versions.html",
-        lines=[VersionLine(one, actions.state_of(visit.system_work, one)) for one in found],
+        lines=[VersionLine(one, state) for one, state in zip(found, states, strict=True)],
         problems=problems[:_MOST_PROBLEMS],
         problem_count=len(problems),
         pages=visit.pages(last.id if last else None),
@@ -118,7 +121,7 @@ def show_version(visit: ConsoleVisit) -> Response:
     except BadCatalogue as error:
         return _show_unfinished(visit, version, state, error)
     changes, against = _compare(visit, version, catalogue, state)
-    is_waiting = state in {VersionState.DRAFT, VersionState.SCHEDULED}
+    warnings = actions.find_warnings(visit.system_work, catalogue, version)
     return visit.render(
         "console/version.html",
         version=version,
@@ -128,7 +131,7 @@ def show_version(visit: ConsoleVisit) -> Response:
         change_count=len(changes),
         against=against,
         problem_count=0,
-        warnings=list(actions.find_warnings(visit.system_work, catalogue)) if is_waiting else [],
+        warnings=list(warnings) if state in _WAITING else [],
         is_mine=visit.may(Duty.ADMINISTER),
         history=list_audit_of(visit.db, f"version {version.id}", limit=_MOST_ENTRIES),
     )
@@ -156,13 +159,18 @@ def _show_unfinished(
 def _compare(
     visit: ConsoleVisit, version: CatalogueVersion, catalogue: Catalogue, state: VersionState
 ) -> tuple[list[CatalogueChange], str]:
-    """Compare with what is in use; one that was in use already with the one it changed."""
-    if state in {VersionState.DRAFT, VersionState.SCHEDULED}:
+    """Compare with what is in use; one that was in use already with the one before it."""
+    if state in _WAITING:
         return list_changes(visit.services.catalogue, catalogue), "the version in use"
-    if version.based_on is None:
+    before = find_before(visit.db, version)
+    if before is None:
         return [], ""
-    before = get_version(visit.db, version.based_on)
-    return list_changes(_load(visit.db, before), catalogue), f"version {before.id}"
+    try:
+        former = _load(visit.db, before)
+    except BadCatalogue:
+        # An older release could read it, and this one cannot.
+        return [], ""
+    return list_changes(former, catalogue), f"version {before.id}"
 
 
 @show_version.action(
@@ -175,22 +183,23 @@ def _compare(
 def publish(visit: ConsoleVisit) -> None:
     """Use the version from now on, or from a time on, if nothing is wrong with it."""
     at = _read_time(visit.sent.text("at"))
-    with visit.services.database.reading() as db:
-        version = get_version(db, visit.number("id"))
-        texts = read_texts(db, version.id)
-    try:
-        checked = read_catalogue(texts)
-    except BadCatalogue as error:
-        raise WrongState(_explain(error)) from error
-    with visit.services.database.writing() as db:
+    version, checked = _read_version(visit, "This draft cannot be published yet.")
+    with visit.services.database.writing() as db, at_field("at"):
         actions.publish_version(visit.system_work_in(db), version.id, checked, at=at)
         visit.remember(db)
 
 
-def _explain(error: BadCatalogue) -> str:
-    count = len(error.problems)
-    more = f" There are {count - 1} more problems." if count > 1 else ""
-    return f"This draft cannot be published yet. {error.problems[0].sentence}{more}"
+def _read_version(visit: ConsoleVisit, refusal: str) -> tuple[CatalogueVersion, Catalogue]:
+    """Return the version of this page; refuse one with which something is wrong."""
+    with visit.services.database.reading() as db:
+        version = get_version(db, visit.number("id"))
+        texts = read_texts(db, version.id)
+    try:
+        return version, read_catalogue(texts)
+    except BadCatalogue as error:
+        more = len(error.problems) - 1
+        rest = f" There are {more} more problems." if more else ""
+        raise WrongState(f"{refusal} {error.problems[0].sentence}{rest}") from error
 
 
 @show_version.action("copy-version", duty=Duty.ADMINISTER, alone=True)
@@ -240,9 +249,7 @@ def delete(visit: ConsoleVisit) -> str:
 )
 def roll_back(visit: ConsoleVisit) -> str:
     """Use the version again, as a new one."""
-    with visit.services.database.reading() as db:
-        version = get_version(db, visit.number("id"))
-        catalogue = _load(db, version)
+    version, catalogue = _read_version(visit, "This release cannot use this version.")
     with visit.services.database.writing() as db:
         published = actions.roll_back(visit.system_work_in(db), catalogue, version)
     return f"/console/versions/{published.id}"
@@ -259,4 +266,5 @@ def _read_time(text: str) -> datetime | None:
     try:
         return datetime.fromisoformat(text).replace(tzinfo=UTC)
     except ValueError:
-        raise BadInput("Enter a date and a time, such as 2027-01-31T08:00.") from None
+        message = "Enter a date and a time, such as 2027-01-31T08:00."
+        raise BadInput(message, field="at") from None
