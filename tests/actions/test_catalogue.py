@@ -1,6 +1,7 @@
 """Versions of the catalogue are added, published, withdrawn, deleted and returned to."""
 
 import threading
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -23,6 +24,7 @@ from printworks.actions.images.images import add_images
 from printworks.actions.work import Actor
 from printworks.catalogue.drafts.beginning import begin_catalogue
 from printworks.catalogue.opening import read_catalogue
+from printworks.catalogue.problems import BadCatalogue
 from printworks.catalogue.products import Currency
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import NotFound, WrongState
@@ -313,6 +315,38 @@ def test_a_draft_is_deleted_or_published_and_never_half_of_each(
     with database.reading() as db:
         for version in list_versions(db, limit=20):
             assert read_catalogue(read_texts(db, version.id)).products
+
+
+def test_a_version_that_cannot_be_read_is_read_once_and_leaves_the_other_in_use(
+    database: Database, catalogues: dict[str, Catalogue], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = catalogues.values()
+    with database.writing() as db:
+        add_version(a_system_work(db, catalogue=first, actor=OPERATOR), second, "Dearer")
+    watch = CatalogueWatch(database, None, lambda: NOON)
+    assert watch.look().fingerprint == first.fingerprint
+    with database.writing() as db:
+        system = a_system_work(db, catalogue=first, actor=OPERATOR)
+        draft = add_draft(system, {"a.toml": "?"}, "Broken")
+        checked = msgspec.structs.replace(second, fingerprint=draft.fingerprint)
+        publish_version(system, draft.id, checked)
+    reads = []
+
+    def count_reads(texts: Mapping[str, str]) -> Catalogue:
+        reads.append(texts)
+        return read_catalogue(texts)
+
+    monkeypatch.setattr("printworks.store.catalogue.watch.read_catalogue", count_reads)
+    for _ in range(3):
+        with pytest.raises(BadCatalogue):
+            watch.look()
+    assert len(reads) == 1
+    assert watch.current.fingerprint == first.fingerprint
+
+    with database.writing() as db:
+        system = a_system_work(db, catalogue=first, actor=OPERATOR)
+        publish_version(system, add_draft(system, second.texts, "Mended").id, second)
+    assert watch.look().fingerprint == second.fingerprint
 
 
 def test_a_thread_follows_until_it_is_closed(

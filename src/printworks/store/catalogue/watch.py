@@ -1,10 +1,11 @@
 """The catalogue that is in use, followed by every process."""
 
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 
 from printworks.catalogue.opening import open_catalogue, read_catalogue
-from printworks.catalogue.problems import BadCatalogue
+from printworks.catalogue.problems import BadCatalogue, CatalogueProblem, Place
 from printworks.catalogue.snapshot import Catalogue
 from printworks.clock import Clock
 from printworks.store.catalogue.versions import find_current, read_texts
@@ -30,6 +31,8 @@ class CatalogueWatch(Follower):
         self._version: int | None = None
         self._current: Catalogue | None = None
         self._lock = threading.Lock()
+        # The last version that could not be read, and what is wrong with it.
+        self._bad: tuple[int | None, Mapping[CatalogueProblem, Place]] | None = None
 
     @property
     def current(self) -> Catalogue:
@@ -42,12 +45,24 @@ class CatalogueWatch(Follower):
             with self._database.reading() as db:
                 version = find_current(db, now=self._clock())
                 is_new = self._current is None or version != self._version
+                if is_new and self._bad is not None and self._bad[0] == version:
+                    # What was published stays as it is: it would fail again.
+                    raise BadCatalogue(self._bad[1])
                 texts = read_texts(db, version) if is_new and version is not None else None
             if is_new:
                 # Read outside the transaction: that takes a third of a second.
-                loaded = open_catalogue(self._folder) if texts is None else read_catalogue(texts)
-                self._current, self._version = loaded, version
+                self._current, self._version = self._load(version, texts), version
             current = self._current
         # It was set above, if it had not been before.
         assert current is not None  # noqa: S101
         return current
+
+    def _load(self, version: int | None, texts: Mapping[str, str] | None) -> Catalogue:
+        """Read a version, or the folder of the settings, whose files may be mended meanwhile."""
+        if texts is None:
+            return open_catalogue(self._folder)
+        try:
+            return read_catalogue(texts)
+        except BadCatalogue as error:
+            self._bad = (version, error.places)
+            raise
