@@ -49,7 +49,7 @@ from printworks.rules.mail import (
     MailTerms,
     NoticeFact,
 )
-from printworks.rules.payments import Billing
+from printworks.rules.payments import Billing, Cards
 from printworks.rules.people import Realm, Role
 from printworks.rules.production import LabState
 from printworks.store.accounts.invitations import find_invitation
@@ -77,9 +77,9 @@ TERMS = MailTerms("Fox", "https://print.example", Language.FR, "print.example")
 HOUR = timedelta(hours=1)
 
 
-def a_sender(db: Connection, *, now: datetime = NOON) -> SystemWork:
+def a_sender(db: Connection, *, now: datetime = NOON, cards: Cards | None = None) -> SystemWork:
     """Begin work where mail is sent."""
-    return a_system_work(db, now=now, mail_terms=TERMS)
+    return a_system_work(db, now=now, mail_terms=TERMS, cards=cards)
 
 
 def an_operator(db: Connection, role: Role = Role.ADMIN) -> Person:
@@ -365,6 +365,29 @@ def test_people_are_told_of_images_and_payments_that_come_to_nothing(database: D
     [fact] = refused.facts.items
     assert (fact.order, fact.text) == (request.order_id, "no funds")
     assert (fact.amount, fact.currency) == (request.amount, "GBP")
+    assert not refused.facts.may_change_card
+
+
+def test_only_those_who_may_change_the_card_are_led_to_it(database: Database) -> None:
+    with database.writing() as db:
+        owner = a_person(db, "mary@shop.example")
+        assert owner.merchant_id is not None
+        merchant = get_merchant(db, owner.merchant_id)
+        new = NewPerson(
+            realm=Realm.MERCHANT,
+            email="viewer@shop.example",
+            role=Role.VIEWER,
+            merchant_id=merchant.id,
+            password_hash="",
+        )
+        insert_person(db, new, now=NOON)
+        sender = a_sender(db, cards=CARDS)
+        for kind in (MailKind.PAYMENTS_REFUSED, MailKind.IMAGES_FAILED):
+            notify(sender, merchant.id, kind, [NoticeFact(order=1)])
+            write_notices(sender, merchant.id, kind)
+        led = {(mail.email, mail.kind) for mail in mails_in(db) if mail.facts.may_change_card}
+
+    assert led == {("mary@shop.example", MailKind.PAYMENTS_REFUSED)}
 
 
 class TestParcels:

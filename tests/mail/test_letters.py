@@ -173,6 +173,14 @@ def test_one_and_many_are_different_words() -> None:
     assert "et 1\u202f199 autres" in many[1].text
 
 
+def test_who_may_change_the_card_is_led_to_it() -> None:
+    led = MailFacts(items=[ITEM], may_change_card=True)
+    kind, words = MailKind.PAYMENTS_REFUSED, Words(Language.EN)
+
+    assert "https://1.1/settings/card" in render(kind, words, led)[1].text
+    assert "/settings/card" not in render(kind, words, MailFacts(items=[ITEM]))[1].text
+
+
 def test_what_is_not_known_is_left_out() -> None:
     bare = MailFacts(items=[NoticeFact(order=17, subject=3)])
     shipped = render(MailKind.SHIPMENTS_SENT, Words(Language.EN), bare)[1].text

@@ -56,7 +56,10 @@ def write_payments_refused(w: Writing) -> Letter:
         ),
         items=tuple(_about_order(w, fact) for fact in w.facts.items),
         more=_more(w),
-        button=LetterLink(say("Open your orders"), w.at("/orders")),
+        # Each order has a link of its own.
+        button=LetterLink(say("Check your card"), w.at("/settings/card"))
+        if w.facts.may_change_card
+        else LetterLink(say("Open your orders"), w.at("/orders")),
     )
 
 

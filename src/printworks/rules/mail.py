@@ -134,6 +134,8 @@ class MailFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     # How many things happened, and the first of them.
     count: int = 1
     items: Sequence[NoticeFact] = ()
+    # Whether the reader can do something about the merchant's card.
+    may_change_card: bool = False
 
 
 class MailTerms(msgspec.Struct, frozen=True):

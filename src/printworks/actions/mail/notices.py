@@ -16,6 +16,8 @@ from printworks.rules.mail import (
     find_address,
     find_slot,
 )
+from printworks.rules.payments import is_on_account
+from printworks.rules.people import MAY, Duty
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.accounts.shops import get_shop
 from printworks.store.callbacks.deliveries import Delivery
@@ -55,14 +57,23 @@ def write_notices(work: SystemWork, merchant_id: int | None, kind: MailKind) -> 
     count, first = take_notices(work.db, merchant_id, kind)
     if not count:
         return 0
-    shop = "" if merchant_id is None else get_merchant(work.db, merchant_id).name
-    facts = MailFacts(shop=shop, count=count, items=first)
+    merchant = None if merchant_id is None else get_merchant(work.db, merchant_id)
+    is_about_card = (
+        kind is MailKind.PAYMENTS_REFUSED
+        and merchant is not None
+        and not is_on_account(merchant.billing, work.cards)
+    )
     readers = list_readers(work.db, merchant_id, kind)
     for person in readers:
         letter = NewLetter(
             kind=kind,
             email=person.email,
-            facts=facts,
+            facts=MailFacts(
+                shop="" if merchant is None else merchant.name,
+                count=count,
+                items=first,
+                may_change_card=is_about_card and Duty.ACCOUNT in MAY[person.role],
+            ),
             merchant_id=merchant_id,
             person_id=person.id,
         )
