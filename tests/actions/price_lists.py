@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection
 
-from printworks.actions.prices.lists import ListTerms, add_list, assign_to_merchant, set_lines
+from printworks.actions.price_lists import ListTerms, add_list, assign_to_merchant, set_lines
 from printworks.actions.work import Actor, SystemWork
 from printworks.rules.people import Realm
 from printworks.rules.price_lists import PriceBook, PriceLine, PriceList, PriceRates

@@ -7,7 +7,7 @@ import pytest
 
 from printworks.actions.images.editing import edit_image
 from printworks.actions.images.images import add_images, remove_image
-from printworks.actions.prices.lists import (
+from printworks.actions.price_lists import (
     ListTerms,
     add_group,
     add_list,

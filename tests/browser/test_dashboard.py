@@ -14,7 +14,7 @@ from sqlalchemy import func, select
 
 from printworks.actions.catalogue import add_version
 from printworks.actions.mail.writing import NewLetter, write_mail
-from printworks.actions.prices.lists import ListTerms, add_list
+from printworks.actions.price_lists import ListTerms, add_list
 from printworks.actions.privacy.erasing import erase_order
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard import console, merchant

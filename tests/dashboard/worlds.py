@@ -15,7 +15,7 @@ from printworks.actions.accounts.merchants import add_key
 from printworks.actions.catalogue import add_draft, add_version
 from printworks.actions.mail.writing import NewLetter, write_mail
 from printworks.actions.orders.orders import cancel_order
-from printworks.actions.prices.lists import ListTerms, add_list
+from printworks.actions.price_lists import ListTerms, add_list
 from printworks.actions.privacy.erasing import erase_order
 from printworks.catalogue.drafts.beginning import begin_catalogue
 from printworks.catalogue.drafts.draft import Draft

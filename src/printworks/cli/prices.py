@@ -9,8 +9,8 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from printworks.actions.prices import lists as actions
-from printworks.actions.prices.lists import ListTerms
+from printworks.actions import price_lists as actions
+from printworks.actions.price_lists import ListTerms
 from printworks.cli.options import Limit
 from printworks.cli.output import Columns, pick
 from printworks.cli.session import CommandSession, command

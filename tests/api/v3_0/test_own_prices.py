@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import pytest
 
-from printworks.actions.prices.lists import ListTerms, change_list
+from printworks.actions.price_lists import ListTerms, change_list
 from printworks.rules.price_lists import PriceLine, PriceList
 from printworks.store.accounts.merchants import get_merchant_by_code
 from printworks.store.engine.database import Database

@@ -190,13 +190,13 @@ class OrderOut(msgspec.Struct, frozen=True, kw_only=True):
     canUpdateShipping: Annotated[bool, since(V2_6)]
     canUpdateImages: Annotated[bool, since(V2_6)]
     errorMessage: str | None
-    # Only where a seller collects tax: how much of it there is, and what is charged in all.
-    tax: int | msgspec.UnsetType = msgspec.UNSET
-    total: int | msgspec.UnsetType = msgspec.UNSET
 
     @classmethod
     def of(cls, shown: ShownOrder, catalogue: Catalogue, links: Links) -> Self:
         order, shared = shown.order, show_shared_members(shown, links)
+        # Members that came after these versions.
+        for name in ("tax", "total"):
+            shared.pop(name, None)
         shared["errorMessage"] = say_in_words(shared["errorMessage"] or "") or None
         return cls(
             **shared,

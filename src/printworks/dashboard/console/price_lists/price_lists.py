@@ -9,8 +9,8 @@ from typing import Final
 import msgspec
 from starlette.responses import Response
 
-from printworks.actions.prices import lists as actions
-from printworks.actions.prices.lists import ListTerms
+from printworks.actions import price_lists as actions
+from printworks.actions.price_lists import ListTerms
 from printworks.dashboard.shared.paging import cut
 from printworks.dashboard.site.forms import at_field
 from printworks.dashboard.site.router import page_at
