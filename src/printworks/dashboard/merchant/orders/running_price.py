@@ -25,6 +25,7 @@ from printworks.dashboard.shared.product_families import find_family
 from printworks.dashboard.site.forms import find_choice, read_number
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.rules.images import MOST_COPIES
+from printworks.rules.merchants import explain_currency
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.routing.model import PlannedShipment, Routed
 from printworks.store.images.images import sum_items
@@ -102,7 +103,9 @@ def find_running_price(
     country = delivery.country
     catalogue, prices = visit.services.catalogue, visit.work.prices
     currency = visit.merchant.currency
-    found = [(catalogue.find_product(sku), number) for sku, number in copies.items() if number]
+    gone = explain_currency(currency, catalogue.currencies)
+    priced = copies if gone is None else {}
+    found = [(catalogue.find_product(sku), number) for sku, number in priced.items() if number]
     known = [(product, number) for product, number in found if product is not None]
     sold = [(product, number) for product, number in known if product.is_sold_to(country)]
     wanted = [RoutedProduct(place, product, number) for place, (product, number) in enumerate(sold)]
@@ -131,9 +134,12 @@ def find_running_price(
         parcels=[_describe_parcel(parcel, wanted, catalogue) for parcel in parcels],
         why=_explain(parcels, wanted, catalogue),
         problems=[
-            f"{product.description} is not sold to {name_country(country)}, so it is not in this price."
-            for product, _ in known
-            if not product.is_sold_to(country)
+            *([] if gone is None else [gone]),
+            *(
+                f"{product.description} is not sold to {name_country(country)}, so it is not in this price."
+                for product, _ in known
+                if not product.is_sold_to(country)
+            ),
         ],
     )
 
