@@ -136,9 +136,9 @@ def end_list(system: SystemWork, list_id: int) -> PriceList:
 
 def add_group(system: SystemWork, name: str) -> MerchantGroup:
     """Add a group of merchants that will have price lists together."""
-    name = read_name(name)
+    name = read_name(name, "group")
     if store.find_group(system.db, name) is not None:
-        raise BadInput(f"There is a group {name} already.", field="name")
+        raise BadInput(f"There is a group {name} already.", field="group")
     group = store.insert_group(system.db, name, now=system.real_now)
     system.audit("add-group", name)
     return group

@@ -77,8 +77,7 @@ def add_list(visit: ConsoleVisit) -> str:
 
 @show_lists.action("add-group", "The group was added.", duty=Duty.ADMINISTER)
 def add_group(visit: ConsoleVisit) -> None:
-    with at_field("group"):
-        actions.add_group(visit.system_work, visit.sent.text("group"))
+    actions.add_group(visit.system_work, visit.sent.text("group"))
 
 
 @show_lists.action("put-into-group", "The merchant is in the group.", duty=Duty.ADMINISTER)
