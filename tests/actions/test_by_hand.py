@@ -1,11 +1,13 @@
 """Money that operators post by hand: with a reason, and above a limit by two of them."""
 
+from datetime import timedelta
 from typing import Any, Final
 
 import pytest
 from sqlalchemy import Connection, update
 
 from printworks.actions.accounts.merchants import add_merchant
+from printworks.actions.invoices.issuing import make_document
 from printworks.actions.orders.orders import cancel_order
 from printworks.actions.payments.by_hand import (
     Posted,
@@ -20,24 +22,33 @@ from printworks.actions.payments.payments import record_refunded
 from printworks.actions.work import Actor
 from printworks.errors import BadInput, NotFound, WrongState
 from printworks.rules.approvals import MoneyTerms
-from printworks.rules.ledger import EntryKind
+from printworks.rules.ledger import Account, EntryKind, LedgerLine, reversal_key
 from printworks.rules.people import Realm
 from printworks.rules.sales import Figures
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
 from printworks.store.money.approvals import list_waiting
-from printworks.store.money.ledger import list_entries, read_books, read_credit_limit
+from printworks.store.money.invoices import list_waiting_causes
+from printworks.store.money.ledger import (
+    NewLedgerEntry,
+    get_entry,
+    list_entries,
+    post_entry,
+    read_books,
+    read_credit_limit,
+)
 from printworks.store.money.sales import list_sales_days
 from printworks.store.tables import ledger_entries
 from tests.actions.complaints import complain, refund, submitted
 from tests.actions.test_ledger import CATALOGUE, pay_by_card
 from tests.actions.test_taxes import sell
-from tests.factories import a_merchant, a_system_work, a_work
+from tests.factories import NOON, a_merchant, a_system_work, a_work
 
 ANN: Final = Actor(Realm.OPERATOR, "ann@example.com")
 BEN: Final = Actor(Realm.OPERATOR, "ben@example.com")
 STRICT: Final = MoneyTerms(approve_above=1000)
 K: Final = EntryKind
+DAY: Final = timedelta(days=1)
 
 
 def post(db: Connection, merchant: Merchant, kind: EntryKind, amount: int, **given: Any) -> Posted:
@@ -92,6 +103,44 @@ def test_the_tax_of_a_credit_is_reversed_with_it(database: Database) -> None:
 
         assert posted.entry is not None
         assert (posted.entry.amount, posted.entry.tax) == (60, 10)
+        assert posted.entry.lines == (
+            LedgerLine(Account.RECEIVABLE, 60),
+            LedgerLine(Account.GOODWILL, -50),
+            LedgerLine(Account.TAX, -10),
+        )
+    assert find_faults(database) == []
+
+
+def test_a_reversal_without_the_tax_of_its_credit_is_found(database: Database) -> None:
+    with database.writing() as db:
+        sell(db)
+        merchant = a_merchant(db)
+        refund(db, complain(db, merchant, submitted(db, merchant)), 60)
+        untaxed = NewLedgerEntry(
+            key=reversal_key(get_entry(db, merchant.id, 2)),
+            kind=K.CREDIT_REVERSAL,
+            amount=60,
+            currency="GBP",
+        )
+        post_entry(db, merchant.id, untaxed, now=NOON)
+
+    assert find_faults(database) == ["reversal-tax"]
+
+
+def test_a_reversed_credit_keeps_its_credit_note_and_gets_no_other_document(
+    database: Database,
+) -> None:
+    with database.writing() as db:
+        sell(db)
+        merchant = a_merchant(db)
+        refund(db, complain(db, merchant, submitted(db, merchant)), 60)
+        reverse_entry(a_work(db, merchant, actor=ANN), 2, "the wrong order")
+        issued = [make_document(a_work(db, merchant), entry, payment_terms=DAY) for entry in (1, 2)]
+
+        assert [one and one.document.gross for one in issued][1:] == [60]
+        later = NOON + 9 * DAY
+        assert list_waiting_causes(db, merchant.id, before=later, kinds=tuple(K), limit=9) == []
+    assert find_faults(database) == []
 
 
 def test_what_belongs_to_an_order_is_not_reversed_by_hand(database: Database) -> None:

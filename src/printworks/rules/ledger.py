@@ -273,6 +273,12 @@ class Audit:
             reversed_one = self._reversible.pop(entry.key, None)
             if reversed_one is None or entry.owed != -reversed_one.owed:
                 self._find("reversal", f"Entry {entry.number} reverses no entry.")
+            elif entry.tax != reversed_one.tax:
+                number, tax = reversed_one.number, reversed_one.tax
+                sentence = (
+                    f"Entry {entry.number} reverses {entry.tax} of tax: entry {number} has {tax}."
+                )
+                self._find("reversal-tax", sentence)
 
     def _add_to_totals(self, booked: Booked) -> None:
         entry = booked.entry
