@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from printworks.actions.accounts import exporting
+from printworks.actions.sellers import change_business
 from printworks.catalogue.products import Currency
 from printworks.store.accounts.merchants import hash_key, list_merchants
 from printworks.store.accounts.requests import note_key_uses
@@ -15,7 +16,8 @@ from printworks.store.money.cards import ShownCard, write_shown_card
 from printworks.store.money.payments import SavedCard, save_card
 from tests.cli.operators import Operator
 from tests.cli.program import run
-from tests.factories import NOON
+from tests.factories import NOON, a_work
+from tests.sellers import GERMAN
 
 
 def test_adding_a_merchant_prints_one_line_of_json(database_url: str, tmp_path: Path) -> None:
@@ -281,6 +283,8 @@ def test_everything_of_a_merchant_is_exported_into_one_file(
     keeper: Operator, tmp_path: Path
 ) -> None:
     order = keeper.adds_an_order()
+    with keeper.database.writing() as db:
+        change_business(a_work(db, keeper.merchant), GERMAN)
     target = tmp_path / "alice.zip"
     words = ("merchant", "export", keeper.merchant.code, str(target))
 
@@ -297,6 +301,14 @@ def test_everything_of_a_merchant_is_exported_into_one_file(
         assert archive.read("invoices.csv").startswith(b"number,kind,date")
     assert about["merchantId"] == keeper.merchant.code
     assert about["card"] is None
+    assert about["company"] == {
+        "name": GERMAN.name,
+        "street": GERMAN.street,
+        "postalCode": GERMAN.postal_code,
+        "town": GERMAN.town,
+        "countryCode": "DE",
+        "vatId": GERMAN.vat_id,
+    }
     assert known["order"] == order.id
     assert (again.code, "exists already" in again.complained) == (1, True)
 

@@ -18,11 +18,13 @@ from printworks.actions.work import Work
 from printworks.files.archives import ArchiveWriter
 from printworks.files.store import Files
 from printworks.invoices.listed import write_rows
+from printworks.rules.businesses import Business
 from printworks.rules.invoices import write_document
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
 from printworks.store.money.cards import find_shown_card
 from printworks.store.money.ledger import list_entries
+from printworks.store.money.sellers import find_business
 from printworks.store.orders.orders import Order
 from printworks.store.orders.pages import list_orders, list_orders_from
 
@@ -37,6 +39,8 @@ class MerchantExport(msgspec.Struct, frozen=True, kw_only=True):
     """Whose data is exported, and what of it."""
 
     merchant: Merchant
+    # None if it has not named its company.
+    company: Business | None
     at: datetime
     with_pictures: bool = True
     # Pictures beyond this are named and left out.
@@ -48,6 +52,7 @@ def begin_merchant_export(work: Work, *, with_pictures: bool, most_bytes: int) -
     work.audit("export-merchant", work.merchant.code, pictures=with_pictures)
     return MerchantExport(
         merchant=work.merchant,
+        company=find_business(work.db, work.merchant.id),
         at=work.real_now,
         with_pictures=with_pictures,
         most_bytes=most_bytes,
@@ -67,6 +72,7 @@ def write_merchant_archive(
         "billing": export.merchant.billing,
         "state": export.merchant.state,
         "card": _describe_card(database, export.merchant.id),
+        "company": export.company and _describe_company(export.company),
     }
     yield from archive.add_lines("merchant.json", [_write_line(about)])
     orders = _read_orders(database, export.merchant.id, describe_order)
@@ -94,6 +100,17 @@ def _describe_card(database: Database, merchant_id: int) -> Mapping[str, object]
         "lastFour": card.last_four,
         "expiresMonth": card.expires_month,
         "expiresYear": card.expires_year,
+    }
+
+
+def _describe_company(company: Business) -> dict[str, str]:
+    return {
+        "name": company.name,
+        "street": company.street,
+        "postalCode": company.postal_code,
+        "town": company.town,
+        "countryCode": company.country,
+        "vatId": company.vat_id,
     }
 
 
