@@ -25,6 +25,7 @@ from tests.actions.complaints import a_draft
 from tests.actions.price_lists import a_list_of, an_owner, read_book
 from tests.actions.test_ledger import CARDS, CATALOGUE
 from tests.factories import NO_LISTS, NOON, a_merchant, a_work
+from tests.sellers import sell
 
 DAY = timedelta(days=1)
 LATER = NOON + 2 * DAY
@@ -122,6 +123,22 @@ def test_another_price_is_refused_until_it_was_shown(database: Database) -> None
     submitted = scene.submit()
 
     assert scene.owed == submitted.price == shown.price < scene.draft.price
+
+
+def test_a_tax_that_is_another_after_the_quote_has_ended_is_refused_until_it_was_shown(
+    database: Database,
+) -> None:
+    scene = Scene(database)
+    sell(database)
+    total = round(scene.draft.price * 1.2)
+    said = f"it was {scene.draft.price / 100:,.2f} GBP, and is {total / 100:,.2f} GBP now"
+    with pytest.raises(WrongState, match=said):
+        scene.submit(book=NO_LISTS)
+
+    shown = scene.look(book=NO_LISTS).order
+    submitted = scene.submit(book=NO_LISTS)
+
+    assert scene.owed == submitted.total == shown.total == total
 
 
 def test_a_recipient_is_not_asked_for_a_price_that_was_not_shown(database: Database) -> None:

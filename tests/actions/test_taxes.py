@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import Connection, update
 
 from printworks.actions.images.recipient_prices import set_prices_to_user
+from printworks.actions.orders.plans import look_at_order
 from printworks.actions.orders.shipping import change_shipping
 from printworks.actions.payments.totals import total_for_recipient
 from printworks.actions.sellers import (
@@ -18,7 +19,7 @@ from printworks.actions.sellers import (
 )
 from printworks.actions.submission.submit import await_payment, submit_order
 from printworks.actions.taxes import estimate_tax, get_taxed_order, preview_tax
-from printworks.errors import NotFound
+from printworks.errors import NotFound, WrongState
 from printworks.rules.businesses import Business
 from printworks.rules.ledger import EntryKind
 from printworks.rules.orders import Payment, ShippingMethod
@@ -141,18 +142,58 @@ def test_a_business_of_another_member_state_pays_none(database: Database) -> Non
         assert find_faults(db, merchant) == []
 
 
-def test_what_was_quoted_before_there_was_a_seller_is_taxed_when_it_is_submitted(
+def look_and_submit(database: Database, merchant: Merchant, draft: Order) -> tuple[Order, Order]:
+    """Be refused, look at an order, and submit it; return it as it was shown, and submitted."""
+    with database.writing() as db:
+        again = get_order_to_change(db, merchant.id, draft.id)
+        with pytest.raises(WrongState, match=f"it was {draft.total / 100:,.2f} GBP, and is"):
+            submit_order(work_of(db, merchant), again)
+    with database.reading() as db:
+        shown = look_at_order(work_of(db, merchant), database, draft.id).order
+    with database.writing() as db:
+        again = get_order_to_change(db, merchant.id, draft.id)
+        order = submit_order(work_of(db, merchant), again)
+        assert isinstance(order, Order)
+        assert owed(db, merchant) == order.total == shown.total
+        assert find_faults(db, merchant) == []
+    return shown, order
+
+
+def test_what_was_quoted_before_there_was_a_seller_is_taxed_once_that_was_shown(
     database: Database,
 ) -> None:
     with database.writing() as db:
         merchant = a_merchant(db)
         draft = a_draft(db, merchant)
         sell(db)
+
+    shown, order = look_and_submit(database, merchant, draft)
+
+    assert (draft.tax, order.tax) == (None, round(order.price * 0.2))
+    # Only the tax is another one: the price is kept as long as before.
+    assert (shown.price, shown.quote_expires_at) == (draft.price, draft.quote_expires_at)
+
+
+def test_a_tax_in_the_price_changes_no_total_and_is_not_refused(database: Database) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        draft = a_draft(db, merchant)
+        sell(db, is_gross=True)
         order = submit_order(work_of(db, merchant), draft)
 
         assert isinstance(order, Order)
-        assert (draft.tax, order.tax) == (None, round(order.price * 0.2))
-        assert find_faults(db, merchant) == []
+        assert (order.tax, order.total) == (round(order.price / 6), draft.total)
+
+
+def test_a_recipient_is_asked_for_the_tax_of_today(database: Database) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        draft = a_draft(db, merchant, payment=Payment.INVOICE_RECIPIENT)
+        sell(db, is_gross=True)
+        order = await_payment(work_of(db, merchant, cards=CARDS), draft)
+
+        assert (draft.recipient_tax, order.total) == (0, draft.total)
+        assert order.recipient_tax > 0
 
 
 def test_an_open_order_shows_what_submitting_it_would_charge(database: Database) -> None:
@@ -209,11 +250,10 @@ def test_after_the_last_seller_drafts_are_not_taxed(database: Database) -> None:
         merchant = a_merchant(db)
         draft = a_draft(db, merchant)
         stop_selling(a_system_work(db))
-        order = submit_order(work_of(db, merchant), draft)
 
-        assert isinstance(order, Order)
-        assert (order.tax, order.total) == (None, order.price)
-        assert owed(db, merchant) == order.price
+    _, order = look_and_submit(database, merchant, draft)
+
+    assert (order.tax, order.total) == (None, order.price)
 
 
 def test_an_order_whose_tax_is_not_what_was_charged_is_found(database: Database) -> None:

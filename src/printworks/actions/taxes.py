@@ -1,5 +1,6 @@
 """The tax of orders: calculated with the quote, frozen at submission, told to whoever asks."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
@@ -71,18 +72,39 @@ def tax_order(
 def _tax_order(
     work: Work, order: Order, parties: TaxParties | None, items: Iterable[ItemSum], shipping: int
 ) -> dict[str, Any]:
-    priced = sorted(item for item in items if item.copies)
-    if parties is None or not priced or order.destination_country is None:
+    terms = _find_terms(work, order, parties, items, shipping)
+    if parties is None or terms is None:
         return _UNTAXED
-    sold = [_describe(work, item.sku, item.copies, item.price) for item in priced]
-    business = parties.buyer or Business()
-    terms = _tax(work, order.destination_country, parties, sold, shipping, business)
     return {
         "tax": terms.tax,
         "tax_included": terms.is_gross,
         "tax_terms": msgspec.to_builtins(terms),
         "recipient_tax": _tax_recipient(work, order, parties, shipping),
     }
+
+
+def _find_terms(
+    work: Work, order: Order, parties: TaxParties | None, items: Iterable[ItemSum], shipping: int
+) -> TaxTerms | None:
+    """Return how an order is taxed at these prices; None if it is not."""
+    # One line for each product and price, also while its images had different prices before.
+    copies = Counter[tuple[str, int]]()
+    for item in items:
+        copies[item.sku, item.price] += item.copies
+    priced = sorted((kind, number) for kind, number in copies.items() if number)
+    if parties is None or not priced or order.destination_country is None:
+        return None
+    sold = [_describe(work, sku, number, each) for (sku, each), number in priced]
+    business = parties.buyer or Business()
+    return _tax(work, order.destination_country, parties, sold, shipping, business)
+
+
+def total_again(
+    work: Work, order: Order, parties: TaxParties | None, items: Iterable[ItemSum]
+) -> int:
+    """Return what an order is charged in all by who sells and buys now, at the price it has."""
+    terms = _find_terms(work, order, parties, items, order.shipping_price)
+    return order.price if terms is None or terms.is_gross else order.price + terms.tax
 
 
 def tax_again(work: Work, order: Order) -> Order:

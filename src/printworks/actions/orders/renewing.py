@@ -2,25 +2,33 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 
 from printworks.actions.orders.quotes import calculate_price, quote_order
+from printworks.actions.taxes import tax_again, total_again
 from printworks.actions.work import SystemWork, Work
 from printworks.rules.quotes import explain_new_price, keeps_quote
 from printworks.store.engine.database import Database
 from printworks.store.images.images import Images, ItemSum
 from printworks.store.labs.shipments import WholeOrder
+from printworks.store.money.sellers import find_tax_parties
 from printworks.store.orders import quotes as store
 from printworks.store.orders.orders import Order, get_order_to_change
+
+# Renewed in one transaction, so that no other writer waits for long.
+_STORED_TOGETHER: Final = 50
+
+
+def _keeps_quote(order: Order) -> bool:
+    return keeps_quote(order.status, order.quote_expires_at, order.payment_request_id)
 
 
 def is_quote_over(work: Work, order: Order) -> bool:
     """Whether an order no longer keeps the price that it was quoted."""
     ends = order.quote_expires_at
-    if ends is None or not keeps_quote(order.status, ends, order.payment_request_id):
-        return False
-    return ends <= work.now
+    return ends is not None and _keeps_quote(order) and ends <= work.now
 
 
 def renew_quotes(
@@ -28,38 +36,63 @@ def renew_quotes(
 ) -> Sequence[WholeOrder]:
     """Return orders that the merchant looks at, at the prices of today if their quotes have ended.
 
-    They are stored in a transaction of its own, each unless it has changed since it was read.
+    One that keeps its price is taxed again if it would be charged another total. They are stored in
+    transactions of their own, each unless it has changed since it was read.
     """
-    over = [one for one in found if is_quote_over(work, one.order)]
-    if not over:
-        return found
+    # Always in the same order: two lists of the same orders must not deadlock.
+    stale = sorted(_find_stale(work, found), key=lambda one: one.order.id)
     renewed: dict[int, WholeOrder] = {}
-    with database.writing_beside(work.db) as db:
-        writing = msgspec.structs.replace(work, db=db)
-        # Always in the same order: two lists of the same orders must not deadlock.
-        for one in sorted(over, key=lambda one: one.order.id):
-            order = get_order_to_change(db, work.merchant.id, one.order.id)
-            # If it has changed since, this is what it was when it was read.
-            if order.version == one.order.version:
-                quoted = quote_order(writing, order, {})
-                images = quoted.show(one.images)
-                renewed[order.id] = one._replace(order=quoted.order, images=images)
+    for first in range(0, len(stale), _STORED_TOGETHER):
+        with database.writing_beside(work.db) as db:
+            writing = msgspec.structs.replace(work, db=db)
+            for one in stale[first : first + _STORED_TOGETHER]:
+                renewed[one.order.id] = _renew(writing, one)
     return [renewed.get(one.order.id, one) for one in found]
 
 
-def refuse_unseen_price(work: Work, whole: WholeOrder) -> str | None:
-    """Return why an order whose quote has ended cannot be submitted; None if it costs the same."""
-    order = whole.order
+def _find_stale(work: Work, found: Sequence[WholeOrder]) -> list[WholeOrder]:
+    """Return the orders that would not be charged what they say."""
+    kept = [one for one in found if _keeps_quote(one.order)]
+    if not kept:
+        return []
+    parties = find_tax_parties(work.db, work.merchant.id)
+    return [
+        one
+        for one in kept
+        if is_quote_over(work, one.order)
+        or total_again(work, one.order, parties, _sum(one.images)) != one.order.total
+    ]
+
+
+def _renew(work: Work, one: WholeOrder) -> WholeOrder:
+    order = get_order_to_change(work.db, work.merchant.id, one.order.id)
+    if order.version != one.order.version:
+        # It has changed since: this is what it was when it was read.
+        return one
     if not is_quote_over(work, order):
+        return one._replace(order=tax_again(work, order))
+    quoted = quote_order(work, order, {})
+    return one._replace(order=quoted.order, images=quoted.show(one.images))
+
+
+def refuse_unseen_price(work: Work, whole: WholeOrder) -> str | None:
+    """Return why an open order cannot be submitted; None if it costs what was shown, with tax."""
+    order = whole.order
+    if not _keeps_quote(order):
         return None
-    _, values = calculate_price(work, order, _sum(whole.images))
-    current = values["price"]
-    # A price is a number whatever else is in the row.
-    assert isinstance(current, int)  # noqa: S101
-    if current == order.price:
+    items = _sum(whole.images)
+    if is_quote_over(work, order):
+        _, values = calculate_price(work, order, items)
+        current = msgspec.structs.replace(
+            order, **{name: values[name] for name in ("price", "tax", "tax_included")}
+        ).total
+    else:
+        parties = find_tax_parties(work.db, work.merchant.id)
+        current = total_again(work, order, parties, items)
+    if current == order.total:
         return None
     currency = order.currency or work.merchant.currency
-    return explain_new_price(quoted=order.price, current=current, currency=currency)
+    return explain_new_price(quoted=order.total, current=current, currency=currency)
 
 
 def end_quotes(

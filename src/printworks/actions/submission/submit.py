@@ -57,12 +57,13 @@ def submit_order(
     check_lab_of_key(work, order, ready and ready.routing)
     if order.payment_request_id is not None:
         return resume_payment(work, order.payment_request_id)
-    order = tax_again(work, order)
     on_account = is_on_account(work.merchant.billing, work.cards)
     if on_account:
         # Locked, so that two orders at once cannot exceed the same limit.
         lock_books(work.db, work.merchant.id)
     images = require_valid(work, order, needs_recipient=needs_recipient, ready=ready).images
+    # The total is what was shown; who buys and sells is what the invoice says.
+    order = tax_again(work, order)
     work.audit_routine(
         "submit-order", f"order {order.id}", price=order.total, currency=order.currency
     )
@@ -87,15 +88,18 @@ def await_payment(work: Work, order: Order, ready: ReadySubmission | None = None
     if work.cards is None:
         raise WrongState("Recipients cannot pay here; set `payment` to InvoiceMe.")
     check_lab_of_key(work, order, ready and ready.routing)
-    order = tax_again(work, order)
     require_payable(work, order, ready)
+    taxed = tax_again(work, order)
+    if taxed.recipient_tax != order.recipient_tax:
+        # Then the merchant pays another part of it.
+        require_payable(work, taxed)
     work.audit_routine("await-payment", f"order {order.id}")
     pay_until = work.now + work.cards.checkout_within
     work.enqueue(JobKind.END_CHECKOUT, {"order": order.id}, wait=work.cards.checkout_within)
     return move_order(
         work,
-        order,
+        taxed,
         OrderStatus.AWAITING_PAYMENT,
         pay_until=pay_until,
-        reasons=drop_reasons(order.reasons, UNPAID),
+        reasons=drop_reasons(taxed.reasons, UNPAID),
     )
