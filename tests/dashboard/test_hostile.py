@@ -9,9 +9,11 @@ from urllib.parse import urlencode
 
 import pytest
 
+from printworks.rules.cards import CardState
 from printworks.rules.people import Realm
 from printworks.settings import Settings
 from printworks.store.engine.database import Database
+from printworks.store.money.cards import find_setup_by_key, update_setup
 from tests.api.client import Client
 from tests.api.conftest import MovableClock
 from tests.api.images import PHOTO, create
@@ -52,6 +54,7 @@ ASKED: Final = {
     "/console/routing": ("country", "method", "sku1", "copies1", "at"),
     "/console/catalogue": ("q", "kind", "country"),
     "/console/merchants": ("q", "before"),
+    "/console/prices": ("before",),
     "/console/production": ("lab", "state", "show"),
     "/console/jobs": ("kind", "state"),
     "/console/ledger": ("merchant", "before"),
@@ -132,6 +135,25 @@ def test_no_page_runs_what_stands_in_its_address(
         page = window.open(f"{address}?{asked}")
         assert page.status in {200, 404}, text
         check(page, text)
+
+
+def test_neither_page_of_a_card_runs_what_a_provider_says(
+    alice: Window, database: Database, clock: MovableClock
+) -> None:
+    for text in some_of(list_handfuls()):
+        clock.advance(seconds=5)
+        asked = alice.do("/settings/card", "replace-card")
+        [key] = re.findall(r"/bank/cards/(\S+)", asked.headers["refresh"])
+        bank = alice.open(f"/bank/cards/{key}")
+        assert b"Simulated bank" in bank.body
+        check(bank, text)
+        with database.writing() as db:
+            setup = find_setup_by_key(db, key)
+            assert setup is not None
+            update_setup(db, setup, {"state": CardState.REFUSED, "reason": text})
+        back = alice.open(f"/payments/cards/{key}")
+        assert b"No card was saved" in back.body
+        check(back, text)
 
 
 def test_no_page_runs_what_its_path_says(alice: Window, clock: MovableClock) -> None:

@@ -26,11 +26,17 @@ def show_lab_costs(visit: ConsoleVisit) -> Response:
     """Show what labs are owed, and the latest payments."""
     paid = list_lab_payments(visit.db, before=visit.cursor(), limit=_ROWS + 1)
     shown, after = cut_page(paid, _ROWS, lambda payment: payment.id)
+    debts = list_debts(visit.db)
+    catalogue = visit.services.catalogue
     return visit.render(
         "console/lab_costs.html",
-        debts=list_debts(visit.db),
+        debts=debts,
+        debt_choices=[
+            (f"{debt.lab}/{debt.currency}", f"{name_lab(debt.lab, catalogue)}, {debt.currency}")
+            for debt in debts
+        ],
         payments=shown,
-        lab_name=lambda code: name_lab(code, visit.services.catalogue),
+        lab_name=lambda code: name_lab(code, catalogue),
         write_day=write_stored_day,
         may_pay=visit.may(Duty.ADMINISTER),
         pages=visit.pages(after),
