@@ -41,7 +41,9 @@ def owed(session: CommandSession) -> None:
 def pay(
     session: CommandSession,
     lab: Annotated[str, typer.Argument(help="The code of the lab.")],
-    currency: Annotated[Currency, typer.Argument(case_sensitive=False)],
+    currency: Annotated[
+        Currency, typer.Argument(case_sensitive=False, help="What it is paid in, such as EUR.")
+    ],
     *,
     until: Annotated[
         datetime,

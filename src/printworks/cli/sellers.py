@@ -22,7 +22,6 @@ from printworks.store.money.sellers import find_seller
 
 app = typer.Typer()
 
-_Text = Annotated[str | None, typer.Option()]
 _Country = Annotated[str, typer.Argument(help="Its code of two letters, such as FR.")]
 
 
@@ -58,15 +57,19 @@ def set_one(
     *,
     name: Annotated[str | None, typer.Option(help="The name of the company.")] = None,
     street: Annotated[str | None, typer.Option(help="With the house number.")] = None,
-    postal_code: _Text = None,
-    town: _Text = None,
+    postal_code: Annotated[str | None, typer.Option(help="The postcode.")] = None,
+    town: Annotated[str | None, typer.Option(help="The town or city.")] = None,
     country: Annotated[str | None, typer.Option(help="Its code of two letters.")] = None,
     vat_id: Annotated[str | None, typer.Option(help="In its own country.")] = None,
-    email: _Text = None,
-    register_number: _Text = None,
-    bank: _Text = None,
-    iban: _Text = None,
-    bic: _Text = None,
+    email: Annotated[str | None, typer.Option(help="Where buyers may write to.")] = None,
+    register_number: Annotated[
+        str | None, typer.Option(help="The number in its country's register of companies.")
+    ] = None,
+    bank: Annotated[
+        str | None, typer.Option(help="The name of the bank that is paid into.")
+    ] = None,
+    iban: Annotated[str | None, typer.Option(help="The account that is paid into.")] = None,
+    bic: Annotated[str | None, typer.Option(help="The code of that bank.")] = None,
     gross: Annotated[
         bool | None, typer.Option("--gross/--net", help="Whether prices include tax.")
     ] = None,
