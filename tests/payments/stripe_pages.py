@@ -96,7 +96,10 @@ def save(id: str, card: str) -> Any:  # noqa: A002
 
 def find_any(id: str) -> Any:  # noqa: A002
     """Return a page of either kind."""
-    return resources.store[f"checkout.session:{id}"]
+    found = resources.store.get(f"checkout.session:{id}")
+    if found is None:
+        raise UserError(404, "", {"code": "resource_missing"})
+    return found
 
 
 def retrieve(id: str, **_options: Any) -> Any:  # noqa: A002
