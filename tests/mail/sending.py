@@ -2,6 +2,7 @@
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import timedelta
 from typing import Final
 
@@ -24,8 +25,10 @@ def work_on_mail(database: Database, settings: Settings, clock: Clock) -> int:
     """Run the jobs about mail that are due; return how many."""
 
     async def work() -> int:
-        services = some_services(database, settings, clock)
-        with ThreadPoolExecutor(2) as threads:
+        with (
+            ThreadPoolExecutor(2) as threads,
+            closing(some_services(database, settings, clock)) as services,
+        ):
             async with open_resources(services) as resources:
                 worker = Worker(
                     Context(services, threads, resources),

@@ -247,6 +247,8 @@ def open_shop(
             yield Shop(database, chosen, clock, host, resources, merchant, loop, worker)
         finally:
             loop.run(opening.__aexit__(None, None, None))
+            # Whatever follows the catalogue would read it every second until the last test.
+            services.close()
 
 
 async def _make_worker(context: Context, kinds: Collection[JobKind]) -> Worker:
