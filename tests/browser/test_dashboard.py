@@ -12,12 +12,14 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from sqlalchemy import func, select
 
+from printworks.actions.brand import change_brand
 from printworks.actions.catalogue import add_version
 from printworks.actions.mail.writing import NewLetter, write_mail
 from printworks.actions.price_lists import ListTerms, add_list
 from printworks.actions.privacy.erasing import erase_order
 from printworks.catalogue.snapshot import Catalogue
 from printworks.dashboard import console, merchant
+from printworks.rules.brand import Brand
 from printworks.rules.mail import MailFacts, MailKind, MailTerms, NoticeFact
 from printworks.rules.orders import OrderStatus
 from printworks.rules.people import Realm
@@ -406,6 +408,7 @@ def test_every_page_can_be_used_by_everybody(
     open_page: NewPage, house: House, size: str, scheme: str
 ) -> None:
     page = open_page(size, scheme)
+    write_legal_texts(house)
     house.sign_up(page, "Everybody", f"everybody-{scheme}@shop.example")
     for place in merchant.PAGES:
         if "{" not in place.path and place.path not in NOT_DRAWN:
@@ -417,6 +420,7 @@ def test_every_page_can_be_used_by_everybody(
             check_at(page, house, about.get(place.path, place.path))
     check_at(page, house, "/orders?q=nobody")
     check_at(page, house, "/orders?choose=all")
+    check_saving_a_card(page, house)
 
     erase_one(house)
     house.enter_console(page, f"everybody-{scheme}@works.example")
@@ -441,6 +445,8 @@ def test_every_page_can_be_used_by_everybody(
         "/sign-up",
         "/console/sign-in",
         "/forgotten-password",
+        "/imprint",
+        "/terms",
         f"/invitations/{'0' * 48}",
     ):
         check_at(stranger, house, path)
@@ -526,6 +532,25 @@ def add_price_list(house: House) -> str:
     with house.database.writing() as db:
         added = add_list(a_system_work(db, now=datetime.now(UTC)), ListTerms(name="Schools"))
     return f"/console/prices/{added.id}"
+
+
+def write_legal_texts(house: House) -> None:
+    """Have an imprint and terms."""
+    texts = Brand(imprint="Fox\nhello@fox.example\n\nhttps://fox.example", terms="Pay in time.")
+    with house.database.writing() as db:
+        change_brand(a_system_work(db, now=datetime.now(UTC)), texts)
+
+
+def check_saving_a_card(page: Page, house: House) -> None:
+    """Look at the pages on which a card is saved, and at the card."""
+    page.goto(house.at("/settings/card"))
+    press(page, "Save a card")
+    expect(page.get_by_role("heading", name="Which card shall be saved?")).to_be_visible()
+    check_page(page)
+    press(page, "Save card")
+    expect(page.get_by_role("heading", name="Your card is saved")).to_be_visible()
+    check_page(page)
+    check_at(page, house, "/settings/card")
 
 
 def erase_one(house: House) -> None:

@@ -1,17 +1,22 @@
 """Operators make price lists in the console, and pages say how a price came about."""
 
+import html
+import re
+
 import pytest
 
 from printworks.actions.orders.quotes import price_order
 from printworks.rules.price_lists import PriceLine
 from printworks.store.engine.database import Database
+from printworks.store.money.price_lists import set_group
 from printworks.store.orders.orders import get_order_to_change
 from tests.actions.complaints import a_draft
 from tests.actions.price_lists import a_list_of, an_owner, read_book
+from tests.api.conftest import MovableClock
 from tests.api.images import PHOTO
 from tests.dashboard.visits import words_of
-from tests.dashboard.windows import Window, merchant_of
-from tests.factories import a_work
+from tests.dashboard.windows import PASSWORD, Window, merchant_of
+from tests.factories import a_merchant, a_work
 
 PRICES = "/console/prices"
 TABLE = f"sku,from_copies,currency,price,percent_off\n{PHOTO},10,GBP,0.15,\n,,,,5\n".encode()
@@ -65,6 +70,62 @@ def test_a_group_is_added_and_given_a_list(operator: Window, alice: Window) -> N
     operator.do(PRICES, "put-into-group", merchant=alice.code)
     both = operator.do(page, "assign-prices", group="1", merchant=alice.code)
     assert "either a merchant or a group" in words_of(both)
+
+
+@pytest.mark.both_databases
+def test_a_group_shows_its_members_a_page_at_a_time(operator: Window, database: Database) -> None:
+    operator.do(PRICES, "add-group", group="All schools")
+    assert "No merchants here" in operator.words(f"{PRICES}?group=1")
+    assert "All schools No merchants" in operator.words(PRICES)
+    with database.writing() as db:
+        for number in range(21):
+            set_group(db, a_merchant(db, f"School {number}").id, 1)
+
+    first = operator.open(f"{PRICES}?group=1")
+    [more] = re.findall(r'href="([^"]*members=\d+[^"]*)"', first.body.decode())
+    assert "21 merchants" in words_of(first)
+    assert "School 20" in words_of(first)
+    assert "School 0 " not in words_of(first)
+    assert "School 0 " in operator.words(html.unescape(more))
+    assert operator.open(f"{PRICES}?group=2").status == 404
+
+
+@pytest.mark.both_databases
+def test_a_list_warns_of_what_it_sells_below_cost(operator: Window) -> None:
+    page = add_list(operator)
+    assert "Sold below cost" not in operator.words(page)
+    cheap = f"sku,from_copies,currency,price,percent_off\n{PHOTO},50,GBP,0.01,\n".encode()
+    operator.upload(page, "import-prices", [("file", "prices.csv", cheap)])
+    assert f"{PHOTO} from 50 copies on is sold for £0.01 and costs" in operator.words(page)
+
+    operator.do(page, "change-prices", name="Gifts", percent_off="100")
+    assert "more." in operator.words(page)
+    operator.do(page, "end-prices")
+    assert "Sold below cost" not in operator.words(page)
+
+
+def test_what_changes_prices_asks_for_the_password(
+    operator: Window, alice: Window, clock: MovableClock
+) -> None:
+    page = add_list(operator)
+    operator.do(PRICES, "add-group", group="All schools")
+    clock.advance(hours=1)
+
+    for form_action in ("change-prices", "assign-prices", "suspend-prices", "end-prices"):
+        refused = operator.do(page, form_action, name="Other", merchant=alice.code)
+        assert "Enter your password" in words_of(refused)
+    moved = operator.do(PRICES, "put-into-group", merchant=alice.code, into="1")
+    assert "Enter your password" in words_of(moved)
+    assert "nobody's yet" in operator.words(page)
+    operator.do(page, "assign-prices", merchant=alice.code, current_password=PASSWORD)
+    assert "nobody's yet" not in operator.words(page)
+
+
+def test_a_merchant_that_is_not_there_is_said_at_its_field(operator: Window) -> None:
+    page = add_list(operator)
+    for address, form_action in ((page, "assign-prices"), (PRICES, "put-into-group")):
+        refused = operator.do(address, form_action, merchant="NOBODY")
+        assert "No merchant has this id" in words_of(refused)
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from tests.api.conftest import MovableClock
 from tests.api.images import PHOTO, create
 from tests.dashboard.hostile import HOSTILE, MARK
 from tests.dashboard.reading_pages import PageReader
+from tests.dashboard.visits import visit
 from tests.dashboard.windows import PASSWORD, Window
 from tests.dashboard.worlds import PAGES, World, make_world
 from tests.running import Answer
@@ -54,7 +55,7 @@ ASKED: Final = {
     "/console/routing": ("country", "method", "sku1", "copies1", "at"),
     "/console/catalogue": ("q", "kind", "country"),
     "/console/merchants": ("q", "before"),
-    "/console/prices": ("before",),
+    "/console/prices": ("before", "group", "members"),
     "/console/production": ("lab", "state", "show"),
     "/console/jobs": ("kind", "state"),
     "/console/ledger": ("merchant", "before"),
@@ -135,6 +136,19 @@ def test_no_page_runs_what_stands_in_its_address(
         page = window.open(f"{address}?{asked}")
         assert page.status in {200, 404}, text
         check(page, text)
+
+
+def test_no_public_page_runs_what_an_operator_has_written(
+    operator: Window, browser: Client, clock: MovableClock
+) -> None:
+    for text in some_of(list_handfuls()):
+        clock.advance(seconds=5)
+        written = {"name": "Fox", "imprint": text, "terms": f"{text}\n\n{text}"}
+        operator.follow(operator.do("/console/brand", "change-brand", **written))
+        for address in ("/imprint", "/terms"):
+            page = visit(browser, address)
+            assert page.status == 200
+            check(page, text)
 
 
 def test_neither_page_of_a_card_runs_what_a_provider_says(

@@ -7,6 +7,7 @@ published within seconds; an order that was quoted keeps its price.
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
+from printworks.actions.price_list_losses import find_catalogue_losses
 from printworks.actions.work import SystemWork
 from printworks.catalogue.promises import find_equal_promises
 from printworks.catalogue.snapshot import Catalogue
@@ -150,20 +151,11 @@ def find_warnings(
 
 def _find_losses(catalogue: Catalogue) -> Iterator[str]:
     """Say what is sold for less than the cheapest lab charges for it."""
-    for product in catalogue.products:
-        for currency, price in product.base_prices.items():
-            costs = [
-                catalogue.find_exchange_rate(lab.currency, to=currency)
-                * lab.makes[product.sku].cost
-                for lab in catalogue.labs
-                if lab.can_make(product)
-            ]
-            if costs and price < min(costs):
-                lost = float(min(costs)) / 100
-                yield (
-                    f"{product.sku} is sold for {price / 100:.2f} {currency} and costs at least "
-                    f"{lost:.2f}."
-                )
+    for loss in find_catalogue_losses(catalogue):
+        yield (
+            f"{loss.sku} is sold for {loss.price / 100:.2f} {loss.currency} and costs at least "
+            f"{loss.cost / 100:.2f}."
+        )
 
 
 def _require_first(system: SystemWork) -> int:

@@ -48,6 +48,14 @@ class MerchantGroup(msgspec.Struct, frozen=True):
     created_at: datetime
 
 
+class GroupMember(msgspec.Struct, frozen=True):
+    """A merchant in a group."""
+
+    id: int
+    code: str
+    name: str
+
+
 class PriceListChange(msgspec.Struct, frozen=True):
     """What was done to a list, and how it was afterwards."""
 
@@ -60,6 +68,7 @@ class PriceListChange(msgspec.Struct, frozen=True):
 
 
 _GROUPS: Final = columns_of(merchant_groups, MerchantGroup)
+_MEMBERS: Final = columns_of(merchants, GroupMember)
 _CHANGES: Final = columns_of(price_list_changes, PriceListChange)
 
 
@@ -207,6 +216,15 @@ def count_members(db: Connection, group_ids: Collection[int]) -> dict[int, int]:
     )
     rows = db.execute(wanted, {"ids": write_list(group_ids)})
     return {group_id: int(members) for group_id, members in rows}
+
+
+def list_members(
+    db: Connection, group_id: int, *, before: int | None = None, limit: int
+) -> list[GroupMember]:
+    """Return the merchants of a group, newest first."""
+    mine = select(*_MEMBERS).where(merchants.c.group_id == group_id)
+    query = newest_first(mine, merchants.c.id, before=before, limit=limit)
+    return list_structs(db, GroupMember, query)
 
 
 def set_group(db: Connection, merchant_id: int, group_id: int | None) -> None:
