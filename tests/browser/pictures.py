@@ -31,7 +31,22 @@ PEOPLE: Final = (
 WAIT: Final = 30_000
 AS_MERCHANT: Final = (
     *("/home", "/news", "/catalogue", "/team", "/settings/shop", "/orders/import", "/requests"),
+    *("/invoices", "/settings/business", "/settings/card"),
 )
+AS_OPERATOR: Final = (
+    *("privacy", "health", "mail", "catalogue", "merchants", "seller", "brand", "prices"),
+    *("versions", "invoices", "reports", "lab-costs", "ledger", "approvals"),
+)
+SELLER: Final = {
+    "name": "Works & Sons",
+    "street": "1 Mill Lane",
+    "postal_code": "YO1 9AA",
+    "town": "York",
+    "vat_id": "GB980780684",
+    "email": "accounts@works.example",
+    "bank": "Bank of York",
+    "iban": "GB33BUKB20201555555555",
+}
 # No colour of a page is lost, and a picture is a third as large.
 COLOURS: Final = 8
 
@@ -50,6 +65,9 @@ def main() -> None:
 
 
 def _tell(browser: Browser, house: House, callback_url: str, folder: Path) -> None:
+    with _window(browser, "desktop") as page:
+        house.enter_console(page, "owner@works.example")
+        _begin_to_sell(page, house)
     with _window(browser, "desktop") as page:
         page.goto(house.at("/"))
         _draw(page, "start")
@@ -89,6 +107,19 @@ def _tell(browser: Browser, house: House, callback_url: str, folder: Path) -> No
         _operate(page, house, issue)
 
 
+def _begin_to_sell(page: Page, house: House) -> None:
+    """Collect tax from the first order on, and agree on prices."""
+    page.goto(house.at("/console/seller"))
+    for name, text in SELLER.items():
+        page.locator(f"main [name={name}]").fill(text)
+    page.get_by_label("Country", exact=True).select_option("GB")
+    press(page, "Save seller")
+    page.goto(house.at("/console/prices"))
+    page.get_by_label("Name", exact=True).fill("Photographers")
+    page.get_by_label("Percent off everything").fill("12.5")
+    press(page, "Add list")
+
+
 def _look_at_a_draft(page: Page, house: House, order: int) -> str:
     """Crop a picture; return where the recipient follows the other order."""
     page.goto(house.at(f"/orders/{order}"))
@@ -114,7 +145,7 @@ def _operate(page: Page, house: House, issue: str) -> None:
     _draw(page, "console-issue", whole=True)
     page.goto(house.at("/console/routing"))
     _draw(page, "routing", whole=True)
-    for name in ("privacy", "health", "mail", "catalogue", "merchants"):
+    for name in AS_OPERATOR:
         page.goto(house.at(f"/console/{name}"))
         _draw(page, f"console-{name}", whole=True)
 
