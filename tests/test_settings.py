@@ -1,6 +1,7 @@
 """Settings: where a value comes from, and the sentence for a wrong one."""
 
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -159,6 +160,9 @@ MAIL = {"SMTP_HOST": "mail.example", "MAIL_FROM": "service@print.example"}
         ({"TLS_CERT": "a.pem"}, "`tls_cert` and `tls_key` belong together"),
         ({"ENVIRONMENT": "live"}, "A live service needs `public_url`"),
         ({"SECOND_FACTOR_FOR": "admin, boss"}, "`second_factor_for` can have admin, support"),
+        ({"REMINDER_DAYS": "3, 10, ten"}, "`reminder_days` must be up to nine numbers"),
+        ({"REMINDER_DAYS": "3, 10, 10"}, "each more than the one before"),
+        ({"REMINDER_DAYS": "0, 10"}, "from 1 to 999"),
         ({"BEHIND_PROXY": "127.0.0.1:80", "HOST": "0.0.0.0"}, "`host` must stay a loopback"),
         (
             {"BEHIND_PROXY": "unix:/x.sock", "TLS_CERT": "a", "TLS_KEY": "b"},
@@ -248,3 +252,10 @@ def test_a_duration_is_read_as_it_is_written(duration: timedelta) -> None:
     whole = timedelta(seconds=int(duration.total_seconds()))
 
     assert parse_duration(format_duration(whole)) == whole
+
+
+def test_reminder_days_are_read_in_turn(tmp_path: Path) -> None:
+    load = partial(Settings.load, tmp_path)
+
+    assert load({}).reminder_steps == ()
+    assert load({"PRINTWORKS_REMINDER_DAYS": " 3,10 , 21"}).reminder_steps == (3, 10, 21)

@@ -116,8 +116,15 @@ class DeclaredSettings(msgspec.Struct, frozen=True, kw_only=True):
     payment_terms: Annotated[
         timedelta,
         "How long merchants that pay on account have to pay; then its people and the operators "
-        "are told, once a week.",
+        "are told, once a week or as `reminder_days` says.",
     ] = timedelta(days=30)
+    reminder_days: Annotated[
+        str,
+        Meta(max_length=100),
+        "How many days after the due date a merchant is reminded, each time more firmly, with commas "
+        "between them, such as `3, 10, 21`; by default once a week in the same words. See "
+        "[mail](mail.md#reminders).",
+    ] = ""
     default_credit_limit: Annotated[
         int | None,
         Meta(ge=0, le=10**12),

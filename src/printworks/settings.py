@@ -42,6 +42,7 @@ _PRINT_PATH: Final = re.compile(
     r"(?=.*\{image\}[^/]*$)(?!.*(^|/)\.)"
     r"([A-Za-z0-9._-]|\{(job|image|sku|size|copies|attribute:[A-Za-z0-9 ._-]+)\}|(?<=[^/])/(?=[^/]))+"
 )
+_REMINDER_DAYS: Final = re.compile(r" *[0-9]{1,3} *(, *[0-9]{1,3} *){0,8}")
 _PASSWORD: Final = re.compile(r"[a-z+]+://[^:@/]*:(.+)@")
 _STRIPE_KEY: Final = re.compile(r"(sk|rk)_(test|live)_\S+")
 _SHORTEST_PAYMENT_ANSWER: Final = timedelta(minutes=10)
@@ -100,6 +101,11 @@ class Settings(DeclaredSettings, frozen=True, kw_only=True):
     def second_factor_roles(self) -> frozenset[str]:
         """Who must sign in with a second factor."""
         return frozenset(filter(None, map(str.strip, self.second_factor_for.split(","))))
+
+    @property
+    def reminder_steps(self) -> tuple[int, ...]:
+        """How many days after the due date each reminder is sent."""
+        return tuple(map(int, filter(None, self.reminder_days.replace(" ", "").split(","))))
 
     def __repr__(self) -> str:
         """Show no secrets: a repr appears in tracebacks."""
@@ -236,11 +242,24 @@ def _list_image_problems(settings: Settings) -> dict[str, bool]:
     }
 
 
+def _are_reminder_days(text: str) -> bool:
+    if not text:
+        return True
+    if not _REMINDER_DAYS.fullmatch(text):
+        return False
+    days = [int(part) for part in text.split(",")]
+    return days == sorted(set(days)) and days[0] > 0
+
+
 def _list_mail_problems(settings: Settings) -> dict[str, bool]:
     given = [name for name in SETTINGS if name.startswith("smtp_") or name == "mail_from"]
     others = any(getattr(settings, name) != SETTINGS[name].default for name in given)
     names = (settings.operator_name, settings.mail_from_name)
     return {
+        "`reminder_days` must be up to nine numbers of days from 1 to 999, each more than the one "
+        "before, with commas between them, such as `3, 10, 21`.": (
+            not _are_reminder_days(settings.reminder_days)
+        ),
         "`smtp_host` and `mail_from` belong together: mail needs a server and a sender.": (
             bool(settings.smtp_host) != bool(settings.mail_from)
         ),

@@ -27,6 +27,7 @@ from printworks.actions.issues.issues import (
 from printworks.actions.mail.accounts import ask_for_reset, check_accounts, start_reset
 from printworks.actions.mail.choices import change_mail_settings, choose_mails, stop_mails
 from printworks.actions.mail.notices import notify, tell_shipped, write_notices
+from printworks.actions.mail.reminders import ReminderTerms
 from printworks.actions.mail.writing import resend_mail
 from printworks.actions.payments.ledger import post_by_hand
 from printworks.actions.payments.payments import settle
@@ -175,7 +176,7 @@ def test_without_a_server_nothing_is_written_and_nothing_waits(database: Databas
         change_password(work, person.id, "another")
         notify(work, person.merchant_id, MailKind.IMAGES_FAILED, [NoticeFact(order=1)])
         start_reset(work, person, cause="job 1")
-        check_accounts(work, low_percent=10, payment_terms=timedelta(days=30))
+        check_accounts(work, low_percent=10, reminders=ReminderTerms(timedelta(days=30)))
         send_parcel(db, a_merchant(db), work)
 
         assert mails_in(db) == []
@@ -537,7 +538,8 @@ class TestAccounts:
         """Do what happens every hour, and write the mails; return them."""
         now = NOON + timedelta(days=days)
         before = len(mails_in(db))
-        check_accounts(a_sender(db, now=now), low_percent=10, payment_terms=timedelta(days=30))
+        terms = ReminderTerms(timedelta(days=30))
+        check_accounts(a_sender(db, now=now), low_percent=10, reminders=terms)
         for merchant_id, kind in (
             (1, MailKind.LOW_CREDIT),
             (1, MailKind.OVERDUE),

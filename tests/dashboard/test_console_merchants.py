@@ -8,18 +8,22 @@ from io import BytesIO
 import msgspec
 import pytest
 
+from printworks.actions.accounts.merchants import BillingTerms, change_billing
 from printworks.actions.callbacks import send_test
 from printworks.rules.events import CallbackState
 from printworks.rules.ledger import EntryKind
 from printworks.rules.payments import Billing
 from printworks.rules.people import Role
+from printworks.rules.reminders import ReminderTone
 from printworks.rules.shares import ShareTerms
 from printworks.settings import Settings
 from printworks.store.accounts.audit import list_audit
 from printworks.store.accounts.merchants import Merchant, get_merchant_by_code
 from printworks.store.engine.database import Database
+from printworks.store.money.accounts import set_told
 from printworks.store.money.ledger import NewLedgerEntry, post_entry, read_credit_limit
 from printworks.store.money.payments import SavedCard, get_card
+from printworks.store.money.reminders import NewReminder, add_reminder
 from printworks.web.app import build_app
 from tests.api.client import Client, Server
 from tests.api.conftest import MovableClock
@@ -238,6 +242,66 @@ class TestBilling:
 
         with database.reading() as db:
             assert read_credit_limit(db, read(database, alice).id) == 0
+
+
+class TestReminders:
+    def remind(self, database: Database, merchant: Merchant) -> None:
+        """Let a merchant have been reminded twice."""
+        with database.writing() as db:
+            change_billing(
+                a_work(db, merchant), BillingTerms(billing=Billing.ACCOUNT, credit_limit=None)
+            )
+            set_told(db, merchant.id, overdue_since=NOON)
+            for step, tone in enumerate((ReminderTone.FRIENDLY, ReminderTone.LAST), 1):
+                new = NewReminder(
+                    merchant_id=merchant.id,
+                    overdue_since=NOON,
+                    step=step,
+                    tone=tone,
+                    amount=12_345,
+                    currency="GBP",
+                    due_on="2026-10-04",
+                    sent_at=NOON,
+                )
+                add_reminder(db, new)
+
+    @pytest.mark.both_databases
+    def test_an_operator_sees_them_and_pauses_them_with_a_reason(
+        self, operator: Window, alice: Window, database: Database
+    ) -> None:
+        page = page_of(alice)
+        assert "Reminders" not in operator.words(page)
+        self.remind(database, read(database, alice))
+
+        seen = operator.words(page)
+        paused = operator.do(page, "pause-reminders", reason=f"They dispute it {HOSTILE}")
+        shown = operator.follow(paused)
+        refused = operator.do(page, "pause-reminders", reason=" ")
+        resumed = operator.follow(operator.do(page, "resume-reminders"))
+        again = operator.do(page, "resume-reminders")
+
+        assert "Last notice: £123.45" in seen
+        assert "Friendly reminder: £123.45" in seen
+        assert "due since Sun, 4 Oct 2026" in seen
+        assert f"Reminders are paused They dispute it {HOSTILE}" in shown
+        assert refused.status == 400
+        assert "Write the reason" in words_of(refused)
+        assert "Reminders are paused" not in resumed
+        assert again.status == 400
+        with database.reading() as db:
+            entries = list_audit(db, merchant_id=read(database, alice).id, limit=3)
+        assert [entry.action for entry in entries][:2] == ["resume-reminders", "pause-reminders"]
+        assert entries[1].details == {"reason": f"They dispute it {HOSTILE}"}
+
+    def test_a_viewer_sees_them_and_pauses_nothing(
+        self, alice: Window, server: Server, database: Database
+    ) -> None:
+        self.remind(database, read(database, alice))
+        viewer = open_console(server, database, Role.VIEWER)
+
+        assert "Last notice: £123.45" in viewer.words(page_of(alice))
+        assert "Pause reminders" not in viewer.words(page_of(alice))
+        assert viewer.do(page_of(alice), "pause-reminders", reason="no").status == 403
 
 
 class TestPeople:

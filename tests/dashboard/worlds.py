@@ -28,6 +28,7 @@ from printworks.files import open_files
 from printworks.rules.keys import KeyAccess, KeyLimits
 from printworks.rules.mail import MailFacts, MailKind, MailTerms, NoticeFact
 from printworks.rules.people import Realm
+from printworks.rules.reminders import ReminderTone
 from printworks.settings import Settings
 from printworks.store.accounts.requests import NewRequest, list_requests, write_requests
 from printworks.store.callbacks.settings import (
@@ -39,6 +40,7 @@ from printworks.store.engine.database import Database
 from printworks.store.issues.photos import NewPhoto, insert_photos
 from printworks.store.mail.mails import MailSearch, search_mails
 from printworks.store.money.invoices import insert_invoice, take_number
+from printworks.store.money.reminders import NewReminder, add_reminder, set_reminders_paused
 from printworks.store.tables import images, jobs
 from tests.actions.complaints import a_draft
 from tests.dashboard.hostile import HOSTILE
@@ -83,6 +85,24 @@ def _let_keys_and_addresses_wait(database: Database, alice: Window) -> None:
         waits = CallbackCandidate(f"https://shop.example/{HOSTILE[0]}", NOON, 5, HOSTILE[0], True)
         settings = msgspec.structs.replace(known, candidate=waits)
         write_callback_settings(db, work.merchant.id, settings)
+
+
+def _remind(database: Database, alice: Window) -> None:
+    """Let Alice have been reminded of something overdue, until somebody paused that."""
+    with database.writing() as db:
+        merchant_id = merchant_of(db, alice).id
+        set_reminders_paused(db, merchant_id, HOSTILE[0])
+        new = NewReminder(
+            merchant_id=merchant_id,
+            overdue_since=NOON,
+            step=1,
+            tone=ReminderTone.FRIENDLY,
+            amount=700,
+            currency="GBP",
+            due_on="2026-11-15",
+            sent_at=NOON,
+        )
+        add_reminder(db, new)
 
 
 def _write_to(database: Database, alice: Window) -> int:
@@ -181,6 +201,7 @@ def make_world(
     with database.writing() as db:
         draft = a_draft(db, merchant_of(db, alice))
     _let_keys_and_addresses_wait(database, alice)
+    _remind(database, alice)
     mail = _write_to(database, alice)
     order, shipment = hand_in(database, alice)
     issue = complain_about(database, alice)

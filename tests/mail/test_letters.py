@@ -18,6 +18,7 @@ from printworks.mail.messages import BadRecipient, MailHeaders, build_message
 from printworks.mail.rendering import Body, render_letter
 from printworks.rules.languages import LANGUAGE_NAMES, Language
 from printworks.rules.mail import NOTICES, MailFacts, MailKind, NoticeFact, tidy_line
+from printworks.rules.reminders import ReminderTone
 from tests.dashboard.hostile import HOSTILE
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
@@ -179,6 +180,33 @@ def test_who_may_change_the_card_is_led_to_it() -> None:
 
     assert "https://1.1/settings/card" in render(kind, words, led)[1].text
     assert "/settings/card" not in render(kind, words, MailFacts(items=[ITEM]))[1].text
+
+
+def test_a_reminder_says_what_is_owed_and_since_when_and_becomes_firmer() -> None:
+    said = {}
+    for language in Language:
+        words = Words(language)
+        for tone in ReminderTone:
+            item = NoticeFact(amount=123456, currency="EUR", tone=tone, due_on=NOW.date())
+            subject, body = render(MailKind.OVERDUE, words, MailFacts(shop="99", items=[item]))
+            # However its lines are broken.
+            text = " ".join(body.text.split())
+            assert " ".join(words.money(123456, "EUR").split()) in text
+            assert words.date(NOW.date()) in text
+            said[language, tone] = (subject, text)
+
+    assert len({subject for subject, _ in said.values()}) == len(Language) * len(ReminderTone)
+    english = [said[Language.EN, tone][1] for tone in ReminderTone]
+    assert ["suspend your account" in text for text in english] == [False, False, True]
+    assert ["reminded you before" in text for text in english] == [False, True, True]
+
+
+def test_operators_hear_that_merchants_were_reminded() -> None:
+    item = NoticeFact(merchant="55", tone=ReminderTone.LAST, due_on=NOW.date(), currency="EUR")
+    told = render(MailKind.MERCHANTS_OVERDUE, Words(Language.EN), MailFacts(items=[item]))[1].text
+
+    assert "They were reminded." in told
+    assert "once a week" not in told
 
 
 def test_what_is_not_known_is_left_out() -> None:

@@ -1,7 +1,11 @@
 """Letters about what happened: to orders, to issues and to accounts."""
 
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias
+
 from printworks.mail.letter import Letter, LetterItem, LetterLink, Writing, write_name
 from printworks.rules.mail import NoticeFact, tidy_line
+from printworks.rules.reminders import ReminderTone
 
 
 def write_callbacks_failed(w: Writing) -> Letter:
@@ -183,22 +187,85 @@ def write_low_credit(w: Writing) -> Letter:
 
 
 def write_overdue(w: Writing) -> Letter:
-    say = w.words.say
     fact = w.facts.items[-1]
     amount = w.words.money(fact.amount, fact.currency)
+    title, sentences = _REMINDERS[fact.tone](w, amount, fact)
     return Letter(
-        subject=say("Payment overdue: {amount}", amount=amount),
-        heading=say("Payment overdue: {amount}", amount=amount),
+        subject=title,
+        heading=title,
         sentences=(
-            say(
-                "{shop} owes {operator} this amount for longer than agreed. Please pay it now.",
-                shop=write_name(w.facts.shop),
-                operator=w.terms.operator,
-            ),
-            say("If you have paid in the last few days, ignore this mail."),
+            *sentences,
+            w.words.say("If you have paid in the last few days, ignore this mail."),
         ),
-        button=LetterLink(say("Open your account"), w.at("/account")),
+        button=LetterLink(w.words.say("Open your account"), w.at("/account")),
     )
+
+
+_Reminder: TypeAlias = tuple[str, tuple[str, ...]]
+
+
+def _say_overdue(w: Writing, amount: str, _: NoticeFact) -> _Reminder:
+    say = w.words.say
+    return say("Payment overdue: {amount}", amount=amount), (
+        say(
+            "{shop} owes {operator} this amount for longer than agreed. Please pay it now.",
+            shop=write_name(w.facts.shop),
+            operator=w.terms.operator,
+        ),
+    )
+
+
+def _remind_friendly(w: Writing, amount: str, fact: NoticeFact) -> _Reminder:
+    say = w.words.say
+    return say("A friendly reminder: {amount} is due", amount=amount), (
+        say(
+            "{shop} owes {operator} {amount}, which was due on {day}. Perhaps it was overlooked.",
+            **_name_debt(w, amount, fact),
+        ),
+        say("Please pay it in the next few days."),
+    )
+
+
+def _remind_firmly(w: Writing, amount: str, fact: NoticeFact) -> _Reminder:
+    say = w.words.say
+    return say("Another reminder: {amount} is overdue", amount=amount), (
+        say(
+            "We have reminded you before: {shop} owes {operator} {amount}, due since {day}.",
+            **_name_debt(w, amount, fact),
+        ),
+        say("Please pay it now, or tell us what stands in the way."),
+    )
+
+
+def _remind_last(w: Writing, amount: str, fact: NoticeFact) -> _Reminder:
+    say = w.words.say
+    return say("Last notice: {amount} is overdue", amount=amount), (
+        say(
+            "We have reminded you before: {shop} owes {operator} {amount}, due since {day}.",
+            **_name_debt(w, amount, fact),
+        ),
+        say(
+            "This is our last notice. If it is not paid now, we may suspend your account: nothing "
+            "new can then be ordered until it is paid."
+        ),
+    )
+
+
+def _name_debt(w: Writing, amount: str, fact: NoticeFact) -> dict[str, object]:
+    return {
+        "shop": write_name(w.facts.shop),
+        "operator": w.terms.operator,
+        "amount": amount,
+        "day": w.words.date(fact.due_on) if fact.due_on else "",
+    }
+
+
+_REMINDERS: Final[Mapping[ReminderTone | None, Callable[[Writing, str, NoticeFact], _Reminder]]] = {
+    None: _say_overdue,
+    ReminderTone.FRIENDLY: _remind_friendly,
+    ReminderTone.FIRM: _remind_firmly,
+    ReminderTone.LAST: _remind_last,
+}
 
 
 def write_merchants_overdue(w: Writing) -> Letter:
@@ -206,7 +273,11 @@ def write_merchants_overdue(w: Writing) -> Letter:
     return Letter(
         subject=w.words.count("A merchant is overdue", "{count} merchants are overdue", count),
         heading=w.words.count("A merchant is overdue", "{count} merchants are overdue", count),
-        sentences=(say("They were told, and are told again once a week."),),
+        sentences=(
+            say("They were reminded. The page of each merchant lists its reminders.")
+            if w.facts.items[-1].tone
+            else say("They were told, and are told again once a week."),
+        ),
         items=tuple(
             LetterItem(
                 write_name(fact.merchant),

@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -11,6 +11,7 @@ import msgspec
 from printworks.errors import BadInput
 from printworks.rules.languages import Language
 from printworks.rules.people import MAY, Duty, Realm, Role, read_email
+from printworks.rules.reminders import ReminderTone
 
 
 class MailKind(StrEnum):
@@ -93,7 +94,7 @@ _SLOT: Final = timedelta(hours=1)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 # What a mail about many things lists; it counts the rest.
 MOST_LISTED: Final = 10
-# Reminders of what is overdue.
+# Reminders of what is overdue, where no days are set for them.
 REMIND_EVERY: Final = timedelta(days=7)
 LONGEST_NAME: Final = 100
 LONGEST_LINE: Final = 500
@@ -117,6 +118,9 @@ class NoticeFact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     # The merchant, in a mail to operators.
     merchant: str = ""
     merchant_code: str = ""
+    # Of a reminder: how firm it is, and since when something is due.
+    tone: ReminderTone | None = None
+    due_on: date | None = None
 
 
 class MailFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

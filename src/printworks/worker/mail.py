@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from printworks.actions.mail import accounts, notices
 from printworks.actions.mail.composing import compose_mail
+from printworks.actions.mail.reminders import ReminderTerms
 from printworks.errors import NotFound
 from printworks.mail.messages import BadRecipient
 from printworks.mail.transport import MailRefused, MailUnavailable
@@ -141,5 +142,5 @@ def _check_accounts(context: Context) -> None:
         accounts.check_accounts(
             context.system_work(db),
             low_percent=settings.low_credit_percent,
-            payment_terms=settings.payment_terms,
+            reminders=ReminderTerms(settings.payment_terms, settings.reminder_steps),
         )

@@ -5,6 +5,7 @@ from functools import partial
 from typing import NamedTuple
 
 from printworks.actions.mail.notices import notify
+from printworks.actions.mail.reminders import ReminderTerms, remind_overdue
 from printworks.actions.mail.writing import NewLetter, write_mail
 from printworks.actions.work import SystemWork
 from printworks.rules.jobs import JobKind
@@ -13,9 +14,7 @@ from printworks.rules.mail import (
     MailFacts,
     MailKind,
     NoticeFact,
-    find_overdue,
     is_credit_low,
-    should_remind,
 )
 from printworks.rules.people import INVITATION_LASTS, Realm
 from printworks.rules.sign_in import OF_A_RESET, count_within
@@ -28,7 +27,6 @@ from printworks.store.money.accounts import (
     CreditAccount,
     list_credit_accounts,
     set_told,
-    sum_charged_since,
 )
 
 
@@ -115,13 +113,13 @@ def _tell_person(work: SystemWork, person: Person, kind: MailKind, browser: str)
     write_mail(work, letter)
 
 
-def check_accounts(system: SystemWork, *, low_percent: int, payment_terms: timedelta) -> None:
+def check_accounts(system: SystemWork, *, low_percent: int, reminders: ReminderTerms) -> None:
     """Tell merchants whose credit is low or who are overdue. Idempotent: it stores who was told."""
     if system.backing.mail_terms is None:
         return
     for account in list_credit_accounts(system.db):
         _check_credit(system, account, low_percent)
-        _check_overdue(system, account, payment_terms)
+        remind_overdue(system, account, reminders)
 
 
 def _check_credit(system: SystemWork, account: CreditAccount, percent: int) -> None:
@@ -135,24 +133,3 @@ def _check_credit(system: SystemWork, account: CreditAccount, percent: int) -> N
         fact = NoticeFact(amount=left, currency=account.currency)
         notify(system, account.id, MailKind.LOW_CREDIT, [fact])
         set_told(system.db, account.id, low_credit_told_at=system.real_now)
-
-
-def _check_overdue(system: SystemWork, account: CreditAccount, payment_terms: timedelta) -> None:
-    # Its ledger is written in its own time.
-    since = system.real_now + account.clock_offset - payment_terms
-    charged = sum_charged_since(system.db, account.id, since.date().isoformat())
-    overdue, told_at = find_overdue(account.balance, charged), account.overdue_told_at
-    if not overdue:
-        if told_at is not None:
-            set_told(system.db, account.id, overdue_told_at=None)
-        return
-    if should_remind(told_at, now=system.real_now):
-        fact = NoticeFact(
-            amount=overdue,
-            currency=account.currency,
-            merchant=account.name,
-            merchant_code=account.code,
-        )
-        notify(system, account.id, MailKind.OVERDUE, [fact])
-        notify(system, None, MailKind.MERCHANTS_OVERDUE, [fact])
-        set_told(system.db, account.id, overdue_told_at=system.real_now)

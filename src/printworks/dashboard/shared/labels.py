@@ -18,6 +18,7 @@ from printworks.rules.mail import recognise_browser
 from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import Billing, PaymentState
 from printworks.rules.production import LabState
+from printworks.rules.reminders import ReminderTone
 from printworks.rules.sizing import Sizing
 
 Tone = Literal["", "ok", "warn", "error"]
@@ -297,6 +298,11 @@ INVOICINGS: Final[Sequence[tuple[str, str]]] = (
 )
 
 # What an API key may do.
+REMINDER_TONES: Final[Mapping[ReminderTone, str]] = {
+    ReminderTone.FRIENDLY: "Friendly reminder",
+    ReminderTone.FIRM: "Another reminder",
+    ReminderTone.LAST: "Last notice",
+}
 KEY_ACCESSES: Final[Mapping[KeyAccess, str]] = {
     KeyAccess.FULL: "Do everything",
     KeyAccess.NO_MONEY: "Do everything but spend money",

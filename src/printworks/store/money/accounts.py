@@ -1,7 +1,7 @@
 """Merchants that pay on account: what they owe, and since when."""
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any, Final
 
 import msgspec
@@ -29,6 +29,9 @@ class CreditAccount(msgspec.Struct, frozen=True):
     clock_offset: timedelta
     low_credit_told_at: datetime | None
     overdue_told_at: datetime | None
+    overdue_since: datetime | None
+    # Why it is not reminded; empty if it is.
+    reminders_paused: str
 
 
 def list_credit_accounts(db: Connection) -> Iterator[CreditAccount]:
@@ -37,7 +40,7 @@ def list_credit_accounts(db: Connection) -> Iterator[CreditAccount]:
         merchants.c.billing == Billing.ACCOUNT,
         (merchants.c.balance > 0)
         | merchants.c.low_credit_told_at.is_not(None)
-        | merchants.c.overdue_told_at.is_not(None),
+        | merchants.c.overdue_since.is_not(None),
     )
     for row in read_all(db, accounts, merchants.c.id):
         yield CreditAccount(*row)
@@ -51,6 +54,22 @@ def sum_charged_since(db: Connection, merchant_id: int, day: str) -> int:
         ledger_days.c.kind.in_(_DEBITS),
     )
     return int(db.execute(wanted).scalar_one())
+
+
+def find_oldest_unpaid(db: Connection, merchant_id: int, balance: int) -> date:
+    """Return the day of the oldest charge of which something is owed.
+
+    Payments settle the oldest charges first: what is owed are the newest.
+    """
+    newer = func.sum(func.sum(ledger_days.c.amount)).over(order_by=ledger_days.c.day.desc())
+    totals = (
+        select(ledger_days.c.day, newer.label("total"))
+        .where(ledger_days.c.merchant_id == merchant_id, ledger_days.c.kind.in_(_DEBITS))
+        .group_by(ledger_days.c.day)
+        .subquery()
+    )
+    wanted = select(func.max(totals.c.day)).where(totals.c.total >= balance)
+    return date.fromisoformat(db.execute(wanted).scalar_one())
 
 
 def set_told(db: Connection, merchant_id: int, **told: Any) -> None:

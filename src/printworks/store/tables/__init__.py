@@ -44,6 +44,7 @@ from printworks.store.tables.prices import (
     price_lists,
 )
 from printworks.store.tables.privacy import erasures, sweeps
+from printworks.store.tables.reminders import reminders
 from printworks.store.tables.requests import api_requests
 from printworks.store.tables.sales import sales, sales_days
 from printworks.store.tables.secrets import secrets
@@ -105,6 +106,7 @@ __all__ = [
     "price_list_changes",
     "price_lists",
     "recovery_codes",
+    "reminders",
     "sales",
     "sales_days",
     "saved_cards",

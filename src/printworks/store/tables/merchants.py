@@ -67,6 +67,10 @@ merchants = Table(
     # When its people were last told that its credit is low, or something overdue; null if it is not.
     Column("low_credit_told_at", Timestamp),
     Column("overdue_told_at", Timestamp),
+    # Since when something has been overdue without a break, in its own time; null if nothing is.
+    Column("overdue_since", Timestamp),
+    # Why it is not reminded of that; empty if it is.
+    Column("reminders_paused", Text, nullable=False, server_default=text("''")),
     # Sandbox only: how far this merchant's clock is ahead of the real time.
     Column("clock_offset", Duration, nullable=False, server_default=text("0")),
     # Until then a process moves that clock, and runs the merchant's jobs itself.

@@ -16,9 +16,15 @@ from printworks.actions.accounts.people import (
 )
 from printworks.actions.accounts.shares import change_share, usual_share
 from printworks.actions.callbacks import resend_failed, trust_addresses
+from printworks.actions.mail import reminders
 from printworks.catalogue.products import Currency
 from printworks.dashboard.shared.invitation_links import FreshLink, is_mailed, make_link
-from printworks.dashboard.shared.labels import BILLINGS, INVOICINGS, KEY_ACCESSES
+from printworks.dashboard.shared.labels import (
+    BILLINGS,
+    INVOICINGS,
+    KEY_ACCESSES,
+    REMINDER_TONES,
+)
 from printworks.dashboard.shared.logos import address_of_logo
 from printworks.dashboard.shared.money import read_money
 from printworks.dashboard.shared.order_routing import name_lab
@@ -41,6 +47,7 @@ from printworks.store.callbacks.settings import read_callback_settings
 from printworks.store.console.ledger import list_money
 from printworks.store.console.merchants import get_merchant_line, search_merchants
 from printworks.store.money.payments import SavedCard, get_card
+from printworks.store.money.reminders import list_reminders, read_reminder_standing
 from printworks.store.money.sellers import find_business
 from printworks.store.orders.search import OrderSearch, search_orders
 
@@ -129,6 +136,9 @@ def show_merchant(visit: ConsoleVisit, link: FreshLink | None = None) -> Respons
         given_up=list_callbacks(visit.db, merchant.id, is_failed=True, limit=_FEW),
         card=get_card(visit.db, merchant.id),
         company=find_business(visit.db, merchant.id),
+        overdue=read_reminder_standing(visit.db, merchant.id),
+        reminders=list_reminders(visit.db, merchant.id, limit=_FEW),
+        reminder_tones=REMINDER_TONES,
         billings=BILLINGS,
         invoicings=INVOICINGS,
         invoicing=merchant.invoicing,
@@ -165,6 +175,19 @@ def change_invoicing(visit: ConsoleVisit) -> None:
     wrong = "Choose when the merchant is sent invoices."
     chosen = read_choice(Invoicing, visit.sent.text("invoicing"), wrong, field="invoicing")
     actions.change_invoicing(visit.work_for(get_merchant_of(visit)), chosen)
+
+
+@show_merchant.action(
+    "pause-reminders", "The merchant is not reminded any more.", duty=Duty.ADMINISTER
+)
+def pause_reminders(visit: ConsoleVisit) -> None:
+    """Remind a merchant of nothing, such as while a payment is disputed."""
+    reminders.pause_reminders(visit.work_for(get_merchant_of(visit)), visit.sent.text("reason"))
+
+
+@show_merchant.action("resume-reminders", "The merchant is reminded again.", duty=Duty.ADMINISTER)
+def resume_reminders(visit: ConsoleVisit) -> None:
+    reminders.resume_reminders(visit.work_for(get_merchant_of(visit)))
 
 
 @show_merchant.action(

@@ -109,7 +109,8 @@ numbered_table(
     *required(BOOLEAN, "writes_to_recipients", default="false"),
     *optional(TEXT, "recipient_language"),
     *required(TEXT, "recipient_reply_to", default="''"),
-    *optional(TIMESTAMP, "low_credit_told_at", "overdue_told_at"),
+    *optional(TIMESTAMP, "low_credit_told_at", "overdue_told_at", "overdue_since"),
+    *required(TEXT, "reminders_paused", default="''"),
     *required(BIGINT, "clock_offset", default="0"),
     *optional(TIMESTAMP, "advancing_until"),
     *required(TIMESTAMP, "created_at"),
@@ -541,6 +542,17 @@ numbered_table(
     *required(TEXT, "decided_by"),
     *optional(TIMESTAMP, "decided_at"),
     partial_index("ix_approvals_waiting", "id", "state = 'waiting'"),
+)
+numbered_table(
+    "reminders",
+    link("merchant_id", "merchants"),
+    *required(TIMESTAMP, "overdue_since"),
+    *required(INTEGER, "step"),
+    *required(TEXT, "tone"),
+    *required(BIGINT, "amount"),
+    *required(TEXT, "currency", "due_on"),
+    *required(TIMESTAMP, "sent_at"),
+    sa.UniqueConstraint("merchant_id", "overdue_since", "step"),
 )
 numbered_table(
     "lab_payments",
