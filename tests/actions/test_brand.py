@@ -7,16 +7,17 @@ from sqlalchemy import select
 
 from printworks.actions.accounts.shops import begin_logo
 from printworks.actions.brand import (
-    PaperBrand,
     change_brand,
     change_brand_logo,
     may_show_labs,
+    read_mail_logo,
     read_paper_brand,
 )
 from printworks.actions.work import Actor
 from printworks.errors import BadInput, ServiceUnavailable
 from printworks.files.folder import FolderFiles
-from printworks.rules.brand import Brand
+from printworks.mail.letter import LetterLogo
+from printworks.rules.brand import Brand, PaperBrand
 from printworks.rules.jobs import JobKind
 from printworks.rules.people import Realm
 from printworks.store.accounts.audit import list_audit
@@ -105,6 +106,22 @@ def test_paper_shows_the_name_the_logo_and_the_colour(tmp_path: Path) -> None:
     assert read_paper_brand(branded, files) == PaperBrand("Fox Prints", b"a fox", "#7a1f5c")
     assert read_paper_brand(lost, files) == PaperBrand("Fox Prints", None, "#7a1f5c")
     assert read_paper_brand(StoredBrand(), files) == PaperBrand("Printworks")
+
+
+def test_a_logo_that_would_make_every_mail_large_is_not_sent(tmp_path: Path) -> None:
+    files, drawn = FolderFiles(tmp_path / "files"), tmp_path / "logo.jpg"
+    for name, size in (("small", 200_000), ("large", 200_001)):
+        drawn.write_bytes(b"f" * size)
+        files.put(f"logos/{name}.jpg", drawn)
+
+    def read(name: str) -> LetterLogo | None:
+        return read_mail_logo(StoredBrand(logo=Logo(f"logos/{name}.jpg", 600, 20)), files)
+
+    small = read("small")
+    assert small is not None
+    assert small.shown == (160, 5)
+    assert (read("large"), read("lost")) == (None, None)
+    assert read_mail_logo(StoredBrand(), files) is None
 
 
 def test_a_process_follows_the_brand(database: Database) -> None:

@@ -1,8 +1,10 @@
 """The operator's brand is on every page, and nothing of it where there is none."""
 
 import re
+from io import BytesIO
 
 import pytest
+from pypdf import PdfReader
 
 from printworks.actions.brand import change_brand
 from printworks.rules.brand import Brand
@@ -10,6 +12,7 @@ from printworks.store.brand.brand import read_brand
 from printworks.store.engine.database import Database
 from tests.api.client import Client
 from tests.api.pngs import a_png
+from tests.dashboard.test_invoices import sell_to
 from tests.dashboard.visits import visit, words_of
 from tests.dashboard.windows import Window
 from tests.factories import a_system_work
@@ -99,7 +102,7 @@ def test_imprint_and_terms_are_public_and_escaped(operator: Window, browser: Cli
 
 
 def test_a_logo_is_drawn_anew_and_stands_on_every_page(
-    operator: Window, alice: Window, browser: Client
+    operator: Window, alice: Window, browser: Client, database: Database
 ) -> None:
     said = operator.follow(
         operator.upload(PAGE, "change-brand-logo", [("logo", "logo.png", a_png(400, 100))])
@@ -109,6 +112,10 @@ def test_a_logo_is_drawn_anew_and_stands_on_every_page(
     assert "The logo was saved." in said
     assert visit(browser, address).headers["content-type"] == "image/jpeg"
     assert address.encode() in alice.open("/home").body
+    invoice, _ = sell_to(database, alice)
+    for window, place in ((alice, "/invoices"), (operator, "/console/invoices")):
+        printed = window.open(f"{place}/{invoice.number}/pdf").body
+        assert len(PdfReader(BytesIO(printed)).pages[0].images) == 1
 
     operator.follow(operator.do(PAGE, "remove-brand-logo"))
     assert visit(browser, address).status == 404

@@ -11,9 +11,11 @@ from pypdf import PdfReader
 
 from printworks.invoices.printed import print_invoice
 from printworks.invoices.structured import write_structured
+from printworks.rules.brand import PaperBrand
 from printworks.rules.invoices import Invoice
 from printworks.rules.languages import Language
 from printworks.rules.taxes import TaxCategory
+from tests.imaging.pictures import a_picture, as_jpeg
 from tests.invoices import documents
 from tests.invoices.test_structured import HOSTILE
 
@@ -131,6 +133,51 @@ def test_the_file_says_that_it_can_be_archived_and_embeds_its_fonts() -> None:
 
 def test_the_same_document_gives_the_same_bytes() -> None:
     assert print_invoice(documents.invoice()) == print_invoice(documents.invoice())
+
+
+def test_the_logo_and_the_colour_of_the_operator_stand_on_it() -> None:
+    logo = as_jpeg(a_picture(600, 200))
+    document = documents.invoice(lines=documents.LINES * 15)
+    fox = PaperBrand("Fox", logo, "#7a1f5c")
+
+    printed = print_invoice(document, fox)
+
+    assert printed == print_invoice(document, fox)
+    name, inside = get_xml_from_pdf(printed, check_xsd=True)
+    assert (name, inside) == ("factur-x.xml", write_structured(document))
+    reader = PdfReader(BytesIO(printed))
+    assert len(reader.pages) == 3
+    for page in reader.pages:
+        [drawn] = dict(page["/Resources"]["/XObject"]).values()  # type: ignore[index]
+        picture = drawn.get_object()
+        # As it is, in a colour space that an archive can read, and not smoothed.
+        assert picture["/Filter"] == "/DCTDecode"
+        assert (picture["/Width"], picture["/Height"]) == (600, 200)
+        assert picture["/ColorSpace"] == "/DeviceRGB"
+        assert "/Interpolate" not in picture
+        assert "/SMask" not in picture
+    assert "0.4784 0.1216 0.3608 rg" in reader.pages[0].get_contents().get_data().decode("latin-1")  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("size", [(1200, 2), (2, 1200), (1, 1)])
+def test_no_logo_leaves_its_place(size: tuple[int, int]) -> None:
+    logo = as_jpeg(a_picture(*(max(side, 2) for side in size)))
+    reader = PdfReader(BytesIO(print_invoice(documents.invoice(), PaperBrand("Fox", logo))))
+    matrix = re.search(
+        r"([0-9.]+) 0 0 ([0-9.]+) ([0-9.]+) ([0-9.]+) cm\s*/I",
+        reader.pages[0].get_contents().get_data().decode("latin-1"),  # type: ignore[union-attr]
+    )
+    assert matrix is not None
+    width, height, left, _ = (float(each) / 72 * 25.4 for each in matrix.groups())
+    assert width <= 60.1
+    assert height <= 18.1
+    assert round(left + width) == 190
+
+
+@pytest.mark.parametrize("logo", [b"a fox", b"", b"\xff\xd8\xff", b"\xff\xd8\xff\xe0\x00\x10JFIF"])
+def test_what_is_no_logo_leaves_a_document_without(logo: bytes) -> None:
+    without = print_invoice(documents.invoice())
+    assert print_invoice(documents.invoice(), PaperBrand("Fox", logo)) == without
 
 
 def test_hostile_and_endless_texts_neither_break_nor_leave_the_page() -> None:

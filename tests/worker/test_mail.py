@@ -7,12 +7,13 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from sqlalchemy import select, update
 from structlog.typing import EventDict
 
 from printworks.actions.accounts.people import invite_operator
-from printworks.actions.brand import change_brand
+from printworks.actions.brand import change_brand, change_brand_logo
 from printworks.actions.mail.choices import change_mail_settings
 from printworks.actions.mail.notices import notify
 from printworks.actions.mail.writing import NewLetter, write_mail
@@ -36,6 +37,7 @@ from printworks.settings import Settings
 from printworks.store.accounts.invitations import find_invitation
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.accounts.people import NewPerson, insert_person
+from printworks.store.accounts.shops import Logo
 from printworks.store.engine.database import Database
 from printworks.store.mail.mails import Mail, MailSearch, search_mails
 from printworks.store.mail.settings import MailSettings
@@ -51,6 +53,7 @@ from tests.factories import (
     an_order,
     some_services,
 )
+from tests.imaging.pictures import a_picture, as_jpeg
 from tests.mail.post_office import (
     PostOffice,
     html_of,
@@ -226,6 +229,38 @@ def test_a_mail_has_the_name_the_sender_and_the_texts_of_the_brand(room: MailRoo
     assert f"Terms: {base}/terms" in text_of(message)
     assert "background:#7a1f5c" in html_of(message)
     assert f'href="{base}/terms"' in html_of(message)
+
+
+def test_a_mail_has_the_logo_inside_and_says_the_same_without_it(
+    room: MailRoom, tmp_path: Path
+) -> None:
+    drawn = tmp_path / "logo.jpg"
+    drawn.write_bytes(as_jpeg(a_picture(600, 200)))
+    room.settings = msgspec.structs.replace(room.settings, files=str(tmp_path / "files"))
+    services = some_services(room.database, room.settings, room.clock)
+    services.files.put("logos/1.jpg", drawn)
+    with room.database.writing() as db:
+        change_brand(room.work(db), Brand(name="Fox & Sons"))
+        change_brand_logo(room.work(db), None, Logo("logos/1.jpg", 600, 200))
+    room.write()
+    room.write(MailKind.PARCEL_SENT, facts=MailFacts(shop="Kranich", items=[ITEM]))
+
+    room.send()
+
+    branded, to_recipient = sorted(room.office.taken, key=lambda mail: "parcel" in mail["Subject"])
+    plain, related = branded.iter_parts()
+    page, logo = related.iter_parts()
+    assert plain.get_content_type() == "text/plain"
+    assert related.get_content_type() == "multipart/related"
+    assert logo.get_content() == drawn.read_bytes()
+    assert (logo.get_content_type(), logo.get_content_disposition()) == ("image/jpeg", "inline")
+    name = logo["Content-ID"].strip("<>")
+    assert f'src="cid:{name}" alt="" width="120" height="40"' in page.get_content()
+    assert "Fox &amp; Sons</td>" in page.get_content()
+    assert "your account at Fox & Sons" in " ".join(text_of(branded).split())
+    # Recipients know the shop, and not who prints for it.
+    assert "cid:" not in html_of(to_recipient)
+    assert not any(part.get_content_type() == "image/jpeg" for part in to_recipient.walk())
 
 
 def test_without_a_brand_a_mail_is_as_the_settings_say(room: MailRoom) -> None:

@@ -4,7 +4,7 @@ A logo comes in the three steps of a shop's: `begin_logo` and `render_logo`, the
 `change_brand_logo`.
 """
 
-from typing import NamedTuple
+from typing import Final
 
 import msgspec
 from sqlalchemy import Connection
@@ -14,19 +14,15 @@ from printworks.actions.work import SystemWork
 from printworks.errors import ServiceUnavailable
 from printworks.files.errors import FileMissing, FilesUnavailable
 from printworks.files.store import Files
-from printworks.rules.brand import Brand, tidy_brand
+from printworks.mail.letter import LetterLogo
+from printworks.rules.brand import Brand, PaperBrand, tidy_brand
 from printworks.rules.jobs import JobKind
 from printworks.store.accounts.shops import Logo
 from printworks.store.brand.brand import StoredBrand, lock_brand, read_brand, write_brand
 from printworks.store.images.pictures import cancel_removal
 
-
-class PaperBrand(NamedTuple):
-    """What stands on paper: the name, the logo as a JPEG, and the colour as `#rrggbb`."""
-
-    name: str
-    logo: bytes | None = None
-    accent: str = ""
+# It goes with every mail.
+_LARGEST_IN_MAIL: Final = 200_000
 
 
 def change_brand(work: SystemWork, typed: Brand) -> None:
@@ -67,6 +63,14 @@ def read_paper_brand(stored: StoredBrand, files: Files) -> PaperBrand:
             # Replaced a moment ago, or out of reach: better without it than not at all.
             logo = None
     return PaperBrand(stored.name, logo, stored.brand.accent)
+
+
+def read_mail_logo(stored: StoredBrand, files: Files) -> LetterLogo | None:
+    """Return what stands above mails; outside any transaction. None if it is too large to be sent."""
+    content = read_paper_brand(stored, files).logo
+    if stored.logo is None or content is None or len(content) > _LARGEST_IN_MAIL:
+        return None
+    return LetterLogo(content, stored.logo.width, stored.logo.height)
 
 
 def may_show_labs(db: Connection) -> bool:

@@ -178,7 +178,9 @@ class ApiService:
         is_done = False
         try:
             reply = work.ask()
-            with self._database.writing() as db, caused_by(matched.request.trace_parent):
+            is_read = matched.endpoint.method == "GET"
+            opened = self._database.reading() if is_read else self._database.writing()
+            with opened as db, caused_by(matched.request.trace_parent):
                 result = work.then(db, reply)
                 response = self._shape(matched, result)
                 is_refused = isinstance(result, ServiceError)

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from printworks.actions.brand import read_paper_brand
 from printworks.actions.invoices.reading import read_documents
 from printworks.cli.options import Limit, OnlyMerchant
 from printworks.cli.output import Columns, pick, write_money
@@ -14,6 +15,7 @@ from printworks.invoices.files import InvoiceForm, name_file, write_file
 from printworks.invoices.listed import write_rows
 from printworks.rules.invoices import Invoice
 from printworks.store.accounts.merchants import get_merchant_by_code
+from printworks.store.brand.brand import read_brand
 from printworks.store.money.invoices import get_any_document, list_any_invoices, list_invoices
 
 app = typer.Typer(no_args_is_help=True)
@@ -76,10 +78,13 @@ def export(
     except FileExistsError:
         raise BadInput(f"{folder} exists already; name another folder.") from None
     database = session.services.database
+    with session.reading() as db:
+        stored = read_brand(db)
+    brand = read_paper_brand(stored, session.services.files)
     count = 0
     for invoice in read_documents(database, merchant_id, year=year):
         form = InvoiceForm.PDF
-        (folder / name_file(invoice, form)).write_bytes(write_file(invoice, form))
+        (folder / name_file(invoice, form)).write_bytes(write_file(invoice, form, brand))
         count += 1
     with (folder / "invoices.csv").open("wb") as table:
         table.writelines(write_rows(read_documents(database, merchant_id, year=year)))

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from printworks.actions.brand import read_mail_logo
 from printworks.actions.mail.composing import compose_test, write_subject
 from printworks.actions.mail.writing import resend_mail
 from printworks.cli.options import Limit
@@ -33,8 +34,15 @@ def send_test(
         raise WrongState("No mail server is set: set `smtp_host` and `mail_from`.")
     message_id = f"{secrets.token_hex(16)}@{settings.mail_from.rpartition('@')[2]}"
     with session.reading() as db:
-        brand = read_brand(db).brand
-    message = compose_test(settings, brand, email, now=system_clock(), message_id=message_id)
+        stored = read_brand(db)
+    message = compose_test(
+        settings,
+        stored.brand,
+        email,
+        now=system_clock(),
+        message_id=message_id,
+        logo=read_mail_logo(stored, session.services.files) if stored.logo else None,
+    )
     mailer.send(message)
     place = f"{settings.smtp_host}:{settings.smtp_port}"
     session.done(f"{place} has taken a mail to {email}.", email=email, messageId=message_id)

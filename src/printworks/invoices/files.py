@@ -6,6 +6,7 @@ from typing import Final
 
 from printworks.invoices.listed import write_rows
 from printworks.invoices.structured import write_structured
+from printworks.rules.brand import PLAIN_PAPER, PaperBrand
 from printworks.rules.invoices import Invoice
 
 
@@ -24,23 +25,23 @@ MEDIA_TYPES: Final[Mapping[InvoiceForm, str]] = {
 }
 
 
-def _print(invoice: Invoice) -> bytes:
+def _print(invoice: Invoice, brand: PaperBrand) -> bytes:
     # Only now: the library takes half a second to load, and most processes never print.
     from printworks.invoices.printed import print_invoice
 
-    return print_invoice(invoice)
+    return print_invoice(invoice, brand)
 
 
-_WRITERS: Final[Mapping[InvoiceForm, Callable[[Invoice], bytes]]] = {
+_WRITERS: Final[Mapping[InvoiceForm, Callable[[Invoice, PaperBrand], bytes]]] = {
     InvoiceForm.PDF: _print,
-    InvoiceForm.XML: write_structured,
-    InvoiceForm.CSV: lambda invoice: b"".join(write_rows([invoice])),
+    InvoiceForm.XML: lambda invoice, _: write_structured(invoice),
+    InvoiceForm.CSV: lambda invoice, _: b"".join(write_rows([invoice])),
 }
 
 
-def write_file(invoice: Invoice, form: InvoiceForm) -> bytes:
-    """Return a document in a form; the same bytes whenever it is asked for."""
-    return _WRITERS[form](invoice)
+def write_file(invoice: Invoice, form: InvoiceForm, brand: PaperBrand = PLAIN_PAPER) -> bytes:
+    """Return a document in a form: the same bytes whenever it is asked for with the same brand."""
+    return _WRITERS[form](invoice, brand)
 
 
 def name_file(invoice: Invoice, form: InvoiceForm) -> str:

@@ -7,12 +7,14 @@ from typing import Any, Final, NamedTuple
 from babel.numbers import format_decimal
 from fpdf import FPDF
 from fpdf.enums import Align, MethodReturnValue, XPos, YPos
+from fpdf.image_parsing import get_img_info
 
 from printworks.invoices.metadata import write_metadata
 from printworks.invoices.phrases import explain, say
 from printworks.invoices.structured import FILE_NAME, write_structured
 from printworks.invoices.texts import clean
 from printworks.language.words import Words
+from printworks.rules.brand import PLAIN_PAPER, PaperBrand
 from printworks.rules.invoices import Invoice, InvoiceKind, InvoiceLine, InvoiceParty
 from printworks.rules.taxes import TaxRate
 
@@ -26,6 +28,9 @@ _ADDRESS_TOP, _FACTS_LEFT, _BODY_TOP = 45.0, 122.0, 100.0
 _LONGEST: Final = 300
 _FOOT_TOP: Final = 297 - 28.0
 _INK, _SOFT, _RULE = (28, 33, 40), (96, 104, 115), (208, 213, 220)
+# Where the logo is on every page: the room above the address, on the right.
+_LOGO_TOP, _LOGO_WIDTH, _LOGO_HEIGHT = 13.0, 60.0, 18.0
+_JPEG: Final = b"\xff\xd8\xff"
 
 
 class _Column(NamedTuple):
@@ -44,12 +49,44 @@ _COLUMNS: Final = (
 )
 
 
+class _Logo(NamedTuple):
+    """A logo in the size in which it is printed."""
+
+    content: bytes
+    width: float
+    height: float
+
+
+def _read_logo(content: bytes | None) -> _Logo | None:
+    """Return a logo as large as there is room; None without one, or if it is not what we drew."""
+    if content is None or not content.startswith(_JPEG):
+        return None
+    try:
+        found = get_img_info("logo", content)
+    except (OSError, ValueError, SyntaxError):
+        # A document must be printed in any case.
+        return None
+    wide, high = found.width, found.height
+    scale = min(_LOGO_WIDTH / wide, _LOGO_HEIGHT / high)
+    return _Logo(content, wide * scale, high * scale)
+
+
+def _read_colour(accent: str) -> tuple[int, int, int]:
+    """Return the accent colour, or that of all texts."""
+    if not accent:
+        return _INK
+    red, green, blue = bytes.fromhex(accent[1:])
+    return red, green, blue
+
+
 class _Sheet(FPDF):
     """Pages with the seller above and below."""
 
-    def __init__(self, invoice: Invoice) -> None:
+    def __init__(self, invoice: Invoice, brand: PaperBrand) -> None:
         super().__init__(format="A4", enforce_compliance="PDF/A-3B")
         self.invoice = invoice
+        self.logo = _read_logo(brand.logo)
+        self.accent = _read_colour(brand.accent)
         self.words = Words(invoice.language, invoice.buyer.country)
         for style, file in _FACES.items():
             with resources.as_file(_FONTS.joinpath(file)) as place:
@@ -95,9 +132,15 @@ class _Sheet(FPDF):
 
     def header(self) -> None:
         """Write whose document it is; FPDF calls this on every page."""
+        taken = 0.0
+        if self.logo is not None:
+            taken = self.logo.width + 5
+            left = 210 - _RIGHT - self.logo.width
+            top = _LOGO_TOP + (_LOGO_HEIGHT - self.logo.height) / 2
+            self.image(self.logo.content, left, top, self.logo.width, self.logo.height)
         self.set_xy(_LEFT, _TOP)
         self.use(15, bold=True)
-        self.cell(0, 7, self.fit(self.invoice.seller.name, 165))
+        self.cell(0, 7, self.fit(self.invoice.seller.name, 165 - taken))
         if self.page_no() > 1:
             self.set_xy(_LEFT, _TOP + 8)
             self.use(8.5, soft=True)
@@ -122,9 +165,9 @@ class _Sheet(FPDF):
         self.cell(0, 4, page)
 
 
-def print_invoice(invoice: Invoice) -> bytes:
-    """Return a document as a PDF that is the same whenever it is written."""
-    sheet = _Sheet(invoice)
+def print_invoice(invoice: Invoice, brand: PaperBrand = PLAIN_PAPER) -> bytes:
+    """Return a document as a PDF that is the same whenever it is written with this brand."""
+    sheet = _Sheet(invoice, brand)
     made = datetime.combine(invoice.issued_on, time(), UTC)
     title = f"{sheet.say(invoice.kind)} {invoice.number}"
     sheet.set_title(title)
@@ -202,6 +245,7 @@ def _write_facts(sheet: _Sheet, invoice: Invoice) -> None:
 def _write_title(sheet: _Sheet, title: str) -> None:
     sheet.set_xy(_LEFT, _BODY_TOP - 14)
     sheet.use(16, bold=True)
+    sheet.set_text_color(*sheet.accent)
     sheet.cell(0, 9, title)
     sheet.set_xy(_LEFT, _BODY_TOP)
     _write_heads(sheet)
@@ -283,7 +327,8 @@ def _write_totals(sheet: _Sheet, invoice: Invoice) -> None:
     sheet.ln(2)
     for text, minor in rows:
         _write_total(sheet, text, minor, bold=False)
-    sheet.line(110, sheet.get_y() + 1, 210 - _RIGHT, sheet.get_y() + 1)
+    with sheet.local_context(draw_color=_RULE if sheet.accent == _INK else sheet.accent):
+        sheet.line(110, sheet.get_y() + 1, 210 - _RIGHT, sheet.get_y() + 1)
     sheet.ln(2)
     for phrase, minor in last:
         _write_total(sheet, sheet.say(phrase), minor, bold=phrase != "paid")

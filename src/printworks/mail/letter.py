@@ -1,5 +1,6 @@
 """A letter: what a mail says, before it becomes text and HTML."""
 
+import hashlib
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -13,6 +14,9 @@ _USUAL_BUTTONS: Final = (
     Tones("#2450c8", "#2450c8", "#ffffff"),
     Tones("#7aa2ff", "#7aa2ff", "#0d1220"),
 )
+
+# The room for a logo, in pixels.
+_LOGO_WIDTH, _LOGO_HEIGHT = 160, 40
 
 
 class LetterLink(NamedTuple):
@@ -49,6 +53,25 @@ class Letter(msgspec.Struct, frozen=True, kw_only=True):
     # Why the reader gets this, and how to end that.
     reason: str = ""
     settings: LetterLink | None = None
+
+
+class LetterLogo(NamedTuple):
+    """The logo above a letter, a JPEG that is sent with it, and its size in pixels."""
+
+    content: bytes
+    width: int
+    height: int
+
+    @property
+    def name(self) -> str:
+        """What the letter calls it: always the same for the same picture."""
+        return f"{hashlib.sha256(self.content).hexdigest()[:32]}@logo"
+
+    @property
+    def shown(self) -> tuple[int, int]:
+        """The width and the height in which it is shown."""
+        scale = min(_LOGO_WIDTH / self.width, _LOGO_HEIGHT / self.height)
+        return max(1, round(self.width * scale)), max(1, round(self.height * scale))
 
 
 class LetterTerms(NamedTuple):

@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 
+from printworks.mail.letter import LetterLogo
 from printworks.mail.rendering import Body
 from printworks.rules.mail import LONGEST_NAME, tidy_line
 
@@ -39,7 +40,7 @@ class MailHeaders(msgspec.Struct, frozen=True, kw_only=True):
     unsubscribe: str = ""
 
 
-def build_message(headers: MailHeaders, body: Body) -> EmailMessage:
+def build_message(headers: MailHeaders, body: Body, logo: LetterLogo | None = None) -> EmailMessage:
     """Return the message; raise `BadRecipient` if the address cannot be written."""
     message = EmailMessage(_POLICY)
     message["From"] = Address(_name(headers.sender_name), addr_spec=headers.sender)
@@ -57,9 +58,24 @@ def build_message(headers: MailHeaders, body: Body) -> EmailMessage:
         message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
     message.set_content(body.text, cte="quoted-printable")
     message.add_alternative(body.html, subtype="html", cte="quoted-printable")
+    if logo is not None:
+        _enclose(message, logo)
     # After the parts, to which such a header would be moved.
     message["Content-Language"] = headers.language
     return message
+
+
+def _enclose(message: EmailMessage, logo: LetterLogo) -> None:
+    """Send the logo with the HTML that shows it: nothing is fetched when a mail is read."""
+    _, written = message.iter_parts()
+    written.add_related(
+        logo.content,
+        maintype="image",
+        subtype="jpeg",
+        cid=f"<{logo.name}>",
+        disposition="inline",
+        filename="logo.jpg",
+    )
 
 
 def _write_recipient(headers: MailHeaders) -> Address:

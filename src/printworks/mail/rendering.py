@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from printworks.language.words import Words
-from printworks.mail.letter import Letter, LetterTerms
+from printworks.mail.letter import Letter, LetterLogo, LetterTerms
 
 
 class Body(NamedTuple):
@@ -32,7 +32,14 @@ _TEXT: Final = _open_environment(is_html=False)
 _HTML: Final = _open_environment(is_html=True)
 
 
-def render_letter(letter: Letter, words: Words, terms: LetterTerms, *, brand: str = "") -> Body:
+def render_letter(
+    letter: Letter,
+    words: Words,
+    terms: LetterTerms,
+    *,
+    brand: str = "",
+    logo: LetterLogo | None = None,
+) -> Body:
     """Return a letter as text and as HTML; `brand` is the name above it, by default the operator's."""
     facts = {
         "letter": letter,
@@ -40,6 +47,7 @@ def render_letter(letter: Letter, words: Words, terms: LetterTerms, *, brand: st
         "language": words.language.value,
         "terms": terms,
         "brand": brand or terms.operator,
+        "logo": logo,
     }
     return Body(
         text=_TEXT.get_template("letter.txt").render(**facts),

@@ -54,6 +54,17 @@ class Brand(msgspec.Struct, frozen=True, kw_only=True):
     show_labs: bool = False
 
 
+class PaperBrand(NamedTuple):
+    """What stands on paper: the name, the logo as a JPEG, and the colour as `#rrggbb`."""
+
+    name: str = USUAL_NAME
+    logo: bytes | None = None
+    accent: str = ""
+
+
+PLAIN_PAPER: Final = PaperBrand()
+
+
 class TextPart(NamedTuple):
     """A piece of a text, and where it leads if it is a link."""
 

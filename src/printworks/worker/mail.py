@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 import structlog
 from sqlalchemy import Connection
 
+from printworks.actions.brand import read_mail_logo
 from printworks.actions.mail import accounts, notices
 from printworks.actions.mail.composing import compose_mail
 from printworks.actions.mail.reminders import ReminderTerms
@@ -17,6 +18,7 @@ from printworks.mail.transport import MailRefused, MailUnavailable
 from printworks.rules.jobs import PermanentFailure
 from printworks.rules.mail import MailKind, MailState
 from printworks.store.accounts.people import get_person
+from printworks.store.brand.brand import read_brand
 from printworks.store.mail.mails import Mail, end_mail, find_mail, note_error
 from printworks.store.queue.jobs import Job
 from printworks.worker.context import Completion, Context
@@ -78,7 +80,13 @@ def _find(context: Context, mail_id: int) -> Mail | None:
 def _compose(context: Context, mail: Mail) -> EmailMessage:
     services = context.services
     with context.database.reading() as db:
-        return compose_mail(services.settings, db, services.vault, mail, now=context.clock())
+        stored = read_brand(db)
+    # Whoever has no logo needs no files to send a mail.
+    logo = read_mail_logo(stored, services.files) if stored.logo else None
+    with context.database.reading() as db:
+        return compose_mail(
+            services.settings, db, services.vault, mail, now=context.clock(), logo=logo
+        )
 
 
 def _complete(ended: _Ended) -> Completion:

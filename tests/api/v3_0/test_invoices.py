@@ -5,6 +5,8 @@ from io import BytesIO
 import pytest
 from pypdf import PdfReader
 
+from printworks.actions.brand import change_brand
+from printworks.rules.brand import Brand
 from printworks.rules.invoices import Invoice
 from printworks.store.accounts.merchants import get_merchant_by_code
 from printworks.store.engine.database import Database
@@ -12,6 +14,7 @@ from tests.actions.complaints import cancel, submitted
 from tests.actions.invoicing import make_all
 from tests.actions.test_taxes import sell
 from tests.api.client import Client
+from tests.factories import a_system_work
 
 
 def sell_to(database: Database, client: Client) -> list[Invoice]:
@@ -72,6 +75,9 @@ def test_a_pdf_is_downloaded_and_known_by_its_tag(v3: Client, database: Database
     assert invoice.number in PdfReader(BytesIO(answer.body)).pages[0].extract_text()
     tag = {"If-None-Match": answer.headers["etag"]}
     assert v3.get(f"/invoices/{invoice.number}/pdf", **tag).status == 304
+    with database.writing() as db:
+        change_brand(a_system_work(db), Brand(accent="#7a1f5c"))
+    assert v3.get(f"/invoices/{invoice.number}/pdf", **tag).status == 200
 
 
 @pytest.mark.both_databases

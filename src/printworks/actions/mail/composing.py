@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 
 from printworks.errors import NotFound
 from printworks.language.words import Words
-from printworks.mail.letter import Letter, LetterTerms
+from printworks.mail.letter import Letter, LetterLogo, LetterTerms
 from printworks.mail.letters import write_letter
 from printworks.mail.messages import SANDBOX, MailHeaders, build_message
 from printworks.mail.rendering import render_letter
@@ -28,9 +28,18 @@ from printworks.wire.links import Links
 
 
 def compose_mail(
-    settings: Settings, db: Connection, vault: Vault, mail: Mail, *, now: datetime
+    settings: Settings,
+    db: Connection,
+    vault: Vault,
+    mail: Mail,
+    *,
+    now: datetime,
+    logo: LetterLogo | None = None,
 ) -> EmailMessage:
-    """Return a mail as it is sent: with its link, and with one that ends mails of its kind."""
+    """Return a mail as it is sent: with its link, and with one that ends mails of its kind.
+
+    The logo is that of the operator: recipients know the shop, and do not see it.
+    """
     facts, words = mail.facts, Words(mail.language, mail.facts.country)
     link = ""
     if mail.secret is not None:
@@ -63,7 +72,9 @@ def compose_mail(
         at=now,
         unsubscribe=unsubscribe,
     )
-    return build_message(headers, render_letter(letter, words, terms, brand=brand))
+    shown = None if is_to_recipient else logo
+    body = render_letter(letter, words, terms, brand=brand, logo=shown)
+    return build_message(headers, body, shown)
 
 
 def _find_order_page(db: Connection, mail: Mail, links: Links) -> str:
@@ -136,7 +147,13 @@ def _name_sender(settings: Settings, brand: Brand) -> str:
 
 
 def compose_test(
-    settings: Settings, brand: Brand, email: str, *, now: datetime, message_id: str
+    settings: Settings,
+    brand: Brand,
+    email: str,
+    *,
+    now: datetime,
+    message_id: str,
+    logo: LetterLogo | None = None,
 ) -> EmailMessage:
     """Return a mail that only shows that mail works."""
     words = Words(Language(settings.mail_language))
@@ -152,4 +169,4 @@ def compose_test(
         language=settings.mail_language,
         at=now,
     )
-    return build_message(headers, render_letter(letter, words, terms))
+    return build_message(headers, render_letter(letter, words, terms, logo=logo), logo)

@@ -2,9 +2,13 @@
 
 from typing import Final
 
-from printworks.api.endpoints import Call, Download
+from sqlalchemy import Connection
+
+from printworks.actions.brand import read_paper_brand
+from printworks.api.endpoints import Call, Download, Unfinished
 from printworks.invoices.files import MEDIA_TYPES, InvoiceForm, name_file, write_file
 from printworks.rules.invoices import Invoice
+from printworks.store.brand.brand import read_brand
 from printworks.store.engine.rows import cut_page
 from printworks.store.money import invoices as store
 from printworks.wire.reading import read_parameter
@@ -38,11 +42,17 @@ def get_invoice(call: Call) -> Envelope[InvoiceOut]:
     return Envelope(InvoiceOut.of(_get(call)))
 
 
-def download_invoice(call: Call) -> Download:
+def download_invoice(call: Call) -> Unfinished[bytes]:
     """Download an invoice or a credit note as PDF, with the electronic invoice inside."""
-    invoice = _get(call)
-    form = InvoiceForm.PDF
-    return Download(MEDIA_TYPES[form], name_file(invoice, form), write_file(invoice, form))
+    invoice, stored, form = _get(call), read_brand(call.db), InvoiceForm.PDF
+
+    def print_pdf() -> bytes:
+        return write_file(invoice, form, read_paper_brand(stored, call.services.files))
+
+    def answer(_: Connection, content: bytes) -> Download:
+        return Download(MEDIA_TYPES[form], name_file(invoice, form), content)
+
+    return Unfinished(print_pdf, answer)
 
 
 def _get(call: Call) -> Invoice:

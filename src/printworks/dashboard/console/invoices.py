@@ -4,7 +4,7 @@ from typing import Final
 
 from starlette.responses import Response
 
-from printworks.dashboard.shared.invoices import KINDS, download, download_all, read_form
+from printworks.dashboard.shared.invoices import KINDS, InvoiceResponse, download_all, read_form
 from printworks.dashboard.shared.paging import cut
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
@@ -38,4 +38,5 @@ def download_invoices(visit: ConsoleVisit) -> Response:
 def download_invoice(visit: ConsoleVisit) -> Response:
     """Return a document as PDF, XML or CSV."""
     path = visit.request.path_params
-    return download(get_any_document(visit.db, path["number"]), read_form(path["form"]))
+    document = get_any_document(visit.db, path["number"])
+    return InvoiceResponse(visit.services, document, read_form(path["form"]))

@@ -4,7 +4,7 @@ from typing import Final
 
 from starlette.responses import Response
 
-from printworks.dashboard.shared.invoices import KINDS, download, download_all, read_form
+from printworks.dashboard.shared.invoices import KINDS, InvoiceResponse, download_all, read_form
 from printworks.dashboard.shared.paging import cut
 from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import MerchantVisit
@@ -45,9 +45,8 @@ def download_invoices(visit: MerchantVisit) -> Response:
 def download_invoice(visit: MerchantVisit) -> Response:
     """Return a document as PDF, XML or CSV."""
     path = visit.request.path_params
-    return download(
-        get_document(visit.db, visit.merchant.id, path["number"]), read_form(path["form"])
-    )
+    document = get_document(visit.db, visit.merchant.id, path["number"])
+    return InvoiceResponse(visit.services, document, read_form(path["form"]))
 
 
 def _read_year(visit: MerchantVisit) -> int | None:
