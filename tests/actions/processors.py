@@ -53,8 +53,16 @@ class _Proxying:
         )
 
     def proof(
-        self, _proxy: Path, pixels: Pixels, area: PrintArea, sizing: Sizing, out: Path
+        self,
+        _proxy: Path,
+        pixels: Pixels,
+        area: PrintArea,
+        sizing: Sizing,
+        out: Path,
+        *,
+        edge: int,
     ) -> Proofs | Rejected:
+        del edge
         if self._then is not None:
             return self._then
         with (out / PREVIEW).open("wb") as file:

@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from printworks.actions.price_list_losses import find_catalogue_losses
+from printworks.actions.product_pictures import DrawnPicture, find_missing, keep_pictures
 from printworks.actions.work import SystemWork
+from printworks.catalogue.pictures import list_pictures
 from printworks.catalogue.promises import find_equal_promises
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import WrongState
@@ -20,8 +22,14 @@ from printworks.store.catalogue.versions import CatalogueVersion
 _AS_INSTALLED = "As installed"
 
 
-def add_version(system: SystemWork, catalogue: Catalogue, title: str) -> CatalogueVersion:
-    """Add a draft that changes the version in use."""
+def add_version(
+    system: SystemWork,
+    catalogue: Catalogue,
+    title: str,
+    *,
+    pictures: Sequence[DrawnPicture] = (),
+) -> CatalogueVersion:
+    """Add a draft that changes the version in use, with the pictures that came with it."""
     title = read_title(title)
     store.lock_versions(system.db)
     current = _require_first(system)
@@ -29,6 +37,7 @@ def add_version(system: SystemWork, catalogue: Catalogue, title: str) -> Catalog
     if like is not None:
         raise WrongState(f"This is the same as version {like.id}, “{like.title}”.")
     added = _insert(system, catalogue.texts, title, based_on=current)
+    keep_pictures(system, pictures)
     system.audit("add-catalogue", f"version {added.id}", title=title)
     return added
 
@@ -47,7 +56,13 @@ def add_draft(
 
 
 def save_draft(
-    system: SystemWork, version_id: int, texts: Mapping[str, str], *, seen: str, what: str
+    system: SystemWork,
+    version_id: int,
+    texts: Mapping[str, str],
+    *,
+    seen: str,
+    what: str,
+    pictures: Sequence[DrawnPicture] = (),
 ) -> bool:
     """Give a draft other files; return False if somebody changed it since it was seen.
 
@@ -58,6 +73,7 @@ def save_draft(
     rules.check_editing(state_of(system, version))
     if not store.replace_texts(system.db, version.id, texts, seen=seen):
         return False
+    keep_pictures(system, pictures)
     system.audit("edit-catalogue", f"version {version.id}", what=what)
     return True
 
@@ -95,6 +111,7 @@ def delete_version(system: SystemWork, version_id: int) -> None:
     version = store.get_version(system.db, version_id)
     rules.check_deleting(state_of(system, version))
     store.delete_version(system.db, version)
+    keep_pictures(system, ())
     system.audit("delete-catalogue", f"version {version.id}", title=version.title)
 
 
@@ -145,6 +162,8 @@ def find_warnings(
     known = {lab.code for lab in catalogue.labs}
     for lab in sorted(store.list_busy_labs(system.db) - known):
         yield f"The lab {lab} has work that is not finished, and is not in this catalogue."
+    for name in find_missing(system, list_pictures(catalogue.products)):
+        yield f"The picture {name} is not stored: its products are drawn instead, or shown without."
     yield from _find_losses(catalogue)
     yield from find_equal_promises(catalogue.promises)
 

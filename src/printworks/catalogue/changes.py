@@ -22,6 +22,7 @@ _WORDS: Final[Mapping[str, str]] = {
 _AMOUNTS: Final = frozenset({"base_prices", "prices_by_country", "cost", "first", "further"})
 # Calculated from others.
 _LEFT_OUT: Final = frozenset({"hours"})
+_PICTURE: Final = "picture"
 # Longer values are cut down to the words that differ.
 _LONGEST: Final = 60
 
@@ -41,6 +42,9 @@ class CatalogueChange(NamedTuple):
 
     def __str__(self) -> str:
         thing = f"{self.kind} {self.name}".rstrip()
+        if self.part == _PICTURE:
+            done = "changed" if self.before and self.after else "added" if self.after else "removed"
+            return f"{thing}: picture {done}"
         if not self.part:
             return f"{thing}: {'added' if self.after else 'removed'}"
         return f"{thing}, {self.part}: {self.before or 'nothing'} → {self.after or 'nothing'}"
@@ -130,7 +134,11 @@ def _compare(
 ) -> Iterator[CatalogueChange]:
     for part in dict.fromkeys((*before, *after)):
         was, is_now = before.get(part, ""), after.get(part, "")
-        if was != is_now:
+        if was != is_now and part == _PICTURE:
+            # The names of its files, which end with a hash, say nothing to anybody.
+            new = "another picture" if was else "a picture"
+            yield CatalogueChange(kind, name, part, was and "a picture", is_now and new)
+        elif was != is_now:
             yield CatalogueChange(kind, name, part, _cut(was, is_now), _cut(is_now, was))
 
 

@@ -128,6 +128,7 @@ def build_product(form: ProductForm) -> Product:
         sold_to=form.sold_to,
         base_prices=MappingProxyType(base_prices),
         prices_by_country=MappingProxyType(exceptions),
+        picture=form.picture,
         mockup=form.mockup or usual_mockup(form.kind),
         mockup_colour=form.mockup_colour,
         may_turn=form.turn,

@@ -42,6 +42,7 @@ class ProductForm(BlockForm, frozen=True, kw_only=True):
     wrap: values.Amount | None = None
     pixels: values.PixelSize | None = None
     density: values.Amount | None = None
+    picture: values.PictureName | None = None
     mockup: Mockup | None = None
     mockup_colour: values.MockupColour | None = None
     attributes: Annotated[

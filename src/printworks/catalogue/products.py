@@ -93,6 +93,8 @@ class Product(msgspec.Struct, frozen=True, kw_only=True):
     sold_to: frozenset[str]
     base_prices: Mapping[Currency, int]
     prices_by_country: Mapping[tuple[Currency, str], int]
+    # The name of its photograph, if it has one.
+    picture: str | None = None
     # How it is drawn, and in which colour if no choice says it.
     mockup: Mockup = Mockup.NONE
     mockup_colour: str | None = None

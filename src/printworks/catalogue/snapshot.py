@@ -19,6 +19,7 @@ from printworks.catalogue.fulfilment import (
     choose_promises,
 )
 from printworks.catalogue.labs import Lab
+from printworks.catalogue.pictures import check_pictures
 from printworks.catalogue.pricing import (
     build_tariff,
     check_prices,
@@ -88,6 +89,8 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         if labs and form.tariff:
             check_prices(products, rates_by_zone, files)
             check_tracking(products, labs, services, rates_by_zone, files)
+        if isinstance(given, Path):
+            check_pictures(sold, given, files)
         files.check()
         is_single = len(form.currencies) == 1
         rates = dict.fromkeys(form.currencies, Decimal(1)) if is_single else form.rates

@@ -48,6 +48,14 @@ Sku = Annotated[
 TypeName = Annotated[
     str, _like("[A-Za-z0-9][A-Za-z0-9._-]*", "made of letters, digits, `_`, `-` and `.`", 100)
 ]
+PictureName = Annotated[
+    str,
+    _like(
+        "[A-Za-z0-9][A-Za-z0-9._-]*",
+        "the name of a file in the folder `pictures`, made of letters, digits, `_`, `-` and `.`",
+        120,
+    ),
+]
 
 
 def _join_patterns(patterns: Sequence[str], _: Known) -> re.Pattern[str]:

@@ -1,19 +1,25 @@
 """`printworks catalogue import` and others: versions of the catalogue in the database."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, BinaryIO, Final
 
 import typer
 
 from printworks.actions import catalogue as actions
+from printworks.actions.product_pictures import DrawnPicture, begin_pictures, draw_pictures
 from printworks.catalogue.changes import list_changes
+from printworks.catalogue.drafts.pictures import rename_pictures
+from printworks.catalogue.pictures import PICTURES, list_pictures
 from printworks.catalogue.problems import BadCatalogue
 from printworks.catalogue.snapshot import Catalogue
 from printworks.cli.options import Limit
 from printworks.cli.output import Columns, note, pick
 from printworks.cli.session import CommandSession, command
 from printworks.errors import BadInput, WrongState
+from printworks.rules.product_pictures import find_hash
+from printworks.store.catalogue.pictures import find_files
 from printworks.store.catalogue.versions import (
     CatalogueVersion,
     find_before,
@@ -65,8 +71,11 @@ def import_folder(
         raise BadInput(
             f"Nothing was imported, because the catalogue is wrong:\n{listed}"
         ) from error
+    catalogue, pictures = _import_pictures(session, catalogue, folder / PICTURES)
     with session.system_work() as system:
-        added = actions.add_version(system, catalogue, title or f"Imported from {folder.name}")
+        added = actions.add_version(
+            system, catalogue, title or f"Imported from {folder.name}", pictures=pictures
+        )
         warnings = list(actions.find_warnings(system, catalogue, added))
     _warn(warnings)
     session.done(
@@ -75,6 +84,26 @@ def import_folder(
         version=added.id,
         warnings=warnings,
     )
+
+
+def _import_pictures(
+    session: CommandSession, catalogue: Catalogue, folder: Path
+) -> tuple[Catalogue, list[DrawnPicture]]:
+    """Store the pictures of a folder; return the catalogue with the names that they have now."""
+    names, services = list_pictures(catalogue.products), session.services
+    if not names:
+        return catalogue, []
+    with session.system_work() as system:
+        uploads = begin_pictures(system, len(names))
+    drawn = draw_pictures(services.processor, services.files, uploads, _open_files(folder, names))
+    texts = rename_pictures(catalogue.texts, {name: one.name for name, one in drawn.items()})
+    return Catalogue.load(texts), list(drawn.values())
+
+
+def _open_files(folder: Path, names: list[str]) -> Iterator[tuple[str, BinaryIO]]:
+    for name in names:
+        with (folder / name).open("rb") as file:
+            yield name, file
 
 
 @command(app, "export")
@@ -88,15 +117,34 @@ def export_version(
         int | None, typer.Option(help="Which version; by default the one in use.")
     ] = None,
 ) -> None:
-    """Write the files of a version into a folder, as they were imported."""
-    texts = _load(session, version).texts
+    """Write the files of a version and its pictures into a folder, as they were imported."""
+    catalogue = _load(session, version)
+    texts, pictures = catalogue.texts, _find_pictures(session, catalogue)
     try:
         folder.mkdir(parents=True)
     except FileExistsError:
         raise BadInput(f"{folder} exists already; name another folder.") from None
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8", newline="")
-    session.done(f"{folder} has {len(texts)} files.", folder=str(folder), files=sorted(texts))
+    for name, key in pictures.items():
+        path = folder / PICTURES / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(session.services.files.read(key))
+    shown = f" and {len(pictures)} pictures" if pictures else ""
+    session.done(
+        f"{folder} has {len(texts)} files{shown}.",
+        folder=str(folder),
+        files=sorted(texts),
+        pictures=sorted(pictures),
+    )
+
+
+def _find_pictures(session: CommandSession, catalogue: Catalogue) -> dict[str, str]:
+    """Return where the pictures of a catalogue are stored, by their names."""
+    hashes = {name: find_hash(name) for name in list_pictures(catalogue.products)}
+    with session.reading() as db:
+        known = find_files(db, [one for one in hashes.values() if one])
+    return {name: known[one] for name, one in hashes.items() if one in known}
 
 
 @command(app, "diff")

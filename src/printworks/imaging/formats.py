@@ -3,6 +3,7 @@
 This only reads bytes: no decoder has read the file yet.
 """
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final, NamedTuple, Protocol
@@ -45,6 +46,7 @@ _PNG_END: Final = b"\0\0\0\0IEND\xaeB`\x82"
 _HEIF_BRANDS: Final = frozenset({b"heic", b"heix", b"heim", b"heis", b"mif1"})
 _SCAN: Final = b"\xff\xda"
 _JPEG_END: Final = b"\xff\xd9"
+_AFTER_SCAN: Final = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]")
 # Between a marker's letter and its data; these few have no length.
 _ALONE: Final = frozenset({0x01, *range(0xD0, 0xD9)})
 
@@ -110,6 +112,27 @@ def has_too_many_scans(contents: FileContents) -> bool:
         scans += 1
         place = contents.find(_SCAN, place + 2)
     return scans > MOST_SCANS
+
+
+def is_plain_jpeg(contents: bytes) -> bool:
+    """Say whether a JPEG has nothing in it but a picture: no metadata, and no data after its end."""
+    place = 2
+    while len(head := contents[place : place + 4]) >= 2 and head[0] == 0xFF:
+        if head[:2] == _JPEG_END:
+            return contents.startswith(b"\xff\xd8") and place + 2 == len(contents)
+        if head[1] in _ALONE or _is_metadata(head[1]):
+            return False
+        place += 2 + int.from_bytes(head[2:4], "big")
+        if head[1] == _SCAN[1]:
+            # Within a scan, a byte 0xFF is followed by zero, or by the number of a restart.
+            found = _AFTER_SCAN.search(contents, place)
+            place = found.start() if found else len(contents)
+    return False
+
+
+def _is_metadata(marker: int) -> bool:
+    # APP0 has the density alone; COM is a comment.
+    return 0xE1 <= marker <= 0xEF or marker == 0xFE
 
 
 def _find_heif_damage(contents: FileContents) -> str | None:

@@ -17,6 +17,8 @@ MIB: Final = 1024 * 1024
 PROXY: Final = "proxy.jpg"
 PREVIEW: Final = "preview.jpg"
 THUMBNAIL: Final = "thumbnail.jpg"
+# The longest side of a preview, in pixels, unless another is asked for.
+PREVIEW_EDGE: Final = 1200
 PRINT: Final = "print.jpg"
 MOCKUP: Final = "mockup.jpg"
 
@@ -100,6 +102,8 @@ class ProofTask(msgspec.Struct, frozen=True, kw_only=True, tag="proof"):
     sizing: Sizing
     position: CropPosition | None = None
     may_turn: bool = True
+    # The longest side of the preview, in pixels.
+    edge: int = PREVIEW_EDGE
 
 
 class RenderTask(msgspec.Struct, frozen=True, kw_only=True, tag="render"):

@@ -22,6 +22,7 @@ from printworks.imaging.messages import (
     MIB,
     MOCKUP,
     PREVIEW,
+    PREVIEW_EDGE,
     PRINT,
     PROXY,
     THUMBNAIL,
@@ -192,6 +193,7 @@ class ImageProcessor:
         out: Path,
         *,
         position: CropPosition | None = None,
+        edge: int = PREVIEW_EDGE,
     ) -> Proofs | Rejected:
         """Render the proofs of a prepared picture for another product or sizing, from its proxy."""
         task = ProofTask(
@@ -203,6 +205,7 @@ class ImageProcessor:
             sizing=sizing,
             position=position,
             may_turn=area.may_turn,
+            edge=edge,
         )
         done, cost = self._do(task, writes=(PREVIEW, THUMBNAIL))
         if not isinstance(done, RenderingDone):

@@ -13,6 +13,7 @@ import pyvips
 from printworks.imaging.formats import EVERY_FORMAT, Format
 from printworks.imaging.messages import (
     PREVIEW,
+    PREVIEW_EDGE,
     PRINT,
     PROXY,
     THUMBNAIL,
@@ -36,7 +37,6 @@ PROXY_EDGE: Final = 1800
 # Resizing by less than this costs more than the bytes it saves.
 PROXY_SLACK: Final = 1.15
 MOST_PROXY_PIXELS: Final = 8_000_000
-PREVIEW_EDGE: Final = 1200
 THUMBNAIL_EDGE: Final = 240
 # With full colour resolution; a higher quality only makes larger files.
 PRINT_QUALITY: Final = 94
@@ -78,7 +78,7 @@ def proof(task: ProofTask) -> RenderingDone:
     proxy = open_picture(Path(task.source), frozenset({Format.JPEG}))
     placement = place(task.picture, _area(task), task.sizing, task.position)
     image = decode(lambda fail_on: proxy.load(fail_on=fail_on).copy_memory())
-    _render_proofs(image, placement.upright, Path(task.out))
+    _render_proofs(image, placement.upright, Path(task.out), task.edge)
     return RenderingDone()
 
 
@@ -108,13 +108,13 @@ def _render_proxy(picture: DecodedPicture, scale: float, fail_on: str) -> tuple[
     return image.autorot().copy_memory() if picture.orientation > 1 else image, colour
 
 
-def _render_proofs(proxy: Any, placement: Placement, out: Path) -> None:
+def _render_proofs(proxy: Any, placement: Placement, out: Path, edge: int = PREVIEW_EDGE) -> None:
     """Render preview and thumbnail of an upright placement: people do not lie on their side."""
     scale = Fraction(proxy.width, placement.picture.width)
     native = placement.area.long_side * placement.effective_dpi * scale
     preview = _render_on_canvas(
         _cut(proxy, placement.box, placement.picture),
-        canvas := _canvas(placement, min(PREVIEW_EDGE, int(native))),
+        canvas := _canvas(placement, min(edge, int(native))),
         placement.on(canvas),
     ).copy_memory()
     _write(out / PREVIEW, preview, quality=85)

@@ -51,7 +51,10 @@ _POLICY: Final = (b"content-security-policy", b"default-src 'none'; frame-ancest
 _WITH_TOKENS: Final = frozenset({"pay", "payments", "bank", "track"})
 
 # Below these, a signed-in user may upload pictures.
-_WITH_FILES: Final = ("orders/", "issues/", "console/orders/", "settings/shop/", "console/brand/")
+_WITH_FILES: Final = (
+    *("orders/", "issues/", "console/orders/"),
+    *("settings/shop/", "console/brand/", "console/versions/"),
+)
 
 _TITLES: Final[Mapping[int, str]] = {
     404: mark("Page not found"),

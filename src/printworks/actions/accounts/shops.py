@@ -6,43 +6,26 @@ makes it the logo. The first step enqueues the removal of the file and the last 
 """
 
 import secrets
-import shutil
 import tempfile
-from fractions import Fraction
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
 import msgspec
-import structlog
 
+from printworks.actions.images.redrawing import receive, redraw, store
 from printworks.actions.images.uploads import REMOVED_AFTER
 from printworks.actions.work import SystemWork, Work
-from printworks.errors import BadInput, ServiceUnavailable
-from printworks.files.errors import FilesUnavailable
+from printworks.errors import ServiceUnavailable
 from printworks.files.store import Files
-from printworks.imaging.processor import (
-    ImageProcessor,
-    Invalid,
-    PreparedImage,
-    Proofs,
-    Rejected,
-)
+from printworks.imaging.processor import ImageProcessor
 from printworks.rules.jobs import JobKind
 from printworks.rules.shops import ShopProfile, tidy_profile
-from printworks.rules.sizing import Pixels, PrintArea, Sizing
 from printworks.store.accounts.shops import Logo, lock_shop, write_shop
 from printworks.store.images.pictures import cancel_removal
 
-# What a browser may send, and what a rendered logo may take: it is at most 1,200 pixels long.
+# What a browser may send.
 LARGEST_LOGO: Final = 5_000_000
-_LARGEST_RENDERED: Final = 1_000_000
-_LONGEST_SIDE: Final = 30_000
-# Any paper will do for the first look at a picture.
-_PAPER: Final = PrintArea(Fraction(4), Fraction(4))
-_UNAVAILABLE: Final = "Logos are temporarily unavailable; try again later."
-_UNUSABLE: Final = "This file cannot be used as a logo."
-
-log = structlog.get_logger()
+_NOUN: Final = "a logo"
 
 
 class LogoUpload(NamedTuple):
@@ -86,44 +69,10 @@ def render_logo(
     with tempfile.TemporaryDirectory(prefix="printworks-") as name:
         folder = Path(name)
         source = folder / "logo"
-        with source.open("wb") as copy:
-            shutil.copyfileobj(sent, copy)
-        if source.stat().st_size > LARGEST_LOGO:
-            raise BadInput(f"A logo can have at most {LARGEST_LOGO // 1_000_000} MB.")
-        size, rendered = _render(processor, source, folder)
-        try:
-            files.put(upload.file, rendered)
-        except FilesUnavailable as error:
-            log.error("logo cannot be stored", reason=str(error))
-            raise ServiceUnavailable(_UNAVAILABLE) from error
+        receive(sent, source, largest=LARGEST_LOGO, noun=_NOUN)
+        size, rendered = redraw(processor, source, folder, noun=_NOUN)
+        store(files, upload.file, rendered)
     return Logo(upload.file, size.width, size.height)
-
-
-def _render(processor: ImageProcessor, source: Path, folder: Path) -> tuple[Pixels, Path]:
-    """Render all of a picture, upright and without anything that was hidden in it."""
-    prepared = processor.prepare(source, _PAPER, Sizing.SHRINK_TO_FIT, folder, with_proxy=True)
-    if not isinstance(prepared, PreparedImage):
-        raise _refuse(prepared)
-    size, proxy = prepared.facts.pixels, prepared.proxy
-    # The picture may have taken control of the child process.
-    if proxy is None or max(size) > _LONGEST_SIDE:
-        raise BadInput(_UNUSABLE)
-    # Once more, on paper of its own shape, so that nothing is around it.
-    shape = PrintArea(Fraction(size.width), Fraction(size.height))
-    proofs = processor.proof(proxy, size, shape, Sizing.SHRINK_TO_FIT, folder)
-    if not isinstance(proofs, Proofs):
-        raise _refuse(proofs)
-    if proofs.preview.stat().st_size > _LARGEST_RENDERED:
-        raise BadInput(_UNUSABLE)
-    return size, proofs.preview
-
-
-def _refuse(rejected: Rejected) -> Exception:
-    if isinstance(rejected, Invalid):
-        return BadInput(f"{_UNUSABLE} {rejected.reason}")
-    log.warning("logo cannot be processed", reason=rejected.reason)
-    is_ours = rejected.is_infrastructure_error
-    return ServiceUnavailable(_UNAVAILABLE) if is_ours else BadInput(_UNUSABLE)
 
 
 def change_logo(work: Work, upload: LogoUpload | None, logo: Logo | None) -> None:

@@ -139,9 +139,14 @@ def _change_cells(
     for key in {*values, *product.values} - {"price"}:
         if values.get(key) == product.values.get(key):
             continue
-        if key not in block["columns"] or key not in values:
+        if key == "picture" and key not in changed["columns"]:
+            # Others of the family keep theirs, or have none.
+            changed["columns"].append(key)
+            for row in changed["rows"]:
+                row.append("")
+        if key not in changed["columns"]:
             return None
-        cells[block["columns"].index(key)] = values[key]
+        cells[changed["columns"].index(key)] = values.get(key, "")
     _write_prices(changed, product.row, values.get("price", {}))
     return changed if _unfold_row(changed, cells) == values else None
 

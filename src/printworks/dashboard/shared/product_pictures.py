@@ -1,4 +1,4 @@
-"""Drawings of products, made from what the catalogue says of them: kind, sides, colours.
+"""Pictures of products: a photograph, or a drawing from what the catalogue says: kind, sides, colours.
 
 A page that shows drawings has the motif once, wherever it likes, and then as many as it needs:
 
@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from markupsafe import Markup
 
 from printworks.catalogue.products import Product
+from printworks.rules.product_pictures import find_hash
 
 _SIDE: Final = 120
 # The longer side of what is drawn true to its proportions.
@@ -81,13 +82,28 @@ def draw_motif() -> Markup:
 
 
 def draw_product(product: Product, chosen: Mapping[str, str] | None = None) -> Markup:
-    """Return the drawing of a product, in the colours that were chosen or are usual."""
+    """Return the photograph of a product, or its drawing in the colours that were chosen or are usual."""
+    photograph = show_photograph(product.picture)
+    if photograph:
+        return photograph
     draw = _DRAWINGS.get(product.kind, _draw_print)
     content = draw(product, _find_colour(product, chosen or {}))
     # Numbers and colours of ours, and no text of anybody.
     return Markup(  # noqa: S704
         f'<svg class="drawing" viewBox="0 0 {_SIDE} {_SIDE}" aria-hidden="true">{content}</svg>'
     )
+
+
+def show_photograph(name: str | None) -> Markup:
+    """Return the photograph that a catalogue names; empty if it names none that is stored."""
+    picture = find_hash(name)
+    if picture is None:
+        return Markup()
+    # Another picture has another address.
+    image = Markup(
+        '<img class="drawing photo" src="/product-pictures/{}.jpg" alt="" loading="lazy">'
+    )
+    return image.format(picture)
 
 
 def draw_swatch(value: str) -> Markup | None:

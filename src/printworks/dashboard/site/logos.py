@@ -16,8 +16,8 @@ from printworks.store.accounts.shops import is_logo
 
 _TOKEN: Final = re.compile(r"[0-9a-f]{32}")
 _AT_ONCE: Final = 4
-_HEADERS: Final = {
-    # Another logo has another address.
+HEADERS: Final = {
+    # Another picture has another address.
     "Cache-Control": "public, max-age=31536000, immutable",
     # Even a picture that is something else as well runs nothing and loads nothing.
     "Content-Security-Policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
@@ -35,7 +35,7 @@ def logo_routes(services: PageServices) -> Sequence[BaseRoute]:
         with services.database.reading() as db:
             if not _TOKEN.fullmatch(token) or not is_logo(db, file):
                 raise HTTPException(404)
-        return StoredPicture(services, file, _HEADERS)
+        return StoredPicture(services, file, HEADERS)
 
     async def show(request: Request) -> Response:
         return await threads.run(find, request)

@@ -41,7 +41,7 @@ from printworks.dashboard.shared.money_words import (
     describe_their_balance,
 )
 from printworks.dashboard.shared.price_words import explain_prices, is_quoted
-from printworks.dashboard.shared.product_pictures import draw_motif
+from printworks.dashboard.shared.product_pictures import draw_motif, show_photograph
 from printworks.dashboard.site.assets import address_of
 from printworks.dashboard.site.branding import ShownBrand
 from printworks.dashboard.site.time_zones import reading_in, shift_to_reader
@@ -168,6 +168,7 @@ def _open_environment() -> Environment:
     environment.globals["reference_script"] = address_of("reference.js")
     environment.globals["icon"] = address_of("icon.svg")
     environment.globals["draw_motif"] = draw_motif
+    environment.globals["show_photograph"] = show_photograph
     return environment
 
 

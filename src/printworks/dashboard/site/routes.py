@@ -14,6 +14,7 @@ from printworks.dashboard.mail.unsubscribing import unsubscribe_routes
 from printworks.dashboard.merchant.account.card_pages import card_routes
 from printworks.dashboard.site.legal import legal_routes
 from printworks.dashboard.site.logos import logo_routes
+from printworks.dashboard.site.product_pictures import product_picture_routes
 from printworks.dashboard.site.router import PageRouter
 from printworks.dashboard.site.services import PageServices
 from printworks.rules.people import Realm
@@ -25,6 +26,7 @@ def people_routes(services: PageServices) -> Sequence[BaseRoute]:
         *SignInPages(services).routes(),
         *card_routes(services),
         *logo_routes(services),
+        *product_picture_routes(services),
         *legal_routes(),
         *unsubscribe_routes(services),
         *PageRouter(services, Realm.MERCHANT, merchant.PAGES).routes(),

@@ -11,6 +11,7 @@ from printworks.catalogue.products import Currency
 from printworks.catalogue.sources import fingerprint
 from printworks.errors import NotFound
 from printworks.rules.merchants import MerchantState
+from printworks.rules.product_pictures import list_hashes
 from printworks.rules.production import DROPPED, SENT, LabState
 from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.engine.rows import (
@@ -20,7 +21,13 @@ from printworks.store.engine.rows import (
     newest_first,
     possible_id,
 )
-from printworks.store.tables import catalogue_files, catalogue_versions, merchants, shipments
+from printworks.store.tables import (
+    catalogue_files,
+    catalogue_pictures,
+    catalogue_versions,
+    merchants,
+    shipments,
+)
 
 
 class CatalogueVersion(msgspec.Struct, frozen=True):
@@ -125,7 +132,7 @@ def replace_texts(db: Connection, version_id: int, texts: Mapping[str, str], *, 
     )
     if db.execute(changed).rowcount == 0:
         return False
-    db.execute(delete(catalogue_files).where(catalogue_files.c.version_id == version_id))
+    _delete_files(db, version_id)
     _insert_files(db, version_id, texts)
     return True
 
@@ -135,6 +142,14 @@ def _insert_files(db: Connection, version_id: int, texts: Mapping[str, str]) -> 
         {"version_id": version_id, "name": name, "content": text} for name, text in texts.items()
     ]
     db.execute(insert(catalogue_files), files)
+    named = [{"version_id": version_id, "hash": one} for one in list_hashes(texts.values())]
+    if named:
+        db.execute(insert(catalogue_pictures), named)
+
+
+def _delete_files(db: Connection, version_id: int) -> None:
+    for table in (catalogue_files, catalogue_pictures):
+        db.execute(delete(table).where(table.c.version_id == version_id))
 
 
 def set_publishing(
@@ -154,7 +169,7 @@ def delete_version(db: Connection, version: CatalogueVersion) -> None:
     """Delete a version; its copies then change what it changed."""
     copies = update(catalogue_versions).where(catalogue_versions.c.based_on == version.id)
     db.execute(copies.values(based_on=version.based_on))
-    db.execute(delete(catalogue_files).where(catalogue_files.c.version_id == version.id))
+    _delete_files(db, version.id)
     db.execute(delete(catalogue_versions).where(catalogue_versions.c.id == version.id))
 
 

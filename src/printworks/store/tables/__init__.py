@@ -5,7 +5,12 @@ from printworks.store.tables.base import metadata
 from printworks.store.tables.brand import brand
 from printworks.store.tables.callbacks import callback_attempts, callbacks
 from printworks.store.tables.cards import card_setups, saved_cards
-from printworks.store.tables.catalogue import catalogue_files, catalogue_versions
+from printworks.store.tables.catalogue import (
+    catalogue_files,
+    catalogue_pictures,
+    catalogue_versions,
+    product_pictures,
+)
 from printworks.store.tables.figures import daily_figures
 from printworks.store.tables.forms import kept_forms, sent_forms
 from printworks.store.tables.idempotency import idempotency_keys
@@ -63,6 +68,7 @@ __all__ = [
     "callbacks",
     "card_setups",
     "catalogue_files",
+    "catalogue_pictures",
     "catalogue_versions",
     "daily_figures",
     "downloads",
@@ -105,6 +111,7 @@ __all__ = [
     "price_book",
     "price_list_changes",
     "price_lists",
+    "product_pictures",
     "recovery_codes",
     "reminders",
     "sales",

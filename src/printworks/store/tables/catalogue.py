@@ -1,6 +1,6 @@
 """Versions of the catalogue."""
 
-from sqlalchemy import Column, ForeignKey, Table, Text, text
+from sqlalchemy import Column, ForeignKey, Integer, Table, Text, text
 
 from printworks.store.engine.columns import RowId, Timestamp
 from printworks.store.tables.base import metadata, partial_index
@@ -37,4 +37,26 @@ catalogue_files = Table(
     Column("version_id", ForeignKey("catalogue_versions.id"), primary_key=True),
     Column("name", Text, primary_key=True),
     Column("content", Text, nullable=False),
+)
+
+# Which pictures its files name, by their hashes; there may be none with that hash.
+catalogue_pictures = Table(
+    "catalogue_pictures",
+    metadata,
+    Column("version_id", ForeignKey("catalogue_versions.id"), primary_key=True),
+    Column("hash", Text, primary_key=True, index=True),
+)
+
+# Photographs of products; one that no version names is removed.
+product_pictures = Table(
+    "product_pictures",
+    metadata,
+    Column("id", RowId, primary_key=True),
+    # The first half of the SHA-256 of its content.
+    Column("hash", Text, nullable=False, unique=True),
+    # The name of its file, which nobody can guess, so that what is removed is never stored again.
+    Column("file", Text, nullable=False),
+    Column("size", Integer, nullable=False),
+    Column("created_at", Timestamp, nullable=False),
+    sqlite_autoincrement=True,
 )

@@ -7,7 +7,15 @@ from sqlalchemy import Connection, select
 
 from printworks.rules.images import ImageStatus
 from printworks.store.images.pictures import mockup_key, print_key, proof_keys
-from printworks.store.tables import brand, images, issue_photos, packing_slips, pictures, shops
+from printworks.store.tables import (
+    brand,
+    images,
+    issue_photos,
+    packing_slips,
+    pictures,
+    product_pictures,
+    shops,
+)
 
 _PAGE: Final = 1000
 
@@ -91,4 +99,5 @@ _SOURCES: Final[Sequence[tuple[Any, Any, Callable[[Any], Sequence[tuple[Any, ...
     (select(issue_photos.c.id, issue_photos.c.file), issue_photos.c.id, _of_photo),
     (select(shops.c.merchant_id, shops.c.logo), shops.c.merchant_id, _of_logo),
     (select(brand.c.id, brand.c.logo), brand.c.id, _of_logo),
+    (select(product_pictures.c.id, product_pictures.c.file), product_pictures.c.id, _of_photo),
 )

@@ -16,6 +16,7 @@ from printworks.catalogue.opening import read_catalogue
 from printworks.catalogue.problems import BadCatalogue, CatalogueProblem
 from printworks.catalogue.products import Currency
 from printworks.catalogue.snapshot import Catalogue
+from printworks.dashboard.console.drafts.pictures import import_pictures, is_picture
 from printworks.dashboard.shared.paging import cut
 from printworks.dashboard.site.forms import at_field
 from printworks.dashboard.site.router import page_at
@@ -68,15 +69,17 @@ def show_versions(visit: ConsoleVisit, problems: Sequence[CatalogueProblem] = ()
 @show_versions.action("import-catalogue", duty=Duty.ADMINISTER, needs_password=True, alone=True)
 def import_files(visit: ConsoleVisit) -> Response | str:
     """Check TOML files and add them as a draft; show what is wrong with them instead."""
-    texts = _read_files(visit.sent.files.get("files", ()))
+    files = visit.sent.files.get("files", ())
+    texts = _read_files([file for file in files if not is_picture(file)])
     try:
         catalogue = read_catalogue(texts)
     except BadCatalogue as error:
         with visit.services.database.reading() as db:
             return show_versions(visit.within(db), error.problems)
+    catalogue, pictures = import_pictures(visit, catalogue, list(filter(is_picture, files)))
     title = visit.sent.text("title")
     with visit.services.database.writing() as db, at_field("title"):
-        added = actions.add_version(visit.system_work_in(db), catalogue, title)
+        added = actions.add_version(visit.system_work_in(db), catalogue, title, pictures=pictures)
     return f"/console/versions/{added.id}"
 
 

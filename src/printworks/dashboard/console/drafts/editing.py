@@ -7,6 +7,7 @@ import msgspec
 from sqlalchemy import Connection
 
 from printworks.actions import catalogue as actions
+from printworks.actions.product_pictures import DrawnPicture
 from printworks.catalogue.drafts.checking import WrongValue
 from printworks.catalogue.drafts.draft import Draft, fingerprint_values
 from printworks.catalogue.products import Currency
@@ -139,7 +140,13 @@ def _find_input(name: str, inputs: Sequence[str], groups: Sequence[FieldGroup]) 
     return groups[0].fields[0].key
 
 
-def change_draft(visit: ConsoleVisit, edit: Callable[[OpenDraft], str], *, where: str) -> None:
+def change_draft(
+    visit: ConsoleVisit,
+    edit: Callable[[OpenDraft], str],
+    *,
+    where: str,
+    pictures: Sequence[DrawnPicture] = (),
+) -> None:
     """Change the files of a draft, outside a transaction; the edit returns what it changes."""
     for _ in range(_TRIES):
         with visit.services.database.reading() as db:
@@ -153,6 +160,7 @@ def change_draft(visit: ConsoleVisit, edit: Callable[[OpenDraft], str], *, where
                 opened.draft.texts,
                 seen=opened.version.fingerprint,
                 what=what,
+                pictures=pictures,
             )
             if is_saved:
                 visit.remember(db, where)

@@ -24,6 +24,9 @@ from printworks.dashboard.console.drafts.inputs import (
     show_money,
 )
 
+# The inputs of a picture beside its file: its name, and whether it goes.
+KEPT_PICTURE: Final = "kept_picture"
+DROP_PICTURE: Final = "drop_picture"
 Shown = list[Input | Row]
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 DAY_CHOICES: Final[Choices] = tuple(
@@ -148,6 +151,18 @@ class ChoiceField(Field, frozen=True, kw_only=True):
             choices.append((text, text))
         shown = super().input(text, known)
         return msgspec.structs.replace(shown, kind="choice", choices=tuple(choices))
+
+
+class PictureField(Field, frozen=True, kw_only=True):
+    """A photograph: the one that there is, or none; another one comes as a file."""
+
+    def input(self, text: str, known: Known) -> Input:
+        return msgspec.structs.replace(super().input(text, known), kind="picture")
+
+    def read(self, typed: Typed, known: Known) -> None:
+        del known
+        if not typed.sent.text(DROP_PICTURE):
+            typed.put(self.key, typed.sent.text(KEPT_PICTURE))
 
 
 class CountryField(Field, frozen=True, kw_only=True):

@@ -21,6 +21,7 @@ from printworks.dashboard.console.drafts.fields import (
     LinesField,
     MoneyField,
     NumberField,
+    PictureField,
     SizeField,
     TimeField,
 )
@@ -68,6 +69,17 @@ _PRODUCT: Final = (
             Field(key="description", label="Name", hint="As merchants read it."),
             Field(key="sku", label="Article number", hint="Letters, digits, hyphens and dots."),
             ChoiceField(key="kind", label="Kind", declared="kinds"),
+        ),
+    ),
+    FieldGroup(
+        title="Picture",
+        note="A photograph of the finished product. Without one, it is drawn by its size and colours.",
+        fields=(
+            PictureField(
+                key="picture",
+                label="Photograph",
+                hint="A JPEG, PNG, WebP or HEIC file of at most 20 MB. It is shown at up to 800 pixels.",
+            ),
         ),
     ),
     FieldGroup(

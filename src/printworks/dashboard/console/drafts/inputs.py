@@ -25,7 +25,7 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     label: str
-    # How it is drawn: text, lines, choice, boxes or tick.
+    # How it is drawn: text, lines, choice, boxes, tick or picture.
     kind: str = "text"
     value: str = ""
     # What is ticked, in a group of boxes.

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
+from printworks.actions.product_pictures import DrawnPicture
 from printworks.catalogue.drafts.draft import Draft, fingerprint_values
 from printworks.catalogue.drafts.products import list_products
 from printworks.catalogue.opening import read_catalogue, read_drawable
@@ -21,6 +22,7 @@ from printworks.dashboard.console.drafts.editing import (
 )
 from printworks.dashboard.console.drafts.inputs import Typed
 from printworks.dashboard.console.drafts.parts import PARTS, PRODUCTS, Entry, Part
+from printworks.dashboard.console.drafts.pictures import PICTURE, receive_picture
 from printworks.dashboard.shared.labels import COUNTRY_CHOICES
 from printworks.dashboard.shared.paging import choose_page
 from printworks.dashboard.shared.product_pictures import draw_product
@@ -174,13 +176,14 @@ def show_new(visit: ConsoleVisit) -> Response:
 def add_entry(visit: ConsoleVisit) -> str:
     """Add it to the draft."""
     part = _find_part(visit)
+    picture = receive_picture(visit, part)
 
     def edit(opened: OpenDraft) -> str:
-        values = _read(visit, part, opened, None)
+        values = _read(visit, part, opened, None, picture)
         part.save(opened.draft, None, values)
         return f"{part.words.noun} {_name(values)} added"
 
-    return _save(visit, part, edit)
+    return _save(visit, part, edit, picture)
 
 
 @page_at(f"{EDIT}/{{part}}/{{name}}")
@@ -196,15 +199,16 @@ def show_entry(visit: ConsoleVisit) -> Response:
 def save_entry(visit: ConsoleVisit) -> str:
     """Save what was changed, if nobody else has changed it meanwhile."""
     part = _find_part(visit)
+    picture = receive_picture(visit, part)
 
     def edit(opened: OpenDraft) -> str:
         entry = _get_unchanged(visit, part, opened)
-        values = _read(visit, part, opened, entry)
+        values = _read(visit, part, opened, entry, picture)
         part.save(opened.draft, entry, values)
         changed = [key for key in {**entry.values, **values} if _differs(key, entry.values, values)]
         return f"{part.words.noun} {_name(values)}: {', '.join(changed) or 'nothing'}"
 
-    return _save(visit, part, edit)
+    return _save(visit, part, edit, picture)
 
 
 @show_entry.action("remove-catalogue-entry", "It was removed.", duty=Duty.ADMINISTER, alone=True)
@@ -251,21 +255,32 @@ def _get_unchanged(visit: ConsoleVisit, part: Part, opened: OpenDraft) -> Entry:
 
 
 def _read(
-    visit: ConsoleVisit, part: Part, opened: OpenDraft, entry: Entry | None
+    visit: ConsoleVisit,
+    part: Part,
+    opened: OpenDraft,
+    entry: Entry | None,
+    picture: DrawnPicture | None,
 ) -> dict[str, Any]:
     typed, groups = Typed(visit.sent), part.words.groups
     values = read_values(groups, typed, opened.known, entry.values if entry else {})
+    if picture is not None:
+        values[PICTURE] = picture.name
     found = [] if typed.wrong else part.check(opened.draft, entry, values)
     refuse_wrong(groups, typed, found)
     return values
 
 
-def _save(visit: ConsoleVisit, part: Part, edit: Callable[[OpenDraft], str]) -> str:
+def _save(
+    visit: ConsoleVisit,
+    part: Part,
+    edit: Callable[[OpenDraft], str],
+    picture: DrawnPicture | None = None,
+) -> str:
     edit_page, sku = f"/console/versions/{visit.number('id')}/edit", visit.sent.text("sku")
     where = f"{edit_page}/{part.words.key}"
     if visit.sent.text("then") == "copy" and sku:
         where = f"{edit_page}/new/{part.words.key}?{urlencode({'like': sku})}"
-    change_draft(visit, edit, where=where)
+    change_draft(visit, edit, where=where, pictures=[picture] if picture else [])
     return where
 
 

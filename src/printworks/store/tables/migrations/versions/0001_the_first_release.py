@@ -686,6 +686,18 @@ table(
     sa.Column("name", TEXT, primary_key=True),
     *required(TEXT, "content"),
 )
+table(
+    "catalogue_pictures",
+    sa.Column("version_id", sa.ForeignKey("catalogue_versions.id"), primary_key=True),
+    sa.Column("hash", TEXT, primary_key=True, index=True),
+)
+numbered_table(
+    "product_pictures",
+    sa.Column("hash", TEXT, nullable=False, unique=True),
+    *required(TEXT, "file"),
+    *required(INTEGER, "size"),
+    *required(TIMESTAMP, "created_at"),
+)
 numbered_table(
     "price_lists",
     *required(TEXT, "name"),
