@@ -35,6 +35,7 @@ ITEM = NoticeFact(
     tracking_url="https://1.2/3",
     merchant="55",
     merchant_code="66",
+    number="2026-000001",
 )
 FACTS = MailFacts(
     shop="99",
@@ -91,7 +92,7 @@ def test_no_word_escapes_translation(kind: MailKind) -> None:
         left = re.sub(
             r"/(console|orders|issues|mail|settings|account|ledger|integrations)", "", left
         )
-        left = re.sub(r"/(merchants|sign-in)|\bNov(ember)?\b", "", left)
+        left = re.sub(r"/(merchants|sign-in|invoices|pdf)|\bNov(ember)?\b", "", left)
         assert not re.search(r"[A-Za-z]", left), left
 
 
@@ -338,3 +339,22 @@ def test_nobody_is_addressed_by_their_gender_or_by_their_first_name() -> None:
         texts = [str(message.string) for message in translating.read_catalogue(language)]
         wrong = [one for one in texts if re.search(words, one, re.IGNORECASE)]
         assert wrong == [], language
+
+
+@pytest.mark.parametrize(
+    ("facts", "subject"),
+    [
+        ({"count": 1}, "Your invoice is ready"),
+        ({"count": 1, "is_credit": True}, "Your credit note is ready"),
+        ({"count": 500}, "500 invoices and credit notes are ready"),
+    ],
+)
+def test_a_mail_about_invoices_says_what_is_ready(facts: dict[str, Any], subject: str) -> None:
+    item = msgspec.structs.replace(ITEM, is_credit=facts.get("is_credit", False))
+    told = msgspec.structs.replace(FACTS, count=facts["count"], items=[item])
+
+    said, body = render(MailKind.INVOICES_READY, Words(Language.EN), told)
+
+    assert said == subject
+    assert "https://1.1/invoices/2026-000001/pdf" in body.text
+    assert ("and 499 more" in body.text) is (facts["count"] == 500)

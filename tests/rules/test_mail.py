@@ -55,11 +55,13 @@ def test_a_choice_counts_more_than_what_is_usual() -> None:
 
 
 def test_an_hour_of_the_clock_has_a_number_and_an_end() -> None:
-    number, left = find_slot(NOW)
+    hour = timedelta(hours=1)
+    number, left = find_slot(NOW, hour)
 
     assert left == timedelta(minutes=40)
-    assert find_slot(NOW + left) == (number + 1, timedelta(hours=1))
-    assert find_slot(NOW + left - timedelta(microseconds=1))[0] == number
+    assert find_slot(NOW + left, hour) == (number + 1, hour)
+    assert find_slot(NOW + left - timedelta(microseconds=1), hour)[0] == number
+    assert find_slot(NOW, timedelta(days=1))[0] == number // 24
 
 
 def test_a_mail_is_of_no_use_after_its_link_has_ended_or_the_news_is_old() -> None:

@@ -48,6 +48,7 @@ _LETTERS: Final[Mapping[MailKind, _WriteLetter]] = {
     MailKind.PARCEL_SENT: notice_letters.write_parcel_sent,
     MailKind.LOW_CREDIT: notice_letters.write_low_credit,
     MailKind.OVERDUE: notice_letters.write_overdue,
+    MailKind.INVOICES_READY: notice_letters.write_invoices_ready,
     MailKind.ISSUES_RAISED: notice_letters.write_issues_raised,
     MailKind.MERCHANTS_OVERDUE: notice_letters.write_merchants_overdue,
     MailKind.TEST: account_letters.write_test,

@@ -289,3 +289,40 @@ def write_merchants_overdue(w: Writing) -> Letter:
         more=_more(w),
         button=LetterLink(say("Open the ledger"), w.at("/console/ledger")),
     )
+
+
+def write_invoices_ready(w: Writing) -> Letter:
+    say, count = w.words.say, w.facts.count
+    if count == 1 and all(fact.is_credit for fact in w.facts.items):
+        title = say("Your credit note is ready")
+    else:
+        title = w.words.count(
+            "Your invoice is ready", "{count} invoices and credit notes are ready", count
+        )
+    return Letter(
+        subject=title,
+        heading=title,
+        sentences=(
+            w.words.count(
+                "{operator} has issued it to {shop}. The PDF has the electronic invoice inside.",
+                "{operator} has issued them to {shop}. Each PDF has the electronic invoice inside.",
+                count,
+                operator=w.terms.operator,
+                shop=write_name(w.facts.shop),
+            ),
+        ),
+        items=tuple(_about_document(w, fact) for fact in w.facts.items),
+        more=_more(w),
+        button=LetterLink(say("Open your invoices"), w.at("/invoices")),
+    )
+
+
+def _about_document(w: Writing, fact: NoticeFact) -> LetterItem:
+    say = w.words.say
+    title = (
+        say("Credit note {number}", number=fact.number)
+        if fact.is_credit
+        else say("Invoice {number}", number=fact.number)
+    )
+    amount = w.words.money(fact.amount, fact.currency)
+    return LetterItem(title, w.at(f"/invoices/{fact.number}/pdf"), (amount,))

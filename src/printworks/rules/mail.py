@@ -30,6 +30,7 @@ class MailKind(StrEnum):
     SHIPMENTS_SENT = "shipments-sent"
     LOW_CREDIT = "low-credit"
     OVERDUE = "overdue"
+    INVOICES_READY = "invoices-ready"
     # To the recipient of an order, on behalf of the merchant.
     PARCEL_SENT = "parcel-sent"
     # To operators.
@@ -57,9 +58,13 @@ class NoticeTerms(NamedTuple):
     duty: Duty = Duty.LOOK
     # How long to collect before the first mail: what fails, rarely fails alone.
     collects: timedelta = timedelta(0)
+    # One person gets at most one mail of the kind in each such part of the clock.
+    every: timedelta = timedelta(hours=1)
 
 
 _A_MINUTE: Final = timedelta(minutes=1)
+_AN_HOUR: Final = timedelta(hours=1)
+_A_DAY: Final = timedelta(days=1)
 # What a person can choose. All others concern the security of an account, or were asked for.
 NOTICES: Final[Mapping[MailKind, NoticeTerms]] = {
     MailKind.ISSUES_ANSWERED: NoticeTerms(Realm.MERCHANT),
@@ -70,6 +75,10 @@ NOTICES: Final[Mapping[MailKind, NoticeTerms]] = {
     MailKind.SHIPMENTS_SENT: NoticeTerms(Realm.MERCHANT, is_usual=False, collects=_A_MINUTE),
     MailKind.LOW_CREDIT: NoticeTerms(Realm.MERCHANT, duty=Duty.ACCOUNT),
     MailKind.OVERDUE: NoticeTerms(Realm.MERCHANT, duty=Duty.ACCOUNT),
+    # Nobody acts on an invoice within the hour, and a month's end issues many.
+    MailKind.INVOICES_READY: NoticeTerms(
+        Realm.MERCHANT, duty=Duty.ACCOUNT, collects=_AN_HOUR, every=_A_DAY
+    ),
     MailKind.ISSUES_RAISED: NoticeTerms(Realm.OPERATOR, duty=Duty.SUPPORT),
     MailKind.MERCHANTS_OVERDUE: NoticeTerms(
         Realm.OPERATOR, duty=Duty.ADMINISTER, collects=_A_MINUTE
@@ -89,8 +98,6 @@ WITH_LINK: Final = frozenset(
 RESET_LASTS: Final = timedelta(hours=1)
 # After this time a mail is of no use any more: nobody acts on older news.
 NEWS_LASTS: Final = timedelta(days=3)
-# One person gets at most one mail of a kind of notice in each hour of the clock.
-_SLOT: Final = timedelta(hours=1)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 # What a mail about many things lists; it counts the rest.
 MOST_LISTED: Final = 10
@@ -121,6 +128,9 @@ class NoticeFact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     # Of a reminder: how firm it is, and since when something is due.
     tone: ReminderTone | None = None
     due_on: date | None = None
+    # The number of a document, and whether it is a credit note.
+    number: str = ""
+    is_credit: bool = False
 
 
 class MailFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -167,11 +177,11 @@ def is_wanted(kind: MailKind, role: Role, chosen: Mapping[MailKind, bool]) -> bo
     return terms.duty in MAY[role] and chosen.get(kind, terms.is_usual)
 
 
-def find_slot(now: datetime) -> tuple[int, timedelta]:
-    """Return the number of this hour, and how long it is until the next."""
+def find_slot(now: datetime, every: timedelta) -> tuple[int, timedelta]:
+    """Return the number of this part of the clock, and how long it is until the next."""
     since = now - _EPOCH
-    number = since // _SLOT
-    return number, (number + 1) * _SLOT - since
+    number = since // every
+    return number, (number + 1) * every - since
 
 
 def find_end(facts: MailFacts, *, now: datetime) -> datetime:

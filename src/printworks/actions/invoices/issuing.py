@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from printworks.actions.mail.notices import notify
 from printworks.actions.work import Work
 from printworks.invoices.phrases import say
 from printworks.rules.invoice_drafts import (
@@ -19,8 +20,15 @@ from printworks.rules.invoice_drafts import (
     invoice_order,
     read_draft,
 )
-from printworks.rules.invoices import Correction, Invoice, divide_credit, subtract
+from printworks.rules.invoices import (
+    Correction,
+    Invoice,
+    InvoiceKind,
+    divide_credit,
+    subtract,
+)
 from printworks.rules.ledger import EntryKind
+from printworks.rules.mail import MailKind, NoticeFact
 from printworks.rules.taxes import TaxedAmount
 from printworks.store.money.invoices import (
     InvoiceCause,
@@ -145,4 +153,14 @@ def _store(
         work.db, merchant_id, document, head, corrects_id=corrects_id, now=work.real_now
     )
     set_invoice(work.db, merchant_id, [cause.entry for cause in causes], invoice_id)
+    notify(work, merchant_id, MailKind.INVOICES_READY, [_describe(document)])
     return Issued(invoice_id, document)
+
+
+def _describe(document: Invoice) -> NoticeFact:
+    return NoticeFact(
+        number=document.number,
+        is_credit=document.kind is InvoiceKind.CREDIT_NOTE,
+        amount=document.gross,
+        currency=document.currency,
+    )

@@ -34,8 +34,8 @@ def notify(
 ) -> None:
     """Let those who want to know be told: people of a merchant, whose bell rings too, or operators.
 
-    There is at most one job for each hour of the clock, and so one mail to each person: what
-    happens after it, is told in the next hour.
+    There is at most one job for each hour of the clock, or for each day, and so one mail to each
+    person: what happens after it, is told in the next.
     """
     if merchant_id is not None:
         write_news(work, merchant_id, kind, facts)
@@ -43,11 +43,11 @@ def notify(
         return
     add_notices(work.db, merchant_id, kind, facts)
     args = {"merchant": merchant_id, "kind": kind}
-    slot, left = find_slot(work.real_now)
-    waits = (NOTICES[kind].collects, left)
-    for hour, wait in enumerate(waits, slot):
-        # The job of this hour may have run already: then the next hour's tells the rest.
-        key = f"{JobKind.WRITE_NOTICES}:{kind}:{merchant_id}:{hour}"
+    terms = NOTICES[kind]
+    slot, left = find_slot(work.real_now, terms.every)
+    for number, wait in enumerate((terms.collects, left), slot):
+        # The job of this hour or day may have run already: then that of the next tells the rest.
+        key = f"{JobKind.WRITE_NOTICES}:{kind}:{merchant_id}:{number}"
         if work.enqueue_unowned(JobKind.WRITE_NOTICES, args, wait=wait, dedupe_key=key) is not None:
             return
 

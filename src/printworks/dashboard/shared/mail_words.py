@@ -36,6 +36,9 @@ MAIL_NAMES: Final[Mapping[MailKind, MailName]] = {
     MailKind.SHIPMENTS_SENT: MailName("Shipments", "When a lab has sent something."),
     MailKind.LOW_CREDIT: MailName("Low credit", "When little of your credit limit is left."),
     MailKind.OVERDUE: MailName("Overdue payments", "When you owe something for too long."),
+    MailKind.INVOICES_READY: MailName(
+        "Invoices", "When invoices or credit notes were issued, at most once a day."
+    ),
     MailKind.PARCEL_SENT: MailName("Parcels on their way"),
     MailKind.ISSUES_RAISED: MailName(
         "Issues", "When a merchant opens an issue, or writes about one."
