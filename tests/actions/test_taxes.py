@@ -18,7 +18,7 @@ from printworks.actions.sellers import (
     unregister_seller,
 )
 from printworks.actions.submission.submit import await_payment, submit_order
-from printworks.actions.taxes import estimate_tax, get_taxed_order, preview_tax
+from printworks.actions.taxes import estimate_tax, get_taxed_order
 from printworks.errors import NotFound, WrongState
 from printworks.rules.businesses import Business
 from printworks.rules.ledger import EntryKind
@@ -196,16 +196,24 @@ def test_a_recipient_is_asked_for_the_tax_of_today(database: Database) -> None:
         assert order.recipient_tax > 0
 
 
-def test_an_open_order_shows_what_submitting_it_would_charge(database: Database) -> None:
+@pytest.mark.parametrize("is_gross", [False, True])
+def test_an_open_order_shows_the_tax_that_submitting_it_would_charge(
+    database: Database, is_gross: bool
+) -> None:
     with database.writing() as db:
         merchant = a_merchant(db)
         draft, done = a_draft(db, merchant), submitted(db, merchant)
-        sell(db)
-        shown = preview_tax(work_of(db, merchant), draft)
+        sell(db, is_gross=is_gross)
+    with database.reading() as db:
+        work = work_of(db, merchant)
+        shown = look_at_order(work, database, draft.id).order
+        again = look_at_order(work, database, draft.id).order
+        kept = look_at_order(work, database, done.id).order
 
-        assert shown.tax == round(draft.price * 0.2)
-        assert get_order(db, merchant.id, draft.id) == draft
-        assert preview_tax(work_of(db, merchant), done) == done
+    assert shown.tax == (round(draft.price / 6) if is_gross else round(draft.price / 5))
+    assert shown.total == draft.price + (0 if is_gross else shown.tax)
+    assert again == shown
+    assert kept.tax is None
 
 
 def test_a_tax_is_estimated_only_where_somebody_sells(database: Database) -> None:

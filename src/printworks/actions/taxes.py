@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from printworks.actions.work import Work
 from printworks.rules.businesses import Business
-from printworks.rules.orders import OrderStatus, Payment
+from printworks.rules.orders import Payment
 from printworks.rules.payments import find_price_for_recipient
 from printworks.rules.sellers import Seller
 from printworks.rules.tax_table import TaxClass
@@ -99,26 +99,27 @@ def _find_terms(
     return _tax(work, order.destination_country, parties, sold, shipping, business)
 
 
+class TaxedTotal(NamedTuple):
+    """What an order is charged in all, and the tax in it, if there is any."""
+
+    total: int
+    tax: int | None
+
+
 def total_again(
     work: Work, order: Order, parties: TaxParties | None, items: Iterable[ItemSum]
-) -> int:
+) -> TaxedTotal:
     """Return what an order is charged in all by who sells and buys now, at the price it has."""
     terms = _find_terms(work, order, parties, items, order.shipping_price)
-    return order.price if terms is None or terms.is_gross else order.price + terms.tax
+    if terms is None:
+        return TaxedTotal(order.price, None)
+    return TaxedTotal(order.price if terms.is_gross else order.price + terms.tax, terms.tax)
 
 
 def tax_again(work: Work, order: Order) -> Order:
     """Calculate the tax of an order once more, by who sells and buys now; the price stays."""
     changes = _find_changes(work, order)
     return update_order(work.db, order, changes) if changes else order
-
-
-def preview_tax(work: Work, order: Order) -> Order:
-    """Return an open order with the tax that submitting it now would charge."""
-    is_open = order.status is OrderStatus.NOT_YET_SUBMITTED and order.payment_request_id is None
-    changes = _find_changes(work, order) if is_open else {}
-    shown = {name: value for name, value in changes.items() if name != "tax_terms"}
-    return msgspec.structs.replace(order, **shown)
 
 
 def _find_changes(work: Work, order: Order) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from printworks.actions.orders.quotes import calculate_price, quote_order
-from printworks.actions.taxes import tax_again, total_again
+from printworks.actions.taxes import TaxedTotal, tax_again, total_again
 from printworks.actions.work import SystemWork, Work
 from printworks.rules.quotes import explain_new_price, keeps_quote
 from printworks.store.engine.database import Database
@@ -36,8 +36,8 @@ def renew_quotes(
 ) -> Sequence[WholeOrder]:
     """Return orders that the merchant looks at, at the prices of today if their quotes have ended.
 
-    One that keeps its price is taxed again if it would be charged another total. They are stored in
-    transactions of their own, each unless it has changed since it was read.
+    One that keeps its price is taxed again if it would be charged another total or another tax. They
+    are stored in transactions of their own, each unless it has changed since it was read.
     """
     # Always in the same order: two lists of the same orders must not deadlock.
     stale = sorted(_find_stale(work, found), key=lambda one: one.order.id)
@@ -60,8 +60,12 @@ def _find_stale(work: Work, found: Sequence[WholeOrder]) -> list[WholeOrder]:
         one
         for one in kept
         if is_quote_over(work, one.order)
-        or total_again(work, one.order, parties, _sum(one.images)) != one.order.total
+        or total_again(work, one.order, parties, _sum(one.images)) != _say_total(one.order)
     ]
+
+
+def _say_total(order: Order) -> TaxedTotal:
+    return TaxedTotal(order.total, order.tax)
 
 
 def _renew(work: Work, one: WholeOrder) -> WholeOrder:
@@ -88,7 +92,7 @@ def refuse_unseen_price(work: Work, whole: WholeOrder) -> str | None:
         ).total
     else:
         parties = find_tax_parties(work.db, work.merchant.id)
-        current = total_again(work, order, parties, items)
+        current = total_again(work, order, parties, items).total
     if current == order.total:
         return None
     currency = order.currency or work.merchant.currency

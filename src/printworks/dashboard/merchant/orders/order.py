@@ -18,7 +18,7 @@ from printworks.actions.submission import submit as submission
 from printworks.actions.submission.check import check_submission
 from printworks.actions.submission.prices import require_price
 from printworks.actions.submission.sharpness import list_blurred, require_confirmed
-from printworks.actions.taxes import preview_tax, tax_again
+from printworks.actions.taxes import tax_again
 from printworks.dashboard.merchant.account.means import announce_charge, find_means
 from printworks.dashboard.merchant.sandbox.sandbox import move_clock
 from printworks.dashboard.shared.money import format_money
@@ -74,7 +74,6 @@ def show_order(visit: MerchantVisit) -> Response:
     order_id = visit.number("id")
     etag = visit.etag(read_etag(visit.db, visit.merchant.id, order_id))
     whole = look_at_order(visit.work, visit.services.database, order_id)
-    whole = whole._replace(order=preview_tax(visit.work, whole.order))
     payment = _find_payment(visit, whole.order)
     if _LEAVING in visit.query and payment is not None and payment.state is PaymentState.WAITING:
         return _send_to_bank(payment)
