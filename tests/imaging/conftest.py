@@ -1,4 +1,4 @@
-"""A studio to share, and a folder for what it draws."""
+"""An image processor to share, and a folder for what it renders."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +10,7 @@ from printworks.imaging.processor import ImageProcessor
 
 @pytest.fixture(scope="session")
 def processor() -> Iterator[ImageProcessor]:
-    """A studio with the limits of the real one."""
+    """An image processor with the limits of the real one."""
     with ImageProcessor(slots=1) as processor:
         yield processor
 

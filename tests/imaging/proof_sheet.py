@@ -1,6 +1,6 @@
-"""Draws `docs/proofs.png`: every sizing rule on every shape of product, as the studio proofs it.
+"""Draws `docs/proofs.png`: every sizing rule on every shape of product, as it is proofed.
 
-Run it with `python -m tests.imaging.proof_sheet`. The sheet is drawn by the same studio that
+Run it with `python -m tests.imaging.proof_sheet`. The sheet is drawn by the same image processor that
 draws the proofs of merchants; a test holds its cells to the sizing rules.
 """
 
@@ -16,6 +16,7 @@ import pyvips
 from printworks.imaging.processor import ImageProcessor, PreparedImage
 from printworks.rules.sizing import Pixels, Placement, PrintArea, Sizing, Units
 from tests.imaging.pictures import BLUE, GREEN, RED, YELLOW, as_jpeg, written
+from tests.imaging.sheets import FONT, Sheet, draw_svg
 
 SHEET: Final = Path(__file__).parents[2] / "docs" / "proofs.png"
 
@@ -38,12 +39,6 @@ MARKS: Final = {
     (0.78, 0.78): YELLOW,
 }
 MARK: Final = 0.12
-
-CELL: Final = 220
-GAP: Final = 24
-LABEL: Final = 40
-ROW_TITLE: Final = 190
-FONT: Final = "DejaVu Sans, Liberation Sans, Arial, sans-serif"
 
 
 class Cell(NamedTuple):
@@ -87,7 +82,7 @@ def draw_source(size: Pixels) -> Any:
         for number, ((x, y), colour) in enumerate(MARKS.items(), start=1)
     ]
     middle = f"translate({width / 2} {height / 2}) scale({short / 100})"
-    return _draw(
+    return draw_svg(
         width,
         height,
         f'<rect width="{width}" height="{height}" fill="#e9eef5"/>'
@@ -111,47 +106,19 @@ def _draw_mark(x: float, y: float, side: float, colour: tuple[int, int, int], nu
     )
 
 
-def _draw(width: int, height: int, content: str) -> Any:
-    svg = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}">{content}</svg>'
-    )
-    image = pyvips.Image.svgload_buffer(svg.encode())
-    return image.flatten(background=[255, 255, 255]).copy(interpretation="srgb")
-
-
 def compose(cells: list[Cell]) -> Any:
     """Lay the cells on one sheet, with the pictures as they came above them."""
     columns, rows = len(PICTURES), len(Sizing) * len(PRODUCTS)
-    across, down = CELL + GAP, CELL + LABEL + GAP
-    width, height = ROW_TITLE + columns * across, (rows + 1) * down + GAP
-    frames: list[str] = []
-    pasted: list[tuple[Any, int, int]] = []
-
-    def put(image: Any, row: int, column: int, label: str) -> None:
-        small = image.thumbnail_image(CELL, height=CELL)
-        left = ROW_TITLE + column * across + (CELL - small.width) // 2
-        top = GAP + row * down + (CELL - small.height) // 2
-        pasted.append((small, left, top))
-        frames.append(
-            f'<rect x="{left - 1}" y="{top - 1}" width="{small.width + 2}"'
-            f' height="{small.height + 2}" fill="none" stroke="#888" stroke-width="2"/>'
-            + _write(label, left + small.width / 2, top + small.height + 20)
-        )
-
+    sheet = Sheet(rows + 1, columns)
+    sheet.name_row(0, ["The picture as it came"])
     for column, (name, size) in enumerate(PICTURES.items()):
-        put(draw_source(size), 0, column, name)
+        sheet.put(draw_source(size), 0, column, name)
     for number, cell in enumerate(cells):
         row, column = divmod(number, columns)
-        put(cell.preview, row + 1, column, _describe(cell.placement))
+        sheet.put(cell.preview, row + 1, column, _describe(cell.placement))
         if column == 0:
-            y = GAP + (row + 1) * down + CELL / 2
-            frames.append(_write(cell.sizing, 14, y, is_title=True))
-            frames.append(_write(cell.product, 14, y + 20, is_title=True))
-    frames.append(_write("The picture as it came", 14, GAP + CELL / 2, is_title=True))
-    sheet = _draw(width, height, f'<rect width="100%" height="100%" fill="#fff"/>{"".join(frames)}')
-    for image, left, top in pasted:
-        sheet = sheet.insert(image, left, top)
-    return sheet
+            sheet.name_row(row + 1, [cell.sizing, cell.product])
+    return sheet.draw()
 
 
 def _describe(placement: Placement) -> str:
@@ -164,14 +131,6 @@ def _describe(placement: Placement) -> str:
     if max(across, down) / min(across, down) > 1 + 1 / 100:
         words.append("squashed")
     return ", ".join(words) or "as it is"
-
-
-def _write(words: str, x: float, y: float, *, is_title: bool = False) -> str:
-    style = 'text-anchor="start" font-weight="bold"' if is_title else 'text-anchor="middle"'
-    return (
-        f'<text x="{x}" y="{y}" {style} font-size="13" font-family="{FONT}" fill="#222">'
-        f"{words}</text>"
-    )
 
 
 def main(target: Path) -> None:

@@ -188,7 +188,7 @@ def test_missing_walls_are_reported_once(tmp_path: Path, out: Path) -> None:
     assert [(line["landlock"], line["seccomp"]) for line in lines] == [(0, False)]
 
 
-def test_a_closed_studio_says_so(tmp_path: Path, out: Path) -> None:
+def test_a_closed_processor_says_so(tmp_path: Path, out: Path) -> None:
     source = written(tmp_path, as_jpeg(a_noisy_picture()))
     with ImageProcessor(slots=1) as processor:
         pass
@@ -197,7 +197,7 @@ def test_a_closed_studio_says_so(tmp_path: Path, out: Path) -> None:
         processor.prepare(source, AREA, Sizing.CROP, out)
 
 
-def test_several_threads_share_a_studio(tmp_path: Path) -> None:
+def test_several_threads_share_a_processor(tmp_path: Path) -> None:
     source = written(tmp_path, as_jpeg(a_noisy_picture()))
 
     def prepare(number: int) -> PreparedImage | Rejected:
@@ -211,7 +211,7 @@ def test_several_threads_share_a_studio(tmp_path: Path) -> None:
     assert all(isinstance(result, PreparedImage) for result in results)
 
 
-def test_a_closed_studio_leaves_no_process_behind(tmp_path: Path, out: Path) -> None:
+def test_a_closed_processor_leaves_no_process_behind(tmp_path: Path, out: Path) -> None:
     source = written(tmp_path, as_jpeg(a_noisy_picture()))
     with ImageProcessor(slots=2) as processor:
         processor.prepare(source, AREA, Sizing.CROP, out)

@@ -5,7 +5,7 @@
     shop.drain()
     assert shop.image(image).status is ImageStatus.OK
 
-Everything is real: files in a folder, pictures drawn by a studio, downloads from a server on
+Everything is real: files in a folder, pictures rendered by an image processor, downloads from a server on
 this machine. Only time passes when the test says so (`pass_time`).
 """
 

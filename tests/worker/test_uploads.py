@@ -440,7 +440,7 @@ class TestTrouble:
         assert counter.shop.count_pictures() == 0
         assert counter.shop.list_files() == []
 
-    def test_a_studio_that_does_not_start_is_our_trouble(
+    def test_a_processor_that_does_not_start_is_our_trouble(
         self, a_shop: OpenShop, tmp_path: Path
     ) -> None:
         with ImageProcessor(slots=1, zygote=["-c", "raise SystemExit(1)"]) as processor:
