@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 import pytest
-from sqlalchemy import Connection, update
+from sqlalchemy import Connection, delete, update
 
 from printworks.actions.accounts.merchants import add_merchant
 from printworks.actions.invoices.issuing import make_document
@@ -22,13 +22,13 @@ from printworks.actions.payments.payments import record_refunded
 from printworks.actions.work import Actor
 from printworks.errors import BadInput, NotFound, WrongState
 from printworks.rules.approvals import MoneyTerms
+from printworks.rules.invoices import InvoiceKind, Invoicing
 from printworks.rules.ledger import Account, EntryKind, LedgerLine, reversal_key
 from printworks.rules.people import Realm
 from printworks.rules.sales import Figures
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
 from printworks.store.money.approvals import list_waiting
-from printworks.store.money.invoices import list_waiting_causes
 from printworks.store.money.ledger import (
     NewLedgerEntry,
     get_entry,
@@ -38,8 +38,9 @@ from printworks.store.money.ledger import (
     read_credit_limit,
 )
 from printworks.store.money.sales import list_sales_days
-from printworks.store.tables import ledger_entries
+from printworks.store.tables import invoice_causes, ledger_entries
 from tests.actions.complaints import complain, refund, submitted
+from tests.actions.invoicing import a_shop, collect_all, make_all
 from tests.actions.test_ledger import CATALOGUE, pay_by_card
 from tests.actions.test_taxes import sell
 from tests.factories import NOON, a_merchant, a_system_work, a_work
@@ -124,22 +125,61 @@ def test_a_reversal_without_the_tax_of_its_credit_is_found(database: Database) -
         )
         post_entry(db, merchant.id, untaxed, now=NOON)
 
-    assert find_faults(database) == ["reversal-tax"]
+    assert find_faults(database) == ["reversal-tax", "invoice-missing"]
 
 
-def test_a_reversed_credit_keeps_its_credit_note_and_gets_no_other_document(
+@pytest.mark.parametrize("invoicing", Invoicing)
+@pytest.mark.parametrize("first", ["invoice", "credit note", "reversal"])
+def test_a_reversed_credit_is_invoiced_again_as_its_credit_note_said(
+    database: Database, invoicing: Invoicing, first: str
+) -> None:
+    with database.writing() as db:
+        merchant = a_shop(db, invoicing, iban="GB33BUKB20201555555555")
+        refund(db, complain(db, merchant, submitted(db, merchant)), 60)
+        reverse_entry(a_work(db, merchant, actor=ANN), 2, "the wrong order")
+        earliest = {"invoice": 1, "credit note": 2, "reversal": 3}[first]
+        make_document(a_work(db, merchant), earliest, payment_terms=DAY)
+
+        invoice, note, again = (
+            make_all(db, merchant)
+            if invoicing is Invoicing.EACH_ORDER
+            else collect_all(db, merchant)
+        )
+
+        assert (note.gross, note.tax) == (again.gross, again.tax) == (60, 10)
+        assert (note.kind, again.kind) == (InvoiceKind.CREDIT_NOTE, InvoiceKind.INVOICE)
+        assert again.corrects is not None
+        assert again.corrects.number == note.number
+        assert note.corrects is not None
+        assert note.corrects.number == invoice.number
+        assert again.sums == note.sums
+        assert "taken back" in again.lines[0].description
+        # It is set against what was credited: nobody is asked to pay it.
+        assert (again.bank, again.due) == (None, 60)
+        assert make_all(db, merchant) == [invoice, note, again]
+    assert find_faults(database) == []
+
+
+def test_a_reversed_credit_without_its_invoice_is_found(database: Database) -> None:
+    with database.writing() as db:
+        merchant = a_shop(db)
+        refund(db, complain(db, merchant, submitted(db, merchant)), 60)
+        reverse_entry(a_work(db, merchant, actor=ANN), 2, "the wrong order")
+        make_all(db, merchant)
+        db.execute(delete(invoice_causes).where(invoice_causes.c.entry == 3))
+
+    assert find_faults(database) == ["invoice-missing", "invoice-amount"]
+
+
+def test_a_credit_for_no_order_needs_no_document_and_neither_does_its_reversal(
     database: Database,
 ) -> None:
     with database.writing() as db:
-        sell(db)
-        merchant = a_merchant(db)
-        refund(db, complain(db, merchant, submitted(db, merchant)), 60)
-        reverse_entry(a_work(db, merchant, actor=ANN), 2, "the wrong order")
-        issued = [make_document(a_work(db, merchant), entry, payment_terms=DAY) for entry in (1, 2)]
+        merchant = a_shop(db)
+        post(db, merchant, K.CREDIT, 500)
+        reverse_entry(a_work(db, merchant, actor=ANN), 1, "a mistake")
 
-        assert [one and one.document.gross for one in issued][1:] == [60]
-        later = NOON + 9 * DAY
-        assert list_waiting_causes(db, merchant.id, before=later, kinds=tuple(K), limit=9) == []
+        assert make_all(db, merchant) == []
     assert find_faults(database) == []
 
 

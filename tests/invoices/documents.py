@@ -99,6 +99,12 @@ def credit_note(**values: Any) -> Invoice:
     )
 
 
+def taken_back(**values: Any) -> Invoice:
+    """Return the invoice that takes back the credit note."""
+    corrected = Correction("2026-000124", date(2026, 11, 16))
+    return invoice(**{"sequence": 125, "corrects": corrected, "bank": None, **values})
+
+
 def untaxed(category: TaxCategory) -> Invoice:
     """Return an invoice whose lines carry no tax, for this reason."""
     lines = [

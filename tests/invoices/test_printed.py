@@ -54,9 +54,18 @@ def test_a_credit_note_says_which_invoice_it_corrects() -> None:
 
 
 @pytest.mark.parametrize("language", Language)
-def test_no_fact_of_a_credit_note_is_cut_off(language: Language) -> None:
-    _, text = read(documents.credit_note(language=language))
-    assert "…" not in text
+def test_no_fact_of_a_correction_is_cut_off(language: Language) -> None:
+    for correction in (documents.credit_note, documents.taken_back):
+        _, text = read(correction(language=language))
+        assert "…" not in text
+
+
+def test_an_invoice_that_takes_back_a_credit_note_names_it_and_asks_nobody_to_pay() -> None:
+    _, text = read(documents.taken_back())
+    assert "Invoice 2026-000125" in text
+    assert "Takes back 2026-000124 of 16 Nov 2026" in text
+    assert "This amount is charged to your account." in text
+    assert "Please pay" not in text
 
 
 def test_an_invoice_that_is_paid_asks_for_nothing() -> None:

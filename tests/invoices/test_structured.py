@@ -90,6 +90,15 @@ def test_a_credit_note_names_the_invoice_that_it_corrects() -> None:
     assert texts(root, "ram:InvoiceReferencedDocument/ram:IssuerAssignedID") == ["2026-000123"]
 
 
+def test_an_invoice_names_the_credit_note_that_it_takes_back() -> None:
+    root = read(documents.taken_back())
+    check_sums(root)
+    assert texts(root, "rsm:ExchangedDocument/ram:TypeCode") == ["380"]
+    assert texts(root, "ram:InvoiceReferencedDocument/ram:IssuerAssignedID") == ["2026-000124"]
+    assert texts(root, "ram:IBANID") == []
+    assert texts(root, "ram:DueDateDateTime/udt:DateTimeString") == ["20261130"]
+
+
 def test_an_invoice_of_a_month_has_a_period_in_place_of_a_day() -> None:
     first = documents.invoice().supplied_from.replace(day=1)
     root = read(documents.invoice(supplied_from=first))

@@ -23,6 +23,7 @@ _PHRASES: Final[Mapping[str, tuple[str, str, str, str]]] = {
     "vat-id": ("VAT ID", "USt-IdNr.", "N° TVA", "NIF-IVA"),
     "registration": ("Registered", "Register", "Immatriculation", "Registro"),
     "corrects": ("Corrects invoice", "Zu Rechnung", "Rectifie", "Rectifica"),
+    "takes-back": ("Takes back", "Storniert", "Annule", "Anula"),
     "of-date": ("{number} of {date}", "{number} vom {date}", "{number} du {date}", "{number} de {date}"),
     "description": ("Description", "Bezeichnung", "Désignation", "Descripción"),
     "order": ("Order", "Auftrag", "Commande", "Pedido"),
@@ -75,6 +76,12 @@ _PHRASES: Final[Mapping[str, tuple[str, str, str, str]]] = {
         "Gutschrift zu Auftrag {order}",
         "Remboursement de la commande {order}",
         "Abono del pedido {order}",
+    ),
+    "credit-reversed": (
+        "Credit for order {order}, taken back",
+        "Gutschrift zu Auftrag {order}, zurückgenommen",
+        "Remboursement de la commande {order}, annulé",
+        "Abono del pedido {order}, anulado",
     ),
 }  # fmt: skip
 # Why there is no tax, as the law wants it said.

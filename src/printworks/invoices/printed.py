@@ -230,7 +230,9 @@ def _write_facts(sheet: _Sheet, invoice: Invoice) -> None:
         facts.append(("your-vat-id", invoice.buyer.vat_id))
     if invoice.corrects is not None:
         day = sheet.words.short_date(invoice.corrects.issued_on)
-        facts.append(("corrects", sheet.say("of-date", number=invoice.corrects.number, date=day)))
+        is_credit = invoice.kind is InvoiceKind.CREDIT_NOTE
+        phrase = "corrects" if is_credit else "takes-back"
+        facts.append((phrase, sheet.say("of-date", number=invoice.corrects.number, date=day)))
     for place, (phrase, text) in enumerate(facts):
         sheet.set_xy(_FACTS_LEFT, _ADDRESS_TOP + 6 + place * 5)
         sheet.use(8, soft=True)

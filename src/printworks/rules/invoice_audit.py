@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from printworks.rules.invoices import hash_document, read_document
-from printworks.rules.ledger import EntryKind, LedgerEntry, LedgerFault
+from printworks.rules.ledger import EntryKind, LedgerEntry, LedgerFault, reversal_key
 
 
 class AuditedInvoice(msgspec.Struct, frozen=True):
@@ -72,12 +72,19 @@ _OF_SALES: Final = frozenset({EntryKind.CHARGE, EntryKind.REFUND})
 def audit_causes(
     entries: Iterable[LedgerEntry], causes: Mapping[int, Claim], taxed: Collection[int]
 ) -> CauseCheck:
-    """Compare ledger entries with the notes that they need a document; taxed orders need one."""
+    """Compare ledger entries with the notes that they need a document.
+
+    The charges and refunds of taxed orders need one, and the reversals of credits that have one.
+    """
     faults: list[LedgerFault] = []
     left = dict(causes)
+    credited: set[str] = set()
     for entry in entries:
         claim = left.pop(entry.number, None)
-        needed = entry.kind in _OF_SALES and entry.order_id in taxed and entry.amount > 0
+        if claim is not None and entry.kind is EntryKind.CREDIT:
+            credited.add(reversal_key(entry))
+        is_sale = entry.kind in _OF_SALES and entry.order_id in taxed and entry.amount > 0
+        needed = is_sale or entry.key in credited
         if claim is None and needed:
             sentence = f"Entry {entry.number} is a {entry.kind} without an invoice."
             faults.append(LedgerFault("invoice-missing", sentence))

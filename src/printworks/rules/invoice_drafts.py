@@ -136,6 +136,19 @@ def credit_part(
     return _write_credit(draft, issued, corrects, tuple(lines))
 
 
+def invoice_again(
+    draft: InvoiceDraft, issued: IssuedAs, note: Invoice, description: str
+) -> Invoice:
+    """Return the invoice that takes back a credit note for a part of a charge.
+
+    Nobody is asked to pay it: it is charged to the account that the credit note was credited to.
+    """
+    lines = tuple(msgspec.structs.replace(line, description=description) for line in note.lines)
+    on_account = msgspec.structs.replace(draft, paid=0, bank=None)
+    invoice = _write(on_account, InvoiceKind.INVOICE, issued, lines)
+    return msgspec.structs.replace(invoice, corrects=Correction(note.number, note.issued_on))
+
+
 def _write_sum(
     like: InvoiceLine, description: str, rate: TaxRate, amount: TaxedAmount
 ) -> InvoiceLine:

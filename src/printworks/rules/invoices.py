@@ -78,7 +78,7 @@ class InvoiceLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class Correction(msgspec.Struct, frozen=True):
-    """The invoice that a credit note corrects."""
+    """The invoice that a credit note corrects, or the credit note that an invoice takes back."""
 
     number: str
     issued_on: date

@@ -15,7 +15,12 @@ from printworks.rules.ledger import LedgerEntry
 from printworks.rules.sellers import Seller
 from printworks.rules.tax_terms import TaxTerms
 from printworks.store.mail.settings import read_mail_settings
-from printworks.store.money.invoices import InvoiceCause, find_last_charge, insert_cause
+from printworks.store.money.invoices import (
+    InvoiceCause,
+    find_cause,
+    find_last_charge,
+    insert_cause,
+)
 from printworks.store.orders.orders import Order
 
 
@@ -29,22 +34,32 @@ def note_charge(work: Work, order: Order, entry: LedgerEntry, *, paid: int) -> N
     taxed = get_taxed_order(work, order)
     if taxed is not None:
         draft = _draft(work, taxed, entry, paid)
-        _note(work, order, entry, charge=entry.number, draft=write_draft(draft))
+        _note(work, order.id, entry, charge=entry.number, draft=write_draft(draft))
 
 
 def note_credit(work: Work, order: Order, entry: LedgerEntry) -> None:
     """Note that a refund or a credit needs a credit note, if its order has an invoice."""
     charge = find_last_charge(work.db, order.id) if order.tax is not None else None
     if charge is not None and entry.amount:
-        _note(work, order, entry, charge=charge.entry, draft="")
+        _note(work, order.id, entry, charge=charge.entry, draft="")
 
 
-def _note(work: Work, order: Order, entry: LedgerEntry, *, charge: int, draft: str) -> None:
+def note_reversal(work: Work, entry: LedgerEntry, *, of: int) -> None:
+    """Note that the reversal of a credit needs an invoice, if the credit has a credit note.
+
+    A credit that an operator posted for no order has none: it has no tax, and is for no supply.
+    """
+    credit = find_cause(work.db, work.merchant.id, of)
+    if credit is not None:
+        _note(work, credit.order_id, entry, charge=credit.entry, draft="")
+
+
+def _note(work: Work, order_id: int, entry: LedgerEntry, *, charge: int, draft: str) -> None:
     cause = InvoiceCause(
         merchant_id=work.merchant.id,
         entry=entry.number,
         kind=entry.kind,
-        order_id=order.id,
+        order_id=order_id,
         charge=charge,
         amount=entry.amount,
         tax=entry.tax,

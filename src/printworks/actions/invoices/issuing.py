@@ -16,6 +16,7 @@ from printworks.rules.invoice_drafts import (
     credit_charge,
     credit_part,
     find_group,
+    invoice_again,
     invoice_month,
     invoice_order,
     read_draft,
@@ -42,7 +43,7 @@ from printworks.store.money.invoices import (
 )
 
 _CHARGES: Final = (EntryKind.CHARGE,)
-_CREDITS: Final = (EntryKind.REFUND, EntryKind.CREDIT)
+_CORRECTIONS: Final = (EntryKind.REFUND, EntryKind.CREDIT, EntryKind.CREDIT_REVERSAL)
 
 
 class Issued(msgspec.Struct, frozen=True):
@@ -55,14 +56,14 @@ class Issued(msgspec.Struct, frozen=True):
 def make_document(work: Work, entry: int, *, payment_terms: timedelta) -> Issued | None:
     """Issue the document of a ledger entry; None if it has one.
 
-    A credit note may come first: then the invoice that it corrects is issued before it.
+    A correction may come first: then the document that it corrects is issued before it.
     """
     cause = get_cause_to_invoice(work.db, work.merchant.id, entry)
     if cause.invoice_id is not None:
         return None
     if cause.kind is EntryKind.CHARGE:
         return _invoice(_Issuing(work, payment_terms), [cause], _invoice_one)
-    return _credit(_Issuing(work, payment_terms), cause)
+    return _correct(_Issuing(work, payment_terms), cause)
 
 
 def _invoice_one(drafts: Sequence[InvoiceDraft], issued: IssuedAs) -> Invoice:
@@ -74,7 +75,7 @@ def _invoice_one(drafts: Sequence[InvoiceDraft], issued: IssuedAs) -> Invoice:
 def collect_documents(work: Work, before: datetime, *, payment_terms: timedelta) -> bool:
     """Issue the next document of what was charged or credited before then; False if none is left.
 
-    First invoices of many orders at once, then a credit note for each refund and credit.
+    First invoices of many orders at once, then a document for each refund, credit and reversal.
     """
     merchant_id, issuing = work.merchant.id, _Issuing(work, payment_terms)
     charges = list_waiting_causes(
@@ -85,10 +86,12 @@ def collect_documents(work: Work, before: datetime, *, payment_terms: timedelta)
         alike = [each for each in charges if find_group(read_draft(each.draft)) == group]
         _invoice(issuing, alike, invoice_month)
         return True
-    for cause in list_waiting_causes(work.db, merchant_id, before=before, kinds=_CREDITS, limit=1):
-        _credit(issuing, cause)
-        return True
-    return False
+    corrections = list_waiting_causes(
+        work.db, merchant_id, before=before, kinds=_CORRECTIONS, limit=1
+    )
+    for cause in corrections:
+        _correct(issuing, cause)
+    return bool(corrections)
 
 
 class _Issuing(NamedTuple):
@@ -106,6 +109,26 @@ def _invoice(
     drafts = [read_draft(cause.draft) for cause in causes]
     place, head = _take_place(issuing, drafts[0].series, causes)
     return _store(issuing.work, causes, write(drafts, place), head, corrects_id=None)
+
+
+def _correct(issuing: _Issuing, cause: InvoiceCause) -> Issued:
+    is_reversal = cause.kind is EntryKind.CREDIT_REVERSAL
+    return _take_back(issuing, cause) if is_reversal else _credit(issuing, cause)
+
+
+def _take_back(issuing: _Issuing, cause: InvoiceCause) -> Issued:
+    """Issue the invoice of a reversed credit: the lines of its credit note are owed again."""
+    work = issuing.work
+    credit = get_cause_to_invoice(work.db, work.merchant.id, cause.charge)
+    noted = credit.invoice_id
+    if noted is None:
+        noted = _credit(issuing, credit).id
+    note = get_document_by_id(work.db, noted)
+    draft = read_draft(get_cause_to_invoice(work.db, work.merchant.id, credit.charge).draft)
+    place, head = _take_place(issuing, draft.series, [cause])
+    said = say(draft.language, "credit-reversed", order=cause.order_id)
+    again = invoice_again(draft, place, note, said)
+    return _store(work, [cause], again, head, corrects_id=noted)
 
 
 def _credit(issuing: _Issuing, cause: InvoiceCause) -> Issued:

@@ -7,6 +7,7 @@ import secrets
 
 import msgspec
 
+from printworks.actions.invoices.causes import note_reversal
 from printworks.actions.work import SystemWork, Work
 from printworks.errors import BadInput, WrongState
 from printworks.rules.approvals import ApprovalState, check_second_person
@@ -79,7 +80,7 @@ def _describe_reversal(entry: LedgerEntry, memo: str) -> NewLedgerEntry:
 
 def _post_or_ask(work: Work, new: NewLedgerEntry, *, reverses: int | None) -> Posted:
     if not work.backing.money_terms.needs_approval(new.amount):
-        return Posted(_post(work, new))
+        return Posted(_post(work, new, reverses=reverses))
     asked = NewApproval(
         merchant_id=work.merchant.id,
         kind=new.kind,
@@ -94,10 +95,12 @@ def _post_or_ask(work: Work, new: NewLedgerEntry, *, reverses: int | None) -> Po
     return Posted(None, number)
 
 
-def _post(work: Work, new: NewLedgerEntry) -> LedgerEntry:
+def _post(work: Work, new: NewLedgerEntry, *, reverses: int | None = None) -> LedgerEntry:
     entry = post_entry(work.db, work.merchant.id, new, now=work.real_now)
     if entry is None:
         raise WrongState("That entry was reversed before.")
+    if reverses is not None:
+        note_reversal(work, entry, of=reverses)
     work.audit(f"post-{new.kind}", f"entry {entry.number}", amount=new.amount, memo=new.memo)
     return entry
 
@@ -121,7 +124,8 @@ def approve(system: SystemWork, approval_id: int) -> LedgerEntry:
     check_second_person(approval.asked_by, work.actor.who)
     if approval.reverses is not None:
         reversed_one = get_entry(work.db, work.merchant.id, approval.reverses)
-        return _post(work, _describe_reversal(reversed_one, approval.memo))
+        reversal = _describe_reversal(reversed_one, approval.memo)
+        return _post(work, reversal, reverses=approval.reverses)
     if approval.kind is EntryKind.PAYOUT:
         _require_balance(work, approval.amount)
     new = NewLedgerEntry(

@@ -150,6 +150,14 @@ def get_cause_to_invoice(db: Connection, merchant_id: int, entry: int) -> Invoic
     return InvoiceCause(*db.execute(wanted.with_for_update()).one())
 
 
+def find_cause(db: Connection, merchant_id: int, entry: int) -> InvoiceCause | None:
+    """Return what is noted of a ledger entry that needs a document or has one."""
+    wanted = select(*_CAUSE).where(
+        invoice_causes.c.merchant_id == merchant_id, invoice_causes.c.entry == entry
+    )
+    return find_struct(db, InvoiceCause, wanted)
+
+
 def find_last_charge(db: Connection, order_id: int) -> InvoiceCause | None:
     """Return the last charge of an order that needs a document or has one."""
     wanted = (

@@ -30,7 +30,7 @@ invoices = Table(
     Column("number", Text, nullable=False, unique=True),
     Column("kind", EnumText(InvoiceKind), nullable=False),
     Column("merchant_id", ForeignKey("merchants.id"), nullable=False),
-    # The invoice that a credit note corrects.
+    # The invoice that a credit note corrects, or the credit note that an invoice takes back.
     Column("corrects_id", ForeignKey("invoices.id"), index=True),
     Column("currency", Text, nullable=False),
     Column("net", BigInteger, nullable=False),
@@ -69,7 +69,8 @@ invoice_causes = Table(
     Column("entry", BigInteger, primary_key=True, autoincrement=False),
     Column("kind", EnumText(EntryKind), nullable=False),
     Column("order_id", ForeignKey("orders.id"), nullable=False, index=True),
-    # The entry of the charge that it takes back, or a part of it; of a charge, itself.
+    # The entry that it takes back, or a part of it: a charge, or of a reversal the credit; of a
+    # charge, itself.
     Column("charge", BigInteger, nullable=False),
     Column("amount", BigInteger, nullable=False),
     Column("tax", BigInteger, nullable=False),
