@@ -93,6 +93,7 @@ translations: setup ## Collect the words of mails and recipient pages into their
 
 pictures: setup-dev ## Render the screenshots in docs/pages.
 	$(BIN)/python -m tests.browser.pictures
+	$(BIN)/python -m tests.browser.owner_pictures
 
 release: .artifacts ## Build all of a release in dist: wheel, source archive, bill of materials, checksums, image.
 	@if [ "$$(id -u)" = 0 ] && command -v mmdebstrap >/dev/null && command -v umoci >/dev/null; then \

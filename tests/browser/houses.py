@@ -52,7 +52,7 @@ class House:
 def open_house(data: Path, **settings: str) -> Iterator[House]:
     """Run the program during the block."""
     with running(data, **settings) as service:
-        database = Database(f"sqlite:///{data / 'printworks.db'}")
+        database = Database(settings.get("database_url", f"sqlite:///{data / 'printworks.db'}"))
         yield House(service, database)
         database.close()
 

@@ -1,24 +1,19 @@
 """Draws the pictures of pages in `docs/pages`: run `make pictures`."""
 
 import re
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-import pyvips
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tests.browser.conftest import SIZES
+from tests.browser.drawing import draw, launch, open_window
 from tests.browser.houses import House, open_house, press
 from tests.running import Merchant
 from tests.worker.receivers import Receiver, says
 
 SAMPLE: Final = resources.files("printworks.dashboard") / "static" / "sample.jpg"
-FOLDER: Final = Path("docs/pages")
 PEOPLE: Final = (
     ("Mary Fox", "GB", "A-1001", "Standard"),
     ("José García López", "ES", "A-1002", "Express"),
@@ -47,17 +42,12 @@ SELLER: Final = {
     "bank": "Bank of York",
     "iban": "GB33BUKB20201555555555",
 }
-# No colour of a page is lost, and a picture is a third as large.
-COLOURS: Final = 8
 
 
 def main() -> None:
     """Let some people use a service, and draw what they see."""
-    FOLDER.mkdir(exist_ok=True)
     with TemporaryDirectory() as folder, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--disable-dev-shm-usage", "--no-sandbox"]
-        )
+        browser = launch(playwright)
         with open_house(Path(folder) / "data") as house, Receiver() as receiver:
             url = receiver.at("/callbacks", says(503, b"Out of paper"), says(200))
             _tell(browser, house, url, Path(folder))
@@ -65,45 +55,45 @@ def main() -> None:
 
 
 def _tell(browser: Browser, house: House, callback_url: str, folder: Path) -> None:
-    with _window(browser, "desktop") as page:
+    with open_window(browser, "desktop") as page:
         house.enter_console(page, "owner@works.example")
         _begin_to_sell(page, house)
-    with _window(browser, "desktop") as page:
+    with open_window(browser, "desktop") as page:
         page.goto(house.at("/"))
-        _draw(page, "start")
+        draw(page, "start")
         house.sign_up(page, "Fox & Daughters", "mary@fox.example")
         _set_callback(page, house, callback_url)
         program = _make_key(page, house)
         page.goto(house.at("/orders/new"))
-        _draw(page, "new-order", whole=True)
+        draw(page, "new-order", whole=True)
         _order_by_program(house, program)
         order = _order_by_hand(page, house)
         page.goto(house.at(f"/orders/{order}"))
-        _draw(page, "order", whole=True)
+        draw(page, "order", whole=True)
         page.goto(house.at("/orders"))
-        _draw(page, "orders")
+        draw(page, "orders")
         state: Any = page.context.storage_state()
         issue = _complain(page, house, order, folder)
         page.goto(house.at("/integrations"))
         page.wait_for_timeout(500)
-        _draw(page, "integrations")
+        draw(page, "integrations")
         page.goto(house.at("/account"))
-        _draw(page, "account")
+        draw(page, "account")
         for path in AS_MERCHANT:
             page.goto(house.at(path))
-            _draw(page, path.strip("/").replace("/", "-"), whole=True)
+            draw(page, path.strip("/").replace("/", "-"), whole=True)
         page.goto(house.at("/v3.0/docs"))
-        _draw(page, "reference")
+        draw(page, "reference")
         tracking = _look_at_a_draft(page, house, order)
-    with _window(browser, "phone", locale="de-DE") as page:
+    with open_window(browser, "phone", locale="de-DE") as page:
         page.goto(tracking)
-        _draw(page, "recipient-phone", whole=True)
-    with _window(browser, "phone", storage_state=state) as page:
+        draw(page, "recipient-phone", whole=True)
+    with open_window(browser, "phone", storage_state=state) as page:
         page.goto(house.at("/orders"))
-        _draw(page, "orders-phone")
+        draw(page, "orders-phone")
         page.goto(house.at(f"/orders/{order}"))
-        _draw(page, "order-phone")
-    with _window(browser, "desktop") as page:
+        draw(page, "order-phone")
+    with open_window(browser, "desktop") as page:
         _operate(page, house, issue)
 
 
@@ -130,24 +120,24 @@ def _look_at_a_draft(page: Page, house: House, order: int) -> str:
     expect(page.get_by_text("The order is ready to submit.")).to_be_visible(timeout=WAIT)
     page.locator("main a[href*='/images/']").first.click()
     expect(page.locator("#proof img")).to_be_visible(timeout=WAIT)
-    _draw(page, "image", whole=True)
+    draw(page, "image", whole=True)
     return tracking
 
 
 def _operate(page: Page, house: House, issue: str) -> None:
     house.enter_console(page, "operator@works.example")
-    _draw(page, "console", whole=True)
+    draw(page, "console", whole=True)
     page.goto(house.at("/console/production"))
-    _draw(page, "production")
+    draw(page, "production")
     page.locator("main a[href^='/console/shipments/']").first.click()
-    _draw(page, "lab-job", whole=True)
+    draw(page, "lab-job", whole=True)
     page.goto(house.at(f"/console/issues/{issue}"))
-    _draw(page, "console-issue", whole=True)
+    draw(page, "console-issue", whole=True)
     page.goto(house.at("/console/routing"))
-    _draw(page, "routing", whole=True)
+    draw(page, "routing", whole=True)
     for name in AS_OPERATOR:
         page.goto(house.at(f"/console/{name}"))
-        _draw(page, f"console-{name}", whole=True)
+        draw(page, f"console-{name}", whole=True)
 
 
 def _set_callback(page: Page, house: House, url: str) -> None:
@@ -208,30 +198,8 @@ def _complain(page: Page, house: House, order: int, folder: Path) -> str:
     page.get_by_role("radio").first.check()
     press(page, "Open issue")
     [issue] = re.findall(r"/issues/(\d+)", page.url)
-    _draw(page, "issue")
+    draw(page, "issue")
     return str(issue)
-
-
-@contextmanager
-def _window(browser: Browser, size: str, **options: Any) -> Iterator[Page]:
-    context = browser.new_context(ignore_https_errors=True, **{**SIZES[size], **options})
-    yield context.new_page()
-    context.close()
-
-
-def _draw(page: Page, name: str, *, whole: bool = False) -> None:
-    page.wait_for_load_state("networkidle")
-    window = page.viewport_size
-    if whole and window is not None:
-        # As high as the page, so that what stays beside it is drawn as a whole, too.
-        height = page.evaluate("document.documentElement.scrollHeight")
-        page.set_viewport_size({**window, "height": max(window["height"], height)})
-    drawn = page.screenshot()
-    if window is not None:
-        page.set_viewport_size(window)
-    picture = pyvips.Image.new_from_buffer(drawn, "")
-    picture.pngsave(str(FOLDER / f"{name}.png"), palette=True, bitdepth=COLOURS, effort=7)
-    sys.stdout.write(f"{FOLDER / name}.png\n")
 
 
 if __name__ == "__main__":

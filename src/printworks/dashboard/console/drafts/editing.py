@@ -113,10 +113,14 @@ def _take(field: Field, typed: Mapping[str, Any], values: dict[str, Any]) -> Non
 def refuse_wrong(groups: Sequence[FieldGroup], typed: Typed, found: Sequence[WrongValue]) -> None:
     """Refuse a form in which something is wrong, each at its field."""
     wrong = dict(typed.wrong)
+    # What could not be read at all is absent from the values, and would be reported as missing.
+    unread = {name.partition(".")[0] for name in wrong}
     labels = {key: field.label for group in groups for field in group.fields for key in field.keys}
     inputs = [*typed.sent.fields]
     for place, sentence in found:
         name = typed.find_name(place)
+        if name.partition(".")[0] in unread:
+            continue
         key = str(place[0]) if place else ""
         said = sentence.replace(f"`{key}`", f"“{labels[key]}”") if key in labels else sentence
         wrong.setdefault(_find_input(name, inputs, groups), said)

@@ -265,8 +265,7 @@ def _read(
     values = read_values(groups, typed, opened.known, entry.values if entry else {})
     if picture is not None:
         values[PICTURE] = picture.name
-    found = [] if typed.wrong else part.check(opened.draft, entry, values)
-    refuse_wrong(groups, typed, found)
+    refuse_wrong(groups, typed, part.check(opened.draft, entry, values))
     return values
 
 
