@@ -187,6 +187,11 @@ class DeclaredSettings(msgspec.Struct, frozen=True, kw_only=True):
         Meta(min_length=1, max_length=100),
         "The address of Stripe; another one is for tests, only in a sandbox.",
     ] = "https://api.stripe.com"
+    balance_pays: Annotated[
+        bool,
+        "Whether what a merchant that pays by card has in its favour pays for its next order first; "
+        "see [payments](payments.md#balances).",
+    ] = True
     quote_keeps: Annotated[
         timedelta,
         "How long an order that is not submitted keeps the price that it was quoted; then it is "

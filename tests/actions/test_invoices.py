@@ -12,16 +12,21 @@ from sqlalchemy import Connection, delete, update
 from printworks.actions.accounts.merchants import change_invoicing
 from printworks.actions.invoices.issuing import make_document
 from printworks.actions.orders.shipping import change_shipping
+from printworks.actions.payments.by_hand import Posting, post_money
 from printworks.actions.payments.ledger import verify_ledgers
+from printworks.actions.payments.payments import settle
 from printworks.actions.sellers import (
     change_business,
     register_seller,
     set_seller,
     stop_selling,
 )
+from printworks.actions.submission.submit import submit_order
+from printworks.payments.provider import Paid
 from printworks.rules.invoices import InvoiceKind, Invoicing, read_document, write_document
 from printworks.rules.jobs import JobKind
 from printworks.rules.languages import Language
+from printworks.rules.ledger import EntryKind
 from printworks.rules.orders import ShippingMethod
 from printworks.rules.sellers import Registration, Seller
 from printworks.rules.taxes import TaxCategory
@@ -29,6 +34,7 @@ from printworks.store.engine.database import Database
 from printworks.store.mail.settings import MailSettings, write_mail_settings
 from printworks.store.money.invoices import list_causes, list_documents
 from printworks.store.money.ledger import list_entries, set_credit_limit
+from printworks.store.money.payments import PaymentRequest
 from printworks.store.tables import invoice_causes, invoice_counters, invoices, jobs
 from tests.actions.complaints import cancel, complain, refund, reprint, submitted
 from tests.actions.invoicing import (
@@ -40,9 +46,9 @@ from tests.actions.invoicing import (
     find_problems,
     make_all,
 )
-from tests.actions.test_ledger import pay_by_card
+from tests.actions.test_ledger import CARDS, CATALOGUE, a_draft, pay_by_card
 from tests.actions.test_taxes import sell, work_of
-from tests.factories import NOON, a_merchant, a_system_work
+from tests.factories import NOON, a_merchant, a_system_work, a_work
 from tests.sellers import BRITISH, GERMAN
 
 
@@ -200,6 +206,28 @@ def test_an_order_paid_by_card_says_that_it_is_paid(database: Database) -> None:
 
         (document,) = make_all(db, merchant)
 
+        assert (document.due, document.due_on) == (0, None)
+    assert find_problems(database) == []
+
+
+@pytest.mark.parametrize("credit", [150, 100_000])
+def test_an_order_that_the_balance_pays_has_an_invoice_of_all_of_it(
+    database: Database, credit: int
+) -> None:
+    with database.writing() as db:
+        merchant = a_shop(db)
+        post_money(
+            a_work(db, merchant), Posting(kind=EntryKind.CREDIT, amount=credit, memo="sorry")
+        )
+        order = a_draft(db, merchant)
+        found = submit_order(a_work(db, merchant, catalogue=CATALOGUE, cards=CARDS), order)
+        if isinstance(found, PaymentRequest):
+            paid = Paid(provider="bank", reference="1")
+            settle(a_system_work(db, catalogue=CATALOGUE), found.id, paid)
+
+        (document,) = make_all(db, merchant)
+
+        assert document.gross == order.total
         assert (document.due, document.due_on) == (0, None)
     assert find_problems(database) == []
 

@@ -1,7 +1,9 @@
 """The money of an order: who pays what, what is left, and what will be charged to what."""
 
 import pytest
+from msgspec.structs import replace
 
+from printworks.actions.payments.by_hand import Posting, post_money
 from printworks.dashboard.merchant.account.means import Means, announce_charge
 from printworks.dashboard.shared.money_words import (
     describe_balance,
@@ -11,17 +13,27 @@ from printworks.dashboard.shared.money_words import (
 from printworks.rules.ledger import EntryKind
 from printworks.rules.production import LabState
 from printworks.store.engine.database import Database
+from printworks.store.money.ledger import read_books
 from tests.api.images import add, create
 from tests.api.production import set_status
 from tests.dashboard.scenes import hand_in, hear
-from tests.dashboard.windows import Window
+from tests.dashboard.windows import Window, merchant_of
+from tests.factories import a_work
 
-CARD = Means(is_on_account=False, owed=0, limit=None, left=None, provider="stripe", card="4242")
+CARD = Means(
+    is_on_account=False,
+    owed=0,
+    limit=None,
+    left=None,
+    provider="stripe",
+    card="4242",
+    balance_pays=True,
+)
 
 
 def on_account(limit: int | None, left: int | None) -> Means:
     """Return the means of somebody who pays by invoice."""
-    return Means(is_on_account=True, owed=0, limit=limit, left=left, provider="", card="")
+    return replace(CARD, is_on_account=True, limit=limit, left=left, provider="", card="")
 
 
 @pytest.mark.parametrize(
@@ -38,6 +50,30 @@ def on_account(limit: int | None, left: int | None) -> Means:
 )
 def test_it_is_said_before_what_will_be_charged_to_what(means: Means, said: str) -> None:
     assert announce_charge(means, 3370, "GBP") == said
+
+
+@pytest.mark.parametrize(
+    ("means", "taken", "said"),
+    [
+        (
+            CARD,
+            500,
+            "£5.00 will be taken from your balance, and £28.70 from your saved card …4242.",
+        ),
+        (
+            replace(CARD, provider="simulated"),
+            500,
+            "£5.00 will be taken from your balance, and £28.70 from the test card of the sandbox.",
+        ),
+        (
+            replace(CARD, card=""),
+            3370,
+            "£33.70 will be taken from your balance. Nothing will be charged to a card.",
+        ),
+    ],
+)
+def test_it_is_said_what_the_balance_pays(means: Means, taken: int, said: str) -> None:
+    assert announce_charge(means, 3370, "GBP", from_balance=taken) == said
 
 
 def test_what_is_free_is_not_charged() -> None:
@@ -74,6 +110,33 @@ def test_an_order_says_what_it_will_charge_before_it_is_submitted(alice: Window)
     assert "£1.99 of it is shipping." in said
     assert "One parcel from" in said
     assert "It costs you £2.27" in said
+
+
+@pytest.mark.both_databases
+def test_an_order_says_what_the_balance_will_pay_and_it_does(
+    alice: Window, database: Database
+) -> None:
+    with database.writing() as db:
+        credit = Posting(kind=EntryKind.CREDIT, amount=300, memo="sorry")
+        post_money(a_work(db, merchant_of(db, alice)), credit)
+    orders = [create(alice.api) for _ in range(2)]
+    for order in orders:
+        add(alice.api, order)
+
+    first = alice.words(f"/orders/{orders[0]}")
+    set_status(alice.api, orders[0], "Submitted")
+    second = alice.words(f"/orders/{orders[1]}")
+    account = alice.words("/account")
+    set_status(alice.api, orders[1], "Submitted")
+
+    assert "£2.27 will be taken from your balance. Nothing will be charged to a card." in first
+    assert (
+        "£0.73 will be taken from your balance, and £1.54 from the test card of the sandbox."
+        in second
+    )
+    assert "It pays for your next orders before your card does" in account
+    with database.reading() as db:
+        assert read_books(db, merchant_of(db, alice).id).balance == 0
 
 
 def test_several_parcels_are_explained(alice: Window) -> None:

@@ -3,8 +3,17 @@
 from datetime import timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from printworks.rules.payments import may_owe, wait_for_payer, wait_for_provider
+from printworks.rules.payments import (
+    LEAST_CHARGE,
+    find_free_balance,
+    may_owe,
+    share_balance,
+    wait_for_payer,
+    wait_for_provider,
+)
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 
@@ -62,3 +71,27 @@ def test_nobody_owes_beyond_a_limit_and_who_has_a_card_owes_for_one_order(
     added: int, owed: int, limit: int | None, on_account: bool, expected: bool
 ) -> None:
     assert may_owe(added, owed=owed, limit=limit, on_account=on_account) is expected
+
+
+AMOUNT = st.integers(0, 5000)
+
+
+@given(total=st.integers(1, 5000), free=AMOUNT)
+def test_a_balance_pays_what_it_can_and_leaves_nothing_or_enough_for_a_card(
+    total: int, free: int
+) -> None:
+    paid = share_balance(total, free)
+    rest = total - paid
+
+    assert 0 <= paid <= min(total, free)
+    assert rest == 0 or rest >= min(LEAST_CHARGE, total)
+    # As much as possible.
+    assert rest in {0, LEAST_CHARGE, total} or paid == free
+
+
+@given(balance=st.integers(-5000, 5000), claimed=AMOUNT)
+def test_what_is_claimed_is_not_free(balance: int, claimed: int) -> None:
+    free = find_free_balance(balance, claimed)
+
+    assert free >= 0
+    assert free == 0 or free + claimed == -balance

@@ -33,7 +33,12 @@ class Gateway:
         if name == "account":
             return None
         within = self._settings.authorise_within, self._settings.checkout_within
-        return Cards(name, *within, needs_saved_card=name != "simulated")
+        return Cards(
+            name,
+            *within,
+            needs_saved_card=name != "simulated",
+            uses_balance=self._settings.balance_pays,
+        )
 
     def open(self, name: str) -> PaymentProvider:
         """Return the provider of this name, whatever the settings choose now.

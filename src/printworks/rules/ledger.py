@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from printworks.rules.orders import OrderStatus
-from printworks.rules.payments import PaymentState
+from printworks.rules.payments import Payer, PaymentState
 
 
 class EntryKind(StrEnum):
@@ -63,6 +63,8 @@ ACCOUNTS: Final[Mapping[EntryKind, tuple[Account, Account]]] = {
     EntryKind.DEBIT_REVERSAL: (Account.FEES, Account.RECEIVABLE),
     EntryKind.PAYOUT_REVERSAL: (Account.BANK, Account.RECEIVABLE),
 }
+# What makes a merchant owe more, or have less in its favour.
+DEBITS: Final = tuple(kind for kind, (debit, _) in ACCOUNTS.items() if debit is Account.RECEIVABLE)
 # What an operator may reverse, and by what. Charges, and what was paid for orders, change only
 # with their orders.
 REVERSALS: Final[Mapping[EntryKind, EntryKind]] = {
@@ -190,8 +192,11 @@ class PaymentMoney(msgspec.Struct, frozen=True):
 
     key: str
     order_id: int
+    payer: Payer
     state: PaymentState
     amount: int
+    # What the merchant's balance paid beside it.
+    from_balance: int
     currency: str
 
 
@@ -238,6 +243,9 @@ class Audit:
         self._taxed: dict[int, int] = {}
         # By key: what was received for an order, or repaid.
         self._moved: dict[str, LedgerEntry] = {}
+        # By the key of what was received: what was charged with it.
+        self._paid_for: dict[str, LedgerEntry] = {}
+        self._last: LedgerEntry | None = None
         # By the keys of their reversals: what may be reversed.
         self._reversible: dict[str, LedgerEntry] = {}
         # By day, kind and currency: how many entries, and how much.
@@ -258,6 +266,7 @@ class Audit:
             self._find("accounts", f"{name} is a {entry.kind} on the wrong accounts.")
         self._count, self._head = entry.number, booked.hash
         self._add_to_totals(booked)
+        self._note_parts(entry)
         if entry.order_id is None:
             self._check_reversal(entry)
             return
@@ -265,6 +274,11 @@ class Audit:
             self._moved[entry.key] = entry
         else:
             self._add_to_order(entry, entry.order_id)
+
+    def _note_parts(self, entry: LedgerEntry) -> None:
+        last, self._last = self._last, entry
+        if last and _is_paid_by(entry, last):
+            self._paid_for[last.key] = entry
 
     def _check_reversal(self, entry: LedgerEntry) -> None:
         if entry.kind in REVERSALS:
@@ -336,6 +350,19 @@ class Audit:
             elif entry is not None and not _is_for(entry, payment):
                 sentence = f"Entry {entry.number} is not the {kind} of order {payment.order_id}."
                 self._find("payment-amount", sentence)
+        self._check_parts(payment)
+
+    def _check_parts(self, payment: PaymentMoney) -> None:
+        """Compare what a card and the balance paid together with what was charged then."""
+        charge = self._paid_for.get(entry_key(EntryKind.PAYMENT, payment.key))
+        if charge is None or payment.payer is not Payer.MERCHANT:
+            return
+        if payment.amount + payment.from_balance != charge.amount:
+            sentence = (
+                f"{payment.amount} was paid and {payment.from_balance} taken from the balance for "
+                f"entry {charge.number}, which charges {charge.amount}."
+            )
+            self._find("parts", sentence)
 
     def add_day(self, day: LedgerDay) -> None:
         """Compare the totals of a day with its entries."""
@@ -361,6 +388,12 @@ class Audit:
 
     def _find(self, kind: str, sentence: str) -> None:
         self.faults.append(LedgerFault(kind, sentence))
+
+
+def _is_paid_by(charge: LedgerEntry, payment: LedgerEntry) -> bool:
+    """Whether an entry is the charge that was written together with a payment for its order."""
+    kinds = (payment.kind, charge.kind)
+    return kinds == (EntryKind.PAYMENT, EntryKind.CHARGE) and payment.order_id == charge.order_id
 
 
 def _is_for(entry: LedgerEntry, payment: PaymentMoney) -> bool:

@@ -73,6 +73,29 @@ def wait_for_provider(waited: timedelta, left: timedelta) -> timedelta:
     return min(wait, left) if left > timedelta(0) else wait
 
 
+# The least that a card is charged, in minor units: providers refuse less.
+LEAST_CHARGE: Final = 100
+
+
+def find_free_balance(balance: int, claimed: int) -> int:
+    """Return how much of its balance a merchant may use.
+
+    `balance` is what the merchant owes, and below zero what it has in its favour; `claimed` is how
+    much of that is on its way to somebody, or pays for other orders.
+    """
+    return max(0, -balance - claimed)
+
+
+def share_balance(total: int, free: int) -> int:
+    """Return how much of what an order costs is taken from the free balance.
+
+    Nothing is left for the card, or enough for it to be charged.
+    """
+    if free >= total:
+        return total
+    return max(0, min(free, total - LEAST_CHARGE))
+
+
 class CheckoutLine(msgspec.Struct, frozen=True):
     """A number of copies for a recipient, and the price of each."""
 
@@ -121,6 +144,8 @@ class Cards(msgspec.Struct, frozen=True):
     checkout_within: timedelta
     # Whether it can only charge merchants who have saved a card.
     needs_saved_card: bool = False
+    # Whether what a merchant has in its favour pays for its orders first.
+    uses_balance: bool = True
 
 
 def is_on_account(billing: Billing, cards: Cards | None) -> bool:

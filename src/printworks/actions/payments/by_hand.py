@@ -12,6 +12,7 @@ from printworks.actions.work import SystemWork, Work
 from printworks.errors import BadInput, WrongState
 from printworks.rules.approvals import ApprovalState, check_second_person
 from printworks.rules.ledger import REVERSALS, EntryKind, LedgerEntry, entry_key, reversal_key
+from printworks.rules.payments import find_free_balance
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.money.approvals import (
     Approval,
@@ -21,7 +22,7 @@ from printworks.store.money.approvals import (
     insert_approval,
 )
 from printworks.store.money.ledger import NewLedgerEntry, get_entry, lock_books, post_entry
-from printworks.store.money.payments import sum_refunding
+from printworks.store.money.payments import sum_claimed
 
 
 class Posting(msgspec.Struct, frozen=True, kw_only=True):
@@ -108,12 +109,13 @@ def _post(work: Work, new: NewLedgerEntry, *, reverses: int | None = None) -> Le
 def _require_balance(work: Work, amount: int) -> None:
     """Refuse to pay out more than the merchant has in its favour.
 
-    What is on its way back to cards is not counted: it would be paid twice.
+    What is on its way back to cards, or pays for orders, is not counted: it would be paid twice.
     """
-    favour = -lock_books(work.db, work.merchant.id).balance
-    free = favour - sum_refunding(work.db, work.merchant.id)
-    if amount > free:
-        message = "The merchant has less than that in its favour, without refunds under way."
+    balance = lock_books(work.db, work.merchant.id).balance
+    if amount > find_free_balance(balance, sum_claimed(work.db, work.merchant.id)):
+        message = (
+            "The merchant has less than that in its favour, without refunds and payments under way."
+        )
         raise BadInput(message, field="amount")
 
 

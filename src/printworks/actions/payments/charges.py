@@ -18,9 +18,11 @@ from printworks.store.orders.events import count_charges, list_events
 from printworks.store.orders.orders import Order
 
 ON_ACCOUNT = "account"
+FROM_BALANCE = "balance"
 # How something is paid, for people who read the ledger.
 _PROVIDERS: Final[Mapping[str, str]] = {
     ON_ACCOUNT: "on account",
+    FROM_BALANCE: "from the balance",
     "simulated": "by the simulated bank",
     "stripe": "by card through Stripe",
 }
@@ -50,9 +52,11 @@ def charge_order(
 
 
 def _find_paid(db: Connection, order: Order, provider: str) -> int:
-    """Return what was paid for an order when it is charged."""
+    """Return what was paid for an order when it is charged, by card and from the balance."""
+    if provider == FROM_BALANCE:
+        return order.total
     payment = None if provider == ON_ACCOUNT else find_last_request(db, order.id)
-    return 0 if payment is None else payment.amount
+    return 0 if payment is None else payment.amount + payment.from_balance
 
 
 def refund_charge(work: Work, order: Order) -> None:

@@ -56,11 +56,18 @@ NO_CARD = SavedCard("", "")
 
 
 def request_payment(
-    work: Work, order: Order, cards: Cards, *, amount: int, card: SavedCard | None = None
+    work: Work,
+    order: Order,
+    cards: Cards,
+    *,
+    amount: int,
+    from_balance: int = 0,
+    card: SavedCard | None = None,
 ) -> PaymentRequest:
     """Create a payment before its provider is called, and enqueue a check of the outcome.
 
-    Without a card, the recipient pays.
+    Without a card, the recipient pays. What is taken from the balance beside it is reserved until
+    the payment has ended.
     """
     payment = insert_request(
         work.db,
@@ -72,6 +79,7 @@ def request_payment(
             payer=Payer.RECIPIENT if card is None else Payer.MERCHANT,
             provider=cards.provider,
             amount=amount,
+            from_balance=from_balance,
             currency=order.currency or work.merchant.currency,
             card=card or NO_CARD,
             expires_at=work.now + cards.authorise_within,

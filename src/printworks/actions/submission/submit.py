@@ -1,7 +1,8 @@
 """Submitting an order, or letting its recipient pay for it."""
 
 from printworks.actions.orders.moves import move_order
-from printworks.actions.payments.charges import ON_ACCOUNT
+from printworks.actions.payments.balances import reserve_balance
+from printworks.actions.payments.charges import FROM_BALANCE, ON_ACCOUNT
 from printworks.actions.payments.payments import request_payment, resume_payment
 from printworks.actions.production.lab_limits import check_lab_of_key
 from printworks.actions.production.release import release_to_production
@@ -71,8 +72,12 @@ def submit_order(
     if work.cards is None or on_account or order.total == 0:
         routing = ready and ready.routing
         return release_to_production(work, order, images, provider=ON_ACCOUNT, ready=routing)
-    card = get_card(work.db, work.merchant.id)
-    return request_payment(work, order, work.cards, amount=order.total, card=card)
+    paid = reserve_balance(work, order.total) if work.cards.uses_balance else 0
+    if paid == order.total:
+        routing = ready and ready.routing
+        return release_to_production(work, order, images, provider=FROM_BALANCE, ready=routing)
+    card, rest = get_card(work.db, work.merchant.id), order.total - paid
+    return request_payment(work, order, work.cards, amount=rest, from_balance=paid, card=card)
 
 
 def await_payment(work: Work, order: Order, ready: ReadySubmission | None = None) -> Order:

@@ -252,6 +252,7 @@ def join(words: list[str]) -> str:
 
 _PROVIDERS: Final[Mapping[str, str]] = {
     "account": "On account",
+    "balance": "From the balance",
     "simulated": "Simulated bank",
 }
 

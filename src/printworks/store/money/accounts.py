@@ -2,19 +2,16 @@
 
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, func, select, update
 
 from printworks.catalogue.products import Currency
-from printworks.rules.ledger import ACCOUNTS, Account
+from printworks.rules.ledger import DEBITS
 from printworks.rules.payments import Billing
 from printworks.store.engine.rows import columns_of, read_all
 from printworks.store.tables import ledger_days, merchants
-
-# What makes a merchant owe more.
-_DEBITS: Final = [kind for kind, (debit, _) in ACCOUNTS.items() if debit is Account.RECEIVABLE]
 
 
 class CreditAccount(msgspec.Struct, frozen=True):
@@ -51,7 +48,7 @@ def sum_charged_since(db: Connection, merchant_id: int, day: str) -> int:
     wanted = select(func.coalesce(func.sum(ledger_days.c.amount), 0)).where(
         ledger_days.c.merchant_id == merchant_id,
         ledger_days.c.day >= day,
-        ledger_days.c.kind.in_(_DEBITS),
+        ledger_days.c.kind.in_(DEBITS),
     )
     return int(db.execute(wanted).scalar_one())
 
@@ -64,7 +61,7 @@ def find_oldest_unpaid(db: Connection, merchant_id: int, balance: int) -> date:
     newer = func.sum(func.sum(ledger_days.c.amount)).over(order_by=ledger_days.c.day.desc())
     totals = (
         select(ledger_days.c.day, newer.label("total"))
-        .where(ledger_days.c.merchant_id == merchant_id, ledger_days.c.kind.in_(_DEBITS))
+        .where(ledger_days.c.merchant_id == merchant_id, ledger_days.c.kind.in_(DEBITS))
         .group_by(ledger_days.c.day)
         .subquery()
     )

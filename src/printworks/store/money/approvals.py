@@ -4,12 +4,12 @@ from datetime import datetime
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Connection, insert, select, text, update
+from sqlalchemy import Connection, func, insert, select, text, update
 
 from printworks.catalogue.products import Currency
 from printworks.errors import NotFound
 from printworks.rules.approvals import ApprovalState
-from printworks.rules.ledger import EntryKind
+from printworks.rules.ledger import DEBITS, EntryKind
 from printworks.store.engine.rows import columns_of, possible_id
 from printworks.store.tables import approvals, merchants
 
@@ -69,6 +69,16 @@ def list_waiting(db: Connection, *, limit: int) -> list[Approval]:
     # Spelled as in the index.
     query = _ALL.where(text("approvals.state = 'waiting'")).order_by(approvals.c.id).limit(limit)
     return [Approval(**row._mapping) for row in db.execute(query)]
+
+
+def sum_waiting(db: Connection, merchant_id: int) -> int:
+    """Return how much of a merchant's balance waits to be taken from it."""
+    query = select(func.coalesce(func.sum(approvals.c.amount), 0)).where(
+        text("approvals.state = 'waiting'"),
+        approvals.c.merchant_id == merchant_id,
+        approvals.c.kind.in_(DEBITS),
+    )
+    return int(db.execute(query).scalar_one())
 
 
 def decide(

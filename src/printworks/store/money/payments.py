@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, case, func, insert, select, text, update
 
 from printworks.catalogue.products import Currency
 from printworks.rules.ledger import PaymentMoney
@@ -25,6 +25,8 @@ class PaymentRequest(msgspec.Struct, frozen=True):
     provider: str
     state: PaymentState
     amount: int
+    # What the merchant's balance pays beside it.
+    from_balance: int
     currency: Currency
     customer: str
     payment_method: str
@@ -54,6 +56,7 @@ class NewPayment(msgspec.Struct, frozen=True, kw_only=True):
     amount: int
     currency: Currency
     card: SavedCard
+    from_balance: int = 0
     expires_at: datetime
 
 
@@ -129,11 +132,16 @@ def save_card(db: Connection, merchant_id: int, card: SavedCard) -> None:
     )
 
 
-def sum_refunding(db: Connection, merchant_id: int) -> int:
-    """Return how much of a merchant's balance is on its way back to cards."""
-    query = select(func.coalesce(func.sum(payment_requests.c.amount), 0)).where(
+def sum_claimed(db: Connection, merchant_id: int) -> int:
+    """Return how much of a merchant's balance goes back to cards, or is reserved for orders."""
+    claims = case(
+        (payment_requests.c.state == PaymentState.REFUNDING, payment_requests.c.amount),
+        else_=payment_requests.c.from_balance,
+    )
+    query = select(func.coalesce(func.sum(claims), 0)).where(
         payment_requests.c.merchant_id == merchant_id,
-        payment_requests.c.state == PaymentState.REFUNDING,
+        # Spelled as in the index.
+        text("payment_requests.state IN ('asked', 'waiting', 'refunding')"),
     )
     return int(db.execute(query).scalar_one())
 

@@ -20,6 +20,8 @@ payment_requests = Table(
     Column("provider", Text, nullable=False),
     Column("state", EnumText(PaymentState), nullable=False),
     Column("amount", BigInteger, nullable=False),
+    # What the merchant's balance pays beside it: reserved until the payment has ended.
+    Column("from_balance", BigInteger, nullable=False, server_default=text("0")),
     Column("currency", EnumText(Currency), nullable=False),
     # The customer and payment method at the provider, as they were when it was first asked.
     Column("customer", Text, nullable=False),
@@ -46,6 +48,13 @@ partial_index(
 # Pending payments, the oldest first.
 partial_index(
     "ix_payment_requests_pending", payment_requests.c.id, where="state IN ('asked', 'waiting')"
+)
+
+# What claims a part of a merchant's balance.
+partial_index(
+    "ix_payment_requests_claiming",
+    payment_requests.c.merchant_id,
+    where="state IN ('asked', 'waiting', 'refunding')",
 )
 
 # The state of each charge at the sandbox's simulated bank.

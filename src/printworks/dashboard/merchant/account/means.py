@@ -4,6 +4,7 @@ from typing import Final
 
 import msgspec
 
+from printworks.actions.payments.balances import read_share_of_balance
 from printworks.dashboard.shared.money import format_money
 from printworks.dashboard.site.visits import MerchantVisit
 from printworks.rules.payments import is_on_account
@@ -27,6 +28,8 @@ class Means(msgspec.Struct, frozen=True, kw_only=True):
     # Who charges cards, and by which few letters the saved one is known; empty if none is saved.
     provider: str
     card: str
+    # Whether what it has in hand pays for its orders before the card does.
+    balance_pays: bool
 
     @property
     def is_simulated(self) -> bool:
@@ -47,13 +50,16 @@ def find_means(visit: MerchantVisit) -> Means:
         left=None if limit is None else max(limit - owed, 0),
         provider="" if cards is None else cards.provider,
         card=shown.last_four if shown else get_card(visit.db, merchant.id).payment_method[-_HINT:],
+        balance_pays=cards is not None and cards.uses_balance,
     )
 
 
-def announce_charge(means: Means, amount: int, currency: str) -> str:
-    """Say what will be charged to what, before it is."""
+def announce_charge(means: Means, amount: int, currency: str, *, from_balance: int = 0) -> str:
+    """Say what will be charged to what, before it is; a part may come from the balance."""
     if not amount:
         return "Nothing will be charged."
+    if from_balance:
+        return _announce_parts(means, amount, currency, from_balance)
     charged = f"{format_money(amount, currency)} will be charged to"
     if not means.is_on_account:
         if means.is_simulated:
@@ -63,3 +69,21 @@ def announce_charge(means: Means, amount: int, currency: str) -> str:
         return f"{charged} your account."
     left, limit = format_money(means.left, currency), format_money(means.limit, currency)
     return f"{charged} your account. Before that, {left} of your limit of {limit} is left."
+
+
+def _announce_parts(means: Means, amount: int, currency: str, from_balance: int) -> str:
+    taken = f"{format_money(from_balance, currency)} will be taken from your balance"
+    if from_balance == amount:
+        return f"{taken}. Nothing will be charged to a card."
+    rest = f"{taken}, and {format_money(amount - from_balance, currency)} from"
+    if means.is_simulated:
+        return f"{rest} the test card of the sandbox."
+    return f"{rest} your saved card{f' …{means.card}' if means.card else ''}."
+
+
+def find_part_from_balance(visit: MerchantVisit, amount: int) -> int:
+    """Return how much of what an order costs the merchant's balance pays, beside a card."""
+    cards = visit.services.gateway.cards
+    if cards is None or not cards.uses_balance or is_on_account(visit.merchant.billing, cards):
+        return 0
+    return read_share_of_balance(visit.db, visit.merchant.id, amount)

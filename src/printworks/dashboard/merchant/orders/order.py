@@ -19,7 +19,11 @@ from printworks.actions.submission.check import check_submission
 from printworks.actions.submission.prices import require_price
 from printworks.actions.submission.sharpness import list_blurred, require_confirmed
 from printworks.actions.taxes import tax_again
-from printworks.dashboard.merchant.account.means import announce_charge, find_means
+from printworks.dashboard.merchant.account.means import (
+    announce_charge,
+    find_means,
+    find_part_from_balance,
+)
 from printworks.dashboard.merchant.sandbox.sandbox import move_clock
 from printworks.dashboard.shared.money import format_money
 from printworks.dashboard.shared.order_actions import Action, OrderAction, is_ended, list_actions
@@ -167,7 +171,8 @@ def _announce(visit: MerchantVisit, money: OrderMoney) -> str:
     """Say who will be charged how much once the order is submitted."""
     cost, currency = money.cost.amount, money.currency
     if money.recipient is None or money.left is None:
-        return announce_charge(find_means(visit), cost, currency)
+        taken = find_part_from_balance(visit, cost)
+        return announce_charge(find_means(visit), cost, currency, from_balance=taken)
     asked = format_money(money.recipient.amount, currency)
     return (
         f"The recipient is asked for {asked}. It costs you {format_money(cost, currency)}. "

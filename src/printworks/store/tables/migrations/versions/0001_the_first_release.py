@@ -620,10 +620,16 @@ numbered_table(
     sa.Column("key", TEXT, nullable=False, unique=True),
     *required(TEXT, "payer", "provider", "state"),
     *required(BIGINT, "amount"),
+    *required(BIGINT, "from_balance", default="0"),
     *required(TEXT, "currency", "customer", "payment_method"),
     *required(TEXT, "reference", default="''"),
     *optional(TEXT, "url", "reason"),
     *required(TIMESTAMP, "expires_at", "created_at", "updated_at"),
+    partial_index(
+        "ix_payment_requests_claiming",
+        "merchant_id",
+        "state IN ('asked', 'waiting', 'refunding')",
+    ),
     partial_index("ix_payment_requests_pending", "id", "state IN ('asked', 'waiting')"),
     partial_index(
         "uq_payment_requests_paying",
