@@ -29,9 +29,8 @@ def note_charge(work: Work, order: Order, entry: LedgerEntry, *, paid: int) -> N
 
     Nothing is noted where nobody collects tax, and for what is free of charge.
     """
-    if order.tax is None or not entry.amount:
-        return
-    taxed = get_taxed_order(work, order)
+    is_taxed = order.tax is not None and entry.amount > 0
+    taxed = get_taxed_order(work, order) if is_taxed else None
     if taxed is not None:
         draft = _draft(work, taxed, entry, paid)
         _note(work, order.id, entry, charge=entry.number, draft=write_draft(draft))
