@@ -9,6 +9,7 @@ from printworks.store.accounts.forms import (
     MOST_ANSWERS,
     MOST_KEPT,
     MOST_KEPT_OF_PERSON,
+    MOST_SENT,
     FormClaim,
     KeptForm,
     claim_form,
@@ -17,7 +18,7 @@ from printworks.store.accounts.forms import (
     keep_form,
 )
 from printworks.store.engine.database import Database
-from printworks.store.tables import kept_forms, people
+from printworks.store.tables import kept_forms, people, sent_forms
 from tests.factories import NOON
 
 
@@ -56,6 +57,23 @@ def test_one_browser_keeps_a_few_and_a_person_not_many(database: Database) -> No
         assert dict(map(tuple, db.execute(counted))) == {mary: MOST_KEPT_OF_PERSON, zoe: MOST_KEPT}
         left = set(db.execute(select(kept_forms.c.hash)).scalars())
     assert {f"{mary} 0", f"{mary} 1", f"{mary} 2"}.isdisjoint(left)
+
+
+def test_the_newest_forms_of_a_person_are_known_as_sent(database: Database) -> None:
+    mary, zoe = add_person(database, "mary@example.com"), add_person(database, "zoe@example.com")
+    with database.writing() as db:
+        others = FormClaim(zoe, "token", "")
+        assert claim_form(db, others, now=NOON - timedelta(days=1), until=NOON)
+        claims = [FormClaim(mary, f"token {number}", "") for number in range(MOST_SENT + 2)]
+        for number, claim in enumerate(claims):
+            at = NOON + timedelta(seconds=number)
+            assert claim_form(db, claim, now=at, until=at)
+
+        counted = select(sent_forms.c.person_id, func.count()).group_by(sent_forms.c.person_id)
+        assert dict(map(tuple, db.execute(counted))) == {mary: MOST_SENT, zoe: 1}
+        assert [find_form(db, claim) for claim in claims[:2]] == [None, None]
+        again = NOON + timedelta(days=1)
+        assert not claim_form(db, claims[2], now=again, until=again)
 
 
 def test_the_last_few_pages_that_forms_showed_are_repeated(database: Database) -> None:

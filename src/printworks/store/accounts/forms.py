@@ -19,6 +19,8 @@ MOST_KEPT: Final = 5
 MOST_KEPT_OF_PERSON: Final = 20
 # Pages of one person that are repeated: an older one says that it is not shown again.
 MOST_ANSWERS: Final = 20
+# Forms of one person that are known as sent: an older one that is sent again is done again.
+MOST_SENT: Final = 1000
 
 
 class FormClaim(msgspec.Struct, frozen=True):
@@ -50,9 +52,25 @@ def claim_form(db: Connection, claim: FormClaim, *, now: datetime, until: dateti
 
     Raising an error later in the same transaction makes it as if it had never come.
     """
-    return insert_new(
+    is_new = insert_new(
         db, sent_forms, **msgspec.structs.asdict(claim), claimed_until=until, created_at=now
     )
+    if is_new:
+        _forget_more_forms(db, claim.person_id)
+    return is_new
+
+
+def _forget_more_forms(db: Connection, person_id: int) -> None:
+    is_theirs = sent_forms.c.person_id == person_id
+    oldest_known = (
+        select(sent_forms.c.created_at)
+        .where(is_theirs)
+        .order_by(sent_forms.c.created_at.desc())
+        .offset(MOST_SENT - 1)
+        .limit(1)
+        .scalar_subquery()
+    )
+    db.execute(delete(sent_forms).where(is_theirs, sent_forms.c.created_at < oldest_known))
 
 
 def find_form(db: Connection, claim: FormClaim) -> SentForm | None:

@@ -1,6 +1,6 @@
 """Forms that people have sent: what became of each, and those that wait for somebody to sign in."""
 
-from sqlalchemy import Column, ForeignKey, Table, Text
+from sqlalchemy import Column, ForeignKey, Index, Table, Text
 
 from printworks.store.engine.columns import Timestamp
 from printworks.store.tables.base import metadata, partial_index
@@ -22,6 +22,8 @@ sent_forms = Table(
     Column("finished_at", Timestamp),
     # For the sweep that deletes old rows.
     Column("created_at", Timestamp, nullable=False, index=True),
+    # For the newest of a person: older ones make room.
+    Index(None, "person_id", "created_at"),
 )
 
 # For the sweep that deletes pages, much sooner.

@@ -399,6 +399,7 @@ table(
     *optional(TEXT, "location", "answer"),
     *optional(TIMESTAMP, "finished_at"),
     *required(TIMESTAMP, "created_at", index=True),
+    sa.Index(None, "person_id", "created_at"),
     partial_index("ix_sent_forms_answer", "finished_at", "answer IS NOT NULL"),
 )
 table(
