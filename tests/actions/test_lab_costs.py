@@ -5,9 +5,10 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Update, update
 
 from printworks.actions.payments.lab_costs import correct_cost, pay_lab
+from printworks.actions.payments.ledger import verify_ledgers
 from printworks.actions.production.lab_reports import apply_lab_report
 from printworks.actions.work import Actor
 from printworks.catalogue.products import Currency
@@ -21,6 +22,7 @@ from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
 from printworks.store.labs.shipments import Shipment, get_shipment, list_shipments
 from printworks.store.money.lab_costs import list_costs, list_debts, list_lab_payments
+from printworks.store.tables import lab_costs, lab_payments
 from tests.actions.complaints import submitted
 from tests.actions.test_ledger import CATALOGUE
 from tests.catalogue.folders import a_whole_folder
@@ -170,6 +172,35 @@ class TestPaying:
             assert list_audit(db, limit=1)[0].action == "pay-lab"
             with pytest.raises(BadInput, match="is owed nothing"):
                 pay_lab(work, shipment.lab, Currency.GBP, self.SENT_ON, memo="")
+
+    @pytest.mark.parametrize(
+        ("corruption", "sentence"),
+        [
+            (update(lab_payments).values(amount=lab_payments.c.amount + 1), "was paid"),
+            (update(lab_costs).values(payment_id=None), "its costs are 0"),
+            (update(lab_costs).values(lab="another"), "1 of its costs are of another"),
+            (update(lab_costs).values(currency="EUR"), "1 of its costs are of another"),
+            (update(lab_costs).values(day="2026-11-16"), "1 of its costs are of another"),
+        ],
+    )
+    def test_a_payment_that_is_not_what_its_costs_add_up_to_is_found(
+        self, database: Database, corruption: Update, sentence: str
+    ) -> None:
+        with database.writing() as db:
+            shipment = send(db, a_merchant(db))
+            work = a_system_work(db, now=self.NEXT_DAY)
+            pay_lab(work, shipment.lab, Currency.GBP, self.SENT_ON, memo="")
+        with database.reading() as db:
+            assert verify_ledgers(db).faults == []
+
+        with database.writing() as db:
+            db.execute(corruption)
+
+        with database.reading() as db:
+            found = verify_ledgers(db).faults
+        [wrong] = [one for one in found if one.fault.kind == "lab-payment"]
+        assert wrong.whose == "labs"
+        assert sentence in wrong.fault.sentence
 
     @pytest.mark.parametrize(("lab", "currency"), [("nobody", Currency.GBP), ("", Currency.EUR)])
     def test_a_lab_that_is_owed_nothing_is_not_paid(

@@ -76,7 +76,7 @@ def verify(services: Services, progress: TransferProgress, *, is_quick: bool = F
         merchants=ledger.merchants,
         entries=ledger.entries,
         database=database,
-        ledger=[f"{fault.merchant.code}: {fault.fault.sentence}" for fault in ledger.faults],
+        ledger=[f"{fault.whose}: {fault.fault.sentence}" for fault in ledger.faults],
         faults=faults,
         orphans=orphans[:MOST_ORPHANS],
     )

@@ -44,7 +44,7 @@ def verify(session: CommandSession) -> None:
     with session.system_work() as system:
         note_ledger_check(system, verified)
     found = [
-        {"merchant": one.merchant.code, "fault": one.fault.kind, "sentence": one.fault.sentence}
+        {"merchant": one.whose, "fault": one.fault.kind, "sentence": one.fault.sentence}
         for one in verified.faults
     ]
     result = f"{len(found)} faults" if found else "everything adds up"

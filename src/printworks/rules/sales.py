@@ -330,3 +330,23 @@ class SalesAudit:
 
     def _find(self, kind: str, sentence: str) -> None:
         self.faults.append(LedgerFault(kind, sentence))
+
+
+class PaidToLab(msgspec.Struct, frozen=True):
+    """A payment to a lab, and the costs that it is said to pay."""
+
+    id: int
+    lab: str
+    amount: int
+    # What its costs add up to, and how many of them are not the lab's, not in its currency, or later.
+    costs: int
+    strange: int
+
+
+def audit_lab_payment(paid: PaidToLab) -> LedgerFault:
+    """Say what is wrong with a payment to a lab."""
+    if paid.strange:
+        what = f"{paid.strange} of its costs are of another lab, currency or day"
+    else:
+        what = f"its costs are {paid.costs}, and {paid.amount} was paid"
+    return LedgerFault("lab-payment", f"Payment {paid.id} to {paid.lab}: {what}.")

@@ -31,4 +31,4 @@ def _verify(context: Context) -> None:
     with context.database.writing() as db:
         note_ledger_check(context.system_work(db), check)
     for fault in check.faults:
-        log.error("ledger does not add up", merchant=fault.merchant.code, fault=fault.fault.kind)
+        log.error("ledger does not add up", merchant=fault.whose, fault=fault.fault.kind)

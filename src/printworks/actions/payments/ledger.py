@@ -9,10 +9,10 @@ from printworks.actions.invoices.verifying import verify_causes, verify_document
 from printworks.actions.work import SystemWork, Work
 from printworks.errors import WrongState
 from printworks.rules.ledger import EntryKind, LedgerEntry, LedgerFault, audit
-from printworks.rules.sales import SalesAudit
+from printworks.rules.sales import SalesAudit, audit_lab_payment
 from printworks.store.accounts.merchants import Merchant, list_merchants
 from printworks.store.engine.database import consistent_snapshot
-from printworks.store.money.lab_costs import list_all_costs, list_sent
+from printworks.store.money.lab_costs import list_all_costs, list_sent, list_wrong_payments
 from printworks.store.money.ledger import (
     NewLedgerEntry,
     list_days,
@@ -50,10 +50,15 @@ def post_by_hand(
 
 
 class FoundFault(msgspec.Struct, frozen=True):
-    """A fault in the ledger of a merchant."""
+    """A fault in the ledger of a merchant, or in what labs were paid."""
 
-    merchant: Merchant
+    merchant: Merchant | None
     fault: LedgerFault
+
+    @property
+    def whose(self) -> str:
+        """The code of the merchant, or a word for all labs."""
+        return self.merchant.code if self.merchant else "labs"
 
 
 class LedgerCheck(msgspec.Struct, frozen=True):
@@ -99,6 +104,7 @@ def verify_ledgers(db: Connection) -> LedgerCheck:
         faults += [FoundFault(merchant, fault) for fault in (*found, *billed.faults)]
     invoices, wrong = verify_documents(db, merchants)
     faults += [FoundFault(merchant, fault) for merchant, fault in wrong]
+    faults += [FoundFault(None, audit_lab_payment(paid)) for paid in list_wrong_payments(db)]
     return LedgerCheck(len(merchants), entries, faults, invoices, waiting)
 
 

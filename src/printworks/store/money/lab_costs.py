@@ -5,11 +5,11 @@ from datetime import datetime
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Connection, func, insert, select, text, update
+from sqlalchemy import Connection, case, func, insert, select, text, update
 
 from printworks.catalogue.products import Currency
 from printworks.conversion import reader_of
-from printworks.rules.sales import CostPart, LabCost, SentShipment, figures_of_cost
+from printworks.rules.sales import CostPart, LabCost, PaidToLab, SentShipment, figures_of_cost
 from printworks.store.engine.rows import columns_of, list_structs, newest_first, read_all
 from printworks.store.money.ledger import lock_books
 from printworks.store.money.sales import add_to_days
@@ -135,6 +135,25 @@ def insert_payment(
         return None
     wanted = update(lab_payments).where(lab_payments.c.id == payment_id).values(amount=amount)
     return LabPayment(*db.execute(wanted.returning(*_PAYMENT)).one())
+
+
+def list_wrong_payments(db: Connection) -> list[PaidToLab]:
+    """Return the payments to labs that are not what their costs add up to, or pay for others."""
+    paid, cost = lab_payments.c, lab_costs.c
+    is_strange = (cost.lab != paid.lab) | (cost.currency != paid.currency) | (cost.day > paid.until)
+    costs = func.coalesce(func.sum(cost.items_cost + cost.shipping_cost), 0)
+    strange = func.coalesce(func.sum(case((is_strange, 1), else_=0)), 0)
+    query = (
+        select(paid.id, paid.lab, paid.amount, costs, strange)
+        .join_from(lab_payments, lab_costs, cost.payment_id == paid.id, isouter=True)
+        .group_by(paid.id, paid.lab, paid.amount)
+        .having((costs != paid.amount) | (strange > 0))
+        .order_by(paid.id)
+    )
+    return [
+        PaidToLab(number, lab, amount, int(total), int(others))
+        for number, lab, amount, total, others in db.execute(query)
+    ]
 
 
 def list_lab_payments(db: Connection, *, before: int | None = None, limit: int) -> list[LabPayment]:
