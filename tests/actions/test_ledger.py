@@ -17,7 +17,8 @@ from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.products import Currency
 from printworks.errors import WrongState
 from printworks.payments.provider import Paid
-from printworks.rules.ledger import EntryKind, audit
+from printworks.rules.ledger import EntryKind
+from printworks.rules.ledger_audit import audit
 from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import Cards, PaymentState
 from printworks.rules.submission import GeneralError

@@ -20,7 +20,7 @@ from printworks.payments.provider import (
     Unknown,
 )
 from printworks.payments.simulated import State
-from printworks.rules.ledger import audit
+from printworks.rules.ledger_audit import audit
 from printworks.store.accounts.merchants import get_merchant
 from printworks.store.images.images import NewImage
 from printworks.store.money.ledger import list_days, list_entries, list_order_money, read_books

@@ -9,7 +9,7 @@ from printworks.actions.issues.reprints import copy_proofs, plan_reprint
 from printworks.rules.images import ImageStatus
 from printworks.rules.issues import IssueAction, IssueKind, IssueState
 from printworks.rules.jobs import JobKind
-from printworks.rules.ledger import audit
+from printworks.rules.ledger_audit import audit
 from printworks.rules.orders import OrderStatus
 from printworks.rules.reasons import write_reasons
 from printworks.store.images.images import list_images

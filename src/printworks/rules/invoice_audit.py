@@ -6,7 +6,8 @@ from typing import Final, NamedTuple
 import msgspec
 
 from printworks.rules.invoices import hash_document, read_document
-from printworks.rules.ledger import EntryKind, LedgerEntry, LedgerFault, reversal_key
+from printworks.rules.ledger import EntryKind, LedgerEntry, reversal_key
+from printworks.rules.ledger_audit import LedgerFault
 
 
 class AuditedInvoice(msgspec.Struct, frozen=True):

@@ -11,7 +11,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from printworks.rules.ledger import Booked, EntryKind, LedgerEntry, LedgerFault
+from printworks.rules.ledger import Booked, EntryKind, LedgerEntry
+from printworks.rules.ledger_audit import LedgerFault
 
 # Stand for the product of what is none. No product has such a name.
 SHIPPING: Final = "#shipping"

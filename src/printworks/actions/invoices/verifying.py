@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection
 
 from printworks.rules.invoice_audit import CauseCheck, audit_causes, audit_invoices
-from printworks.rules.ledger import LedgerFault
+from printworks.rules.ledger_audit import LedgerFault
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import consistent_snapshot
 from printworks.store.money.invoices import (

@@ -8,7 +8,8 @@ from sqlalchemy import Connection
 from printworks.actions.invoices.verifying import verify_causes, verify_documents
 from printworks.actions.work import SystemWork, Work
 from printworks.errors import WrongState
-from printworks.rules.ledger import EntryKind, LedgerEntry, LedgerFault, audit
+from printworks.rules.ledger import EntryKind, LedgerEntry
+from printworks.rules.ledger_audit import LedgerFault, audit
 from printworks.rules.sales import SalesAudit, audit_lab_payment
 from printworks.store.accounts.merchants import Merchant, list_merchants
 from printworks.store.engine.database import consistent_snapshot

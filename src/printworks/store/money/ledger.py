@@ -16,10 +16,10 @@ from printworks.rules.ledger import (
     LedgerDay,
     LedgerEntry,
     LedgerLine,
-    OrderMoney,
     hash_entry,
     write_lines,
 )
+from printworks.rules.ledger_audit import OrderMoney
 from printworks.rules.sales import figures_of_entry
 from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.engine.rows import columns_of, list_structs, possible_id, read_all

@@ -8,7 +8,7 @@ import msgspec
 from sqlalchemy import Connection, case, func, insert, select, text, update
 
 from printworks.catalogue.products import Currency
-from printworks.rules.ledger import PaymentMoney
+from printworks.rules.ledger_audit import PaymentMoney
 from printworks.rules.payments import Payer, PaymentState
 from printworks.store.engine.rows import columns_of, find_struct, get_struct, list_structs, read_all
 from printworks.store.tables import merchants, payment_requests
