@@ -115,7 +115,8 @@ def test_what_is_wrong_with_files_is_named_by_file_and_line(operator: Window) ->
     ("files", "said"),
     [
         ({}, "Choose the TOML files"),
-        ({"cat.jpg": b"x"}, "Choose TOML files"),
+        ({"cat.jpg": b"x"}, "Choose the TOML files"),
+        ({"cat.txt": b"x"}, "Choose TOML files"),
         ({"a.toml": b"\xff"}, "must be written in UTF-8"),
     ],
 )
