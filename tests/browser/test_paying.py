@@ -91,7 +91,8 @@ class Shop:
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     """A running service, and a merchant with a picture."""
     data = tmp_path_factory.mktemp("service") / "data"
-    with running(data) as service, PictureHost() as host:
+    # What recipients pay above the price would pay for what the merchant has to authorise.
+    with running(data, balance_pays="false") as service, PictureHost() as host:
         merchant = service.add_merchant("Fox & Daughters")
         with service.client(merchant) as api:
             yield Shop(service, api, host.at("/sunset.jpg", holds(A_PICTURE)))
