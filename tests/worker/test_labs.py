@@ -18,6 +18,7 @@ from printworks.actions.brand import change_brand, change_brand_logo
 from printworks.actions.orders.orders import cancel_order, change_order
 from printworks.actions.orders.plans import get_planned_order
 from printworks.actions.production.holds import hold_order, release_order
+from printworks.actions.production.lab_documents import write_document
 from printworks.actions.production.lab_reports import apply_lab_report, reoffer_shipment
 from printworks.actions.production.release import permissions_of
 from printworks.actions.submission.check import check_submission
@@ -42,6 +43,7 @@ from printworks.rules.reasons import write_reasons
 from printworks.rules.shops import ShopProfile
 from printworks.rules.submission import GeneralError, Obstacle
 from printworks.store.accounts.shops import Logo
+from printworks.store.images.images import list_images
 from printworks.store.labs.shipments import Shipment, get_shipment, list_decisions
 from printworks.store.orders.orders import Order
 from printworks.store.tables import images, order_events, shipments
@@ -365,6 +367,26 @@ class TestWhatALabIsTold:
         assert not [text for text in told if b"296295" in text or b"2962.95" in text]
         customs = read_job(shop, shipment)["customs"]
         assert (customs["value"] is not None) is is_declared
+
+    def test_what_is_no_longer_sold_has_no_value_for_customs(self, with_folders: Shop) -> None:
+        shop = with_folders
+        order = shop.add_order(destination_country="CH")
+        (image,) = shop.add_images(order, shop.host.at("/cat.jpg", holds(A_PICTURE)))
+        shop.submit(order)
+        shop.drain()
+        with shop.database.writing() as db:
+            db.execute(update(images).where(images.c.id == image).values(sku="GONE"))
+
+            job = write_document(
+                a_work_of(db, order, catalogue=shop.resources.catalogue),
+                shop.order(order),
+                only(shop, order),
+                list_images(db, order.id),
+                None,
+            )
+
+        assert job.customs.value is None
+        assert [item.description for item in job.items] == ["GONE"]
 
     def test_the_sheet_has_the_name_and_the_logo_of_the_operator(
         self, with_folders: Shop, tmp_path: Path

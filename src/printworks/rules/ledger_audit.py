@@ -53,7 +53,6 @@ class LedgerFault(msgspec.Struct, frozen=True):
     sentence: str
 
 
-_REVERSING: Final = frozenset(REVERSALS.values())
 _PAID: Final = frozenset({OrderStatus.SUBMITTED, OrderStatus.COMPLETE})
 # The entries of a payment in each state.
 _WRITTEN: Final[Mapping[PaymentState, frozenset[EntryKind]]] = {
@@ -121,16 +120,17 @@ class Audit:
     def _check_reversal(self, entry: LedgerEntry) -> None:
         if entry.kind in REVERSALS:
             self._reversible[reversal_key(entry)] = entry
-        elif entry.kind in _REVERSING:
-            reversed_one = self._reversible.pop(entry.key, None)
-            if reversed_one is None or entry.owed != -reversed_one.owed:
-                self._find("reversal", f"Entry {entry.number} reverses no entry.")
-            elif entry.tax != reversed_one.tax:
-                number, tax = reversed_one.number, reversed_one.tax
-                sentence = (
-                    f"Entry {entry.number} reverses {entry.tax} of tax: entry {number} has {tax}."
-                )
-                self._find("reversal-tax", sentence)
+            return
+        reversed_one = self._reversible.pop(entry.key, None)
+        if reversed_one is None or entry.owed != -reversed_one.owed:
+            sentence = f"Entry {entry.number} is of no order, and reverses no entry."
+            self._find("reversal", sentence)
+        elif entry.tax != reversed_one.tax:
+            number, tax = reversed_one.number, reversed_one.tax
+            sentence = (
+                f"Entry {entry.number} reverses {entry.tax} of tax: entry {number} has {tax}."
+            )
+            self._find("reversal-tax", sentence)
 
     def _add_to_totals(self, booked: Booked) -> None:
         entry = booked.entry
