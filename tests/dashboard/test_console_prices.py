@@ -35,7 +35,7 @@ def test_a_list_is_added_filled_given_to_a_merchant_and_ended(
     assert "No price lists yet" in operator.words(PRICES)
     page = add_list(operator, valid_from="2026-11-01T08:00", valid_until="2027-11-01T08:00")
     assert "12.5 % off everything" in operator.words(page)
-    assert "Nobody's yet" in operator.words(PRICES)
+    assert "Not assigned" in operator.words(PRICES)
 
     operator.upload(page, "import-prices", [("file", "prices.csv", TABLE)])
     operator.do(page, "assign-prices", merchant=alice.code)
