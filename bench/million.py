@@ -20,11 +20,15 @@ from sqlalchemy import Connection, text
 from bench.pages import measure_pages
 from bench.workload import PHOTO, URL
 from printworks.actions.accounts.merchants import add_merchant
+from printworks.actions.catalogue import add_version
 from printworks.actions.images.images import add_images, record_image_status
 from printworks.actions.orders.orders import create_order
+from printworks.actions.price_lists import ListTerms, add_list
 from printworks.actions.production.lab_reports import apply_lab_report
 from printworks.actions.submission.submit import submit_order
+from printworks.actions.work import SystemWork
 from printworks.catalogue.opening import open_catalogue
+from printworks.catalogue.snapshot import Catalogue
 from printworks.labs.documents import LabReport
 from printworks.rules.images import ImageStatus
 from printworks.rules.orders import OrderStatus, ShippingMethod
@@ -99,6 +103,8 @@ def fill(database: Database, count: int = MANY, whole: int = WHOLE, *, now: date
         _name_people(db)
         _add_orders(db, merchant.id, count, first=now - timedelta(minutes=count))
         _add_more(db, since=now - timedelta(days=DAYS_WITH_MORE))
+        _add_business(db)
+        _add_plans(a_system_work(db, now=now))
         db.execute(text("DROP TABLE bench_people"))
     merchant = Merchant(**{**_fields(merchant), "billing": Billing.ACCOUNT})
     with database.writing() as db:
@@ -198,6 +204,37 @@ def _add_more(db: Connection, *, since: datetime) -> None:
         values = {"since": _write_timestamp(since, kind)} if ":since" in statement else {}
         db.execute(text(statement), values)
     db.execute(text("UPDATE merchants SET ledger_count = order_count"))
+
+
+def _add_business(db: Connection) -> None:
+    """Add an invoice, a cost and the sums of its day to whatever was charged."""
+    day = DAY_OF[db.dialect.name].format(column="created_at").replace("5 days", "0 days")
+    for statement in (
+        f"""INSERT INTO sales_days (day, merchant_id, currency, country, lab, sku, orders, copies,
+            net, tax, refunded_net, refunded_tax, items_cost, shipping_cost, credited,
+            credited_tax, debited)
+        SELECT {day}, merchant_id, 'GBP', 'GB', 'lab-' || order_id % 3, 'SKU-' || order_id % 97,
+            count(*), count(*), 1000 * count(*), 250 * count(*), 0, 0, 400 * count(*),
+            350 * count(*), 0, 0, 0
+        FROM ledger_entries GROUP BY 1, 2, 5, 6""",
+        f"""INSERT INTO lab_costs (shipment_id, number, lab, merchant_id, order_id, currency,
+            country, items_cost, shipping_cost, parts, reason, day, created_at)
+        SELECT id, 1, lab, 1, order_id, 'GBP', 'GB', 400, 350, '{{}}', '', {day}, created_at
+        FROM shipments WHERE state = 'dispatched'""",
+        """INSERT INTO invoices (series, year, sequence, number, kind, merchant_id, currency, net,
+            tax, gross, issued_at, document, hash)
+        SELECT '', 2026, number, '2026-' || number, 'invoice', merchant_id, 'GBP', 1000, 250, 1250,
+            created_at, '{}', '' FROM ledger_entries""",
+    ):
+        db.execute(text(statement))
+
+
+def _add_plans(system: SystemWork) -> None:
+    """Add a draft of the catalogue with another price, and a price list."""
+    texts = open_catalogue(None).texts
+    dearer = texts["prints.toml"].replace("GBP = 270", "GBP = 290")
+    add_version(system, Catalogue.load({**texts, "prints.toml": dearer}), "Dearer prints")
+    add_list(system, ListTerms(name="Schools", percent_off=1000))
 
 
 def _add_whole(db: Connection, merchant: Merchant, number: int, *, now: datetime) -> None:

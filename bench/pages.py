@@ -57,9 +57,24 @@ SEARCHES: Final[Mapping[str, tuple[Realm, str]]] = {
 }
 # Files, prints and downloads, and the pages of things of which these shops have none.
 LEFT_OUT: Final = (
-    *("{photo}", "{image}", "/sheet", ".csv", "/issues/{id}", "/mail/{id}", "/privacy/{id}"),
-    *("/lots/{id}", "/requests/{id}"),
+    *(
+        "{photo}",
+        "{image}",
+        "/sheet",
+        "/slip",
+        ".csv",
+        "/issues/{id}",
+        "/mail/{id}",
+        "/privacy/{id}",
+    ),
+    *("/lots/{id}", "/requests/{id}", "{form}"),
 )
+# What stands for the parameters after an ID.
+PARTS: Final[Mapping[str, str]] = {
+    "/edit/new/{part}": "/edit/new/products",
+    "/edit/{part}/{name}": "/edit/labs/gb-leeds",
+    "/edit/{part}": "/edit/products",
+}
 
 
 def list_pages(db: Connection) -> dict[str, tuple[Realm, str]]:
@@ -81,7 +96,8 @@ def _fill_in(db: Connection, path: str) -> str:
     if subject == "orders" and after != "id}":
         query = EXAMPLES["open orders"]
     value = db.execute(text(query)).scalar_one()
-    return f"{before}{value}{after.partition('}')[2]}"
+    rest = after.partition("}")[2]
+    return f"{before}{value}{PARTS.get(rest, rest)}"
 
 
 # How to find one of each subject that has a page of its own.
@@ -95,6 +111,8 @@ EXAMPLES: Final = {
     "labs": "SELECT max(lab) FROM shipments WHERE state = 'offered'",
     "merchants": "SELECT code FROM merchants WHERE id = 1",
     "people": "SELECT max(id) FROM people WHERE realm = 'operator'",
+    "versions": "SELECT max(id) FROM catalogue_versions",
+    "prices": "SELECT max(id) FROM price_lists",
 }
 
 
