@@ -23,7 +23,7 @@ from tests.factories import KEY_FILE, NO_LIMITS
 
 PROGRAM: Final = Path(sys.executable).with_name("printworks")
 HOST: Final = "127.0.0.1"
-SECONDS_TO_START: Final = 30
+SECONDS_TO_START: Final = 90
 SECONDS_TO_STOP: Final = 30
 
 

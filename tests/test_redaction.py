@@ -18,6 +18,7 @@ from printworks.settings import SETTINGS, Settings
 from tests.cli.program import run
 from tests.commands import make_environment
 from tests.running import PROGRAM, find_free_port
+from tests.worker.hosts import wait_until
 
 # What a secret has to look like to be taken; whatever is not named here can be any text.
 FORMS: Final[Mapping[str, str]] = {
@@ -36,6 +37,8 @@ BESIDE: Final = {
     "PRINTWORKS_MAIL_FROM": "prints@print.example",
 }
 SECRETS: Final = [name for name, setting in SETTINGS.items() if setting.is_secret]
+# What a service that runs has said.
+AT_WORK: Final = ("Ctrl-C stops it.", "purge-requests")
 
 
 def name_canary(setting: str) -> str:
@@ -193,15 +196,22 @@ def test_a_service_whose_files_and_bank_are_away_says_no_secret(tmp_path: Path) 
     del settings["PRINTWORKS_DATABASE_URL"]
     settings["PRINTWORKS_PORT"] = str(find_free_port())
     data = tmp_path / "data"
-    ended = subprocess.run(
-        ["timeout", "-s", "TERM", "8", PROGRAM, "serve", "--data", data],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**make_environment(settings), "PYTHONFAULTHANDLER": "1"},
-    )
+    log = tmp_path / "log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [PROGRAM, "serve", "--data", data],
+            stdout=output,
+            stderr=output,
+            env={**make_environment(settings), "PYTHONFAULTHANDLER": "1"},
+        )
+    try:
+        # Its web process answers, and its worker has done what it does at first.
+        wait_until(lambda: all(word in log.read_text() for word in AT_WORK))
+    finally:
+        process.terminate()
+        process.wait(60)
 
-    said = ended.stdout + ended.stderr
+    said = log.read_text()
     assert "canary" not in said
     assert said
     written = [

@@ -5,7 +5,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from queue import Queue
 from typing import Final, NamedTuple, Self
 
-SECONDS_TO_WAIT: Final = 30
+SECONDS_TO_WAIT: Final = 60
 
 
 class Told(NamedTuple):
