@@ -1,14 +1,14 @@
 """The command line as an operator meets it."""
 
 import subprocess
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from tests.commands import Ended, make_environment, run_here
 from tests.running import PROGRAM, Service, find_free_port
+from tests.worker.hosts import wait_until
 
 # These fork, listen, wait for signals and set up the logs of their process.
 _RUN_UNTIL_STOPPED: Final = {"serve", "web", "work", "listen"}
@@ -58,14 +58,6 @@ def started(data: Path, **settings: str) -> Iterator[Service]:
     finally:
         process.terminate()
         process.wait(60)
-
-
-def wait_until(is_true: Callable[[], bool]) -> None:
-    """Look again and again, for at most half a minute."""
-    deadline = time.monotonic() + 30
-    while not is_true():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def _name(settings: Mapping[str, str]) -> dict[str, str]:

@@ -15,10 +15,11 @@ from standardwebhooks import Webhook
 
 from printworks.wire.signatures import make_secret
 from tests.api.conftest import an_order
-from tests.cli.program import run, started, wait_until
+from tests.cli.program import run, started
 from tests.cli.receivers import Receiver
 from tests.commands import run_here
 from tests.running import PROGRAM, Merchant, Service
+from tests.worker.hosts import wait_until
 
 pytestmark = pytest.mark.slow
 

@@ -17,8 +17,9 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.cli.program import run, started, wait_until
+from tests.cli.program import run, started
 from tests.running import Service, find_free_port
+from tests.worker.hosts import wait_until
 
 pytestmark = pytest.mark.slow
 

@@ -12,8 +12,8 @@ import pytest
 
 from printworks.settings import Settings
 from printworks.web.tls import prepare_tls
-from tests.cli.program import wait_until
 from tests.running import HOST, Service, find_free_port, running
+from tests.worker.hosts import wait_until
 
 pytestmark = pytest.mark.slow
 

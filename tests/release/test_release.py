@@ -15,9 +15,9 @@ from printworks import __version__
 from release.bill import read_requirements, write_bill
 from release.build import ROOT, build, check_agreement
 from release.version import NotReleasable, read_version
-from tests.cli.program import wait_until
 from tests.commands import make_environment
 from tests.running import find_free_port
+from tests.worker.hosts import wait_until
 
 NIGHT: Final = 1_800_000_000
 REQUIREMENTS: Final = """\

@@ -10,7 +10,8 @@ from typing import Any, Final, NamedTuple, Self, TypeVar
 
 T = TypeVar("T")
 
-SECONDS_TO_WAIT: Final = 60
+# A busy machine may need longer than anybody would wait.
+SECONDS_TO_WAIT: Final = 120
 SECONDS_BETWEEN_DRIPS: Final = 0.02
 
 
