@@ -103,7 +103,8 @@ def fill(database: Database, count: int = MANY, whole: int = WHOLE, *, now: date
         _name_people(db)
         _add_orders(db, merchant.id, count, first=now - timedelta(minutes=count))
         _add_more(db, since=now - timedelta(days=DAYS_WITH_MORE))
-        _add_business(db)
+        # Labs are paid by month.
+        _add_business(db, paid_until=now - timedelta(days=30))
         _add_plans(a_system_work(db, now=now))
         db.execute(text("DROP TABLE bench_people"))
     merchant = Merchant(**{**_fields(merchant), "billing": Billing.ACCOUNT})
@@ -206,8 +207,8 @@ def _add_more(db: Connection, *, since: datetime) -> None:
     db.execute(text("UPDATE merchants SET ledger_count = order_count"))
 
 
-def _add_business(db: Connection) -> None:
-    """Add an invoice, a cost and the sums of its day to whatever was charged."""
+def _add_business(db: Connection, *, paid_until: datetime) -> None:
+    """Add an invoice, a cost and the sums of its day to whatever was charged; pay labs."""
     day = DAY_OF[db.dialect.name].format(column="created_at").replace("5 days", "0 days")
     for statement in (
         f"""INSERT INTO sales_days (day, merchant_id, currency, country, lab, sku, orders, copies,
@@ -225,8 +226,15 @@ def _add_business(db: Connection) -> None:
             tax, gross, issued_at, document, hash)
         SELECT '', 2026, number, '2026-' || number, 'invoice', merchant_id, 'GBP', 1000, 250, 1250,
             created_at, '{}', '' FROM ledger_entries""",
+        """INSERT INTO lab_payments (lab, currency, until, amount, memo, created_at)
+        SELECT lab, currency, max(day), sum(items_cost + shipping_cost), '', max(created_at)
+        FROM lab_costs WHERE day <= :until GROUP BY lab, currency""",
+        """UPDATE lab_costs SET payment_id = (SELECT paid.id FROM lab_payments AS paid
+            WHERE paid.lab = lab_costs.lab AND paid.currency = lab_costs.currency)
+        WHERE day <= :until""",
     ):
-        db.execute(text(statement))
+        values = {"until": paid_until.date().isoformat()} if ":until" in statement else {}
+        db.execute(text(statement), values)
 
 
 def _add_plans(system: SystemWork) -> None:

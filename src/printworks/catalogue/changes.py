@@ -1,8 +1,8 @@
 """What differs between two catalogues, in words that an owner knows."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -23,6 +23,8 @@ _AMOUNTS: Final = frozenset({"base_prices", "prices_by_country", "cost", "first"
 # Calculated from others.
 _LEFT_OUT: Final = frozenset({"hours"})
 _PICTURE: Final = "picture"
+# Equal to no value.
+_NOTHING: Final = object()
 # Longer values are cut down to the words that differ.
 _LONGEST: Final = 60
 
@@ -50,52 +52,53 @@ class CatalogueChange(NamedTuple):
         return f"{thing}, {self.part}: {self.before or 'nothing'} → {self.after or 'nothing'}"
 
 
-def list_changes(before: Catalogue, after: Catalogue) -> list[CatalogueChange]:
+def list_changes(before: Catalogue, after: Catalogue) -> Sequence[CatalogueChange]:
     """Return what differs, in the order of the catalogue."""
     if before.fingerprint == after.fingerprint:
-        return []
-    return [
-        change
-        for kind, describe in _PARTS.items()
-        for change in _compare_things(kind, describe(before), describe(after))
-    ]
+        return ()
+    # A catalogue is compared with few others: that in use, and the one before it.
+    key = ("changes since", before.fingerprint)
+    return after.remember(key, lambda: tuple(_list_changes(before, after)))
 
 
-def _describe_products(catalogue: Catalogue) -> dict[str, dict[str, str]]:
-    return {product.sku: _flatten(product) for product in catalogue.products}
+def _list_changes(before: Catalogue, after: Catalogue) -> Iterator[CatalogueChange]:
+    for kind, list_things in _PARTS.items():
+        yield from _compare_things(kind, list_things(before), list_things(after))
 
 
-def _describe_labs(catalogue: Catalogue) -> dict[str, dict[str, str]]:
-    return {lab.code: _flatten(lab) for lab in catalogue.labs}
+# Things by their names. They are described when they differ: most of them are the same.
+_Things: TypeAlias = Mapping[str, Any]
 
 
-def _describe_services(catalogue: Catalogue) -> dict[str, dict[str, str]]:
-    return {service.code: _flatten(service) for service in catalogue.services}
+def _list_products(catalogue: Catalogue) -> _Things:
+    return {product.sku: product for product in catalogue.products}
 
 
-def _describe_tariff(catalogue: Catalogue) -> dict[str, dict[str, str]]:
-    rates: dict[str, dict[str, str]] = {}
+def _list_labs(catalogue: Catalogue) -> _Things:
+    return {lab.code: lab for lab in catalogue.labs}
+
+
+def _list_services(catalogue: Catalogue) -> _Things:
+    return {service.code: service for service in catalogue.services}
+
+
+def _list_tariff(catalogue: Catalogue) -> _Things:
+    rates: dict[str, Any] = {}
     countries = defaultdict[str, list[str]](list)
     for (country, _, _), offered in catalogue.tariff.rates.items():
         for rate in offered:
             tracking = "tracked" if rate.is_tracked else "untracked"
             name = f"{rate.name}, {rate.band} by {rate.method}, {tracking}"
             countries[name].append(country)
-            if name not in rates:
-                rates[name] = _flatten(rate)
-    return {
-        name: {**parts, "to": _write(frozenset(countries[name]))} for name, parts in rates.items()
-    }
+            rates.setdefault(name, rate)
+    return {name: (rate, frozenset(countries[name])) for name, rate in rates.items()}
 
 
-def _describe_promises(catalogue: Catalogue) -> dict[str, dict[str, str]]:
-    return {
-        f"{promise.method} to {promise.to}": _flatten(promise)
-        for promise in catalogue.promises.values()
-    }
+def _list_promises(catalogue: Catalogue) -> _Things:
+    return {f"{promise.method} to {promise.to}": promise for promise in catalogue.promises.values()}
 
 
-def _describe_rest(catalogue: Catalogue) -> dict[str, dict[str, str]]:
+def _list_rest(catalogue: Catalogue) -> _Things:
     rates = (f"{one} {rate}" for one, rate in catalogue.rates.items())
     return {
         "": {
@@ -108,25 +111,35 @@ def _describe_rest(catalogue: Catalogue) -> dict[str, dict[str, str]]:
 
 
 _PARTS: Final = {
-    "product": _describe_products,
-    "lab": _describe_labs,
-    "service": _describe_services,
-    "tariff": _describe_tariff,
-    "promise": _describe_promises,
-    "catalogue": _describe_rest,
+    "product": _list_products,
+    "lab": _list_labs,
+    "service": _list_services,
+    "tariff": _list_tariff,
+    "promise": _list_promises,
+    "catalogue": _list_rest,
 }
 
 
-def _compare_things(
-    kind: str, before: Mapping[str, Mapping[str, str]], after: Mapping[str, Mapping[str, str]]
-) -> Iterator[CatalogueChange]:
+def _compare_things(kind: str, before: _Things, after: _Things) -> Iterator[CatalogueChange]:
     for name in dict.fromkeys((*before, *after)):
         if name not in before:
             yield CatalogueChange(kind, name, "", "", name)
         elif name not in after:
             yield CatalogueChange(kind, name, "", name, "")
-        else:
-            yield from _compare(kind, name, before[name], after[name])
+        elif (was := before[name]) != (is_now := after[name]):
+            yield from _compare(kind, name, _describe(was, is_now), _describe(is_now, was))
+
+
+def _describe(thing: Any, other: Any) -> Mapping[str, str]:
+    """Return the parts of something that differ from those of another."""
+    match thing:
+        case (rate, countries):
+            return {**_flatten(rate, other[0]), "to": _write(countries)}
+        case msgspec.Struct():
+            return _flatten(thing, other)
+        case _:
+            parts: Mapping[str, str] = thing
+            return parts
 
 
 def _compare(
@@ -152,16 +165,21 @@ def _cut(text: str, other: str) -> str:
     return f"… {cut[:_LONGEST]}{' …' if len(cut) > _LONGEST else ''}".rstrip()
 
 
-def _flatten(thing: Any) -> dict[str, str]:
-    """Return the parts of something by their names; those inside a table have two words."""
+def _flatten(thing: Any, other: Any = None) -> dict[str, str]:
+    """Return the parts of something by their names; those inside a table have two words.
+
+    What another one has just so is left out.
+    """
     found: dict[str, str] = {}
     for name in thing.__struct_fields__:
-        value, word = getattr(thing, name), _WORDS.get(name, name.replace("_", " "))
-        is_amount = name in _AMOUNTS
+        value, same = getattr(thing, name), getattr(other, name, _NOTHING)
+        word, is_amount = _WORDS.get(name, name.replace("_", " ")), name in _AMOUNTS
         if isinstance(value, Mapping):
+            alike = same if isinstance(same, Mapping) else {}
             for key, inner in value.items():
-                found[f"{word} {_write(key)}"] = _write(inner, is_amount=is_amount)
-        elif name not in _LEFT_OUT:
+                if alike.get(key, _NOTHING) != inner:
+                    found[f"{word} {_write(key)}"] = _write(inner, is_amount=is_amount)
+        elif name not in _LEFT_OUT and value != same:
             found[word] = _write(value, is_amount=is_amount)
     return found
 

@@ -161,18 +161,18 @@ def _show_unfinished(
 
 def _compare(
     visit: ConsoleVisit, version: CatalogueVersion, catalogue: Catalogue, state: VersionState
-) -> tuple[list[CatalogueChange], str]:
+) -> tuple[Sequence[CatalogueChange], str]:
     """Compare with what is in use; one that was in use already with the one before it."""
     if state in _WAITING:
         return list_changes(visit.services.catalogue, catalogue), "the version in use"
     before = find_before(visit.db, version)
     if before is None:
-        return [], ""
+        return (), ""
     try:
         former = _load(visit.db, before)
     except BadCatalogue:
         # An older release could read it, and this one cannot.
-        return [], ""
+        return (), ""
     return list_changes(former, catalogue), f"version {before.id}"
 
 
