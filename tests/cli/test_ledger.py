@@ -30,7 +30,7 @@ def test_a_ledger_without_entries_adds_up(tmp_path: Path) -> None:
     ended = run("ledger", "verify", "--data", tmp_path)
 
     assert ended.code == 0
-    assert ended.said == "1 merchants, 0 entries: everything adds up.\n"
+    assert ended.said == "1 merchant, 0 entries: everything adds up.\n"
 
 
 def test_a_payment_shows_in_the_statement_and_in_what_is_owed(tmp_path: Path) -> None:
@@ -38,9 +38,15 @@ def test_a_payment_shows_in_the_statement_and_in_what_is_owed(tmp_path: Path) ->
 
     posted = run("ledger", "payment", merchant, "1250", "--memo", "transfer 17", "--data", tmp_path)
 
-    assert posted.said == f"Posted as entry 1; {merchant} owes -12.50 GBP.\n"
+    assert (
+        posted.said
+        == f"Posted as entry 1; {merchant} owes nothing, and has 12.50 GBP in its favour.\n"
+    )
     assert "transfer 17" in run("ledger", "statement", merchant, "--data", tmp_path).said
-    assert "owes     -12.50 GBP" in run("merchant", "billing", merchant, "--data", tmp_path).said
+    assert (
+        "owes     nothing, and has 12.50 GBP in its favour"
+        in run("merchant", "billing", merchant, "--data", tmp_path).said
+    )
     assert run("ledger", "verify", "--data", tmp_path).code == 0
 
 

@@ -20,7 +20,7 @@ from printworks.actions.payments.ledger import (
     verify_ledgers,
 )
 from printworks.cli.options import Limit, MerchantId
-from printworks.cli.output import Columns, pick, write_money
+from printworks.cli.output import Columns, pick, write_debt, write_money
 from printworks.cli.session import CommandSession, command
 from printworks.rules.ledger import EntryKind
 from printworks.store.accounts.merchants import get_merchant_by_code
@@ -36,6 +36,10 @@ Key = Annotated[
 ]
 
 
+def _count(number: int, one: str, several: str) -> str:
+    return f"{number:,} {one if number == 1 else several}"
+
+
 @command(app, "verify")
 def verify(session: CommandSession) -> None:
     """Recompute everything from the beginning; exit with 1 if something does not add up."""
@@ -47,7 +51,7 @@ def verify(session: CommandSession) -> None:
         {"merchant": one.whose, "fault": one.fault.kind, "sentence": one.fault.sentence}
         for one in verified.faults
     ]
-    result = f"{len(found)} faults" if found else "everything adds up"
+    result = _count(len(found), "fault", "faults") if found else "everything adds up"
     session.show(
         {
             "merchants": verified.merchants,
@@ -58,7 +62,8 @@ def verify(session: CommandSession) -> None:
         },
         *(f"{fault['merchant']}  {fault['sentence']}" for fault in found),
         *_describe_invoices(verified),
-        f"{verified.merchants} merchants, {verified.entries} entries: {result}.",
+        f"{_count(verified.merchants, 'merchant', 'merchants')}, "
+        f"{_count(verified.entries, 'entry', 'entries')}: {result}.",
     )
     if found:
         raise typer.Exit(1)
@@ -227,7 +232,7 @@ def _post(session: CommandSession, merchant_id: str, new: _Posting) -> None:
         balance = read_books(work.db, work.merchant.id).balance
     how = "That was posted before" if entry is None else f"Posted as entry {entry.number}"
     session.done(
-        f"{how}; {merchant_id} owes {write_money(balance, work.merchant.currency)}.",
+        f"{how}; {merchant_id} owes {write_debt(balance, work.merchant.currency)}.",
         merchantId=merchant_id,
         entry=None if entry is None else entry.number,
         owed=balance,

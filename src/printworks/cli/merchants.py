@@ -23,7 +23,7 @@ from printworks.cli import (
 )
 from printworks.cli.keys import show_key
 from printworks.cli.options import MerchantId
-from printworks.cli.output import Columns, align, write_money
+from printworks.cli.output import Columns, align, write_debt, write_money
 from printworks.cli.session import CommandSession, command
 from printworks.rules.invoices import Invoicing
 from printworks.rules.payments import Billing
@@ -124,7 +124,7 @@ def show_billing(
     texts = {
         "pays by": merchant.billing,
         "card": saved or "none saved",
-        "owes": write_money(owed, merchant.currency),
+        "owes": write_debt(owed, merchant.currency),
         "limit": "none" if allowed is None else write_money(allowed, merchant.currency),
         "invoice": merchant.invoicing,
     }

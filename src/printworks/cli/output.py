@@ -89,6 +89,13 @@ def write_money(amount: int, currency: str) -> str:
     return f"{amount / 100:,.2f} {currency}"
 
 
+def write_debt(owed: int, currency: str) -> str:
+    """Write what a merchant owes, or has in its favour, without a sign."""
+    if owed < 0:
+        return f"nothing, and has {write_money(-owed, currency)} in its favour"
+    return write_money(owed, currency) if owed else "nothing"
+
+
 def pick(thing: Any, *names: str) -> dict[str, Any]:
     """Return some attributes of a thing by their names in JSON, which are in camel case."""
     return {_camel(name): getattr(thing, name) for name in names}
