@@ -3,6 +3,7 @@
 import base64
 import re
 from collections.abc import Iterator, Sequence
+from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +15,8 @@ from tests.browser.houses import House, open_house, press
 from tests.browser.inspecting import check_page
 from tests.browser.test_dashboard import PATIENCE
 from tests.worker.shops import A_PICTURE, NOT_A_PICTURE
+
+A_PORTRAIT: Final = resources.files("printworks.dashboard") / "static" / "sample.jpg"
 
 # What a browser does with files that are dropped.
 _DROP: Final = """
@@ -177,6 +180,25 @@ def test_pictures_are_added_to_an_order_that_is_there(
     expect(tiles(page, "added")).to_have_count(1, timeout=PATIENCE)
     expect(page.get_by_role("heading", name="2 images")).to_be_visible(timeout=PATIENCE)
     check_page(page)
+
+
+def test_a_portrait_on_a_mug_is_cropped_and_not_turned(open_page: NewPage, house: House) -> None:
+    page = open_page("phone", "dark")
+    house.sign_up(page, "Upright", "upright@shop.example")
+    page.goto(house.at("/orders/new"))
+    choose(page, "Mug", "White mug, 15 oz")
+
+    drop(page, [("lake.jpg", A_PORTRAIT.read_bytes())])
+
+    expect(tiles(page, "added")).to_have_count(1, timeout=PATIENCE)
+    page.reload()
+    proof = page.get_by_alt_text("Proof of ").first
+    width, height = proof.evaluate(
+        "async (proof) => { await proof.decode(); return [proof.naturalWidth, proof.naturalHeight]; }"
+    )
+    # As wide as the mug is around, with the sky above the lake; a turned one would be tall.
+    assert width > 2 * height
+    expect(page.get_by_text(re.compile("printed (portrait|landscape)"))).to_have_count(0)
 
 
 def test_the_shelf_is_used_by_keyboard_alone(open_page: NewPage, house: House) -> None:
