@@ -13,9 +13,9 @@ from printworks.actions.catalogue import (
     find_warnings,
     save_draft,
 )
+from printworks.actions.images.redrawing import PendingFile
 from printworks.actions.product_pictures import (
     DrawnPicture,
-    PictureUpload,
     begin_pictures,
     draw_picture,
     draw_pictures,
@@ -41,7 +41,7 @@ from tests.catalogue.folders import a_folder, a_product
 from tests.factories import a_system_work
 from tests.worker.shops import a_jpeg
 
-UPLOAD = PictureUpload("products/0.jpg", 1)
+UPLOAD = PendingFile("products/0.jpg", 1)
 CAT, DOG = (f"cat-{digit * 32}.jpg" for digit in "cd")
 
 
@@ -211,7 +211,7 @@ class TestDrawing:
 
 
 def test_several_pictures_are_drawn_by_their_names(files: FolderFiles) -> None:
-    uploads = [UPLOAD, PictureUpload("products/1.jpg", 2)]
+    uploads = [UPLOAD, PendingFile("products/1.jpg", 2)]
     sent = [(name, BytesIO(b"x")) for name in ("cat.jpg", "dog.jpg")]
 
     drawn = draw_pictures(one_that_claims(), files, uploads, sent)

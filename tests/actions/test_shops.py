@@ -8,12 +8,12 @@ from sqlalchemy import select
 
 from printworks.actions.accounts.shops import (
     LARGEST_LOGO,
-    LogoUpload,
     begin_logo,
     change_logo,
     change_profile,
     render_logo,
 )
+from printworks.actions.images.redrawing import PendingFile
 from printworks.actions.work import Actor
 from printworks.errors import BadInput, ServiceUnavailable
 from printworks.files.folder import FolderFiles
@@ -32,7 +32,7 @@ from tests.actions.processors import one_that_answers, one_that_claims
 from tests.factories import a_merchant, a_work
 
 PROFILE = ShopProfile(name="Fox & Daughters", email="hello@fox.example", time_zone="Europe/Berlin")
-UPLOAD = LogoUpload("logos/0.jpg", 1)
+UPLOAD = PendingFile("logos/0.jpg", 1)
 
 
 @pytest.fixture

@@ -9,9 +9,8 @@ from typing import Final
 import msgspec
 from sqlalchemy import Connection
 
-from printworks.actions.accounts.shops import LogoUpload
+from printworks.actions.images.redrawing import PendingFile, keep_file
 from printworks.actions.work import SystemWork
-from printworks.errors import ServiceUnavailable
 from printworks.files.errors import FileMissing, FilesUnavailable
 from printworks.files.store import Files
 from printworks.mail.letter import LetterLogo
@@ -19,7 +18,6 @@ from printworks.rules.brand import Brand, PaperBrand, tidy_brand
 from printworks.rules.jobs import JobKind
 from printworks.store.accounts.shops import Logo
 from printworks.store.brand.brand import StoredBrand, lock_brand, read_brand, write_brand
-from printworks.store.images.pictures import cancel_removal
 
 # It goes with every mail.
 _LARGEST_IN_MAIL: Final = 200_000
@@ -35,10 +33,10 @@ def change_brand(work: SystemWork, typed: Brand) -> None:
         _write(work, msgspec.structs.replace(stored, brand=brand), changed)
 
 
-def change_brand_logo(work: SystemWork, upload: LogoUpload | None, logo: Logo | None) -> None:
+def change_brand_logo(work: SystemWork, upload: PendingFile | None, logo: Logo | None) -> None:
     """Give the service another logo, or none."""
-    if upload is not None and not cancel_removal(work.db, upload.removal):
-        raise ServiceUnavailable("The logo took too long to process; send it again.")
+    if upload is not None:
+        keep_file(work, upload, noun="logo")
     stored = lock_brand(work.db)
     if stored.logo == logo:
         return

@@ -4,16 +4,22 @@ A picture comes in the three steps of a logo: `begin_pictures` names the files, 
 stores one outside any transaction, and whoever saves a version keeps them with `keep_pictures`.
 """
 
-import secrets
 import tempfile
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
-from printworks.actions.images.redrawing import LARGEST_DRAWN, receive, redraw, store
-from printworks.actions.images.uploads import REMOVED_AFTER
+from printworks.actions.images.redrawing import (
+    LARGEST_DRAWN,
+    PendingFile,
+    begin_file,
+    keep_file,
+    receive_file,
+    redraw,
+    store_drawn,
+)
 from printworks.actions.work import SystemWork
-from printworks.errors import BadInput, ServiceUnavailable
+from printworks.errors import BadInput
 from printworks.files.store import Files
 from printworks.imaging.formats import is_plain_jpeg
 from printworks.imaging.manifest import find_sha256
@@ -21,45 +27,30 @@ from printworks.imaging.processor import ImageProcessor
 from printworks.rules.jobs import JobKind
 from printworks.rules.product_pictures import find_hash, name_picture
 from printworks.store.catalogue import pictures as stored
-from printworks.store.images.pictures import cancel_removal
 
 # What may be sent, and the longest side of what is shown, in pixels.
 LARGEST_PICTURE: Final = 20_000_000
 LONGEST_SIDE: Final = 800
-_NOUN: Final = "a picture"
-
-
-class PictureUpload(NamedTuple):
-    """A picture that is being uploaded: the name of its file, and the job that removes it."""
-
-    file: str
-    removal: int
+_NOUN: Final = "picture"
 
 
 class DrawnPicture(NamedTuple):
     """A picture that is stored, and what a catalogue calls it."""
 
-    upload: PictureUpload
+    upload: PendingFile
     name: str
     size: int
 
 
-def begin_pictures(work: SystemWork, number: int) -> list[PictureUpload]:
+def begin_pictures(work: SystemWork, number: int) -> list[PendingFile]:
     """Name the files of pictures that are about to be drawn."""
-    uploads = []
-    for _ in range(number):
-        file = f"products/{secrets.token_hex(16)}.jpg"
-        removal = work.enqueue_unowned(JobKind.REMOVE_FILES, {"files": [file]}, wait=REMOVED_AFTER)
-        # Only a job with a dedupe key may exist already.
-        assert removal is not None  # noqa: S101
-        uploads.append(PictureUpload(file, removal))
-    return uploads
+    return [begin_file(work, "products") for _ in range(number)]
 
 
 def draw_picture(
     processor: ImageProcessor,
     files: Files,
-    upload: PictureUpload,
+    upload: PendingFile,
     sent: BinaryIO,
     *,
     called: str,
@@ -72,18 +63,18 @@ def draw_picture(
     with tempfile.TemporaryDirectory(prefix="printworks-") as name:
         folder = Path(name)
         source = folder / "picture"
-        receive(sent, source, largest=LARGEST_PICTURE, noun=_NOUN)
+        receive_file(sent, source, largest=LARGEST_PICTURE, noun=_NOUN)
         size, drawn = redraw(processor, source, folder, noun=_NOUN, edge=LONGEST_SIDE)
         if max(size) <= LONGEST_SIDE and _was_drawn(source, called):
             drawn = source
-        store(files, upload.file, drawn)
+        store_drawn(files, upload.file, drawn)
         return DrawnPicture(upload, name_picture(called, find_sha256(drawn)), drawn.stat().st_size)
 
 
 def draw_pictures(
     processor: ImageProcessor,
     files: Files,
-    uploads: Sequence[PictureUpload],
+    uploads: Sequence[PendingFile],
     sent: Iterable[tuple[str, BinaryIO]],
 ) -> dict[str, DrawnPicture]:
     """Draw and store pictures by the names of their files; a refusal says which it is about."""
@@ -112,8 +103,7 @@ def keep_pictures(work: SystemWork, drawn: Iterable[DrawnPicture]) -> None:
         # The same content is stored already: the new file is removed when its time has come.
         if picture in known:
             continue
-        if not cancel_removal(work.db, one.upload.removal):
-            raise ServiceUnavailable("The picture took too long to process; send it again.")
+        keep_file(work, one.upload, noun=_NOUN)
         stored.insert_picture(
             work.db, picture, one.upload.file, size=one.size, created_at=work.real_now
         )

@@ -5,34 +5,30 @@ A logo comes in three steps, as uploads do: `begin_logo`, in a transaction, name
 makes it the logo. The first step enqueues the removal of the file and the last cancels it.
 """
 
-import secrets
 import tempfile
 from pathlib import Path
-from typing import BinaryIO, Final, NamedTuple
+from typing import BinaryIO, Final
 
 import msgspec
 
-from printworks.actions.images.redrawing import receive, redraw, store
-from printworks.actions.images.uploads import REMOVED_AFTER
+from printworks.actions.images.redrawing import (
+    PendingFile,
+    begin_file,
+    keep_file,
+    receive_file,
+    redraw,
+    store_drawn,
+)
 from printworks.actions.work import SystemWork, Work
-from printworks.errors import ServiceUnavailable
 from printworks.files.store import Files
 from printworks.imaging.processor import ImageProcessor
 from printworks.rules.jobs import JobKind
 from printworks.rules.shops import ShopProfile, tidy_profile
 from printworks.store.accounts.shops import Logo, lock_shop, write_shop
-from printworks.store.images.pictures import cancel_removal
 
 # What a browser may send.
 LARGEST_LOGO: Final = 5_000_000
-_NOUN: Final = "a logo"
-
-
-class LogoUpload(NamedTuple):
-    """A logo that is being uploaded: the name of its file, and the job that removes it."""
-
-    file: str
-    removal: int
+_NOUN: Final = "logo"
 
 
 def change_profile(work: Work, typed: ShopProfile) -> None:
@@ -48,18 +44,13 @@ def change_profile(work: Work, typed: ShopProfile) -> None:
     work.audit("change-shop", work.merchant.code, changed=changed)
 
 
-def begin_logo(work: SystemWork) -> LogoUpload:
+def begin_logo(work: SystemWork) -> PendingFile:
     """Name the file of a logo that is about to be rendered."""
-    # Random, because the name is part of its address.
-    file = f"logos/{secrets.token_hex(16)}.jpg"
-    removal = work.enqueue_unowned(JobKind.REMOVE_FILES, {"files": [file]}, wait=REMOVED_AFTER)
-    # Only a job with a dedupe key may exist already.
-    assert removal is not None  # noqa: S101
-    return LogoUpload(file, removal)
+    return begin_file(work, "logos")
 
 
 def render_logo(
-    processor: ImageProcessor, files: Files, upload: LogoUpload, sent: BinaryIO
+    processor: ImageProcessor, files: Files, upload: PendingFile, sent: BinaryIO
 ) -> Logo:
     """Render a logo from the file that came, and store it.
 
@@ -69,16 +60,16 @@ def render_logo(
     with tempfile.TemporaryDirectory(prefix="printworks-") as name:
         folder = Path(name)
         source = folder / "logo"
-        receive(sent, source, largest=LARGEST_LOGO, noun=_NOUN)
+        receive_file(sent, source, largest=LARGEST_LOGO, noun=_NOUN)
         size, rendered = redraw(processor, source, folder, noun=_NOUN)
-        store(files, upload.file, rendered)
+        store_drawn(files, upload.file, rendered)
     return Logo(upload.file, size.width, size.height)
 
 
-def change_logo(work: Work, upload: LogoUpload | None, logo: Logo | None) -> None:
+def change_logo(work: Work, upload: PendingFile | None, logo: Logo | None) -> None:
     """Give a merchant another logo, or none."""
-    if upload is not None and not cancel_removal(work.db, upload.removal):
-        raise ServiceUnavailable("The logo took too long to process; send it again.")
+    if upload is not None:
+        keep_file(work, upload, noun=_NOUN)
     shop = lock_shop(work.db, work.merchant.id)
     if shop.logo == logo:
         return

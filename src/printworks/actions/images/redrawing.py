@@ -1,12 +1,20 @@
-"""Draws a picture anew that somebody sent, upright and without anything that was hidden in it."""
+"""Draws a picture anew that somebody sent, upright and without anything that was hidden in it.
 
+It comes in three steps, as uploads do: `begin_file`, in a transaction, names the file; `redraw` and
+`store_drawn` draw and store it, outside any; whoever needs it then calls `keep_file`, in a second one.
+The first step enqueues the removal of the file and the last cancels it.
+"""
+
+import secrets
 import shutil
 from fractions import Fraction
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, NamedTuple
 
 import structlog
 
+from printworks.actions.images.uploads import REMOVED_AFTER
+from printworks.actions.work import SystemWork
 from printworks.errors import BadInput, ServiceUnavailable
 from printworks.files.errors import FilesUnavailable
 from printworks.files.store import Files
@@ -18,7 +26,9 @@ from printworks.imaging.processor import (
     Proofs,
     Rejected,
 )
+from printworks.rules.jobs import JobKind
 from printworks.rules.sizing import Pixels, PrintArea, Sizing
+from printworks.store.images.pictures import cancel_removal
 
 # What a picture may take that was drawn anew.
 LARGEST_DRAWN: Final = 1_000_000
@@ -30,12 +40,35 @@ _UNAVAILABLE: Final = "Pictures are temporarily unavailable; try again later."
 log = structlog.get_logger()
 
 
-def receive(sent: BinaryIO, into: Path, *, largest: int, noun: str) -> None:
+class PendingFile(NamedTuple):
+    """A file that is about to be stored: its name, and the job that removes it."""
+
+    file: str
+    removal: int
+
+
+def begin_file(work: SystemWork, folder: str) -> PendingFile:
+    """Name a file in a folder of the file store."""
+    # Random, because the name may be part of an address, and is never used again.
+    file = f"{folder}/{secrets.token_hex(16)}.jpg"
+    removal = work.enqueue_unowned(JobKind.REMOVE_FILES, {"files": [file]}, wait=REMOVED_AFTER)
+    # Only a job with a dedupe key may exist already.
+    assert removal is not None  # noqa: S101
+    return PendingFile(file, removal)
+
+
+def keep_file(work: SystemWork, pending: PendingFile, *, noun: str) -> None:
+    """Keep a file that was stored, if it has not been removed meanwhile."""
+    if not cancel_removal(work.db, pending.removal):
+        raise ServiceUnavailable(f"The {noun} took too long to process; send it again.")
+
+
+def receive_file(sent: BinaryIO, into: Path, *, largest: int, noun: str) -> None:
     """Write a file that was sent into another; refuse one that is too large."""
     with into.open("wb") as copy:
         shutil.copyfileobj(sent, copy)
     if into.stat().st_size > largest:
-        raise BadInput(f"{noun.capitalize()} can have at most {largest // 1_000_000} MB.")
+        raise BadInput(f"A {noun} can have at most {largest // 1_000_000} MB.")
 
 
 def redraw(
@@ -63,7 +96,7 @@ def redraw(
     return size, proofs.preview
 
 
-def store(files: Files, key: str, drawn: Path) -> None:
+def store_drawn(files: Files, key: str, drawn: Path) -> None:
     """Store what was drawn; raise `ServiceUnavailable` if that is not possible now."""
     try:
         files.put(key, drawn)
@@ -73,7 +106,7 @@ def store(files: Files, key: str, drawn: Path) -> None:
 
 
 def _say_unusable(noun: str) -> str:
-    return f"This file cannot be used as {noun}."
+    return f"This file cannot be used as a {noun}."
 
 
 def _refuse(rejected: Rejected, noun: str) -> Exception:
