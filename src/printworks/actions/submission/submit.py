@@ -68,13 +68,12 @@ def submit_order(
     work.audit_routine(
         "submit-order", f"order {order.id}", price=order.total, currency=order.currency
     )
+    routing = ready and ready.routing
     # Nothing is charged for a free order.
     if work.cards is None or on_account or order.total == 0:
-        routing = ready and ready.routing
         return release_to_production(work, order, images, provider=ON_ACCOUNT, ready=routing)
     paid = reserve_balance(work, order.total) if work.cards.uses_balance else 0
     if paid == order.total:
-        routing = ready and ready.routing
         return release_to_production(work, order, images, provider=FROM_BALANCE, ready=routing)
     card, rest = get_card(work.db, work.merchant.id), order.total - paid
     return request_payment(work, order, work.cards, amount=rest, from_balance=paid, card=card)
