@@ -15,7 +15,7 @@ from printworks.catalogue.pictures import PICTURES, list_pictures
 from printworks.catalogue.problems import BadCatalogue
 from printworks.catalogue.snapshot import Catalogue
 from printworks.cli.options import Limit
-from printworks.cli.output import Columns, note, pick
+from printworks.cli.output import Columns, note, pick, write_count
 from printworks.cli.session import CommandSession, command
 from printworks.errors import BadInput, WrongState
 from printworks.rules.product_pictures import find_hash
@@ -130,7 +130,7 @@ def export_version(
         path = folder / PICTURES / name
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(session.services.files.read(key))
-    shown = f" and {len(pictures)} pictures" if pictures else ""
+    shown = f" and {write_count(len(pictures), 'picture', 'pictures')}" if pictures else ""
     session.done(
         f"{folder} has {len(texts)} files{shown}.",
         folder=str(folder),

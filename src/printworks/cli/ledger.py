@@ -20,7 +20,7 @@ from printworks.actions.payments.ledger import (
     verify_ledgers,
 )
 from printworks.cli.options import Limit, MerchantId
-from printworks.cli.output import Columns, pick, write_debt, write_money
+from printworks.cli.output import Columns, pick, write_count, write_debt, write_money
 from printworks.cli.session import CommandSession, command
 from printworks.rules.ledger import EntryKind
 from printworks.store.accounts.merchants import get_merchant_by_code
@@ -36,10 +36,6 @@ Key = Annotated[
 ]
 
 
-def _count(number: int, one: str, several: str) -> str:
-    return f"{number:,} {one if number == 1 else several}"
-
-
 @command(app, "verify")
 def verify(session: CommandSession) -> None:
     """Recompute everything from the beginning; exit with 1 if something does not add up."""
@@ -51,7 +47,7 @@ def verify(session: CommandSession) -> None:
         {"merchant": one.whose, "fault": one.fault.kind, "sentence": one.fault.sentence}
         for one in verified.faults
     ]
-    result = _count(len(found), "fault", "faults") if found else "everything adds up"
+    result = write_count(len(found), "fault", "faults") if found else "everything adds up"
     session.show(
         {
             "merchants": verified.merchants,
@@ -62,8 +58,8 @@ def verify(session: CommandSession) -> None:
         },
         *(f"{fault['merchant']}  {fault['sentence']}" for fault in found),
         *_describe_invoices(verified),
-        f"{_count(verified.merchants, 'merchant', 'merchants')}, "
-        f"{_count(verified.entries, 'entry', 'entries')}: {result}.",
+        f"{write_count(verified.merchants, 'merchant', 'merchants')}, "
+        f"{write_count(verified.entries, 'entry', 'entries')}: {result}.",
     )
     if found:
         raise typer.Exit(1)

@@ -89,6 +89,11 @@ def write_money(amount: int, currency: str) -> str:
     return f"{amount / 100:,.2f} {currency}"
 
 
+def write_count(number: int, one: str, several: str) -> str:
+    """Write how many of something there are."""
+    return f"{number:,} {one if number == 1 else several}"
+
+
 def write_debt(owed: int, currency: str) -> str:
     """Write what a merchant owes, or has in its favour, without a sign."""
     if owed < 0:

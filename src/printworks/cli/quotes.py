@@ -6,6 +6,7 @@ import typer
 
 from printworks.actions.orders.renewing import end_quotes
 from printworks.cli.options import OnlyMerchant
+from printworks.cli.output import write_count
 from printworks.cli.session import CommandSession, command
 from printworks.store.accounts.merchants import get_merchant_by_code
 
@@ -41,7 +42,7 @@ def refresh(
         total += len(ended)
         if len(ended) < _ENDED_TOGETHER:
             break
-    orders = "1 order" if total == 1 else f"{total:,} orders"
+    orders = write_count(total, "order", "orders")
     session.done(
         f"The quotes of {orders} have ended. Each is calculated again when its merchant looks at it.",
         orders=total,
