@@ -7,7 +7,7 @@ published within seconds; an order that was quoted keeps its price.
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
-from printworks.actions.price_list_losses import find_catalogue_losses
+from printworks.actions.losses import find_catalogue_losses
 from printworks.actions.product_pictures import DrawnPicture, find_missing, keep_pictures
 from printworks.actions.work import SystemWork
 from printworks.catalogue.pictures import list_pictures

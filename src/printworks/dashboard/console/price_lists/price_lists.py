@@ -10,7 +10,7 @@ import msgspec
 from starlette.responses import Response
 
 from printworks.actions import price_lists as actions
-from printworks.actions.price_list_losses import PriceLoss, find_list_losses
+from printworks.actions.losses import PriceLoss, find_list_losses
 from printworks.actions.price_lists import ListTerms
 from printworks.dashboard.shared.money import format_money
 from printworks.dashboard.shared.paging import cut
