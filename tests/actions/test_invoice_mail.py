@@ -86,3 +86,21 @@ def test_a_month_is_told_to_those_who_see_money(database: Database) -> None:
         assert tell(db, mary, MailKind.INVOICES_READY, now=ended + HOUR) == 1
         [mail] = mails_in(db)
         assert (mail.email, mail.facts.count) == (mary.email, 1)
+
+
+def test_what_is_issued_before_and_after_midnight_is_told_on_its_own_day(
+    database: Database,
+) -> None:
+    late = NOON + 11.5 * HOUR
+    with database.writing() as db:
+        mary = a_person(db, "mary@shop.example")
+        assert mary.merchant_id is not None
+        sell(db)
+        merchant = get_merchant(db, mary.merchant_id)
+        for now in (late, late + HOUR):
+            submitted(db, merchant)
+            issue_all(db, merchant, now=now)
+
+        due = [job.due_at - NOON for job in jobs_in(db, JobKind.WRITE_NOTICES)]
+
+    assert due == [12 * HOUR, 13.5 * HOUR]

@@ -45,7 +45,8 @@ def notify(
     args = {"merchant": merchant_id, "kind": kind}
     terms = NOTICES[kind]
     slot, left = find_slot(work.real_now, terms.every)
-    for number, wait in enumerate((terms.collects, left), slot):
+    # Within this hour or day, however short the rest of it is: the next one has a job of its own.
+    for number, wait in enumerate((min(terms.collects, left), left), slot):
         # The job of this hour or day may have run already: then that of the next tells the rest.
         key = f"{JobKind.WRITE_NOTICES}:{kind}:{merchant_id}:{number}"
         if work.enqueue_unowned(JobKind.WRITE_NOTICES, args, wait=wait, dedupe_key=key) is not None:
