@@ -242,3 +242,18 @@ def test_a_refusal_speaks_of_photos_and_types(
     v2: Client, ask: Callable[[Client, int], Any], sentence: str
 ) -> None:
     assert ask(v2, create(v2)).error == sentence
+
+
+@pytest.mark.every_version
+def test_what_is_not_sold_to_the_destination_is_refused_by_its_type(v2: Client) -> None:
+    order_id = create(v2, countryCode="GB", destinationCountryCode="JP")
+    canvas = a_photo(type="c8x8")
+
+    one = v2.post(f"/Orders/{order_id}/Photos", canvas)
+    several = v2.post(f"/Orders/{order_id}/Photos/Batch", [a_photo(), canvas])
+    sent = upload(v2, order_id, A_PICTURE, type="C8x8")
+
+    assert (one.status, one.error) == (400, "C8x8 is not sold to JP.")
+    assert (several.status, several.error) == (400, "Element 2: C8x8 is not sold to JP.")
+    assert (sent.status, sent.error) == (400, "C8x8 is not sold to JP.")
+    assert see(v2, order_id)["photos"] == []

@@ -21,6 +21,7 @@ from printworks.wire.v2.photos import (
     AddPhotoByUrl,
     BatchOut,
     PhotoOut,
+    find_sold_type,
     find_type,
     show_photos,
 )
@@ -52,7 +53,7 @@ def add_photo(call: Call) -> Any:
     most = call.work.quotas.order_images
     check_adding(order.status, present=order.image_count, added=0, most=most)
     wanted = read(AddPhoto, call.body)
-    product = find_type(wanted.type, order, call.work.catalogue)
+    product = find_sold_type(wanted.type, order, call.work.catalogue)
     new = wanted.to_new_image(product, order)
     file = find_upload(call.body)
     if file is not None:
@@ -99,7 +100,7 @@ def _find_types(call: Call, order: Order, wanted: Sequence[AddPhoto]) -> list[Ne
     found = []
     for number, photo in enumerate(wanted, start=1):
         try:
-            product = find_type(photo.type, order, call.work.catalogue)
+            product = find_sold_type(photo.type, order, call.work.catalogue)
         except BadInput as refusal:
             raise BadInput(f"Element {number}: {refusal.message}") from refusal
         found.append(photo.to_new_image(product, order))

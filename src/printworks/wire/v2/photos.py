@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from printworks.catalogue.products import Product
 from printworks.catalogue.snapshot import Catalogue
-from printworks.errors import BadInput
+from printworks.errors import BadInput, NotSold
 from printworks.rules.images import MOST_COPIES, AcceptedFiles, ImageStatus
 from printworks.rules.orders import Payment
 from printworks.rules.sizing import Sizing
@@ -72,6 +72,14 @@ def find_type(name: str, order: Order, catalogue: Catalogue) -> Product:
     if product is None:
         in_quality = f" in quality level {quality}" if quality else ""
         raise BadInput(f"There is no item of type {name.strip()}{in_quality} for {country}.")
+    return product
+
+
+def find_sold_type(name: str, order: Order, catalogue: Catalogue) -> Product:
+    """Return the product of a new photo; refuse, by its type, what is not sold to the destination."""
+    product, destination = find_type(name, order, catalogue), order.destination_country
+    if destination is not None and not product.is_sold_to(destination):
+        raise NotSold(product.sku, destination, name=product.type_names[0])
     return product
 
 
