@@ -105,6 +105,11 @@ class TestChangingTheOrder:
             ("C8x8", {"destinationCountryCode": "JP"}, "C8x8 is not sold to JP."),
             (
                 "C8x8",
+                {"destinationCountryCode": "JP", "qualityLevel": ""},
+                "C8x8 is not sold to JP.",
+            ),
+            (
+                "C8x8",
                 {"destinationCountryCode": "JP", "countryCode": "DE", "address1": "2 Hill Road"},
                 "C8x8 is not sold to JP.",
             ),

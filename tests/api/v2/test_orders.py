@@ -164,6 +164,32 @@ class TestChanging:
 
         assert (changed["address1"], changed["address2"]) == (ADDRESS["address1"], None)
 
+    @pytest.mark.parametrize("name", ["payment", "qualityLevel", "useTrackedShipping"])
+    @pytest.mark.every_version
+    def test_null_keeps_a_choice_and_empty_text_takes_it_back(self, v2: Client, name: str) -> None:
+        chosen = {"payment": "InvoiceRecipient", "qualityLevel": "Pro", "useTrackedShipping": True}
+        order_id = create(v2, **chosen)
+        add(v2, order_id)
+        before = _see_choices(v2, order_id)
+
+        seen(v2.put(f"/Orders/{order_id}", {name: None}))
+        kept = _see_choices(v2, order_id)
+        seen(put_in_query(v2, f"/Orders/{order_id}", **{name: ""}))
+
+        taken_back = {"payment": "InvoiceMe", "qualityLevel": None, "useTrackedShipping": False}
+        assert before == kept == chosen
+        assert _see_choices(v2, order_id) == {**chosen, name: taken_back[name]}
+
+    @pytest.mark.parametrize("version", ["2.5", "2.6"], indirect=True)
+    def test_an_empty_method_is_the_usual_one(self, v2: Client) -> None:
+        order_id = create(v2, preferredShippingMethod="PRIORITY")
+
+        kept = seen(v2.put(f"/Orders/{order_id}", {"preferredShippingMethod": None}))
+        cleared = seen(v2.put(f"/Orders/{order_id}", {"preferredShippingMethod": ""}))
+
+        assert kept["preferredShippingMethod"] == "PRIORITY"
+        assert cleared["preferredShippingMethod"] == "CHEAPEST"
+
     @pytest.mark.parametrize("method", ["Budget", "Standard", "Express", "Overnight"])
     @pytest.mark.every_version
     def test_a_whole_order_may_be_sent_back_and_changes_nothing(
@@ -191,6 +217,13 @@ class TestChanging:
 
         assert v2.put(f"/Orders/{order_id}", {"payment": "Cash"}).status == 400
         assert v2.put(f"/Orders/{order_id}", {"address1": "x" * 256}).status == 400
+
+
+def _see_choices(client: Client, order_id: int) -> dict[str, Any]:
+    order = see(client, order_id)
+    [shipment] = order["shippingInfo"]["shipments"]
+    shown = {name: order[name] for name in ("payment", "qualityLevel")}
+    return {**shown, "useTrackedShipping": shipment["isTracked"]}
 
 
 @pytest.mark.both_databases

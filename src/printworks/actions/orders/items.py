@@ -60,6 +60,6 @@ def _choose_again(image: Image, product: Product, place: str) -> dict[str, str]:
 
 def _name_place(country: str | None, before: Order, order: Order) -> str:
     country = country or order.print_country or "any country"
-    if order.quality_level == before.quality_level:
+    if order.quality_level in (None, before.quality_level):
         return country
     return f"{country} in quality level {order.quality_level}"

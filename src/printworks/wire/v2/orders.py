@@ -103,13 +103,13 @@ class UpdateOrder(_Changes, frozen=True, kw_only=True):
     postalOrZipCode: Line | Change = UNSET
     destinationCountryCode: CountryCode | Change = UNSET
     countryCode: CountryCode | Change = UNSET
-    # What is never without a value keeps the one that it has.
-    payment: Payment | UnsetType = UNSET
-    qualityLevel: QualityLevel | UnsetType = UNSET
-    useTrackedShipping: Flag | UnsetType = UNSET
+    # What is never without a value goes back to the one that it had before it was given.
+    payment: Payment | Change = UNSET
+    qualityLevel: QualityLevel | Change = UNSET
+    useTrackedShipping: Flag | Change = UNSET
     mobileTelephone: Telephone | Change = UNSET
     merchantOrderId: Annotated[Line | Change, since(V2_5)] = UNSET
-    preferredShippingMethod: Annotated[PreferredMethod | UnsetType, since(V2_5)] = UNSET
+    preferredShippingMethod: Annotated[PreferredMethod | Change, since(V2_5)] = UNSET
     invoiceAmountNet: Annotated[Amount | Change, since(V2_5)] = UNSET
     invoiceTax: Annotated[Amount | Change, since(V2_5)] = UNSET
     invoiceCurrency: Annotated[CurrencyCode | Change, since(V2_5)] = UNSET
