@@ -534,12 +534,12 @@ class TestAccounts:
         )
         post_entry(db, merchant.id, entry, now=NOON - timedelta(days=days_ago))
 
-    def check(self, db: Connection, *, days: int = 0) -> list[Mail]:
+    def check(self, db: Connection, *, days: int = 0, cards: Cards | None = None) -> list[Mail]:
         """Do what happens every hour, and write the mails; return them."""
         now = NOON + timedelta(days=days)
         before = len(mails_in(db))
         terms = ReminderTerms(timedelta(days=30))
-        check_accounts(a_sender(db, now=now), low_percent=10, reminders=terms)
+        check_accounts(a_sender(db, now=now, cards=cards), low_percent=10, reminders=terms)
         for merchant_id, kind in (
             (1, MailKind.LOW_CREDIT),
             (1, MailKind.OVERDUE),
@@ -575,6 +575,20 @@ class TestAccounts:
             [again] = self.check(db, days=3)
 
         assert again.facts.items[0].amount == 0
+
+    def test_all_pay_on_account_where_no_cards_are_charged(self, database: Database) -> None:
+        by_card = Cards("stripe", timedelta(days=1), timedelta(days=30))
+        with database.writing() as db:
+            merchant = self.an_account(db, limit=None)
+            terms = BillingTerms(billing=Billing.CARD, credit_limit=None)
+            change_billing(a_work(db, merchant), terms)
+            self.owe(db, merchant, 700, days_ago=31)
+
+            assert self.check(db, cards=by_card) == []
+            assert [mail.kind for mail in self.check(db)] == [
+                MailKind.OVERDUE,
+                MailKind.MERCHANTS_OVERDUE,
+            ]
 
     def test_without_a_limit_no_credit_is_low(self, database: Database) -> None:
         with database.writing() as db:

@@ -1,5 +1,6 @@
 """An order that is on its way to the lab can still be sent elsewhere, for a while."""
 
+from datetime import timedelta
 from typing import Any, Final
 
 import pytest
@@ -21,7 +22,7 @@ from printworks.rules.jobs import JobKind
 from printworks.rules.ledger import EntryKind
 from printworks.rules.merchants import MerchantState
 from printworks.rules.orders import OrderStatus, ShippingMethod
-from printworks.rules.payments import Billing
+from printworks.rules.payments import Billing, Cards
 from printworks.rules.production import LabState
 from printworks.store.accounts.lifecycle import set_state
 from printworks.store.accounts.merchants import Merchant, get_merchant
@@ -36,6 +37,7 @@ from printworks.store.tables import jobs, shipments
 from tests.factories import NOON, a_merchant, a_system_work, a_work, an_order
 
 CATALOGUE: Final = open_catalogue(None)
+CARDS: Final = Cards("stripe", timedelta(days=1), timedelta(days=30))
 ADDRESS: Final = {"address1": "1 High Street", "town_or_city": "York", "postal_code": "YO1 1AA"}
 
 
@@ -56,9 +58,12 @@ def hand_in(db: Connection, merchant: Merchant) -> Order:
     return submitted
 
 
-def change(db: Connection, merchant: Merchant, order: Order, **values: Any) -> Order:
+def change(
+    db: Connection, merchant: Merchant, order: Order, cards: Cards | None = None, **values: Any
+) -> Order:
     """Ask for another address or method."""
-    return change_shipping(a_work(db, merchant, now=NOON, catalogue=CATALOGUE), order, values)
+    work = a_work(db, merchant, now=NOON, catalogue=CATALOGUE, cards=cards)
+    return change_shipping(work, order, values)
 
 
 def test_another_address_costs_nothing_and_is_offered_anew(database: Database) -> None:
@@ -123,11 +128,16 @@ def test_who_pays_by_card_may_owe_the_difference_of_one_order(database: Database
             ),
             now=NOON,
         )
-        quicker = change(db, merchant, order, shipping_method=ShippingMethod.EXPRESS)
+        quicker = change(db, merchant, order, CARDS, shipping_method=ShippingMethod.EXPRESS)
         assert read_books(db, merchant.id).balance == quicker.price - order.price
 
-        with pytest.raises(WrongState, match="AccountBalanceInsufficient"):
-            change(db, merchant, another, shipping_method=ShippingMethod.EXPRESS)
+        with (
+            pytest.raises(WrongState, match="AccountBalanceInsufficient"),
+            db.begin_nested(),
+        ):
+            change(db, merchant, another, CARDS, shipping_method=ShippingMethod.EXPRESS)
+        # Where no cards are charged, everybody pays on account.
+        change(db, merchant, another, shipping_method=ShippingMethod.EXPRESS)
         # A slower one gives something back.
         slower = change(db, merchant, quicker, shipping_method=ShippingMethod.STANDARD)
         assert slower.price < quicker.price

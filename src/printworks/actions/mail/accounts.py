@@ -117,7 +117,7 @@ def check_accounts(system: SystemWork, *, low_percent: int, reminders: ReminderT
     """Tell merchants whose credit is low or who are overdue. Idempotent: it stores who was told."""
     if system.backing.mail_terms is None:
         return
-    for account in list_credit_accounts(system.db):
+    for account in list_credit_accounts(system.db, of_all=system.cards is None):
         _check_credit(system, account, low_percent)
         remind_overdue(system, account, reminders)
 

@@ -20,7 +20,7 @@ from printworks.errors import WrongState
 from printworks.rules.events import OrderChanged
 from printworks.rules.issues import check_not_compensated
 from printworks.rules.orders import OrderStatus
-from printworks.rules.payments import Billing, may_owe
+from printworks.rules.payments import is_on_account, may_owe
 from printworks.store.images.images import list_images, sum_items
 from printworks.store.issues.issues import is_compensated
 from printworks.store.labs.shipments import Shipments, list_shipments
@@ -86,7 +86,7 @@ def _require_credit(work: Work, added: int) -> None:
     """Refuse a difference beyond the merchant's credit: no card is charged for it."""
     owed = lock_books(work.db, work.merchant.id).balance
     limit = read_credit_limit(work.db, work.merchant.id)
-    on_account = work.merchant.billing is Billing.ACCOUNT
+    on_account = is_on_account(work.merchant.billing, work.cards)
     if added > 0:
         work.check_may_order()
     if added > 0 and not may_owe(added, owed=owed, limit=limit, on_account=on_account):

@@ -31,14 +31,18 @@ class CreditAccount(msgspec.Struct, frozen=True):
     reminders_paused: str
 
 
-def list_credit_accounts(db: Connection) -> Iterator[CreditAccount]:
-    """Yield the merchants that owe something, or have been told so."""
+def list_credit_accounts(db: Connection, *, of_all: bool) -> Iterator[CreditAccount]:
+    """Yield the merchants that owe something on account, or have been told so.
+
+    Where no cards are charged, all merchants pay on account.
+    """
     accounts = select(*columns_of(merchants, CreditAccount)).where(
-        merchants.c.billing == Billing.ACCOUNT,
         (merchants.c.balance > 0)
         | merchants.c.low_credit_told_at.is_not(None)
         | merchants.c.overdue_since.is_not(None),
     )
+    if not of_all:
+        accounts = accounts.where(merchants.c.billing == Billing.ACCOUNT)
     for row in read_all(db, accounts, merchants.c.id):
         yield CreditAccount(*row)
 

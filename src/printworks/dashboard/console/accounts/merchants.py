@@ -33,7 +33,7 @@ from printworks.dashboard.site.router import page_at
 from printworks.dashboard.site.visits import ConsoleVisit
 from printworks.errors import BadInput, NotFound, WrongState
 from printworks.rules.invoices import Invoicing
-from printworks.rules.payments import Billing
+from printworks.rules.payments import Billing, is_on_account
 from printworks.rules.people import Duty, Realm
 from printworks.rules.shares import ShareTerms
 from printworks.store.accounts.audit import list_audit
@@ -136,6 +136,7 @@ def show_merchant(visit: ConsoleVisit, link: FreshLink | None = None) -> Respons
         given_up=list_callbacks(visit.db, merchant.id, is_failed=True, limit=_FEW),
         card=get_card(visit.db, merchant.id),
         company=find_business(visit.db, merchant.id),
+        on_account=is_on_account(merchant.billing, visit.services.gateway.cards),
         overdue=read_reminder_standing(visit.db, merchant.id),
         reminders=list_reminders(visit.db, merchant.id, limit=_FEW),
         reminder_tones=REMINDER_TONES,
