@@ -32,6 +32,8 @@ from printworks.store.engine.database import Database
 from printworks.store.images.images import NewImage
 from printworks.store.money.ledger import NewLedgerEntry, post_entry
 from printworks.store.orders.orders import get_order
+from tests.actions.complaints import a_draft
+from tests.actions.test_ledger import CATALOGUE
 from tests.catalogue.folders import a_whole_folder
 from tests.factories import (
     NOON,
@@ -49,6 +51,21 @@ OPERATOR = Actor(Realm.OPERATOR, "admin@works.example")
 def operate(db: Connection, merchant: Merchant) -> Work:
     """Act as an operator for a merchant, as it is by now."""
     return a_work(db, get_merchant(db, merchant.id), actor=OPERATOR)
+
+
+def test_an_order_of_a_suspended_merchant_is_not_valid(database: Database) -> None:
+    with database.writing() as db:
+        alice = a_merchant(db)
+        draft = a_draft(db, alice)
+        before = check_submission(a_work(db, alice, catalogue=CATALOGUE), draft)
+        suspend_merchant(operate(db, alice), "May is unpaid")
+        suspended = a_work(db, get_merchant(db, alice.id), catalogue=CATALOGUE)
+
+        status = check_submission(suspended, draft)
+
+    assert before.is_valid
+    assert (status.is_valid, status.errors) == (False, [])
+    assert "This account is suspended (May is unpaid)" in (status.refusal or "")
 
 
 def test_a_suspended_merchant_orders_nothing_and_can_cancel(database: Database) -> None:

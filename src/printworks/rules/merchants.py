@@ -30,9 +30,16 @@ MOVES: Final = {
 
 def check_may_order(state: MerchantState, reason: str) -> None:
     """Refuse to order anything for a merchant that is suspended or closed."""
+    why_not = explain_account(state, reason)
+    if why_not is not None:
+        raise Restricted(why_not)
+
+
+def explain_account(state: MerchantState, reason: str) -> str | None:
+    """Say why nothing can be ordered for a merchant; None if it can."""
     if state is MerchantState.ACTIVE:
-        return
-    raise Restricted(
+        return None
+    return (
         f"This account is {state} ({reason}): nothing new can be ordered until the operator of the "
         "service reopens it. Orders can still be read and cancelled, and those in production go on."
     )

@@ -360,3 +360,11 @@ class TestWhereNobodyChargesCards:
             403,
             "Recipients cannot pay here; set `payment` to InvoiceMe.",
         )
+
+    def test_validation_says_that_recipients_cannot_pay(self, plain: Client) -> None:
+        order_id = a_draft(plain, payment="InvoiceRecipient")
+
+        status = plain.get(f"/orders/{order_id}/SubmissionStatus").data
+
+        assert (status["isValid"], status["generalErrors"]) == (False, [])
+        assert status["errorMessage"] == "Recipients cannot pay here; set `payment` to InvoiceMe."

@@ -1,7 +1,7 @@
 """Checks whether an order can be submitted, with errors and warnings."""
 
 from collections.abc import Callable, Hashable, Sequence, Set
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -13,7 +13,7 @@ from printworks.actions.work import Work
 from printworks.catalogue.products import Product, explain_misfit
 from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import WrongState
-from printworks.rules.merchants import explain_currency
+from printworks.rules.merchants import explain_account, explain_currency
 from printworks.rules.orders import OrderStatus, Payment
 from printworks.rules.payments import is_on_account, may_owe
 from printworks.rules.routing.model import Routed, Routing, Unroutable
@@ -36,6 +36,8 @@ from printworks.store.labs.shipments import WholeOrder, list_shipments
 from printworks.store.money.ledger import read_books, read_credit_limit
 from printworks.store.money.payments import get_card
 from printworks.store.orders.orders import Order
+
+NO_CHECKOUT: Final = "Recipients cannot pay here; set `payment` to InvoiceMe."
 
 
 class SubmissionStatus(msgspec.Struct, frozen=True):
@@ -131,6 +133,8 @@ def _check(
     )
     refusal = (
         explain_state(order.status)
+        or explain_account(work.merchant.state, work.merchant.state_reason)
+        or _refuse_recipient(work, order)
         or explain_currency(work.merchant.currency, work.catalogue.currencies)
         or refuse_unseen_price(work, whole)
         or _refuse_debt(work, added)
@@ -193,6 +197,12 @@ def _is_within_limit(work: Work, added: int) -> bool:
         return True
     owed = read_books(work.db, work.merchant.id).balance
     return may_owe(added, owed=owed, limit=limit, on_account=on_account)
+
+
+def _refuse_recipient(work: Work, order: Order) -> str | None:
+    """Return why the recipient of an order cannot pay for it."""
+    is_recipients = order.payment is Payment.INVOICE_RECIPIENT
+    return NO_CHECKOUT if is_recipients and work.cards is None else None
 
 
 def _refuse_debt(work: Work, added: int) -> str | None:

@@ -7,6 +7,7 @@ from printworks.actions.payments.payments import request_payment, resume_payment
 from printworks.actions.production.lab_limits import check_lab_of_key
 from printworks.actions.production.release import release_to_production
 from printworks.actions.submission.check import (
+    NO_CHECKOUT,
     ReadySubmission,
     make_ready,
     require_payable,
@@ -90,7 +91,7 @@ def await_payment(work: Work, order: Order, ready: ReadySubmission | None = None
             "AwaitingPayment; set its status to Submitted."
         )
     if work.cards is None:
-        raise WrongState("Recipients cannot pay here; set `payment` to InvoiceMe.")
+        raise WrongState(NO_CHECKOUT)
     check_lab_of_key(work, order, ready and ready.routing)
     require_payable(work, order, ready)
     taxed = tax_again(work, order)
