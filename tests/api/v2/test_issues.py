@@ -102,6 +102,17 @@ class TestCreating:
 
         assert issue["affectedImages"] == ids
 
+    def test_a_repeated_key_may_have_several_ids_or_none_at_all(self, v2: Client) -> None:
+        order_id = create(v2)
+        ids = [str(add(v2, order_id)["id"]) for _ in range(3)]
+        form = [("issue", "PrintDefects"), ("action", "Refund"), ("affectedImages[]", "")]
+        named = [("affectedImages[]", ",".join(ids[:2])), ("affectedImages[]", ids[2])]
+
+        none = seen(v2.post_form(f"/Orders/{order_id}/Issues", form))
+        all_of_them = seen(v2.post_form(f"/Orders/{order_id}/Issues", [*form, *named]))
+
+        assert (none["affectedImages"], all_of_them["affectedImages"]) == ([], ids)
+
     @pytest.mark.parametrize(
         ("members", "sentence"),
         [

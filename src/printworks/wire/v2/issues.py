@@ -33,14 +33,19 @@ def _read_image_ids(name: str, value: object) -> list[int]:
     """Read a list of numbers or texts, or a text with commas; forms number their members."""
     if isinstance(value, Mapping):
         value = list(value.values())
-    if isinstance(value, str):
-        value = [part for part in value.split(",") if part.strip(_WRAPPING)]
-    if not isinstance(value, list):
-        value = [value]
-    if len(value) > MOST_IMAGES:
+    given = value if isinstance(value, list) else [value]
+    parts = [part for element in given for part in _split_at_commas(element)]
+    if len(parts) > MOST_IMAGES:
         raise BadInput(f"`{name}` must have at most {MOST_IMAGES} elements.")
     # Named twice is meant once.
-    return list(dict.fromkeys(_read_image_id(name, element) for element in value))
+    return list(dict.fromkeys(_read_image_id(name, part) for part in parts))
+
+
+def _split_at_commas(element: object) -> list[object]:
+    """Return what an element names: nothing if it is empty, as the only one of a form may be."""
+    if not isinstance(element, str):
+        return [element]
+    return [part for part in element.split(",") if part.strip(_WRAPPING)]
 
 
 def _read_image_id(name: str, value: object) -> int:
