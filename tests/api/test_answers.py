@@ -67,6 +67,14 @@ json_values = st.recursive(
 )
 
 
+def test_every_line_break_survives_xml() -> None:
+    address = "1 High Street\r\nFlat 2\rLeft\nDoor"
+
+    read = ElementTree.fromstring(to_xml({"address1": address}))
+
+    assert read.findtext("address1") == address
+
+
 @given(json_values)
 def test_whatever_there_is_to_say_it_is_well_formed_xml(value: object) -> None:
     ElementTree.fromstring(to_xml(value))

@@ -17,6 +17,9 @@ XML: Final = "application/xml; charset=utf-8"
 _XML_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _NOT_IN_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
+# A parser would read a bare one as a line feed.
+_KEPT: Final = {"\r": "&#13;"}
+
 
 def render(
     status: int,
@@ -109,7 +112,7 @@ def _write_element(pieces: list[str], name: str, opening: str, value: Any) -> No
     elif isinstance(value, bool):
         pieces.append("true" if value else "false")
     else:
-        pieces.append(escape(_clean(str(value))))
+        pieces.append(escape(_clean(str(value)), _KEPT))
     pieces.append(f"</{name}>")
 
 
