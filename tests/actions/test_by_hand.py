@@ -20,13 +20,15 @@ from printworks.actions.payments.by_hand import (
 from printworks.actions.payments.ledger import post_by_hand, verify_ledgers
 from printworks.actions.payments.payments import record_refunded
 from printworks.actions.work import Actor
+from printworks.catalogue.products import Currency
 from printworks.errors import BadInput, NotFound, WrongState
 from printworks.rules.approvals import MoneyTerms
 from printworks.rules.invoices import InvoiceKind, Invoicing
 from printworks.rules.ledger import Account, EntryKind, LedgerLine, reversal_key
 from printworks.rules.people import Realm
 from printworks.rules.sales import Figures
-from printworks.store.accounts.merchants import Merchant
+from printworks.store.accounts.lifecycle import set_currency
+from printworks.store.accounts.merchants import Merchant, get_merchant
 from printworks.store.engine.database import Database
 from printworks.store.money.approvals import list_waiting
 from printworks.store.money.ledger import (
@@ -110,6 +112,29 @@ def test_the_tax_of_a_credit_is_reversed_with_it(database: Database) -> None:
             LedgerLine(Account.TAX, -10),
         )
     assert find_faults(database) == []
+
+
+def test_nothing_is_posted_in_a_currency_that_an_account_had_before(database: Database) -> None:
+    with database.writing() as db:
+        merchant = a_merchant(db)
+        post(db, merchant, K.CREDIT, 500)
+        post(db, merchant, K.PAYOUT, 500)
+        waiting = post(db, merchant, K.CREDIT, 2000, money_terms=STRICT).approval
+        set_currency(db, merchant.id, Currency.EUR)
+        kept_in_euros = get_merchant(db, merchant.id)
+    assert waiting is not None
+
+    for do in (
+        lambda db: approve(a_system_work(db, actor=BEN), waiting),
+        lambda db: reverse_entry(a_work(db, kept_in_euros, actor=ANN), 1, "a mistake"),
+    ):
+        with pytest.raises(WrongState, match="is kept in EUR by now"), database.writing() as db:
+            do(db)
+
+    with database.writing() as db:
+        assert owed(db, merchant) == 0
+        reject(a_system_work(db, actor=BEN), waiting)
+        assert list_waiting(db, limit=9) == []
 
 
 def test_a_reversal_without_the_tax_of_its_credit_is_found(database: Database) -> None:

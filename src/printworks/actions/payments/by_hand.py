@@ -60,15 +60,16 @@ def post_money(work: Work, posting: Posting) -> Posted:
 
 def reverse_entry(work: Work, number: int, memo: str, *, again: int | None = None) -> Posted:
     """Reverse an entry that was posted by hand, or ask for approval of that."""
-    new = _describe_reversal(get_entry(work.db, work.merchant.id, number), _read_memo(memo))
+    new = _describe_reversal(work, get_entry(work.db, work.merchant.id, number), _read_memo(memo))
     work.backing.money_terms.check_confirmed(new.amount, again)
     return _post_or_ask(work, new, reverses=number)
 
 
-def _describe_reversal(entry: LedgerEntry, memo: str) -> NewLedgerEntry:
+def _describe_reversal(work: Work, entry: LedgerEntry, memo: str) -> NewLedgerEntry:
     if entry.kind not in REVERSALS or entry.order_id is not None:
         message = f"Entry {entry.number} cannot be reversed: it changes with its order alone."
         raise WrongState(message)
+    _require_currency(work, entry.currency)
     return NewLedgerEntry(
         key=reversal_key(entry),
         kind=REVERSALS[entry.kind],
@@ -77,6 +78,16 @@ def _describe_reversal(entry: LedgerEntry, memo: str) -> NewLedgerEntry:
         currency=entry.currency,
         memo=memo,
     )
+
+
+def _require_currency(work: Work, currency: str) -> None:
+    """Refuse an amount of one currency in an account that is kept in another by now."""
+    kept_in = work.merchant.currency
+    if currency != kept_in:
+        raise WrongState(
+            f"That amount is in {currency}, and the account is kept in {kept_in} by now. "
+            f"Post what it is worth in {kept_in} instead."
+        )
 
 
 def _post_or_ask(work: Work, new: NewLedgerEntry, *, reverses: int | None) -> Posted:
@@ -126,8 +137,9 @@ def approve(system: SystemWork, approval_id: int) -> LedgerEntry:
     check_second_person(approval.asked_by, work.actor.who)
     if approval.reverses is not None:
         reversed_one = get_entry(work.db, work.merchant.id, approval.reverses)
-        reversal = _describe_reversal(reversed_one, approval.memo)
+        reversal = _describe_reversal(work, reversed_one, approval.memo)
         return _post(work, reversal, reverses=approval.reverses)
+    _require_currency(work, approval.currency)
     if approval.kind is EntryKind.PAYOUT:
         _require_balance(work, approval.amount)
     new = NewLedgerEntry(
