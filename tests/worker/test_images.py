@@ -132,6 +132,8 @@ class TestVerdicts:
         image = fetch_one(shop, shop.host.at("/cat.jpg", holds(A_PICTURE)), expected_md5=expected)
 
         assert (image.status, image.error_message) == (_S.INVALID, NOT_AS_EXPECTED)
+        # That of the file, so that the merchant can see which one is there.
+        assert image.md5 == hashlib.md5(A_PICTURE).hexdigest()
 
     def test_the_file_that_the_hash_names_is_ok(self, shop: Shop) -> None:
         expected = hashlib.md5(A_PICTURE).hexdigest()

@@ -35,6 +35,8 @@ class Failure(NamedTuple):
 
     status: ImageStatus
     message: str
+    # Of a file that was received, and is not the one that was wanted.
+    md5: str | None = None
 
 
 class Deferred(Exception):

@@ -177,7 +177,7 @@ async def _download(task: ImageTask, url: str, into: Path) -> _Arrival | Failure
         same = await context.in_thread(_find_same, context, fetched.sha256)
         arrival, md5 = _Arrival(fetched, same), fetched.md5
     if expected is not None and expected != md5:
-        return Failure(ImageStatus.INVALID, NOT_AS_EXPECTED)
+        return Failure(ImageStatus.INVALID, NOT_AS_EXPECTED, md5)
     return arrival
 
 
@@ -327,10 +327,10 @@ def _find_new_proxy(arrival: _Arrival, picture: Picture) -> str | None:
 def record_failure(task: ImageTask, failure: Failure) -> None:
     """Record why an image cannot be printed."""
     context, job, merchant, image = task
+    facts = {"error_message": failure.message} | ({"md5": failure.md5} if failure.md5 else {})
     with context.database.writing() as db:
-        actions.record_image_status(
-            context.work(db, merchant, job), image, failure.status, error_message=failure.message
-        )
+        work = context.work(db, merchant, job)
+        actions.record_image_status(work, image, failure.status, **facts)
 
 
 def _record_download_failure(task: ImageTask, message: str) -> None:
