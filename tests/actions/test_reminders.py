@@ -19,6 +19,7 @@ from printworks.rules.payments import Billing
 from printworks.rules.reminders import ReminderTone
 from printworks.store.accounts.merchants import Merchant, get_merchant
 from printworks.store.engine.database import Database
+from printworks.store.mail.choices import list_readers, write_choice
 from printworks.store.mail.mails import Mail
 from printworks.store.money.ledger import NewLedgerEntry, post_entry
 from printworks.store.money.reminders import (
@@ -92,6 +93,7 @@ def test_each_step_is_sent_once_and_becomes_firmer(database: Database) -> None:
     assert [(row.step, row.tone) for row in rows] == [(3, LAST), (2, FIRM), (1, FRIENDLY)]
     due_on = NOON.date()
     assert [(row.amount, row.due_on) for row in rows] == [(700, due_on.isoformat())] * 3
+    assert [row.readers for row in rows] == [1, 1, 1]
     assert (fact.amount, fact.currency, fact.due_on) == (700, "GBP", due_on)
     assert [mail.facts.items[0].merchant_code for mail in told] == [merchant.code] * 3
 
@@ -149,6 +151,18 @@ def test_only_what_is_overdue_counts_and_only_the_steps_that_are_set(database: D
         assert list_reminders(db, merchant.id, limit=9)[0].tone is FRIENDLY
 
 
+def test_a_reminder_that_nobody_wants_says_so(database: Database) -> None:
+    with database.writing() as db:
+        merchant = an_account(db)
+        owe(db, merchant, 700, days_ago=30)
+        [mary] = list_readers(db, merchant.id, MailKind.OVERDUE)
+        write_choice(db, mary.id, MailKind.OVERDUE, is_wanted=False)
+        sent = remind(db, merchant, 3)
+
+        assert sent == {}
+        assert [row.readers for row in list_reminders(db, merchant.id, limit=9)] == [0]
+
+
 def test_the_same_step_cannot_be_stored_twice(database: Database) -> None:
     with database.writing() as db:
         merchant = an_account(db)
@@ -160,6 +174,7 @@ def test_the_same_step_cannot_be_stored_twice(database: Database) -> None:
             amount=1,
             currency="GBP",
             due_on="2026-11-15",
+            readers=1,
             sent_at=NOON,
         )
         add_reminder(db, new)

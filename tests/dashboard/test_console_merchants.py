@@ -261,6 +261,7 @@ class TestReminders:
                     amount=12_345,
                     currency="GBP",
                     due_on="2026-10-04",
+                    readers=step - 1,
                     sent_at=NOON,
                 )
                 add_reminder(db, new)
@@ -280,8 +281,8 @@ class TestReminders:
         resumed = operator.follow(operator.do(page, "resume-reminders"))
         again = operator.do(page, "resume-reminders")
 
-        assert "Last notice: £123.45" in seen
-        assert "Friendly reminder: £123.45" in seen
+        assert "Friendly reminder: £123.45 Nobody of the merchant wants this mail" in seen
+        assert "Last notice: £123.45 Sent" in seen
         assert "due since Sun, 4 Oct 2026" in seen
         assert f"Reminders are paused They dispute it {HOSTILE}" in shown
         assert refused.status == 400

@@ -100,6 +100,7 @@ def _remind(database: Database, alice: Window) -> None:
             amount=700,
             currency="GBP",
             due_on="2026-11-15",
+            readers=1,
             sent_at=NOON,
         )
         add_reminder(db, new)

@@ -12,6 +12,7 @@ from printworks.actions.work import SystemWork, Work
 from printworks.errors import WrongState
 from printworks.rules.mail import MailKind, NoticeFact, find_overdue, should_remind
 from printworks.rules.reminders import find_due_step, find_tone, read_pause_reason
+from printworks.store.mail.choices import list_readers
 from printworks.store.money.accounts import (
     CreditAccount,
     find_oldest_unpaid,
@@ -97,6 +98,7 @@ def _take_step(system: SystemWork, owed: _Overdue, days: Sequence[int]) -> None:
         amount=owed.amount,
         currency=account.currency,
         due_on=(today - overdue_for).isoformat(),
+        readers=len(list_readers(system.db, account.id, MailKind.OVERDUE)),
         sent_at=owed.now,
     )
     add_reminder(system.db, new)

@@ -22,17 +22,20 @@ class NewReminder(msgspec.Struct, frozen=True, kw_only=True):
     currency: str
     # In ISO 8601.
     due_on: str
+    # How many people of the merchant are told.
+    readers: int
     sent_at: datetime
 
 
 class Reminder(msgspec.Struct, frozen=True):
-    """A reminder that was sent."""
+    """A reminder that was sent, unless nobody wants to be told."""
 
     step: int
     tone: ReminderTone
     amount: int
     currency: str
     due_on: str
+    readers: int
     sent_at: datetime
 
 

@@ -21,6 +21,8 @@ reminders = Table(
     Column("amount", BigInteger, nullable=False),
     Column("currency", Text, nullable=False),
     Column("due_on", Text, nullable=False),
+    # How many people of the merchant were told: none, if nobody wants to be.
+    Column("readers", Integer, nullable=False),
     # In the time of the merchant.
     Column("sent_at", Timestamp, nullable=False),
     UniqueConstraint("merchant_id", "overdue_since", "step"),

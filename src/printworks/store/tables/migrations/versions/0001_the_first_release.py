@@ -552,6 +552,7 @@ numbered_table(
     *required(TEXT, "tone"),
     *required(BIGINT, "amount"),
     *required(TEXT, "currency", "due_on"),
+    *required(INTEGER, "readers"),
     *required(TIMESTAMP, "sent_at"),
     sa.UniqueConstraint("merchant_id", "overdue_since", "step"),
 )
