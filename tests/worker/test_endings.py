@@ -7,11 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Any
 
+import pytest
 from sqlalchemy import Connection
 
 from printworks.rules.jobs import Policy, Pool
 from printworks.store.engine.database import Database
 from printworks.store.queue.jobs import Job
+from printworks.worker import loop
 from printworks.worker.loop import Completion, Context, Worker
 from tests.factories import NOON
 from tests.worker.queues import (
@@ -128,6 +130,35 @@ def test_who_only_waits_for_others_steps_aside(database: Database) -> None:
         handlers={KIND: wait_for_others, QUICK: be_quick},
         policies={KIND: both, QUICK: both},
     )
+
+    assert list_states(database) == ["done", "done"]
+
+
+def test_who_comes_alone_does_not_wait_for_those_that_hang(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Longer than the scene may take.
+    monkeypatch.setattr(loop, "SECONDS_BETWEEN_CLAIMS", 60)
+    enqueue_one(database)
+    has_begun, may_end, is_done = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def hang(_context: Context, _job: Job) -> None:
+        has_begun.set()
+        await may_end.wait()
+
+    async def be_quick(_context: Context, _job: Job) -> None:
+        is_done.set()
+
+    async def scene(worker: Worker) -> None:
+        async with running(worker):
+            await has_begun.wait()
+            await asyncio.to_thread(enqueue_one, database, kind=QUICK)
+            await is_done.wait()
+            may_end.set()
+
+    both = a_policy(pool=Pool.CALLBACKS)
+    handlers = {KIND: hang, QUICK: be_quick}
+    work(database, hang, scene, handlers=handlers, policies={KIND: both, QUICK: both})
 
     assert list_states(database) == ["done", "done"]
 

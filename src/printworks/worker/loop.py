@@ -60,8 +60,10 @@ SECONDS_TO_GROUP: Final = 0.01
 LARGEST_GROUP: Final = 64
 # How often a worker polls for jobs without being woken, such as those of a dead worker.
 LONGEST_PAUSE: Final = 1.0
-# Other running jobs soon end too: one claim for many is much cheaper than many claims.
+# The wait after a claim that took this many jobs: others soon end or come, and one claim for many is
+# much cheaper than many claims. Whoever comes alone does not wait for those that hang.
 SECONDS_BETWEEN_CLAIMS: Final = 0.005
+MANY_JOBS: Final = 3
 # The wait after a claim that saw only some lanes, or lost what it saw to another worker.
 SHORT_PAUSE: Final = 0.02
 # How often those that wait for other servers are asked to leave their slots.
@@ -107,6 +109,7 @@ class Worker:
         self._enqueued_hour = ""
         # The pools in which something is left to claim.
         self._more: frozenset[Pool] = frozenset()
+        self._is_busy = False
         self._running: dict[Claim, asyncio.Task[None]] = {}
         self._finished = 0
         self._ended: list[Outcome] = []
@@ -136,7 +139,7 @@ class Worker:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(pause):
                         await self._wake.wait()
-                if self._slots.taken:
+                if self._is_busy:
                     await asyncio.sleep(SECONDS_BETWEEN_CLAIMS)
             await self._shut_down()
             for task in tasks:
@@ -183,6 +186,7 @@ class Worker:
             log.exception("claim failed", worker=self.name)
             return SECONDS_TO_RECOVER
         _tasks = self._start(claimed)
+        self._is_busy = len(claimed.jobs) >= MANY_JOBS
         self._more = (self._more - rooms.keys()) | claimed.more
         return self._pause_after(claimed)
 
