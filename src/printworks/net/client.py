@@ -104,16 +104,15 @@ class Outbound:
             keepalive_timeout=4,
             ssl=tls or True,
         )
-        watch = _trace_connections()
         self._session = ClientSession(
             connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=False,
             auto_decompress=False,
             headers={"User-Agent": USER_AGENT, "Accept-Encoding": "identity"},
-            trace_configs=[watch],
+            trace_configs=[_trace_connections()],
         )
-        self._posting = Posting(self._session, connector, watch)
+        self._posting = Posting(self._session, connector)
 
     async def __aenter__(self) -> Self:
         return self

@@ -34,6 +34,7 @@ SWITCHING_PROTOCOLS: Final = 101
 
 # A value with one of these would add lines of its own.
 _UNSAFE: Final = re.compile(r"[\r\n\0]")
+_NO_CONTEXT: Final = SimpleNamespace()
 
 
 class Answering(NamedTuple):
@@ -44,16 +45,32 @@ class Answering(NamedTuple):
     connection: Connection
 
 
+class _Noting(Trace):
+    """Notes in the progress of a request whether its connection is new, and nothing else."""
+
+    def __init__(self, session: ClientSession, rest: TraceConfig, progress: Progress) -> None:
+        super().__init__(session, rest, _NO_CONTEXT)
+        self._progress = progress
+
+    async def send_connection_create_end(self) -> None:
+        self._progress.is_connected = True
+
+    async def send_connection_reuseconn(self) -> None:
+        self._progress.is_connected = True
+        self._progress.is_reused = True
+
+
 class Posting:
     """Sends bodies; the connector stays the caller's."""
 
-    def __init__(self, session: ClientSession, connector: TCPConnector, watch: TraceConfig) -> None:
+    def __init__(self, session: ClientSession, connector: TCPConnector) -> None:
         self._session = session
         self._connector = connector
-        # Notes in the progress of a request whether its connection is new.
-        self._watch = watch
-        # Callbacks go to the same few addresses again and again.
+        self._ignoring = TraceConfig()
+        self._ignoring.freeze()
+        # Callbacks go to the same few addresses again and again, with the same headers.
         self.prepare = lru_cache(maxsize=256)(self._prepare)
+        self._write_lines = lru_cache(maxsize=16)(self._write_own_lines)
 
     def _prepare(self, address: str) -> ClientRequest:
         """Read an address, once for many posts; raise `BadAddress` if it is wrong."""
@@ -72,9 +89,8 @@ class Posting:
         text = self._write_head(request, len(body), headers) + body
         while True:
             progress.begin(request.url)
-            noted = SimpleNamespace(trace_request_ctx=progress)
-            watching = [Trace(self._session, self._watch, noted)]
-            connection = await self._connector.connect(request, watching, limits)
+            noting = _Noting(self._session, self._ignoring, progress)
+            connection = await self._connector.connect(request, [noting], limits)
             try:
                 answering = await _exchange(connection, text)
             except BaseException as error:
@@ -89,15 +105,21 @@ class Posting:
                 return answering
 
     def _write_head(self, request: ClientRequest, length: int, headers: Mapping[str, str]) -> bytes:
-        fields = self._session.headers.copy()
-        fields.update(headers)
-        fields.setdefault("Accept", "*/*")
-        fields["Content-Length"] = str(length)
-        if _UNSAFE.search("".join(fields.values())):
+        if _UNSAFE.search("".join(headers.values())):
             raise ValueError("A header holds a line break.")
-        lines = [f"{name}: {value}\r\n" for name, value in fields.items()]
+        lines = [f"{name}: {value}\r\n" for name, value in headers.items()]
         where = f"POST {request.url.raw_path_qs} HTTP/1.1\r\nHost: {request.headers['Host']}\r\n"
-        return "".join((where, *lines, "\r\n")).encode()
+        own = self._write_lines(tuple(headers))
+        return "".join((where, own, *lines, f"Content-Length: {length}\r\n\r\n")).encode()
+
+    def _write_own_lines(self, given: tuple[str, ...]) -> str:
+        """Write the headers that a caller does not give, for these names of those it does."""
+        fields = {**self._session.headers, "Accept": "*/*"}
+        names = {name.lower() for name in given}
+        own = [
+            f"{name}: {value}\r\n" for name, value in fields.items() if name.lower() not in names
+        ]
+        return "".join(own)
 
 
 async def _exchange(connection: Connection, text: bytes) -> Answering:
