@@ -3,7 +3,14 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from printworks.actions.images.images import add_images
+import msgspec
+
+from printworks.actions.images.images import (
+    CheckedImages,
+    add_batch,
+    add_images,
+    check_batch,
+)
 from printworks.actions.orders.orders import cancel_order
 from printworks.actions.orders.plans import get_planned_order, plan_orders
 from printworks.actions.submission.submit import prepare_submission, submit_order
@@ -22,11 +29,13 @@ from printworks.store.labs.shipments import (
 from printworks.store.orders.orders import Order, get_order, get_order_to_change
 from printworks.store.orders.pages import list_orders
 from printworks.store.orders.whole_orders import complete_orders
+from tests.actions.price_lists import a_list_of, an_owner, read_book
 from tests.factories import a_merchant, a_work, an_order
 
 CATALOGUE: Final = open_catalogue(None)
 PRINT: Final = "GLOBAL-PHO-4X6-PRO"
 MUG: Final = "MUG-10OZ-WHITE"
+A_MUG: Final = NewImage(sku=MUG, url="https://shop.example/cat.jpg", copies=1)
 ADDRESS: Final = {"address1": "1 High Street", "town_or_city": "York", "postal_code": "YO1 1AA"}
 
 
@@ -198,3 +207,51 @@ class TestSubmission:
         assert cancelled.status is OrderStatus.CANCELLED
         assert not cancelled.needs_plan
         assert kept == []
+
+
+class TestBatch:
+    """A batch is checked before its transaction, which takes it if nothing has changed since."""
+
+    def check(self, database: Database, merchant: Merchant, order: Order) -> CheckedImages:
+        with database.reading() as db:
+            work = a_work(db, merchant, catalogue=CATALOGUE)
+            return check_batch(work, get_order(db, merchant.id, order.id), lambda _, __: [A_MUG])
+
+    def is_taken(
+        self, database: Database, checked: CheckedImages, merchant: Merchant, **backing: Any
+    ) -> bool:
+        with database.reading() as db:
+            work = a_work(db, merchant, **{"catalogue": CATALOGUE, **backing})
+            [order] = list_orders(db, merchant.id, limit=9, start=0).orders
+            return checked.is_for(work, order)
+
+    def test_it_is_added_as_it_was_checked(self, database: Database) -> None:
+        merchant, order = an_open_order(database, PRINT)
+        checked = self.check(database, merchant, order)
+
+        assert self.is_taken(database, checked, merchant)
+        with database.writing() as db:
+            work = a_work(db, merchant, catalogue=CATALOGUE)
+            [mug] = add_batch(work, get_order_to_change(db, merchant.id, order.id), checked)
+        whole = look(database, merchant, order.id)
+        assert mug.price == [image.price for image in whole.images][-1] > 0
+
+    def test_it_is_checked_again_for_another_version_of_the_order(self, database: Database) -> None:
+        merchant, order = an_open_order(database, PRINT)
+        checked = self.check(database, merchant, order)
+        add(database, merchant, order.id, MUG)
+
+        assert not self.is_taken(database, checked, merchant)
+
+    def test_it_is_checked_again_by_another_catalogue_and_for_other_prices(
+        self, database: Database
+    ) -> None:
+        merchant, order = an_open_order(database, PRINT)
+        checked = self.check(database, merchant, order)
+        other = msgspec.structs.replace(CATALOGUE)
+        with database.writing() as db:
+            a_list_of(an_owner(db), merchant, percent_off=5000)
+            book = read_book(db)
+
+        assert not self.is_taken(database, checked, merchant, catalogue=other)
+        assert not self.is_taken(database, checked, merchant, price_book=book)

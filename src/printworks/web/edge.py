@@ -57,7 +57,7 @@ _NOT_MODIFIED: Final = 304
 OUTSIDE_THREADS: Final = 8
 # Concurrent uploads in the image processor.
 CPU_THREADS: Final = 2
-# A submission writes about as much as this many creates.
+# A submission or a batch writes about as much as this many creates.
 HEAVY: Final = 4
 
 

@@ -1,7 +1,7 @@
 """Actions on the images of an order, each in the caller's transaction."""
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
 
 import msgspec
 from sqlalchemy import Connection
@@ -12,7 +12,9 @@ from printworks.actions.mail.notices import describe_order, notify
 from printworks.actions.orders.quotes import QuotedOrder, find_price, price_order, quote_order
 from printworks.actions.production.release import enqueue_prints, enqueue_sending
 from printworks.actions.work import Work
+from printworks.catalogue.merchant_prices import MerchantPrices
 from printworks.catalogue.products import choose_attributes
+from printworks.catalogue.snapshot import Catalogue
 from printworks.errors import BadInput, NotSold, WrongState
 from printworks.rules.events import ImageJudged, ImageRemoved, ImageRendered, ImagesAdded
 from printworks.rules.images import (
@@ -41,19 +43,54 @@ FILE_ALREADY_SENT: Final = "Another request is already sending the file of this 
 FAILED: Final = frozenset({ImageStatus.FILE_NOT_FOUND_AT_URL, ImageStatus.INVALID})
 
 
-def add_images(
-    work: Work, order: Order, added: Sequence[NewImage], *, is_batch: bool = False
-) -> list[Image]:
-    """Add images to an open order, all or none, and enqueue their downloads.
+class CheckedImages(NamedTuple):
+    """Images that were checked against the catalogue, for a version of the order they are for.
 
-    The refusal of a batch names the element that is wrong, even if there is only one.
+    Hundreds of them take as long as many short requests, so this is done before the transaction.
     """
+
+    version: int
+    catalogue: Catalogue
+    prices: MerchantPrices
+    images: Sequence[NewImage]
+    # Why they are not added.
+    refusal: BadInput | None
+
+    def is_for(self, work: Work, order: Order) -> bool:
+        """Whether neither the order nor what the merchant may buy has changed since."""
+        is_sold_alike = self.catalogue is work.catalogue and self.prices == work.prices
+        return is_sold_alike and self.version == order.version
+
+
+def check_batch(
+    work: Work, order: Order, read: Callable[[Work, Order], Sequence[NewImage]]
+) -> CheckedImages:
+    """Read images and check them against the catalogue; a refusal names the element it is about."""
+    try:
+        images, refusal = _normalise_each(work, order, read(work, order)), None
+    except BadInput as error:
+        images, refusal = [], error
+    return CheckedImages(order.version, work.catalogue, work.prices, images, refusal)
+
+
+def add_batch(work: Work, order: Order, checked: CheckedImages) -> list[Image]:
+    """Add images to an open order, all or none, and enqueue their downloads."""
+    if checked.refusal is not None:
+        raise checked.refusal
+    return _add(work, order, checked.images)
+
+
+def add_images(work: Work, order: Order, added: Sequence[NewImage]) -> list[Image]:
+    """Add images to an open order, all or none, and enqueue their downloads."""
+    return _add(work, order, [normalise_image(work, order, new) for new in added])
+
+
+def _add(work: Work, order: Order, new: Sequence[NewImage]) -> list[Image]:
     work.check_may_order()
     most = work.quotas.order_images
-    check_adding(order.status, present=order.image_count, added=len(added), most=most)
+    check_adding(order.status, present=order.image_count, added=len(new), most=most)
     check_files(work.merchant.file_bytes, work.quotas)
     check_not_being_paid(order.payment_request_id)
-    new = _normalise_each(work, order, added, is_batch=is_batch)
     images = store.insert_images(work.db, order.id, new, now=work.now)
     if not images:
         return []
@@ -73,16 +110,12 @@ def attach_images(work: Work, order: Order, images: Sequence[Image]) -> QuotedOr
     return quoted
 
 
-def _normalise_each(
-    work: Work, order: Order, added: Sequence[NewImage], *, is_batch: bool
-) -> list[NewImage]:
+def _normalise_each(work: Work, order: Order, added: Sequence[NewImage]) -> list[NewImage]:
     normalised = []
     for number, new in enumerate(added, start=1):
         try:
             normalised.append(normalise_image(work, order, new))
         except BadInput as refusal:
-            if not is_batch:
-                raise
             raise BadInput(f"Element {number}: {refusal.message}") from refusal
     return normalised
 

@@ -141,6 +141,7 @@ ENDPOINTS: Final = (
     POST(
         "/Orders/{orderId}/Photos/Batch",
         photos.add_photos,
+        prepare=photos.prepare_photos,
         takes=Annotated[list[AddPhotoByUrl], Meta(max_length=MOST_IN_BATCH)],
         shows=BatchOut,
         refuses=(BadInput, WrongState, NotFound),

@@ -5,9 +5,11 @@ from functools import partial
 from typing import Any
 
 from printworks.actions.images import images as actions
+from printworks.actions.images.images import CheckedImages
 from printworks.actions.images.uploads import begin_awaited_upload, begin_upload
+from printworks.actions.work import Work
+from printworks.api.batches import add_prepared_batch, prepare_batch
 from printworks.api.endpoints import Call
-from printworks.api.orders import find_open_order
 from printworks.api.uploads import add_upload, fill_image, find_upload
 from printworks.errors import BadInput
 from printworks.rules.images import MOST_IN_BATCH, check_adding
@@ -87,20 +89,23 @@ def fill_photo(call: Call) -> Any:
     return fill_image(call, call.number("photoId"), partial(_show, call))
 
 
+def prepare_photos(call: Call) -> CheckedImages | None:
+    """Check several photos before they are added."""
+    return prepare_batch(call, partial(_read_photos, call.body))
+
+
 def add_photos(call: Call) -> BatchOut:
     """Add several photos by their addresses, all or none."""
-    order = find_open_order(call)
-    wanted = read_each(AddPhotoByUrl, call.body, most=MOST_IN_BATCH)
-    new = _find_types(call, order, wanted)
-    images = actions.add_images(call.work, order, new, is_batch=True)
+    images = add_prepared_batch(call, partial(_read_photos, call.body))
     return BatchOut(show_photos(images, call.work.catalogue, call.links))
 
 
-def _find_types(call: Call, order: Order, wanted: Sequence[AddPhoto]) -> list[NewImage]:
+def _read_photos(body: object, work: Work, order: Order) -> list[NewImage]:
+    wanted = read_each(AddPhotoByUrl, body, most=MOST_IN_BATCH)
     found = []
     for number, photo in enumerate(wanted, start=1):
         try:
-            product = find_sold_type(photo.type, order, call.work.catalogue)
+            product = find_sold_type(photo.type, order, work.catalogue)
         except BadInput as refusal:
             raise BadInput(f"Element {number}: {refusal.message}") from refusal
         found.append(photo.to_new_image(product, order))

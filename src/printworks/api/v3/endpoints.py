@@ -128,6 +128,7 @@ ENDPOINTS: Final = (
     POST(
         "/orders/{orderId}/images/batch",
         images.add_images,
+        prepare=images.prepare_images,
         takes=Annotated[list[AddImage], Meta(max_length=MOST_IN_BATCH)],
         shows=BatchOut,
         refuses=(BadInput, WrongState, NotFound),
