@@ -231,7 +231,10 @@ class TestWhatIsWrittenDown:
 def test_when_too_many_sign_in_at_once_the_rest_are_asked_to_come_back(
     server: Server, alice: Window, newcomer: Window
 ) -> None:
-    passwords = server.app._page_services.passwords
+    newcomer.open("/sign-in")
+    site = server.app._site
+    assert site is not None
+    passwords = site.result().services.passwords
     places = [passwords.place() for _ in range(MOST_WAITING)]
     for place in places:
         place.__enter__()

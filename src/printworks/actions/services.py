@@ -18,7 +18,6 @@ from printworks.errors import OutOfRoom
 from printworks.files import open_files
 from printworks.files.store import Files
 from printworks.imaging.processor import ImageProcessor
-from printworks.mail.smtp import open_mailer
 from printworks.mail.transport import Mailer
 from printworks.net.guard import Guard
 from printworks.payments.gateway import Gateway
@@ -190,6 +189,9 @@ class Services:
     @property
     def mailer(self) -> Mailer | None:
         """What sends mail; None if the operator has set no mail server."""
+        # Imported here: only workers send mail.
+        from printworks.mail.smtp import open_mailer
+
         return open_mailer(self.settings)
 
     @property

@@ -15,9 +15,9 @@ import msgspec
 from printworks.actions.services import Services
 from printworks.actions.work import SYSTEM
 from printworks.api.endpoints import ApiFamily, Call, Endpoint
+from printworks.api.links import LinkMaker
 from printworks.api.messages import LongBody, Request, Response
 from printworks.api.orders import show_orders
-from printworks.api.proofs import LinkMaker
 from printworks.api.responses import choose_media_type, join_items, split_frame, write_items
 from printworks.rules.lists import MOST_AT_ONCE, SizedOrder, count_fitting, split_into_pieces
 from printworks.store.accounts.merchants import get_merchant

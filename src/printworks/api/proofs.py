@@ -6,17 +6,15 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
-from sqlalchemy import Connection
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from printworks.actions.services import Services
+from printworks.api.links import LinkMaker
 from printworks.files.errors import FileMissing, FilesUnavailable
-from printworks.store.accounts.secrets import get_link_key
 from printworks.store.images.pictures import proof_key
-from printworks.wire.links import Links, end_of, find_end
 
 _PATH: Final = ("image", "signature", "name")
 _NAMES: Final = frozenset({"preview", "thumbnail", "mockup"})
@@ -26,33 +24,8 @@ _NUMBER: Final = re.compile("[0-9]{1,19}")
 _CACHING: Final = "private, max-age={seconds}, immutable"
 # An image that was changed may be changed again before its proofs are rendered.
 _EDITED: Final = "private, max-age=60"
-_YEAR: Final = timedelta(days=365)
 # Even a picture that is also something else must not run or load anything.
 _POLICY: Final = "default-src 'none'; sandbox"
-
-
-class LinkMaker:
-    """Makes links; reads the key that signs them on first use, so that a start does not wait."""
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
-        self._links: Links | None = None
-
-    def make(self, db: Connection) -> Links:
-        links, valid_for = self._links, self._services.settings.proof_links_valid_for
-        end = None if valid_for is None else find_end(self._services.clock(), valid_for)
-        if links is None or links.end != end:
-            key = get_link_key(db, self._services.vault)
-            links = self._links = Links(self._services.settings.public_url, key, end)
-        return links
-
-    def time_left(self, signature: str) -> timedelta:
-        """Return how long a link with a valid signature still works."""
-        end = end_of(signature)
-        if end is not None:
-            return end - self._services.clock()
-        # Where links end, those that do not are from before.
-        return timedelta(0) if self._services.settings.proof_links_valid_for else _YEAR
 
 
 def proof_routes(links: LinkMaker, services: Services) -> Sequence[BaseRoute]:

@@ -26,9 +26,9 @@ from printworks.api.idempotency import (
     store_response,
 )
 from printworks.api.kept_answers import MarkedAnswers
+from printworks.api.links import LinkMaker
 from printworks.api.long_lists import LongList, make_response
 from printworks.api.messages import Identity, Request, Response
-from printworks.api.proofs import LinkMaker
 from printworks.api.refusals import answer_error
 from printworks.api.responses import render
 from printworks.api.routing import MatchedRequest

@@ -22,12 +22,10 @@ def serve(session: CommandSession, host: Host = None, port: Port = None) -> None
     from printworks import log
     from printworks.catalogue.opening import open_catalogue
     from printworks.cli.demo import get_demo_credentials, make_first_invitation
-    from printworks.cli.screen import welcome
     from printworks.cli.supervisor import WEB, Supervisor, lock_data_folder
     from printworks.clock import system_clock
     from printworks.web.server import check_address, serve_web
     from printworks.web.tls import prepare_tls
-    from printworks.worker.main import run_worker
 
     settings = _listen_on(session, host, port)
     make_data_folder(settings)
@@ -43,11 +41,22 @@ def serve(session: CommandSession, host: Host = None, port: Port = None) -> None
             if services.is_sandbox:
                 demo = get_demo_credentials(services)
                 invitation = make_first_invitation(services)
-        processes = {WEB: serve_web, "worker": run_worker}
-        supervisor = Supervisor(
-            settings, processes, when_ready=lambda: welcome(settings, demo, invitation)
-        )
-        sys.exit(supervisor.run())
+
+        def show_welcome() -> None:
+            from printworks.cli.screen import welcome
+
+            welcome(settings, demo, invitation)
+
+        # The web process comes first: somebody waits for it.
+        processes = {WEB: serve_web, "worker": _run_worker}
+        sys.exit(Supervisor(settings, processes, when_ready=show_welcome).run())
+
+
+def _run_worker(settings: Settings) -> None:
+    # Imported in the process that needs it, while the web process starts.
+    from printworks.worker.main import run_worker
+
+    run_worker(settings)
 
 
 @command(app, "web", has_json=False)
@@ -78,11 +87,9 @@ def _listen_on(session: CommandSession, host: str | None, port: int | None) -> S
 @command(app, "work", has_json=False)
 def work(session: CommandSession) -> None:
     """Run a worker alone: everything that happens after a request."""
-    from printworks.worker.main import run_worker
-
     with open_services(session.settings):
         pass  # the database is up to date now, or this would have failed
-    run_worker(session.settings)
+    _run_worker(session.settings)
 
 
 @command(app, "migrate")

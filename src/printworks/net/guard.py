@@ -8,10 +8,9 @@ lookup that could return another address.
 import socket
 from collections.abc import Collection
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 from urllib.parse import urlsplit
 
-from aiohttp import AddrInfoType
 from yarl import URL
 
 from printworks.net.addresses import METADATA, is_forbidden, read_address
@@ -19,6 +18,10 @@ from printworks.net.errors import BadAddress
 from printworks.net.own_address import OwnAddress
 from printworks.net.urls import read_url
 from printworks.settings import Settings, is_loopback
+
+if TYPE_CHECKING:
+    # Web processes check addresses, and connect to none.
+    from aiohttp import AddrInfoType
 
 PORTS: Final = frozenset({80, 443})
 _LOOPBACK: Final = (IPv4Network("127.0.0.0/8"), IPv6Network("::1/128"))
@@ -88,7 +91,7 @@ class Guard:
         if port not in PORTS and not has_any_port:
             raise BadAddress("The port of an address must be 80 or 443.")
 
-    def __call__(self, info: AddrInfoType) -> socket.socket:
+    def __call__(self, info: "AddrInfoType") -> socket.socket:
         """Create a socket for an address of `getaddrinfo`; the factory for aiohttp."""
         family, kind, protocol, _, where = info
         if family not in (socket.AF_INET, socket.AF_INET6):

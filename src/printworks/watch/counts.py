@@ -16,6 +16,8 @@ JOB_BOUNDS: Final = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60
 # What is no endpoint of the API.
 PAGES: Final = "pages"
 UNKNOWN: Final = "unknown"
+# A state that processes share, by its name in `Counts.show`.
+CONNECTIONS_OPEN: Final = "connections"
 
 
 class Times(msgspec.Struct, array_like=True):

@@ -19,6 +19,7 @@ from printworks.rules.heartbeats import is_alive
 from printworks.settings import Settings, is_in_s3
 from printworks.store.console.watching import WatchedFacts
 from printworks.watch.counts import (
+    CONNECTIONS_OPEN,
     JOB_BOUNDS,
     REQUEST_BOUNDS,
     SavedCounts,
@@ -29,9 +30,6 @@ from printworks.watch.counts import (
     sum_states,
 )
 from printworks.watch.shared_counts import CountsOfProcess
-
-# States that processes share, by their names in `Counts.show`.
-CONNECTIONS_OPEN: Final = "connections"
 
 
 class Measured(NamedTuple):

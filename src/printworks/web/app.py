@@ -1,24 +1,19 @@
 """The web process as one ASGI application: the API, the pages, their start and stop."""
 
+import asyncio
 import threading
 from collections.abc import Sequence
-from datetime import timedelta
-from functools import cached_property
-from typing import Any, Final
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
 
 from printworks.actions.services import Services
 from printworks.api.credentials import credential_headers
 from printworks.api.endpoints import ApiFamily
-from printworks.api.proofs import LinkMaker, proof_routes
+from printworks.api.links import LinkMaker
 from printworks.api.routing import NoSuchPath, Router
 from printworks.api.service import ApiService
-from printworks.api.webhooks import webhook_routes
+from printworks.catalogue.public_holidays import find_delivery_calendar
 from printworks.clock import Clock, system_clock
-from printworks.dashboard.site.branding import brand_routes
-from printworks.dashboard.site.routes import payment_routes, people_routes
-from printworks.dashboard.site.security_txt import security_routes
-from printworks.dashboard.site.services import PageServices
-from printworks.dashboard.site.start import start_routes
 from printworks.settings import Settings
 from printworks.watch.counts import Counts
 from printworks.watch.observing import Observer
@@ -28,16 +23,18 @@ from printworks.web.cores import keep_on
 from printworks.web.edge import CPU_THREADS, OUTSIDE_THREADS, Edge, begin_request, upload_limits
 from printworks.web.families import FAMILIES
 from printworks.web.leftovers import ArrivingBody, Leftovers
-from printworks.web.pages import PageServer, normal_path
 from printworks.web.probes import PROBES, Probes
 from printworks.web.receiving import Receive, Scope, Send
-from printworks.web.reference import all_reference_routes
 from printworks.web.request_log import RequestLog
 from printworks.web.shares import Shares
-from printworks.worker.advance import ClockMover
 
-# Opened with the first page. More page requests than this wait for each other.
-PAGE_CONNECTIONS: Final = 8
+if TYPE_CHECKING:
+    from printworks.web.site import Site
+    from printworks.worker.advance import ClockMover
+
+# The pages take as long to import as all the rest, and no request of the API needs them. So they
+# come after the first answers, but before most people ask for one.
+SECONDS_ALONE: Final = 0.5
 # A body that was refused may be this much larger than the largest upload, and is still received.
 MORE_DISCARDED: Final = 100_000_000
 # How pages refuse those who ask too often, or for too much at once.
@@ -55,24 +52,16 @@ class Application:
         self._clock = clock
         self._router = Router(families)
         self.counts = Counts()
-        self._clock_mover = ClockMover(settings, clock)
         # For the core, the outside and the CPU threads, what is unchanged, the writer, the
         # request log, the readiness, the catalogue, and the brand.
         connections = settings.web_threads + OUTSIDE_THREADS + CPU_THREADS + 6
         # One slot is enough for uploads and checks; the worker processes orders.
-        self._services = Services(
-            settings, clock, connections, advance_clock=self._clock_mover.advance
-        )
+        self._services = Services(settings, clock, connections, advance_clock=self._advance_clock)
+        self._clock_mover: ClockMover | None = None
+        self._opening_mover = threading.Lock()
         self._links = LinkMaker(self._services)
-        # Connections of their own, so that pages cannot take those of the API.
-        self._page_services = PageServices(
-            settings,
-            clock,
-            PAGE_CONNECTIONS,
-            advance_clock=self._clock_mover.advance,
-            parent=self._services,
-        )
         self._families = families
+        self._site: asyncio.Future[Site] | None = None
         self._probes = Probes(Readiness(self._services))
         self._edge: Edge | None = None
         self._tracer: Tracer | None = None
@@ -81,27 +70,34 @@ class Application:
         self._leftovers = Leftovers(uploads._replace(size=uploads.size + MORE_DISCARDED))
         self._credential_headers = [name.encode() for name in credential_headers(settings)]
 
-    @cached_property
-    def _pages(self) -> PageServer:
-        """What is not the API. Made with the first request for it: many processes never get one."""
-        services = self._page_services
-        routes = [
-            *start_routes(self._settings),
-            *brand_routes(),
-            *security_routes(self._settings, self._clock),
-            *people_routes(services),
-            *all_reference_routes(self._families, self._settings),
-            *proof_routes(self._links, services),
-            *webhook_routes(self._services),
-            *payment_routes(services),
-        ]
-        return PageServer(
-            routes,
-            upload_limits(self._settings),
-            is_proxied=bool(self._settings.behind_proxy),
-            counts=self.counts,
-            brand=self._services.brand_watch,
-        )
+    async def _open_site(self) -> "Site":
+        """Return the pages; the first who ask wait until they are imported, in a thread."""
+        if self._site is None or _has_failed(self._site):
+            self._site = asyncio.ensure_future(asyncio.to_thread(self._import_site))
+        # Somebody who hangs up leaves the others waiting.
+        return await asyncio.shield(self._site)
+
+    def _import_site(self) -> "Site":
+        from printworks.web.site import Site
+
+        return Site(self._services, self._links, self._families, self.counts, self._advance_clock)
+
+    async def import_the_rest(self) -> None:
+        """Import what the first answers do not need, before anybody has to wait for it."""
+        await asyncio.sleep(SECONDS_ALONE)
+        # Of any country: it is the library of holidays that takes long.
+        await asyncio.to_thread(find_delivery_calendar, "GB", self._clock().year)
+        await self._open_site()
+
+    def _advance_clock(self, merchant_id: int, by: timedelta) -> datetime:
+        """Move a merchant's clock."""
+        with self._opening_mover:
+            if self._clock_mover is None:
+                # With the first move, which few processes ever see: it needs all that a worker does.
+                from printworks.worker.advance import ClockMover
+
+                self._clock_mover = ClockMover(self._settings, self._clock)
+        return self._clock_mover.advance(merchant_id, by)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -120,17 +116,16 @@ class Application:
         if isinstance(found, NoSuchPath) and path in PROBES and "refusal" not in scope:
             await self._probes.answer(scope, send)
         # Of what cannot be read, not even the path may be known.
-        elif isinstance(found, NoSuchPath) and path and self._is_page(scope):
-            path = normal_path(path)
-            wait = self._find_wait(scope, path)
+        elif isinstance(found, NoSuchPath) and path and await self._is_page(scope):
+            wait = await self._find_wait(scope)
             send = self._hold_refusals(scope, send)
-            await self._pages({**scope, "path": path}, receive, send, wait)
+            await (await self._open_site()).pages(scope, receive, send, wait)
         elif self._edge is not None:
             await self._edge.answer(found, scope, receive, send)
 
-    def _find_wait(self, scope: Scope, path: str) -> timedelta | None:
+    async def _find_wait(self, scope: Scope) -> timedelta | None:
         """Return how long somebody has to wait who asks for too much that does not exist."""
-        if self._shares is None or self._pages.owns(path):
+        if self._shares is None or await self._has_page(scope["path"]):
             return None
         headers = begin_request(scope).headers
         seconds = self._shares.take_of_stranger(scope, headers)
@@ -154,14 +149,17 @@ class Application:
         if self._edge is not None:
             keep_on(core, [threading.get_native_id(), *self._edge.native_ids])
 
-    def _is_page(self, scope: Scope) -> bool:
+    async def _is_page(self, scope: Scope) -> bool:
         path = scope["path"]
         if self._router.owns(path):
-            return self._pages.owns(normal_path(path))
+            return await self._has_page(path)
         # A program that got the address wrong must not get a page to sign in.
         if any(name in self._credential_headers for name, _ in scope["headers"]):
-            return self._pages.owns(normal_path(path)) and not self._router.lacks_version(path)
+            return await self._has_page(path) and not self._router.lacks_version(path)
         return True
+
+    async def _has_page(self, path: str) -> bool:
+        return (await self._open_site()).pages.owns(path)
 
     @property
     def services(self) -> Services:
@@ -193,9 +191,15 @@ class Application:
             self._edge.close()
         if self._tracer is not None:
             self._tracer.close()
-        self._clock_mover.close()
-        self._page_services.close()
+        if self._clock_mover is not None:
+            self._clock_mover.close()
+        if self._site is not None and self._site.done() and not _has_failed(self._site):
+            self._site.result().close()
         self._services.close()
+
+
+def _has_failed(task: asyncio.Future[Any]) -> bool:
+    return task.cancelled() or (task.done() and task.exception() is not None)
 
 
 def build_app(

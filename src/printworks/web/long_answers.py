@@ -22,9 +22,9 @@ import structlog
 
 from printworks import log as logging
 from printworks.actions.services import Services
+from printworks.api.links import LinkMaker
 from printworks.api.long_lists import Piece, PieceWriter
 from printworks.api.messages import LongBody, Response
-from printworks.api.proofs import LinkMaker
 from printworks.api.refusals import answer_error
 from printworks.api.routing import MatchedRequest
 from printworks.settings import Settings

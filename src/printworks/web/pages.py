@@ -126,7 +126,7 @@ class PageServer:
         return _replay(await read_body(receive, request.headers, _BODY), receive)
 
     def owns(self, path: str) -> bool:
-        scope = {"type": "http", "method": "GET", "path": path, "root_path": ""}
+        scope = {"type": "http", "method": "GET", "path": normal_path(path), "root_path": ""}
         return any(route.matches(scope)[0] is not Match.NONE for route in self._routes)
 
     async def __call__(
@@ -134,6 +134,7 @@ class PageServer:
     ) -> None:
         """Show a page, or that the client has to wait."""
         began = time.perf_counter()
+        scope = {**scope, "path": normal_path(scope["path"])}
         request = begin_request(scope)
         request_id = request.request_id
         status = 0

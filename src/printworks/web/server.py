@@ -21,11 +21,9 @@ import uvloop
 
 from printworks import log
 from printworks.catalogue.opening import open_catalogue
-from printworks.catalogue.public_holidays import find_delivery_calendar
 from printworks.clock import system_clock
 from printworks.settings import Settings
-from printworks.watch.exporter import keep_exporting
-from printworks.watch.metrics import CONNECTIONS_OPEN
+from printworks.watch.counts import CONNECTIONS_OPEN
 from printworks.watch.shared_counts import WEB, keep_sharing
 from printworks.web.certificates import CertificateWatch
 from printworks.web.cores import choose_core
@@ -120,8 +118,6 @@ def serve_web(settings: Settings) -> None:
     log.configure(settings)
     # Likewise; and its errors are shown once, before anything is started.
     open_catalogue(settings.catalogue)
-    # Any country: no request has to wait until the library of holidays is imported.
-    find_delivery_calendar("GB", system_clock().year)
     _allow_many_files()
     # Its errors are shown once, too; and others can be told to trust it.
     prepare_tls(settings, now=system_clock())
@@ -225,8 +221,13 @@ async def _serve(settings: Settings, listening: socket.socket, number: int) -> N
     loop.add_signal_handler(signal.SIGTERM, stopping.set)
     beside = [
         loop.create_task(keep_sharing(app.counts, settings.data, WEB)),
-        loop.create_task(keep_exporting(app.services, prefers_others=True)),
+        loop.create_task(app.import_the_rest()),
     ]
+    if settings.metrics_port:
+        # Imported here: most web processes export nothing.
+        from printworks.watch.exporter import keep_exporting
+
+        beside.append(loop.create_task(keep_exporting(app.services, prefers_others=True)))
     if tls is not None:
         beside.append(loop.create_task(CertificateWatch(settings, tls).keep_watching(listener.use)))
     await stopping.wait()
