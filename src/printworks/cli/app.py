@@ -9,6 +9,7 @@ from typer.core import TyperGroup
 from typer.main import get_group
 
 from printworks import __version__
+from printworks.starting import without_collecting
 
 
 class Place(NamedTuple):
@@ -59,7 +60,9 @@ PLACES: Final = {
 def load(name: str) -> Any:
     """Return a command or a group of commands, with everything that it needs."""
     place = PLACES[name]
-    group = get_group(import_module(f"printworks.cli.{place.module}").app)
+    with without_collecting():
+        module = import_module(f"printworks.cli.{place.module}")
+    group = get_group(module.app)
     if not place.is_group:
         return group.commands[name]
     group.help = place.help

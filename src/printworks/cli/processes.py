@@ -1,5 +1,6 @@
 """`printworks serve`, `web`, `work` and `migrate`: what runs."""
 
+import gc
 import sys
 
 import typer
@@ -8,6 +9,7 @@ from printworks.cli.opening import find_usable_schema, make_data_folder, open_se
 from printworks.cli.options import Host, Port
 from printworks.cli.session import CommandSession, command
 from printworks.settings import Settings
+from printworks.starting import without_collecting
 from printworks.store.engine.database import Database
 from printworks.store.tables import schema
 from printworks.store.tables.schema import SchemaFit
@@ -34,7 +36,10 @@ def serve(session: CommandSession, host: Host = None, port: Port = None) -> None
         check_address(settings)
         prepare_tls(settings, now=system_clock())
         # Before the fork, so that web and worker share it.
-        open_catalogue(settings.catalogue)
+        with without_collecting():
+            open_catalogue(settings.catalogue)
+        # Nor do they search it: that would copy it.
+        gc.freeze()
         # Closed before the fork: processes must not share connections.
         with open_services(settings) as services:
             demo = invitation = None

@@ -2,6 +2,7 @@
 
 import asyncio
 import fcntl
+import gc
 import os
 import resource
 import signal
@@ -23,6 +24,7 @@ from printworks import log
 from printworks.catalogue.opening import open_catalogue
 from printworks.clock import system_clock
 from printworks.settings import Settings
+from printworks.starting import without_collecting
 from printworks.watch.counts import CONNECTIONS_OPEN
 from printworks.watch.shared_counts import WEB, keep_sharing
 from printworks.web.certificates import CertificateWatch
@@ -112,12 +114,15 @@ def _clear_socket(path: Path) -> None:
 
 def serve_web(settings: Settings) -> None:
     """Answer requests until SIGTERM or SIGINT; exit with 1 if the processes keep dying."""
-    # Imported before the fork, so that the processes share the memory.
-    import printworks.web.app  # noqa: F401
+    with without_collecting():
+        # Imported before the fork, so that the processes share the memory.
+        import printworks.web.app  # noqa: F401
 
-    log.configure(settings)
-    # Likewise; and its errors are shown once, before anything is started.
-    open_catalogue(settings.catalogue)
+        log.configure(settings)
+        # Likewise; and its errors are shown once, before anything is started.
+        open_catalogue(settings.catalogue)
+    # Nor do they search it: that would copy it.
+    gc.freeze()
     _allow_many_files()
     # Its errors are shown once, too; and others can be told to trust it.
     prepare_tls(settings, now=system_clock())
