@@ -12,7 +12,7 @@ from printworks.actions.accounts.merchants import add_merchant
 from printworks.actions.orders.orders import create_order
 from printworks.actions.orders.plans import get_planned_order
 from printworks.actions.services import Services
-from printworks.actions.work import SYSTEM, Actor, PinnedCatalogue, SystemWork, Work
+from printworks.actions.work import SYSTEM, Actor, PinnedTerms, SystemWork, Work
 from printworks.catalogue.opening import open_catalogue
 from printworks.catalogue.snapshot import Catalogue
 from printworks.clock import Clock
@@ -129,7 +129,7 @@ def a_system_work(
         db=db,
         real_now=now,
         backing=backing,
-        pinned=PinnedCatalogue(backing),
+        pinned=PinnedTerms(backing),
         actor=actor,
         request_id=request_id,
     )

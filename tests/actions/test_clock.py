@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import msgspec
 import pytest
 from sqlalchemy import select
 
@@ -22,6 +23,18 @@ def read_offset(database: Database, merchant: Merchant) -> timedelta:
         wanted = select(merchants.c.clock_offset).where(merchants.c.id == merchant.id)
         offset: timedelta = db.execute(wanted).scalar_one()
     return offset
+
+
+def test_one_answer_has_one_time_and_the_next_one_the_new_one(database: Database) -> None:
+    mover = add_merchant(database, "Mover")
+
+    with database.reading() as reading:
+        begun = msgspec.structs.replace(a_work(reading, mover), is_clock_old=True)
+        assert begun.now == NOON
+        with database.writing() as db:
+            advance_clock(a_work(db, mover, now=NOON), DAY)
+        assert begun.now == NOON
+        assert msgspec.structs.replace(a_work(reading, mover), is_clock_old=True).now == NOON + DAY
 
 
 def test_a_moved_clock_moves_the_merchants_jobs_and_nobody_elses(database: Database) -> None:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
-from printworks.actions.work import SYSTEM, Actor, PinnedCatalogue, SystemWork, Work
+from printworks.actions.work import SYSTEM, Actor, PinnedTerms, SystemWork, Work
 from printworks.catalogue.snapshot import Catalogue
 from printworks.clock import Clock, system_clock
 from printworks.errors import OutOfRoom
@@ -225,7 +225,7 @@ class Services:
             db=db,
             real_now=self.clock(),
             backing=self,
-            pinned=PinnedCatalogue(self),
+            pinned=PinnedTerms(self),
             actor=actor,
             request_id=request_id,
         )
@@ -244,7 +244,7 @@ class Services:
             db=db,
             real_now=self.clock(),
             backing=self,
-            pinned=PinnedCatalogue(self),
+            pinned=PinnedTerms(self),
             actor=actor,
             request_id=request_id,
             merchant=merchant,

@@ -87,16 +87,18 @@ def _find_terms(
     work: Work, order: Order, parties: TaxParties | None, items: Iterable[ItemSum], shipping: int
 ) -> TaxTerms | None:
     """Return how an order is taxed at these prices; None if it is not."""
+    if parties is None or order.destination_country is None:
+        return None
     # One line for each product and price, also while its images had different prices before.
     copies = Counter[tuple[str, int]]()
     for item in items:
         copies[item.sku, item.price] += item.copies
     priced = sorted((kind, number) for kind, number in copies.items() if number)
-    if parties is None or not priced or order.destination_country is None:
-        return None
     sold = [_describe(work, sku, number, each) for (sku, each), number in priced]
     business = parties.buyer or Business()
-    return _tax(work, order.destination_country, parties, sold, shipping, business)
+    return (
+        _tax(work, order.destination_country, parties, sold, shipping, business) if sold else None
+    )
 
 
 class TaxedTotal(NamedTuple):

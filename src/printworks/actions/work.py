@@ -25,7 +25,7 @@ from printworks.rules.price_lists import PriceBook, find_valid
 from printworks.rules.quotas import Quotas
 from printworks.rules.sharpness import SharpnessLimits
 from printworks.store.accounts import audit
-from printworks.store.accounts.merchants import Merchant, get_merchant
+from printworks.store.accounts.merchants import Merchant, get_merchant, read_clock_offset
 from printworks.store.callbacks.callbacks import FeedPosition
 from printworks.store.orders.events import record_event
 from printworks.store.orders.orders import Order, get_any_order_to_change
@@ -114,15 +114,16 @@ class Backing(Protocol):
         """What seals and opens the secrets that the database stores."""
 
 
-class PinnedCatalogue:
-    """The catalogue and the merchants' prices as they were when they were first needed."""
+class PinnedTerms:
+    """The catalogue, and merchants' prices and clocks, as they were when they were first needed."""
 
-    __slots__ = ("_backing", "_found", "_prices")
+    __slots__ = ("_backing", "_clocks", "_found", "_prices")
 
     def __init__(self, backing: Backing) -> None:
         self._backing = backing
         self._found: Catalogue | None = None
         self._prices: dict[int, MerchantPrices] = {}
+        self._clocks: dict[int, timedelta] = {}
 
     def get(self) -> Catalogue:
         found = self._found
@@ -140,6 +141,13 @@ class PinnedCatalogue:
             found = self._prices[merchant.id] = MerchantPrices(merchant.currency, rates)
         return found
 
+    def get_clock_offset(self, db: Connection, merchant_id: int) -> timedelta:
+        """Return how far a merchant's clock is ahead: several looks at it in one answer agree."""
+        found = self._clocks.get(merchant_id)
+        if found is None:
+            found = self._clocks[merchant_id] = read_clock_offset(db, merchant_id)
+        return found
+
 
 class SystemWork(msgspec.Struct, frozen=True, kw_only=True):
     """Work in one transaction that belongs to no merchant, or to one that is not known yet."""
@@ -147,7 +155,7 @@ class SystemWork(msgspec.Struct, frozen=True, kw_only=True):
     db: Connection
     real_now: datetime
     backing: Backing
-    pinned: PinnedCatalogue
+    pinned: PinnedTerms
     actor: Actor = SYSTEM
     request_id: str | None = None
 
@@ -250,7 +258,7 @@ class Work(SystemWork, frozen=True, kw_only=True):
     def now(self) -> datetime:
         """The merchant's time: in a sandbox its clock may be ahead of the real one."""
         if self.is_clock_old:
-            return self.real_now + get_merchant(self.db, self.merchant.id).clock_offset
+            return self.real_now + self.pinned.get_clock_offset(self.db, self.merchant.id)
         return self.real_now + self.merchant.clock_offset
 
     @property

@@ -81,6 +81,9 @@ class FoundKey(NamedTuple):
 
 _COLUMNS: Final = columns_of(merchants, Merchant)
 _ONE: Final = PreparedStatement(select(*_COLUMNS).where(merchants.c.id == bindparam("id")))
+_CLOCK: Final = PreparedStatement(
+    select(merchants.c.clock_offset).where(merchants.c.id == bindparam("id"))
+)
 _is_valid = or_(api_keys.c.expires_at.is_(None), api_keys.c.expires_at > bindparam("now"))
 
 # By its hash, whatever the number of keys: the time that this takes tells nothing, since nobody can
@@ -148,6 +151,13 @@ def insert_key(
 
 def get_merchant(db: Connection, merchant_id: int) -> Merchant:
     return Merchant(*_ONE.one(db, {"id": merchant_id}))
+
+
+def read_clock_offset(db: Connection, merchant_id: int) -> timedelta:
+    """Return how far the clock of a merchant is ahead of the real one."""
+    offset: timedelta
+    (offset,) = _CLOCK.one(db, {"id": merchant_id})
+    return offset
 
 
 def get_merchant_by_code(db: Connection, code: str) -> Merchant:
