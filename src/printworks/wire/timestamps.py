@@ -4,6 +4,8 @@ from datetime import UTC, date, datetime, timedelta
 
 from printworks.errors import BadInput
 
+_LAST = datetime.max.replace(tzinfo=UTC)
+
 
 def show_timestamp(timestamp: datetime) -> str:
     """Write a moment as `2020-06-05T17:19:43.367`."""
@@ -30,6 +32,8 @@ def _read_moment(name: str, value: object, later: timedelta) -> datetime:
         # In a query string, the sign of a zone may have become a blank.
         moment = datetime.fromisoformat(given.replace(" ", "+") if "T" in given else given)
         # What we show has no zone, and is UTC.
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC) + later
+        moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+        # Some programs write "for ever" as the last day that there is.
+        return min(moment, _LAST - later) + later
     except (ValueError, OverflowError) as error:
         raise BadInput(f"`{name}` must be a moment such as 2026-11-15T12:00:00.") from error
