@@ -21,6 +21,7 @@ LATER = {
     "starlette",
     "stripe",
     "tomlkit",
+    "trustme",
     "webauthn",
 }
 

@@ -14,14 +14,17 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import urlsplit
 
-import trustme
-from cryptography import x509
 from cryptography.exceptions import InvalidSignature
 
 from printworks.settings import Settings
+
+if TYPE_CHECKING:
+    # Where the settings name a certificate, a start needs neither.
+    import trustme
+    from cryptography import x509
 
 # Browsers refuse certificates that live much longer than a year.
 LIFETIME: Final = timedelta(days=365)
@@ -88,8 +91,10 @@ def make_context(files: TlsFiles) -> ssl.SSLContext:
     return context
 
 
-def read_certificate(path: Path) -> x509.Certificate:
+def read_certificate(path: Path) -> "x509.Certificate":
     """Return the first certificate of a PEM file; raise `TlsUnusable` if there is none."""
+    from cryptography import x509
+
     try:
         return x509.load_pem_x509_certificates(path.read_bytes())[0]
     except (OSError, ValueError) as error:
@@ -110,9 +115,11 @@ def _can_be_certified(name: str) -> bool:
         return re.fullmatch(r"(?!.*--)[A-Za-z0-9][A-Za-z0-9.-]{0,62}(?<![.-])", name) is not None
 
 
-def _get_ca(data: Path) -> x509.Certificate:
+def _get_ca(data: Path) -> "x509.Certificate":
     path = ca_file(data)
     if not path.exists():
+        import trustme
+
         made = trustme.CA(organization_name="Printworks", organization_unit_name="Local CA")
         # The CA exists once its certificate does, so the key goes first.
         _write(_ca_key_file(data), made.private_key_pem.bytes(), mode=0o600)
@@ -124,7 +131,9 @@ def _ca_key_file(data: Path) -> Path:
     return data / "tls" / "ca-key.pem"
 
 
-def _open_authority(data: Path) -> trustme.CA:
+def _open_authority(data: Path) -> "trustme.CA":
+    import trustme
+
     key = _ca_key_file(data)
     try:
         return trustme.CA.from_pem(ca_file(data).read_bytes(), key.read_bytes())
@@ -135,7 +144,9 @@ def _open_authority(data: Path) -> trustme.CA:
         ) from error
 
 
-def _is_good(path: Path, ca: x509.Certificate, names: list[str], *, now: datetime) -> bool:
+def _is_good(path: Path, ca: "x509.Certificate", names: list[str], *, now: datetime) -> bool:
+    from cryptography import x509
+
     try:
         found = read_certificate(path)
         found.verify_directly_issued_by(ca)
