@@ -9,11 +9,13 @@ import pytest
 from printworks.actions.accounts import exporting
 from printworks.actions.sellers import change_business
 from printworks.catalogue.products import Currency
+from printworks.rules.reminders import ReminderTone
 from printworks.store.accounts.merchants import hash_key, list_merchants
 from printworks.store.accounts.requests import note_key_uses
 from printworks.store.engine.database import Database
 from printworks.store.money.cards import ShownCard, write_shown_card
 from printworks.store.money.payments import SavedCard, save_card
+from printworks.store.money.reminders import NewReminder, add_reminder
 from tests.cli.operators import Operator
 from tests.cli.program import run
 from tests.factories import NOON, a_work
@@ -265,6 +267,43 @@ def test_an_account_is_suspended_renamed_and_reopened(keeper: Operator) -> None:
 
     [one] = keeper.reads("merchant", "list")
     assert (one["name"], one["state"]) == ("Alice and sons", "closed")
+
+
+@pytest.mark.both_databases
+def test_reminders_are_shown_paused_and_resumed(keeper: Operator) -> None:
+    code = keeper.merchant.code
+    new = NewReminder(
+        merchant_id=keeper.merchant.id,
+        overdue_since=NOON,
+        step=1,
+        tone=ReminderTone.FRIENDLY,
+        amount=700,
+        currency="GBP",
+        due_on="2026-11-15",
+        readers=0,
+        sent_at=NOON,
+    )
+    with keeper.database.writing() as db:
+        add_reminder(db, new)
+
+    paused = keeper.reads("merchant", "reminders", code, "--pause", "They dispute it")
+    shown = keeper.asks("merchant", "reminders", code)
+    both = keeper.asks("merchant", "reminders", code, "--pause", "No", "--resume")
+    resumed = keeper.reads("merchant", "reminders", code, "--resume")
+    again = keeper.asks("merchant", "reminders", code, "--resume")
+
+    assert (paused["paused"], resumed["paused"], paused["overdueSince"]) == (
+        "They dispute it",
+        "",
+        None,
+    )
+    [one] = paused["reminders"]
+    assert (one["step"], one["tone"], one["amount"], one["readers"]) == (1, "friendly", 700, 0)
+    assert "They dispute it" in shown.said
+    assert "friendly" in shown.said
+    assert "told to nobody" in shown.said
+    assert (both.code, again.code) == (2, 1)
+    assert "are not paused" in again.complained
 
 
 def test_a_currency_that_the_catalogue_lacks_is_refused_and_named(keeper: Operator) -> None:

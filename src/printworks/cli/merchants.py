@@ -19,6 +19,7 @@ from printworks.cli import (
     merchant_limits,
     merchant_mail,
     merchant_people,
+    merchant_reminders,
     merchant_shop,
 )
 from printworks.cli.keys import show_key
@@ -156,4 +157,5 @@ app.add_typer(merchant_people.app)
 app.add_typer(merchant_limits.app)
 app.add_typer(merchant_lifecycle.app)
 app.add_typer(merchant_mail.app)
+app.add_typer(merchant_reminders.app)
 app.add_typer(merchant_shop.app)
