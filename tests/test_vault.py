@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from printworks.vault import (
+    OpenedSecrets,
     SecretKeyUnusable,
     SecretUnreadable,
     Vault,
@@ -51,6 +52,18 @@ def test_what_is_sealed_can_be_opened(vault: Vault) -> None:
 def test_a_secret_that_was_copied_to_another_row_cannot_be_opened(vault: Vault) -> None:
     with pytest.raises(SecretUnreadable):
         vault.open(seal(vault), about="merchant 2")
+
+
+def test_what_was_opened_once_is_remembered_for_what_it_belongs_to_alone(
+    file: Path, vault: Vault
+) -> None:
+    sealed, opened = seal(vault), OpenedSecrets(vault)
+    assert opened.open(sealed, about="merchant 1") == SECRET
+    file.unlink()
+
+    assert opened.open(sealed, about="merchant 1") == SECRET
+    with pytest.raises(SecretUnreadable):
+        opened.open(sealed, about="merchant 2")
 
 
 @pytest.mark.parametrize("change", [lambda text: text[:-6] + "AAAA" + text[-2:], str.upper])

@@ -11,6 +11,7 @@ import re
 import secrets
 import threading
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +27,8 @@ _KEY_BYTES: Final = 32
 _NONCE_BYTES: Final = 12
 _ID_BYTES: Final = 4
 _FORMAT: Final = "v1"
+# How many opened secrets a process remembers.
+_MOST_OPENED: Final = 1_000
 _SEALED: Final = re.compile(rf"{_FORMAT}\.([0-9a-f]{{8}})\.([A-Za-z0-9_-]+={{0,2}})")
 _LINE: Final = re.compile(r"([0-9a-f]{8}) ([A-Za-z0-9_-]{43}=)")
 _HEADING: Final = (
@@ -113,6 +116,20 @@ class Vault:
                 raise SecretUnreadable(str(error)) from error
             self._ciphers = {key_id: AESGCM(key) for key_id, key in keys.items()}
             return self._ciphers
+
+
+class OpenedSecrets:
+    """Remembers the secrets that were opened last, for those that are used again and again.
+
+    A secret that is sealed again or replaced is another text, so nothing here becomes wrong.
+    """
+
+    def __init__(self, vault: Vault) -> None:
+        self._open = lru_cache(_MOST_OPENED)(lambda sealed, about: vault.open(sealed, about=about))
+
+    def open(self, sealed: str, *, about: str) -> str:
+        """Decrypt a secret of what it belongs to, unless it is known."""
+        return self._open(sealed, about)
 
 
 def key_of(sealed: str) -> str:

@@ -21,7 +21,7 @@ from printworks.store.callbacks.settings import (
     read_callback_settings,
     write_callback_settings,
 )
-from printworks.vault import Vault
+from printworks.vault import OpenedSecrets, Vault
 from printworks.wire.signatures import make_secret
 
 # How long the previous secret is used too: time to update every receiver.
@@ -165,7 +165,10 @@ def _seal(work: Work, secret: str) -> SigningSecret:
 
 
 def open_secrets(
-    vault: Vault, merchant_id: int, secrets: Sequence[SigningSecret], now: datetime
+    vault: Vault | OpenedSecrets,
+    merchant_id: int,
+    secrets: Sequence[SigningSecret],
+    now: datetime,
 ) -> list[str]:
     """Return the secrets of a merchant that are valid now, newest first, to sign with."""
     about = about_callbacks(merchant_id)

@@ -123,7 +123,8 @@ async def _attempt(context: Context, delivery: Delivery, url: str) -> DeliveryOu
     now = context.clock()
     body = _render(context, delivery)
     # Receivers use the real time.
-    secrets = open_secrets(context.services.vault, delivery.merchant_id, delivery.secrets, now)
+    vault = context.resources.opened_secrets
+    secrets = open_secrets(vault, delivery.merchant_id, delivery.secrets, now)
     headers = sign(body, message_id=message_id(delivery.id), at=now, secrets=secrets)
     began = asyncio.get_running_loop().time()
     answer: Posted | OutboundError

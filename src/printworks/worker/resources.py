@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -28,7 +28,7 @@ from printworks.payments.gateway import Gateway
 from printworks.rules import hosts as host_limits
 from printworks.rules.jobs import POOL_SIZES, Pool, RetryLater
 from printworks.store.engine.database import find_outages
-from printworks.vault import SecretUnreadable
+from printworks.vault import OpenedSecrets, SecretUnreadable
 from printworks.worker.hosts import Hosts
 
 # Payments that a worker checks at the same time.
@@ -92,6 +92,11 @@ class Resources:
     # What the hosts of merchants have to do for us, and which of them are slow.
     image_hosts: Hosts = field(default_factory=lambda: Hosts(host_limits.DOWNLOADS))
     receivers: Hosts = field(default_factory=lambda: Hosts(host_limits.CALLBACKS))
+
+    @cached_property
+    def opened_secrets(self) -> OpenedSecrets:
+        """The signing secrets of merchants, each decrypted once and not for every callback."""
+        return OpenedSecrets(self.services.vault)
 
     @property
     def processor(self) -> ImageProcessor:
