@@ -25,7 +25,7 @@ class Tags:
     """
 
     def __init__(self, public_url: str, find_catalogue: Callable[[], Catalogue]) -> None:
-        self._writer = f"{_hash_program()} {public_url}"
+        self._public_url = public_url
         # Another catalogue may be published at any time.
         self._find_catalogue = find_catalogue
         self._endings: dict[tuple[str, str, str], str] = {}
@@ -36,7 +36,8 @@ class Tags:
         catalogue = self._find_catalogue().fingerprint
         ending = self._endings.get((version, media_type, catalogue))
         if ending is None:
-            ending = _hash(f"{self._writer} {catalogue} {version} {media_type}".encode())
+            writer = f"{hash_program()} {self._public_url}"
+            ending = _hash(f"{writer} {catalogue} {version} {media_type}".encode())
             self._endings[version, media_type, catalogue] = ending
         return f'"{mark}-{ending}"'
 
@@ -60,7 +61,7 @@ def find_known(tag: str, request: Request) -> Response | None:
 
 
 @cache
-def _hash_program() -> str:
+def hash_program() -> str:
     """Return a hash of the source: another release may write the same thing differently."""
     digest = hashlib.sha256(printworks.__version__.encode())
     for path in sorted(_PACKAGE.rglob("*.py")):

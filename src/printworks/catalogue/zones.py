@@ -41,6 +41,10 @@ def choose_closest(
     rivals: dict[tuple[ZoneEntry[Value], ZoneEntry[Value]], list[str]] = defaultdict(list)
     chosen = {}
     for (subject, country), found in candidates.items():
+        # Nearly all of thousands: nothing to compare, and a start waits for it.
+        if len(found) == 1:
+            chosen[subject, country] = found
+            continue
         first: dict[str, ZoneEntry[Value]] = {}
         for entry in _list_closest(found):
             if first.setdefault(entry.words, entry) is not entry:

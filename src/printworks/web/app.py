@@ -12,6 +12,7 @@ from printworks.api.endpoints import ApiFamily
 from printworks.api.links import LinkMaker
 from printworks.api.routing import NoSuchPath, Router
 from printworks.api.service import ApiService
+from printworks.api.tags import hash_program
 from printworks.catalogue.public_holidays import find_delivery_calendar
 from printworks.clock import Clock, system_clock
 from printworks.settings import Settings
@@ -87,6 +88,8 @@ class Application:
         await asyncio.sleep(SECONDS_ALONE)
         # Of any country: it is the library of holidays that takes long.
         await asyncio.to_thread(find_delivery_calendar, "GB", self._clock().year)
+        # The tags of answers need it, and it reads every file.
+        await asyncio.to_thread(hash_program)
         await self._open_site()
 
     def _advance_clock(self, merchant_id: int, by: timedelta) -> datetime:
