@@ -75,22 +75,27 @@ def check_batch(
 
 def add_batch(work: Work, order: Order, checked: CheckedImages) -> list[Image]:
     """Add images to an open order, all or none, and enqueue their downloads."""
+    _check_adding(work, order, len(checked.images))
     if checked.refusal is not None:
         raise checked.refusal
-    return _add(work, order, checked.images)
+    return _insert(work, order, checked.images)
 
 
 def add_images(work: Work, order: Order, added: Sequence[NewImage]) -> list[Image]:
     """Add images to an open order, all or none, and enqueue their downloads."""
-    return _add(work, order, [normalise_image(work, order, new) for new in added])
+    _check_adding(work, order, len(added))
+    return _insert(work, order, [normalise_image(work, order, new) for new in added])
 
 
-def _add(work: Work, order: Order, new: Sequence[NewImage]) -> list[Image]:
+def _check_adding(work: Work, order: Order, added: int) -> None:
     work.check_may_order()
     most = work.quotas.order_images
-    check_adding(order.status, present=order.image_count, added=len(new), most=most)
+    check_adding(order.status, present=order.image_count, added=added, most=most)
     check_files(work.merchant.file_bytes, work.quotas)
     check_not_being_paid(order.payment_request_id)
+
+
+def _insert(work: Work, order: Order, new: Sequence[NewImage]) -> list[Image]:
     images = store.insert_images(work.db, order.id, new, now=work.now)
     if not images:
         return []
