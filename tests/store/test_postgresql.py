@@ -231,3 +231,9 @@ def test_percent_signs_and_repeated_names_are_sent_as_they_are(database: Databas
     )
     with database.reading() as db:
         assert wanted.one(db, {"words": "a % b"}) == (True, "a % b", 3)
+
+
+def test_the_planner_knows_that_reading_a_row_by_its_key_is_cheap(database: Database) -> None:
+    with database.reading() as db:
+        # It would read rows by bitmap, former versions included.
+        assert db.execute(text("SHOW random_page_cost")).scalar_one() == "1.1"
