@@ -146,7 +146,10 @@ try:
 except RuntimeError as error:
     structlog.get_logger().exception("failed", error=str(error), settings=settings)
     logging.getLogger("library").exception("failed %s", error)
-threading.Thread(target=fail).start()
+thread = threading.Thread(target=fail)
+thread.start()
+# A child that is forked meanwhile may wait for what the thread holds, for ever.
+thread.join()
 child = multiprocessing.get_context("fork").Process(target=fail)
 child.start()
 child.join()

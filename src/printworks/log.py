@@ -6,8 +6,7 @@ Never log keys, names, addresses or bodies. If a library does, the secrets of th
 
 import logging
 import sys
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -37,15 +36,20 @@ class LogSettings(Protocol):
         """What must never be written."""
 
 
-@contextmanager
-def context(**facts: Any) -> Iterator[None]:
+class context:  # noqa: N801  (used as a function)
     """Add these facts to every line that this task or thread writes in the block."""
-    # Our own variable: structlog's copies the whole context for every line.
-    token = _context.set({**_context.get(), **facts})
-    try:
-        yield
-    finally:
-        _context.reset(token)
+
+    __slots__ = ("_facts", "_token")
+
+    def __init__(self, **facts: Any) -> None:
+        self._facts = facts
+
+    def __enter__(self) -> None:
+        # Our own variable: structlog's copies the whole context for every line.
+        self._token = _context.set({**_context.get(), **self._facts})
+
+    def __exit__(self, *_: object) -> None:
+        _context.reset(self._token)
 
 
 def configure(settings: LogSettings) -> None:

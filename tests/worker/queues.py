@@ -8,13 +8,13 @@ from sqlalchemy import select
 
 from printworks.rules.jobs import Acknowledge, Policy, Pool
 from printworks.store.accounts.merchants import Merchant
-from printworks.store.console.jobs import JobRow, get_job
 from printworks.store.engine.database import Database
 from printworks.store.queue.claims import Claimant, Claimed, claim
 from printworks.store.queue.jobs import Job, enqueue
 from printworks.store.queue.leases import list_leases, take_back
 from printworks.store.queue.shares import Room
 from printworks.store.tables import jobs
+from printworks.store.views.console.jobs import JobRow, get_job
 from tests.factories import NOON, a_merchant
 
 KIND: Final = "print-nothing"

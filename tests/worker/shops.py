@@ -33,7 +33,6 @@ from printworks.rules.jobs import HOURLY, POLICIES, JobKind
 from printworks.rules.orders import OrderStatus
 from printworks.settings import Settings
 from printworks.store.accounts.merchants import Merchant, get_merchant
-from printworks.store.console.jobs import JobRow, list_jobs
 from printworks.store.engine.database import Database
 from printworks.store.images.images import Image, NewImage, get_image
 from printworks.store.images.packing_slips import PackingSlip, find_packing_slip
@@ -42,7 +41,8 @@ from printworks.store.orders.events import list_events
 from printworks.store.orders.orders import Order, get_order
 from printworks.store.queue.jobs import enqueue
 from printworks.store.tables import pictures
-from printworks.worker import HANDLERS
+from printworks.store.views.console.jobs import JobRow, list_jobs
+from printworks.worker import HANDLERS, NEEDS
 from printworks.worker.loop import Context, Worker
 from printworks.worker.resources import Resources, open_resources
 from tests.clocks import MovableClock
@@ -256,6 +256,7 @@ async def _make_worker(context: Context, kinds: Collection[JobKind]) -> Worker:
         context,
         handlers={kind: HANDLERS[kind] for kind in kinds},
         policies=POLICIES,
+        needs=NEEDS,
         slots=context.settings.worker_slots,
         lease=LEASE,
         stop_timeout=timedelta(seconds=10),

@@ -3,7 +3,6 @@
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Any
 
@@ -26,7 +25,6 @@ from tests.worker.queues import (
     list_states,
 )
 from tests.worker.running import BOTH_WAYS, drain, running, work
-from tests.worker.shops import Shop
 
 QUICK = "quick"
 
@@ -102,32 +100,52 @@ class TestEndings:
         assert list_states(database) == ["done"]
 
 
+class Meeting:
+    """A job that goes on until a quick one, which comes while it runs, is done."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._has_begun = asyncio.Event()
+        self._is_done = asyncio.Event()
+        self._may_end = asyncio.Event()
+        # How many jobs waited for a slot when the quick one was done.
+        self.due = 0
+
+    async def go_on(self, _context: Context, _job: Job) -> None:
+        """Handle the long job."""
+        self._has_begun.set()
+        await self._may_end.wait()
+
+    async def go_on_aside(self, context: Context, job: Job) -> None:
+        """Handle the long job, which says that it only waits."""
+        with context.waiting.of(job):
+            await self.go_on(context, job)
+
+    async def be_quick(self, _context: Context, _job: Job) -> None:
+        """Handle the quick job."""
+        self._is_done.set()
+
+    async def play(self, worker: Worker) -> None:
+        """Let the quick job come and be done, and then the long one end."""
+        async with running(worker):
+            await self._has_begun.wait()
+            await asyncio.to_thread(enqueue_one, self._database, kind=QUICK)
+            await self._is_done.wait()
+            self.due = Counter(await asyncio.to_thread(list_states, self._database))["due"]
+            self._may_end.set()
+
+
 def test_who_only_waits_for_others_steps_aside(database: Database) -> None:
     enqueue_one(database)
-    has_begun, may_end, is_done = asyncio.Event(), asyncio.Event(), asyncio.Event()
-
-    async def wait_for_others(context: Context, job: Job) -> None:
-        with context.waiting.of(job):
-            has_begun.set()
-            await may_end.wait()
-
-    async def be_quick(_context: Context, _job: Job) -> None:
-        is_done.set()
-
-    async def scene(worker: Worker) -> None:
-        async with running(worker):
-            await has_begun.wait()
-            await asyncio.to_thread(enqueue_one, database, kind=QUICK)
-            await is_done.wait()
-            may_end.set()
+    meeting = Meeting(database)
 
     both = a_policy(pool=Pool.CALLBACKS)
     work(
         database,
-        wait_for_others,
-        scene,
+        meeting.go_on_aside,
+        meeting.play,
         slots=1,
-        handlers={KIND: wait_for_others, QUICK: be_quick},
+        handlers={KIND: meeting.go_on_aside, QUICK: meeting.be_quick},
         policies={KIND: both, QUICK: both},
     )
 
@@ -140,71 +158,28 @@ def test_who_comes_alone_does_not_wait_for_those_that_hang(
     # Longer than the scene may take.
     monkeypatch.setattr(loop, "SECONDS_BETWEEN_CLAIMS", 60)
     enqueue_one(database)
-    has_begun, may_end, is_done = asyncio.Event(), asyncio.Event(), asyncio.Event()
-
-    async def hang(_context: Context, _job: Job) -> None:
-        has_begun.set()
-        await may_end.wait()
-
-    async def be_quick(_context: Context, _job: Job) -> None:
-        is_done.set()
-
-    async def scene(worker: Worker) -> None:
-        async with running(worker):
-            await has_begun.wait()
-            await asyncio.to_thread(enqueue_one, database, kind=QUICK)
-            await is_done.wait()
-            may_end.set()
+    meeting = Meeting(database)
 
     both = a_policy(pool=Pool.CALLBACKS)
-    handlers = {KIND: hang, QUICK: be_quick}
-    work(database, hang, scene, handlers=handlers, policies={KIND: both, QUICK: both})
+    handlers = {KIND: meeting.go_on, QUICK: meeting.be_quick}
+    policies = {KIND: both, QUICK: both}
+    work(database, meeting.go_on, meeting.play, handlers=handlers, policies=policies)
 
     assert list_states(database) == ["done", "done"]
 
 
 def test_who_works_in_another_pool_needs_nobody_to_step_aside(database: Database) -> None:
     enqueue_many(database, 20)
-    has_begun, may_end, is_done = asyncio.Event(), asyncio.Event(), asyncio.Event()
-
-    async def be_busy(_context: Context, _job: Job) -> None:
-        has_begun.set()
-        await may_end.wait()
-
-    async def be_quick(_context: Context, _job: Job) -> None:
-        is_done.set()
-
-    async def scene(worker: Worker) -> None:
-        async with running(worker):
-            await has_begun.wait()
-            await asyncio.to_thread(enqueue_one, database, kind=QUICK)
-            await is_done.wait()
-            assert Counter(await asyncio.to_thread(list_states, database))["due"] == 18
-            may_end.set()
+    meeting = Meeting(database)
 
     work(
         database,
-        be_busy,
-        scene,
+        meeting.go_on,
+        meeting.play,
         slots=8,
-        handlers={KIND: be_busy, QUICK: be_quick},
+        handlers={KIND: meeting.go_on, QUICK: meeting.be_quick},
         policies={KIND: a_policy(pool=Pool.LABS), QUICK: a_policy(pool=Pool.CALLBACKS)},
     )
 
+    assert meeting.due == 18
     assert list_states(database)[-1] == "done"
-
-
-def test_what_many_handlers_ask_for_in_the_same_moment_is_found_once(shop: Shop) -> None:
-    asked: list[list[int]] = []
-
-    def find(_db: object, keys: Sequence[int]) -> dict[int, str | None]:
-        asked.append(list(keys))
-        return {key: str(key) for key in keys if key != 3}
-
-    async def play() -> list[str | None]:
-        with ThreadPoolExecutor(2) as threads:
-            context = Context(shop.resources.services, threads, shop.resources)
-            return await asyncio.gather(*(context.load(find, key) for key in (1, 2, 3)))
-
-    assert shop._loop.run(play()) == ["1", "2", None]
-    assert asked == [[1, 2, 3]]

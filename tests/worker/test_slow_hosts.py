@@ -119,7 +119,7 @@ class TestSlots:
             slots.take([a_job(number, "fetch") for number in range(8)])
             assert Pool.DOWNLOADS not in slots.find_rooms()
             slots.leave(a_job(0, "fetch"))
-            assert slots.find_rooms()[Pool.DOWNLOADS][:2] == (1, 6)
+            assert slots.find_rooms()[Pool.DOWNLOADS][:2] == (1, 1)
 
         play(scene)
 

@@ -69,7 +69,6 @@ def test_many_that_hang_hold_up_nobody_else(
         wait_until(lambda: is_told(shop))
         add_orders(shop, [shop.merchant])
         wait_until(lambda: is_told(shop))
-        bad.at("/cb", says(200))
 
     assert len(receiver.heard) == 2 * ORDERS
     assert [attempts(shop, one) for merchant in hanging for one in feed(shop, merchant)] == [

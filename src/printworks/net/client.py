@@ -7,6 +7,7 @@ import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any, Final, NamedTuple, Self
 
@@ -23,6 +24,7 @@ from aiohttp.http import HttpProcessingError
 from yarl import URL
 
 from printworks import __version__
+from printworks.net.deadlines import TimeLimits
 from printworks.net.errors import BadAddress, BadAnswer, NotThere, TooLarge
 from printworks.net.failures import CUT_SHORT, Progress, translate_failures
 from printworks.net.guard import Guard
@@ -113,6 +115,7 @@ class Outbound:
             trace_configs=[_trace_connections()],
         )
         self._posting = Posting(self._session, connector)
+        self._limits = TimeLimits()
 
     async def __aenter__(self) -> Self:
         return self
@@ -170,13 +173,13 @@ class Outbound:
         request = self._posting.prepare(address)
         loop = asyncio.get_running_loop()
         began = loop.time()
-        limits = ClientTimeout(connect=min(CONNECT_WITHIN, timeout).total_seconds())
+        limits = _limit_connecting(timeout)
         progress = Progress()
         response: Answering | None = None
         answer = bytearray()
         with translate_failures(progress):
             try:
-                async with asyncio.timeout_at(began + timeout.total_seconds()):
+                with self._limits.limit(timeout):
                     response = await self._posting.send(
                         request, body, headers, progress=progress, limits=limits
                     )
@@ -222,6 +225,11 @@ class Outbound:
             else:
                 progress.is_answered = True
                 return response
+
+
+@lru_cache(maxsize=16)
+def _limit_connecting(timeout: timedelta) -> ClientTimeout:
+    return ClientTimeout(connect=min(CONNECT_WITHIN, timeout).total_seconds())
 
 
 def _release(response: ClientResponse) -> None:

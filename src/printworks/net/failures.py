@@ -1,8 +1,6 @@
 """Translates connection failures into our own errors, and logs the details."""
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from ssl import SSLError
 from typing import Final
 
@@ -48,21 +46,27 @@ class Progress:
         self.is_answered = False
 
 
-@contextmanager
-def translate_failures(progress: Progress) -> Iterator[None]:
-    """Raise an `OutboundError` for every connection failure, and log its detail.
+class translate_failures:  # noqa: N801  (used as a function)
+    """A block that raises an `OutboundError` for every connection failure, and logs its detail.
 
     Infrastructure errors, such as a full disk, are passed on.
     """
-    try:
-        yield
-    except OutboundError as error:
-        _log(error, progress)
-        raise
-    except (ClientError, TimeoutError, ConnectionError, SSLError) as error:
-        found = _translate(error, progress)
-        _log(found, progress)
-        raise found from error
+
+    __slots__ = ("_progress",)
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, OutboundError):
+            _log(error, self._progress)
+        elif isinstance(error, ClientError | TimeoutError | ConnectionError | SSLError):
+            found = _translate(error, self._progress)
+            _log(found, self._progress)
+            raise found from error
 
 
 def _log(error: OutboundError, progress: Progress) -> None:

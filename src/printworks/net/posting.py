@@ -70,7 +70,7 @@ class Posting:
         self._ignoring.freeze()
         # Callbacks go to the same few addresses again and again, with the same headers.
         self.prepare = lru_cache(maxsize=256)(self._prepare)
-        self._write_lines = lru_cache(maxsize=16)(self._write_own_lines)
+        self._write_first = lru_cache(maxsize=256)(self._write_first_lines)
 
     def _prepare(self, address: str) -> ClientRequest:
         """Read an address, once for many posts; raise `BadAddress` if it is wrong."""
@@ -108,18 +108,18 @@ class Posting:
         if _UNSAFE.search("".join(headers.values())):
             raise ValueError("A header holds a line break.")
         lines = [f"{name}: {value}\r\n" for name, value in headers.items()]
-        where = f"POST {request.url.raw_path_qs} HTTP/1.1\r\nHost: {request.headers['Host']}\r\n"
-        own = self._write_lines(tuple(headers))
-        return "".join((where, own, *lines, f"Content-Length: {length}\r\n\r\n")).encode()
+        first = self._write_first(request, tuple(headers))
+        return "".join((first, *lines, f"Content-Length: {length}\r\n\r\n")).encode()
 
-    def _write_own_lines(self, given: tuple[str, ...]) -> str:
-        """Write the headers that a caller does not give, for these names of those it does."""
+    def _write_first_lines(self, request: ClientRequest, given: tuple[str, ...]) -> str:
+        """Write where it goes and the headers that the caller, who gives these, leaves to us."""
+        where = f"POST {request.url.raw_path_qs} HTTP/1.1\r\nHost: {request.headers['Host']}\r\n"
         fields = {**self._session.headers, "Accept": "*/*"}
         names = {name.lower() for name in given}
         own = [
             f"{name}: {value}\r\n" for name, value in fields.items() if name.lower() not in names
         ]
-        return "".join(own)
+        return "".join((where, *own))
 
 
 async def _exchange(connection: Connection, text: bytes) -> Answering:

@@ -4,6 +4,7 @@ import base64
 import secrets as randomness
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Final
 
 from standardwebhooks import Webhook
@@ -28,6 +29,10 @@ def is_secret(text: str) -> bool:
     return text.startswith(SECRET_PREFIX) and _FEWEST_BYTES <= len(secret) <= _MOST_BYTES
 
 
+# A merchant has one for all its callbacks.
+_read_secret: Final = lru_cache(maxsize=1024)(Webhook)
+
+
 def sign(body: bytes, *, message_id: str, at: datetime, secrets: Sequence[str]) -> dict[str, str]:
     """Return the headers that prove a body to be ours.
 
@@ -38,7 +43,7 @@ def sign(body: bytes, *, message_id: str, at: datetime, secrets: Sequence[str]) 
     # The library ignores the time zone and assumes UTC.
     at = at.astimezone(UTC)
     text = body.decode()
-    signatures = [Webhook(secret).sign(message_id, at, text) for secret in secrets]
+    signatures = [_read_secret(secret).sign(message_id, at, text) for secret in secrets]
     return {
         "webhook-id": message_id,
         "webhook-timestamp": str(int(at.timestamp())),

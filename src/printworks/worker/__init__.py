@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from printworks.rules.jobs import JobKind
-from printworks.worker.callbacks import deliver_callback
+from printworks.worker.callbacks import DELIVERY, deliver_callback
 from printworks.worker.cards import check_card, forget_card
 from printworks.worker.challenges import challenge_callback
+from printworks.worker.context import JobNeed
 from printworks.worker.figures import sum_days
 from printworks.worker.images import fetch_image
 from printworks.worker.invoices import collect_invoices, make_invoice
@@ -56,4 +57,10 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     JobKind.REMOVE_FILES: remove_files,
     JobKind.ERASE_FILES: erase_files,
     **{kind: sweep(kind) for kind in SWEEPS},
+}
+
+# What claims read for those they take, so that they can begin at once.
+NEEDS: Final[Mapping[str, JobNeed]] = {
+    JobKind.DELIVER_CALLBACK: DELIVERY,
+    JobKind.RETRY_CALLBACK: DELIVERY,
 }

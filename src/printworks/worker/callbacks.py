@@ -33,13 +33,16 @@ from printworks.wire.callbacks import (
     render_callback,
 )
 from printworks.wire.signatures import sign
-from printworks.worker.context import Completion, Context
+from printworks.worker.context import Completion, Context, JobNeed
 from printworks.worker.resources import infrastructure_errors
 
 # The only status that acknowledges a callback.
 ACKNOWLEDGED: Final = 200
 # How much of an answer is stored.
 LONGEST_ANSWER: Final = 2048
+
+# What a job that sends a callback needs to know.
+DELIVERY: Final = JobNeed(load_deliveries, "callback")
 
 # The merchant does not know what these would have told.
 _UNTOLD: Final = frozenset({CallbackState.QUIET, CallbackState.FAILED})
@@ -58,7 +61,7 @@ async def deliver_callback(context: Context, job: Job) -> Completion | None:
 
 
 async def _deliver(context: Context, job: Job) -> Completion | None:
-    delivery = await context.load(load_deliveries, job.args["callback"])
+    delivery: Delivery | None = await context.load(DELIVERY, job)
     if (
         delivery is None
         or delivery.round != job.args["round"]

@@ -1,14 +1,16 @@
 """What handlers can use, and what they leave to the loop."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Any, NamedTuple, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
+import structlog
 from sqlalchemy import Connection
 
 from printworks.actions.services import Services
@@ -18,7 +20,7 @@ from printworks.rules.jobs import PermanentFailure
 from printworks.settings import Settings
 from printworks.store.accounts.merchants import Merchant, get_merchant
 from printworks.store.engine.database import Database
-from printworks.store.queue.jobs import Job
+from printworks.store.queue.jobs import Claim, Job
 from printworks.watch.counts import Counts
 from printworks.watch.observing import Observer
 from printworks.worker.resources import Resources
@@ -26,7 +28,27 @@ from printworks.worker.waiting import Waiting
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
-Key = TypeVar("Key")
+
+
+# What a claim has read for a job holds for this long; a job that begins later reads it again.
+SECONDS_KNOWN: Final = 1.0
+
+log = structlog.get_logger()
+
+
+class JobNeed(NamedTuple):
+    """What jobs of a kind have to know, which is read for many of them at once."""
+
+    find: Callable[[Connection, Sequence[Any]], Mapping[Any, Any]]
+    # The argument of the jobs under which it is found.
+    key: str
+
+
+class _Known(NamedTuple):
+    """What was read for a job, and when by a clock that nobody sets."""
+
+    found: Any
+    at: float
 
 
 class _Load:
@@ -58,6 +80,7 @@ class Context:
     waiting: Waiting = field(default_factory=Waiting)
     observer: Observer = field(default_factory=lambda: Observer(Counts()))
     _loads: dict[Any, _Load] = field(default_factory=dict)
+    _known: dict[Claim, _Known] = field(default_factory=dict)
 
     @property
     def database(self) -> Database:
@@ -117,18 +140,41 @@ class Context:
         """Run a call that waits for a lab, apart from the others."""
         return await _run(self.resources.lab_pool, call, *args, **kwargs)
 
-    async def load(
-        self, find: Callable[[Connection, Sequence[Key]], Mapping[Key, Result]], key: Key
-    ) -> Result | None:
-        """Return what is found under a key; jobs that start at the same time share a query."""
+    def read_ahead(self, jobs: Sequence[Job], needs: Mapping[str, JobNeed]) -> None:
+        """Read what these jobs will need, in the thread of the claim that took them."""
+        alike: dict[JobNeed, list[Job]] = {}
+        for job in jobs:
+            if need := needs.get(job.kind):
+                alike.setdefault(need, []).append(job)
+        for need, those in alike.items():
+            try:
+                found = self._find(need.find, [job.args[need.key] for job in those])
+            except Exception as error:  # noqa: BLE001  (raised where each of them reads it)
+                log.warning("nothing read ahead", error=type(error).__name__)
+                return
+            at = time.monotonic()
+            for job in those:
+                self._known[job.claim] = _Known(found.get(job.args[need.key]), at)
+
+    def forget(self, claim: Claim) -> None:
+        """Drop what was read for a job that does not begin."""
+        self._known.pop(claim, None)
+
+    async def load(self, need: JobNeed, job: Job) -> Any:
+        """Return what a job needs, or None; jobs that start at the same time share a query."""
+        known = self._known.pop(job.claim, None)
+        if known is not None and time.monotonic() - known.at < SECONDS_KNOWN:
+            return known.found
+        return await self._load_with_others(need.find, job.args[need.key])
+
+    async def _load_with_others(self, find: Callable[..., Mapping[Any, Any]], key: Any) -> Any:
         load = self._loads.get(find)
         if load is None:
             load = self._loads[find] = _Load()
             load.task = asyncio.create_task(self._find_together(find))
         answer = asyncio.get_running_loop().create_future()
         load.asked.append((key, answer))
-        found: Result | None = await answer
-        return found
+        return await answer
 
     async def _find_together(self, find: Callable[..., Mapping[Any, Any]]) -> None:
         # Lets jobs that start at the same time join this load.

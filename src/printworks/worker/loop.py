@@ -9,16 +9,16 @@ import asyncio
 import os
 import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from datetime import datetime, timedelta
 from secrets import token_hex
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final
 
 import structlog
-from sqlalchemy import Connection
 
 from printworks.log import context as log_context
+from printworks.net.deadlines import TimeLimits
 from printworks.redaction import redact
 from printworks.rules.jobs import (
     Acknowledge,
@@ -32,25 +32,23 @@ from printworks.rules.jobs import (
 )
 from printworks.rules.quarantine import hold_back
 from printworks.store.engine.database import find_outages
-from printworks.store.queue.claims import Claimant, Claimed, claim, find_held
+from printworks.store.queue.claims import Claimant, Claimed, claim
 from printworks.store.queue.jobs import (
     Claim,
     Exhausted,
     Job,
     PutBack,
     enqueue,
-    exhaust,
-    finish,
     lane_of,
-    put_back,
     release,
     renew,
 )
 from printworks.store.queue.shares import Room
 from printworks.store.queue.wakeup import watch
-from printworks.worker.context import Completion, Context, Handler
+from printworks.worker.context import Completion, Context, Handler, JobNeed
 from printworks.worker.heartbeats import Heart, Pulse
 from printworks.worker.leases import LeaseWatch
+from printworks.worker.outcomes import JobDone, Outcome, name_outcome, write_outcomes
 from printworks.worker.slots import Slots
 
 __all__ = ["Completion", "Context", "Handler", "Worker"]
@@ -61,8 +59,9 @@ LARGEST_GROUP: Final = 64
 # How often a worker polls for jobs without being woken, such as those of a dead worker.
 LONGEST_PAUSE: Final = 1.0
 # The wait after a claim that took this many jobs: others soon end or come, and one claim for many is
-# much cheaper than many claims. Whoever comes alone does not wait for those that hang.
-SECONDS_BETWEEN_CLAIMS: Final = 0.005
+# much cheaper than many claims. Whoever comes alone does not wait for those that hang. Slots do not
+# stay empty meanwhile where jobs are claimed ahead.
+SECONDS_BETWEEN_CLAIMS: Final = 0.01
 MANY_JOBS: Final = 3
 # The wait after a claim that saw only some lanes, or lost what it saw to another worker.
 SHORT_PAUSE: Final = 0.02
@@ -72,16 +71,6 @@ SECONDS_BETWEEN_LOOKS: Final = 0.25
 SECONDS_TO_RECOVER: Final = 1.0
 
 log = structlog.get_logger()
-
-
-class JobDone(NamedTuple):
-    """A job that succeeded, and what is to be written with that."""
-
-    claim: Claim
-    completion: Completion | None
-
-
-Outcome: TypeAlias = JobDone | PutBack | Exhausted
 
 
 class Worker:
@@ -97,6 +86,7 @@ class Worker:
         lease: timedelta,
         stop_timeout: timedelta,
         hourly: Sequence[JobKind] = (),
+        needs: Mapping[str, JobNeed] | None = None,
     ) -> None:
         self.name = f"{socket.gethostname()}-{os.getpid()}-{token_hex(3)}"
         self._context = context
@@ -106,6 +96,8 @@ class Worker:
         self._lease = lease
         self._stop_timeout = stop_timeout
         self._hourly = hourly
+        self._needs = needs or {}
+        self._limits = TimeLimits()
         self._enqueued_hour = ""
         # The pools in which something is left to claim.
         self._more: frozenset[Pool] = frozenset()
@@ -129,7 +121,7 @@ class Worker:
                 group.create_task(self._keep_reporting()),
                 group.create_task(self._keep_renewing()),
                 group.create_task(self._keep_slots_free()),
-                group.create_task(watch_leases(lambda: self._running.keys())),
+                group.create_task(watch_leases(self._list_claims)),
                 group.create_task(heart.keep_beating(self._feel_pulse)),
                 group.create_task(self._wake_at(stop)),
             ]
@@ -151,7 +143,8 @@ class Worker:
         """Run all due jobs and those that follow from them; return how many."""
         ran = 0
         while True:
-            claimed = await self._context.in_thread(self._claim, self._slots.find_rooms())
+            rooms = self._slots.find_rooms(ahead=False)
+            claimed = await self._context.in_thread(self._claim, rooms)
             if not claimed.jobs:
                 return ran
             ran += len(claimed.jobs)
@@ -176,6 +169,7 @@ class Worker:
         rooms = self._slots.find_rooms()
         if not rooms:
             return LONGEST_PAUSE
+        self._slots.begin_claim()
         try:
             claimed = await self._context.in_thread(self._claim, rooms)
         except find_outages() as error:
@@ -210,7 +204,9 @@ class Worker:
         if self._context.services.quarantine.is_on():
             policies = hold_back(policies)
         with self._context.database.writing() as db:
-            return claim(db, policies, claimant, now=now)
+            claimed = claim(db, policies, claimant, now=now)
+        self._context.read_ahead(claimed.jobs, self._needs)
+        return claimed
 
     def _enqueue_hourly(self, now: datetime) -> None:
         """Enqueue the hourly jobs: every worker does, and the first one counts."""
@@ -223,12 +219,16 @@ class Worker:
         self._enqueued_hour = hour
 
     def _start(self, claimed: Claimed) -> list[asyncio.Task[None]]:
-        jobs = claimed.jobs
         self._slots.continue_from(claimed.cursors)
-        self._slots.take(jobs)
-        tasks = [asyncio.create_task(self._run(job)) for job in jobs]
-        self._running.update(zip((job.claim for job in jobs), tasks, strict=True))
-        return tasks
+        return [self._begin(job) for job in self._slots.take(claimed.jobs)]
+
+    def _begin(self, job: Job) -> asyncio.Task[None]:
+        task = self._running[job.claim] = asyncio.create_task(self._run(job))
+        return task
+
+    def _begin_ready(self, pool: Pool) -> None:
+        for job in self._slots.take_ready(pool):
+            _task = self._begin(job)
 
     async def _run(self, job: Job) -> None:
         policy = self._policies[job.kind]
@@ -244,6 +244,7 @@ class Worker:
             pool = self._slots.leave(job)
             del self._running[job.claim]
             self._finished += 1
+            self._begin_ready(pool)
             if not self._slots.taken or len(self._ended) >= LARGEST_GROUP:
                 self._is_group.set()
             if pool in self._more:
@@ -258,7 +259,7 @@ class Worker:
             nullcontext() if tracer is None else tracer.job(job) as span,
         ):
             outcome = await self._attempt(job, policy)
-            how = _name_outcome(outcome)
+            how = name_outcome(outcome)
             if span is not None:
                 span.set_attribute("printworks.outcome", how)
         counts.note_job(job.kind, how, time.perf_counter() - began)
@@ -268,17 +269,19 @@ class Worker:
         """Let jobs that wait for others for long leave their slots."""
         while True:
             await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
-            if self._slots.step_aside():
+            for pool in self._slots.step_aside():
+                self._begin_ready(pool)
                 self._wake.set()
 
     async def _attempt(self, job: Job, policy: Policy) -> Outcome:
         """Run the handler; an exception becomes a retry or a failure."""
+        limit = self._limits.limit(policy.timeout)
         try:
-            async with asyncio.timeout(policy.timeout.total_seconds()) as limit:
+            with limit:
                 completion = await self._handlers[job.kind](self._context, job)
         except Exception as error:
             what = redact(f"{type(error).__name__}: {error}")
-            if limit.expired():
+            if limit.is_over:
                 what = f"The job took longer than {policy.timeout}."
             match decide(policy, job.attempts, error):
                 case Retry(wait, counts, kind):
@@ -328,20 +331,16 @@ class Worker:
                 return
 
     def _write(self, outcomes: Sequence[Outcome]) -> int:
-        now = self._context.clock()
-        done = [end for end in outcomes if isinstance(end, JobDone)]
         with self._context.database.writing() as db:
-            _write_completions(db, done, now=now)
-            return (
-                finish(db, [end.claim for end in done], now=now)
-                + put_back(db, [end for end in outcomes if isinstance(end, PutBack)], now=now)
-                + exhaust(db, [end for end in outcomes if isinstance(end, Exhausted)], now=now)
-            )
+            return write_outcomes(db, outcomes, now=self._context.clock())
+
+    def _list_claims(self) -> list[Claim]:
+        return [*self._running, *self._slots.ready]
 
     async def _keep_renewing(self) -> None:
         while True:
             await asyncio.sleep(self._lease.total_seconds() / 3)
-            claims = list(self._running)
+            claims = self._list_claims()
             if not claims:
                 continue
             try:
@@ -349,11 +348,16 @@ class Worker:
             except Exception:
                 log.exception("renewal failed", worker=self.name)
                 continue
-            for lost in set(claims) - held:
-                # Another worker may have it now, and this one's report would not count.
-                if task := self._running.get(lost):
-                    log.warning("lease lost", worker=self.name, job=lost.id)
-                    task.cancel()
+            self._drop(set(claims) - held)
+
+    def _drop(self, lost: Iterable[Claim]) -> None:
+        """Let go of jobs that another worker may have now: reports of this one would not count."""
+        for one in lost:
+            if task := self._running.get(one):
+                log.warning("lease lost", worker=self.name, job=one.id)
+                task.cancel()
+        for one in self._slots.drop_ready(lost):
+            self._context.forget(one)
 
     def _renew(self, claims: Sequence[Claim]) -> frozenset[Claim]:
         with self._context.database.writing() as db:
@@ -361,6 +365,7 @@ class Worker:
 
     async def _shut_down(self) -> None:
         """Let running jobs finish, and put back those that do not finish in time."""
+        await self._release(self._slots.drop_ready(self._slots.ready))
         tasks = dict(self._running)
         if tasks:
             await asyncio.wait(tasks.values(), timeout=self._stop_timeout.total_seconds())
@@ -369,34 +374,18 @@ class Worker:
             task.cancel()
         await asyncio.gather(*tasks.values(), return_exceptions=True)
         await self._report_ended()
-        if not unfinished:
+        await self._release(unfinished)
+
+    async def _release(self, claims: Sequence[Claim]) -> None:
+        """Put back jobs that have not begun or not finished."""
+        if not claims:
             return
         try:
-            released = await self._context.in_thread(self._release, unfinished)
+            released = await self._context.in_thread(self._write_release, claims)
             log.warning("jobs put back", worker=self.name, jobs=released)
         except Exception:
-            log.exception("jobs left to their leases", worker=self.name, jobs=len(unfinished))
+            log.exception("jobs left to their leases", worker=self.name, jobs=len(claims))
 
-    def _release(self, claims: Sequence[Claim]) -> int:
+    def _write_release(self, claims: Sequence[Claim]) -> int:
         with self._context.database.writing() as db:
             return release(db, claims)
-
-
-def _name_outcome(outcome: Outcome) -> str:
-    match outcome:
-        case JobDone():
-            return "done"
-        case PutBack():
-            return "retry" if outcome.counts else "later"
-        case Exhausted():
-            return "failed"
-
-
-def _write_completions(db: Connection, done: Sequence[JobDone], *, now: datetime) -> None:
-    noted = {end.claim: end.completion for end in done if end.completion is not None}
-    together: dict[Any, list[Any]] = {}
-    for held in find_held(db, list(noted)):
-        completion = noted[held]
-        together.setdefault(completion.write, []).append(completion.note)
-    for write, notes in together.items():
-        write(db, notes, now)

@@ -17,7 +17,7 @@ from printworks.watch.exporter import keep_exporting
 from printworks.watch.observing import Observer
 from printworks.watch.shared_counts import WORKER, keep_sharing
 from printworks.watch.traces import open_tracer
-from printworks.worker import HANDLERS
+from printworks.worker import HANDLERS, NEEDS
 from printworks.worker.loop import Context, Worker
 from printworks.worker.resources import open_resources
 from printworks.worker.watchdog import Watchdog
@@ -68,6 +68,7 @@ def _make_worker(context: Context) -> Worker:
         context,
         handlers=HANDLERS,
         policies=POLICIES,
+        needs=NEEDS,
         slots=context.settings.worker_slots,
         lease=context.settings.worker_lease,
         stop_timeout=context.settings.stop_timeout,

@@ -1,7 +1,11 @@
-"""The slots of a worker: each pool has its own, and those that wait for long leave theirs."""
+"""The slots of a worker: each pool has its own, and those that wait for long leave theirs.
+
+In some pools jobs are claimed ahead: one that is ready takes a slot the moment it is free. There
+are as many of them as will soon get one, so nobody whose job is due waits behind them for long.
+"""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from printworks.rules.jobs import POOL_SIZES, Policy, Pool
@@ -17,7 +21,7 @@ class _Holder(NamedTuple):
 
 
 class Slots:
-    """Who has a slot in which pool, and who waits beside them."""
+    """Who has a slot in which pool, who is ready for one, and who waits beside them."""
 
     def __init__(self, policies: Mapping[str, Policy], waiting: Waiting, *, of_worker: int) -> None:
         self._policies = policies
@@ -29,35 +33,81 @@ class Slots:
         self._doubted: Counter[Pool] = Counter()
         self._aside: dict[Claim, Pool] = {}
         self._cursors: dict[Pool, str] = {}
+        # The oldest comes first.
+        self._ready: dict[Pool, dict[Claim, Job]] = {pool: {} for pool in self._pools}
+        # How many slots became free since the last claim.
+        self._freed: Counter[Pool] = Counter()
 
     @property
     def taken(self) -> int:
         """How many slots are taken."""
         return len(self._holders)
 
-    def find_rooms(self) -> dict[Pool, Room]:
-        """Return what can be claimed now, for each pool that has a free slot."""
+    @property
+    def ready(self) -> list[Claim]:
+        """Those that wait for a slot."""
+        return [claim for of_pool in self._ready.values() for claim in of_pool]
+
+    def find_rooms(self, *, ahead: bool = True) -> dict[Pool, Room]:
+        """Return what can be claimed now, for each pool that has room."""
         rooms = {}
         for pool in self._pools:
-            size = POOL_SIZES[pool]
-            slots = size.count_slots(self._of_worker)
-            free = slots - self._taken[pool]
-            if free > 0:
-                doubted = slots - size.count_kept(self._of_worker) - self._doubted[pool]
-                rooms[pool] = Room(free, max(doubted, 0), self._cursors.get(pool, ""))
+            free = self._count_slots(pool) - self._taken[pool]
+            more = self._count_ahead(pool) if ahead else 0
+            if free + more > 0:
+                # Whoever is in doubt is not claimed ahead.
+                doubted = min(free, self._count_for_doubted(pool))
+                rooms[pool] = Room(free + more, max(doubted, 0), self._cursors.get(pool, ""))
         return rooms
+
+    def begin_claim(self) -> None:
+        """Count anew how many slots become free from one claim to the next."""
+        self._freed.clear()
 
     def continue_from(self, cursors: Mapping[Pool, str]) -> None:
         """Remember the last lanes that were served."""
         self._cursors.update(cursors)
 
-    def take(self, jobs: Iterable[Job]) -> None:
-        """Give a slot to each of these."""
-        for job in jobs:
-            holder = _Holder(self._pool_of(job), job.lane not in self._waiting.proven)
-            self._holders[job.claim] = holder
-            self._taken[holder.pool] += 1
-            self._doubted[holder.pool] += holder.is_doubted
+    def take(self, jobs: Iterable[Job]) -> list[Job]:
+        """Give a slot to each of these for whom there is one; return those. The others are ready."""
+        proven = self._waiting.proven
+        # Those in doubt first: they were claimed for slots that are free.
+        for job in sorted(jobs, key=lambda job: job.lane in proven):
+            self._ready[self._pool_of(job)][job.claim] = job
+        return [job for pool in self._pools for job in self.take_ready(pool)]
+
+    def take_ready(self, pool: Pool) -> Sequence[Job]:
+        """Give the free slots of a pool to those that are ready for one; return them."""
+        ready = self._ready[pool]
+        free = self._count_slots(pool) - self._taken[pool]
+        if not ready or free <= 0:
+            return ()
+        for_doubted = self._count_for_doubted(pool)
+        chosen: list[Job] = []
+        for job in ready.values():
+            if len(chosen) == free:
+                break
+            is_doubted = job.lane not in self._waiting.proven
+            # One that came into doubt meanwhile lets others pass.
+            if is_doubted and for_doubted <= 0 and POOL_SIZES[pool].is_ahead:
+                continue
+            for_doubted -= is_doubted
+            chosen.append(job)
+            self._holders[job.claim] = _Holder(pool, is_doubted)
+            self._taken[pool] += 1
+            self._doubted[pool] += is_doubted
+        for job in chosen:
+            del ready[job.claim]
+        return chosen
+
+    def drop_ready(self, claims: Iterable[Claim]) -> list[Claim]:
+        """Take these away from those that are ready; return those that were."""
+        return [
+            claim
+            for claim in claims
+            for of_pool in self._ready.values()
+            if of_pool.pop(claim, None) is not None
+        ]
 
     def leave(self, job: Job) -> Pool:
         """Free the slot of a job that has ended, or its place beside the slots; return its pool."""
@@ -65,21 +115,36 @@ class Slots:
             self._free(job.claim)
         return self._pool_of(job)
 
-    def step_aside(self) -> bool:
-        """Let those who have waited for long leave their slots; say whether any did."""
-        are_free = False
+    def step_aside(self) -> list[Pool]:
+        """Let those who have waited for long leave their slots; return in which pools any did."""
+        freed = []
         for claim in self._waiting.find_overdue():
             holder = self._holders.get(claim)
             if holder is not None and self._has_room_aside(holder.pool):
                 self._free(claim)
                 self._aside[claim] = holder.pool
-                are_free = True
-        return are_free
+                freed.append(holder.pool)
+        return freed
 
     def _free(self, claim: Claim) -> None:
         holder = self._holders.pop(claim)
         self._taken[holder.pool] -= 1
         self._doubted[holder.pool] -= holder.is_doubted
+        self._freed[holder.pool] += 1
+
+    def _count_slots(self, pool: Pool) -> int:
+        return POOL_SIZES[pool].count_slots(self._of_worker)
+
+    def _count_for_doubted(self, pool: Pool) -> int:
+        kept = POOL_SIZES[pool].count_kept(self._of_worker)
+        return self._count_slots(pool) - kept - self._doubted[pool]
+
+    def _count_ahead(self, pool: Pool) -> int:
+        """Return how many more can be claimed ahead: what the next two claims would find free."""
+        if not POOL_SIZES[pool].is_ahead:
+            return 0
+        most = min(2 * self._freed[pool], self._count_slots(pool))
+        return max(0, most - len(self._ready[pool]))
 
     def _has_room_aside(self, pool: Pool) -> bool:
         waiting = sum(each is pool for each in self._aside.values())

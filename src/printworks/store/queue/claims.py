@@ -106,6 +106,7 @@ def claim(
     spent = [job for job in taken if job.attempts > policies[job.kind].attempts]
     _fail_spent(db, spent, now=now)
 
+    given = Counter(job.lane for job in taken)
     # The slots that are left are not for those that were seen.
     unseen = {
         pool: next(reversed(room[pool]))
@@ -121,7 +122,7 @@ def claim(
         more=frozenset(
             pool
             for pool in rooms
-            if woken == WAKE_AT_ONCE or _left_some(taken, shares[pool], room[pool])
+            if woken == WAKE_AT_ONCE or _left_some(given, shares[pool], room[pool])
         ),
         unseen=frozenset(unseen),
         next_due_at=seen.next_due_at,
@@ -185,9 +186,8 @@ def _most_lanes(free: Room, seen: _Seen) -> int:
     return free.slots + SPARE_LANES + len(seen.running)
 
 
-def _left_some(taken: Sequence[Job], shares: Mapping[str, int], room: Mapping[str, int]) -> bool:
+def _left_some(given: Counter[str], shares: Mapping[str, int], room: Mapping[str, int]) -> bool:
     """Say whether a lane has room that it was not given, or gave all and has room for more."""
-    given = Counter(job.lane for job in taken)
     return any(given[lane] == shares.get(lane, 0) < most for lane, most in room.items() if most > 0)
 
 
