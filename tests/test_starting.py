@@ -1,10 +1,12 @@
 """A start looks for no garbage, and everything after it does."""
 
 import gc
+import subprocess
+import sys
 
 import pytest
 
-from printworks.starting import without_collecting
+from printworks.starting import doing_without, without_collecting
 
 
 def test_garbage_is_left_alone_until_the_end_of_the_block() -> None:
@@ -17,3 +19,33 @@ def test_it_is_collected_again_after_a_failure() -> None:
     with pytest.raises(ValueError, match="bad"), without_collecting():
         raise ValueError("bad")
     assert gc.isenabled()
+
+
+def test_a_library_does_without_a_package_that_it_does_not_need() -> None:
+    with doing_without("a_package_of_nobody"), pytest.raises(ImportError):
+        import a_package_of_nobody  # type: ignore[import-not-found]  # noqa: F401
+    assert "a_package_of_nobody" not in sys.modules
+
+
+def test_a_package_that_is_imported_already_stays() -> None:
+    with doing_without("gc"):
+        assert sys.modules["gc"] is gc
+    assert sys.modules["gc"] is gc
+
+
+def test_a_command_that_prints_nothing_starts_without_what_prints_tables() -> None:
+    program = """
+import sys
+sys.argv = ["printworks", "--version"]
+import printworks.cli
+try:
+    printworks.cli.main()
+except SystemExit:
+    pass
+import printworks.cli.processes, printworks.web.server
+print("rich" in sys.modules)
+"""
+    said = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert said.stdout.splitlines()[-1] == "False"

@@ -1,8 +1,10 @@
 """How a program starts quickly."""
 
 import gc
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 
 @contextmanager
@@ -16,3 +18,18 @@ def without_collecting() -> Iterator[None]:
         yield
     finally:
         gc.enable()
+
+
+@contextmanager
+def doing_without(name: str) -> Iterator[None]:
+    """Keep a package from libraries that import it in the block wherever it is installed."""
+    modules: dict[str, Any] = sys.modules
+    if name in modules:
+        yield
+        return
+    # To an import, this says that there is no such package.
+    modules[name] = None
+    try:
+        yield
+    finally:
+        del modules[name]

@@ -238,6 +238,14 @@ def test_a_second_signal_kills(tmp_path: Path) -> None:
     assert code == 1
 
 
+def test_the_worker_follows_once_the_service_answers(service: Service) -> None:
+    supervisor = service.process.pid
+    children = Path(f"/proc/{supervisor}/task/{supervisor}/children")
+
+    # The parent of the web processes, and the worker.
+    wait_until(lambda: len(children.read_text().split()) == 2)
+
+
 def test_a_web_process_that_was_killed_is_started_again(service: Service) -> None:
     before = service.find_web_processes()
 

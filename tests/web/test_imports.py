@@ -47,3 +47,7 @@ def _import(*modules: str) -> set[str]:
 )
 def test_the_first_answer_does_not_wait_for_what_it_does_not_need(modules: tuple[str, ...]) -> None:
     assert _import(*modules) & LATER == set()
+
+
+def test_pages_leave_the_library_of_passkeys_to_those_who_use_one() -> None:
+    assert _import("printworks.web.site") & {"webauthn", "OpenSSL", "pyasn1"} == set()

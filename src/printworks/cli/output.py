@@ -4,11 +4,12 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
-from rich.console import Console, RenderableType
-from rich.table import Table
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
 
 Members: TypeAlias = Mapping[str, Any]
 # A column of a table shows a member, or what a function makes of them all.
@@ -25,7 +26,7 @@ class Output:
     def __init__(self, *, is_json: bool) -> None:
         self.is_json = is_json
 
-    def show(self, members: Any, *lines: RenderableType) -> None:
+    def show(self, members: Any, *lines: "RenderableType") -> None:
         """Print lines for people, or the same as members for programs."""
         if self.is_json:
             print_json(members)
@@ -49,6 +50,9 @@ class Output:
         if self.is_json:
             print_json(shown)
         else:
+            # Imported here, and below: those that run for long print nothing.
+            from rich.table import Table
+
             table = Table(*columns, box=None)
             for row in shown:
                 table.add_row(*(write(_cell(row, column)) for column in columns.values()))
@@ -120,13 +124,15 @@ def note(*sentences: str) -> None:
     sys.stderr.flush()
 
 
-def print_wide(shown: RenderableType) -> None:
+def print_wide(shown: "RenderableType") -> None:
     """Print a table as wide as it needs to be: half a sku is of no use."""
     console = make_console()
     console.width = max(console.width, WIDEST)
     console.print(shown)
 
 
-def make_console() -> Console:
+def make_console() -> "Console":
     """Return a console that prints text as it is and breaks no line that will be copied."""
+    from rich.console import Console
+
     return Console(highlight=False, markup=False, emoji=False, soft_wrap=True)

@@ -19,7 +19,7 @@ from typing import Final
 import structlog
 
 from printworks.settings import BadSetting, Settings
-from printworks.web.parents import stop_with_parent
+from printworks.web.parents import holding_signals, release_signals, stop_with_parent
 from printworks.web.server import find_address
 
 # A process that ends sooner than this after its start is not well.
@@ -27,6 +27,8 @@ SHORT_LIFE: Final = timedelta(seconds=5)
 MAX_FAILURES: Final = 5
 # The process that must answer before it counts as started.
 WEB: Final = "web"
+# The others start once it answers, or after this long: on a small machine they would slow it down.
+SECONDS_ALONE: Final = 1.0
 LONGEST_PAUSE: Final = timedelta(seconds=10)
 STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -77,7 +79,8 @@ class Child:
     def start(self) -> None:
         """Start the process, in a group of its own so that Ctrl-C reaches the supervisor alone."""
         self.process = _Process(name=self.name, target=_run_child, args=(self._run, self._settings))
-        self.process.start()
+        with holding_signals():
+            self.process.start()
         self.is_well = False
         self.started_at = time.monotonic()
 
@@ -115,6 +118,7 @@ def _run_child(run: Callable[[Settings], None], settings: Settings) -> None:
     signal.set_wakeup_fd(-1)
     for number in STOP_SIGNALS:
         signal.signal(number, signal.SIG_DFL)
+    release_signals()
     stop_with_parent()
     run(settings)
 
@@ -134,6 +138,7 @@ class Supervisor:
         self._web = next(child for child in self._children if child.name == WEB)
         self._when_ready = when_ready
         self._stops = 0
+        self._delay_others(SECONDS_ALONE)
 
     def run(self) -> int:
         """Run until a signal comes; return the exit code."""
@@ -148,9 +153,15 @@ class Supervisor:
                     self._web.is_well = True
                     if not was_shown:
                         was_shown = True
+                        self._delay_others(0)
                         self._when_ready()
                 self._wait(woken, timeout=None if self._web.is_well else 0.02)
             return self._stop(woken)
+
+    def _delay_others(self, seconds: float) -> None:
+        for child in self._children:
+            if child is not self._web and not child.started_at:
+                child.start_at = time.monotonic() + seconds
 
     @contextmanager
     def _listen_to_signals(self) -> Iterator[socket.socket]:

@@ -14,6 +14,8 @@ from typing import Final
 
 import structlog
 
+from printworks.web.parents import holding_signals, release_signals
+
 log = structlog.get_logger(__name__)
 
 # A process that is started again and dies sooner than this will not get well by itself.
@@ -66,7 +68,8 @@ class ProcessGroup:
 
     def _start(self, number: int) -> None:
         process = _Process(name=f"web-{number + 1}", target=_begin, args=(self._run, number))
-        process.start()
+        with holding_signals():
+            process.start()
         self._processes[number] = process
 
     def _start_again(self, number: int) -> bool:
@@ -99,4 +102,5 @@ def _begin(run: Callable[[int], None], number: int) -> None:
     # Ctrl-C reaches every process of a terminal; the one that started this one decides.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    release_signals()
     run(number)

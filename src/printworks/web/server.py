@@ -29,8 +29,9 @@ from printworks.watch.counts import CONNECTIONS_OPEN
 from printworks.watch.shared_counts import WEB, keep_sharing
 from printworks.web.certificates import CertificateWatch
 from printworks.web.cores import choose_core
-from printworks.web.http1.connection import Times
+from printworks.web.http1.connection import WaitingTimes
 from printworks.web.http1.listening import Limits, Listener
+from printworks.web.memory import close_gaps
 from printworks.web.notify import notify_ready
 from printworks.web.parents import stop_with_parent
 from printworks.web.processes import ProcessGroup
@@ -44,7 +45,7 @@ SECONDS_TO_NOTICE: Final = 2.0
 # A head must arrive within ten seconds. A connection may be idle for longer than the 60 seconds
 # after which load balancers and pools of connections usually close theirs. A client that reads
 # nothing of its answer for a minute is gone.
-LIMITS: Final = Limits(CONNECTIONS, Times(head=10, idle=80, write=60))
+LIMITS: Final = Limits(CONNECTIONS, WaitingTimes(head=10, idle=80, write=60))
 # After this long a thread lets others run. A request needs its turn several times, and with Python's
 # usual 5 ms each of them waits for all the large answers that are being written at the same time.
 SECONDS_OF_A_THREAD: Final = 0.0005
@@ -204,6 +205,7 @@ def _shut(listening: socket.socket, drain_delay: timedelta | None) -> None:
 
 
 def _run_process(settings: Settings, listening: socket.socket, number: int) -> None:
+    close_gaps()
     log.configure(settings)
     stop_with_parent()
     sys.setswitchinterval(SECONDS_OF_A_THREAD)

@@ -10,19 +10,19 @@ from typing import Any
 import pytest
 import uvloop
 
-from printworks.web.http1.connection import Times
+from printworks.web.http1.connection import WaitingTimes
 from printworks.web.http1.exchange import App
 from printworks.web.http1.listening import Limits, Listener
 from printworks.web.receiving import Receive, Scope, Send
 
 GET = b"GET /%b HTTP/1.1\r\nHost: a\r\n\r\n"
-PATIENT = Times(30, 30, 30)
+PATIENT = WaitingTimes(30, 30, 30)
 
 
 class Place:
     """A server for one test, and what its application was asked."""
 
-    def __init__(self, times: Times = PATIENT, connections: int = 100) -> None:
+    def __init__(self, times: WaitingTimes = PATIENT, connections: int = 100) -> None:
         self.asked: list[Scope] = []
         self.went_on = threading.Event()
         self._limits = Limits(connections, times)
@@ -31,7 +31,7 @@ class Place:
         self._loop = uvloop.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
         self._thread.start()
-        self._listener = self._run(self._listen(self._answer))
+        self._listener: Listener = self._run(self._listen(self._answer))
 
     def connect(self) -> socket.socket:
         """Open a connection; whatever it waits for comes sooner than this."""
@@ -52,6 +52,21 @@ class Place:
         """Return as soon as the server knows that it has to stop."""
         asyncio.run_coroutine_threadsafe(self._listener.stop(), self._loop)
         self._run(asyncio.sleep(0))
+
+    def cancel_newest(self) -> int:
+        """Connect, cancel that when it has just begun, and return how many are open."""
+        cancelled = asyncio.run_coroutine_threadsafe(self._cancel_newest(), self._loop)
+        with self.connect():
+            return cancelled.result(30)
+
+    async def _cancel_newest(self) -> int:
+        while not self._listener.connections:
+            await asyncio.sleep(0)
+        for beginning in list(self._listener._starting):
+            beginning.cancel()
+        while self._listener._starting:
+            await asyncio.sleep(0)
+        return self._listener.connections
 
     def close(self) -> None:
         with suppress(OSError):
@@ -275,7 +290,7 @@ def test_a_failure_of_the_application_is_refused_by_it(place: Place) -> None:
 
 
 def test_a_head_that_does_not_arrive_is_told_so_and_silence_is_not() -> None:
-    with closing(Place(Times(0.01, 30, 30))) as place:
+    with closing(Place(WaitingTimes(0.01, 30, 30))) as place:
         late = place.ask(b"GET / HTTP/1.1\r\n")
         silent = place.ask()
 
@@ -284,14 +299,14 @@ def test_a_head_that_does_not_arrive_is_told_so_and_silence_is_not() -> None:
 
 
 def test_an_idle_connection_ends_in_time() -> None:
-    with closing(Place(Times(30, 0.01, 30))) as place:
+    with closing(Place(WaitingTimes(30, 0.01, 30))) as place:
         answer = place.ask(GET % b"one")
 
     assert answer.endswith(b"/one")
 
 
 def test_a_client_that_never_reads_is_not_waited_for() -> None:
-    with closing(Place(Times(30, 30, 0.01))) as place, place.connect() as connection:
+    with closing(Place(WaitingTimes(30, 30, 0.01))) as place, place.connect() as connection:
         connection.sendall(GET % b"flood")
 
         assert place.went_on.wait(30)
@@ -338,3 +353,8 @@ def test_a_stop_closes_what_is_idle() -> None:
         place.close()
 
         assert connection.recv(1000) == b""
+
+
+def test_a_stop_does_not_wait_for_somebody_who_came_at_the_last_moment() -> None:
+    with closing(Place()) as place:
+        assert place.cancel_newest() == 0

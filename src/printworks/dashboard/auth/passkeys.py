@@ -2,6 +2,8 @@
 
 The challenge is made of a random number, a time and a signature of ours that ties it to one
 browser, so that showing a page stores nothing. It is stored once it was used.
+
+The library is imported by those who add or use a passkey: it takes 8 MB, and few processes see one.
 """
 
 import base64
@@ -14,22 +16,6 @@ from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
-from webauthn import (
-    base64url_to_bytes,
-    generate_authentication_options,
-    generate_registration_options,
-    options_to_json,
-    verify_authentication_response,
-    verify_registration_response,
-)
-from webauthn.helpers import bytes_to_base64url
-from webauthn.helpers.exceptions import WebAuthnException
-from webauthn.helpers.structs import (
-    AuthenticatorSelectionCriteria,
-    PublicKeyCredentialDescriptor,
-    ResidentKeyRequirement,
-    UserVerificationRequirement,
-)
 
 from printworks.dashboard.site.branding import find_brand
 from printworks.dashboard.site.services import PageServices
@@ -91,17 +77,28 @@ class Passkeys:
 
     def ask_to_sign(self, whose: str) -> str:
         """Return what the browser is asked to sign in with, in JSON; `whose` is the browser."""
-        options = generate_authentication_options(
-            rp_id=self._host,
-            challenge=self._make_challenge(whose).encode(),
-            user_verification=UserVerificationRequirement.REQUIRED,
-            timeout=_milliseconds(CHALLENGE_LASTS),
-        )
-        return options_to_json(options)
+        # Without the library: every page to sign in asks for this.
+        challenge = base64.urlsafe_b64encode(self._make_challenge(whose).encode())
+        options = {
+            "challenge": challenge.decode().rstrip("="),
+            "timeout": _milliseconds(CHALLENGE_LASTS),
+            "rpId": self._host,
+            "allowCredentials": (),
+            "userVerification": "required",
+        }
+        return msgspec.json.encode(options).decode()
 
     def ask_to_register(self, whose: str, person: Person, known: list[Passkey]) -> str:
         """Return for what the browser is asked to make a passkey, in JSON."""
-        options = generate_registration_options(
+        import webauthn
+        from webauthn.helpers.structs import (
+            AuthenticatorSelectionCriteria,
+            PublicKeyCredentialDescriptor,
+            ResidentKeyRequirement,
+            UserVerificationRequirement,
+        )
+
+        options = webauthn.generate_registration_options(
             rp_id=self._host,
             rp_name=find_brand().name,
             user_name=person.email,
@@ -113,18 +110,21 @@ class Passkeys:
                 user_verification=UserVerificationRequirement.REQUIRED,
             ),
             exclude_credentials=[
-                PublicKeyCredentialDescriptor(id=base64url_to_bytes(passkey.credential))
+                PublicKeyCredentialDescriptor(id=_from_base64url(passkey.credential))
                 for passkey in known
             ],
         )
-        return options_to_json(options)
+        return webauthn.options_to_json(options)
 
     def read_registration(self, whose: str, sent: str, name: str) -> NewPasskey:
         """Return the passkey that a browser has made; refuse anything else."""
+        import webauthn
+        from webauthn.helpers.exceptions import WebAuthnException
+
         _, challenge = _read(sent, _NOT_ADDED)
         self._check_challenge(whose, challenge)
         try:
-            verified = verify_registration_response(
+            verified = webauthn.verify_registration_response(
                 credential=sent,
                 expected_challenge=challenge.encode(),
                 expected_rp_id=self._host,
@@ -134,7 +134,7 @@ class Passkeys:
         except (WebAuthnException, *_MALFORMED) as error:
             raise BadInput(_NOT_ADDED) from error
         return NewPasskey(
-            credential=bytes_to_base64url(verified.credential_id),
+            credential=webauthn.helpers.bytes_to_base64url(verified.credential_id),
             public_key=verified.credential_public_key,
             sign_count=verified.sign_count,
             name=name,
@@ -142,6 +142,9 @@ class Passkeys:
 
     def read_sign_in(self, realm: Realm, whose: str, sent: str) -> UsedPasskey:
         """Return whose passkey has signed; refuse anything else."""
+        import webauthn
+        from webauthn.helpers.exceptions import WebAuthnException
+
         credential, challenge = _read(sent, _REFUSED)
         expires_at = self._check_challenge(whose, challenge)
         with self._services.database.reading() as db:
@@ -150,7 +153,7 @@ class Passkeys:
                 raise BadInput(_REFUSED)
             person = get_person(db, passkey.person_id)
         try:
-            verified = verify_authentication_response(
+            verified = webauthn.verify_authentication_response(
                 credential=sent,
                 expected_challenge=challenge.encode(),
                 expected_rp_id=self._host,

@@ -9,8 +9,8 @@ from printworks.web.http1.exchange import UNREADABLE, App, Exchange
 from printworks.web.http1.heads import (
     LARGEST_HEAD,
     Fields,
+    HeadRefusal,
     MalformedHead,
-    Refusal,
     find_end,
     guess_scope,
     make_scope,
@@ -26,7 +26,7 @@ SECONDS_OF_SILENCE: Final = 0.25
 MOST_DISCARDED: Final = 8 * 1024 * 1024
 
 
-class Times(NamedTuple):
+class WaitingTimes(NamedTuple):
     """How long is waited, in seconds: for a whole head, for another request, for a slow reader."""
 
     head: float
@@ -37,7 +37,9 @@ class Times(NamedTuple):
 class Connection(asyncio.Protocol):
     """A client that sends requests; every answer to them is the application's."""
 
-    def __init__(self, app: App, times: Times, connections: "set[Connection]", scheme: str) -> None:
+    def __init__(
+        self, app: App, times: WaitingTimes, connections: "set[Connection]", scheme: str
+    ) -> None:
         self._app = app
         self._times = times
         self._connections = connections
@@ -128,7 +130,7 @@ class Connection(asyncio.Protocol):
                 return
             self._transport.abort()
         elif self.received and self._silence is None:
-            late = Refusal(408, "The head of the request did not arrive in time.")
+            late = HeadRefusal(408, "The head of the request did not arrive in time.")
             self._refuse(late, bytes(self.received))
         else:
             self.close()
@@ -174,7 +176,7 @@ class Connection(asyncio.Protocol):
         scope["server"] = None
         return scope
 
-    def _refuse(self, refusal: Refusal, received: bytes) -> None:
+    def _refuse(self, refusal: HeadRefusal, received: bytes) -> None:
         """Let the application refuse what cannot be read, and end the connection."""
         scope = self._complete(guess_scope(received[:LARGEST_HEAD]))
         scope["refusal"] = refusal

@@ -8,7 +8,7 @@ import structlog
 
 from printworks.web.http1.answers import BODILESS, write_head
 from printworks.web.http1.bodies import BodyReader, BrokenChunks
-from printworks.web.http1.heads import Fields, Refusal
+from printworks.web.http1.heads import Fields, HeadRefusal
 from printworks.web.receiving import Receive, Scope, Send
 
 log = structlog.get_logger(__name__)
@@ -21,7 +21,7 @@ UNREADABLE: Final = Fields(
 )
 _GONE: Final = {"type": "http.disconnect"}
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
-_FAILED: Final = Refusal(500, "Something went wrong here; the request id is in the headers.")
+_FAILED: Final = HeadRefusal(500, "Something went wrong here; the request id is in the headers.")
 
 
 class Wire(Protocol):

@@ -39,7 +39,7 @@ _DECIDING: Final = frozenset(
 _ASGI: Final = {"version": "3.0", "spec_version": "2.3"}
 
 
-class Refusal(NamedTuple):
+class HeadRefusal(NamedTuple):
     """Why a request is not answered: the status, and a sentence for whoever wrote the program."""
 
     status: int
@@ -51,7 +51,7 @@ class MalformedHead(Exception):
 
     def __init__(self, message: str, *, status: int = 400) -> None:
         super().__init__(message)
-        self.refusal = Refusal(status, message)
+        self.refusal = HeadRefusal(status, message)
 
 
 class Fields(NamedTuple):

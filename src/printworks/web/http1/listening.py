@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 import structlog
 
-from printworks.web.http1.connection import Connection, Times
+from printworks.web.http1.connection import Connection, WaitingTimes
 from printworks.web.http1.exchange import App
 
 log = structlog.get_logger(__name__)
@@ -29,7 +29,7 @@ class Limits(NamedTuple):
     """How many connections there may be, and how long each may wait."""
 
     connections: int
-    times: Times
+    times: WaitingTimes
 
 
 class Listener:
@@ -113,18 +113,21 @@ class Listener:
     async def _begin(self, accepted: socket.socket) -> None:
         accepted.settimeout(0)
         is_secure = self._tls is not None
+        connection = self._make()
         try:
             if accepted.family != socket.AF_UNIX:
                 accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             await self._loop.connect_accepted_socket(
-                self._make,
+                lambda: connection,
                 accepted,
                 ssl=self._tls,
                 ssl_handshake_timeout=SECONDS_TO_SHAKE_HANDS if is_secure else None,
                 ssl_shutdown_timeout=SECONDS_TO_PART if is_secure else None,
             )
         except (OSError, asyncio.CancelledError):
-            # Somebody who does not speak TLS, or has gone.
+            # Somebody who does not speak TLS, or has gone. The loop does not say so to a connection
+            # that had just begun, and a process that stops would wait for it for ever.
+            connection.connection_lost(None)
             with suppress(OSError):
                 accepted.close()
 
