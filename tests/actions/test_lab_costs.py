@@ -20,8 +20,8 @@ from printworks.rules.production import LabState
 from printworks.store.accounts.audit import list_audit
 from printworks.store.accounts.merchants import Merchant
 from printworks.store.engine.database import Database
-from printworks.store.labs.shipments import Shipment, get_shipment, list_shipments
 from printworks.store.money.lab_costs import list_costs, list_debts, list_lab_payments
+from printworks.store.orders.shipments import Shipment, get_shipment, list_shipments
 from printworks.store.tables import lab_costs, lab_payments
 from tests.actions.complaints import submitted
 from tests.actions.test_ledger import CATALOGUE
@@ -244,3 +244,27 @@ class TestPaying:
             assert list_debts(db) == []
             assert len(list_lab_payments(db, limit=5)) == 1
         assert len(refused) == 1
+
+    def test_what_is_sent_while_a_lab_is_paid_is_paid_or_owed(self, database: Database) -> None:
+        with database.writing() as db:
+            sent = [send(db, a_merchant(db))]
+        start = threading.Barrier(2)
+
+        def send_more() -> None:
+            start.wait()
+            for _ in range(4):
+                with database.writing() as db:
+                    sent.append(send(db, a_merchant(db)))
+
+        thread = threading.Thread(target=send_more)
+        thread.start()
+        start.wait()
+        with database.writing() as db:
+            work = a_system_work(db, now=self.NEXT_DAY)
+            paid = pay_lab(work, sent[0].lab, Currency.GBP, self.SENT_ON, memo="")
+        thread.join()
+
+        with database.reading() as db:
+            owed = sum(debt.total for debt in list_debts(db))
+            assert verify_ledgers(db).faults == []
+        assert paid.amount + owed == sum(each.items_cost + each.shipping_cost for each in sent)

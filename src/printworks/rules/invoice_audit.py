@@ -51,7 +51,7 @@ class InvoiceCheck(NamedTuple):
     faults: list[InvoiceFault]
 
 
-class Claim(NamedTuple):
+class NotedEntry(NamedTuple):
     """What is noted of a ledger entry that needs a document."""
 
     kind: EntryKind
@@ -71,7 +71,7 @@ _OF_SALES: Final = frozenset({EntryKind.CHARGE, EntryKind.REFUND})
 
 
 def audit_causes(
-    entries: Iterable[LedgerEntry], causes: Mapping[int, Claim], taxed: Collection[int]
+    entries: Iterable[LedgerEntry], causes: Mapping[int, NotedEntry], taxed: Collection[int]
 ) -> CauseCheck:
     """Compare ledger entries with the notes that they need a document.
 

@@ -23,7 +23,7 @@ from printworks.rules.orders import OrderStatus
 from printworks.rules.payments import Payer, PaymentState
 
 
-class OrderMoney(msgspec.Struct, frozen=True):
+class AuditedOrder(msgspec.Struct, frozen=True):
     """The facts of an order that the ledger must match."""
 
     id: int
@@ -155,7 +155,7 @@ class Audit:
             what = "charged twice" if times > 1 else "refunded without a charge"
             self._find("twice", f"Order {order_id} was {what} by entry {entry.number}.")
 
-    def add_order(self, order: OrderMoney) -> None:
+    def add_order(self, order: AuditedOrder) -> None:
         """Compare an order with what was charged for it."""
         charged, currency = self._charged.pop(order.id, (0, order.currency))
         due, tax = (order.total, order.tax) if order.status in _PAID else (0, 0)
@@ -249,7 +249,7 @@ def _is_for(entry: LedgerEntry, payment: PaymentMoney) -> bool:
 
 def audit(
     entries: Iterable[Booked],
-    orders: Iterable[OrderMoney],
+    orders: Iterable[AuditedOrder],
     payments: Iterable[PaymentMoney],
     days: Iterable[LedgerDay],
     books: Books,

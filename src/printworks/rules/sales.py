@@ -351,3 +351,18 @@ def audit_lab_payment(paid: PaidToLab) -> LedgerFault:
     else:
         what = f"its costs are {paid.costs}, and {paid.amount} was paid"
     return LedgerFault("lab-payment", f"Payment {paid.id} to {paid.lab}: {what}.")
+
+
+class WrongDebt(msgspec.Struct, frozen=True):
+    """How much more a lab is said to be owed for a merchant's orders than its unpaid costs are."""
+
+    lab: str
+    currency: str
+    costs: int
+    amount: int
+
+
+def audit_lab_debt(wrong: WrongDebt) -> LedgerFault:
+    """Say what is wrong with what a lab is said to be owed."""
+    what = f"{wrong.amount:+} {wrong.currency} for {wrong.costs:+} costs"
+    return LedgerFault("lab-debt", f"What {wrong.lab} is owed differs from its costs: {what}.")

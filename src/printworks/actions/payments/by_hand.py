@@ -25,7 +25,7 @@ from printworks.store.money.ledger import NewLedgerEntry, get_entry, lock_books,
 from printworks.store.money.payments import sum_claimed
 
 
-class Posting(msgspec.Struct, frozen=True, kw_only=True):
+class PostingByHand(msgspec.Struct, frozen=True, kw_only=True):
     """An entry that an operator wants to post."""
 
     kind: EntryKind
@@ -35,14 +35,14 @@ class Posting(msgspec.Struct, frozen=True, kw_only=True):
     again: int | None = None
 
 
-class Posted(msgspec.Struct, frozen=True):
+class PostedByHand(msgspec.Struct, frozen=True):
     """What became of a posting: an entry, or the number under which it waits for approval."""
 
     entry: LedgerEntry | None
     approval: int | None = None
 
 
-def post_money(work: Work, posting: Posting) -> Posted:
+def post_money(work: Work, posting: PostingByHand) -> PostedByHand:
     """Post a debit, a credit or a pay-out, or ask for a second person's approval of it."""
     memo = _read_memo(posting.memo)
     work.backing.money_terms.check_confirmed(posting.amount, posting.again)
@@ -58,7 +58,7 @@ def post_money(work: Work, posting: Posting) -> Posted:
     return _post_or_ask(work, new, reverses=None)
 
 
-def reverse_entry(work: Work, number: int, memo: str, *, again: int | None = None) -> Posted:
+def reverse_entry(work: Work, number: int, memo: str, *, again: int | None = None) -> PostedByHand:
     """Reverse an entry that was posted by hand, or ask for approval of that."""
     new = _describe_reversal(work, get_entry(work.db, work.merchant.id, number), _read_memo(memo))
     work.backing.money_terms.check_confirmed(new.amount, again)
@@ -90,9 +90,9 @@ def _require_currency(work: Work, currency: str) -> None:
         )
 
 
-def _post_or_ask(work: Work, new: NewLedgerEntry, *, reverses: int | None) -> Posted:
+def _post_or_ask(work: Work, new: NewLedgerEntry, *, reverses: int | None) -> PostedByHand:
     if not work.backing.money_terms.needs_approval(new.amount):
-        return Posted(_post(work, new, reverses=reverses))
+        return PostedByHand(_post(work, new, reverses=reverses))
     asked = NewApproval(
         merchant_id=work.merchant.id,
         kind=new.kind,
@@ -104,7 +104,7 @@ def _post_or_ask(work: Work, new: NewLedgerEntry, *, reverses: int | None) -> Po
     )
     number = insert_approval(work.db, asked, now=work.real_now)
     work.audit(f"ask-{new.kind}", f"approval {number}", amount=new.amount, memo=new.memo)
-    return Posted(None, number)
+    return PostedByHand(None, number)
 
 
 def _post(work: Work, new: NewLedgerEntry, *, reverses: int | None = None) -> LedgerEntry:

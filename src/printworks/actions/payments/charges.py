@@ -11,11 +11,11 @@ from printworks.actions.work import Work
 from printworks.rules.events import OrderCharged, OrderRefunded
 from printworks.rules.ledger import EntryKind, LedgerEntry, entry_key
 from printworks.store.images.images import Images
-from printworks.store.labs.shipments import Shipments
 from printworks.store.money.ledger import NewLedgerEntry, post_entry
 from printworks.store.money.payments import PaymentRequest, find_last_request
 from printworks.store.orders.events import count_charges, list_events
 from printworks.store.orders.orders import Order
+from printworks.store.orders.shipments import Shipments
 
 ON_ACCOUNT = "account"
 FROM_BALANCE = "balance"

@@ -23,7 +23,6 @@ from printworks.rules.recipients import NEEDED, OPTIONAL, find_problems, tidy
 from printworks.store.accounts.merchants import Merchant, get_merchant
 from printworks.store.accounts.shops import Shop, get_shop
 from printworks.store.images.images import Image, list_images
-from printworks.store.labs.shipments import Shipment, list_shipments
 from printworks.store.money.payments import PaymentRequest, find_last_request, get_request
 from printworks.store.orders.orders import (
     Order,
@@ -31,6 +30,7 @@ from printworks.store.orders.orders import (
     get_any_order_to_change,
     update_order,
 )
+from printworks.store.orders.shipments import Shipment, list_shipments
 
 
 class CheckoutItem(msgspec.Struct, frozen=True):

@@ -10,7 +10,6 @@ from printworks.catalogue.products import Currency
 from printworks.errors import BadInput, WrongState
 from printworks.rules.sales import CostPart, LabCost, spread
 from printworks.store.images.images import list_images
-from printworks.store.labs.shipments import Shipment, get_shipment
 from printworks.store.money.lab_costs import (
     LabPayment,
     insert_cost,
@@ -18,6 +17,7 @@ from printworks.store.money.lab_costs import (
     list_costs,
 )
 from printworks.store.orders.orders import Order
+from printworks.store.orders.shipments import Shipment, get_shipment
 
 # In minor units, as everywhere.
 _LARGEST: Final = 10**12

@@ -10,10 +10,15 @@ from printworks.actions.work import SystemWork, Work
 from printworks.errors import WrongState
 from printworks.rules.ledger import EntryKind, LedgerEntry
 from printworks.rules.ledger_audit import LedgerFault, audit
-from printworks.rules.sales import SalesAudit, audit_lab_payment
+from printworks.rules.sales import SalesAudit, audit_lab_debt, audit_lab_payment
 from printworks.store.accounts.merchants import Merchant, list_merchants
 from printworks.store.engine.database import consistent_snapshot
-from printworks.store.money.lab_costs import list_all_costs, list_sent, list_wrong_payments
+from printworks.store.money.lab_costs import (
+    list_all_costs,
+    list_sent,
+    list_wrong_debts,
+    list_wrong_payments,
+)
 from printworks.store.money.ledger import (
     NewLedgerEntry,
     list_days,
@@ -106,6 +111,7 @@ def verify_ledgers(db: Connection) -> LedgerCheck:
     invoices, wrong = verify_documents(db, merchants)
     faults += [FoundFault(merchant, fault) for merchant, fault in wrong]
     faults += [FoundFault(None, audit_lab_payment(paid)) for paid in list_wrong_payments(db)]
+    faults += [FoundFault(None, audit_lab_debt(wrong)) for wrong in list_wrong_debts(db)]
     return LedgerCheck(len(merchants), entries, faults, invoices, waiting)
 
 

@@ -38,7 +38,6 @@ from printworks.rules.reasons import (
     has_reason,
 )
 from printworks.store.accounts.merchants import Merchant, get_merchant
-from printworks.store.labs.shipments import get_whole_order
 from printworks.store.money.cards import note_refusal
 from printworks.store.money.payments import (
     NewPayment,
@@ -51,6 +50,7 @@ from printworks.store.money.payments import (
     update_request,
 )
 from printworks.store.orders.orders import Order, update_order
+from printworks.store.orders.shipments import get_whole_order
 
 NO_CARD = SavedCard("", "")
 

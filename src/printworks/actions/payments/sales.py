@@ -13,9 +13,9 @@ from printworks.rules.sales import (
     price_lines,
 )
 from printworks.store.images.images import Images
-from printworks.store.labs.shipments import Shipments
 from printworks.store.money.sales import get_sale, insert_sale
 from printworks.store.orders.orders import Order, read_tax_terms
+from printworks.store.orders.shipments import Shipments
 
 
 def divide_charge(

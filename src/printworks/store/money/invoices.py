@@ -18,7 +18,7 @@ from sqlalchemy import (
 )
 
 from printworks.errors import NotFound
-from printworks.rules.invoice_audit import AuditedInvoice, Claim, Counter
+from printworks.rules.invoice_audit import AuditedInvoice, Counter, NotedEntry
 from printworks.rules.invoices import (
     Invoice,
     InvoiceKind,
@@ -76,9 +76,9 @@ class InvoiceCause(msgspec.Struct, frozen=True):
     invoice_id: int | None
 
     @property
-    def claim(self) -> Claim:
+    def claim(self) -> NotedEntry:
         """What the ledger is compared with."""
-        return Claim(self.kind, self.amount, self.tax, self.invoice_id is not None)
+        return NotedEntry(self.kind, self.amount, self.tax, self.invoice_id is not None)
 
 
 class NextNumber(NamedTuple):
@@ -251,8 +251,15 @@ def list_invoices_of_order(db: Connection, order_id: int, *, limit: int) -> list
 
 def list_years(db: Connection, merchant_id: int) -> list[int]:
     """Return the years in which a merchant was sent documents, the last one first."""
-    year = invoices.c.year
-    wanted = select(year).where(invoices.c.merchant_id == merchant_id).distinct()
+    # Years with documents are few, and each is looked up; PostgreSQL would read all of a merchant's.
+    year = invoice_counters.c.year
+    any_of_year = (
+        select(invoices.c.id)
+        .where(invoices.c.merchant_id == merchant_id, invoices.c.year == year)
+        .limit(1)
+        .scalar_subquery()
+    )
+    wanted = select(year).distinct().where(any_of_year.is_not(None))
     return list(db.execute(wanted.order_by(year.desc())).scalars())
 
 

@@ -5,15 +5,34 @@ from datetime import datetime
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Connection, case, func, insert, select, text, update
+from sqlalchemy import (
+    Connection,
+    case,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+    text,
+    union_all,
+    update,
+)
 
 from printworks.catalogue.products import Currency
 from printworks.conversion import reader_of
-from printworks.rules.sales import CostPart, LabCost, PaidToLab, SentShipment, figures_of_cost
+from printworks.rules.sales import (
+    CostPart,
+    LabCost,
+    PaidToLab,
+    SentShipment,
+    WrongDebt,
+    figures_of_cost,
+)
+from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.engine.rows import columns_of, list_structs, newest_first, read_all
 from printworks.store.money.ledger import lock_books
 from printworks.store.money.sales import add_to_days
-from printworks.store.tables import lab_costs, lab_payments, orders, shipments
+from printworks.store.tables import lab_costs, lab_debts, lab_payments, orders, shipments
 
 read_cost_parts: Final = reader_of(tuple[CostPart, ...])
 # Spelled as in the index.
@@ -50,6 +69,16 @@ class LabPayment(msgspec.Struct, frozen=True):
 
 _COST: Final = columns_of(lab_costs, LabCost)
 _PAYMENT: Final = columns_of(lab_payments, LabPayment)
+_ADD_TO_DEBT: Final = PreparedStatement(
+    text("""
+    INSERT INTO lab_debts (lab, currency, merchant_id, costs, items_cost, shipping_cost)
+    VALUES (:lab, :currency, :merchant_id, :costs, :items_cost, :shipping_cost)
+    ON CONFLICT (lab, currency, merchant_id) DO UPDATE
+    SET costs = lab_debts.costs + excluded.costs,
+        items_cost = lab_debts.items_cost + excluded.items_cost,
+        shipping_cost = lab_debts.shipping_cost + excluded.shipping_cost
+""")
+)
 
 
 def insert_cost(db: Connection, cost: LabCost, *, now: datetime) -> None:
@@ -60,6 +89,7 @@ def insert_cost(db: Connection, cost: LabCost, *, now: datetime) -> None:
     values |= {"parts": msgspec.to_builtins(cost.parts), "created_at": now}
     db.execute(insert(lab_costs).values(**values))
     add_to_days(db, cost.merchant_id, figures_of_cost(cost))
+    _ADD_TO_DEBT.run(db, {**values, "costs": 1})
 
 
 def list_costs(db: Connection, shipment_id: int) -> list[LabCost]:
@@ -96,23 +126,25 @@ def list_sent(db: Connection, merchant_id: int) -> Iterator[SentShipment]:
 
 def list_debts(db: Connection) -> list[LabDebt]:
     """Return what every lab is owed, by currency."""
-    cost = lab_costs.c
+    debt, cost = lab_debts.c, lab_costs.c
+    since = (
+        select(func.min(cost.day))
+        .where(_IS_UNPAID, cost.lab == debt.lab, cost.currency == debt.currency)
+        .scalar_subquery()
+    )
+    count = func.sum(debt.costs)
     query = (
         select(
-            cost.lab,
-            cost.currency,
-            func.count(),
-            func.sum(cost.items_cost),
-            func.sum(cost.shipping_cost),
-            func.min(cost.day),
+            *(debt.lab, debt.currency, count),
+            *(func.sum(debt.items_cost), func.sum(debt.shipping_cost), since),
         )
-        .where(_IS_UNPAID)
-        .group_by(cost.lab, cost.currency)
-        .order_by(cost.lab, cost.currency)
+        .group_by(debt.lab, debt.currency)
+        .having(count > 0)
+        .order_by(debt.lab, debt.currency)
     )
     return [
-        LabDebt(lab, Currency(currency), int(costs), int(items), int(shipping), since)
-        for lab, currency, costs, items, shipping, since in db.execute(query)
+        LabDebt(lab, Currency(currency), int(costs), int(items), int(shipping), first)
+        for lab, currency, costs, items, shipping, first in db.execute(query)
     ]
 
 
@@ -129,12 +161,63 @@ def insert_payment(
     cost = lab_costs.c
     due = (_IS_UNPAID, cost.lab == lab, cost.currency == currency, cost.day <= until)
     db.execute(update(lab_costs).where(*due).values(payment_id=payment_id))
-    paid = select(func.coalesce(func.sum(cost.items_cost + cost.shipping_cost), 0))
-    amount = int(db.execute(paid.where(cost.payment_id == payment_id)).scalar_one())
+    amount = _lower_debts(db, payment_id)
     if amount <= 0:
         return None
     wanted = update(lab_payments).where(lab_payments.c.id == payment_id).values(amount=amount)
     return LabPayment(*db.execute(wanted.returning(*_PAYMENT)).one())
+
+
+def _lower_debts(db: Connection, payment_id: int) -> int:
+    """Take what a payment settles from what is owed, and return it."""
+    cost = lab_costs.c
+    settled = (
+        select(
+            *(cost.lab, cost.currency, cost.merchant_id, func.count()),
+            *(func.sum(cost.items_cost), func.sum(cost.shipping_cost)),
+        )
+        .where(cost.payment_id == payment_id)
+        .group_by(cost.lab, cost.currency, cost.merchant_id)
+        # Always in the same order: two payments at once must not wait for each other.
+        .order_by(cost.merchant_id)
+    )
+    rows = [
+        {
+            "lab": lab,
+            "currency": currency,
+            "merchant_id": merchant_id,
+            "costs": -costs,
+            "items_cost": -int(items),
+            "shipping_cost": -int(shipping),
+        }
+        for lab, currency, merchant_id, costs, items, shipping in db.execute(settled)
+    ]
+    _ADD_TO_DEBT.run_each(db, rows)
+    return -sum(int(row["items_cost"] + row["shipping_cost"]) for row in rows)
+
+
+def list_wrong_debts(db: Connection) -> list[WrongDebt]:
+    """Return where what labs are owed is not what their unpaid costs add up to."""
+    names = ("lab", "currency", "merchant_id")
+    sums = ("costs", "items_cost", "shipping_cost")
+    cost, debt = lab_costs.c, lab_debts.c
+    unpaid = select(
+        *(cost[name] for name in names),
+        literal(-1).label(sums[0]),
+        *((-cost[name]).label(name) for name in sums[1:]),
+    ).where(_IS_UNPAID)
+    both = union_all(unpaid, select(*(debt[name] for name in (*names, *sums)))).subquery()
+    extra = [func.sum(both.c[name]) for name in sums]
+    query = (
+        select(both.c.lab, both.c.currency, *extra)
+        .group_by(*(both.c[name] for name in names))
+        .having(or_(*(each != 0 for each in extra)))
+        .order_by(both.c.lab, both.c.currency)
+    )
+    return [
+        WrongDebt(lab, currency, int(costs), int(items) + int(shipping))
+        for lab, currency, costs, items, shipping in db.execute(query)
+    ]
 
 
 def list_wrong_payments(db: Connection) -> list[PaidToLab]:

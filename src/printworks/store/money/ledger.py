@@ -19,7 +19,7 @@ from printworks.rules.ledger import (
     hash_entry,
     write_lines,
 )
-from printworks.rules.ledger_audit import OrderMoney
+from printworks.rules.ledger_audit import AuditedOrder
 from printworks.rules.sales import figures_of_entry
 from printworks.store.engine.prepared import PreparedStatement
 from printworks.store.engine.rows import columns_of, list_structs, possible_id, read_all
@@ -165,9 +165,9 @@ def list_days(db: Connection, merchant_id: int) -> list[LedgerDay]:
     return list_structs(db, LedgerDay, query.where(ledger_days.c.merchant_id == merchant_id))
 
 
-def list_order_money(db: Connection, merchant_id: int) -> Iterator[OrderMoney]:
+def list_order_money(db: Connection, merchant_id: int) -> Iterator[AuditedOrder]:
     """Yield the amounts of a merchant's orders, which the ledger must agree with."""
     money = (orders.c.id, orders.c.status, TOTAL, TAX, orders.c.currency)
     query = select(*money, orders.c.ordinal).where(orders.c.merchant_id == merchant_id)
     for row in read_all(db, query, orders.c.ordinal):
-        yield OrderMoney(*row[:-1])
+        yield AuditedOrder(*row[:-1])

@@ -57,7 +57,7 @@ class PendingPayment(msgspec.Struct, frozen=True):
     created_at: datetime
 
 
-class Span(NamedTuple):
+class StatementPeriod(NamedTuple):
     """A period of whole days in UTC: from `since` on, and before `until`."""
 
     since: datetime
@@ -81,7 +81,7 @@ _PENDING: Final = columns_of(payment_requests, PendingPayment)
 
 
 def list_statement(
-    db: Connection, merchant_id: int, span: Span, *, before: int | None, limit: int
+    db: Connection, merchant_id: int, span: StatementPeriod, *, before: int | None, limit: int
 ) -> list[StatementLine]:
     """Return the entries of a period, newest first; `before` is the last of the previous page."""
     entry = ledger_entries.c
@@ -97,13 +97,15 @@ def list_statement(
     return list_structs(db, StatementLine, page.limit(limit))
 
 
-def list_whole_statement(db: Connection, merchant_id: int, span: Span) -> Iterator[StatementLine]:
+def list_whole_statement(
+    db: Connection, merchant_id: int, span: StatementPeriod
+) -> Iterator[StatementLine]:
     """Yield all entries of a period, oldest first."""
     for row in read_all(db, _select(merchant_id, span), ledger_entries.c.number):
         yield StatementLine(*row)
 
 
-def _select(merchant_id: int, span: Span) -> Select[Any]:
+def _select(merchant_id: int, span: StatementPeriod) -> Select[Any]:
     return (
         select(*_LINE)
         .join_from(ledger_entries, orders, ledger_entries.c.order_id == orders.c.id, isouter=True)
@@ -116,7 +118,7 @@ def _select(merchant_id: int, span: Span) -> Select[Any]:
 
 
 def sum_statement(
-    db: Connection, merchant_id: int, span: Span
+    db: Connection, merchant_id: int, span: StatementPeriod
 ) -> Mapping[str, Mapping[EntryKind, int]]:
     """Return the totals of whole days by currency and kind of entry, without what does not occur."""
     day = ledger_days.c.day

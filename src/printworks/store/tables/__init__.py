@@ -24,7 +24,7 @@ from printworks.store.tables.images import (
 from printworks.store.tables.invoices import invoice_causes, invoice_counters, invoices
 from printworks.store.tables.issues import issue_photos, issue_remarks, issues
 from printworks.store.tables.jobs import heartbeats, jobs
-from printworks.store.tables.lab_costs import lab_costs, lab_payments
+from printworks.store.tables.lab_costs import lab_costs, lab_debts, lab_payments
 from printworks.store.tables.ledger import ledger_days, ledger_entries, verifications
 from printworks.store.tables.lots import lot_lines, lots
 from printworks.store.tables.mail import mail_choices, mail_refusals, mails, notices
@@ -86,6 +86,7 @@ __all__ = [
     "jobs",
     "kept_forms",
     "lab_costs",
+    "lab_debts",
     "lab_payments",
     "ledger_days",
     "ledger_entries",

@@ -52,13 +52,25 @@ lab_costs = Table(
     sqlite_autoincrement=True,
 )
 
-# What is owed.
+# To find what a payment settles.
 partial_index(
     "ix_lab_costs_unpaid",
     lab_costs.c.lab,
     lab_costs.c.currency,
     lab_costs.c.day,
-    lab_costs.c.items_cost,
-    lab_costs.c.shipping_cost,
     where="payment_id IS NULL",
+)
+
+# What is owed: the sums of the costs that are not paid, written with each cost and each payment.
+# By merchant, so that nobody waits for a row: whoever adds a cost has locked the merchant's books.
+lab_debts = Table(
+    "lab_debts",
+    metadata,
+    Column("lab", Text, primary_key=True),
+    Column("currency", Text, primary_key=True),
+    Column("merchant_id", ForeignKey("merchants.id"), primary_key=True),
+    Column("costs", BigInteger, nullable=False),
+    Column("items_cost", BigInteger, nullable=False),
+    Column("shipping_cost", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
 )

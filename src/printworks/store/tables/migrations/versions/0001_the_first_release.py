@@ -580,9 +580,17 @@ numbered_table(
     sa.Index(None, "merchant_id", "id"),
     partial_index(
         "ix_lab_costs_unpaid",
-        "lab, currency, day, items_cost, shipping_cost",
+        "lab, currency, day",
         "payment_id IS NULL",
     ),
+)
+table(
+    "lab_debts",
+    sa.Column("lab", TEXT, primary_key=True),
+    sa.Column("currency", TEXT, primary_key=True),
+    sa.Column("merchant_id", sa.ForeignKey("merchants.id"), primary_key=True),
+    *required(BIGINT, "costs", "items_cost", "shipping_cost"),
+    sqlite_with_rowid=False,
 )
 table(
     "daily_figures",
