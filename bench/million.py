@@ -36,30 +36,30 @@ from printworks.rules.payments import Billing
 from printworks.rules.production import LabState
 from printworks.rules.search import make_recipient_key
 from printworks.store.accounts.merchants import Merchant, set_billing
-from printworks.store.console.figures import (
+from printworks.store.accounts.privacy.sweeps import list_old_recipients
+from printworks.store.engine.database import Database
+from printworks.store.images.images import NewImage
+from printworks.store.orders.filters import count_orders as count_matching
+from printworks.store.orders.orders import NewOrder, get_order
+from printworks.store.orders.search import OrderSearch, search_orders
+from printworks.store.orders.shipments import list_shipments
+from printworks.store.tables import schema
+from printworks.store.views.console.figures import (
     count_callbacks,
     count_orders,
     count_production,
     sum_days_over,
 )
-from printworks.store.console.jobs import search_jobs
-from printworks.store.console.labs import count_queue, list_queue
-from printworks.store.console.ledger import list_money
-from printworks.store.console.merchants import search_merchants
-from printworks.store.console.problems import find_problems
-from printworks.store.console.search import (
+from printworks.store.views.console.jobs import search_jobs
+from printworks.store.views.console.labs import count_queue, list_queue
+from printworks.store.views.console.ledger import list_money
+from printworks.store.views.console.merchants import search_merchants
+from printworks.store.views.console.problems import find_problems
+from printworks.store.views.console.search import (
     PersonSearch,
     find_orders_of_person,
     search_any_orders,
 )
-from printworks.store.engine.database import Database
-from printworks.store.images.images import NewImage
-from printworks.store.labs.shipments import list_shipments
-from printworks.store.orders.filters import count_orders as count_matching
-from printworks.store.orders.orders import NewOrder, get_order
-from printworks.store.orders.search import OrderSearch, search_orders
-from printworks.store.privacy.sweeps import list_old_recipients
-from printworks.store.tables import schema
 from tests import postgres
 from tests.factories import a_system_work, a_work
 
@@ -226,12 +226,17 @@ def _add_business(db: Connection, *, paid_until: datetime) -> None:
             tax, gross, issued_at, document, hash)
         SELECT '', 2026, number, '2026-' || number, 'invoice', merchant_id, 'GBP', 1000, 250, 1250,
             created_at, '{}', '' FROM ledger_entries""",
+        """INSERT INTO invoice_counters (series, year, last, head)
+        SELECT series, year, max(sequence), '' FROM invoices GROUP BY series, year""",
         """INSERT INTO lab_payments (lab, currency, until, amount, memo, created_at)
         SELECT lab, currency, max(day), sum(items_cost + shipping_cost), '', max(created_at)
         FROM lab_costs WHERE day <= :until GROUP BY lab, currency""",
         """UPDATE lab_costs SET payment_id = (SELECT paid.id FROM lab_payments AS paid
             WHERE paid.lab = lab_costs.lab AND paid.currency = lab_costs.currency)
         WHERE day <= :until""",
+        """INSERT INTO lab_debts (lab, currency, merchant_id, costs, items_cost, shipping_cost)
+        SELECT lab, currency, merchant_id, count(*), sum(items_cost), sum(shipping_cost)
+        FROM lab_costs WHERE payment_id IS NULL GROUP BY lab, currency, merchant_id""",
     ):
         values = {"until": paid_until.date().isoformat()} if ":until" in statement else {}
         db.execute(text(statement), values)

@@ -31,8 +31,8 @@ from printworks.store.accounts.merchants import Merchant, get_merchant, set_bill
 from printworks.store.engine.database import Database
 from printworks.store.engine.sqlite import dbapi2 as sqlite
 from printworks.store.images.images import NewImage
-from printworks.store.labs.shipments import list_shipments
 from printworks.store.orders.orders import NewOrder, get_order
+from printworks.store.orders.shipments import list_shipments
 from printworks.store.tables import callbacks, images, order_events, orders, schema, shipments
 from tests.factories import a_system_work, a_work
 
